@@ -1,0 +1,55 @@
+"""What a user can cause, as exceptions with a way out, and the exit codes of every fissile program."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of `fissile` and `fissile-opt`."""
+
+    CLEAN = 0
+    """No finding remains: healthy, or repaired and told."""
+    FINDINGS = 1
+    """Findings remain; `compile` wrote no output."""
+    USAGE = 2
+    """The command line, a file or an option is wrong."""
+    INTERNAL = 3
+    """fissile or IREE broke; a reproducer is named."""
+
+
+class FissileError(Exception):
+    """One line that says what is known, and ``hint``: what to do about it."""
+
+    exit_code = ExitCode.INTERNAL
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(FissileError):
+    """A missing file, an unknown flag, pass, option or phase, an unwritable output."""
+
+    exit_code = ExitCode.USAGE
+
+
+class InternalError(FissileError):
+    """fissile, a pass, or IREE itself broke. ``reproducer`` is a command that shows it again."""
+
+    def __init__(self, message: str, hint: str = "", reproducer: str = "") -> None:
+        super().__init__(message, hint)
+        self.reproducer = reproducer
+
+
+def closest(name: str, known: list[str]) -> str:
+    """A hint that names the known spelling nearest to ``name``, or all of them where few."""
+    import difflib
+
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean '{near[0]}'?"
+    if len(known) <= 16:
+        return "known: " + ", ".join(sorted(known))
+    return ""

@@ -1,0 +1,162 @@
+"""A finding: one root cause, where it is, how the bytes add up, and what was or can be done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
+from enum import Enum
+
+from .quantity import Bytes, Certainty, total
+from .rules import RULES
+
+
+class Severity(Enum):
+    """ERROR keeps the output from being written; REPAIRED was an error; the others only tell."""
+
+    ERROR = "error"
+    REPAIRED = "repaired"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place in a source file, 1-based. ``label`` says what happens there.
+
+    Line 0 means that the program carries no line for it (built in memory, or stripped).
+    """
+
+    file: str
+    line: int
+    column: int = 1
+    label: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True)
+class LedgerLine:
+    """One allocation: its bytes, the value it holds (``%xd 64x58x58xf32``) and why it is there."""
+
+    bytes: Bytes
+    value: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Allocations that add up to the headline's total (rule 1 of the design)."""
+
+    lines: tuple[LedgerLine, ...]
+    total: Bytes
+
+    def __post_init__(self) -> None:
+        summed = total(line.bytes for line in self.lines)
+        if summed.value != self.total.value:
+            raise ValueError(f"the ledger adds up to {summed.value}, its headline says {self.total.value}")
+
+    @staticmethod
+    def of(lines: Iterable[LedgerLine]) -> Ledger:
+        """A ledger of ``lines``, largest first, with their sum."""
+        rows = tuple(sorted(lines, key=lambda l: (-(l.bytes.value or 0), l.value)))
+        return Ledger(rows, total(row.bytes for row in rows))
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit in bytes with where it comes from: IREE's table, a vendor's guide, a queried device."""
+
+    bytes: int
+    per: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Help:
+    """A remedy that was checked: ``applied`` or only suggested. ``facts`` are (name, sentence) rows."""
+
+    title: str
+    remedy: str = ""
+    applied: bool = False
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One root cause.
+
+    ``subject`` names what it is about (a dispatch, an op, a function); ``message`` is the headline
+    without severity and code; ``places`` lists the place to blame first and the root second.
+    """
+
+    code: str
+    message: str
+    severity: Severity = Severity.ERROR
+    subject: str = ""
+    target: str = ""
+    places: tuple[Place, ...] = ()
+    ledger: Ledger | None = None
+    limit: Limit | None = None
+    helps: tuple[Help, ...] = ()
+    notes: tuple[str, ...] = ()
+    detail: str = field(default="", compare=False)
+    """What the compiler said, verbatim; shown on request only."""
+
+    def __post_init__(self) -> None:
+        if self.code not in RULES:
+            raise ValueError(f"finding with unknown code {self.code}: add it to fissile/rules.py")
+
+    def with_(self, **changes) -> Finding:
+        return replace(self, **changes)
+
+    @property
+    def sort_key(self) -> tuple:
+        order = list(Severity).index(self.severity)
+        place = self.places[0] if self.places else Place("", 0, 0)
+        return (order, place.file, place.line, place.column, self.code, self.subject, self.target)
+
+
+def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings sorted by severity, place and code, without duplicates: stable between runs."""
+    return tuple(sorted(dict.fromkeys(findings), key=lambda f: f.sort_key))
+
+
+def to_json(finding: Finding) -> dict:
+    """A finding as plain JSON values; `from_json` reads it back."""
+
+    def plain(value):
+        if isinstance(value, Enum):
+            return value.value
+        if isinstance(value, dict):
+            return {k: plain(v) for k, v in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [plain(v) for v in value]
+        return value
+
+    return plain(asdict(finding))
+
+
+def from_json(data: dict) -> Finding:
+    """The finding that `to_json` wrote."""
+
+    def count(d: dict) -> Bytes:
+        return Bytes(d["value"], Certainty(d["certainty"]), d["origin"])
+
+    ledger = None
+    if data["ledger"]:
+        lines = tuple(LedgerLine(count(l["bytes"]), l["value"], l["reason"]) for l in data["ledger"]["lines"])
+        ledger = Ledger(lines, count(data["ledger"]["total"]))
+    return Finding(
+        code=data["code"],
+        message=data["message"],
+        severity=Severity(data["severity"]),
+        subject=data["subject"],
+        target=data["target"],
+        places=tuple(Place(**p) for p in data["places"]),
+        ledger=ledger,
+        limit=Limit(**data["limit"]) if data["limit"] else None,
+        helps=tuple(Help(h["title"], h["remedy"], h["applied"], tuple(map(tuple, h["facts"]))) for h in data["helps"]),
+        notes=tuple(data["notes"]),
+        detail=data["detail"],
+    )

@@ -1,0 +1,178 @@
+"""The only catalogue of finding codes. `fissile explain CODE` prints a rule as a manual page.
+
+FIS0xx input and driver, FIS1xx fusion and on-chip memory, FIS2xx storage, FIS3xx lifetime,
+FIS4xx legality, FIS5xx order of passes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rule:
+    """``what`` happens, ``why`` it happens, ``remedy``: what fissile does or what a person can do."""
+
+    code: str
+    name: str
+    title: str
+    what: str
+    why: str
+    remedy: str
+    example: str = ""
+    repaired: str = ""
+
+
+RULES: dict[str, Rule] = {}
+
+
+def _rule(*args: str, **kwargs: str) -> None:
+    rule = Rule(*args, **kwargs)
+    if rule.code in RULES:
+        raise ValueError(f"duplicate rule {rule.code}: {RULES[rule.code].name} and {rule.name}")
+    RULES[rule.code] = rule
+
+
+_rule(
+    "FIS001", "input-rejected", "the input is not a module that IREE accepts",
+    "The file does not parse as MLIR, does not verify, or IREE's own diagnostics end the compile before code generation.",
+    "A syntax error, an op of a dialect that IREE does not know, or types that do not agree.",
+    "Mend the place that is named. `iree-opt FILE` shows the same error without the rest of the compile.",
+)
+_rule(
+    "FIS002", "compile-failed", "IREE refuses the module for a reason that has no repair here",
+    "IREE's pipeline stopped with an error that none of the other rules recognises.",
+    "See IREE's own message, which is repeated unchanged.",
+    "Report it upstream with the reproducer; `fissile compile --fissile-save-temps=DIR` keeps the IR before the failing phase.",
+)
+_rule(
+    "FIS003", "no-functions", "the module has no functions",
+    "Nothing can be called, and IREE has nothing to translate.",
+    "An empty file, a module whose functions are all private and unused, or the wrong file.",
+    "Give a module with at least one public function.",
+)
+_rule(
+    "FIS101", "workgroup-memory", "a dispatch needs more workgroup memory than its target has",
+    "The fused ops of one dispatch keep tiles, or whole tensors, in workgroup (shared) memory, and the sum exceeds "
+    "what one workgroup of the target may use. IREE refuses the program.",
+    "Producers that only extend bits (dequantise, f16 extend) are always cloned into the dispatch of their consumer. "
+    "Where the consumer reads them by a pattern that no tile reaches (a convolution's window), the producer's whole "
+    "result is materialised on chip.",
+    "fissile places a fusion boundary on the smallest set of producers that makes the dispatch fit "
+    "(`fissile-place-boundaries`): their results go through global memory and are read back by tile.",
+    example="linalg.generic (i8 -> f32) feeding linalg.conv_2d_nchw_fchw, target gfx942 or default Vulkan",
+    repaired="%xd, then `fissile.boundary %xd`, then the convolution",
+)
+_rule(
+    "FIS102", "stack-memory", "a dispatch needs more stack than its CPU target allows",
+    "The fused ops keep temporaries on the CPU stack, and the sum exceeds IREE's limit (32768 bytes by default).",
+    "The same fusion as FIS101; the CPU backend puts the tiles on the stack.",
+    "fissile places a fusion boundary. Do not switch the check off: the program would overrun its stack.",
+)
+_rule(
+    "FIS103", "not-distributed", "code generation cannot distribute a dispatch over the target's threads",
+    "IREE stops with `failed to distribute`.",
+    "The chosen vector-distribution strategy has no layout for one of the ops.",
+    "Another code generation pipeline or a boundary; f16 accumulation needs f32 accumulators.",
+)
+_rule(
+    "FIS104", "not-legalized", "code generation cannot legalise an op of a dispatch for this target",
+    "IREE stops with `failed to legalize operation`, for example `vector.bitcast` on SPIR-V.",
+    "The target lacks the type (8- or 16-bit storage, bf16) or the vector shape that the op needs.",
+    "Name the device's real features (`--fissile-match-device=vulkan`), or keep narrow types out of the dispatch.",
+)
+_rule(
+    "FIS105", "unbounded-memory", "a dispatch allocates on-chip memory of a size that is not known",
+    "An on-chip allocation has a dynamic size, so it cannot be proved to fit.",
+    "A dynamic dimension reaches an allocation that no tile bounds.",
+    "Give the dimension an upper bound (`util.assume.int`), or let fissile cut the producer off.",
+)
+_rule(
+    "FIS106", "dispatch-timeout", "code generation of a dispatch does not end within its time limit",
+    "The compiler is still busy on one dispatch after `--dispatch-timeout` seconds.",
+    "Very large vectors are unrolled element by element.",
+    "A boundary or smaller tiles; raise the limit where the dispatch is merely slow.",
+)
+_rule(
+    "FIS107", "compiler-crash", "the compiler crashed",
+    "The compiler process ended by a signal. Nothing was written.",
+    "A bug in IREE, or memory ran out.",
+    "The reproducer that is named shows it again with stock tools; report it upstream.",
+)
+_rule(
+    "FIS108", "codegen-failed", "code generation of a dispatch fails",
+    "IREE's code generation stops on one dispatch with an error that no other rule recognises.",
+    "See IREE's own message, which is repeated unchanged.",
+    "A fusion boundary often helps; fissile tries it and says so where it does.",
+)
+_rule(
+    "FIS110", "narrow-storage", "the numbers will be wrong: narrow loads on a target without narrow storage",
+    "A dispatch loads or stores 8- or 16-bit elements, and the target attribute says that its storage buffers hold "
+    "32-bit words only. The module compiles, runs and gives wrong values.",
+    "IREE 3.13 emulates narrow storage by 32-bit words; for vectorised i8 and f16 accesses it computes the wrong "
+    "address (measured: 213586 of 215296 values of one dequantise are wrong on default Vulkan).",
+    "`--fissile-match-device=vulkan` compiles for the device that is present; or name a target with 8-bit storage.",
+    example="an i8 tensor argument, --iree-hal-target-device=vulkan (no --iree-vulkan-target)",
+    repaired="the same, with --fissile-match-device=vulkan",
+)
+_rule(
+    "FIS111", "workgroup-race", "threads share a tile in workgroup memory without a barrier",
+    "A fused producer writes its tile to workgroup memory and other threads read it with no barrier between them: "
+    "the values depend on timing.",
+    "IREE 3.13's SPIR-V BaseDistribute pipeline places no gpu.barrier after a fused producer.",
+    "fissile cuts the producer off by a fusion boundary, so that the tile goes through global memory.",
+)
+_rule(
+    "FIS120", "limit-disagreement", "two sources give different limits for one target",
+    "IREE's table and the vendor's document, or the device itself, disagree.",
+    "IREE's table is maintained by hand.",
+    "fissile uses the smaller limit and says so.",
+)
+_rule(
+    "FIS121", "prediction-mismatch", "prediction and code generation disagree about a dispatch's bytes",
+    "The model of IREE's tiling predicts another sum than IREE's code generation allocates.",
+    "IREE changed, or a pattern the model does not know.",
+    "The probe's number is the true one. Please report the program.",
+)
+_rule(
+    "FIS130", "numerics-differ", "two programs that must agree compute different numbers",
+    "The repaired program, or the program on a target, differs from its reference by more than the tolerance.",
+    "A wrong repair or a miscompile; the finding names the output, the place and the size of the difference.",
+    "Do not ship the module. `--repair=off` shows what stock IREE says.",
+)
+_rule(
+    "FIS131", "not-verified", "a program could not be run, so nothing was compared",
+    "A runtime refused the module, stopped with an error, or did not end in time.",
+    "See the runtime's own message.",
+    "Name a runtime that can run it (`--on`), or smaller inputs.",
+)
+_rule(
+    "FIS401", "leftover-op", "a fissile op is left over before translation",
+    "An op of the fissile dialect reached the point where IREE translates, which cannot lower it.",
+    "The pass that lowers it did not run, or ran before the pass that made it.",
+    "Run the pass that is named after the one that creates the op.",
+)
+_rule(
+    "FIS402", "invalid-op", "a fissile op does not verify",
+    "An op of the fissile dialect breaks its own rules: operand or result types, attributes, regions.",
+    "Written by hand, or made by a pass with a mistake.",
+    "Mend the op that is named; `fissile-opt --verify-dialect` shows the same error.",
+)
+_rule(
+    "FIS501", "contract-unmet", "a pipeline's passes do not chain",
+    "A pass requires a property that nothing before it establishes, or that a pass in between breaks.",
+    "The order of passes is wrong, or one is missing.",
+    "Insert the pass that is named, or move it.",
+)
+_rule(
+    "FIS502", "contract-broken", "a pass broke a property that it should keep",
+    "With --verify-contracts every property is checked again after every pass; this one no longer holds.",
+    "A mistake in the pass, or in its declared contract.",
+    "The pass is named; `fissile passes NAME` shows its contract.",
+)
+_rule(
+    "FIS901", "internal", "fissile itself failed",
+    "An error in fissile or in a user's pass, with no other rule.",
+    "See the message.",
+    "The reproducer that is named shows it again.",
+)
