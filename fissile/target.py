@@ -1,0 +1,188 @@
+"""Targets that IREE 3.13 compiles for, with the on-chip memory each one has and who says so.
+
+IREE's figures mirror `Codegen/Dialect/GPU/TargetUtils/KnownTargets.cpp` and were read back from the 3.13
+wheel (`max_workgroup_memory_bytes` of the target attribute); `tests/py/test_target.py` reads them again.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from .errors import UsageError, closest
+from .finding import Limit
+
+IREE_TABLE = "IREE 3.13's target table"
+CUDA_GUIDE = "NVIDIA CUDA C++ Programming Guide, shared memory per thread block"
+LLVM_AMDGPU = "LLVM AMDGPU backend, addressable local memory"
+NVIDIA_VULKAN = "NVIDIA's Vulkan drivers, maxComputeSharedMemorySize (vulkan.gpuinfo.org report 11252; Mesa NVK)"
+VULKAN_MINIMUM = "Vulkan specification, least maxComputeSharedMemorySize"
+IREE_STACK_LIMIT = "IREE 3.13's --iree-llvmcpu-stack-allocation-limit"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One source's figure in bytes."""
+
+    bytes: int
+    source: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """A compilation target and the bytes of on-chip memory that one workgroup of it may use.
+
+    ``family`` is ``rocm``, ``cuda``, ``vulkan`` or ``llvm-cpu``; ``arch`` is what IREE calls the target
+    (empty: the family's default). ``claims`` holds every figure with its source; the smallest counts.
+    """
+
+    name: str
+    family: str
+    arch: str
+    claims: tuple[Claim, ...]
+
+    @property
+    def limit(self) -> Limit:
+        """The smallest of the claimed limits, in bytes, with its source."""
+        least = min(self.claims, key=lambda claim: claim.bytes)
+        agreeing = [claim.source for claim in self.claims if claim.bytes == least.bytes]
+        return Limit(least.bytes, self.per, "; ".join(agreeing))
+
+    @property
+    def per(self) -> str:
+        """Whose memory the limit bounds: a workgroup's, or a CPU thread's stack frame."""
+        return "stack frame" if self.is_cpu else "workgroup"
+
+    @property
+    def is_cpu(self) -> bool:
+        return self.family == "llvm-cpu"
+
+    @property
+    def workgroup_bytes(self) -> int | None:
+        """The limit of workgroup memory; None on a CPU, which has none."""
+        return None if self.is_cpu else self.limit.bytes
+
+    @property
+    def stack_bytes(self) -> int | None:
+        """The limit of one dispatch's stack; None on a GPU."""
+        return self.limit.bytes if self.is_cpu else None
+
+    @property
+    def compiler_bytes(self) -> int | None:
+        """What IREE itself checks against; None where its figure is not among the claims (a --budget)."""
+        own = [c.bytes for c in self.claims if c.source in (IREE_TABLE, IREE_STACK_LIMIT)]
+        return own[0] if own else None
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether the sources claim different limits (FIS120)."""
+        return len({claim.bytes for claim in self.claims}) > 1
+
+    def with_budget(self, budget_bytes: int) -> Target:
+        """The same target as a hypothetical device with ``budget_bytes`` of on-chip memory."""
+        return replace(self, claims=(Claim(budget_bytes, "--budget"),))
+
+    def with_device(self, limit_bytes: int, device: str) -> Target:
+        """The same target with what the device that is present reports."""
+        return replace(self, claims=(*self.claims, Claim(limit_bytes, f"queried from {device}")))
+
+
+_KIB = 1024
+
+_ROCM = {  # IREE's figure and LLVM's (FeatureAddressableLocalMemorySize*), in KiB
+    "gfx908": (64, 64), "gfx90a": (64, 64), "gfx942": (64, 64), "gfx950": (160, 160),
+    "gfx1100": (64, 64), "gfx1101": (64, 64), "gfx1103": (64, 64), "gfx1150": (64, 64), "gfx1151": (64, 64),
+    "gfx1200": (64, 64), "gfx1201": (64, 64), "gfx1250": (320, 320),
+    # Product names select chip details as well (number of compute units), which change IREE's tiles.
+    "mi100": (64, 64), "mi210": (64, 64), "mi250": (64, 64), "mi250x": (64, 64),
+    "mi300a": (64, 64), "mi300x": (64, 64), "mi308x": (64, 64), "mi325x": (64, 64),
+    "mi350x": (160, 160), "mi355x": (160, 160),
+    "rx7700xt": (64, 64), "rx7800xt": (64, 64), "rx7900xt": (64, 64), "rx7900xtx": (64, 64),
+    "w7700": (64, 64), "w7800": (64, 64), "w7900": (64, 64), "v710": (64, 64),
+    "rx9060xt": (64, 64), "rx9070": (64, 64), "rx9070xt": (64, 64), "r9700": (64, 64),
+    "strix-point": (64, 64), "strix-halo": (64, 64), "phoenix": (64, 64),
+}
+
+_CUDA = {  # IREE's figure and NVIDIA's, in KiB
+    "sm_60": (48, 48), "sm_61": (48, 48), "sm_62": (48, 48), "sm_70": (96, 96), "sm_72": (96, 96),
+    "sm_75": (64, 64), "sm_80": (163, 163), "sm_86": (163, 99), "sm_87": (163, 163), "sm_89": (99, 99),
+    "sm_120": (99, 99), "sm_121": (99, 99),
+    "a100": (163, 163), "rtx3070": (163, 99), "rtx3070ti": (163, 99), "rtx3080": (163, 99),
+    "rtx3080ti": (163, 99), "rtx3090": (163, 99), "rtx3090ti": (163, 99),
+    "rtx4060": (99, 99), "rtx4070": (99, 99), "rtx4080": (99, 99), "rtx4090": (99, 99),
+}
+
+_VULKAN = {  # IREE's figure in KiB and, where one is published, the vendor's with its source
+    "vp_android_baseline_2022": (16, 16, VULKAN_MINIMUM),
+    "pascal": (48, 48, NVIDIA_VULKAN), "volta": (96, 48, NVIDIA_VULKAN), "turing": (64, 48, NVIDIA_VULKAN),
+    "ampere": (163, 48, NVIDIA_VULKAN), "ada": (99, 48, NVIDIA_VULKAN),
+    "rdna1": (64, None, ""), "rdna2": (64, None, ""), "rdna3": (64, None, ""), "rdna4": (64, None, ""),
+    "gfx1100": (64, None, ""), "rx7900xtx": (64, None, ""),
+    "valhall1": (32, None, ""), "valhall2": (32, None, ""), "valhall3": (32, None, ""),
+    "valhall4": (32, None, ""), "arm5gen": (32, None, ""),
+    "adreno": (32, None, ""), "videocore_vii": (16, None, ""), "llvmpipe": (32, None, ""),
+}
+
+_CPUS = ("host", "generic", "x86-64-v3", "x86-64-v4")
+_CPU_STACK_BYTES = 32 * _KIB
+"""IREE 3.13: LLVMCPUCheckIRBeforeLLVMConversion refuses a dispatch that needs more."""
+
+
+def _claims(ours_kib: int, theirs_kib: int | None, source: str) -> tuple[Claim, ...]:
+    first = (Claim(ours_kib * _KIB, IREE_TABLE),)
+    return first if theirs_kib is None else (*first, Claim(theirs_kib * _KIB, source))
+
+
+def _table() -> dict[str, Target]:
+    rows = [Target("vulkan", "vulkan", "", _claims(16, 16, VULKAN_MINIMUM))]
+    rows += [Target(n, "rocm", n, _claims(*kib, LLVM_AMDGPU)) for n, kib in _ROCM.items()]
+    rows += [Target(n, "cuda", n, _claims(*kib, CUDA_GUIDE)) for n, kib in _CUDA.items()]
+    rows += [Target(f"vulkan:{n}", "vulkan", n, _claims(*row)) for n, row in _VULKAN.items()]
+    stack = (Claim(_CPU_STACK_BYTES, IREE_STACK_LIMIT),)
+    rows += [Target("llvm-cpu" if c == "host" else f"llvm-cpu:{c}", "llvm-cpu", c, stack) for c in _CPUS]
+    return {row.name: row for row in rows}
+
+
+KNOWN_TARGETS: dict[str, Target] = _table()
+"""Every target by its canonical name."""
+
+_FAMILY_PREFIXES = {"hip:": "rocm", "rocm:": "rocm", "cuda:": "cuda", "cpu:": "llvm-cpu"}
+
+
+def find_target(name: str) -> Target:
+    """The target called ``name``: `gfx942`, `sm_86`, `vulkan`, `vulkan:ampere` (or `ampere`), `llvm-cpu`.
+
+    Raises UsageError, with the known names, for any other.
+    """
+    wanted = name.strip().lower()
+    for prefix, family in _FAMILY_PREFIXES.items():
+        if wanted.startswith(prefix):
+            found = KNOWN_TARGETS.get(wanted.removeprefix(prefix))
+            if found and found.family == family:
+                return found
+    for spelled in (wanted, f"vulkan:{wanted}"):
+        if spelled in KNOWN_TARGETS:
+            return KNOWN_TARGETS[spelled]
+    if wanted in ("cpu", "local", "llvm-cpu:host"):
+        return KNOWN_TARGETS["llvm-cpu"]
+    if re.fullmatch(r"sm_\d+[a-z]?|gfx[0-9a-f]+", wanted):
+        why = f"IREE 3.13 has no entry for '{name}' (it would compile with no limits known, or not at all)"
+        raise UsageError(why, "known: " + ", ".join(_names_of(wanted[:3])))
+    near = closest(wanted, list(KNOWN_TARGETS))
+    known = "known: " + ", ".join(KNOWN_TARGETS)
+    raise UsageError(f"unknown target '{name}'", f"{near} {known}" if near.startswith("did") else known)
+
+
+def _names_of(prefix: str) -> list[str]:
+    return [name for name in KNOWN_TARGETS if name.startswith(prefix)]
+
+
+_UNITS = {"": 1, "b": 1, "k": _KIB, "kb": _KIB, "kib": _KIB, "m": _KIB**2, "mb": _KIB**2, "mib": _KIB**2}
+
+
+def parse_budget(text: str) -> int:
+    """Bytes from `65536`, `64K`, `64KiB`, `1M` (K is 1024). Raises UsageError for anything else."""
+    match = re.fullmatch(r"(\d+)\s*([a-z]*)", text.strip().lower())
+    if not match or match[2] not in _UNITS or int(match[1]) == 0:
+        raise UsageError(f"'{text}' is not a number of bytes", "write for example 65536, 64K or 64KiB")
+    return int(match[1]) * _UNITS[match[2]]
