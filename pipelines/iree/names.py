@@ -47,5 +47,8 @@ DRIVER_FLAGS = {
     "remarks-output-file", "iree-hal-list-target-backends", "iree-list-plugins",
 }
 
-RESOURCE_MESSAGE = "bytes of shared memory; exceeded the limit"
-"""What GPUCheckResourceUsage says (IREE 3.13)."""
+RESOURCE_CHECK_MESSAGES = (
+    "bytes of shared memory; exceeded the limit",  # GPUCheckResourceUsage
+    "exceeded stack allocation limit of",  # LLVMCPUCheckIRBeforeLLVMConversion
+)
+"""What IREE's resource checks say when a dispatch does not fit (3.13)."""

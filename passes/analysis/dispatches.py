@@ -1,0 +1,170 @@
+"""The dispatch view: what IREE formed from a module, one record per dispatch and target variant.
+
+Valid on a module at phase executable-sources or executable-configurations.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+
+from iree.compiler import ir
+
+from fissile.finding import Place
+
+from .provenance import place_of, tags_in, tags_of
+
+
+@dataclass(frozen=True)
+class TargetFacts:
+    """What IREE's executable target attribute says about the device. Limits in bytes; None: not stated."""
+
+    backend: str
+    arch: str
+    workgroup_bytes: int | None
+    stack_bytes: int | None
+    storage_bits: frozenset[int]
+    """Widths that a storage buffer's element may have; empty where the attribute does not say."""
+    text: str = field(repr=False, default="")
+
+    @property
+    def name(self) -> str:
+        return self.arch or self.backend
+
+
+@dataclass(frozen=True)
+class Binding:
+    """One buffer that a dispatch reads or writes: its element type and whether it is only read."""
+
+    type: str
+    element: str
+    element_bits: int
+    readonly: bool
+    tags: tuple[int, ...]
+    place: Place | None
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """One dispatch function for one target. ``executable`` and ``inner`` are live ops of the module."""
+
+    name: str
+    target: TargetFacts
+    codegen: str
+    """IREE's code generation pipeline (`TileAndFuse`, …), empty before configuration."""
+    tags: tuple[int, ...]
+    """Source ops in this dispatch, in program order of the dispatch."""
+    root: int | None
+    """The source op that the dispatch is named after: its location is the function's."""
+    place: Place | None
+    bindings: tuple[Binding, ...]
+    fingerprint: str
+    """Equal for dispatches with the same body and target, whatever their names and locations."""
+    executable: ir.Operation = field(repr=False, compare=False)
+    variant: str = ""
+
+    def inner_module(self, executable: ir.Operation | None = None) -> ir.Operation:
+        """The builtin.module with the function, in ``executable`` (a clone) or in the module itself."""
+        for variant in _body(executable or self.executable):
+            if variant.name == "hal.executable.variant" and _symbol(variant) == self.variant:
+                for op in _body(variant):
+                    if op.name == "builtin.module":
+                        return op
+        raise LookupError(f"{self.name} has no variant {self.variant}")
+
+
+def read_target(attribute: ir.Attribute) -> TargetFacts:
+    """Facts from a `#hal.executable.target`; its text may be 10 KB, so it is never printed."""
+    text = str(attribute)
+    backend = re.search(r'#hal\.executable\.target<"([^"]+)"', text)
+
+    def number(pattern: str) -> int | None:
+        match = re.search(pattern, text)
+        return int(match.group(1)) if match else None
+
+    arch = re.search(r'arch = "([^"]*)"', text)
+    storage = re.search(r"\bstorage = ((?:b\d+\|?)+)", text)
+    widths = frozenset(int(width) for width in re.findall(r"\d+", storage.group(1))) if storage else frozenset()
+    return TargetFacts(
+        backend=backend.group(1) if backend else "",
+        arch=arch.group(1) if arch else "",
+        workgroup_bytes=number(r"max_workgroup_memory_bytes = (\d+)"),
+        stack_bytes=number(r"max_stack_allocation_size = (\d+)"),
+        storage_bits=widths,
+        text=text,
+    )
+
+
+def dispatches(module: ir.Operation) -> list[Dispatch]:
+    """Every dispatch of ``module`` in program order; a program for two targets gives two records each."""
+    found: list[Dispatch] = []
+    targets: dict[str, TargetFacts] = {}
+    for executable in _body(module):
+        if executable.name != "hal.executable":
+            continue
+        for variant in _body(executable):
+            if variant.name != "hal.executable.variant":
+                continue
+            attribute = variant.attributes["target"]
+            target = targets.setdefault(str(attribute), read_target(attribute))
+            for inner in _body(variant):
+                if inner.name != "builtin.module":
+                    continue
+                for function in _body(inner):
+                    if function.name == "func.func" and function.regions[0].blocks:
+                        found.append(_dispatch(executable, _symbol(variant), target, function))
+    return found
+
+
+def _dispatch(executable: ir.Operation, variant: str, target: TargetFacts, function: ir.Operation) -> Dispatch:
+    tags: dict[int, None] = {}
+    bindings: list[Binding] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name == "hal.interface.binding.subspan":
+            bindings.append(_binding(op))
+        elif op.name.startswith(("linalg.", "iree_linalg_ext.")):
+            tags.update(dict.fromkeys(tags_of(op)))
+        return ir.WalkResult.ADVANCE
+
+    function.walk(visit, ir.WalkOrder.PRE_ORDER)
+    roots = tags_in(str(function.location))
+    name = _symbol(function)
+    body = function.get_asm(enable_debug_info=False, use_local_scope=True).replace(name, "@")
+    codegen = ""
+    if "translation_info" in function.attributes:
+        match = re.search(r"pipeline<(\w+)>|pipeline = (\w+)", str(function.attributes["translation_info"]))
+        codegen = (match.group(1) or match.group(2)) if match else ""
+    return Dispatch(
+        name=name,
+        target=target,
+        codegen=codegen,
+        tags=tuple(tags),
+        root=roots[0] if roots else None,
+        place=place_of(function),
+        bindings=tuple(bindings),
+        fingerprint=hashlib.sha256((target.text + body).encode()).hexdigest()[:16],
+        executable=executable,
+        variant=variant,
+    )
+
+
+def _binding(op: ir.Operation) -> Binding:
+    """Sub-byte and boolean elements are already widened to what is stored at this phase."""
+    text = str(op.results[0].type)
+    element = re.search(r"(?:x|<)((?:[su]?i|b?f|tf|index)\d*\w*)(?=[,>])", text)
+    name = element.group(1) if element else ""
+    digits = re.search(r"\d+", name)
+    readonly = "ReadOnly" in str(op.attributes["descriptor_flags"]) if "descriptor_flags" in op.attributes else False
+    return Binding(text, name, int(digits.group()) if digits else 64, readonly, tags_of(op), place_of(op))
+
+
+def _body(op: ir.Operation) -> list[ir.Operation]:
+    if not op.regions or not op.regions[0].blocks:
+        return []
+    return [child.operation for child in op.regions[0].blocks[0].operations]
+
+
+def _symbol(op: ir.Operation) -> str:
+    return ir.StringAttr(op.attributes["sym_name"]).value if "sym_name" in op.attributes else ""

@@ -1,0 +1,96 @@
+"""Where an op came from: source places and source-op tags, read from its location.
+
+A tag is a location `callsite("fz":INDEX:1 at …)` that fissile wraps around an op before dispatch creation.
+IREE carries locations through cloning, outlining and code generation, so whatever a dispatch
+contains later can be traced to the exact op, without parsing any name.
+"""
+
+from __future__ import annotations
+
+import re
+
+from iree.compiler import ir
+
+from fissile.finding import Place
+
+TAG_FILE = "fz"
+
+_TAG = re.compile(r'"%s":(\d+):1\b' % TAG_FILE)
+_PLACE = re.compile(r'(?:"([^"]+)"|(?:^|(?<=\s))([^\s":]+)):(\d+):(\d+)')
+
+
+def tags_in(text: str) -> tuple[int, ...]:
+    """The source-op tags in a location's or diagnostic's text, in order, each once."""
+    return tuple(dict.fromkeys(int(index) for index in re.findall(r'"?%s"?:(\d+):1\b' % TAG_FILE, text)))
+
+
+def places_in(text: str) -> tuple[Place, ...]:
+    """The source places in a location's text, innermost first; tags are no places."""
+    found = []
+    for quoted, plain, line, column in _PLACE.findall(text):
+        file = quoted or plain
+        if file and file != TAG_FILE:
+            found.append(Place(file, int(line), int(column)))
+    return tuple(dict.fromkeys(found))
+
+
+def tags_of(op: ir.Operation) -> tuple[int, ...]:
+    return tags_in(str(op.location))
+
+
+def place_of(op: ir.Operation) -> Place | None:
+    """The source place of ``op``, None where the program carries none."""
+    places = places_in(str(op.location))
+    return places[0] if places else None
+
+
+def is_source_op(op: ir.Operation) -> bool:
+    """True for the ops whose results dispatch creation fuses: structured ops on tensors, and their like."""
+    if op.name.startswith(("linalg.", "iree_linalg_ext.")) and op.parent is not None:
+        return op.name not in ("linalg.yield", "linalg.index", "iree_linalg_ext.yield") and bool(op.results)
+    return False
+
+
+def source_ops(module: ir.Operation) -> list[ir.Operation]:
+    """All source ops of ``module`` in program order; an op's position is its index, and so its tag.
+
+    The order depends only on the program, so an index found on a tagged clone names the same op of the original.
+    """
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if is_source_op(op):
+            found.append(op)
+            return ir.WalkResult.SKIP  # ops in its body belong to it
+        return ir.WalkResult.ADVANCE
+
+    module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def tag_source_ops(module: ir.Operation) -> int:
+    """Wraps a tag around the location of every source op, its body, and the empty tensors it initialises.
+
+    Changes locations only. Returns the number of source ops. An empty tensor that several ops use takes the tag
+    of the first. Meant for a clone: tags would reach the artifact's debug info.
+    """
+    ops = source_ops(module)
+    tagged_inits: set[int] = set()
+    for index, op in enumerate(ops):
+        context = op.context
+
+        def wrap(inner: ir.Operation) -> ir.WalkResult:
+            tag = ir.Location.file(TAG_FILE, index, 1, context=context)
+            inner.location = ir.Location.callsite(tag, [inner.location], context=context)
+            return ir.WalkResult.ADVANCE
+
+        op.walk(wrap)
+        for operand in op.operands:
+            owner = operand.owner
+            if isinstance(owner, ir.Block):
+                continue
+            owner = owner.operation
+            if owner.name == "tensor.empty" and hash(owner) not in tagged_inits:
+                tagged_inits.add(hash(owner))
+                wrap(owner)
+    return len(ops)

@@ -1,0 +1,202 @@
+"""A session over IREE's compiler: parse, run to a phase, look or change, resume, write.
+
+    with Session(["--iree-hal-target-device=vulkan"]) as session:
+        module = session.parse("model.mlir")
+        session.run(module, to="global-optimization")
+        ...                                   # module.op is a live iree.compiler.ir.Operation
+        session.run(module, to="end")
+        session.write(module, "model.vmfb")
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from iree.compiler import ir
+
+from fissile.errors import FissileError, UsageError, closest
+
+from .diagnostics import Diagnostic, parse_diagnostic
+from .iree import library
+from .iree.names import PHASES
+
+
+class PhaseFailed(FissileError):
+    """IREE stopped: ``diagnostics`` has everything it said, in order; ``phase`` is where the run was going to."""
+
+    def __init__(self, phase: str, diagnostics: Sequence[Diagnostic]) -> None:
+        errors = [d for d in diagnostics if d.is_error]
+        super().__init__(errors[0].message if errors else f"IREE stopped before phase {phase} without an error message")
+        self.phase = phase
+        self.diagnostics = tuple(diagnostics)
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        return tuple(d for d in self.diagnostics if d.is_error)
+
+
+class Module:
+    """A live module and the phase it has reached. ``op`` may be changed by anyone between two runs."""
+
+    def __init__(self, op: ir.Operation, phase: str, name: str) -> None:
+        self.op = op
+        self.phase = phase
+        self.name = name
+
+    def clone(self) -> Module:
+        """A deep copy in the same context."""
+        return Module(self.op.operation.clone(), self.phase, self.name)
+
+    def text(self, locations: bool = False) -> str:
+        return self.op.get_asm(enable_debug_info=locations)
+
+
+def phase_index(phase: str) -> int:
+    """The position of ``phase`` in IREE's pipeline; an unknown one is refused with the nearest known."""
+    if phase not in PHASES:
+        raise UsageError(f"unknown phase '{phase}'", closest(phase, list(PHASES)))
+    return PHASES.index(phase)
+
+
+class Session:
+    """One IREE compiler session. It may be reused for many modules; one thread at a time.
+
+    ``flags`` are iree-compile's session flags. Flags that LLVM reads once per process
+    (`--iree-llvmgpu-shared-memory-limit`, `--mlir-print-ir-…`) are refused here: give them to
+    `library.initialise_command_line` in a worker process, as `fissile compile` does.
+    ``verify_ir`` runs MLIR's verifier between passes, as iree-compile's `--verify`.
+    """
+
+    def __init__(self, flags: Sequence[str] = (), *, verify_ir: bool = True, dump_phases_to: str = "") -> None:
+        self._session = library.Session()
+        self.context: ir.Context = self._session.context
+        self.diagnostics: list[Diagnostic] = []
+        self._verify_ir = verify_ir
+        self._dump_phases_to = dump_phases_to
+        self._remarks: tuple[str, str] | None = None
+        if flags:
+            self.set_flags(flags)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_exc) -> None:
+        pass  # IREE's session is freed with the last object that refers to its context
+
+    def set_flags(self, flags: Sequence[str]) -> None:
+        """Sets session flags; one that IREE does not know is refused with the nearest known."""
+        try:
+            self._session.set_flags(*flags)
+        except ValueError as error:
+            known = [flag.split("=")[0] for flag in self._session.get_flags()]
+            unknown = [flag for flag in flags if flag.split("=")[0] not in known]
+            if unknown:
+                name = unknown[0].split("=")[0]
+                raise UsageError(
+                    f"'{name}' is no session flag of iree-compile",
+                    closest(name, known) or "flags that LLVM reads once per process go through `fissile compile`",
+                ) from None
+            raise UsageError(" ".join(str(error).split())) from None
+
+    def parse(self, source: str | os.PathLike, name: str = "") -> Module:
+        """A module from a file of MLIR text or bytecode.
+
+        Raises UsageError where the file cannot be read, PhaseFailed (phase "start") where it is no valid module.
+        """
+        path = Path(source)
+        if not path.is_file():
+            raise UsageError(f"no such file: {path}" if not path.exists() else f"not a file: {path}")
+        try:
+            opened = library.Source.open_file(self._session, str(path))
+        except ValueError as error:
+            raise UsageError(f"cannot read {path}: {error}") from None
+        return self._parse(opened, name or str(path))
+
+    def parse_text(self, text: str, name: str = "module.mlir") -> Module:
+        """A module from MLIR text in memory; ``name`` stands for the file in locations."""
+        buffer = text.encode() + b"\0"
+        return self._parse(library.Source.wrap_buffer(self._session, buffer, buffer_name=name), name)
+
+    def run(self, module: Module, to: str) -> Module:
+        """Runs IREE's phases from where ``module`` stands up to ``to``, in place. Raises PhaseFailed.
+
+        After a failure the module is in an undefined state: throw it away.
+        """
+        if phase_index(to) < phase_index(module.phase):
+            raise UsageError(f"the module has passed phase {module.phase} and cannot go back to {to}")
+        if to == module.phase:
+            return module
+        said: list[Diagnostic] = []
+        invocation = self._invocation(said)
+        try:
+            library.phases(invocation, module.phase, to)
+            try:
+                invocation.import_module(module.op)
+            except RuntimeError:
+                raise PhaseFailed(to, said) from None
+            if not invocation.execute():
+                raise PhaseFailed(to, said)
+        finally:
+            self.diagnostics.extend(said)
+            invocation.close()
+        module.phase = to
+        return module
+
+    def write(self, module: Module, path: str | os.PathLike, output_format: str = "vm-bytecode",
+              mlir_bytecode_version: int | None = None) -> None:
+        """Writes ``module`` to ``path``: `vm-bytecode`, `vm-asm`, `vm-c`, `ir` (text at any phase) or `ir-bytecode`.
+
+        ``mlir_bytecode_version`` applies to `ir-bytecode`; None is the current one.
+        """
+        said: list[Diagnostic] = []
+        invocation = self._invocation(said)
+        try:
+            output = library.Output.open_file(str(path))
+            try:
+                invocation.import_module(module.op)
+                if output_format == "vm-bytecode":
+                    invocation.output_vm_bytecode(output)
+                elif output_format == "vm-c":
+                    library.output_vm_c(invocation, output)
+                elif output_format in ("vm-asm", "ir"):
+                    invocation.output_ir(output)
+                elif output_format == "ir-bytecode":
+                    version = -1 if mlir_bytecode_version is None else mlir_bytecode_version
+                    invocation.output_ir_bytecode(output, version)
+                else:
+                    raise UsageError(f"unknown output format '{output_format}'")
+                output.keep()
+            except (ValueError, RuntimeError):
+                raise PhaseFailed("end", said) from None
+            finally:
+                output.close()
+        finally:
+            self.diagnostics.extend(said)
+            invocation.close()
+
+    def remarks(self, pattern: str, file: str) -> None:
+        """iree-compile's --remarks-filter and --remarks-output-file, for every run from now on."""
+        self._remarks = (pattern, file)
+
+    def _invocation(self, said: list[Diagnostic]) -> library.Invocation:
+        invocation = self._session.invocation()
+        library.send_diagnostics(invocation, lambda severity, text: said.append(parse_diagnostic(severity, text)))
+        library.verify_ir(invocation, self._verify_ir)
+        if self._dump_phases_to:
+            library.dump_phases_to(invocation, self._dump_phases_to)
+        if self._remarks:
+            library.remarks(invocation, *self._remarks)
+        return invocation
+
+    def _parse(self, source: library.Source, name: str) -> Module:
+        said: list[Diagnostic] = []
+        invocation = self._invocation(said)
+        try:
+            if not invocation.parse_source(source):
+                raise PhaseFailed("start", said)
+            return Module(invocation.export_module(), "start", name)
+        finally:
+            self.diagnostics.extend(said)
+            invocation.close()
