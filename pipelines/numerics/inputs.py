@@ -1,0 +1,100 @@
+"""Which inputs a verification runs on: seeded, in ranges that keep quantised programs meaningful."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fissile.errors import UsageError
+
+from .signature import Signature, Value
+
+INTEGER_RANGES: dict[str, tuple[int, int]] = {
+    # 8 and 16 bits are quantised data: all values. Wider ones are mostly biases, sums and indices, where the
+    # full range would overflow every sum or leave every bound.
+    "i8": (-128, 127), "si8": (-128, 127), "ui8": (0, 255),
+    "i16": (-(2**15), 2**15 - 1), "si16": (-(2**15), 2**15 - 1), "ui16": (0, 2**16 - 1),
+    "i32": (-1024, 1023), "si32": (-1024, 1023), "ui32": (0, 1023),
+    "i64": (-1024, 1023), "si64": (-1024, 1023), "ui64": (0, 1023), "index": (0, 7),
+}
+"""Closed ranges by MLIR element type; floats are normal with standard deviation 1, i1 is a coin."""
+
+FLOAT_EDGES = (0.0, -0.0, 1.0, -1.0)
+"""Infinities and NaNs are left out: one of them in a sum hides every other value of the result."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The size of each dynamic dimension: one for all, but where ``at[(argument, dimension)]`` says otherwise.
+
+    One size for all is the safe guess: dynamic dimensions of one function mostly have to agree.
+    """
+
+    default: int = 8
+    at: Mapping[tuple[int, int], int] = field(default_factory=dict)
+
+    def of(self, argument: int, dimension: int) -> int:
+        return self.at.get((argument, dimension), self.default)
+
+    @staticmethod
+    def parse(text: str) -> Sizes:
+        """From ``8`` or ``8,0.1=16``: argument 0's dimension 1 is 16. `UsageError` otherwise."""
+        default, at = 8, {}
+        try:
+            for part in text.split(","):
+                place, _, size = part.rpartition("=")
+                if int(size) < 0:
+                    raise ValueError
+                if place:
+                    argument, dimension = place.split(".")
+                    at[int(argument), int(dimension)] = int(size)
+                else:
+                    default = int(size)
+        except ValueError:
+            raise UsageError(f"'{text}' gives no sizes for dynamic dimensions",
+                             "write SIZE, or SIZE,ARGUMENT.DIMENSION=SIZE,…, as in 8,0.1=16") from None
+        return Sizes(default, at)
+
+
+def draw(
+    signature: Signature,
+    seed: int,
+    sizes: Sizes = Sizes(),
+    ranges: Mapping[int, tuple[float, float]] | None = None,
+) -> list[np.ndarray]:
+    """One array per argument (0-d for scalars), the same for the same seed on every machine.
+
+    The first elements are edge values (smallest, largest, 0, 1, -1, as far as the range has them), the
+    rest uniform integers or normal floats. ``ranges`` overrides the closed range of an argument by its index;
+    floats are then uniform in it. `UsageError` for a type that no data can be made for.
+    """
+    arrays = []
+    for index, value in enumerate(signature.arguments):
+        shape = () if value.shape is None else tuple(
+            sizes.of(index, d) if size is None else size for d, size in enumerate(value.shape)
+        )
+        generator = np.random.default_rng([seed, index])
+        arrays.append(_array(value, shape, generator, (ranges or {}).get(index)))
+    return arrays
+
+
+def _array(value: Value, shape: tuple[int, ...], generator, limits: tuple[float, float] | None) -> np.ndarray:
+    dtype = value.dtype
+    if value.element == "i1":
+        return generator.integers(0, 2, shape).astype(dtype)
+    if value.element in INTEGER_RANGES:
+        low, high = map(int, limits or INTEGER_RANGES[value.element])
+        data = np.asarray(generator.integers(low, high, shape, dtype=np.int64, endpoint=True))
+        edges = [e for e in dict.fromkeys((low, high, 0, 1, -1)) if low <= e <= high]
+    elif limits:
+        data = np.asarray(generator.uniform(*limits, shape))
+        edges = list(limits)
+    else:
+        data = np.asarray(generator.standard_normal(shape))
+        edges = list(FLOAT_EDGES)
+    # Edges take at most half of a small tensor: another seed must make another input.
+    count = min(len(edges), data.size // 2)
+    data.reshape(-1)[:count] = edges[:count]
+    return data.astype(dtype)

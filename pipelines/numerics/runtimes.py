@@ -1,0 +1,186 @@
+"""Which runtimes answer on this machine, and what a compiled function returns on one of them.
+
+Every run is a child process (`iree-run-module`) in its own process group: a crash, a hang or an error of a
+program is a finding, and ends nothing but that child.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from fissile.errors import UsageError
+from fissile.finding import Finding, Severity
+
+from .signature import ELEMENT_TYPES, Signature, Value
+
+DRIVERS = ("local-task", "vulkan", "cuda", "hip")
+"""In the order in which they are tried and told."""
+
+_QUERY_SECONDS = 30.0
+_NPY_KINDS = "biuf"
+"""What iree-run-module 3.13 writes as .npy; bf16 and 8-bit floats are written as raw bytes."""
+
+
+@dataclass(frozen=True)
+class Runtime:
+    """``name`` is the driver's, ``device`` what --device= takes, ``description`` names the hardware."""
+
+    name: str
+    device: str
+    description: str
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.description})" if self.description else self.name
+
+
+@lru_cache(maxsize=None)
+def present() -> tuple[Runtime, ...]:
+    """The runtimes that answer, asked once per process. local-task always does."""
+    return tuple(runtime for driver in DRIVERS if (runtime := _ask(driver)))
+
+
+def named(names: Sequence[str]) -> tuple[Runtime, ...]:
+    """The runtimes of these names; all present ones for none. `UsageError` for one that is not here."""
+    here = {runtime.name: runtime for runtime in present()}
+    for name in names:
+        if name not in here:
+            what = "has no device here" if name in DRIVERS else "is no runtime"
+            hint = f"present: {', '.join(here)}"
+            if name == "vulkan":
+                hint += "; Debian's mesa-vulkan-drivers and libvulkan1 give a software device"
+            raise UsageError(f"'{name}' {what}", hint)
+    return tuple(here[name] for name in dict.fromkeys(names)) or present()
+
+
+def _ask(driver: str) -> Runtime | None:
+    if driver == "local-task":
+        return Runtime(driver, driver, "llvm-cpu on this processor")
+    code, out, _ = _child([_run_module(), f"--dump_devices={driver}"], _QUERY_SECONDS)
+    device = re.search(r"--device=(\S+)\s*\n#\s*(.+)", out)
+    if code != 0 or not device:
+        return None
+    name = re.search(r"^name: (.+)$", out, re.MULTILINE)
+    return Runtime(driver, driver, (name or device)[1 if name else 2].strip())
+
+
+def run(
+    vmfb: Path,
+    signature: Signature,
+    inputs: Sequence[np.ndarray],
+    runtime: Runtime,
+    timeout: float = 120.0,
+    flags: Sequence[str] = (),
+) -> list[np.ndarray] | Finding:
+    """The function's results, with the element types that its signature declares, or FIS131 with the reason.
+
+    ``timeout`` is in seconds. ``flags`` go to iree-run-module as they are (``--parameters=…``).
+    """
+    with tempfile.TemporaryDirectory(prefix="fissile-run-") as folder:
+        base = [_run_module(), f"--module={vmfb}", f"--function={signature.function}", f"--device={runtime.device}"]
+        base += [_input(Path(folder, f"input{i}"), value, np.asarray(array))
+                 for i, (value, array) in enumerate(zip(signature.arguments, inputs, strict=True))]
+        base += list(flags)
+        outputs = [Path(folder, f"output{i}.{'npy' if _as_npy(value) else 'bin'}")
+                   for i, value in enumerate(signature.results)]
+        failed = _failure([*base, *(f"--output=@{path}" for path in outputs)], signature, runtime, timeout)
+        if failed:
+            return failed
+        shapes: list[tuple[int, ...] | None] = [None] * len(outputs)
+        if any(not _as_npy(v) and (v.shape or ()).count(None) > 1 for v in signature.results):
+            # Raw bytes do not tell a shape, and one length cannot tell two dimensions: ask for the text as well.
+            text = _child([*base, "--output_max_element_count=1"], timeout)[1]
+            found = re.findall(r"^result\[\d+\]: hal\.buffer_view\n((?:\d+x)*)", text, re.MULTILINE)
+            shapes = [tuple(map(int, s.split("x")[:-1])) for s in found]
+        return [_output(*row) for row in zip(outputs, signature.results, shapes, strict=True)]
+
+
+def _as_npy(value: Value) -> bool:
+    return value.dtype.kind in _NPY_KINDS
+
+
+def _input(path: Path, value: Value, array: np.ndarray) -> str:
+    if value.shape is None:
+        return f"--input={int(array) if array.dtype.kind in 'biu' else repr(float(array))}"
+    spelled = "".join(f"{d}x" for d in array.shape) + value.element.replace("index", "i64")
+    if not array.size:
+        return f"--input={spelled}"
+    path.write_bytes(np.ascontiguousarray(array.astype(value.dtype)).tobytes())
+    return f"--input={spelled}=@{path}"
+
+
+def _output(path: Path, value: Value, shape: tuple[int, ...] | None) -> np.ndarray:
+    if _as_npy(value):
+        # astype, not view: a scalar i1 or i8 comes back as i32.
+        return np.load(path).astype(value.dtype)
+    data = np.frombuffer(path.read_bytes(), ELEMENT_TYPES[value.element])
+    if shape is None:
+        shape = tuple(-1 if d is None else d for d in value.shape or ())
+    return data.reshape(shape)
+
+
+def _failure(command: list[str], signature: Signature, runtime: Runtime, timeout: float) -> Finding | None:
+    code, out, err = _child(command, timeout)
+    if code == 0:
+        return None
+    if code is None:
+        reason = f"did not end within {timeout:g} s"
+    elif code < 0:
+        reason = f"was ended by {signal.Signals(-code).name}"
+    else:
+        reason = _reason(err)
+    return Finding(
+        "FIS131", f"@{signature.function} was not run on {runtime}: {reason}",
+        severity=Severity.ERROR, subject=f"@{signature.function}", target=runtime.name, detail=(out + err).strip(),
+    )
+
+
+def _reason(stderr: str) -> str:
+    """IREE's status in one line: ``c/path.c:12: CODE; what; where`` without its path and its declaration."""
+    for line in stderr.splitlines():
+        status = re.search(r"\.[ch](?:pp)?:\d+: (.+)", line)
+        if status:
+            return re.sub(r";\s*`.*", "", status[1]).strip().rstrip(";")[:300]
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    return lines[-1][:300] if lines else "the runtime ended with an error and said nothing"
+
+
+def _child(command: list[str], timeout: float) -> tuple[int | None, str, str]:
+    """Exit code (None: timed out; below 0: ended by that signal), stdout and stderr of a child process."""
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, errors="replace", start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(timeout=timeout)
+        return process.returncode, out, err
+    except subprocess.TimeoutExpired:
+        return None, "", ""
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
+
+@lru_cache(maxsize=None)
+def _run_module() -> str:
+    """The native program, past the wheel's Python wrapper, which would survive as a parent of what is killed."""
+    spec = find_spec("iree._runtime_libs")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        if (program := Path(folder, "iree-run-module")).exists():
+            return str(program)
+    program = shutil.which("iree-run-module")
+    if not program:
+        raise UsageError("iree-run-module is not installed", "pip install 'iree-base-runtime>=3.13,<3.14'")
+    return program

@@ -1,0 +1,187 @@
+"""What a compiled function takes and gives: element types and shapes, read from a module or from a vmfb."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+
+from fissile.errors import UsageError, closest
+
+ELEMENT_TYPES: dict[str, np.dtype] = {
+    name: np.dtype(dtype)
+    for name, dtype in {
+        "i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "index": np.int64,
+        "si8": np.int8, "si16": np.int16, "si32": np.int32, "si64": np.int64,
+        "ui8": np.uint8, "ui16": np.uint16, "ui32": np.uint32, "ui64": np.uint64,
+        "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
+        "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
+        "f8E5M2": ml_dtypes.float8_e5m2, "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
+    }.items()
+}
+"""The element types that cross IREE's ABI as whole bytes, by MLIR's name."""
+
+_TORCH_SCALARS = {"!torch.int": "i64", "!torch.float": "f64", "!torch.bool": "i1"}
+
+
+@dataclass(frozen=True)
+class Value:
+    """One argument or result: MLIR element type, and a shape with None for a dynamic dimension.
+
+    ``shape`` is None for a scalar (an i32 or an index, not a 0-d tensor).
+    ``element`` is empty where the type is none that can be made or read (``text`` has it).
+    """
+
+    text: str
+    element: str
+    shape: tuple[int | None, ...] | None
+
+    @property
+    def dtype(self) -> np.dtype:
+        """NumPy's element type. `UsageError` for a type that NumPy data cannot be made for."""
+        if self.element not in ELEMENT_TYPES:
+            raise UsageError(f"no data can be made for a value of type {self.text}",
+                             "fissile verify handles tensors and scalars of " + ", ".join(ELEMENT_TYPES))
+        return ELEMENT_TYPES[self.element]
+
+
+@dataclass(frozen=True)
+class Signature:
+    function: str
+    arguments: tuple[Value, ...]
+    results: tuple[Value, ...]
+
+
+def parse_value(text: str) -> Value:
+    """A `Value` from MLIR's or torch-mlir's spelling of a type."""
+    text = text.strip()
+    tensor = re.fullmatch(r"tensor<((?:(?:\d+|\?)x)*)([^,<>]+)(?:,.*)?>", text)
+    if tensor:
+        dims = tensor[1].split("x")[:-1]
+        return _value(text, tensor[2].strip(), dims)
+    torch = re.fullmatch(r"!torch\.vtensor<\[([\d?, ]*)\],\s*([^,<>]+)(?:,.*)?>", text)
+    if torch:
+        dims = [d.strip() for d in torch[1].split(",") if d.strip()]
+        # torch-mlir's signed types become signless ones before the ABI.
+        return _value(text, re.sub(r"^si(\d)", r"i\1", torch[2].strip()), dims)
+    scalar = _TORCH_SCALARS.get(text, text)
+    return Value(text, scalar if scalar in ELEMENT_TYPES else "", None)
+
+
+def _value(text: str, element: str, dims: list[str]) -> Value:
+    shape = tuple(None if d == "?" else int(d) for d in dims)
+    return Value(text, element if element in ELEMENT_TYPES else "", shape)
+
+
+def parse_declaration(text: str) -> Signature:
+    """A signature from IREE's reflection (`iree.abi.declaration`), made by its wrap-entry-points pass in 3.13.
+
+    It reads like ``sync func @main(%input0: tensor<?x4xi8>, …) -> (%output0: tensor<?x4xi8>)``.
+    """
+    head = re.search(r"func @([^(]+)\(", text)
+    if not head:
+        raise ValueError(f"not an ABI declaration: {text}")
+    arguments, rest = _bracketed(text[head.end() - 1:])
+    arrow = rest.find("->")
+    results = _bracketed(rest[arrow + 2:].strip())[0] if arrow >= 0 else []
+    return Signature(head[1], tuple(map(_declared, arguments)), tuple(map(_declared, results)))
+
+
+def _declared(text: str) -> Value:
+    text = text.split(":", 1)[1] if text.lstrip().startswith("%") else text
+    return parse_value(re.sub(r"\s*\{.*\}\s*$", "", text))
+
+
+def _bracketed(text: str) -> tuple[list[str], str]:
+    """The comma-separated parts of the leading (…), and what follows it."""
+    depth, start, parts = 0, 1, []
+    for i, c in enumerate(text):
+        if c in "(<{[":
+            depth += 1
+        elif c in ")}]" or (c == ">" and text[i - 1] != "-"):
+            depth -= 1
+        if (c == "," and depth == 1) or (c == ")" and depth == 0):
+            if text[start:i].strip():
+                parts.append(text[start:i])
+            start = i + 1
+            if depth == 0:
+                return parts, text[start:]
+    return parts, ""
+
+
+def signatures_of_module(module) -> dict[str, Signature]:
+    """The public functions of a live module (`ir.Operation` or `ir.Module`), in order, before the VM phase.
+
+    IREE's own reflection wins where there is one: after the ABI phase the types are opaque buffers.
+    """
+    from iree.compiler import ir
+
+    found: dict[str, Signature] = {}
+    for op in getattr(module, "operation", module).regions[0].blocks[0].operations:
+        op = op.operation
+        if op.name not in ("func.func", "util.func") or not op.regions[0].blocks:
+            continue
+        attributes = op.attributes
+        if "sym_visibility" in attributes and ir.StringAttr(attributes["sym_visibility"]).value != "public":
+            continue
+        name = ir.StringAttr(attributes["sym_name"]).value
+        reflection = attributes["iree.reflection"] if "iree.reflection" in attributes else {}
+        if "iree.abi.declaration" in reflection:
+            found[name] = parse_declaration(ir.StringAttr(reflection["iree.abi.declaration"]).value)
+            continue
+        signature = ir.FunctionType(ir.TypeAttr(attributes["function_type"]).value)
+        found[name] = Signature(name, *(tuple(parse_value(str(t)) for t in ts)
+                                        for ts in (signature.inputs, signature.results)))
+    return found
+
+
+def signatures_of_source(path: Path) -> dict[str, Signature]:
+    """The public functions of an MLIR file (text or bytecode). `UsageError` where it does not parse."""
+    from iree.compiler import ir
+    from iree.compiler.api import Session
+
+    context = Session().context
+    try:
+        with context:
+            return signatures_of_module(ir.Module.parse(Path(path).read_bytes()))
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}", "name a file that exists") from None
+    except ir.MLIRError as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise UsageError(f"{path} is not MLIR that IREE parses: {lines[min(1, len(lines) - 1)]}",
+                         "`iree-opt FILE` shows the whole message") from None
+
+
+def signatures_of_vmfb(path: Path) -> dict[str, Signature]:
+    """The functions of a compiled module whose reflection tells their types (torch imports have none)."""
+    import iree.runtime as runtime
+
+    try:
+        instance = runtime.VmInstance()
+        module = runtime.VmModule.copy_buffer(instance, Path(path).read_bytes())
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}", "name a file that exists") from None
+    except Exception as error:
+        raise UsageError(f"{path} is not an IREE 3.13 module: {str(error).splitlines()[0]}",
+                         "compile it again with this IREE") from None
+    found = {}
+    for name in module.function_names:
+        declaration = module.lookup_function(name).reflection.get("iree.abi.declaration")
+        if declaration:
+            found[name] = parse_declaration(declaration)
+    return found
+
+
+def choose(found: dict[str, Signature], function: str | None, where: str) -> Signature:
+    """The named function, or the only one. `UsageError` says what there is."""
+    if function is None:
+        if len(found) == 1:
+            return next(iter(found.values()))
+        known = ", ".join(found) or "none whose types are known"
+        raise UsageError(f"{where} has {len(found)} public functions: {known}", "name one with --function")
+    if function not in found:
+        raise UsageError(f"{where} has no public function '{function}'", closest(function, list(found)))
+    return found[function]

@@ -1,0 +1,113 @@
+"""Signatures from types and reflection, and seeded inputs for them."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from fissile.errors import UsageError
+from fissile.pipelines.numerics.inputs import Sizes, draw
+from fissile.pipelines.numerics.signature import (
+    ELEMENT_TYPES, Signature, choose, parse_declaration, parse_value, signatures_of_module,
+)
+
+DECLARATION = (
+    "sync func @main(%input0: tensor<?x4xi8>, %input1: i32, %input2: tensor<4xbf16>, %input3: index, "
+    "%input4: tensor<f32> {iree.abi.output = 0 : index}) -> (%output0: tensor<?x4xi8>, %output1: i1)"
+)
+
+
+def test_declaration():
+    signature = parse_declaration(DECLARATION)
+    assert signature.function == "main"
+    assert [(a.element, a.shape) for a in signature.arguments] == [
+        ("i8", (None, 4)), ("i32", None), ("bf16", (4,)), ("index", None), ("f32", ()),
+    ]
+    assert [(r.element, r.shape) for r in signature.results] == [("i8", (None, 4)), ("i1", None)]
+    nothing = parse_declaration("sync func @f() -> ()")
+    assert nothing.arguments == nothing.results == ()
+
+
+def test_torch_types():
+    assert parse_value("!torch.vtensor<[1,?],si8>").shape == (1, None)
+    assert parse_value("!torch.vtensor<[1,?],si8>").element == "i8"
+    assert parse_value("!torch.vtensor<[],f32>").shape == ()
+    assert parse_value("!torch.int").element == "i64"
+
+
+@pytest.mark.parametrize("text", ["!hal.buffer_view", "tensor<4xcomplex<f32>>", "!util.list<?>", "tensor<2xi4>"])
+def test_unknown_types_are_told(text):
+    with pytest.raises(UsageError, match="no data can be made"):
+        draw(Signature("f", (parse_value(text),), ()), seed=0)
+
+
+def test_tensor_encodings_are_ignored():
+    assert parse_value("tensor<3x?xf32, #iree_encoding.packed_storage>").shape == (3, None)
+
+
+@pytest.mark.parametrize("element", ELEMENT_TYPES)
+def test_every_element_type_is_drawn(element):
+    signature = Signature("f", (parse_value(f"tensor<50x?x{element}>"), parse_value(element)), ())
+    tensor, scalar = draw(signature, seed=1, sizes=Sizes(3))
+    assert tensor.shape == (50, 3) and scalar.shape == ()
+    assert tensor.dtype == scalar.dtype == ELEMENT_TYPES[element]
+    assert len(np.unique(tensor.astype(np.float64))) > 1
+
+
+def test_int8_covers_its_range_and_starts_with_its_edges():
+    (x,) = draw(Signature("f", (parse_value("tensor<100x100xi8>"),), ()), seed=0)
+    assert x.min() == -128 and x.max() == 127
+    assert list(x.reshape(-1)[:5]) == [-128, 127, 0, 1, -1]
+
+
+def test_seeds():
+    signature = Signature("f", (parse_value("tensor<8xf32>"), parse_value("tensor<8xf32>")), ())
+    a, b, c = draw(signature, 0), draw(signature, 0), draw(signature, 1)
+    assert all(map(np.array_equal, a, b))
+    assert not np.array_equal(a[0], c[0])
+    assert not np.array_equal(a[0], a[1])
+    tiny = Signature("f", (parse_value("tensor<2xi8>"),), ())
+    assert len({draw(tiny, seed)[0].tobytes() for seed in range(8)}) > 1
+
+
+def test_ranges_and_sizes():
+    signature = Signature("f", (parse_value("tensor<?x?xi64>"), parse_value("tensor<64xf32>")), ())
+    i, f = draw(signature, 0, Sizes.parse("5,0.1=7"), {0: (2, 3), 1: (-1.0, -0.5)})
+    assert i.shape == (5, 7) and set(np.unique(i)) == {2, 3}
+    assert f.min() >= -1.0 and f.max() <= -0.5
+
+
+@pytest.mark.parametrize("text", ["", "x", "-1", "3,0=4", "3,0.1=x"])
+def test_bad_sizes(text):
+    with pytest.raises(UsageError, match="sizes for dynamic"):
+        Sizes.parse(text)
+
+
+def test_choose():
+    one = {"main": Signature("main", (), ())}
+    two = one | {"other": Signature("other", (), ())}
+    assert choose(one, None, "a.mlir").function == "main"
+    assert choose(two, "other", "a.mlir").function == "other"
+    with pytest.raises(UsageError, match="2 public functions: main, other"):
+        choose(two, None, "a.mlir")
+    with pytest.raises(UsageError, match="no public function 'man'") as error:
+        choose(two, "man", "a.mlir")
+    assert "main" in error.value.hint
+
+
+def test_signatures_of_a_live_module():
+    from iree.compiler import ir
+
+    text = """
+      func.func private @hidden(%x: f32) -> f32 { return %x : f32 }
+      func.func private @extern(%x: f32) -> f32
+      func.func @main(%x: tensor<?x4xf16>, %n: index) -> tensor<?x4xf16> { return %x : tensor<?x4xf16> }
+    """
+    with ir.Context():
+        found = signatures_of_module(ir.Module.parse(text))
+    assert list(found) == ["main"]
+    assert found["main"].arguments[0].dtype == np.float16
+    assert found["main"].results[0].shape == (None, 4)
+
+
+def test_bfloat16_is_ml_dtypes():
+    assert parse_value("tensor<4xbf16>").dtype == np.dtype(ml_dtypes.bfloat16)
