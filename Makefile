@@ -1,0 +1,39 @@
+# Every target that needs the environment makes it first, in .venv; a second run starts at once (tools/setup.sh).
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-py test-lit lint dist clean
+
+PYTEST := .venv/bin/python -m pytest -n 2
+LIT := .venv/bin/lit -v
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup:  ## .venv with every library; Mesa's Vulkan driver where it can be installed
+	@tools/setup.sh
+
+demo: setup  ## the main job: a quantised convolution that stock IREE refuses, repaired, run and compared
+	@.venv/bin/python examples/quantised_conv.py
+
+test: setup  ## every test, the lit tests among them
+	$(PYTEST)
+
+test-py: setup  ## the Python tests without the lit tests
+	$(PYTEST) --ignore=tests/py/test_lit.py
+
+test-lit: setup  ## the lit tests alone
+	$(LIT) tests/lit
+
+lint: setup  ## ruff, where it is installed in .venv
+	@if [ -x .venv/bin/ruff ]; then .venv/bin/ruff check .; \
+	else echo "no ruff in .venv: .venv/bin/pip install ruff, then again"; exit 1; fi
+
+dist: setup  ## a wheel in dist/, checked
+	@rm -rf dist build/lib build/bdist.*
+	@.venv/bin/python -m pip wheel -q --no-deps --no-build-isolation -w dist . && ls -l dist
+	@.venv/bin/python -m pytest tests/py/test_packaging.py
+
+clean:  ## removes the environment and everything that was built
+	rm -rf .venv build dist *.egg-info .pytest_cache .hypothesis .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	find tests -name Output -type d -prune -exec rm -rf {} +
