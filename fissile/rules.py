@@ -159,6 +159,27 @@ _rule(
     "Mend the op that is named; `fissile-opt --verify-dialect` shows the same error.",
 )
 _rule(
+    "FIS403", "require-refuted", "a precondition never holds",
+    "The condition of a fissile.require is the constant false: no input can satisfy it.",
+    "The program contradicts its own precondition.",
+    "Mend the sizes or the condition that the sentence speaks of.",
+    example='%false = arith.constant false, then "fissile.require"(%false) {message = "at most 16 rows"}',
+    repaired="a condition that some input satisfies; one that all satisfy is removed without a trace",
+)
+_rule(
+    "FIS404", "storage-escapes", "explicit storage is used where no pass can lower it",
+    "A !fissile.storage is passed to a call, returned, or comes in as an argument.",
+    "Storage becomes ordinary tensors inside one function; IREE has no type for it.",
+    "Allocate it in the function that uses it, and pass the tensors that stand on it instead.",
+)
+_rule(
+    "FIS405", "group-size", "the size of a group's result is not known outside the group",
+    "A fissile.group yields a tensor with a dynamic dimension that is computed inside the group, from values that "
+    "exist only there.",
+    "A dispatch's result sizes must be known before it is launched.",
+    "Compute the size before the group and use it inside.",
+)
+_rule(
     "FIS501", "contract-unmet", "a pipeline's passes do not chain",
     "A pass requires a property that nothing before it establishes, or that a pass in between breaks.",
     "The order of passes is wrong, or one is missing.",

@@ -1,0 +1,78 @@
+"""Which passes there are, by name, without importing them.
+
+A built-in pass is imported when it is first asked for: a start-up does not pay for passes it does not use.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.machinery
+import importlib.util
+import sys
+from pathlib import Path
+
+from fissile.errors import UsageError, closest
+
+from .definition import Pass, registered_passes
+
+BUILT_IN: dict[str, str] = {
+    "fissile-check-leftovers": "fissile.passes.checks.leftover_ops",
+    "fissile-lower-boundaries": "fissile.passes.remedies.lower_boundaries",
+    "fissile-lower-groups": "fissile.passes.remedies.lower_groups",
+    "fissile-lower-requires": "fissile.passes.remedies.lower_requires",
+    "fissile-lower-storage": "fissile.passes.remedies.lower_storage",
+}
+"""Pass name -> the module that defines it. A test holds it together with what the modules register."""
+
+
+def known_passes() -> tuple[str, ...]:
+    """All names, sorted: the built-in passes and those of the users' files loaded so far."""
+    return tuple(sorted({*BUILT_IN, *registered_passes()}))
+
+
+def is_known(name: str) -> bool:
+    return name in BUILT_IN or name in registered_passes()
+
+
+def find_pass(name: str) -> type[Pass]:
+    """The pass class called ``name``. Raises UsageError with the nearest known name."""
+    if name not in registered_passes() and name in BUILT_IN:
+        importlib.import_module(BUILT_IN[name])
+    found = registered_passes().get(name)
+    if found is None:
+        raise UsageError(f"unknown pass '{name}'", closest(name, list(known_passes())))
+    return found
+
+
+def load_user_passes(path: str | Path) -> tuple[str, ...]:
+    """Imports a user's Python file and returns the names of the passes it registers. Raises UsageError.
+
+    A file that was loaded before is not loaded again.
+    """
+    file = Path(path).resolve()
+    module_name = "fissile_user_passes_" + hashlib.sha256(str(file).encode()).hexdigest()[:12]
+    if module_name not in sys.modules:
+        _import_file(file, module_name, shown=str(path))
+    return tuple(sorted(name for name, cls in registered_passes().items() if cls.__module__ == module_name))
+
+
+def _import_file(file: Path, module_name: str, shown: str) -> None:
+    if not file.is_file():
+        raise UsageError(f"no such file of passes: {shown}")
+    before = registered_passes()
+    # Without a known suffix the loader cannot be guessed, so it is named.
+    loader = importlib.machinery.SourceFileLoader(module_name, str(file))
+    spec = importlib.util.spec_from_loader(module_name, loader)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module  # dataclasses look annotations up here
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[module_name]
+        said = " ".join(str(error).split())
+        raise UsageError(f"{shown} cannot be imported: {type(error).__name__}: {said}") from None
+    taken = [name for name in registered_passes() if name not in before and name in BUILT_IN]
+    taken = [name for name in taken if registered_passes()[name].__module__ == module_name]
+    if taken:
+        raise UsageError(f"{shown} defines a pass '{taken[0]}', which is the name of a built-in pass")

@@ -1,0 +1,191 @@
+"""What a pass is: a frozen dataclass with options, a contract, and one method that reads or changes IR.
+
+    @register_pass
+    @dataclass(frozen=True)
+    class DropDebug(Pass):
+        \"\"\"Removes debug ops.\"\"\"
+
+        name: ClassVar[str] = "my-drop-debug"
+        keep: int = option(0, "how many to keep, in program order")
+
+        def run(self, op, report):
+            ...
+
+The docstring is the pass's manual page; the fields are its options in the textual pipeline
+(`my-drop-debug{keep=2}`), on `fissile-opt`'s command line and in `fissile passes`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from fissile.errors import ExitCode, FissileError
+from fissile.finding import Finding, Place
+
+from .options import is_supported, option, option_types, print_options, read_options
+
+if TYPE_CHECKING:
+    from iree.compiler import ir
+
+__all__ = [
+    "Contract", "Offence", "Pass", "PassDefinitionError", "PassFailed", "Property", "define_property",
+    "find_property", "make_pass", "option", "register_pass", "registered_passes",
+]
+
+
+class PassDefinitionError(TypeError):
+    """A pass class or a property is defined wrongly; the message names it."""
+
+
+class PassFailed(FissileError):
+    """Stops a pipeline: raised by a pass that found what it cannot go on with. ``findings`` says what."""
+
+    exit_code = ExitCode.FINDINGS
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self.findings = tuple(findings)
+        super().__init__(self.findings[0].message if self.findings else "a pass failed without a finding")
+
+
+@dataclass(frozen=True)
+class Offence:
+    """Why a property does not hold: a sentence, and the op's place in the source."""
+
+    sentence: str
+    place: Place | None = None
+
+
+@dataclass(frozen=True)
+class Property:
+    """Something that holds for IR or does not. ``offences(op)`` runs it: no offence means that it holds."""
+
+    name: str
+    sentence: str
+    offences: Callable[[ir.Operation], list[Offence]] = dataclasses.field(compare=False)
+
+    def holds(self, op: ir.Operation) -> bool:
+        return not self.offences(op)
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What IR must satisfy before a pass, what the pass establishes, and what it may break."""
+
+    requires: tuple[Property, ...] = ()
+    establishes: tuple[Property, ...] = ()
+    invalidates: tuple[Property, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pass:
+    """The base of all passes. ``anchor`` is the op that `run` is called with."""
+
+    name: ClassVar[str] = ""
+    anchor: ClassVar[str] = "builtin.module"
+    contract: ClassVar[Contract] = Contract()
+
+    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        """Reads or changes ``op``. Findings that do not stop the pipeline go to ``report``; PassFailed stops it."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        """The pass as a textual pipeline spells it."""
+        options = print_options(self)
+        return f"{self.name}{{{options}}}" if options else self.name
+
+
+_PASSES: dict[str, type[Pass]] = {}
+_PROPERTIES: dict[str, Property] = {}
+_KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+
+PassClass = TypeVar("PassClass", bound=type[Pass])
+
+
+def define_property(name: str, sentence: str) -> Callable[[Callable[[ir.Operation], list[Offence]]], Property]:
+    """Makes the decorated predicate a Property that contracts can name."""
+
+    def define(offences: Callable[[ir.Operation], list[Offence]]) -> Property:
+        if not _KEBAB.fullmatch(name):
+            raise PassDefinitionError(f"property '{name}': a name is lower case words joined by '-'")
+        if name in _PROPERTIES:
+            raise PassDefinitionError(f"property '{name}' is defined twice")
+        _PROPERTIES[name] = Property(name, sentence, offences)
+        return _PROPERTIES[name]
+
+    return define
+
+
+def find_property(name: str) -> Property:
+    return _PROPERTIES[name]
+
+
+def register_pass(cls: PassClass) -> PassClass:
+    """Class decorator: checks the definition and makes the pass known by its name. Raises PassDefinitionError."""
+    _check_definition(cls)
+    _PASSES[cls.name] = cls
+    return cls
+
+
+def registered_passes() -> dict[str, type[Pass]]:
+    """Name -> class of the passes whose modules have been imported."""
+    return dict(_PASSES)
+
+
+def make_pass(cls: type[Pass], options: str = "") -> Pass:
+    """A pass from its class and option text (`a=1 b=true`). Raises UsageError."""
+    return cls(**read_options(cls, options, owner=cls.name))
+
+
+def _check_definition(cls: type) -> None:
+    who = f"pass class {cls.__module__}.{cls.__qualname__}"
+
+    def refuse(why: str) -> None:
+        raise PassDefinitionError(f"{who}: {why}")
+
+    if not (isinstance(cls, type) and issubclass(cls, Pass)):
+        refuse("a pass derives from fissile's Pass")
+    if "__dataclass_fields__" not in vars(cls) or not cls.__dataclass_params__.frozen:
+        refuse("a pass is a frozen dataclass: put @dataclass(frozen=True) below @register_pass")
+    if not _KEBAB.fullmatch(cls.name or ""):
+        refuse(f"its name '{cls.name}' is not lower case words joined by '-'")
+    # A dataclass without a docstring gets its signature as one: that is no manual page.
+    if not (cls.__doc__ or "").strip() or cls.__doc__.startswith(f"{cls.__name__}("):
+        refuse("it has no docstring, which is its manual page")
+    if cls.run is Pass.run:
+        refuse("it does not define run(self, op, report)")
+    known = _PASSES.get(cls.name)
+    if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+        refuse(f"its name '{cls.name}' belongs to {known.__module__}.{known.__qualname__}")
+    _check_options(cls, refuse)
+    _check_contract(cls.contract, refuse)
+
+
+def _check_options(cls: type, refuse: Callable[[str], None]) -> None:
+    kinds = option_types(cls)
+    for field in dataclasses.fields(cls):
+        if not is_supported(kinds[field.name]):
+            refuse(f"option '{field.name}' has type {kinds[field.name]}; supported are int, bool, float, str, "
+                   "tuple[int, ...] and tuple[str, ...]")
+        if field.default is dataclasses.MISSING:
+            refuse(f"option '{field.name}' has no default")
+        if not field.metadata.get("doc"):
+            refuse(f"option '{field.name}' is not documented: write it as option(default, doc)")
+
+
+def _check_contract(contract: object, refuse: Callable[[str], None]) -> None:
+    if not isinstance(contract, Contract):
+        refuse("its contract is not a Contract")
+    parts: Sequence[tuple[str, object]] = [(f.name, getattr(contract, f.name)) for f in dataclasses.fields(contract)]
+    for part, properties in parts:
+        if not isinstance(properties, tuple):
+            refuse(f"contract.{part} is not a tuple of properties")
+        for prop in properties:
+            if not isinstance(prop, Property) or _PROPERTIES.get(prop.name) is not prop:
+                refuse(f"contract.{part} names {prop!r}, which no define_property made")
+    both = {p.name for p in contract.establishes} & {p.name for p in contract.invalidates}
+    if both:
+        refuse(f"its contract both establishes and invalidates {', '.join(sorted(both))}")

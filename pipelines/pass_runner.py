@@ -1,0 +1,202 @@
+"""Runs a textual pipeline in which fissile's and IREE's passes mix, on a live module.
+
+MLIR's parser cannot know passes that Python defines. So a pipeline is cut into steps: the longest runs of
+IREE's passes go to MLIR's pass manager in one piece, fissile's are called in between, and a nest that
+contains both is walked op by op.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from iree.compiler import ir
+from iree.compiler.passmanager import PassManager
+
+from fissile.dialect import place_of_location, register
+from fissile.errors import FissileError, InternalError, UsageError, closest
+from fissile.finding import Finding
+from fissile.passes.catalogue import find_pass, is_known, known_passes
+from fissile.passes.definition import Pass, PassFailed, make_pass
+
+from .contracts import ContractWatch, unmet_requirements
+from .textual import Nest, PassCall, parse_pipeline, pass_names
+
+_UNKNOWN_PASS = re.compile(r"'([^']*)' does not refer to a registered pass")
+_REFUSED_OPTIONS = re.compile(r"failed to add `([^`]*)` with options `([^`]*)`")
+
+
+@dataclass(frozen=True)
+class _NativeStep:
+    """Consecutive elements without a fissile pass, run by MLIR's pass manager."""
+
+    text: str
+    calls: tuple[PassCall, ...]
+
+
+@dataclass(frozen=True)
+class _PythonStep:
+    instance: Pass
+
+
+@dataclass(frozen=True)
+class _NestStep:
+    anchor: str
+    steps: tuple[_NativeStep | _PythonStep | _NestStep, ...]
+
+
+_Step = _NativeStep | _PythonStep | _NestStep
+
+
+def uses_fissile_passes(text: str) -> bool:
+    """True where a textual pipeline names a pass that only fissile can run. Raises UsageError on bad text."""
+    return any(is_known(name) for name in pass_names(text))
+
+
+def run_pipeline(
+    pipeline: str | Nest,
+    module_op: ir.Operation,
+    *,
+    report: Callable[[Finding], None],
+    verify_contracts: bool = False,
+) -> None:
+    """Runs ``pipeline`` on ``module_op`` in place.
+
+    Everything that can be known before is checked before anything runs: syntax, names, options, order.
+    ``verify_contracts`` asks for every property after every pass. Findings that do not stop the run go to
+    ``report``. Raises UsageError for a wrong pipeline, PassFailed with findings where a pass or a contract
+    stops it, InternalError where a pass throws. After a failure the module is in an undefined state.
+    """
+    tree = parse_pipeline(pipeline) if isinstance(pipeline, str) else pipeline
+    root = module_op.operation
+    register(root.context)
+    if tree.anchor not in (root.name, "any"):
+        raise UsageError(f"the pipeline runs on {tree.anchor}, the input is a {root.name}",
+                         f"write {root.name}({tree.anchor}(…))")
+    steps = _plan(tree, root.context, one_by_one=verify_contracts)
+    if unmet := unmet_requirements(tree, root):
+        raise PassFailed(unmet)
+    watch = ContractWatch(tree, root) if verify_contracts else None
+    for step in steps:
+        _run_step(step, root, report, watch)
+
+
+def _plan(nest: Nest, context: ir.Context, one_by_one: bool) -> tuple[_Step, ...]:
+    steps: list[_Step] = []
+    native: list[PassCall | Nest] = []
+
+    def hand_over() -> None:
+        if native:
+            part = Nest(nest.anchor, tuple(native))
+            _native_pipeline(str(part), context)  # refused now, not when half the pipeline has run
+            steps.append(_NativeStep(str(part), tuple(part.calls())))
+            native.clear()
+
+    for element in nest.body:
+        calls = list(element.calls()) if isinstance(element, Nest) else [element]
+        if not any(is_known(call.name) for call in calls) and not (one_by_one and isinstance(element, Nest)):
+            native.append(element)
+            if one_by_one:
+                hand_over()
+            continue
+        hand_over()
+        if isinstance(element, Nest):
+            steps.append(_NestStep(element.anchor, _plan(element, context, one_by_one)))
+        else:
+            steps.append(_PythonStep(_made(element, nest.anchor)))
+    hand_over()
+    return tuple(steps)
+
+
+def _made(call: PassCall, anchor: str) -> Pass:
+    cls = find_pass(call.name)
+    if "any" not in (anchor, cls.anchor) and cls.anchor != anchor:
+        raise UsageError(f"pass '{call.name}' runs on {cls.anchor}, not on {anchor} (column {call.column})",
+                         f"move it into {cls.anchor}(…)")
+    return make_pass(cls, call.options)
+
+
+def _native_pipeline(text: str, context: ir.Context) -> PassManager:
+    try:
+        return PassManager.parse(text, context=context)
+    except ValueError as error:
+        said = str(error)
+        if unknown := _UNKNOWN_PASS.search(said):
+            hint = closest(unknown.group(1), list(known_passes()))
+            if not hint.startswith("did you mean"):
+                hint = "`fissile passes` lists fissile's, `iree-opt --help` lists IREE's"
+            raise UsageError(f"unknown pass '{unknown.group(1)}'", hint) from None
+        if refused := _REFUSED_OPTIONS.search(said):
+            raise UsageError(f"pass '{refused.group(1)}' does not take the options '{refused.group(2)}'",
+                             " ".join(said[:refused.start()].split())) from None
+        raise UsageError("IREE refuses the pipeline: " + " ".join(said.split()), f"it was: {text}") from None
+
+
+def _run_step(step: _Step, op: ir.Operation, report: Callable[[Finding], None], watch: ContractWatch | None) -> None:
+    if isinstance(step, _NestStep):
+        for child in _children(op, step.anchor):
+            for inner in step.steps:
+                _run_step(inner, child, report, watch)
+        return
+    if isinstance(step, _PythonStep):
+        _run_python(step.instance, op, report)
+        names = [step.instance.name]
+    else:
+        _run_native(step, op)
+        names = [call.name for call in step.calls]
+    for name in names if watch else ():
+        if broken := watch.after(name, op):
+            raise PassFailed(broken)
+
+
+def _children(op: ir.Operation, anchor: str) -> list[ir.Operation]:
+    return [
+        child.operation
+        for region in op.regions for block in region.blocks for child in block.operations
+        if anchor in (child.operation.name, "any")
+    ]
+
+
+def _run_python(instance: Pass, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+    if instance.anchor not in (op.name, "any"):
+        return  # below `any`, a pass takes the ops that it is made for
+    try:
+        with op.context, ir.Location.unknown(op.context):
+            instance.run(op, report)
+    except FissileError:
+        raise
+    except Exception as error:
+        raise InternalError(f"pass '{instance.name}' failed: {type(error).__name__}: {_one_line(error)}") from error
+    try:
+        op.verify()
+    except ir.MLIRError as error:
+        raise InternalError(f"pass '{instance.name}' left IR that does not verify: {_one_line(error)}") from error
+
+
+def _run_native(step: _NativeStep, op: ir.Operation) -> None:
+    try:
+        _native_pipeline(step.text, op.context).run(op)
+    except ir.MLIRError as error:
+        raise PassFailed(_findings(error, step)) from None
+
+
+def _findings(error: ir.MLIRError, step: _NativeStep) -> list[Finding]:
+    while_running = "while running " + step.text
+    findings = []
+    for said in error.error_diagnostics:
+        if said.severity == ir.DiagnosticSeverity.ERROR:
+            place = place_of_location(said.location)
+            findings.append(Finding(
+                code="FIS002", message=said.message.split("\n", 1)[0], places=(place,) if place else (),
+                notes=(while_running,), detail=said.message,
+            ))
+    return findings or [Finding("FIS002", "a pass of IREE failed without a message",
+                                notes=(while_running,), detail=str(error))]
+
+
+def _one_line(error: Exception) -> str:
+    if isinstance(error, ir.MLIRError):
+        messages = [said.message for said in error.error_diagnostics]
+        return " ".join((messages[0] if messages else str(error)).split("\n", 1)[0].split())
+    return " ".join(str(error).split())
