@@ -4,7 +4,8 @@ SHELL := /bin/bash
 .PHONY: help setup demo test test-py test-lit lint dist clean
 
 PYTEST := .venv/bin/python -m pytest -n 2
-LIT := .venv/bin/lit -v
+# lit's tests call the programs beside it; the environment need not be activated.
+LIT := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/lit -v
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))

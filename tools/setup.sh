@@ -14,6 +14,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 venv=$root/.venv
 stamp=$venv/fissile.stamp
 log=$root/build/setup.log
+PATH=${PATH//"$venv/bin:"/}  # an activated .venv is no Python to make .venv from
 
 say() { printf 'set-up: %s\n' "$*"; }
 
