@@ -11,10 +11,12 @@ from iree.compiler import ir
 from iree.compiler.passmanager import PassManager
 
 from fissile.passes.analysis.dispatches import Dispatch
-from fissile.passes.analysis.footprint import Footprint, read_footprint
+from fissile.passes.analysis.footprint import Allocation, Footprint, read_footprint
+from fissile.passes.analysis.provenance import TAG_FILE, places_in, tags_in
+from fissile.passes.analysis.sharing import unsynchronised
 
 from .diagnostics import Diagnostic, parse_diagnostic
-from .iree.names import LOWERING_PIPELINES, RESOURCE_CHECK_MESSAGES, WORKGROUP_ALLOCATION_ALIGNMENT
+from .iree.names import LOWERING_PIPELINES, WORKGROUP_ALLOCATION_ALIGNMENT
 
 
 @dataclass(frozen=True)
@@ -22,16 +24,13 @@ class Probed:
     """What code generation said about a dispatch.
 
     ``footprint`` holds the buffers at the point where code generation ended: after the resource check, or where it
-    failed. ``failure`` is its first error, None where it went through.
+    failed. ``failure`` is its first error, None where it went through. ``races`` are buffers that threads share
+    with no barrier.
     """
 
     footprint: Footprint
     failure: Diagnostic | None
-
-    @property
-    def over_limit(self) -> bool:
-        """IREE's own resource check refused the dispatch."""
-        return self.failure is not None and any(m in self.failure.text for m in RESOURCE_CHECK_MESSAGES)
+    races: tuple[Allocation, ...] = ()
 
 
 def probe(dispatch: Dispatch) -> Probed:
@@ -49,7 +48,8 @@ def probe(dispatch: Dispatch) -> Probed:
         except ir.MLIRError as error:
             failure = _first_error(error)
         alignment = WORKGROUP_ALLOCATION_ALIGNMENT.get(dispatch.target.backend, 1)
-        return Probed(read_footprint(inner, alignment), failure)
+        races = () if failure else unsynchronised(inner, alignment)
+        return Probed(read_footprint(inner, alignment), failure, races)
 
 
 def _first_error(error: ir.MLIRError) -> Diagnostic:
@@ -60,8 +60,6 @@ def _first_error(error: ir.MLIRError) -> Diagnostic:
 
 
 def _plain(location: ir.Location) -> str:
-    from fissile.passes.analysis.provenance import places_in, tags_in, TAG_FILE
-
     text = str(location)
     places = [f"{TAG_FILE}:{tag}:1" for tag in tags_in(text)] + [str(place) for place in places_in(text)]
     return ": ".join(places)

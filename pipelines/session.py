@@ -101,7 +101,7 @@ class Session:
             raise UsageError(" ".join(str(error).split())) from None
 
     def parse(self, source: str | os.PathLike, name: str = "") -> Module:
-        """A module from a file of MLIR text or bytecode.
+        """A module from a file of MLIR text or bytecode; ``name`` stands for the file in locations, if given.
 
         Raises UsageError where the file cannot be read, PhaseFailed (phase "start") where it is no valid module.
         """
@@ -109,8 +109,11 @@ class Session:
         if not path.is_file():
             raise UsageError(f"no such file: {path}" if not path.exists() else f"not a file: {path}")
         try:
-            opened = library.Source.open_file(self._session, str(path))
-        except ValueError as error:
+            if name:
+                opened = library.Source.wrap_buffer(self._session, path.read_bytes() + b"\0", buffer_name=name)
+            else:
+                opened = library.Source.open_file(self._session, str(path))
+        except (ValueError, OSError) as error:
             raise UsageError(f"cannot read {path}: {error}") from None
         return self._parse(opened, name or str(path))
 

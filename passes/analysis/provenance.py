@@ -7,7 +7,9 @@ contains later can be traced to the exact op, without parsing any name.
 
 from __future__ import annotations
 
+import linecache
 import re
+from dataclasses import dataclass
 
 from iree.compiler import ir
 
@@ -94,3 +96,35 @@ def tag_source_ops(module: ir.Operation) -> int:
                 tagged_inits.add(hash(owner))
                 wrap(owner)
     return len(ops)
+
+
+@dataclass(frozen=True)
+class SourceOp:
+    """One source op in words. ``type`` is its first result's (`64x58x58xf32`), ``name`` its SSA name if known."""
+
+    index: int
+    op: str
+    type: str
+    name: str
+    place: Place | None
+
+    def __str__(self) -> str:
+        return f"{self.name or self.op} {self.type}"
+
+
+def describe_source_ops(module: ir.Operation) -> list[SourceOp]:
+    """The source ops of ``module``, by index."""
+    described = []
+    for index, op in enumerate(source_ops(module)):
+        place = place_of(op)
+        kind = re.sub(r"^(?:tensor|memref|vector)<(.*)>$", r"\1", str(op.results[0].type))
+        described.append(SourceOp(index, op.name, kind.split(",")[0], ssa_name(place), place))
+    return described
+
+
+def ssa_name(place: Place | None) -> str:
+    """The name that the source line at ``place`` gives its first result (`%xd`), empty where it cannot be read."""
+    if place is None:
+        return ""
+    match = re.match(r"\s*(%[\w$.-]+)(?::\d+)?\s*(?:=|,)", linecache.getline(place.file, place.line))
+    return match.group(1) if match else ""

@@ -15,8 +15,11 @@ PHASES = (
 
 DEVICES_ASSIGNED_AT = "preprocessing"
 """The first phase whose output carries the target attribute: devices are assigned between abi and preprocessing."""
+PREPROCESSED_AFTER = "abi"
+"""IREE runs --iree-preprocessing-pass-pipeline as the first thing after this phase."""
 BOUNDARIES_PLACED_AT = "global-optimization"
 """A fusion boundary is placed on this phase's output; dispatch creation reads and erases it."""
+DISPATCH_CREATION = "dispatch-creation"
 DISPATCHES_FORMED_AT = "executable-sources"
 DISPATCHES_CONFIGURED_AT = "executable-configurations"
 TRANSLATED_AT = "executable-targets"
@@ -38,6 +41,9 @@ LOWERING_PIPELINES = {
 WORKGROUP_ALLOCATION_ALIGNMENT = {"vulkan-spirv": 64}
 """Each workgroup allocation is rounded up to this many bytes (SPIR-V: alignment of memref.alloc)."""
 
+RACING_CODEGEN = ("BaseDistribute",)
+"""Code generation pipelines that put no barrier between a fused producer and its readers (SPIR-V, 3.13)."""
+
 PREPROCESSING_FLAG = "iree-preprocessing-pass-pipeline"
 
 DRIVER_FLAGS = {
@@ -47,8 +53,18 @@ DRIVER_FLAGS = {
     "remarks-output-file", "iree-hal-list-target-backends", "iree-list-plugins",
 }
 
-RESOURCE_CHECK_MESSAGES = (
-    "bytes of shared memory; exceeded the limit",  # GPUCheckResourceUsage
-    "exceeded stack allocation limit of",  # LLVMCPUCheckIRBeforeLLVMConversion
+STOCK_ONLY_FLAGS = {
+    "help", "h", "help-hidden", "help-list", "help-list-hidden", "version", "iree-hal-list-target-backends",
+    "iree-list-plugins", "split-input-file", "print-options", "print-all-options",
+}
+"""Flags that ask iree-compile for something other than one guarded compile."""
+
+FAILURE_MESSAGES = (
+    # (pattern in IREE's message, fissile's rule), first match counts; IREE 3.13.
+    (r"bytes of shared memory; exceeded the limit", "FIS101"),  # GPUCheckResourceUsage
+    (r"exceeded stack allocation limit of|stack allocations? need to be hoisted", "FIS102"),  # LLVMCPUCheckIRBefore…
+    (r"unsupported dynamic shared memory|no unbounded stack allocations", "FIS105"),  # the same two checks
+    (r"failed to distribute|failed to pack reduction dimensions", "FIS103"),  # LLVMGPU vector distribution
+    (r"failed to legalize (?:unresolved materialization|operation)", "FIS104"),  # dialect conversion
 )
-"""What IREE's resource checks say when a dispatch does not fit (3.13)."""
+"""How a code generation failure is recognised; anything else is FIS108."""

@@ -1,0 +1,68 @@
+"""`fissile compile`: iree-compile, flag for flag, guarded."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+
+USAGE = """\
+usage: fissile compile [iree-compile flags] INPUT.mlir -o OUTPUT.vmfb [options]
+
+Takes every flag of iree-compile (iree-compile --help lists them). Where stock IREE succeeds, the output is byte
+for byte the same; where it fails for a reason fissile knows, the module is repaired, compiled and the repair told.
+
+options:
+  --repair=auto|suggest|off          repair what IREE refuses (default auto); suggest: say how, write nothing
+  --fissile-match-device=vulkan      compile for the Vulkan device that is present here
+  --verify                           run repaired against original and compare the numbers
+  --fissile-verify-seeds=N           how many seeded random inputs --verify draws (default 1)
+  --fissile-pipeline-after=PHASE:PIPELINE
+                                     run a textual pass pipeline, fissile's and IREE's passes mixed, after a phase
+  --iree-preprocessing-pass-pipeline=PIPELINE
+                                     IREE's own option; fissile's passes may stand in it
+  --fissile-load-passes=FILE.py      load passes of your own
+  --verify-contracts                 check every pass's contract after every pass
+  --emit-mlir=FILE                   write the repaired module too; iree-compile --compile-from=global-optimization
+                                     takes it
+  --format=text|json                 how findings are printed on stderr
+  --fissile-time-limit=SECONDS       stop the compiler after this time
+  --fissile-werror                   warnings count as errors: exit 1 and no output
+  --fissile-verbose                  IREE's own messages and the time of each step as well
+
+exit status: 0 clean or repaired, 1 findings remain (no output), 2 usage, 3 internal error (a reproducer is named)
+"""
+
+
+def run(argv: Sequence[str]) -> int:
+    """Runs the command; returns its exit status. Raises FissileError for what is no finding."""
+    from fissile.pipelines.request import parse_command_line
+    from fissile.pipelines.supervisor import run_compile, run_stock
+
+    if not argv or argv[0] in ("-h", "--help"):
+        print(USAGE, end="")
+        return 0 if argv else 2
+    request = parse_command_line(argv)
+    if request.stock:
+        return run_stock(request)
+    report = run_compile(request)
+    _print(report, request)
+    return int(report.exit_code)
+
+
+def _print(report, request) -> None:
+    from fissile.cli.terminal import print_report
+
+    if request.format == "json":
+        json.dump(report.to_json(), sys.stderr, indent=2)
+        sys.stderr.write("\n")
+        return
+    for message in report.messages:
+        print(message, file=sys.stderr)
+    print_report(report)
+    if request.verbose:
+        for finding in report.findings:
+            if finding.detail:
+                print(f"\nIREE on {finding.subject or finding.code}:\n{finding.detail}", file=sys.stderr)
+        steps = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in report.seconds.items())
+        print(f"fissile: {steps}", file=sys.stderr)

@@ -1,0 +1,75 @@
+"""The `fissile` program: one subcommand, one module."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from fissile import __version__
+from fissile.errors import ExitCode, FissileError, InternalError, UsageError, closest
+
+COMMANDS = {
+    "compile": ("fissile.cli.compile", "iree-compile, guarded: what stock IREE refuses is repaired and told"),
+    "check": ("fissile.cli.check", "which dispatches do not fit, for many targets, without a full compile"),
+    "verify": ("fissile.cli.verify", "run two programs, or one against expected outputs, and compare the numbers"),
+    "explain": ("fissile.cli.explain", "the manual page of a finding: fissile explain FIS101"),
+    "passes": ("fissile.cli.passes", "the passes there are, with options and contracts"),
+    "targets": ("fissile.cli.targets", "the targets there are, with each limit's source"),
+}
+
+
+def usage() -> str:
+    width = max(map(len, COMMANDS))
+    rows = "\n".join(f"  {name:<{width}}  {sentence}" for name, (_module, sentence) in COMMANDS.items())
+    return (f"fissile {__version__}: a compile guard for IREE\n\nusage: fissile COMMAND [arguments]\n\n{rows}\n\n"
+            "fissile COMMAND --help tells more; fissile-opt runs single passes.\n"
+            "exit status: 0 clean or repaired, 1 findings remain, 2 usage, 3 internal error\n")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs `fissile ARGV` and returns the exit status; never a traceback for what a user can cause."""
+    from fissile.cli.terminal import print_error
+
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _dispatch(words)
+    except FissileError as error:
+        return print_error(error)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(ExitCode.CLEAN)
+    except Exception as error:
+        if os.environ.get("FISSILE_TRACEBACK"):
+            raise
+        import shlex
+
+        return print_error(InternalError(f"{type(error).__name__}: {error}", "FISSILE_TRACEBACK=1 shows where",
+                                         "fissile " + shlex.join(words)))
+
+
+def _dispatch(words: list[str]) -> int:
+    if not words or words[0] in ("-h", "--help", "help"):
+        print(usage(), end="")
+        return int(ExitCode.CLEAN if words else ExitCode.USAGE)
+    if words[0] == "--version":
+        print(f"fissile {__version__}")
+        return int(ExitCode.CLEAN)
+    if words[0] not in COMMANDS:
+        raise UsageError(f"unknown command '{words[0]}'", closest(words[0], list(COMMANDS)))
+    name, sentence = COMMANDS[words[0]]
+    command = import_module(name)
+    if not hasattr(command, "add_arguments"):  # compile: its flags are iree-compile's
+        return command.run(words[1:])
+    import argparse
+
+    parser = argparse.ArgumentParser(prog=f"fissile {words[0]}", description=sentence)
+    command.add_arguments(parser)
+    return command.run(parser.parse_args(words[1:]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

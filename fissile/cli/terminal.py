@@ -1,0 +1,57 @@
+"""Prints reports and errors on standard error, with colour where a person is reading."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+from fissile.errors import FissileError
+from fissile.report import Report
+
+_STYLES = (
+    (re.compile(r"^error(\[FIS\d+\])?:?"), "bold red"),
+    (re.compile(r"^warning(\[FIS\d+\])?:?"), "bold yellow"),
+    (re.compile(r"^repaired(\[FIS\d+\])?:?"), "bold green"),
+    (re.compile(r"^(done|help):"), "bold green"),
+    (re.compile(r"^note(\[FIS\d+\])?:"), "bold cyan"),
+    (re.compile(r"^\s+(-->|:::)"), "blue"),
+    (re.compile(r"^\s+= \w+"), "blue"),
+    (re.compile(r"^\s+\|\s+[\^-]+"), "red"),
+)
+
+
+def print_report(report: Report) -> None:
+    from fissile.pipelines.report.text import render
+
+    print_text(render(report))
+
+
+def print_text(text: str) -> None:
+    """Writes ``text`` to standard error; colours headlines where that is a terminal."""
+    if not text:
+        return
+    if not sys.stderr.isatty():
+        sys.stderr.write(text)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    for line in text.rstrip("\n").split("\n"):
+        styled = Text(line)
+        for pattern, style in _STYLES:
+            if match := pattern.match(line):
+                styled.stylize(style, match.start(), match.end())
+                break
+        console.print(styled)
+
+
+def print_error(error: FissileError, program: str = "fissile") -> int:
+    """One line that says what is known, one that says what to do; returns the exit status."""
+    lines = [f"{program}: error: {' '.join(error.message.split())}"]
+    if error.hint:
+        lines.append(f"{program}: {error.hint}")
+    if getattr(error, "reproducer", ""):
+        lines.append(f"{program}: shows it again: {error.reproducer}")
+    sys.stderr.write("\n".join(lines) + "\n")
+    return int(error.exit_code)

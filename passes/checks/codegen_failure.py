@@ -1,0 +1,37 @@
+"""Which rule does a code generation failure fall under?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fissile.finding import Finding, Place
+from fissile.passes.analysis.dispatches import Dispatch
+from fissile.passes.analysis.provenance import SourceOp
+from fissile.rules import RULES
+
+
+def check_codegen(
+    dispatch: Dispatch, code: str, said: str, text: str, tags: Sequence[int], ops: Sequence[SourceOp]
+) -> Finding:
+    """A finding for a dispatch that IREE's code generation refuses, under rule ``code``.
+
+    ``said`` is IREE's message, ``tags`` the source ops that it names, ``text`` everything it said.
+    """
+    places: list[Place] = []
+    for tag in tags:
+        if tag < len(ops) and ops[tag].place is not None and tag != dispatch.root:
+            at = ops[tag].place
+            places.append(Place(at.file, at.line, at.column, "code generation stops here"))
+            break
+    root = ops[dispatch.root].place if dispatch.root is not None and dispatch.root < len(ops) else dispatch.place
+    if root is not None:
+        places.append(Place(root.file, root.line, root.column, "root of the dispatch"))
+    short = said if len(said) <= 100 else said[:97] + "..."
+    return Finding(
+        code,
+        f"{RULES[code].title.replace('a dispatch', 'the dispatch', 1)}: {short}",
+        subject=dispatch.name,
+        target=dispatch.target.name,
+        places=tuple(places),
+        detail=text,
+    )

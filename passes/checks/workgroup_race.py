@@ -1,0 +1,34 @@
+"""Do threads share a buffer in workgroup memory without a barrier?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fissile.finding import Finding, Place
+from fissile.passes.analysis.dispatches import Dispatch
+from fissile.passes.analysis.footprint import Allocation
+from fissile.passes.analysis.provenance import SourceOp
+
+
+def check_races(dispatch: Dispatch, races: Sequence[Allocation], ops: Sequence[SourceOp]) -> Finding | None:
+    """FIS111 where ``races`` (from the probe) is not empty: the result depends on the order of threads."""
+    if not races:
+        return None
+    values, places = [], []
+    for race in races:
+        owner = next((ops[tag] for tag in race.tags if tag < len(ops)), None)
+        values.append(f"{owner.name or owner.op} {race.type}" if owner else race.type)
+        at = owner.place if owner else race.place
+        if at is not None:
+            places.append(Place(at.file, at.line, at.column, "its tile is shared between threads, with no barrier"))
+    if dispatch.place is not None:
+        places.append(Place(dispatch.place.file, dispatch.place.line, dispatch.place.column, "root of the dispatch"))
+    what = values[0] if len(values) == 1 else f"{len(values)} values"
+    return Finding(
+        "FIS111",
+        f"threads read {what} in workgroup memory with no barrier after it is written",
+        subject=dispatch.name,
+        target=dispatch.target.name,
+        places=tuple(dict.fromkeys(places)),
+        notes=tuple(f"shared: {value}" for value in values) if len(values) > 1 else (),
+    )

@@ -1,0 +1,232 @@
+"""One guarded compile inside a worker process: straight through where IREE can, repaired where it cannot."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fissile.errors import FissileError
+from fissile.finding import Finding, Severity
+from fissile.passes.analysis.dispatches import dispatches
+from fissile.passes.checks.leftover_ops import leftover_ops
+from fissile.passes.checks.narrow_storage import check_narrow_storage
+from fissile.passes.definition import PassFailed
+from fissile.report import Report
+
+from .boundaries import apply_cuts
+from .diagnostics import Diagnostic
+from .dispatch_check import failure_code, shares_workgroup_memory
+from .iree.names import (
+    BOUNDARIES_PLACED_AT, DEVICES_ASSIGNED_AT, DISPATCHES_CONFIGURED_AT, PREPROCESSED_AFTER,
+)
+from .itinerary import Itinerary, Stop
+from .pass_runner import run_pipeline
+from .repair import Diagnosis, Repairer
+from .request import CompileRequest
+from .session import Module, PhaseFailed, Session, phase_index
+
+
+STDIN_NAME = "<stdin>"
+"""What iree-compile calls standard input in locations."""
+
+
+class GuardedCompile:
+    """Compiles one request. ``output`` is the temporary file that the caller moves into place on success.
+
+    ``spooled_input`` holds what came from standard input, where the request's input is "-".
+    """
+
+    def __init__(self, request: CompileRequest, output: Path, spooled_input: Path | None = None) -> None:
+        self.request = request
+        self.output = output
+        self.input = spooled_input or Path(request.input)
+        self.input_name = STDIN_NAME if spooled_input else ""
+        self.seconds: dict[str, float] = {}
+        self.facts: dict[str, object] = {}
+        self.session = Session(verify_ir=request.verify_ir, dump_phases_to=request.dump_phases_to)
+        if request.remarks_filter:
+            self.session.remarks(request.remarks_filter, request.remarks_file)
+        self.itinerary = Itinerary(self.session, self._stops())
+
+    def run(self) -> Report:
+        """The whole pipeline, a named line per step."""
+        try:
+            with self._step("parse"):
+                module = self._parse()
+            with self._step("compile"):
+                findings, failure = self._straight(module)
+            if failure is None:
+                return self._report(findings, written=True)
+            if not self._repairable(failure):
+                return self._report([*findings, rejected(failure)])
+            with self._step("repair"):
+                findings = self._repair(failure)
+        except PhaseFailed as failure:
+            return self._report([rejected(failure)])
+        except PassFailed as failure:
+            return self._report(failure.findings)
+        return self._report(findings, written=not any(f.severity is Severity.ERROR for f in findings))
+
+    # --- the straight compile
+
+    def _parse(self) -> Module:
+        module = self.session.parse(self.input, self.input_name)
+        module.phase = self.request.compile_from
+        return module
+
+    def _straight(self, module: Module) -> tuple[list[Finding], PhaseFailed | RaceFound | None]:
+        """Compiles as stock IREE does, looking at the configured dispatches on the way.
+
+        What it finds counts where it succeeds; a repair looks again at what it makes.
+        """
+        findings: list[Finding] = []
+        end = self.request.compile_to
+        try:
+            if phase_index(module.phase) < phase_index(DISPATCHES_CONFIGURED_AT) <= phase_index(end):
+                findings += self.itinerary.advance(module, DISPATCHES_CONFIGURED_AT)
+                stop_on_leftovers(module)
+                findings += check_narrow_storage(dispatches(module.op))
+                if shares_workgroup_memory(module) and self._can_go_back():
+                    return findings, RaceFound()
+            findings += self.itinerary.advance(module, end)
+            stop_on_leftovers(module)
+            self._write(module)
+        except PhaseFailed as failure:
+            return findings, failure
+        return findings, None
+
+    # --- repair
+
+    def _can_go_back(self) -> bool:
+        return phase_index(self.request.compile_from) <= phase_index(BOUNDARIES_PLACED_AT)
+
+    def _repairable(self, failure: PhaseFailed | RaceFound) -> bool:
+        """Whether the failure lies behind the phase that boundaries are placed at."""
+        if not self._can_go_back() or phase_index(self.request.compile_to) <= phase_index(BOUNDARIES_PLACED_AT):
+            return False
+        return isinstance(failure, RaceFound) or phase_index(failure.phase) > phase_index(BOUNDARIES_PLACED_AT)
+
+    def _repair(self, failure: PhaseFailed | RaceFound) -> list[Finding]:
+        origin = self._parse()
+        self.itinerary.advance(origin, BOUNDARIES_PLACED_AT)
+        repairer = Repairer(self.itinerary, origin)
+        before = repairer.diagnose()
+        if before.failed is not None:
+            return [rejected(before.failed)]
+        if not before.failing:
+            if isinstance(failure, RaceFound):
+                raise AssertionError("a race that the second look does not find")
+            return [rejected(failure)]
+        if self.request.repair == "off":
+            return [c.finding.with_(notes=(*c.finding.notes, "--repair=off: nothing was changed")) for c in before.failing]
+        repair = repairer.repair(before)
+        self.facts.update(cuts=list(repair.cuts), rounds=repair.rounds)
+        if not repair.complete:
+            return list(repair.findings)
+        if self.request.repair == "suggest":
+            return [suggested(finding) for finding in repair.findings]
+        return [*repair.findings, *self._finish(origin, repair.cuts)]
+
+    def _finish(self, origin: Module, cuts: Iterable[int]) -> list[Finding]:
+        """Cuts the real module, which carries no tags, and compiles it to the end."""
+        apply_cuts(origin, tuple(cuts))
+        if self.request.emit_mlir:
+            self.session.write(origin, self.request.emit_mlir, "ir")
+        try:
+            findings = self.itinerary.advance(origin, DISPATCHES_CONFIGURED_AT)
+            findings += check_narrow_storage(dispatches(origin.op))
+            findings += self.itinerary.advance(origin, self.request.compile_to)
+            stop_on_leftovers(origin)
+            self._write(origin)
+        except PhaseFailed as failure:
+            return [rejected(failure)]
+        return findings
+
+    # --- stops, output, report
+
+    def _stops(self) -> list[Stop]:
+        stops: list[Stop] = []
+        request = self.request
+        if request.preprocessing:
+            stops.append(self._pipeline_stop(PREPROCESSED_AFTER, request.preprocessing))
+        if request.match_device:
+            stops.append(Stop(DEVICES_ASSIGNED_AT, "match-device", self._match_device))
+        stops += [self._pipeline_stop(phase, pipeline) for phase, pipeline in request.pipelines_after]
+        return stops
+
+    def _pipeline_stop(self, phase: str, pipeline: str) -> Stop:
+        def act(module: Module) -> list[Finding]:
+            found: list[Finding] = []
+            run_pipeline(pipeline, module.op, report=found.append, verify_contracts=self.request.verify_contracts)
+            return found
+
+        return Stop(phase, pipeline, act)
+
+    def _match_device(self, module: Module) -> list[Finding]:
+        from .devices.match import match_target
+        from .devices.vulkan import query_device
+
+        device = query_device()
+        self.facts["device"] = device.name
+        self.facts["device_changes"] = [str(change) for change in match_target(module.op, device)]
+        return []
+
+    def _write(self, module: Module) -> None:
+        if self.request.compile_to != "end" or self.request.output_format == "vm-asm":
+            form = "ir-bytecode" if self.request.mlir_bytecode else "ir"
+        else:
+            form = self.request.output_format
+        self.session.write(module, self.output, form, self.request.mlir_bytecode_version)
+
+    def _report(self, findings: Iterable[Finding], written: bool = False) -> Report:
+        messages = tuple(d.text for d in self.session.diagnostics if d.severity in ("warning", "remark"))
+        return Report("compile", tuple(findings), self.request.output if written else "",
+                      tuple(dict.fromkeys(messages)), dict(self.seconds), dict(self.facts))
+
+    @contextmanager
+    def _step(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+
+class RaceFound(FissileError):
+    """The straight compile would succeed, and its program would race."""
+
+    def __init__(self) -> None:
+        super().__init__("a dispatch shares workgroup memory without a barrier")
+
+
+def stop_on_leftovers(module: Module) -> None:
+    """Raises PassFailed where fissile ops are left that IREE cannot translate; it names each."""
+    if found := leftover_ops(module.op):
+        raise PassFailed(found)
+
+
+def rejected(failure: PhaseFailed) -> Finding:
+    """A finding for a failure that has no repair, with IREE's own words and places."""
+    errors = failure.errors or tuple(failure.diagnostics)
+    first = errors[0] if errors else Diagnostic("error", failure.message, failure.message)
+    early = phase_index(failure.phase) <= phase_index(BOUNDARIES_PLACED_AT)
+    code = "FIS001" if early else failure_code(first.text)
+    if code == "FIS108" and not first.places:
+        code = "FIS002"
+    rest = tuple(f"also: {d.message}" for d in errors[1:4] if d.message != first.message)
+    return Finding(code, f"IREE stops before phase {failure.phase}: {first.message}" if failure.phase != "start"
+                   else f"the input is no valid module: {first.message}",
+                   places=first.places[:1], notes=rest, detail="\n".join(d.text for d in failure.diagnostics))
+
+
+def suggested(finding: Finding) -> Finding:
+    """A repaired finding as it reads where nothing was applied."""
+    from dataclasses import replace
+
+    if finding.severity is not Severity.REPAIRED:
+        return finding
+    helps = tuple(replace(h, applied=False, title=h.title.replace("kept ", "keep ", 1)) for h in finding.helps)
+    note = "--repair=suggest: nothing was changed; --repair=auto applies it"
+    return finding.with_(severity=Severity.ERROR, helps=helps, notes=(*finding.notes, note))

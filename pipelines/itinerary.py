@@ -1,0 +1,45 @@
+"""IREE's phases with fissile's stops in between: the same ones whether a module is looked at, repaired or compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from fissile.finding import Finding
+
+from .iree.names import PHASES
+from .session import Module, Session, phase_index
+
+
+@dataclass(frozen=True)
+class Stop:
+    """``act(module)`` is called on the live module when it has reached ``phase``; it may change the module."""
+
+    phase: str
+    name: str
+    act: Callable[[Module], Iterable[Finding]]
+
+
+class Itinerary:
+    """Runs modules through IREE's phases, calling each stop at its phase, in the order given."""
+
+    def __init__(self, session: Session, stops: Iterable[Stop] = ()) -> None:
+        self.session = session
+        self.stops = tuple(stops)
+        for stop in self.stops:
+            phase_index(stop.phase)
+
+    def advance(self, module: Module, to: str) -> list[Finding]:
+        """Runs ``module`` up to and including phase ``to`` and its stops; returns what the stops found.
+
+        A stop at the phase where the module already stands is taken as done. Raises PhaseFailed.
+        """
+        findings: list[Finding] = []
+        here = phase_index(module.phase)
+        for phase in PHASES[here + 1 : phase_index(to) + 1]:
+            due = [stop for stop in self.stops if stop.phase == phase]
+            if due or phase == to:
+                self.session.run(module, phase)
+                for stop in due:
+                    findings.extend(stop.act(module))
+        return findings

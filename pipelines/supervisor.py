@@ -1,0 +1,202 @@
+"""Runs a compile in a worker process and turns whatever happens to it into a report or an error with a way out."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from fissile.errors import ExitCode, FissileError, InternalError, UsageError
+from fissile.finding import Finding
+from fissile.report import Report
+
+from .request import CompileRequest
+
+_UNKNOWN_FLAG = re.compile(r"Unknown command line argument '([^']*)'")
+_DID_YOU_MEAN = re.compile(r"Did you mean '([^']*)'")
+_FLAG_ERROR = re.compile(r"(?:for the|for) (--?\S+) option: (.*)")
+
+
+@dataclass(frozen=True)
+class WorkerEnd:
+    """How a worker process ended. ``status`` is negative for a signal; ``timed_out``: it was stopped."""
+
+    status: int
+    timed_out: bool
+    errors: str
+
+
+def run_compile(request: CompileRequest) -> Report:
+    """Compiles in a worker. The output appears whole or not at all. Raises FissileError for what is no finding."""
+    _check_input(request)
+    target = _writable_target(request)
+    with tempfile.TemporaryDirectory(prefix="fissile-") as scratch:
+        folder = Path(scratch)
+        # Next to the target, so that moving it into place is one atomic step.
+        output = Path(tempfile.mkstemp(prefix=".fissile-", suffix=".tmp", dir=target.parent if target else scratch)[1])
+        output.unlink()
+        try:
+            report = _in_worker(request, folder, output)
+            if report.output:
+                _deliver(output, target)
+            return report
+        finally:
+            output.unlink(missing_ok=True)
+
+
+def run_stock(request: CompileRequest) -> int:
+    """Hands the command line to stock iree-compile unchanged; returns its exit status."""
+    program = stock_compiler()
+    process = subprocess.Popen([program, *request.argv], start_new_session=True)
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+
+
+def stock_compiler() -> str:
+    """The iree-compile beside this Python, else on PATH."""
+    beside = Path(sys.executable).with_name("iree-compile")
+    found = str(beside) if beside.exists() else shutil.which("iree-compile")
+    if not found:
+        raise UsageError("iree-compile is not installed", "pip install 'iree-base-compiler>=3.13,<3.14'")
+    return found
+
+
+def run_job(job: dict, folder: Path, time_limit: float = 0.0) -> WorkerEnd:
+    """Runs the worker on ``job`` in its own process group, and ends the group with it, come what may."""
+    job_file = folder / "job.json"
+    job_file.write_text(json.dumps(job))
+    errors = folder / "stderr"
+    with errors.open("wb") as sink:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "fissile.pipelines.worker", str(job_file)],
+            stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, start_new_session=True,
+        )
+        timed_out = False
+        try:
+            status = process.wait(time_limit or None)
+        except subprocess.TimeoutExpired:
+            timed_out, status = True, 124
+        finally:
+            _end_group(process)
+    return WorkerEnd(status, timed_out, errors.read_text(errors="replace"))
+
+
+def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
+    started, result = folder / "started", folder / "result.json"
+    job = {"request": request.to_json(), "output": str(output), "result": str(result), "started": str(started)}
+    if request.input == "-":
+        spooled = folder / "stdin"
+        spooled.write_bytes(sys.stdin.buffer.read())
+        job["input"] = str(spooled)
+    end = run_job(job, folder, request.time_limit)
+    if not end.timed_out and result.exists():
+        outcome = json.loads(result.read_text())
+        if started.exists() and end.errors.strip():
+            sys.stderr.write(end.errors)  # what IREE prints itself: --mlir-print-ir-…, --mlir-timing, …
+        if "report" in outcome:
+            return Report.from_json(outcome["report"])
+        raise _error(outcome["error"], request)
+    if end.timed_out:
+        return Report("compile", (Finding(
+            "FIS106", f"the compile does not end within {request.time_limit:g} seconds", subject=request.input,
+            notes=("the compiler was stopped; nothing was written", f"shows it again: {_stock_line(request)}")),))
+    if not started.exists():
+        raise _flag_error(end)
+    return Report("compile", (Finding(
+        "FIS107", f"the compiler crashed ({_signal_name(end.status)})", subject=request.input,
+        notes=("nothing was written", f"shows it again: {_stock_line(request)}"), detail=end.errors[-4000:]),))
+
+
+def _check_input(request: CompileRequest) -> None:
+    path = Path(request.input)
+    if request.input == "-":
+        return
+    if not path.exists():
+        raise UsageError(f"no such file: {request.input}")
+    if not path.is_file():
+        raise UsageError(f"not a file: {request.input}")
+    if not os.access(path, os.R_OK):
+        raise UsageError(f"cannot read {request.input}: permission denied")
+
+
+def _writable_target(request: CompileRequest) -> Path | None:
+    """Where the output goes; None is standard output. Refuses early what could not be written at the end."""
+    if request.output == "-":
+        return None
+    target = Path(request.output).absolute()
+    if target.is_dir():
+        raise UsageError(f"cannot write {request.output}: it is a directory", "name a file: -o NAME.vmfb")
+    if target.exists() and not target.is_file():
+        return None if target == Path("/dev/stdout") else target
+    if not target.parent.is_dir():
+        raise UsageError(f"cannot write {request.output}: no directory {target.parent}", "create it first")
+    if not os.access(target.parent, os.W_OK) or target.exists() and not os.access(target, os.W_OK):
+        raise UsageError(f"cannot write {request.output}: permission denied", "choose another place with -o")
+    return target
+
+
+def _deliver(output: Path, target: Path | None) -> None:
+    if target is None:
+        with output.open("rb") as source:
+            shutil.copyfileobj(source, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+        return
+    if target.exists() and not target.is_file():  # a device, as /dev/null
+        with output.open("rb") as source, target.open("wb") as sink:
+            shutil.copyfileobj(source, sink)
+        return
+    umask = os.umask(0)
+    os.umask(umask)
+    output.chmod(0o666 & ~umask)
+    output.replace(target)
+
+
+def _end_group(process: subprocess.Popen) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def _error(error: dict, request: CompileRequest) -> FissileError:
+    if error["exit_code"] == ExitCode.USAGE:
+        return UsageError(error["message"], error["hint"])
+    if os.environ.get("FISSILE_TRACEBACK") and "traceback" in error:
+        sys.stderr.write(error["traceback"])
+    return InternalError(error["message"], error["hint"] or "FISSILE_TRACEBACK=1 shows where",
+                         error["reproducer"] or "fissile compile " + shlex.join(request.argv))
+
+
+def _flag_error(end: WorkerEnd) -> FissileError:
+    """Why LLVM's command line parser ended the worker, in one line."""
+    if unknown := _UNKNOWN_FLAG.search(end.errors):
+        near = _DID_YOU_MEAN.search(end.errors)
+        hint = f"did you mean '{near.group(1)}'?" if near else "iree-compile --help lists the flags"
+        return UsageError(f"unknown flag '{unknown.group(1)}'", hint)
+    if wrong := _FLAG_ERROR.search(end.errors):
+        return UsageError(f"flag '{wrong.group(1)}': {wrong.group(2).strip()}")
+    said = [line for line in end.errors.splitlines() if line.strip()]
+    return InternalError(f"the worker process ended before it began ({_signal_name(end.status)})"
+                         + (f": {said[-1].strip()}" if said else ""))
+
+
+def _signal_name(status: int) -> str:
+    if status < 0:
+        return signal.Signals(-status).name
+    return f"exit status {status}"
+
+
+def _stock_line(request: CompileRequest) -> str:
+    return "iree-compile " + shlex.join([*request.flags, request.input, "-o", "/dev/null"])

@@ -1,0 +1,62 @@
+"""The child process of `fissile compile`: `python -m fissile.pipelines.worker REQUEST.json`.
+
+IREE's process-global flags are set once per process, and a crash or an endless loop of the compiler must not
+take the caller along: so every compile has a process of its own. The job file names the request, the temporary output
+and where the result goes. Exit status 0: a result was written, whatever it says.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from pathlib import Path
+
+from fissile.errors import ExitCode, FissileError, InternalError
+
+from .request import CompileRequest
+
+
+def main() -> int:
+    job = json.loads(Path(sys.argv[1]).read_text())
+    result = Path(job["result"])
+    try:
+        outcome = {"report": _compile(job)}
+    except FissileError as error:
+        outcome = {"error": {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code),
+                             "reproducer": getattr(error, "reproducer", "")}}
+    except Exception as error:  # the caller turns it into one line and a reproducer
+        outcome = {"error": {"message": f"{type(error).__name__}: {error}", "hint": "", "reproducer": "",
+                             "exit_code": int(ExitCode.INTERNAL), "traceback": traceback.format_exc()}}
+    partial = result.with_suffix(".partial")
+    partial.write_text(json.dumps(outcome))
+    partial.rename(result)
+    return 0
+
+
+def _compile(job: dict) -> dict:
+    request = CompileRequest.from_json(job["request"])
+    from .guarded_compile import GuardedCompile
+    from .iree.library import initialise_command_line
+    from .iree.names import PREPROCESSING_FLAG
+    from .pass_runner import uses_fissile_passes
+    from fissile.passes.catalogue import load_user_passes
+
+    for file in request.load_passes:
+        load_user_passes(file)
+    flags = list(request.flags)
+    if request.preprocessing and not uses_fissile_passes(request.preprocessing):
+        flags.append(f"--{PREPROCESSING_FLAG}={request.preprocessing}")
+        request = CompileRequest.from_json(request.to_json() | {"preprocessing": ""})
+    # From here on LLVM ends the process on a flag that it does not know; the caller reads why on stderr.
+    initialise_command_line(flags)
+    Path(job["started"]).touch()
+    spooled = Path(job["input"]) if job.get("input") else None
+    try:
+        return GuardedCompile(request, Path(job["output"]), spooled).run().to_json()
+    except MemoryError:
+        raise InternalError("out of memory") from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())
