@@ -15,7 +15,8 @@ from fissile.passes.checks.workgroup_fit import check_fit
 from fissile.passes.checks.workgroup_race import check_races
 
 from .iree.names import FAILURE_MESSAGES, LOWERING_PIPELINES, RACING_CODEGEN
-from .probe import Probed, probe
+from .diagnostics import Diagnostic
+from .probe import Probed, convert, probe
 from .session import Module
 
 
@@ -33,7 +34,7 @@ class DispatchChecker:
     """Probes dispatches, each different body once: results are kept by fingerprint for the life of the checker."""
 
     def __init__(self) -> None:
-        self._probed: dict[str, Probed] = {}
+        self._passed: dict[str, Probed] = {}
 
     def check(self, module: Module, ops: Sequence[SourceOp]) -> list[CheckedDispatch]:
         """All dispatches of ``module`` (phase executable-configurations), in program order.
@@ -48,22 +49,24 @@ class DispatchChecker:
 
     def _check(self, dispatch: Dispatch, ops: Sequence[SourceOp]) -> CheckedDispatch:
         # Locations are no part of the fingerprint, but findings quote them: only a passing result is kept.
-        probed = self._probed.get(dispatch.fingerprint) or probe(dispatch)
+        if known := self._passed.get(dispatch.fingerprint):
+            return CheckedDispatch(dispatch, known.footprint, None)
+        probed = probe(dispatch)
         finding = (
             check_fit(dispatch, probed.footprint, ops)
-            or self._failure(dispatch, probed, ops)
+            or _failure(dispatch, probed.failure, ops)
             or check_races(dispatch, probed.races, ops)
+            or _failure(dispatch, convert(dispatch), ops)
         )
         if finding is None:
-            self._probed[dispatch.fingerprint] = probed
+            self._passed[dispatch.fingerprint] = probed
         return CheckedDispatch(dispatch, probed.footprint, finding, probed.races)
 
-    @staticmethod
-    def _failure(dispatch: Dispatch, probed: Probed, ops: Sequence[SourceOp]) -> Finding | None:
-        said = probed.failure
-        if said is None:
-            return None
-        return check_codegen(dispatch, failure_code(said.text), said.message, said.text, said.tags, ops)
+
+def _failure(dispatch: Dispatch, said: Diagnostic | None, ops: Sequence[SourceOp]) -> Finding | None:
+    if said is None:
+        return None
+    return check_codegen(dispatch, failure_code(said.text), said.message, said.text, said.tags, ops)
 
 
 def shares_workgroup_memory(module: Module) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from iree.compiler import ir
 from iree.compiler.passmanager import PassManager
 
-from fissile.dialect import place_of_location, register
+from fissile.dialect import load_dialects, place_of_location, register
 from fissile.errors import FissileError, InternalError, UsageError, closest
 from fissile.finding import Finding
 from fissile.passes.catalogue import find_pass, is_known, known_passes
@@ -104,16 +104,20 @@ def _plan(nest: Nest, context: ir.Context, one_by_one: bool) -> tuple[_Step, ...
         if isinstance(element, Nest):
             steps.append(_NestStep(element.anchor, _plan(element, context, one_by_one)))
         else:
-            steps.append(_PythonStep(_made(element, nest.anchor)))
+            steps.append(_PythonStep(_made(element, nest.anchor, context)))
     hand_over()
     return tuple(steps)
 
 
-def _made(call: PassCall, anchor: str) -> Pass:
+def _made(call: PassCall, anchor: str, context: ir.Context) -> Pass:
     cls = find_pass(call.name)
     if "any" not in (anchor, cls.anchor) and cls.anchor != anchor:
         raise UsageError(f"pass '{call.name}' runs on {cls.anchor}, not on {anchor} (column {call.column})",
                          f"move it into {cls.anchor}(…)")
+    try:
+        load_dialects(context, cls.dialects)
+    except IndexError as error:
+        raise InternalError(f"pass '{call.name}' needs a dialect that IREE does not have: {_one_line(error)}") from None
     return make_pass(cls, call.options)
 
 
@@ -161,6 +165,7 @@ def _children(op: ir.Operation, anchor: str) -> list[ir.Operation]:
 def _run_python(instance: Pass, op: ir.Operation, report: Callable[[Finding], None]) -> None:
     if instance.anchor not in (op.name, "any"):
         return  # below `any`, a pass takes the ops that it is made for
+    unregistered = _unregistered_ops(op)
     try:
         with op.context, ir.Location.unknown(op.context):
             instance.run(op, report)
@@ -168,10 +173,25 @@ def _run_python(instance: Pass, op: ir.Operation, report: Callable[[Finding], No
         raise
     except Exception as error:
         raise InternalError(f"pass '{instance.name}' failed: {type(error).__name__}: {_one_line(error)}") from error
+    if made := _unregistered_ops(op) - unregistered:
+        raise InternalError(f"pass '{instance.name}' made unregistered ops: {', '.join(sorted(made))}",
+                            "name their dialects in the pass's `dialects`")
     try:
         op.verify()
     except ir.MLIRError as error:
         raise InternalError(f"pass '{instance.name}' left IR that does not verify: {_one_line(error)}") from error
+
+
+def _unregistered_ops(root: ir.Operation) -> set[str]:
+    """Names of ops in ``root`` that the context does not know, other than fissile's."""
+    names: set[str] = set()
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        names.add(op.name)
+        return ir.WalkResult.ADVANCE
+
+    root.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return {name for name in names if not name.startswith("fissile.") and not root.context.is_registered_operation(name)}
 
 
 def _run_native(step: _NativeStep, op: ir.Operation) -> None:

@@ -1,4 +1,4 @@
-"""The exact answer for one dispatch: IREE's own code generation, up to its resource check, on a copy.
+"""The exact answer for one dispatch: IREE's own code generation, on a copy.
 
 Agreed with the real compile on every gfx942 and Vulkan program of the public corpus, bytes equal.
 """
@@ -16,7 +16,7 @@ from fissile.passes.analysis.provenance import TAG_FILE, places_in, tags_in
 from fissile.passes.analysis.sharing import unsynchronised
 
 from .diagnostics import Diagnostic, parse_diagnostic
-from .iree.names import LOWERING_PIPELINES, WORKGROUP_ALLOCATION_ALIGNMENT
+from .iree.names import CONVERSION_PIPELINES, LOWERING_PIPELINES, WORKGROUP_ALLOCATION_ALIGNMENT
 
 
 @dataclass(frozen=True)
@@ -38,18 +38,60 @@ def probe(dispatch: Dispatch) -> Probed:
 
     Raises KeyError for a backend that IREE 3.13 has no lowering pipeline for.
     """
-    pipeline = LOWERING_PIPELINES[dispatch.target.backend]
-    executable = dispatch.executable.clone()
-    inner = dispatch.inner_module(executable)
-    failure = None
-    with dispatch.executable.context:
-        try:
-            PassManager.parse(pipeline).run(inner)
-        except ir.MLIRError as error:
-            failure = _first_error(error)
-        alignment = WORKGROUP_ALLOCATION_ALIGNMENT.get(dispatch.target.backend, 1)
-        races = () if failure else unsynchronised(inner, alignment)
-        return Probed(read_footprint(inner, alignment), failure, races)
+    backend = dispatch.target.backend
+    copy = _Copy(dispatch)
+    failure = copy.generate(LOWERING_PIPELINES[backend])
+    inner = copy.inner
+    alignment = WORKGROUP_ALLOCATION_ALIGNMENT.get(backend, 1)
+    races = () if failure else unsynchronised(inner, alignment)
+    return Probed(read_footprint(inner, alignment), failure, races)
+
+
+def convert(dispatch: Dispatch) -> Diagnostic | None:
+    """Runs code generation to its end on a copy: the first error, or None where LLVM or SPIR-V comes out.
+
+    Asked of dispatches whose buffers are known to fit, since it repeats what `probe` does.
+    """
+    pipeline = CONVERSION_PIPELINES.get(dispatch.target.backend)
+    if pipeline is None:
+        return None
+    copy = _Copy(dispatch)
+    failure = copy.generate(pipeline)
+    if failure is None and (left := _unconverted(copy.inner)) is not None:
+        text = f"{_plain(left.location)}: failed to legalize operation '{left.name}': left over after conversion"
+        failure = parse_diagnostic("error", text)
+    return failure
+
+
+class _Copy:
+    """A copy of a dispatch's executable. It owns the ops: they are gone with it."""
+
+    def __init__(self, dispatch: Dispatch) -> None:
+        self._executable = dispatch.executable.clone()
+        self.inner = dispatch.inner_module(self._executable)
+
+    def generate(self, pipeline: str) -> Diagnostic | None:
+        """Runs ``pipeline`` on the inner module; returns the first error. After one the IR is as the pipeline left it."""
+        with self.inner.context:
+            try:
+                PassManager.parse(pipeline).run(self.inner)
+            except ir.MLIRError as error:
+                return _first_error(error)
+        return None
+
+
+def _unconverted(inner: ir.Operation) -> ir.Operation | None:
+    """A cast between type systems that conversion left behind: translation to LLVM IR refuses it later."""
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name == "builtin.unrealized_conversion_cast":
+            found.append(op)
+            return ir.WalkResult.INTERRUPT
+        return ir.WalkResult.ADVANCE
+
+    inner.walk(visit)
+    return found[0] if found else None
 
 
 def _first_error(error: ir.MLIRError) -> Diagnostic:

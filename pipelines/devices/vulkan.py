@@ -61,7 +61,7 @@ class VulkanDevice:
         return f"{self.name}, {self.driver}" if self.driver else self.name
 
 
-def query(index: int | None = None) -> VulkanDevice:
+def query_device(index: int | None = None) -> VulkanDevice:
     """The device of this index in the loader's order; by default the first that is no software device, or the first.
 
     `UsageError` where there is no loader, no driver, no device, or none of this index.

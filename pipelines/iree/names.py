@@ -38,6 +38,14 @@ LOWERING_PIPELINES = {
 }
 """Executable target backend -> code generation up to IREE's own resource check, by dispatch."""
 
+CONVERSION_PIPELINES = {
+    # The same code generation with its last part, the conversion to LLVM or SPIR-V.
+    "rocm": "builtin.module(iree-codegen-llvmgpu-rocdl-lowering-pipeline)",
+    "cuda": "builtin.module(iree-codegen-llvmgpu-nvvm-lowering-pipeline)",
+    "vulkan-spirv": "builtin.module(iree-codegen-linalg-to-spirv-pipeline)",
+}
+"""Executable target backend -> all of code generation; a backend that is missing has it in LOWERING_PIPELINES."""
+
 WORKGROUP_ALLOCATION_ALIGNMENT = {"vulkan-spirv": 64}
 """Each workgroup allocation is rounded up to this many bytes (SPIR-V: alignment of memref.alloc)."""
 
