@@ -82,10 +82,15 @@ class Contract:
 
 @dataclass(frozen=True)
 class Pass:
-    """The base of all passes. ``anchor`` is the op that `run` is called with."""
+    """The base of all passes. ``anchor`` is the op that `run` is called with.
+
+    ``dialects`` names the dialects whose ops the pass creates. They are loaded before it runs: an op of a
+    dialect that is not loaded would be created as an unregistered op, and IREE crashes on those.
+    """
 
     name: ClassVar[str] = ""
     anchor: ClassVar[str] = "builtin.module"
+    dialects: ClassVar[tuple[str, ...]] = ()
     contract: ClassVar[Contract] = Contract()
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
@@ -160,6 +165,8 @@ def _check_definition(cls: type) -> None:
     known = _PASSES.get(cls.name)
     if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
         refuse(f"its name '{cls.name}' belongs to {known.__module__}.{known.__qualname__}")
+    if not isinstance(cls.dialects, tuple) or not all(isinstance(name, str) for name in cls.dialects):
+        refuse("its dialects are not a tuple of names")
     _check_options(cls, refuse)
     _check_contract(cls.contract, refuse)
 

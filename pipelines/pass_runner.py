@@ -116,7 +116,7 @@ def _made(call: PassCall, anchor: str, context: ir.Context) -> Pass:
                          f"move it into {cls.anchor}(…)")
     try:
         load_dialects(context, cls.dialects)
-    except IndexError as error:
+    except ValueError as error:
         raise InternalError(f"pass '{call.name}' needs a dialect that IREE does not have: {_one_line(error)}") from None
     return make_pass(cls, call.options)
 

@@ -37,6 +37,7 @@ class LowerBoundaries(Pass):
     """
 
     name: ClassVar[str] = "fissile-lower-boundaries"
+    dialects: ClassVar[tuple[str, ...]] = ("arith", "iree_tensor_ext", "tensor")
     contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED,), establishes=(NO_BOUNDARIES,))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:

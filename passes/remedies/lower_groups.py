@@ -38,6 +38,7 @@ class LowerGroups(Pass):
     """
 
     name: ClassVar[str] = "fissile-lower-groups"
+    dialects: ClassVar[tuple[str, ...]] = ("affine", "arith", "flow", "tensor")
     contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED,), establishes=(NO_GROUPS,))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:

@@ -36,6 +36,7 @@ class LowerRequires(Pass):
     """
 
     name: ClassVar[str] = "fissile-lower-requires"
+    dialects: ClassVar[tuple[str, ...]] = ("cf",)
     contract: ClassVar[Contract] = Contract(establishes=(NO_REQUIRES,))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:

@@ -27,6 +27,7 @@ class LowerStorage(Pass):
     """
 
     name: ClassVar[str] = "fissile-lower-storage"
+    dialects: ClassVar[tuple[str, ...]] = ("tensor",)
     contract: ClassVar[Contract] = Contract(establishes=(NO_STORAGE,))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
