@@ -94,7 +94,7 @@ choose_python() {  # sets $python
     if [ -n "${PYTHON:-}" ]; then
       fail "PYTHON=$PYTHON is not Python 3.11 or later" "unset PYTHON, or name another interpreter"
     fi
-    say "python    none >= 3.11 on PATH; asking apt-get for python3"
+    if privilege >/dev/null; then say "python    none >= 3.11 on PATH; asking apt-get for python3"; fi
     if ! apt_install python3 python3-venv || ! python=$(find_python); then
       fail "fissile needs Python 3.11 or later, and $(why_no_python)" \
            "install it (Debian 12 and later: apt-get install python3 python3-venv), or set PYTHON=/path/to/python3"
@@ -122,8 +122,10 @@ make_venv() {  # four ways, the ordinary one first
   if ! has_venv; then
     local version
     version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-    say "venv      $python has no venv module; asking apt-get for python$version-venv"
-    apt_install "python$version-venv" || true
+    if privilege >/dev/null; then
+      say "venv      $python has no venv module; asking apt-get for python$version-venv"
+      apt_install "python$version-venv" || true
+    fi
   fi
   if has_venv && logged "$python" -m venv "$venv" && venv_works; then
     say "venv      .venv made"; return
