@@ -52,10 +52,13 @@ privilege() {  # prints what to put before apt-get; fails where packages cannot 
 }
 
 why_no_apt() {
-  if [ -n "${FISSILE_NO_APT:-}" ]; then echo "FISSILE_NO_APT is set"
+  if privilege >/dev/null; then echo "apt-get failed"
+  elif [ -n "${FISSILE_NO_APT:-}" ]; then echo "FISSILE_NO_APT is set"
   elif ! command -v apt-get >/dev/null; then echo "there is no apt-get here"
   else echo "that needs root or sudo without a password"; fi
 }
+
+explain_apt() { if privilege >/dev/null; then show_log; fi; }
 
 apt_updated=
 apt_install() {  # apt_install PACKAGE...: 0 if installed
@@ -96,16 +99,12 @@ choose_python() {  # sets $python
     fi
     if privilege >/dev/null; then say "python    none >= 3.11 on PATH; asking apt-get for python3"; fi
     if ! apt_install python3 python3-venv || ! python=$(find_python); then
-      fail "fissile needs Python 3.11 or later, and $(why_no_python)" \
+      explain_apt
+      fail "fissile needs Python 3.11 or later, and none could be installed ($(why_no_apt))" \
            "install it (Debian 12 and later: apt-get install python3 python3-venv), or set PYTHON=/path/to/python3"
     fi
   fi
   say "python    $("$python" -c 'import platform; print(platform.python_version())') ($python)"
-}
-
-why_no_python() {
-  if privilege >/dev/null; then echo "apt-get has none for this system"
-  else echo "it could not be installed: $(why_no_apt)"; fi
 }
 
 # `import ensurepip` alone would be satisfied by an empty folder; Debian leaves the module out without python3-venv.
@@ -146,14 +145,13 @@ make_venv() {  # four ways, the ordinary one first
   fi
   rm -rf "$venv"
   if ! has_venv; then
-    fail "$python has neither venv, virtualenv nor pip, and apt-get could not help: $(why_no_venv)" \
+    explain_apt
+    fail "$python has neither venv, virtualenv nor pip, and none could be installed ($(why_no_apt))" \
          "install one of them (Debian: apt-get install python3-venv), or set PYTHON=/path/to/python3"
   fi
   show_log
   fail "$python could not make $venv" "is the folder writable, and the disk not full?"
 }
-
-why_no_venv() { if privilege >/dev/null; then echo "see build/setup.log"; else why_no_apt; fi; }
 
 install_packages() {
   say "packages  installing fissile with its libraries (up to 400 MB the first time; a few minutes)"
