@@ -22,6 +22,8 @@ BUILT_IN: dict[str, str] = {
     "fissile-lower-groups": "fissile.passes.remedies.lower_groups",
     "fissile-lower-requires": "fissile.passes.remedies.lower_requires",
     "fissile-lower-storage": "fissile.passes.remedies.lower_storage",
+    "fissile-place-boundaries": "fissile.passes.remedies.place_boundaries",
+    "fissile-place-boundaries": "fissile.passes.remedies.place_boundaries",
 }
 """Pass name -> the module that defines it. A test holds it together with what the modules register."""
 

@@ -1,0 +1,300 @@
+"""The `fissile-opt` program: runs passes on MLIR, fissile's and IREE's mixed, and prints the result.
+
+    fissile-opt model.mlir --pass-pipeline='builtin.module(fissile-lower-boundaries,canonicalize)'
+    fissile-opt model.mlir --fissile-lower-boundaries
+    iree-compile … --iree-hal-preprocess-executables-with="fissile-opt --mlir-print-debuginfo --pass-pipeline=…"
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shlex
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fissile.errors import ExitCode, FissileError, InternalError, UsageError, closest
+from fissile.finding import Finding, Severity
+
+_SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
+_PASS_FLAG = re.compile(r"--?([a-z][a-z0-9-]*)(?:=(.*))?", re.DOTALL)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs `fissile-opt ARGV` and returns the exit status (`fissile.errors.ExitCode`).
+
+    As a program (``argv`` None) the work is done in a child process: a pipeline that makes LLVM abort ends
+    in a message and a status like any other failure.
+    """
+    words = list(sys.argv[1:] if argv is None else argv)
+    return _in_child(words) if argv is None else _run(words)
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    """A part of the input. ``text`` None means: the file, which may be bytecode, as it is."""
+
+    name: str
+    text: str | None
+
+
+def _run(words: list[str]) -> int:
+    try:
+        return int(_work(words))
+    except FissileError as error:
+        return _tell(error)
+    except KeyboardInterrupt:
+        return 130
+    except SystemExit as finished:  # argparse, after --help
+        return int(finished.code or 0)
+    except Exception as error:
+        if os.environ.get("FISSILE_TRACEBACK"):
+            raise
+        return _tell(InternalError(f"{type(error).__name__}: {' '.join(str(error).split())}",
+                                   "FISSILE_TRACEBACK=1 shows where"), words)
+
+
+def _work(words: list[str]) -> ExitCode:
+    flags, pipeline = _read_command_line(words)
+    if flags.list_passes:
+        _print_passes()
+        return ExitCode.CLEAN
+    chunks = _chunks(flags.input, flags.split_input_file)
+
+    from fissile.pipelines.session import Session
+
+    session = Session()
+    status, printed = ExitCode.CLEAN, []
+    for chunk in chunks:
+        said: list[Finding] = []
+        try:
+            printed.append(_transform(session, chunk, pipeline, flags, said.append))
+        except _Stopped as stopped:
+            said += stopped.findings
+        _print_findings(said)
+        if any(finding.severity is Severity.ERROR for finding in said):
+            status = ExitCode.FINDINGS
+    if printed or status is ExitCode.CLEAN:
+        _write("// -----\n".join(printed), flags.output)
+    return status
+
+
+class _Stopped(Exception):
+    """The input, or the pipeline on it, was refused; there is nothing to print."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        super().__init__()
+        self.findings = tuple(findings)
+
+
+def _transform(session, chunk: _Chunk, pipeline: str, flags: argparse.Namespace,
+               report: Callable[[Finding], None]) -> str:
+    """One part of the input, parsed, verified, run through the pipeline and printed."""
+    from fissile.dialect import register
+    from fissile.dialect.verify import verify_dialect
+    from fissile.passes.definition import PassFailed
+    from fissile.pipelines.pass_runner import run_pipeline
+    from fissile.pipelines.session import PhaseFailed
+
+    register(session.context)
+    try:
+        if chunk.text is None:
+            module = session.parse(chunk.name)
+        else:
+            module = session.parse_text(chunk.text, chunk.name)
+    except PhaseFailed as failed:
+        raise _Stopped([
+            Finding("FIS001", said.message, places=said.places[:1], detail=said.text) for said in failed.errors
+        ] or [Finding("FIS001", failed.message)]) from None
+    if flags.verify_dialect and (wrong := verify_dialect(module.op)):
+        raise _Stopped(wrong)
+    if pipeline:
+        try:
+            run_pipeline(pipeline, module.op, report=report, verify_contracts=flags.verify_contracts)
+        except PassFailed as failed:
+            raise _Stopped(failed.findings) from None
+    return module.text(locations=flags.mlir_print_debuginfo).rstrip("\n") + "\n"
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> None:
+        raise UsageError(message, "fissile-opt --help lists the flags")
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="fissile-opt", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Runs passes on MLIR, fissile's and IREE's mixed, and prints the result.",
+        epilog="A single pass is a flag of its own: --fissile-lower-boundaries, with options after '=':\n"
+               "--fissile-place-boundaries='ops=1,2'. Several run in the order given.\n\n"
+               "exit status: 0 clean, 1 findings, 2 usage, 3 internal error",
+    )
+    parser.add_argument("input", nargs="?", default="-", help="a file of MLIR; '-', the default, is standard input")
+    parser.add_argument("-o", dest="output", default="-", metavar="FILE", help="where the result goes")
+    parser.add_argument("--pass-pipeline", default="", metavar="TEXT", help="builtin.module(pass,pass{option=1},…)")
+    parser.add_argument("--split-input-file", action="store_true", help="treat parts between '// -----' lines alone")
+    parser.add_argument("--verify-contracts", action="store_true", help="check every property after every pass")
+    parser.add_argument("--verify-dialect", action=argparse.BooleanOptionalAction, default=True,
+                        help="check the fissile ops of the input first")
+    parser.add_argument("--load-passes", action="append", default=[], metavar="FILE", help="a Python file of passes")
+    parser.add_argument("--allow-unregistered-dialect", action="store_true", help="taken for mlir-opt's sake: always on")
+    parser.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
+    parser.add_argument("--list-passes", action="store_true", help="print fissile's passes and end")
+    return parser
+
+
+def _read_command_line(words: list[str]) -> tuple[argparse.Namespace, str]:
+    """The flags, and the one pipeline that --pass-pipeline or the single passes make."""
+    from fissile.passes.catalogue import known_passes, load_user_passes
+
+    parser = _parser()
+    known_flags = [flag for action in parser._actions for flag in action.option_strings]
+    # As in mlir-opt, one dash does for two.
+    words = ["-" + w if re.match(r"-[a-z][a-z-]", w) and "-" + w.split("=")[0] in known_flags else w for w in words]
+    for position, word in enumerate(words):
+        if word.startswith("--load-passes"):
+            file = word.partition("=")[2] or (words[position + 1] if position + 1 < len(words) else "")
+            load_user_passes(file)
+    names = set(known_passes())
+    passes, rest = [], []
+    for word in words:
+        match = _PASS_FLAG.fullmatch(word)
+        if match and match.group(1) in names:
+            passes.append((match.group(1), match.group(2) or ""))
+        else:
+            rest.append(word)
+    flags, unknown = parser.parse_known_args(rest)
+    if unknown:
+        word = unknown[0].split("=")[0]
+        if not word.startswith("-"):
+            raise UsageError(f"one input file, please: '{flags.input}' and '{word}' were given")
+        candidates = known_flags + ["--" + name for name in names]
+        raise UsageError(f"unknown flag or pass '{word}'",
+                         closest(word, candidates) or "passes of IREE go into --pass-pipeline")
+    if passes and flags.pass_pipeline:
+        raise UsageError("both --pass-pipeline and single passes were given", "put the passes into the pipeline")
+    return flags, flags.pass_pipeline or _pipeline_of(passes)
+
+
+def _pipeline_of(passes: Sequence[tuple[str, str]]) -> str:
+    from fissile.passes.catalogue import find_pass
+
+    parts = []
+    for name, options in passes:
+        options = options[1:-1] if options.startswith("{") and options.endswith("}") else options
+        call = f"{name}{{{options}}}" if options else name
+        anchor = find_pass(name).anchor
+        parts.append(call if anchor in ("builtin.module", "any") else f"{anchor}({call})")
+    return f"builtin.module({','.join(parts)})" if parts else ""
+
+
+def _chunks(source: str, split: bool) -> list[_Chunk]:
+    """The input, whole or in parts. Each part is padded with empty lines, so that its places are the file's."""
+    if source == "-":
+        data = sys.stdin.buffer.read()
+    else:
+        path = Path(source)
+        if not path.is_file():
+            raise UsageError(f"not a file: {source}" if path.exists() else f"no such file: {source}")
+        if not split:
+            return [_Chunk(source, None)]
+        data = path.read_bytes()
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise UsageError(f"{'standard input' if source == '-' else source} is not text",
+                         "bytecode is read from a named file, without --split-input-file") from None
+    name = "<stdin>" if source == "-" else source
+    if not split:
+        return [_Chunk(name, text)]
+    chunks, start = [], 0
+    for end, after in [m.span() for m in _SPLIT.finditer(text)] + [(len(text), len(text))]:
+        if text[start:end].strip():
+            chunks.append(_Chunk(name, "\n" * text.count("\n", 0, start) + text[start:end]))
+        start = after
+    return chunks
+
+
+def _write(text: str, output: str) -> None:
+    """All of ``text`` or nothing: a file is replaced only when its new content is complete."""
+    if output == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    path = Path(output)
+    try:
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            file.write(text)
+        os.chmod(file.name, 0o666 & ~_umask())
+        os.replace(file.name, path)
+    except OSError as error:
+        if "file" in locals() and os.path.exists(file.name):
+            os.unlink(file.name)
+        raise UsageError(f"cannot write {output}: {error.strerror}") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _print_passes() -> None:
+    from fissile.passes.catalogue import find_pass, known_passes
+
+    for name in known_passes():
+        first = find_pass(name).__doc__.strip().split("\n\n")[0]
+        print(f"{name:<32} {' '.join(first.split())}")
+
+
+def _print_findings(findings: Sequence[Finding]) -> None:
+    from fissile.finding import ordered
+    from fissile.pipelines.report.text import render_finding
+
+    for finding in ordered(findings):
+        sys.stderr.write(render_finding(finding) + "\n")
+
+
+def _tell(error: FissileError, words: Sequence[str] | None = None) -> int:
+    sys.stderr.write(f"fissile-opt: error: {error.message}\n")
+    if error.hint:
+        sys.stderr.write(f"fissile-opt: {error.hint}\n")
+    if words is not None:
+        sys.stderr.write(f"fissile-opt: shows it again: fissile-opt {shlex.join(words)}\n")
+    return int(error.exit_code)
+
+
+def _in_child(words: list[str]) -> int:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()  # before IREE is loaded, so there are no threads to lose
+    if child == 0:
+        status = int(ExitCode.INTERNAL)
+        try:
+            status = _run(words)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            status = int(ExitCode.CLEAN)
+        finally:
+            sys.stderr.flush()
+            os._exit(status)
+    try:
+        _, waited = os.waitpid(child, 0)
+    except KeyboardInterrupt:
+        os.kill(child, signal.SIGTERM)
+        os.waitpid(child, 0)
+        return 130
+    if os.WIFSIGNALED(waited):
+        name = signal.Signals(os.WTERMSIG(waited)).name
+        return _tell(InternalError(f"IREE crashed ({name}); nothing was written",
+                                   "a pass that does not fit its op can be the reason; see the message above"), words)
+    return os.WEXITSTATUS(waited)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
