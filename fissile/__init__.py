@@ -13,7 +13,7 @@ _HOMES = {
     "check": "fissile.pipelines.check",
     "compile": "fissile.pipelines.compile",
     "register_pass": "fissile.passes.definition",
-    "verify": "fissile.pipelines.numerics.certificate",
+    "verify": "fissile.pipelines.numerics.verify",
 }
 
 

@@ -6,11 +6,8 @@ program is a finding, and ends nothing but that child.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import signal
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +20,7 @@ import numpy as np
 from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
 
+from .child_process import run_child
 from .signature import ELEMENT_TYPES, Signature, Value
 
 DRIVERS = ("local-task", "vulkan", "cuda", "hip")
@@ -67,11 +65,11 @@ def named(names: Sequence[str]) -> tuple[Runtime, ...]:
 def _ask(driver: str) -> Runtime | None:
     if driver == "local-task":
         return Runtime(driver, driver, "llvm-cpu on this processor")
-    code, out, _ = _child([_run_module(), f"--dump_devices={driver}"], _QUERY_SECONDS)
-    device = re.search(r"--device=(\S+)\s*\n#\s*(.+)", out)
-    if code != 0 or not device:
+    ended = run_child([run_module_program(), f"--dump_devices={driver}"], _QUERY_SECONDS)
+    device = re.search(r"--device=(\S+)\s*\n#\s*(.+)", ended.out)
+    if ended.status != 0 or not device:
         return None
-    name = re.search(r"^name: (.+)$", out, re.MULTILINE)
+    name = re.search(r"^name: (.+)$", ended.out, re.MULTILINE)
     return Runtime(driver, driver, (name or device)[1 if name else 2].strip())
 
 
@@ -88,7 +86,7 @@ def run(
     ``timeout`` is in seconds. ``flags`` go to iree-run-module as they are (``--parameters=…``).
     """
     with tempfile.TemporaryDirectory(prefix="fissile-run-") as folder:
-        base = [_run_module(), f"--module={vmfb}", f"--function={signature.function}", f"--device={runtime.device}"]
+        base = [run_module_program(), f"--module={vmfb}", f"--function={signature.function}", f"--device={runtime.device}"]
         base += [_input(Path(folder, f"input{i}"), value, np.asarray(array))
                  for i, (value, array) in enumerate(zip(signature.arguments, inputs, strict=True))]
         base += list(flags)
@@ -100,7 +98,7 @@ def run(
         shapes: list[tuple[int, ...] | None] = [None] * len(outputs)
         if any(not _as_npy(v) and (v.shape or ()).count(None) > 1 for v in signature.results):
             # Raw bytes do not tell a shape, and one length cannot tell two dimensions: ask for the text as well.
-            text = _child([*base, "--output_max_element_count=1"], timeout)[1]
+            text = run_child([*base, "--output_max_element_count=1"], timeout).out
             found = re.findall(r"^result\[\d+\]: hal\.buffer_view\n((?:\d+x)*)", text, re.MULTILINE)
             shapes = [tuple(map(int, s.split("x")[:-1])) for s in found]
         return [_output(*row) for row in zip(outputs, signature.results, shapes, strict=True)]
@@ -131,50 +129,29 @@ def _output(path: Path, value: Value, shape: tuple[int, ...] | None) -> np.ndarr
 
 
 def _failure(command: list[str], signature: Signature, runtime: Runtime, timeout: float) -> Finding | None:
-    code, out, err = _child(command, timeout)
-    if code == 0:
+    ended = run_child(command, timeout)
+    if ended.status == 0:
         return None
-    if code is None:
-        reason = f"did not end within {timeout:g} s"
-    elif code < 0:
-        reason = f"was ended by {signal.Signals(-code).name}"
-    else:
-        reason = _reason(err)
+    reason = ended.reason or _reason(ended.err)
     return Finding(
         "FIS131", f"@{signature.function} was not run on {runtime}: {reason}",
-        severity=Severity.ERROR, subject=f"@{signature.function}", target=runtime.name, detail=(out + err).strip(),
+        severity=Severity.ERROR, subject=f"@{signature.function}", target=runtime.name,
+        detail=(ended.out + ended.err).strip(),
     )
 
 
 def _reason(stderr: str) -> str:
-    """IREE's status in one line: ``c/path.c:12: CODE; what; where`` without its path and its declaration."""
+    """IREE's status in one line: ``c/path.c:12: CODE; what; where`` without its path, declaration and attributes."""
     for line in stderr.splitlines():
-        status = re.search(r"\.[ch](?:pp)?:\d+: (.+)", line)
+        status = re.search(r"(?:\.[ch](?:pp)?|<vm>):\d+: (.+)", line)
         if status:
-            return re.sub(r";\s*`.*", "", status[1]).strip().rstrip(";")[:300]
+            return re.sub(r":?\s*#\w+\..*|;\s*`.*", "", status[1]).strip().rstrip(";")[:300]
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
     return lines[-1][:300] if lines else "the runtime ended with an error and said nothing"
 
 
-def _child(command: list[str], timeout: float) -> tuple[int | None, str, str]:
-    """Exit code (None: timed out; below 0: ended by that signal), stdout and stderr of a child process."""
-    process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True, errors="replace", start_new_session=True,
-    )
-    try:
-        out, err = process.communicate(timeout=timeout)
-        return process.returncode, out, err
-    except subprocess.TimeoutExpired:
-        return None, "", ""
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-
-
 @lru_cache(maxsize=None)
-def _run_module() -> str:
+def run_module_program() -> str:
     """The native program, past the wheel's Python wrapper, which would survive as a parent of what is killed."""
     spec = find_spec("iree._runtime_libs")
     for folder in (spec.submodule_search_locations or ()) if spec else ():

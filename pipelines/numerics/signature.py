@@ -150,8 +150,9 @@ def signatures_of_source(path: Path) -> dict[str, Signature]:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}", "name a file that exists") from None
     except ir.MLIRError as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise UsageError(f"{path} is not MLIR that IREE parses: {lines[min(1, len(lines) - 1)]}",
+        told = re.search(r'error: "-":(\d+:\d+): (.*)', str(error))
+        reason = f"{told[2]} at {told[1]}" if told else str(error).splitlines()[0]
+        raise UsageError(f"{path} is not MLIR that IREE parses: {reason}",
                          "`iree-opt FILE` shows the whole message") from None
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from fissile.errors import UsageError
 from fissile.pipelines.devices.match import match_target, match_text
-from fissile.pipelines.devices.vulkan import VulkanDevice, query
+from fissile.pipelines.devices.vulkan import VulkanDevice, query_device
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.compare import compare
 from fissile.pipelines.numerics.inputs import draw
@@ -107,7 +107,7 @@ def test_a_matched_program_computes_what_numpy_does(name, tmp_path):
     from iree.compiler.api import Session
 
     try:
-        device = query()
+        device = query_device()
     except UsageError as error:
         pytest.skip(error.message)
     argument, result, reference = REFERENCES[name]

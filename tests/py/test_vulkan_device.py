@@ -23,7 +23,7 @@ def test_no_driver_is_told_with_what_to_install(monkeypatch):
     monkeypatch.setenv("VK_ICD_FILENAMES", "/nonexistent.json")
     monkeypatch.setenv("VK_DRIVER_FILES", "/nonexistent.json")
     with pytest.raises(UsageError, match="Vulkan") as error:
-        vulkan.query()
+        vulkan.query_device()
     assert "mesa-vulkan-drivers" in error.value.hint
 
 
@@ -32,19 +32,19 @@ def test_a_driver_that_crashes_is_told(monkeypatch):
     crash = [sys.executable, "-c", "import os; os.abort()"]
     monkeypatch.setattr(vulkan.subprocess, "run", lambda command, **kwargs: real(crash, **kwargs))
     with pytest.raises(UsageError, match="asking the Vulkan driver failed"):
-        vulkan.query()
+        vulkan.query_device()
 
 
 def device():
     try:
-        return vulkan.query()
+        return vulkan.query_device()
     except UsageError as error:
         pytest.skip(error.message)
 
 
 def test_the_query_agrees_with_iree_runtime():
     here = device()
-    program = runtimes._run_module()
+    program = runtimes.run_module_program()
     told = subprocess.run([program, "--dump_devices=vulkan"], capture_output=True, text=True, timeout=60).stdout
     block = told.split(here.uri)[1]
     yes = lambda feature: f"{feature}=yes" in block.split("features:")[1].splitlines()[0]  # noqa: E731
@@ -67,9 +67,9 @@ def test_limits_are_in_vulkans_guaranteed_ranges():
 def test_an_index_that_is_not_there_lists_what_is():
     here = device()
     with pytest.raises(UsageError, match="no Vulkan device 99") as error:
-        vulkan.query(99)
+        vulkan.query_device(99)
     assert here.name in error.value.hint
-    assert vulkan.query(here.index) == here
+    assert vulkan.query_device(here.index) == here
 
 
 def test_asking_does_not_load_a_driver_into_this_process():

@@ -1,0 +1,23 @@
+"""How a program is compiled for a runtime of this machine: driver name -> iree-compile flags (IREE 3.13)."""
+
+from __future__ import annotations
+
+DEVICE_GLOBAL_ATTRIBUTE = "#hal.device.target<"
+"""What IREE's device assignment leaves in a module for each device, with its executable targets inside."""
+
+NOT_FOR_THIS_DEVICE = "not found or unavailable"
+"""What IREE's runtime (3.13) says, with status INCOMPATIBLE, when a module was built for another kind of device."""
+
+FLAGS_BY_BACKEND = {
+    "llvm-cpu": (
+        "--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-llvmcpu-target-cpu=host",
+    ),
+    # IREE's portable interpreter: slow, and it takes what llvm-cpu's stack check refuses.
+    "vmvx": ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=vmvx"),
+    "vulkan": ("--iree-hal-target-device=vulkan",),
+    "cuda": ("--iree-hal-target-device=cuda",),
+    "hip": ("--iree-hal-target-device=hip",),
+}
+
+BACKEND_OF_RUNTIME = {"local-task": "llvm-cpu", "vulkan": "vulkan", "cuda": "cuda", "hip": "hip"}

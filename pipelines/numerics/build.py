@@ -1,0 +1,73 @@
+"""How a program becomes a vmfb that a runtime of this machine takes."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from fissile.errors import UsageError
+from fissile.finding import Finding
+
+from ..iree.runtime_flags import BACKEND_OF_RUNTIME, FLAGS_BY_BACKEND
+from .child_process import run_child
+from .runtimes import Runtime
+
+
+def build_for(
+    source: Path, runtime: Runtime, output: Path, flags: Sequence[str] = (), timeout: float = 300.0
+) -> Finding | None:
+    """Compiles ``source`` to ``output`` for ``runtime``; FIS131 with the reason where that is not possible.
+
+    llvm-cpu is compiled by stock IREE, as the reference that no repair has touched; other runtimes, and what stock
+    refuses, by the guarded compile, matched to the device for Vulkan. ``flags`` are added to IREE's; those that
+    select a target (for CUDA and HIP devices) win over the defaults.
+    """
+    backend = BACKEND_OF_RUNTIME[runtime.name]
+    chosen = [*FLAGS_BY_BACKEND[backend], *flags]
+    if backend != "llvm-cpu":
+        return _compile_guarded(source, output, chosen, "vulkan" if backend == "vulkan" else "", timeout)
+    refused = compile_stock(source, output, chosen, timeout)
+    if refused and _compile_guarded(source, output, chosen, "", timeout) is None:
+        return None
+    return refused
+
+
+def _compile_guarded(
+    source: Path, output: Path, flags: Sequence[str], match_device: str, timeout: float
+) -> Finding | None:
+    from ..compile import compile as compile_guarded
+
+    report = compile_guarded(source, output, [*flags, f"--fissile-time-limit={timeout:g}"], match_device=match_device)
+    if not report.errors:
+        return None
+    first = report.errors[0]
+    return Finding("FIS131", f"{source.name} was not compiled: {first.code} {first.message}", subject=source.name,
+                   notes=tuple(f"{f.code} {f.message}" for f in report.errors[1:4]), detail=first.detail)
+
+
+def compile_stock(source: Path, output: Path, flags: Sequence[str], timeout: float = 300.0) -> Finding | None:
+    """Stock iree-compile in a child process; None where it succeeded, else FIS131 with IREE's first error."""
+    ended = run_child([stock_compiler(), str(source), "-o", str(output), *flags], timeout)
+    if ended.status == 0:
+        return None
+    error = re.search(r"error: (.*)", ended.err)
+    reason = ended.reason or (error[1].strip()[:300] if error else "iree-compile ended with an error")
+    return Finding("FIS131", f"{source.name} was not compiled: {reason}", subject=source.name, detail=ended.err[-20000:])
+
+
+@lru_cache(maxsize=None)
+def stock_compiler() -> str:
+    """The native iree-compile of the wheel (its script on PATH starts it as a child), else the one on PATH."""
+    spec = find_spec("iree.compiler")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        if (program := Path(folder, "_mlir_libs", "iree-compile")).exists():
+            return str(program)
+    program = shutil.which("iree-compile") or shutil.which("iree-compile", path=str(Path(sys.executable).parent))
+    if not program:
+        raise UsageError("iree-compile is not installed", "pip install 'iree-base-compiler>=3.13,<3.14'")
+    return program

@@ -1,0 +1,110 @@
+"""A certificate: numbers that were compared, on which runtime, from which seed, with which result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fissile.finding import Finding, Severity, to_json
+
+from .compare import Comparison
+
+
+@dataclass(frozen=True)
+class Check:
+    """One run of one program, compared output by output with what it has to be.
+
+    ``against`` says in words what that is. ``finding`` is FIS131 where nothing could be compared.
+    """
+
+    program: str
+    runtime: str
+    seed: int | None
+    against: str
+    comparisons: tuple[Comparison, ...] = ()
+    finding: Finding | None = None
+
+    @property
+    def agrees(self) -> bool:
+        return self.finding is None and bool(self.comparisons) and all(c.agrees for c in self.comparisons)
+
+    @property
+    def sentence(self) -> str:
+        where = f"{self.runtime}" + (f", seed {self.seed}" if self.seed is not None else "")
+        if self.finding:
+            return f"{where}: not compared: {self.finding.message}"
+        if not self.comparisons:
+            return f"{where}: not compared: the function has no results"
+        bad = [(i, c) for i, c in enumerate(self.comparisons) if not c.agrees]
+        told = bad or list(enumerate(self.comparisons))
+        outputs = "; ".join((f"output {i}: " if len(self.comparisons) > 1 else "") + c.sentence for i, c in told)
+        return f"{where}: {'differs from' if bad else 'agrees with'} {self.against}: {outputs}"
+
+    def to_json(self) -> dict:
+        return {
+            "program": self.program, "runtime": self.runtime, "seed": self.seed, "against": self.against,
+            "agrees": self.agrees, "sentence": self.sentence,
+            "outputs": [c.to_json() for c in self.comparisons],
+            "finding": to_json(self.finding) if self.finding else None,
+        }
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """All checks of one question. ``skipped`` tells, in words, what was left out and is no failure."""
+
+    subject: str
+    checks: tuple[Check, ...]
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def agrees(self) -> bool:
+        """True only where something was compared, and everything that was asked for agreed."""
+        return bool(self.checks) and all(check.agrees for check in self.checks)
+
+    @property
+    def bit_identical(self) -> bool:
+        return self.agrees and all(c.equal_bits for check in self.checks for c in check.comparisons)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in one line, as a report's `numerics` row."""
+        if not self.checks:
+            return "nothing was compared"
+        where = ", ".join(dict.fromkeys(check.runtime.split(" (")[0] for check in self.checks))
+        if self.bit_identical:
+            return f"bit-identical on {where}"
+        if self.agrees:
+            worst = max((c for check in self.checks for c in check.comparisons), key=lambda c: c.share)
+            return f"agrees on {where}: {worst.sentence}"
+        return next(check.sentence for check in self.checks if not check.agrees)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """FIS130 for each run that differs, FIS131 for each that could not be compared; none where all agree."""
+        return tuple(_finding(check) for check in self.checks if not check.agrees) or self._nothing()
+
+    def _nothing(self) -> tuple[Finding, ...]:
+        if self.checks:
+            return ()
+        return (Finding("FIS131", f"{self.subject}: nothing was compared", subject=self.subject, notes=self.skipped),)
+
+    def to_json(self) -> dict:
+        return {
+            "subject": self.subject, "agrees": self.agrees, "bit_identical": self.bit_identical,
+            "sentence": self.sentence, "checks": [c.to_json() for c in self.checks], "skipped": list(self.skipped),
+        }
+
+
+def joined(subject: str, certificates: Iterable[Certificate]) -> Certificate:
+    """One certificate of several, for the same question asked of several functions."""
+    parts = list(certificates)
+    return Certificate(subject, tuple(c for p in parts for c in p.checks), tuple(s for p in parts for s in p.skipped))
+
+
+def _finding(check: Check) -> Finding:
+    if check.finding:
+        return check.finding
+    if not check.comparisons:
+        return Finding("FIS131", check.sentence, subject=check.program, target=check.runtime)
+    return Finding("FIS130", check.sentence, severity=Severity.ERROR, subject=check.program, target=check.runtime)

@@ -1,0 +1,238 @@
+"""Do programs compute the same numbers? Run them on the runtimes that are here, and compare.
+
+The first program is the reference: it runs on llvm-cpu, compiled by stock IREE, where it can. Everything else is
+compared with it, or with expected arrays, or with a NumPy function.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from fissile.errors import UsageError
+from fissile.finding import Finding
+
+from ..iree.names import BOUNDARIES_PLACED_AT
+from ..iree.runtime_flags import NOT_FOR_THIS_DEVICE
+from .build import build_for, compile_stock
+from .certificate import Certificate, Check, joined
+from .compare import Tolerance, compare
+from .inputs import Sizes, draw
+from .retarget import retarget
+from .runtimes import Runtime, named, present, run
+from .signature import Signature, choose, signatures_of_source, signatures_of_vmfb
+
+Arrays = list[np.ndarray]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a verification runs. Times are in seconds, per compile and per run.
+
+    ``on`` names runtimes (all present ones if empty). ``tolerance`` None is the default of each output's type.
+    ``flags`` are added to every compile, ``run_flags`` to every run.
+    """
+
+    function: str | None = None
+    on: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = (0,)
+    sizes: Sizes = Sizes()
+    ranges: dict[int, tuple[float, float]] = field(default_factory=dict)
+    tolerance: Tolerance | None = None
+    flags: tuple[str, ...] = ()
+    run_flags: tuple[str, ...] = ()
+    compile_timeout: float = 300.0
+    run_timeout: float = 120.0
+
+
+def verify(
+    first: Path | str,
+    second: Path | str | None = None,
+    *,
+    inputs: Sequence[np.ndarray] | None = None,
+    expected: Sequence[np.ndarray] | None = None,
+    reference: Callable | None = None,
+    options: Options = Options(),
+) -> Certificate:
+    """Compares ``second`` (or ``first`` alone) with ``first`` on llvm-cpu, with ``expected``, or with ``reference``.
+
+    Programs are MLIR files or vmfb modules. ``reference`` takes the inputs and returns an array or a tuple of them,
+    in wide types (float64, int64) where it likes. ``inputs`` replace the seeded ones. `UsageError` for what the
+    caller got wrong; what cannot run or differs is in the certificate.
+    """
+    first, second = Path(first), Path(second) if second else None
+    for program in filter(None, (first, second)):
+        if not program.is_file():
+            raise UsageError(f"no such file: {program}", "give MLIR files or compiled .vmfb modules")
+    signature = _signature(first, second, options)
+    if inputs is not None:
+        cases: list[tuple[int | None, Arrays]] = [(None, _checked(inputs, signature))]
+    else:
+        cases = [(seed, draw(signature, seed, options.sizes, options.ranges)) for seed in options.seeds]
+    with tempfile.TemporaryDirectory(prefix="fissile-verify-") as folder:
+        session = _Verification(Path(folder), signature, options)
+        if expected is not None:
+            against, answers = "the expected arrays", [list(expected)] * len(cases)
+        elif reference is not None:
+            against, answers = "the NumPy reference", [_called(reference, arrays) for _seed, arrays in cases]
+        else:
+            against, answers = session.reference(first, [arrays for _seed, arrays in cases])
+        subject = f"{second.name} against {first.name}" if second else first.name
+        wide = reference is not None
+        # The only program is not compared with its own run on the same runtime.
+        itself = "" if second or wide or expected is not None else against
+        return session.compare(subject, second or first, cases, against, answers, wide, itself)
+
+
+def certify_transform(
+    original: str, repaired: str, *, options: Options = Options(), tolerance: Tolerance | None = None
+) -> Certificate:
+    """Proves a transform on llvm-cpu, whatever its target: both modules are MLIR text after global optimisation.
+
+    Every public function whose types are known is run in both, with the same inputs. Where llvm-cpu refuses the
+    original (stack memory, for one), both run on IREE's portable interpreter (vmvx) instead, and the certificate says so.
+    """
+    options = replace(options, tolerance=tolerance or options.tolerance)
+    with tempfile.TemporaryDirectory(prefix="fissile-certify-") as name:
+        folder, skipped, refused = Path(name), [], None
+        for backend in ("llvm-cpu", "vmvx"):
+            refused = _compile_pair(folder, original, repaired, backend, options)
+            if refused is None:
+                return _compare_pair(folder, backend, options, tuple(skipped))
+            skipped.append(f"{backend}: {refused.message}")
+        check = Check("repaired module", "local-task", None, "the original", finding=refused.with_(notes=tuple(skipped)))
+        return Certificate("repaired against original", (check,), tuple(skipped))
+
+
+def _compile_pair(folder: Path, original: str, repaired: str, backend: str, options: Options) -> Finding | None:
+    for name, text in (("original", original), ("repaired", repaired)):
+        source = folder / f"{name}.mlir"
+        source.write_text(retarget(text, backend))
+        flags = [f"--compile-from={BOUNDARIES_PLACED_AT}", *options.flags]
+        refused = compile_stock(source, folder / f"{name}.vmfb", flags, options.compile_timeout)
+        if refused:
+            return refused
+    return None
+
+
+def _compare_pair(folder: Path, backend: str, options: Options, skipped: tuple[str, ...]) -> Certificate:
+    subject = "repaired against original"
+    signatures = signatures_of_source(folder / "original.mlir")
+    signatures = {n: s for n, s in signatures.items() if options.function in (None, n) and not n.endswith("$async")}
+    runtime = replace(named(["local-task"])[0], description=backend)
+    parts = []
+    for signature in signatures.values():
+        cases = [(seed, draw(signature, seed, options.sizes, options.ranges)) for seed in options.seeds]
+        session = _Verification(folder, signature, options)
+        answers = [session.run(folder / "original.vmfb", arrays, runtime) for _seed, arrays in cases]
+        parts.append(session.compare_on(runtime, folder / "repaired.vmfb", cases, "the original", answers))
+    whole = joined(subject, [Certificate(subject, tuple(checks)) for checks in parts])
+    return replace(whole, skipped=(*skipped, *whole.skipped))
+
+
+class _Verification:
+    """One function's programs, built once per runtime."""
+
+    def __init__(self, folder: Path, signature: Signature, options: Options) -> None:
+        self.folder = folder
+        self.signature = signature
+        self.options = options
+        self._built: dict[tuple[Path, str], Path | Finding] = {}
+
+    def reference(self, program: Path, cases: list[Arrays]) -> tuple[str, list[Arrays | Finding]]:
+        """What to compare with: the program on the first runtime that runs it, llvm-cpu before all others."""
+        tried: list[Arrays | Finding] = []
+        for runtime in present():
+            tried = [self.run(self.built(program, runtime), arrays, runtime) for arrays in cases]
+            if not any(isinstance(answer, Finding) for answer in tried):
+                return _on(program, runtime), tried
+        return _on(program, present()[0]), tried
+
+    def compare(self, subject: str, program: Path, cases, against: str, answers, wide: bool, itself: str) -> Certificate:
+        checks, skipped = [], []
+        for runtime in named(self.options.on):
+            if _on(program, runtime) == itself:
+                skipped.append(f"{runtime}: it is the reference itself")
+                continue
+            made = self.compare_on(runtime, program, cases, against, answers, wide)
+            elsewhere = [c for c in made if c.finding and NOT_FOR_THIS_DEVICE in c.finding.message]
+            if elsewhere and not self.options.on:
+                skipped.append(f"{runtime}: {program.name} was not built for it")
+                continue
+            checks += made
+        if not checks and itself:
+            skipped.append("there is no second program, no expected array and no second runtime to compare with")
+        return Certificate(subject, tuple(checks), tuple(skipped))
+
+    def compare_on(self, runtime: Runtime, program: Path, cases, against: str, answers, wide: bool = False) -> list[Check]:
+        vmfb = self.built(program, runtime)
+        checks = []
+        for (seed, arrays), answer in zip(cases, answers, strict=True):
+            check = Check(program.name, str(runtime), seed, against)
+            outputs = answer if isinstance(answer, Finding) else self.run(vmfb, arrays, runtime)
+            if isinstance(outputs, Finding):
+                checks.append(replace(check, finding=outputs))
+            elif len(outputs) != len(answer):
+                told = f"{program.name} has {len(outputs)} results, {against} has {len(answer)}"
+                checks.append(replace(check, finding=Finding("FIS131", told, subject=program.name)))
+            else:
+                compared = (compare(o, np.asarray(e), self.options.tolerance, wide) for o, e in zip(outputs, answer))
+                checks.append(replace(check, comparisons=tuple(compared)))
+        return checks
+
+    def built(self, program: Path, runtime: Runtime) -> Path | Finding:
+        if program.suffix == ".vmfb":
+            return program
+        key = (program, runtime.name)
+        if key not in self._built:
+            output = self.folder / f"{len(self._built)}.vmfb"
+            refused = build_for(program, runtime, output, self.options.flags, self.options.compile_timeout)
+            self._built[key] = refused or output
+        return self._built[key]
+
+    def run(self, vmfb: Path | Finding, arrays: Arrays, runtime: Runtime) -> Arrays | Finding:
+        if isinstance(vmfb, Finding):
+            return vmfb
+        return run(vmfb, self.signature, arrays, runtime, self.options.run_timeout, self.options.run_flags)
+
+
+def _on(program: Path, runtime: Runtime) -> str:
+    return f"{program.name} on {runtime.name}"
+
+
+def _signature(first: Path, second: Path | None, options: Options) -> Signature:
+    """From the first program that knows its types: a torch import's vmfb does not, its source does."""
+    found, where = {}, first
+    for program in filter(None, (first, second)):
+        found = (signatures_of_vmfb if program.suffix == ".vmfb" else signatures_of_source)(program)
+        if found:
+            where = program
+            break
+    return choose(found, options.function, where.name)
+
+
+def _checked(inputs: Sequence[np.ndarray], signature: Signature) -> Arrays:
+    if len(inputs) != len(signature.arguments):
+        raise UsageError(f"@{signature.function} takes {len(signature.arguments)} inputs, {len(inputs)} were given",
+                         "one --input=FILE.npy each, in order")
+    for index, (array, value) in enumerate(zip(inputs, signature.arguments)):
+        shape = value.shape or ()
+        fits = len(shape) == array.ndim and all(d in (None, n) for d, n in zip(shape, array.shape))
+        if not fits or array.dtype != value.dtype:
+            given = "x".join([*map(str, array.shape), array.dtype.name])
+            raise UsageError(f"input {index} of @{signature.function} is {given}, and {value.text} is needed",
+                             "save it with numpy.save in the type and shape that the function takes")
+    return list(inputs)
+
+
+def _called(reference: Callable, arrays: Arrays) -> Arrays:
+    try:
+        answer = reference(*[array.copy() for array in arrays])
+    except Exception as error:  # a user's function: any error is theirs to read
+        raise UsageError(f"the reference function failed: {type(error).__name__}: {error}",
+                         "it is called with one array per argument and returns the expected outputs") from None
+    return [np.asarray(a) for a in (answer if isinstance(answer, (tuple, list)) else (answer,))]
