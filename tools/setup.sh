@@ -78,7 +78,7 @@ apt_install() {  # apt_install PACKAGE...: 0 if installed
 
 # --- steps -----------------------------------------------------------------------------------------------------
 
-is_new_enough() { "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
+is_new_enough() { [ "$("$1" -c 'import sys; print(sys.version_info >= (3, 11))' 2>/dev/null)" = True ]; }
 
 find_python() {  # prints the interpreter's path
   local name
@@ -189,7 +189,7 @@ find_vulkan() {  # a Vulkan device is wanted, never required
 key=$(wanted_key)
 if is_current "$key"; then exit 0; fi
 
-mkdir -p "$root/build" 2>/dev/null && : >>"$log" || fail "cannot write to $root/build" "is the clone yours?"
+{ mkdir -p "$root/build" && : >>"$log"; } 2>/dev/null || fail "cannot write to $root/build" "is the clone yours?"
 # Two callers at once (make and CMake) would write one venv: the second waits, and finds it done.
 if command -v flock >/dev/null; then
   exec 9>"$root/build/setup.lock"
