@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,6 +27,13 @@ from .repair import Diagnosis, Repairer
 from .request import CompileRequest
 from .session import Module, PhaseFailed, Session, phase_index
 
+
+DIALECT_LOWERINGS = (
+    # Preconditions and storage become IREE's own ops as soon as the input is in IREE's dialects; fusion is
+    # decided after global optimisation.
+    ("input", "builtin.module(fissile-lower-requires,fissile-lower-storage)"),
+    (BOUNDARIES_PLACED_AT, "builtin.module(fissile-lower-groups,fissile-lower-boundaries)"),
+)
 
 STDIN_NAME = "<stdin>"
 """What iree-compile calls standard input in locations."""
@@ -67,13 +74,15 @@ class GuardedCompile:
             return self._report([rejected(failure)])
         except PassFailed as failure:
             return self._report(failure.findings)
-        return self._report(findings, written=not any(f.severity is Severity.ERROR for f in findings))
+        return self._report(findings, written=True)
 
     # --- the straight compile
 
     def _parse(self) -> Module:
         module = self.session.parse(self.input, self.input_name)
         module.phase = self.request.compile_from
+        if phase_index(module.phase) >= phase_index(BOUNDARIES_PLACED_AT):
+            stop_on_leftovers(module)
         return module
 
     def _straight(self, module: Module) -> tuple[list[Finding], PhaseFailed | RaceFound | None]:
@@ -154,6 +163,8 @@ class GuardedCompile:
         if request.match_device:
             stops.append(Stop(DEVICES_ASSIGNED_AT, "match-device", self._match_device))
         stops += [self._pipeline_stop(phase, pipeline) for phase, pipeline in request.pipelines_after]
+        stops += [Stop(phase, "lower-dialect", lower_dialect(pipeline)) for phase, pipeline in DIALECT_LOWERINGS]
+        stops.append(Stop(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
         return stops
 
     def _pipeline_stop(self, phase: str, pipeline: str) -> Stop:
@@ -181,8 +192,12 @@ class GuardedCompile:
         self.session.write(module, self.output, form, self.request.mlir_bytecode_version)
 
     def _report(self, findings: Iterable[Finding], written: bool = False) -> Report:
+        if self.request.werror:
+            findings = [f.with_(severity=Severity.ERROR) if f.severity is Severity.WARNING else f for f in findings]
+        findings = tuple(findings)
+        written = written and not any(f.severity is Severity.ERROR for f in findings)
         messages = tuple(d.text for d in self.session.diagnostics if d.severity in ("warning", "remark"))
-        return Report("compile", tuple(findings), self.request.output if written else "",
+        return Report("compile", findings, self.request.output if written else "",
                       tuple(dict.fromkeys(messages)), dict(self.seconds), dict(self.facts))
 
     @contextmanager
@@ -201,10 +216,26 @@ class RaceFound(FissileError):
         super().__init__("a dispatch shares workgroup memory without a barrier")
 
 
-def stop_on_leftovers(module: Module) -> None:
-    """Raises PassFailed where fissile ops are left that IREE cannot translate; it names each."""
+def stop_on_leftovers(module: Module) -> list[Finding]:
+    """Raises PassFailed where fissile ops are left that IREE cannot translate; it names each. Else no finding.
+
+    Dispatch creation crashes on an op that it does not know on tensors (IREE 3.13), so this comes before it.
+    """
     if found := leftover_ops(module.op):
         raise PassFailed(found)
+    return []
+
+
+def lower_dialect(pipeline: str) -> Callable[[Module], list[Finding]]:
+    """A stop that lowers fissile ops a program was written with; a program without any is not touched."""
+
+    def act(module: Module) -> list[Finding]:
+        found: list[Finding] = []
+        if leftover_ops(module.op):
+            run_pipeline(pipeline, module.op, report=found.append)
+        return found
+
+    return act
 
 
 def rejected(failure: PhaseFailed) -> Finding:
@@ -213,6 +244,9 @@ def rejected(failure: PhaseFailed) -> Finding:
     first = errors[0] if errors else Diagnostic("error", failure.message, failure.message)
     early = phase_index(failure.phase) <= phase_index(BOUNDARIES_PLACED_AT)
     code = "FIS001" if early else failure_code(first.text)
+    if code == "FIS003":
+        return Finding(code, "the module has no functions: there is nothing to compile", places=first.places[:1],
+                       notes=("give a module with at least one public function",), detail=first.text)
     if code == "FIS108" and not first.places:
         code = "FIS002"
     rest = tuple(f"also: {d.message}" for d in errors[1:4] if d.message != first.message)

@@ -8,10 +8,12 @@ from typing import ClassVar
 
 from iree.compiler import ir
 
+from fissile.dialect import register
 from fissile.errors import UsageError
 from fissile.finding import Finding
 from fissile.passes.analysis.provenance import source_ops
-from fissile.passes.definition import Pass, option, register_pass
+from fissile.passes.definition import Contract, Pass, option, register_pass
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
 
 BOUNDARY = "fissile.boundary"
 EXTENSIONS = ("arith.extsi", "arith.extui", "arith.extf", "arith.sitofp", "arith.uitofp")
@@ -32,9 +34,13 @@ class PlaceBoundaries(Pass):
     """
 
     name: ClassVar[str] = "fissile-place-boundaries"
+    contract: ClassVar[Contract] = Contract(
+        requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS), invalidates=(NO_BOUNDARIES, NO_FISSILE_OPS)
+    )
     ops: tuple[int, ...] = option((), "indices of the source ops to cut off; empty: bit-extending producers of reductions")
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        register(op.context)
         known = source_ops(op)
         for index in self.ops:
             if not 0 <= index < len(known):

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_uint8, c_uint32, c_uint64, c_void_p
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import cache
 
 from fissile.errors import UsageError
 
@@ -75,7 +75,7 @@ def query_device(index: int | None = None) -> VulkanDevice:
     return found[index]
 
 
-@lru_cache(maxsize=None)
+@cache
 def devices() -> tuple[VulkanDevice, ...]:
     """All devices in the loader's order, asked once per process. `UsageError` where there are none."""
     command = [sys.executable, "-m", __name__]

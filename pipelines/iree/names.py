@@ -68,11 +68,11 @@ STOCK_ONLY_FLAGS = {
 """Flags that ask iree-compile for something other than one guarded compile."""
 
 FAILURE_MESSAGES = (
-    # (pattern in IREE's message, fissile's rule), first match counts; IREE 3.13.
+    (r"does not contain a vm\.module op", "FIS003"),  # VM bytecode serialisation of an empty module
     (r"bytes of shared memory; exceeded the limit", "FIS101"),  # GPUCheckResourceUsage
     (r"exceeded stack allocation limit of|stack allocations? need to be hoisted", "FIS102"),  # LLVMCPUCheckIRBefore…
     (r"unsupported dynamic shared memory|no unbounded stack allocations", "FIS105"),  # the same two checks
     (r"failed to distribute|failed to pack reduction dimensions", "FIS103"),  # LLVMGPU vector distribution
     (r"failed to legalize (?:unresolved materialization|operation)", "FIS104"),  # dialect conversion
 )
-"""How a code generation failure is recognised; anything else is FIS108."""
+"""(pattern in IREE's message, fissile's rule): the first match counts; anything else is FIS108 (3.13)."""

@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -60,7 +60,7 @@ def compile_stock(source: Path, output: Path, flags: Sequence[str], timeout: flo
     return Finding("FIS131", f"{source.name} was not compiled: {reason}", subject=source.name, detail=ended.err[-20000:])
 
 
-@lru_cache(maxsize=None)
+@cache
 def stock_compiler() -> str:
     """The native iree-compile of the wheel (its script on PATH starts it as a child), else the one on PATH."""
     spec = find_spec("iree.compiler")

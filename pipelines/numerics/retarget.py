@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from fissile.errors import InternalError, UsageError
@@ -37,7 +37,7 @@ def retarget(module_text: str, backend: str = "llvm-cpu") -> str:
     return "".join([*parts, module_text[end:]])
 
 
-@lru_cache(maxsize=None)
+@cache
 def device_attribute(backend: str) -> str:
     """The device attribute that IREE gives a module for ``backend``, read from a trivial module; cached per process."""
     with tempfile.TemporaryDirectory(prefix="fissile-target-") as folder:

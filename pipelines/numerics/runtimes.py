@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -43,7 +43,7 @@ class Runtime:
         return f"{self.name} ({self.description})" if self.description else self.name
 
 
-@lru_cache(maxsize=None)
+@cache
 def present() -> tuple[Runtime, ...]:
     """The runtimes that answer, asked once per process. local-task always does."""
     return tuple(runtime for driver in DRIVERS if (runtime := _ask(driver)))
@@ -150,7 +150,7 @@ def _reason(stderr: str) -> str:
     return lines[-1][:300] if lines else "the runtime ended with an error and said nothing"
 
 
-@lru_cache(maxsize=None)
+@cache
 def run_module_program() -> str:
     """The native program, past the wheel's Python wrapper, which would survive as a parent of what is killed."""
     spec = find_spec("iree._runtime_libs")

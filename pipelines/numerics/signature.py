@@ -158,7 +158,7 @@ def signatures_of_source(path: Path) -> dict[str, Signature]:
 
 def signatures_of_vmfb(path: Path) -> dict[str, Signature]:
     """The functions of a compiled module whose reflection tells their types (torch imports have none)."""
-    import iree.runtime as runtime
+    from iree import runtime
 
     try:
         instance = runtime.VmInstance()

@@ -1,0 +1,48 @@
+"""`fissile explain CODE`: the manual page of a finding."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+
+from fissile.errors import ExitCode, UsageError, closest
+from fissile.rules import RULES, Rule
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("code", nargs="?", default="", help="FIS101, or a rule's name; without it all rules are listed")
+
+
+def run(args: argparse.Namespace) -> int:
+    if not args.code:
+        for rule in sorted(RULES.values(), key=lambda r: r.code):
+            print(f"{rule.code}  {rule.name:<22} {rule.title}")
+        return int(ExitCode.CLEAN)
+    print(page(find_rule(args.code)), end="")
+    return int(ExitCode.CLEAN)
+
+
+def find_rule(text: str) -> Rule:
+    """A rule by code or name, in any case."""
+    for rule in RULES.values():
+        if text.lower() in (rule.code.lower(), rule.name):
+            return rule
+    names = [*RULES, *(rule.name for rule in RULES.values())]
+    raise UsageError(f"unknown finding '{text}'", closest(text.upper() if text[:3].upper() == "FIS" else text, names)
+                     or "fissile explain lists all")
+
+
+def page(rule: Rule) -> str:
+    """The manual page of ``rule``, wrapped to 88 columns."""
+    parts = [f"{rule.code} {rule.name}: {rule.title}\n"]
+    for heading, text in (("what", rule.what), ("why", rule.why), ("what to do", rule.remedy),
+                          ("fails", rule.example), ("repaired", rule.repaired)):
+        if text:
+            parts.append(f"{heading}\n{textwrap.indent(_wrapped(text), '    ')}\n")
+    return "\n".join(parts)
+
+
+def _wrapped(text: str) -> str:
+    if "\n" in text:  # a program: its lines are its own
+        return text.strip("\n")
+    return textwrap.fill(text, 84, break_on_hyphens=False, break_long_words=False)

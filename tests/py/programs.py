@@ -1,0 +1,47 @@
+"""Small MLIR programs for the tests, in the patterns that the product is about."""
+
+from __future__ import annotations
+
+from string import Template
+
+TARGETS = {
+    "gfx942": ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"],
+    "vulkan": ["--iree-hal-target-device=vulkan"],
+    "llvm-cpu": ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
+                 "--iree-llvmcpu-target-cpu=generic"],
+}
+
+ADD = """\
+func.func @add(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %r = arith.addf %a, %b : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+"""
+
+_DEQUANTISE = Template("""\
+  %${name}_e = tensor.empty() : tensor<${shape}xf32>
+  %$name = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>,
+      affine_map<(a, b, c, d) -> (a, b, c, d)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%$source : tensor<${shape}xi8>) outs(%${name}_e : tensor<${shape}xf32>) {
+  ^bb0(%in: i8, %out: f32):
+    %i = arith.sitofp %in : i8 to f32
+    %s = arith.mulf %i, %scale : f32
+    linalg.yield %s : f32
+  } -> tensor<${shape}xf32>
+""")
+
+
+def quantised_conv(channels: int = 64, filters: int = 64, size: int = 16, name: str = "main") -> str:
+    """int8 [1,C,S+2,S+2] dequantised, 3x3 convolution with dequantised int8 [F,C,3,3] -> f32 [1,F,S,S]."""
+    x, w = f"1x{channels}x{size + 2}x{size + 2}", f"{filters}x{channels}x3x3"
+    out = f"tensor<1x{filters}x{size}x{size}xf32>"
+    return (
+        f"func.func @{name}(%x: tensor<{x}xi8>, %w: tensor<{w}xi8>) -> {out} {{\n"
+        "  %scale = arith.constant 0.0078125 : f32\n  %zero = arith.constant 0.0 : f32\n"
+        + _DEQUANTISE.substitute(name="xd", source="x", shape=x)
+        + _DEQUANTISE.substitute(name="wd", source="w", shape=w)
+        + f"  %e = tensor.empty() : {out}\n"
+        f"  %acc = linalg.fill ins(%zero : f32) outs(%e : {out}) -> {out}\n"
+        f"  %r = linalg.conv_2d_nchw_fchw ins(%xd, %wd : tensor<{x}xf32>, tensor<{w}xf32>) "
+        f"outs(%acc : {out}) -> {out}\n  return %r : {out}\n}}\n"
+    )

@@ -1,0 +1,257 @@
+"""`fissile compile` end to end: healthy, repaired, refused; and what a person may get wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from programs import ADD, TARGETS, quantised_conv
+
+BIN = Path(sys.executable).parent
+
+
+def fissile(*words, cwd=None, **kwargs):
+    return subprocess.run([BIN / "fissile", *map(str, words)], capture_output=True, text=True, timeout=300, cwd=cwd,
+                          **kwargs)
+
+
+def stock(*words):
+    return subprocess.run([BIN / "iree-compile", *map(str, words)], capture_output=True, text=True, timeout=300)
+
+
+@pytest.fixture
+def program(tmp_path):
+    def write(text: str, name: str = "in.mlir") -> Path:
+        (tmp_path / name).write_text(text)
+        return tmp_path / name
+
+    return write
+
+
+def compile_json(*words):
+    done = fissile("compile", *words, "--format=json")
+    return done, json.loads(done.stderr)
+
+
+# --- healthy
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_healthy_program_is_stock_byte_for_byte(program, tmp_path, target):
+    source = program(ADD)
+    assert stock(*TARGETS[target], source, "-o", tmp_path / "stock.vmfb").returncode == 0
+    done = fissile("compile", *TARGETS[target], source, "-o", tmp_path / "ours.vmfb")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "ours.vmfb").read_bytes() == (tmp_path / "stock.vmfb").read_bytes()
+
+
+@pytest.mark.parametrize("flags", [["--compile-to=flow"], ["--output-format=vm-asm"], ["--compile-to=executable-targets"],
+                                   ["--compile-to=flow", "--emit-mlir-bytecode"]])
+def test_other_outputs_are_stock_byte_for_byte(program, tmp_path, flags):
+    source = program(ADD)
+    assert stock(*TARGETS["llvm-cpu"], *flags, source, "-o", tmp_path / "stock").returncode == 0
+    assert fissile("compile", *TARGETS["llvm-cpu"], *flags, source, "-o", tmp_path / "ours").returncode == 0
+    assert (tmp_path / "ours").read_bytes() == (tmp_path / "stock").read_bytes()
+
+
+def test_standard_input_and_output(program, tmp_path):
+    source = program(ADD)
+    words = ["compile", *TARGETS["llvm-cpu"], "--compile-to=flow", "-"]
+    done = subprocess.run([BIN / "fissile", *words], input=source.read_bytes(), capture_output=True, timeout=300)
+    reference = subprocess.run([BIN / "iree-compile", *words[1:]], input=source.read_bytes(), capture_output=True, timeout=300)
+    assert done.returncode == 0 and done.stdout == reference.stdout and b"func" in done.stdout
+
+
+def test_process_global_flags_reach_iree(program):
+    done = fissile("compile", *TARGETS["llvm-cpu"], program(ADD), "-o", "/dev/null", "--mlir-timing")
+    assert done.returncode == 0 and "Execution time report" in done.stderr
+
+
+def test_listing_flags_go_to_iree_compile():
+    assert "llvm-cpu" in fissile("compile", "--iree-hal-list-target-backends").stdout
+
+
+# --- repaired
+
+
+@pytest.mark.parametrize("target, limit, cut", [("gfx942", 65536, ["%xd"]), ("vulkan", 16384, ["%wd", "%xd"])])
+def test_a_dispatch_that_does_not_fit_is_cut_and_told(program, tmp_path, target, limit, cut):
+    source, output = program(quantised_conv()), tmp_path / "out.vmfb"
+    refused = stock(*TARGETS[target], source, "-o", tmp_path / "stock.vmfb")
+    said = re.search(r"uses (\d+) bytes of shared memory; exceeded the limit of (\d+)", refused.stderr)
+    assert refused.returncode == 1 and int(said.group(2)) == limit
+
+    done, report = compile_json(*TARGETS[target], source, "-o", output)
+    assert done.returncode == 0 and output.stat().st_size > 0
+    (finding,) = [f for f in report["findings"] if f["code"] == "FIS101"]
+    assert finding["severity"] == "repaired"
+    assert finding["ledger"]["total"]["value"] == int(said.group(1)), "IREE's own number"
+    assert finding["limit"]["bytes"] == limit
+    (help_,) = finding["helps"]
+    assert help_["applied"] and all(name in help_["title"] for name in cut)
+    assert finding["places"][0]["line"] == 5, "the dequantised input is to blame"
+
+
+def test_narrow_storage_is_never_a_silent_success(program, tmp_path):
+    done, report = compile_json(*TARGETS["vulkan"], program(quantised_conv()), "-o", tmp_path / "out.vmfb")
+    codes = {f["code"]: f["severity"] for f in report["findings"]}
+    assert codes["FIS110"] == "warning" and done.returncode == 0
+
+
+def test_no_warning_of_narrow_storage_where_the_target_has_it(program, tmp_path):
+    _done, report = compile_json(*TARGETS["gfx942"], program(quantised_conv()), "-o", tmp_path / "out.vmfb")
+    assert {f["code"] for f in report["findings"]} == {"FIS101"}
+
+
+def test_warnings_are_errors_where_asked(program, tmp_path):
+    done = fissile("compile", *TARGETS["vulkan"], program(quantised_conv()), "-o", tmp_path / "out.vmfb", "--fissile-werror")
+    assert done.returncode == 1 and not (tmp_path / "out.vmfb").exists()
+
+
+def test_dispatches_of_equal_body_are_repaired_alike(program, tmp_path):
+    layer = quantised_conv(name="first")
+    source = program(layer + layer.replace("@first", "@second"))
+    done, report = compile_json(*TARGETS["gfx942"], source, "-o", tmp_path / "out.vmfb")
+    assert done.returncode == 0
+    assert len([f for f in report["findings"] if f["code"] == "FIS101"]) == 1
+    assert len(report["facts"]["cuts"]) == 2 and report["facts"]["rounds"] <= 4
+
+
+@pytest.mark.parametrize("mode", ["off", "suggest"])
+def test_without_repair_nothing_is_written(program, tmp_path, mode):
+    output = tmp_path / "out.vmfb"
+    done = fissile("compile", *TARGETS["gfx942"], program(quantised_conv()), "-o", output, f"--repair={mode}")
+    assert done.returncode == 1 and not output.exists()
+    assert "error[FIS101]" in done.stderr
+    assert ("help: keep %xd out" in done.stderr) == (mode == "suggest")
+
+
+def test_an_output_that_exists_survives_a_failure(program, tmp_path):
+    output = program("precious", "out.vmfb")
+    done = fissile("compile", *TARGETS["gfx942"], program(quantised_conv()), "-o", output, "--repair=off")
+    assert done.returncode == 1 and output.read_text() == "precious"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.mlir", "out.vmfb"], "no temporary file is left"
+
+
+def test_emitted_mlir_is_plain_iree(program, tmp_path):
+    source, emitted = program(quantised_conv()), tmp_path / "repaired.mlir"
+    done = fissile("compile", *TARGETS["gfx942"], source, "-o", tmp_path / "a.vmfb", f"--emit-mlir={emitted}")
+    assert done.returncode == 0 and "fissile." not in emitted.read_text()
+    again = stock(*TARGETS["gfx942"], "--compile-from=global-optimization", emitted, "-o", tmp_path / "b.vmfb")
+    assert again.returncode == 0, again.stderr[-500:]
+
+
+# --- passes in the pipeline
+
+USER_PASS = '''
+from dataclasses import dataclass
+from typing import ClassVar
+from fissile.passes.definition import Pass, option, register_pass
+
+@register_pass
+@dataclass(frozen=True)
+class Throw(Pass):
+    """Throws, for a test."""
+    name: ClassVar[str] = "test-throw"
+    word: str = option("boom", "what to say")
+
+    def run(self, op, report):
+        raise ValueError(self.word)
+'''
+
+
+def test_fissile_passes_in_irees_own_option_and_after_a_phase(program, tmp_path):
+    source = program(quantised_conv())
+    done, report = compile_json(
+        *TARGETS["gfx942"], source, "-o", tmp_path / "a.vmfb",
+        "--iree-preprocessing-pass-pipeline=builtin.module(canonicalize,fissile-check-leftovers)",
+        "--fissile-pipeline-after=global-optimization:builtin.module(fissile-place-boundaries{ops=0},fissile-lower-boundaries)")
+    assert done.returncode == 0 and report["findings"] == [], "placed by hand, so there is nothing to repair"
+
+
+def test_irees_own_preprocessing_pipeline_stays_irees(program, tmp_path):
+    source, flag = program(ADD), "--iree-preprocessing-pass-pipeline=builtin.module(canonicalize)"
+    assert stock(*TARGETS["llvm-cpu"], flag, source, "-o", tmp_path / "stock.vmfb").returncode == 0
+    assert fissile("compile", *TARGETS["llvm-cpu"], flag, source, "-o", tmp_path / "ours.vmfb").returncode == 0
+    assert (tmp_path / "ours.vmfb").read_bytes() == (tmp_path / "stock.vmfb").read_bytes()
+
+
+def test_a_pass_that_throws_is_one_line_and_exit_3(program, tmp_path):
+    output = tmp_path / "o.vmfb"
+    done = fissile("compile", *TARGETS["llvm-cpu"], program(ADD), "-o", output,
+                   f"--fissile-load-passes={program(USER_PASS, 'mine.py')}",
+                   "--fissile-pipeline-after=abi:builtin.module(test-throw{word=bang})")
+    assert done.returncode == 3 and not output.exists()
+    assert "test-throw" in done.stderr and "bang" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_boundary_written_by_hand_is_honoured(program, tmp_path):
+    text = quantised_conv().replace(
+        "  %e = tensor.empty()",
+        '  %xb = "fissile.boundary"(%xd) : (tensor<1x64x18x18xf32>) -> tensor<1x64x18x18xf32>\n  %e = tensor.empty()'
+    ).replace("ins(%xd, %wd", "ins(%xb, %wd")
+    done, report = compile_json(*TARGETS["gfx942"], program(text), "-o", tmp_path / "o.vmfb")
+    assert done.returncode == 0 and report["findings"] == [], "cut by the author, so it fits"
+
+
+BOUNDARY = ADD.replace("  return %r", '  %k = "fissile.boundary"(%r) : (tensor<4xf32>) -> tensor<4xf32>\n  return %k')
+
+
+def test_an_op_that_the_dialect_lacks_is_refused(program, tmp_path):
+    output = tmp_path / "o.vmfb"
+    done = fissile("compile", *TARGETS["llvm-cpu"], program(BOUNDARY.replace("boundary", "boundry")), "-o", output)
+    assert done.returncode == 1 and not output.exists()
+    assert "FIS402" in done.stderr and "fissile.boundry" in done.stderr and "in.mlir:3" in done.stderr
+
+
+def test_a_leftover_op_is_an_error_that_names_it(program, tmp_path):
+    """Past the phase where boundaries are lowered: stock IREE crashes on it in dispatch creation."""
+    late, output = tmp_path / "late.mlir", tmp_path / "o.vmfb"
+    words = [*TARGETS["llvm-cpu"], "--compile-to=global-optimization"]
+    assert stock(*words, program(BOUNDARY), "-o", late).returncode == 0
+    done = fissile("compile", *TARGETS["llvm-cpu"], "--compile-from=global-optimization", late, "-o", output)
+    assert done.returncode == 1 and not output.exists()
+    assert "FIS401" in done.stderr and "fissile.boundary" in done.stderr and "fissile-lower-boundaries" in done.stderr
+
+
+# --- bad input: one line, a way out, the right exit status, nothing half-written
+
+
+@pytest.mark.parametrize(
+    "words, status, said",
+    [
+        (["{missing}", "-o", "{out}"], 2, "no such file"),
+        (["{folder}", "-o", "{out}"], 2, "not a file"),
+        (["{add}", "-o", "{folder}/no/such/o.vmfb"], 2, "no directory"),
+        (["{add}", "-o", "{folder}"], 2, "is a directory"),
+        (["{add}", "-o", "{out}", "--iree-no-such-flag"], 2, "unknown flag '--iree-no-such-flag'"),
+        (["{add}", "-o", "{out}", "--iree-opt-level=O9"], 2, "iree-opt-level"),
+        (["{add}", "-o", "{out}", "--compile-to=nowhere"], 2, "unknown value 'nowhere'"),
+        (["{add}", "-o", "{out}", "--fissile-pipeline-after=abi:builtin.module(fissile-plaice-boundaries)"], 2,
+         "fissile-place-boundaries"),
+        (["{add}", "-o", "{out}", "--fissile-pipeline-after=abi:builtin.module(fissile-place-boundaries{{opps=1}})"], 2,
+         "opps"),
+        (["{add}", "-o", "{out}", "--fissile-pipeline-after=abi:builtin.module(cse"], 2, "builtin.module(cse"),
+        (["{garbage}", "-o", "{out}"], 1, "FIS001"),
+        (["{empty}", "-o", "{out}"], 1, "FIS003"),
+        (["{add}", "-o", "{out}", "--fissile-load-passes={missing}"], 2, "missing"),
+    ],
+)
+def test_bad_input(program, tmp_path, words, status, said):
+    names = dict(missing=tmp_path / "missing.mlir", folder=tmp_path, out=tmp_path / "o.vmfb", add=program(ADD, "add.mlir"),
+                 garbage=program("this is not MLIR\n", "garbage.mlir"), empty=program("module {}\n", "empty.mlir"))
+    before = sorted(tmp_path.iterdir())
+    done = fissile("compile", *TARGETS["llvm-cpu"], *[word.format(**names) for word in words])
+    assert done.returncode == status, done.stderr
+    assert said in done.stderr and "Traceback" not in done.stderr
+    assert sorted(tmp_path.iterdir()) == before, "nothing is left behind"
+
+
+def test_a_compile_that_takes_too_long_is_ended_and_told(program, tmp_path):
+    done = fissile("compile", *TARGETS["llvm-cpu"], program(ADD), "-o", tmp_path / "o.vmfb", "--fissile-time-limit=0.01")
+    assert done.returncode == 1 and "FIS106" in done.stderr and not (tmp_path / "o.vmfb").exists()
