@@ -1,0 +1,44 @@
+"""Which model predicts which code generation pipeline."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import predict_llvmcpu, predict_llvmgpu, predict_spirv
+from .prediction import Prediction
+from .tiles import ConfiguredDispatch
+
+MODELS: dict[tuple[str, str], Callable[[ConfiguredDispatch], Prediction]] = {
+    # (code generator, IREE's pipeline of `#iree_codegen.translation_info`, 3.13) -> model
+    **{
+        (backend, pipeline): model
+        for backend in ("rocm", "cuda")
+        for pipeline, model in {
+            "TileAndFuse": predict_llvmgpu.tile_and_fuse,
+            "VectorDistribute": predict_llvmgpu.vector_distribute,
+            "Distribute": predict_llvmgpu.distribute,
+            "BaseLowering": predict_llvmgpu.base_lowering,
+            "Default": predict_llvmgpu.base_lowering,
+        }.items()
+    },
+    ("vulkan-spirv", "BaseDistribute"): predict_spirv.base_distribute,
+    ("vulkan-spirv", "BaseVectorize"): predict_spirv.vectorize,
+    ("vulkan-spirv", "SubgroupReduce"): predict_spirv.subgroup_reduce,
+    ("vulkan-spirv", "MatmulPromoteVectorize"): predict_spirv.matmul_promote,
+    ("vulkan-spirv", "CooperativeMatrixVectorize"): predict_spirv.cooperative_matrix,
+    ("vulkan-spirv", "BaseLowering"): predict_spirv.base_lowering,
+}
+
+
+def predict(dispatch: ConfiguredDispatch) -> Prediction:
+    """The buffers that code generation will allocate for ``dispatch``; without a model, no buffers and a doubt."""
+    if dispatch.backend == "llvm-cpu":
+        return predict_llvmcpu.stack(dispatch)
+    model = MODELS.get((dispatch.backend, dispatch.pipeline))
+    if model is None:
+        return Prediction((), (f"no model of the {dispatch.pipeline or 'unnamed'} pipeline for {dispatch.backend}",))
+    prediction = model(dispatch)
+    if dispatch.opaque:
+        doubts = (*prediction.doubts, "contains " + ", ".join(sorted(set(dispatch.opaque))))
+        return Prediction(prediction.buffers, tuple(dict.fromkeys(doubts)))
+    return Prediction(prediction.buffers, tuple(dict.fromkeys(prediction.doubts)))

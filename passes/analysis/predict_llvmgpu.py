@@ -1,0 +1,215 @@
+"""Workgroup memory that IREE's LLVMGPU pipelines (rocm, cuda) allocate, from the configuration alone.
+
+Mirrors IREE 3.13, `Codegen/LLVMGPU/Passes.cpp` and the passes named at each function.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .prediction import PredictedBuffer, Prediction
+from .size import Size, product
+from .tiles import ConfiguredDispatch, Dim, Op, Value, bytes_of, clamp
+from .workgroup_tiles import handed_over
+
+PADDING_BITS = 64
+"""GPUReduceBankConflicts: bits added to each innermost row (addGPUTileAndFusePassPipeline, VectorDistribute)."""
+HANDED_OVER = "accumulator, read by a consumer with several results"
+KNOWN_STAGES = 2
+"""Prefetching with more stages than this may hold several copies of a tile (ROCDLPrefetchSharedMemory)."""
+
+
+def tile_and_fuse(dispatch: ConfiguredDispatch) -> Prediction:
+    """TileAndFuse: one tile per promoted operand (GPUPromoteMatmulOperands).
+
+    A convolution run as a matrix product gathers its image from a tensor that must exist: where a producer
+    was fused, the whole of it is held on chip, because no tile reaches through the gather (ConvolutionToIGEMM).
+    """
+    root = dispatch.root
+    if root is None or root.config is None:
+        return Prediction((), _shared_scalars(dispatch))
+    promoted = root.config.lists.get("promote_operands", ())
+    doubts = list(_unknown_keys(root))
+    if dispatch.options.get("prefetch_num_stages", 0) > KNOWN_STAGES:
+        doubts.append(f"prefetching in {dispatch.options['prefetch_num_stages']} stages")
+    if not promoted:
+        return Prediction((), (*doubts, *_shared_scalars(dispatch)))
+    gemm = root.gemm if dispatch.options.get("use_igemm_convolution") == "true" else None
+    loops = gemm.loops if gemm else root.loops
+    reduction = gemm.reduction if gemm else root.reduction
+    if gemm:
+        operands = [(index, root.inputs[number]) for index, number in gemm.operands]
+    else:
+        operands = [(value.index, value) for value in root.inputs]
+    tiles = _promotion_tiles(root, loops, reduction)
+    buffers = []
+    for number in promoted:
+        if number < len(operands):
+            index, value = operands[number]
+            shape = tuple(tiles[i.loop] if i is not None and i.loop is not None else None for i in index)
+            if None in shape:
+                doubts.append("an operand that is read through a window is promoted")
+                continue
+            buffers.append(_buffer(shape, value, "tile of a promoted operand", True, root))
+        else:
+            value = root.inits[number - len(operands)]
+            shape = tuple(tiles[i.loop] for i in value.index if i is not None and i.loop is not None)
+            buffers.append(_buffer(shape, value, "tile of the promoted result", True, root))
+    if gemm:
+        buffers += _gathered_producers(dispatch, root, doubts)
+    doubts += _shared_producers(dispatch, root)
+    aligned = "padding" in root.config.lists or all(
+        not isinstance(extent, str) and (reduced or extent % tile == 0)
+        for extent, tile, reduced in zip(loops, tiles, reduction, strict=True)
+        if isinstance(tile, int)
+    )
+    if not aligned and any(user.elementwise for user in dispatch.users(root)) and not root.config.intrinsic:
+        # Partial tiles keep the loops of root and consumer apart, so the accumulator is handed over in shared memory.
+        value = root.inits[0]
+        shape = tuple(tiles[i.loop] for i in value.index if i is not None and i.loop is not None)
+        buffers.append(_buffer(shape, value, "accumulator between loops that partial tiles keep apart", True, root))
+    if root.config.intrinsic and any(len(user.inits) > 1 for user in dispatch.users(root)):
+        # A consumer with two results is not fused into the loops of the root: the accumulator is handed over.
+        value = root.inits[0]
+        shape = tuple(tiles[i.loop] for i in value.index if i is not None and i.loop is not None)
+        buffers.append(_buffer(shape, value, HANDED_OVER, True, root))
+        doubts.append("a consumer with several results may be kept out of the root's loops")
+    if aligned:
+        buffers = _padded(dispatch, buffers)
+    return Prediction(tuple(buffers), tuple(doubts))
+
+
+def vector_distribute(dispatch: ConfiguredDispatch) -> Prediction:
+    """VectorDistribute: one value per subgroup for each reduction that several subgroups share.
+
+    Mirrors DistributeMultiReduction (GPUNestedLayoutDistributionPatterns): the reduced vector's shape, each
+    reduced dimension replaced by its number of subgroups.
+    """
+    buffers, doubts = [], []
+    workgroup = dispatch.root.config if dispatch.root else None
+    for op in dispatch.ops:
+        if not op.config:
+            continue
+        doubts += _unknown_keys(op)
+        if op.config.lists.get("promote_operands"):
+            doubts.append("operands promoted in the vector-distribution pipeline")
+        counts = op.config.subgroups
+        shared = 1
+        for loop, reduced in enumerate(op.reduction):
+            if reduced and loop < len(counts):
+                shared *= counts[loop]
+        if shared == 1 or not op.understood:
+            continue
+        tiling = op.config if "workgroup" in op.config.lists else workgroup
+        shape: list[Dim] = []
+        for loop, extent in enumerate(op.loops):
+            if op.reduction[loop]:
+                shape.append(counts[loop] if loop < len(counts) else 1)
+            else:
+                shape.append(clamp(tiling.tile("workgroup", loop) if tiling else 0, extent))
+        reason = f"partial results of {shared} subgroups"
+        buffers.append(_buffer(tuple(shape), op.inits[0], reason, False, op))
+    return Prediction(tuple(_padded(dispatch, buffers)), tuple(doubts))
+
+
+def distribute(dispatch: ConfiguredDispatch) -> Prediction:
+    """Distribute (addGPUSimpleDistributePassPipeline): what one fused op hands to another, unpadded."""
+    buffers, doubts = handed_over(dispatch, 1)
+    return Prediction(tuple(buffers), tuple(doubts))
+
+
+def base_lowering(dispatch: ConfiguredDispatch) -> Prediction:
+    """BaseLowering: nothing for one op; results handed from op to op are not modelled."""
+    working = [op for op in dispatch.ops if not op.is_fill]
+    if len(working) > 1:
+        return Prediction((), (f"{len(working)} ops in a pipeline that buffers what it cannot fuse",))
+    return Prediction(())
+
+
+def _promotion_tiles(root: Op, loops: tuple[Dim, ...], reduction: tuple[bool, ...]) -> tuple[Dim, ...]:
+    """Each loop's tile. The innermost reduction counts in matrix intrinsics where there is one."""
+    config = root.config
+    innermost = max((k for k, reduced in enumerate(reduction) if reduced), default=-1)
+    tiles: list[Dim] = []
+    for k, extent in enumerate(loops):
+        if reduction[k]:
+            unit = config.intrinsic[2] if config.intrinsic and k == innermost else 1
+            tile = config.tile("reduction", k) * unit
+            tiles.append(tile if tile and unit > 1 else clamp(tile, extent))
+        else:
+            tile = config.tile("workgroup", k)
+            padded = k < len(config.lists.get("padding", ())) and config.lists["padding"][k]
+            tiles.append(tile if tile and padded else clamp(tile, extent))
+    return tuple(tiles)
+
+
+def _gathered_producers(dispatch: ConfiguredDispatch, root: Op, doubts: list[str]) -> list[PredictedBuffer]:
+    image = root.inputs[0]
+    if image.maker is None:
+        return []
+    producer = dispatch.ops[image.maker]
+    if not producer.understood or not producer.inits:
+        doubts.append(f"{producer.name} feeds the gathered operand of a convolution")
+        return []
+    value = producer.inits[0]
+    whole = _buffer(value.shape, value, "whole tensor, no tile reaches it", False, producer)
+    return [whole]
+
+
+def _shared_producers(dispatch: ConfiguredDispatch, root: Op) -> list[str]:
+    doubts = []
+    for value in root.inputs:
+        if value.maker is None:
+            continue
+        producer = dispatch.ops[value.maker]
+        if producer.reduces or not producer.understood:
+            doubts.append(f"{producer.name} feeds a promoted operand")
+        elif len(dispatch.users(producer)) > 1:
+            doubts.append("a fused producer has several consumers")
+    return doubts
+
+
+def _shared_scalars(dispatch: ConfiguredDispatch) -> tuple[str, ...]:
+    """Doubts about thread-tiled ops: results pass through registers unless the threads of a group must share them."""
+    root = dispatch.root
+    reducing = [op for op in dispatch.ops if op.reduces]
+    if root is None:
+        return ("several reductions and no tiling",) if len(reducing) > 1 else ()
+    if not root.reduces or not dispatch.users(root):
+        return ()
+    for loop, extent in enumerate(root.loops):
+        thread = root.config.tile("thread", loop) if root.config else 0
+        if not root.reduction[loop] and (not isinstance(extent, int) or extent > max(1, thread)):
+            return ()
+    return ("one thread reduces what all threads read",)
+
+
+def _unknown_keys(op: Op) -> tuple[str, ...]:
+    return tuple(f"lowering configuration has '{key}'" for key in op.config.other)
+
+
+def _buffer(shape: tuple[Dim, ...], value: Value, reason: str, scales: bool, op: Op) -> PredictedBuffer:
+    return PredictedBuffer(shape, value.element, bytes_of(shape, value.bits), reason, scales, 1, op.tags, op.place)
+
+
+def _padded(dispatch: ConfiguredDispatch, buffers: list[PredictedBuffer]) -> list[PredictedBuffer]:
+    """GPUReduceBankConflicts: every innermost row grows by 64 bits, unless the sum would then exceed the limit."""
+    if dispatch.options.get("no_reduce_shared_memory_bank_conflicts") == "true":
+        return buffers
+    if any(buffer.size.static is None for buffer in buffers):
+        return buffers
+    grown = [pad_rows(buffer, PADDING_BITS) for buffer in buffers]
+    if dispatch.limit is not None and sum(buffer.size.static for buffer in grown) > dispatch.limit:
+        return buffers
+    # A buffer that is reshaped after its allocation is counted in the sum above, but keeps its rows.
+    return [old if old.reason == HANDED_OVER else new for old, new in zip(buffers, grown, strict=True)]
+
+
+def pad_rows(buffer: PredictedBuffer, padding_bits: int) -> PredictedBuffer:
+    """``buffer`` with ``padding_bits`` more in each innermost row; a scalar has no rows."""
+    if not buffer.shape or not isinstance(buffer.shape[-1], int):
+        return buffer
+    elements = product(list(buffer.shape)).static
+    bits = buffer.size.static * 8 // max(1, elements or 1)
+    shape = (*buffer.shape[:-1], buffer.shape[-1] + padding_bits // max(1, bits))
+    return replace(buffer, shape=shape, size=Size.of(bytes_of(shape, bits)))
