@@ -165,7 +165,7 @@ def _tolerance(spelled: str | None):
     first, _, second = spelled.partition(",")
     try:
         if first.endswith(("step", "steps")):
-            return steps_within(int(first.rstrip("steps")), float(second))
+            return steps_within(int(first.removesuffix("s").removesuffix("step")), float(second))
         return Tolerance(absolute=float(first), relative=float(second or 0), reason="given on the command line")
     except ValueError:
         raise UsageError(f"'{spelled}' is no tolerance",

@@ -5,11 +5,10 @@ import json
 import ml_dtypes
 import numpy as np
 import pytest
+from fissile.pipelines.numerics.compare import EXACT, Tolerance, compare, default_tolerance, steps_within
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-
-from fissile.pipelines.numerics.compare import EXACT, Tolerance, compare, default_tolerance, steps_within
 
 FLOATS = [np.float16, np.float32, np.float64, ml_dtypes.bfloat16]
 INTEGERS = [np.bool_, np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint64]

@@ -3,12 +3,17 @@
 import ml_dtypes
 import numpy as np
 import pytest
-
-from fissile.errors import UsageError
 from fissile.pipelines.numerics.inputs import Sizes, draw
 from fissile.pipelines.numerics.signature import (
-    ELEMENT_TYPES, Signature, choose, parse_declaration, parse_value, signatures_of_module,
+    ELEMENT_TYPES,
+    Signature,
+    choose,
+    parse_declaration,
+    parse_value,
+    signatures_of_module,
 )
+
+from fissile.errors import UsageError
 
 DECLARATION = (
     "sync func @main(%input0: tensor<?x4xi8>, %input1: i32, %input2: tensor<4xbf16>, %input3: index, "

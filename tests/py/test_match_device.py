@@ -5,14 +5,14 @@ import subprocess
 
 import numpy as np
 import pytest
-
-from fissile.errors import UsageError
 from fissile.pipelines.devices.match import match_target, match_text
 from fissile.pipelines.devices.vulkan import VulkanDevice, query_device
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.compare import compare
 from fissile.pipelines.numerics.inputs import draw
 from fissile.pipelines.numerics.signature import signatures_of_source
+
+from fissile.errors import UsageError
 
 DEVICE = VulkanDevice(
     index=0, name="toy", kind="cpu", driver="", uuid="0" * 32, api="1.3.0", float16=True, float64=False, int8=True,

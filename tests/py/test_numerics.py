@@ -6,9 +6,6 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-
-from fissile.cli import verify as command
-from fissile.errors import UsageError
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.build import build_for, compile_stock
 from fissile.pipelines.numerics.certificate import Certificate, Check
@@ -18,6 +15,9 @@ from fissile.pipelines.numerics.inputs import Sizes, draw
 from fissile.pipelines.numerics.retarget import device_attribute, retarget
 from fissile.pipelines.numerics.signature import signatures_of_source, signatures_of_vmfb
 from fissile.pipelines.numerics.verify import Options, certify_transform, verify
+
+from fissile.cli import verify as command
+from fissile.errors import UsageError
 
 LOCAL = Options(on=("local-task",))
 
