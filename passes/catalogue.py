@@ -17,12 +17,13 @@ from fissile.errors import UsageError, closest
 from .definition import Pass, registered_passes
 
 BUILT_IN: dict[str, str] = {
+    "fissile-assert-bounds": "fissile.passes.remedies.assert_bounds",
     "fissile-check-leftovers": "fissile.passes.checks.leftover_ops",
     "fissile-lower-boundaries": "fissile.passes.remedies.lower_boundaries",
     "fissile-lower-groups": "fissile.passes.remedies.lower_groups",
     "fissile-lower-requires": "fissile.passes.remedies.lower_requires",
     "fissile-lower-storage": "fissile.passes.remedies.lower_storage",
-    "fissile-place-boundaries": "fissile.passes.remedies.place_boundaries",
+    "fissile-pack-narrow-storage": "fissile.passes.remedies.pack_narrow_storage",
     "fissile-place-boundaries": "fissile.passes.remedies.place_boundaries",
 }
 """Pass name -> the module that defines it. A test holds it together with what the modules register."""

@@ -76,3 +76,6 @@ FAILURE_MESSAGES = (
     (r"failed to legalize (?:unresolved materialization|operation)", "FIS104"),  # dialect conversion
 )
 """(pattern in IREE's message, fissile's rule): the first match counts; anything else is FIS108 (3.13)."""
+
+ASSERTS_STRIPPED_BY = "iree-opt-strip-assertions"
+"""The flag that removes every cf.assert (Util's StripDebugOps, at the beginning of global optimisation)."""

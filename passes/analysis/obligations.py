@@ -1,0 +1,295 @@
+"""What a program must keep to: every place where a size meets a capacity, with what is known there.
+
+An obligation is a condition over size terms, at an op, under facts (asserts, branches and loop bounds that hold where
+the op runs) and under guards (branches and loops that decide whether it runs at all). Earlier obligations are facts for
+later ones: a program goes past one only where it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from iree.compiler import ir
+
+from fissile.dialect import place_of
+from fissile.finding import Place
+
+from .conditions import TRUE, Condition, all_of, any_of, at_most, equal, less, negation, symbols
+from .extents import Extents, is_argument
+from .size_terms import Symbol, Term, apply, term
+
+FUNCTIONS = ("func.func", "util.func")
+ASSERTS = ("cf.assert",)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """The op runs only where ``condition`` holds."""
+
+    op: ir.Operation = field(compare=False)
+    condition: Condition
+
+    @property
+    def runs(self) -> Condition:
+        return self.condition
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The op runs for ``variable`` = low, low + step, … below ``high``; ``step`` is positive."""
+
+    op: ir.Operation = field(compare=False)
+    variable: Symbol
+    low: Term
+    high: Term
+    step: Term
+
+    @property
+    def runs(self) -> Condition:
+        """Whether it runs at all."""
+        return less(self.low, self.high)
+
+    @property
+    def facts(self) -> list[Condition]:
+        v = term(self.variable)
+        found = [at_most(self.low, v), less(v, self.high)]
+        if self.step.constant not in (1, None):
+            found.append(equal(apply("mod", v - self.low, self.step), 0))
+        return found
+
+
+Guard = Branch | Loop
+
+
+@dataclass(frozen=True)
+class Obligation:
+    """``condition`` must hold whenever ``op`` runs; ``sentence`` says it to a person, and to a caller at run time.
+
+    ``facts`` hold where the op runs; the first ``certain`` of them hold whether it runs or not. ``elements`` is there
+    where the condition may be about values inside the op.
+    """
+
+    op: ir.Operation = field(compare=False)
+    function: str
+    kind: str
+    sentence: str
+    condition: Condition
+    facts: tuple[Condition, ...] = ()
+    certain: int = 0
+    guards: tuple[Guard, ...] = ()
+    elements: ElementBound | None = None
+
+    @property
+    def place(self) -> Place | None:
+        return place_of(self.op)
+
+
+@dataclass(frozen=True)
+class ElementBound:
+    """A bound on values that only a dispatch sees; how a check of it can be built.
+
+    In the body of a structured op, ``index`` must be in 0 … size - 1, or the i1 ``condition`` must be true. For an op
+    without a body (gather, scatter), the elements of ``indices`` at ``position`` of its last dimension must be in
+    0 … size - 1; ``depth`` is how many indices one place takes.
+    """
+
+    size: Term | None = None
+    index: ir.Value | None = field(default=None, compare=False)
+    condition: ir.Value | None = field(default=None, compare=False)
+    indices: ir.Value | None = field(default=None, compare=False)
+    position: int = 0
+    depth: int = 1
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """What a rule says of one op: a condition and its sentence. ``guards`` are loops of the op itself; ``elements``
+    says how to check a condition on values that exist only inside it."""
+
+    condition: Condition
+    sentence: str
+    guards: tuple[Guard, ...] = ()
+    elements: ElementBound | None = None
+
+
+Rule = Callable[[Extents, ir.Operation], Iterator[Requirement]]
+
+
+@dataclass
+class Collected:
+    """``uncovered`` are ops with dynamic shapes that no rule knows: name -> the first op."""
+
+    extents: Extents
+    obligations: list[Obligation]
+    uncovered: dict[str, ir.Operation]
+
+
+def collect(module: ir.Operation, *, trust_asserts: bool = True) -> Collected:
+    """All obligations of ``module`` in program order, those with constant sizes included.
+
+    Expects ops on tensors, linalg, scf and memref, as IREE's input conversion leaves them. ``trust_asserts`` is False
+    where the asserts in the program will be stripped: then they are no facts.
+    """
+    from .storage_rules import covers, rule_for
+
+    walk = _Walk(Extents(), trust_asserts, rule_for, covers)
+    for region in module.operation.regions:
+        for block in region.blocks:
+            for op in block.operations:
+                walk.top_level(op.operation)
+    return Collected(walk.extents, walk.obligations, walk.uncovered)
+
+
+class _Walk:
+    """Program order with a scope of facts: what a region adds is forgotten at its end."""
+
+    def __init__(self, extents: Extents, trust_asserts: bool, rule_for: Callable[[str], Rule | None],
+                 covers: Callable[[ir.Operation], bool]) -> None:
+        self.extents = extents
+        self.obligations: list[Obligation] = []
+        self.uncovered: dict[str, ir.Operation] = {}
+        self._trust_asserts = trust_asserts
+        self._rule_for = rule_for
+        self._covers = covers
+        self._function = ""
+        self._facts: list[Condition] = []
+        self._guards: list[Guard] = []
+        self._certain = 0
+
+    def top_level(self, op: ir.Operation) -> None:
+        if op.name in FUNCTIONS:
+            self._function = ir.StringAttr(op.attributes["sym_name"]).value
+            self._blocks(op)
+        elif op.name == "builtin.module" or op.name == "util.initializer":
+            self._function = "initializer" if op.name == "util.initializer" else self._function
+            for region in op.regions:
+                for block in region.blocks:
+                    if op.name == "util.initializer":
+                        self._block(block)
+                    else:
+                        for inner in block.operations:
+                            self.top_level(inner.operation)
+
+    def _blocks(self, op: ir.Operation) -> None:
+        for region in op.regions:
+            blocks = list(region.blocks)
+            for number, block in enumerate(blocks):
+                # In a control-flow graph only the entry block is known to run, and only its facts hold everywhere.
+                if number == 0:
+                    self._block(block)
+                    self._certain = len(self._facts)
+                else:
+                    self._guards.append(Branch(op, UNKNOWN_BRANCH))
+                    self._block(block)
+                    self._guards.pop()
+                    del self._facts[self._certain:]
+            self._facts.clear()
+
+    def _block(self, block: ir.Block) -> None:
+        for op in block.operations:
+            self._op(op.operation)
+
+    def _op(self, op: ir.Operation) -> None:
+        if op.name in ASSERTS:
+            if self._trust_asserts:
+                self._learn(self.extents.condition(op.operands[0]))
+            return
+        if op.name == "util.assume.int":
+            self._assume(op)
+            return
+        rule = self._rule_for(op.name)
+        if rule is not None:
+            for requirement in rule(self.extents, op):
+                self._add(op, requirement)
+        elif not self._covers(op):
+            self.uncovered.setdefault(op.name, op)
+        if op.name == "scf.for":
+            self._loop(op, Loop(op, self.extents.symbol(op.regions[0].blocks[0].arguments[0]),
+                                *(self.extents.value(v) for v in op.operands[:3])))
+        elif op.name == "scf.if":
+            condition = self.extents.condition(op.operands[0])
+            for region, taken in zip(op.regions, (condition, negation(condition))):
+                self._scoped(region, [Branch(op, taken)], [taken])
+        elif op.name == "scf.forall":
+            self._forall(op)
+        elif op.name.startswith(("linalg.", "iree_linalg_ext.")):
+            return  # its body is its rule's business
+        else:
+            for region in op.regions:
+                # What decides whether this region runs is not known: a condition that nothing can compute.
+                opaque = Branch(op, UNKNOWN_BRANCH)
+                self._scoped(region, [opaque], [])
+
+    def _loop(self, op: ir.Operation, loop: Loop) -> None:
+        self._scoped(op.regions[0], [loop], loop.facts)
+
+    def _forall(self, op: ir.Operation) -> None:
+        view = op.opview
+        low = self.extents.mixed(list(op.attributes["staticLowerBound"]), list(view.dynamicLowerBound))
+        high = self.extents.mixed(list(op.attributes["staticUpperBound"]), list(view.dynamicUpperBound))
+        step = self.extents.mixed(list(op.attributes["staticStep"]), list(view.dynamicStep))
+        variables = list(op.regions[0].blocks[0].arguments)[:len(low)]
+        loops = [Loop(op, self.extents.symbol(v), *row) for v, *row in zip(variables, low, high, step)]
+        self._scoped(op.regions[0], loops, [fact for loop in loops for fact in loop.facts])
+
+    def _scoped(self, region: ir.Region, guards: list[Guard], facts: list[Condition]) -> None:
+        known, guarded = len(self._facts), len(self._guards)
+        if not self._guards:
+            self._certain = known
+        self._guards.extend(guards)
+        for fact in facts:
+            self._learn(fact)
+        for block in region.blocks:
+            self._block(block)
+        del self._facts[known:]
+        del self._guards[guarded:]
+
+    def _learn(self, fact: Condition) -> None:
+        if fact != TRUE and fact not in self._facts[-8:]:
+            self._facts.append(fact)
+
+    def _assume(self, op: ir.Operation) -> None:
+        """util.assume.int: one list of alternatives for each operand; the value meets one of them."""
+        for operand, alternatives in zip(op.operands, op.attributes["assumptions"]):
+            known = self.extents.value(operand)
+            self._learn(any_of(_assumption(known, str(a)) for a in alternatives))
+
+    def _add(self, op: ir.Operation, requirement: Requirement) -> None:
+        facts = list(self._facts)
+        defined = [self.extents.definitions[i] for i in symbols(requirement.condition) if i in self.extents.definitions]
+        inner = [fact for guard in requirement.guards if isinstance(guard, Loop) for fact in guard.facts]
+        guards = (*self._guards, *requirement.guards)
+        self.obligations.append(Obligation(
+            op, self._function, op.name, requirement.sentence, requirement.condition,
+            (*defined, *facts, *inner), len(defined) + (self._certain if self._guards else len(facts)), guards,
+            requirement.elements,
+        ))
+        if not requirement.guards:
+            self._learn(requirement.condition)
+
+
+UNKNOWN_BRANCH: Condition = any_of(())
+"""The condition of a region of which nothing is known. As a guard it cannot be moved out of."""
+
+
+def _assumption(known: Term, text: str) -> Condition:
+    """`#util.int.assumption<umin = 0, umax = 10, udiv = 2>`; the attribute has no accessors in Python."""
+    import re
+
+    parts: list[Condition] = []
+    for name, number in re.findall(r"(umin|umax|udiv) = (\d+)", text):
+        value = int(number)
+        if name == "umin":
+            parts.append(at_most(value, known))
+        elif name == "umax":
+            parts += [at_most(0, known), at_most(known, value)]
+        elif value:
+            parts.append(equal(apply("mod", known, value), 0))
+    return all_of(parts)
+
+
+def argument_symbols(extents: Extents, condition: Condition) -> bool:
+    """Whether every symbol of ``condition`` is an argument of a function, or a dimension of one."""
+    return all(is_argument(extents.handle(s).value) and
+               extents.handle(s).value.owner.owner.operation.name in FUNCTIONS for s in symbols(condition).values())

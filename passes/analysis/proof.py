@@ -1,0 +1,184 @@
+"""Whether a condition holds always, never or sometimes: constants first, then intervals, then SMT.
+
+A verdict is PROVED where the condition holds for all values that the facts allow, REFUTED where it fails for all of
+them, and UNKNOWN otherwise: then only the run can tell.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from fissile.verdict import Answer, Verdict
+
+from . import smt
+from .conditions import FALSE, TRUE, All, Compare, Condition, all_of, compares, holds, negation, symbols
+from .intervals import Bounds, bounds_as_text, unwrapped
+from .size_terms import Symbol, Term, Undefined, term
+
+SMT_TIMEOUT_MS = 500
+CONSTANTS, INTERVALS, SMT = "constants", "intervals", "smt"
+
+Values = tuple[tuple[Symbol, int], ...]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """``verdict`` as the report shows it, and ``values`` for symbols: a counterexample where REFUTED, and where
+    UNKNOWN values for which the condition fails, if any were found."""
+
+    verdict: Verdict
+    values: Values = ()
+
+
+def decide(condition: Condition, facts: Sequence[Condition] = (), timeout_ms: int = SMT_TIMEOUT_MS) -> Decision:
+    """Decides ``condition`` under ``facts``. ``timeout_ms`` limits each SMT question; 0 skips that tier."""
+    if condition == TRUE:
+        return _decision(Answer.PROVED, CONSTANTS, "the sizes are constants and fit")
+    if FALSE in facts:
+        return _decision(Answer.PROVED, CONSTANTS, "the op is never reached")
+    near = smt.relevant(facts, condition) if condition != FALSE else list(facts)
+    bounds = Bounds(near)
+    if bounds.contradictory:
+        return _decision(Answer.PROVED, INTERVALS, "the op is never reached")
+    if condition == FALSE:
+        return _refuted(CONSTANTS, "the sizes are constants and do not fit", condition, near, timeout_ms)
+    known = bounds_as_text(bounds, symbols(condition))
+    answer = _by_intervals(condition, bounds, near)
+    if answer is Answer.PROVED:
+        return _decision(answer, INTERVALS, f"holds for {known}" if known else "the two sides are equal")
+    if answer is Answer.REFUTED:
+        return _refuted(INTERVALS, f"fails for {known}", condition, near, timeout_ms)
+    if not smt.available() or timeout_ms <= 0:
+        why = "no SMT solver (z3) is installed" if timeout_ms > 0 else "the SMT tier is switched off"
+        return Decision(Verdict(Answer.UNKNOWN, INTERVALS, f"intervals do not decide it; {why}"),
+                        _sample(negation(condition), near))
+    return _by_smt(condition, bounds, near, timeout_ms)
+
+
+def _by_intervals(condition: Condition, bounds: Bounds, facts: Iterable[Condition]) -> Answer:
+    if isinstance(condition, Compare):
+        return _compare_by_intervals(condition, bounds, facts)
+    answers = [_by_intervals(part, bounds, facts) for part in condition.parts]
+    decides, otherwise = (Answer.REFUTED, Answer.PROVED) if isinstance(condition, All) \
+        else (Answer.PROVED, Answer.REFUTED)
+    if decides in answers:
+        return decides
+    return otherwise if all(a is otherwise for a in answers) else Answer.UNKNOWN
+
+
+def _compare_by_intervals(compare: Compare, bounds: Bounds, facts: Iterable[Condition]) -> Answer:
+    t = unwrapped(compare.term, bounds)
+    low, high = bounds.of(t)
+    if compare.relation == "<=":
+        if high <= 0:
+            return Answer.PROVED
+        if low > 0:
+            return Answer.REFUTED
+    else:
+        apart, same = (low > 0 or high < 0), low == high == 0
+        if apart or same:
+            return Answer.PROVED if same == (compare.relation == "==") else Answer.REFUTED
+    for fact in facts:  # the same comparison, or a stronger one, may be a fact already
+        for known in (fact.parts if isinstance(fact, All) else (fact,)):
+            if isinstance(known, Compare) and _implies(known, t, compare.relation, bounds):
+                return Answer.PROVED
+    return Answer.UNKNOWN
+
+
+def _implies(known: Compare, t: Term, relation: str, bounds: Bounds) -> bool:
+    k = unwrapped(known.term, bounds)
+    if relation == "<=":  # t = k + (t - k) with k <= 0
+        return (known.relation == "<=" and bounds.of(t - k)[1] <= 0) or (
+            known.relation == "==" and (bounds.of(t - k)[1] <= 0 or bounds.of(t + k)[1] <= 0))
+    return known.relation == relation and (k == t or k == -t)
+
+
+def _by_smt(condition: Condition, bounds: Bounds, facts: Sequence[Condition], timeout_ms: int) -> Decision:
+    solver = smt.Solver(facts, timeout_ms)
+    found, values = solver.satisfiable(negation(condition))
+    if found is smt.Found.NO:
+        return _decision(Answer.PROVED, SMT, "no sizes that the facts allow break it (z3)")
+    failing = _named(values, condition, facts) if found is smt.Found.YES else ()
+    if found is smt.Found.YES:
+        can_hold, _ = solver.satisfiable(condition)
+        if can_hold is smt.Found.NO:
+            return Decision(Verdict(Answer.REFUTED, SMT, "no sizes that the facts allow meet it (z3)",
+                                    tuple((s.text, v) for s, v in failing)), failing)
+        # A small example is easier to read than what a solver happens to find.
+        failing = _sample(negation(condition), facts) or failing
+        return Decision(Verdict(Answer.UNKNOWN, SMT, "some sizes meet it and some do not"), failing)
+    return Decision(Verdict(Answer.UNKNOWN, SMT, f"z3 did not decide within {timeout_ms} ms"),
+                    _sample(negation(condition), facts))
+
+
+def _refuted(tier: str, evidence: str, condition: Condition, facts: Sequence[Condition], timeout_ms: int) -> Decision:
+    values = _sample(negation(condition), facts)
+    if not values and smt.available() and timeout_ms > 0:
+        found, model = smt.Solver(facts, timeout_ms).satisfiable(negation(condition))
+        if found is smt.Found.NO:
+            return _decision(Answer.PROVED, SMT, "the op is never reached (z3)")
+        values = _named(model, condition, facts)
+    return Decision(Verdict(Answer.REFUTED, tier, evidence, tuple((s.text, v) for s, v in values)), values)
+
+
+def _decision(answer: Answer, tier: str, evidence: str) -> Decision:
+    return Decision(Verdict(answer, tier, evidence))
+
+
+def _all_symbols(condition: Condition, facts: Iterable[Condition]) -> dict[int, Symbol]:
+    found = symbols(condition)
+    for fact in facts:
+        found.update(symbols(fact))
+    return dict(sorted(found.items()))
+
+
+def _named(values: dict[int, int], condition: Condition, facts: Iterable[Condition]) -> Values:
+    return tuple((s, values[i]) for i, s in _all_symbols(condition, facts).items() if i in values and i >= 0)
+
+
+MAX_SAMPLES = 4000
+
+
+def _sample(wanted: Condition, facts: Sequence[Condition]) -> Values:
+    """Small values for which the facts and ``wanted`` hold, found by trying; empty where none of those tried do."""
+    found = _all_symbols(wanted, facts)
+    if not found:
+        return ()
+    bounds = Bounds([*facts, wanted])
+    if bounds.contradictory:
+        return ()
+    constants = {abs(v) for c in compares(all_of([*facts, wanted])) for m, v in c.term.monomials.items() if not m}
+    near = sorted({v + d for v in constants if v < 2**31 for d in (-1, 0, 1)} | {0, 1, 2, 3, 5})
+    choices = []
+    for symbol in found.values():
+        low, high = bounds.of(term(symbol))
+        tried = [v for v in dict.fromkeys([*(v for v in near if v > 0), low, 0, -1, high]) if low <= v <= high]
+        choices.append([v for v in tried if abs(v) < 2**31] or tried)
+    both = all_of([*facts, wanted])
+    for row in itertools.islice(_smallest_first(choices), MAX_SAMPLES):
+        values = dict(zip(found, row, strict=True))
+        try:
+            if holds(both, values):
+                return tuple((found[i], v) for i, v in values.items() if i >= 0)
+        except Undefined:
+            continue
+    return ()
+
+
+def _smallest_first(choices: list[list[int]]):
+    """Rows of one choice each, those that take early choices first."""
+    most = sum(len(c) - 1 for c in choices)
+    for total in range(most + 1):
+        yield from _rows(choices, total)
+
+
+def _rows(choices: list[list[int]], total: int):
+    if not choices:
+        if total == 0:
+            yield ()
+        return
+    for i in range(min(total, len(choices[0]) - 1) + 1):
+        for rest in _rows(choices[1:], total - i):
+            yield (choices[0][i], *rest)

@@ -1,0 +1,177 @@
+"""Decides every storage obligation of a module, and says in findings what does not fit or cannot be known.
+
+PROVED obligations leave no trace. REFUTED ones are errors: every call that gets there breaks them. The others are the
+function's contract: what its caller must keep to.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from iree.compiler import ir
+
+from fissile.dialect import place_of
+from fissile.finding import Finding, Place, Severity
+from fissile.passes.analysis import smt
+from fissile.passes.analysis.conditions import Condition, all_of
+from fissile.passes.analysis.extents import Extents
+from fissile.passes.analysis.obligations import Obligation, collect
+from fissile.passes.analysis.proof import SMT_TIMEOUT_MS, Decision, decide
+from fissile.verdict import Answer, Verdict
+
+SMT_SHARE_MS = 60
+"""All SMT questions of a module together may take this many times the limit of one."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An obligation and what was decided about it."""
+
+    obligation: Obligation
+    decision: Decision
+
+    @property
+    def answer(self) -> Answer:
+        return self.decision.verdict.answer
+
+    @property
+    def sentence(self) -> str:
+        """What the compile error and the run-time error both say: the op, what it does, what there is."""
+        return f"{self.obligation.kind} {self.obligation.sentence}"
+
+    @property
+    def example(self) -> str:
+        """Sizes that break it, as text; empty where none are known."""
+        return ", ".join(f"{symbol.text} = {value}" for symbol, value in self.decision.values)
+
+
+@dataclass(frozen=True)
+class StorageReport:
+    """``judged`` in program order; ``uncovered`` are ops with dynamic shapes that no rule knows, by name."""
+
+    extents: Extents
+    judged: tuple[Judged, ...]
+    uncovered: dict[str, ir.Operation]
+
+    def having(self, answer: Answer) -> list[Judged]:
+        return [j for j in self.judged if j.answer is answer]
+
+    def tiers(self) -> dict[str, int]:
+        """How many obligations each tier proved."""
+        counts: dict[str, int] = {}
+        for judged in self.having(Answer.PROVED):
+            counts[judged.decision.verdict.tier] = counts.get(judged.decision.verdict.tier, 0) + 1
+        return counts
+
+
+def judge_storage(module: ir.Operation, *, smt_timeout_ms: int = SMT_TIMEOUT_MS,
+                  trust_asserts: bool = True) -> StorageReport:
+    """Collects and decides all obligations. ``smt_timeout_ms`` limits each SMT question; 0 switches SMT off."""
+    collected = collect(module, trust_asserts=trust_asserts)
+    budget = smt_timeout_ms * SMT_SHARE_MS / 1000
+    decided: dict[tuple, Decision] = {}
+    judged = []
+    for obligation in collected.obligations:
+        key = (obligation.condition, obligation.facts, obligation.guards)
+        if key not in decided:
+            started = time.monotonic()
+            decided[key] = _decide(obligation, smt_timeout_ms if budget > 0 else 0)
+            budget -= time.monotonic() - started
+        judged.append(Judged(obligation, decided[key]))
+    return StorageReport(collected.extents, tuple(judged), collected.uncovered)
+
+
+def _decide(obligation: Obligation, timeout_ms: int) -> Decision:
+    decision = decide(obligation.condition, obligation.facts, timeout_ms)
+    if decision.verdict.answer is not Answer.REFUTED or not obligation.guards:
+        return decision
+    # It fails whenever it runs. Is it certain to run? If not, a program that never gets there is right.
+    runs: Condition = all_of(guard.runs for guard in obligation.guards)
+    if decide(runs, obligation.facts[:obligation.certain], timeout_ms).verdict.answer is Answer.PROVED:
+        return decision
+    verdict = Verdict(Answer.UNKNOWN, decision.verdict.tier, "it fails wherever the op runs, which is not certain")
+    return replace(decision, verdict=verdict)
+
+
+def findings_of(report: StorageReport, asserted: bool, unprotected: Iterable[Obligation] = ()) -> list[Finding]:
+    """FIS201 for what never fits, FIS202 for what the run checks (or, not ``asserted``, nobody), FIS204 and FIS205."""
+    left_out = {id(o) for o in unprotected}
+    found = [_refuted(j) for j in report.having(Answer.REFUTED)]
+    for judged in _distinct(report.having(Answer.UNKNOWN)):
+        found.append(_unprotected(judged) if id(judged.obligation) in left_out else _unknown(judged, asserted))
+    for name, op in sorted(report.uncovered.items()):
+        found.append(Finding(
+            "FIS204", f"nothing is known of the sizes that {name} needs: it is not checked", Severity.NOTE, name,
+            places=_places(place_of(op), "not checked"),
+        ))
+    return found
+
+
+def _distinct(judged: Iterable[Judged]) -> list[Judged]:
+    seen: dict[tuple, Judged] = {}
+    for j in judged:
+        seen.setdefault((j.obligation.function, j.sentence, j.obligation.place), j)
+    return list(seen.values())
+
+
+def _refuted(judged: Judged) -> Finding:
+    verdict = judged.decision.verdict
+    notes = [f"decided by {verdict.tier}: {verdict.evidence}"]
+    if judged.example:
+        notes.insert(0, f"for example {judged.example}")
+    return Finding("FIS201", judged.sentence, Severity.ERROR, _subject(judged.obligation),
+                   places=_places(judged.obligation.place, "never fits"), notes=tuple(notes))
+
+
+def _unknown(judged: Judged, asserted: bool) -> Finding:
+    verdict = judged.decision.verdict
+    notes = ["checked at run time: a call that breaks it returns FAILED_PRECONDITION with this sentence"] \
+        if asserted else ["not checked at run time: a call that breaks it reads or writes past its storage"]
+    if judged.example:
+        notes.append(f"breaks with {judged.example}")
+    notes.append(f"{verdict.tier}: {verdict.evidence}")
+    return Finding("FIS202", judged.sentence, Severity.NOTE if asserted else Severity.WARNING,
+                   _subject(judged.obligation), places=_places(judged.obligation.place, "may not fit"),
+                   notes=tuple(notes))
+
+
+def _unprotected(judged: Judged) -> Finding:
+    return Finding("FIS205", judged.sentence, Severity.WARNING, _subject(judged.obligation),
+                   places=_places(judged.obligation.place, "may not fit, and nothing checks it"),
+                   notes=("no check of it can be placed outside of a dispatch",))
+
+
+def _subject(obligation: Obligation) -> str:
+    return f"@{obligation.function}" if obligation.function else ""
+
+
+def _places(place: Place | None, label: str) -> tuple[Place, ...]:
+    return (replace(place, label=label),) if place else ()
+
+
+def contract_of(report: StorageReport) -> dict[str, tuple[str, ...]]:
+    """Function -> what its caller must keep to: the unproved obligations, each once, in program order."""
+    contract: dict[str, list[str]] = {}
+    for judged in _distinct(report.having(Answer.UNKNOWN)):
+        rows = contract.setdefault(judged.obligation.function, [])
+        if judged.sentence not in rows:
+            rows.append(judged.sentence)
+    return {name: tuple(rows) for name, rows in contract.items()}
+
+
+def runtime_message(judged: Judged) -> str:
+    """The sentence with the function and the source line, as the caller of a violating call gets it."""
+    place = judged.obligation.place
+    where = f" ({os.path.basename(place.file)}:{place.line})" if place and place.line else ""
+    return f"@{judged.obligation.function}: {judged.sentence}{where}"
+
+
+def smt_note() -> Finding | None:
+    """FIS206 where the SMT tier cannot run, None where it can."""
+    if smt.available():
+        return None
+    return Finding("FIS206", "no SMT solver is installed: constants and intervals decide alone, more is left to the run",
+                   Severity.NOTE, notes=("pip install 'fissile[storage]' installs z3",))

@@ -1,0 +1,112 @@
+"""Turns what could not be proved about sizes into run-time checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+from iree.compiler.dialects import cf
+
+from fissile.finding import Finding
+from fissile.passes.analysis.conditions import Condition
+from fissile.passes.analysis.extents import Extents
+from fissile.passes.analysis.obligations import Obligation
+from fissile.passes.analysis.proof import SMT_TIMEOUT_MS
+from fissile.passes.checks.storage_fit import Judged, findings_of, judge_storage, runtime_message
+from fissile.passes.definition import Pass, PassFailed, option, register_pass
+from fissile.verdict import Answer
+
+from .assert_places import AssertPlace, place_assert
+from .element_asserts import can_check, check_elements
+from .term_ops import TermWriter
+
+
+@register_pass
+@dataclass(frozen=True)
+class AssertBounds(Pass):
+    """Proves that every op stays inside its storage, and asserts what it cannot prove.
+
+    An obligation that is proved leaves nothing in the program. One that no call can meet stops the pipeline (FIS201).
+    The others become `cf.assert`, each once, at the function's entry where the arguments decide it, else as far out of
+    loops and branches as its sizes allow; never inside a dispatch. Run it on ops on tensors, after IREE's input
+    conversion and before global optimisation.
+    """
+
+    name: ClassVar[str] = "fissile-assert-bounds"
+    dialects: ClassVar[tuple[str, ...]] = ("arith", "cf", "tensor", "linalg", "memref")
+    smt_timeout_ms: int = option(SMT_TIMEOUT_MS, "limit for each question to the SMT solver; 0 does without it")
+
+    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        judged = judge_storage(op, smt_timeout_ms=self.smt_timeout_ms)
+        refuted = [f for f in findings_of(judged, asserted=True) if f.code == "FIS201"]
+        if refuted:
+            raise PassFailed(refuted)
+        placed = assert_obligations(judged.extents, judged.having(Answer.UNKNOWN))
+        for finding in findings_of(judged, asserted=True, unprotected=placed.unprotected):
+            report(finding)
+        drop_requires(j.obligation for j in judged.judged)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """``asserts`` were added, ``at_entry`` of them at a function's entry and ``elementwise`` of them with a dispatch of
+    their own; ``unprotected`` are obligations that no assert can check."""
+
+    asserts: int
+    at_entry: int
+    elementwise: int
+    unprotected: tuple[Obligation, ...]
+
+
+def is_assertable(extents: Extents, obligation: Obligation) -> bool:
+    """Whether a run-time check of ``obligation`` can be placed outside of a dispatch."""
+    return place_assert(extents, obligation) is not None or can_check(obligation)
+
+
+def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
+    """Adds one assert for each different condition and place. Equal conditions at the entry are checked once."""
+    entries: dict[ir.Block, tuple[ir.Operation, dict[Condition, Judged]]] = {}
+    inside: dict[tuple[ir.Operation, Condition], tuple[AssertPlace, Judged]] = {}
+    elementwise: list[Judged] = []
+    unprotected: list[Obligation] = []
+    for j in judged:
+        place = place_assert(extents, j.obligation)
+        if place is None and can_check(j.obligation):
+            elementwise.append(j)
+        elif place is None:
+            unprotected.append(j.obligation)
+        elif place.at_entry:
+            block = place.anchor.block
+            # Written before the first op of the block, in the order of the program.
+            entries.setdefault(block, (block.operations[0].operation, {}))[1].setdefault(place.condition, j)
+        else:
+            inside.setdefault((place.anchor, place.condition), (place, j))
+    for first, rows in entries.values():
+        _write(extents, first, [(condition, j) for condition, j in rows.items()])
+    for place, j in inside.values():
+        _write(extents, place.anchor, [(place.condition, j)])
+    for j in elementwise:
+        op = j.obligation.op
+        holds = check_elements(extents, j.obligation)
+        cf.assert_(holds, runtime_message(j), loc=op.location, ip=ir.InsertionPoint(op))
+    at_entry = sum(len(rows) for _, rows in entries.values())
+    return Placed(at_entry + len(inside) + len(elementwise), at_entry, len(elementwise), tuple(unprotected))
+
+
+def _write(extents: Extents, before: ir.Operation, rows: list[tuple[Condition, Judged]]) -> None:
+    at = ir.InsertionPoint(before)
+    with before.context, before.location:
+        writer = TermWriter(extents, at)
+        for condition, j in rows:
+            with j.obligation.op.location:
+                cf.assert_(writer.condition(condition), runtime_message(j), ip=at)
+
+
+def drop_requires(obligations: Iterable[Obligation]) -> int:
+    """Removes fissile.require ops: each is proved, or an assert now. Returns how many there were."""
+    requires = {o.op for o in obligations if o.kind == "fissile.require"}
+    for op in requires:
+        op.erase()
+    return len(requires)

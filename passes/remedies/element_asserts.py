@@ -1,0 +1,179 @@
+"""Checks of indices that only a dispatch sees: one reduction over them, read back, and one assert.
+
+A gather reads where the elements of a tensor say. No term knows them, and IREE drops an assert inside a dispatch. So a
+small structured op computes the same indices, and counts none or some that are out of bounds. The price is one more
+dispatch and a wait for its result, before the op that is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from iree.compiler import ir
+from iree.compiler.dialects import arith, linalg, tensor
+
+from fissile.passes.analysis.extents import Extents, is_argument, is_shaped, rank_of
+from fissile.passes.analysis.obligations import ElementBound, Obligation
+from fissile.passes.analysis.structured_rules import indexing_maps
+
+from .term_ops import TermWriter
+
+_EQ, _SLT, _SGE = 0, 2, 5
+REPEATABLE = ("arith.", "math.", "linalg.index", "tensor.extract", "affine.apply", "affine.min", "affine.max")
+"""Ops of a body that may be computed a second time."""
+
+
+def can_check(obligation: Obligation) -> bool:
+    """Whether `check_elements` can build the check."""
+    bound = obligation.elements
+    if bound is None:
+        return False
+    if bound.indices is not None:
+        return isinstance(bound.indices.type, ir.RankedTensorType)
+    op = obligation.op
+    return (op.name.startswith("linalg.") and indexing_maps(op) is not None and all(
+        isinstance(v.type, ir.RankedTensorType) or not is_shaped(v) for v in op.operands)
+        and all(inner.name.startswith(REPEATABLE) for inner in _slice(op, _watched(bound))))
+
+
+def check_elements(extents: Extents, obligation: Obligation) -> ir.Value:
+    """An i1, computed before the op, that is true where all its indices are in bounds."""
+    bound, op = obligation.elements, obligation.op
+    at = ir.InsertionPoint(op)
+    with op.context, op.location:
+        writer = TermWriter(extents, at)
+        size = writer.index(bound.size) if bound.size is not None else None
+        if bound.indices is not None:
+            found = _over_indices(bound, size, at)
+        else:
+            found = _over_body(op, bound, size, at)
+        flag = tensor.extract(found, [], ip=at)
+        return arith.cmpi(_EQ, flag, arith.constant(ir.IntegerType.get_signless(32), 0, ip=at), ip=at)
+
+
+def _over_indices(bound: ElementBound, size: ir.Value, at: ir.InsertionPoint) -> ir.Value:
+    rank = rank_of(bound.indices)
+
+    def body(arguments: Sequence[ir.Value], inner: ir.InsertionPoint) -> ir.Value:
+        bad = _outside(_as_index(arguments[0], inner), size, inner)
+        if bound.depth > 1:
+            position = linalg.index(rank - 1, ip=inner)
+            wanted = arith.constant(ir.IndexType.get(), bound.position, ip=inner)
+            bad = arith.andi(bad, arith.cmpi(_EQ, position, wanted, ip=inner), ip=inner)
+        return bad
+
+    return _reduction([bound.indices], [ir.AffineMap.get_identity(rank)], rank, body, at)
+
+
+def _over_body(op: ir.Operation, bound: ElementBound, size: ir.Value | None, at: ir.InsertionPoint) -> ir.Value:
+    watched = _watched(bound)
+    slice_, block = _slice(op, watched), op.regions[0].blocks[0]
+    used = {ir.BlockArgument(v).arg_number for o in slice_ for v in o.operands if _is_body_argument(v, block)}
+    if _is_body_argument(watched, block):
+        used.add(ir.BlockArgument(watched).arg_number)
+    maps = indexing_maps(op)
+    loops = {ir.IntegerAttr(o.attributes["dim"]).value for o in slice_ if o.name == "linalg.index"}
+    chosen = sorted(used)
+    # Every loop that is used needs an operand that tells its extent: a shaped one that indexes it alone.
+    for number, (operand, map_) in enumerate(zip(op.operands, maps)):
+        missing = loops - {d for n in chosen for d in _plain_dims(maps[n])}
+        if missing & set(_plain_dims(map_)) and is_shaped(operand) and number not in chosen:
+            chosen.append(number)
+    kept = sorted(loops | {d for n in chosen for d in _dims(maps[n])})
+    renamed = {old: new for new, old in enumerate(kept)}
+
+    def body(arguments: Sequence[ir.Value], inner: ir.InsertionPoint) -> ir.Value:
+        copies = {block.arguments[n]: arguments[i] for i, n in enumerate(chosen)}
+        for original in slice_:
+            if original.name == "linalg.index":
+                dim = renamed[ir.IntegerAttr(original.attributes["dim"]).value]
+                copies[original.results[0]] = linalg.index(dim, ip=inner)
+                continue
+            copy = original.clone(ip=inner)
+            for i, operand in enumerate(original.operands):
+                if operand in copies:
+                    copy.operands[i] = copies[operand]
+            copies.update(zip(original.results, copy.results))
+        value = copies.get(watched, watched)
+        if bound.condition is not None:
+            return arith.xori(value, arith.constant(ir.IntegerType.get_signless(1), 1, ip=inner), ip=inner)
+        return _outside(_as_index(value, inner), size, inner)
+
+    new_maps = [ir.AffineMap.get(len(kept), 0, [_renamed(e, renamed) for e in maps[n].results]) for n in chosen]
+    return _reduction([op.operands[n] for n in chosen], new_maps, len(kept), body, at)
+
+
+def _reduction(inputs: Sequence[ir.Value], maps: Sequence[ir.AffineMap], loops: int,
+               body: Callable[[Sequence[ir.Value], ir.InsertionPoint], ir.Value], at: ir.InsertionPoint) -> ir.Value:
+    """A tensor<i32> that is 0 where ``body`` is false for every point of the loops, else 1."""
+    i32 = ir.IntegerType.get_signless(32)
+    kind = ir.RankedTensorType.get([], i32)
+    zero = ir.DenseElementsAttr.get_splat(kind, ir.IntegerAttr.get(i32, 0))
+    start = arith.constant(kind, zero, ip=at)
+    iterators = ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<reduction>")] * loops)
+    all_maps = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in (*maps, ir.AffineMap.get(loops, 0, []))])
+    op = linalg.GenericOp([kind], list(inputs), [start], all_maps, iterators, ip=at)
+    elements = [v.type.element_type if is_shaped(v) else v.type for v in inputs]
+    here = ir.Location.current
+    block = op.operation.regions[0].blocks.append(*elements, i32, arg_locs=[here] * (len(elements) + 1))
+    inner = ir.InsertionPoint(block)
+    bad = arith.extui(i32, body(list(block.arguments)[:-1], inner), ip=inner)
+    linalg.YieldOp([arith.ori(bad, block.arguments[len(elements)], ip=inner)], ip=inner)
+    return op.operation.results[0]
+
+
+def _outside(index: ir.Value, size: ir.Value, at: ir.InsertionPoint) -> ir.Value:
+    zero = arith.constant(ir.IndexType.get(), 0, ip=at)
+    below = arith.cmpi(_SLT, index, zero, ip=at)
+    return arith.ori(below, arith.cmpi(_SGE, index, size, ip=at), ip=at)
+
+
+def _as_index(value: ir.Value, at: ir.InsertionPoint) -> ir.Value:
+    return value if isinstance(value.type, ir.IndexType) else arith.index_cast(ir.IndexType.get(), value, ip=at)
+
+
+def _watched(bound: ElementBound) -> ir.Value:
+    return bound.index if bound.index is not None else bound.condition
+
+
+def _slice(op: ir.Operation, value: ir.Value) -> list[ir.Operation]:
+    """The ops of the body that compute ``value``, in program order."""
+    block = op.regions[0].blocks[0]
+    needed: set[ir.Value] = {value}
+    found: list[ir.Operation] = []
+    for inner in reversed([o.operation for o in block.operations]):
+        if any(r in needed for r in inner.results):
+            found.append(inner)
+            needed.update(inner.operands)
+    return found[::-1]
+
+
+def _is_body_argument(value: ir.Value, block: ir.Block) -> bool:
+    return is_argument(value) and value.owner == block
+
+
+def _plain_dims(map_: ir.AffineMap) -> list[int]:
+    return [ir.AffineDimExpr(e).position for e in map_.results if isinstance(e, ir.AffineDimExpr)]
+
+
+def _dims(map_: ir.AffineMap) -> set[int]:
+    found: set[int] = set()
+    pending = list(map_.results)
+    while pending:
+        e = pending.pop()
+        if isinstance(e, ir.AffineDimExpr):
+            found.add(ir.AffineDimExpr(e).position)
+        elif isinstance(e, ir.AffineBinaryExpr):
+            binary = ir.AffineBinaryExpr(e)
+            pending += [binary.lhs, binary.rhs]
+    return found
+
+
+def _renamed(e: ir.AffineExpr, names: dict[int, int]) -> ir.AffineExpr:
+    if isinstance(e, ir.AffineDimExpr):
+        return ir.AffineDimExpr.get(names[ir.AffineDimExpr(e).position])
+    if not isinstance(e, ir.AffineBinaryExpr):
+        return e
+    binary = ir.AffineBinaryExpr(e)
+    left, right = _renamed(binary.lhs, names), _renamed(binary.rhs, names)
+    return type(e).get(left, right)
