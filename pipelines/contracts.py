@@ -1,4 +1,4 @@
-"""Do a pipeline's passes chain? Asked of the text before it runs (FIS501), and of the IR after each pass (FIS502)."""
+"""Do a pipeline's passes chain? Asked of the text before it runs (FIS501), of the IR after each pass (FIS502)."""
 
 from __future__ import annotations
 
@@ -28,10 +28,13 @@ def contract_of(name: str) -> NamedContract:
     """The contract of a pass. One of IREE's that no table lists requires nothing and breaks nothing."""
     if is_known(name):
         return NamedContract(name, find_pass(name).contract)
-    return NamedContract(name, Contract(
-        establishes=tuple(map(find_property, NATIVE_ESTABLISHES.get(name, ()))),
-        invalidates=tuple(map(find_property, NATIVE_INVALIDATES.get(name, ()))),
-    ))
+    return NamedContract(
+        name,
+        Contract(
+            establishes=tuple(map(find_property, NATIVE_ESTABLISHES.get(name, ()))),
+            invalidates=tuple(map(find_property, NATIVE_INVALIDATES.get(name, ()))),
+        ),
+    )
 
 
 def unmet_requirements(pipeline: Nest, module_op: ir.Operation | None = None) -> list[Finding]:
@@ -51,7 +54,9 @@ def unmet_requirements(pipeline: Nest, module_op: ir.Operation | None = None) ->
                 if prop.name not in at_start:
                     at_start[prop.name] = prop.offences(module_op)
                 if at_start[prop.name]:
-                    findings.append(_unmet(step, prop, "nothing before it establishes that", at_start[prop.name]))
+                    findings.append(
+                        _unmet(step, prop, "nothing before it establishes that", at_start[prop.name])
+                    )
         for prop in step.contract.invalidates:
             broken_by[prop.name] = step.name
             established.discard(prop.name)
@@ -84,7 +89,9 @@ class ContractWatch:
             offences = prop.offences(op)
             promised = prop in contract.establishes
             if offences and promised:
-                findings.append(_broken(f"pass '{name}' does not establish {prop.name}: {prop.sentence}", name, offences))
+                findings.append(
+                    _broken(f"pass '{name}' does not establish {prop.name}: {prop.sentence}", name, offences)
+                )
             elif offences and prop.name in self._held and prop not in contract.invalidates:
                 findings.append(_broken(f"pass '{name}' broke {prop.name}: {prop.sentence}", name, offences))
             if offences:
@@ -107,7 +114,9 @@ def _unmet(step: NamedContract, prop: Property, why: str, offences: Sequence[Off
 
 
 def _broken(message: str, name: str, offences: Sequence[Offence]) -> Finding:
-    return Finding(code="FIS502", message=message, subject=name, places=_places(offences), notes=_sentences(offences))
+    return Finding(
+        code="FIS502", message=message, subject=name, places=_places(offences), notes=_sentences(offences)
+    )
 
 
 def _places(offences: Iterable[Offence]) -> tuple[Place, ...]:

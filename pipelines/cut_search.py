@@ -26,12 +26,13 @@ class Candidate:
     upstream: bool
 
 
-def trial_sets(candidates: Sequence[Candidate], excess: int) -> Iterator[tuple[int, ...]]:
+def trial_sets(candidates: Sequence[Candidate], excess: int, largest_first: bool = False) -> Iterator[tuple[int, ...]]:
     """Sets of tags to cut, most promising first, each once, at most MAX_TRIALS.
 
     A set is promising when the bytes that it is blamed for reach ``excess`` (bytes over the limit; what remains
     is only an estimate, since IREE chooses tiles anew) and it holds every racing op. Promising sets come by size, then
     by bytes through global memory; the others follow the same way, ops upstream of the root first.
+    ``largest_first`` begins with the set of all, for failures that cost a whole time limit to see again.
     """
     racing = {c.tag for c in candidates if c.racing}
     ordered = sorted(candidates, key=lambda c: (not c.upstream, c.crossing, c.tag))
@@ -40,14 +41,14 @@ def trial_sets(candidates: Sequence[Candidate], excess: int) -> Iterator[tuple[i
         tags = {c.tag for c in chosen}
         promising = sum(c.blamed for c in chosen) >= excess and racing <= tags
         return (
-            not promising, len(chosen), sum(not c.upstream for c in chosen), sum(c.crossing for c in chosen),
+            not promising, -len(chosen) if largest_first else len(chosen), sum(not c.upstream for c in chosen), sum(c.crossing for c in chosen),
             tuple(sorted(tags)),
         )
 
     pool = ordered[:10]
     sets = [chosen for size in range(1, min(MAX_SET_SIZE, len(pool)) + 1) for chosen in combinations(pool, size)]
     if len(ordered) > MAX_SET_SIZE:
-        sets.append(tuple(c for c in ordered if c.upstream))
+        sets += [tuple(c for c in ordered if c.upstream), tuple(ordered)]
     seen: set[tuple[int, ...]] = set()
     for chosen in sorted(filter(None, sets), key=rank):
         tags = tuple(sorted(c.tag for c in chosen))

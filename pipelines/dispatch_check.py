@@ -16,7 +16,8 @@ from fissile.passes.checks.workgroup_race import check_races
 
 from .iree.names import FAILURE_MESSAGES, LOWERING_PIPELINES, RACING_CODEGEN
 from .diagnostics import Diagnostic
-from .probe import Probed, convert, probe
+from .probe import probe
+from .probe_pool import ProbePool, ProbeResult
 from .session import Module
 
 
@@ -31,36 +32,48 @@ class CheckedDispatch:
 
 
 class DispatchChecker:
-    """Probes dispatches, each different body once: results are kept by fingerprint for the life of the checker."""
+    """Generates code for dispatches in a pool of processes, for each different body once.
 
-    def __init__(self) -> None:
-        self._passed: dict[str, Probed] = {}
+    Results of passing dispatches are kept by fingerprint for the life of the checker.
+    """
+
+    def __init__(self, pool: ProbePool) -> None:
+        self._pool = pool
+        self._passed: dict[str, ProbeResult] = {}
+        self.generated = 0
+        """How many times code was generated for a dispatch."""
 
     def check(self, module: Module, ops: Sequence[SourceOp]) -> list[CheckedDispatch]:
         """All dispatches of ``module`` (phase executable-configurations), in program order.
 
         A target whose code generation cannot be probed (VMVX, Metal) passes unchecked.
         """
-        return [
-            self._check(dispatch, ops)
-            for dispatch in dispatches(module.op)
-            if dispatch.target.backend in LOWERING_PIPELINES
-        ]
+        seen = [d for d in dispatches(module.op) if d.target.backend in LOWERING_PIPELINES]
+        fresh = [d for d in seen if d.fingerprint not in self._passed]
+        self.generated += len(fresh)
+        results = dict(zip((id(d) for d in fresh), self._pool.probe_all(fresh), strict=True))
+        checked = []
+        for dispatch in seen:
+            result = results.get(id(dispatch)) or self._passed[dispatch.fingerprint]
+            finding = _finding(dispatch, result, ops)
+            # Locations are no part of the fingerprint, but findings quote them: only a passing result is kept.
+            if finding is None:
+                self._passed[dispatch.fingerprint] = result
+            checked.append(CheckedDispatch(dispatch, result.probed.footprint, finding, result.probed.races))
+        return checked
 
-    def _check(self, dispatch: Dispatch, ops: Sequence[SourceOp]) -> CheckedDispatch:
-        # Locations are no part of the fingerprint, but findings quote them: only a passing result is kept.
-        if known := self._passed.get(dispatch.fingerprint):
-            return CheckedDispatch(dispatch, known.footprint, None)
-        probed = probe(dispatch)
-        finding = (
-            check_fit(dispatch, probed.footprint, ops)
-            or _failure(dispatch, probed.failure, ops)
-            or check_races(dispatch, probed.races, ops)
-            or _failure(dispatch, convert(dispatch), ops)
-        )
-        if finding is None:
-            self._passed[dispatch.fingerprint] = probed
-        return CheckedDispatch(dispatch, probed.footprint, finding, probed.races)
+
+def _finding(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp]) -> Finding | None:
+    probed = result.probed
+    if result.ended:
+        return check_codegen(dispatch, "FIS106" if result.ended == "timed out" else "FIS107", probed.failure.message,
+                             probed.failure.text, (), ops)
+    return (
+        check_fit(dispatch, probed.footprint, ops)
+        or _failure(dispatch, probed.failure, ops)
+        or check_races(dispatch, probed.races, ops)
+        or _failure(dispatch, result.converted, ops)
+    )
 
 
 def _failure(dispatch: Dispatch, said: Diagnostic | None, ops: Sequence[SourceOp]) -> Finding | None:

@@ -23,6 +23,7 @@ from .iree.names import (
 )
 from .itinerary import Itinerary, Stop
 from .pass_runner import run_pipeline
+from .probe_pool import ProbePool
 from .repair import Diagnosis, Repairer
 from .request import CompileRequest
 from .session import Module, PhaseFailed, Session, phase_index
@@ -42,12 +43,17 @@ STDIN_NAME = "<stdin>"
 class GuardedCompile:
     """Compiles one request. ``output`` is the temporary file that the caller moves into place on success.
 
-    ``spooled_input`` holds what came from standard input, where the request's input is "-".
+    ``spooled_input`` holds what came from standard input, where the request's input is "-". ``ended`` says how an
+    earlier straight compile of the same request took its process along; it is not tried again then.
+    ``progress`` is told how many dispatches are about to be translated: from then on time is the compiler's.
     """
 
-    def __init__(self, request: CompileRequest, output: Path, spooled_input: Path | None = None) -> None:
+    def __init__(self, request: CompileRequest, output: Path, spooled_input: Path | None = None,
+                 ended: str = "", progress: Callable[[int], None] = lambda dispatches: None) -> None:
         self.request = request
         self.output = output
+        self.ended = ended
+        self.progress = progress
         self.input = spooled_input or Path(request.input)
         self.input_name = STDIN_NAME if spooled_input else ""
         self.seconds: dict[str, float] = {}
@@ -62,12 +68,14 @@ class GuardedCompile:
         try:
             with self._step("parse"):
                 module = self._parse()
-            with self._step("compile"):
-                findings, failure = self._straight(module)
+            failure: Failure | None = StraightEnded(self.ended) if self.ended else None
+            if failure is None:
+                with self._step("compile"):
+                    findings, failure = self._straight(module)
             if failure is None:
                 return self._report(findings, written=True)
             if not self._repairable(failure):
-                return self._report([*findings, rejected(failure)])
+                return self._report([rejected(failure)])
             with self._step("repair"):
                 findings = self._repair(failure)
         except PhaseFailed as failure:
@@ -85,7 +93,7 @@ class GuardedCompile:
             stop_on_leftovers(module)
         return module
 
-    def _straight(self, module: Module) -> tuple[list[Finding], PhaseFailed | RaceFound | None]:
+    def _straight(self, module: Module) -> tuple[list[Finding], Failure | None]:
         """Compiles as stock IREE does, looking at the configured dispatches on the way.
 
         What it finds counts where it succeeds; a repair looks again at what it makes.
@@ -99,6 +107,7 @@ class GuardedCompile:
                 findings += check_narrow_storage(dispatches(module.op))
                 if shares_workgroup_memory(module) and self._can_go_back():
                     return findings, RaceFound()
+            self.progress(len(dispatches(module.op)) if module.phase == DISPATCHES_CONFIGURED_AT else 0)
             findings += self.itinerary.advance(module, end)
             stop_on_leftovers(module)
             self._write(module)
@@ -111,26 +120,26 @@ class GuardedCompile:
     def _can_go_back(self) -> bool:
         return phase_index(self.request.compile_from) <= phase_index(BOUNDARIES_PLACED_AT)
 
-    def _repairable(self, failure: PhaseFailed | RaceFound) -> bool:
+    def _repairable(self, failure: Failure) -> bool:
         """Whether the failure lies behind the phase that boundaries are placed at."""
         if not self._can_go_back() or phase_index(self.request.compile_to) <= phase_index(BOUNDARIES_PLACED_AT):
             return False
-        return isinstance(failure, RaceFound) or phase_index(failure.phase) > phase_index(BOUNDARIES_PLACED_AT)
+        return not isinstance(failure, PhaseFailed) or phase_index(failure.phase) > phase_index(BOUNDARIES_PLACED_AT)
 
-    def _repair(self, failure: PhaseFailed | RaceFound) -> list[Finding]:
+    def _repair(self, failure: Failure) -> list[Finding]:
         origin = self._parse()
         self.itinerary.advance(origin, BOUNDARIES_PLACED_AT)
-        repairer = Repairer(self.itinerary, origin)
-        before = repairer.diagnose()
-        if before.failed is not None:
-            return [rejected(before.failed)]
-        if not before.failing:
-            if isinstance(failure, RaceFound):
-                raise AssertionError("a race that the second look does not find")
-            return [rejected(failure)]
-        if self.request.repair == "off":
-            return [c.finding.with_(notes=(*c.finding.notes, "--repair=off: nothing was changed")) for c in before.failing]
-        repair = repairer.repair(before)
+        with ProbePool(self.request.flags, self.request.dispatch_timeout) as pool:
+            repairer = Repairer(self.itinerary, origin, pool)
+            before = repairer.diagnose()
+            if before.failed is not None:
+                return [rejected(before.failed)]
+            if not before.failing:
+                return [rejected(failure)]
+            if self.request.repair == "off":
+                note = "--repair=off: nothing was changed"
+                return [c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing]
+            repair = repairer.repair(before)
         self.facts.update(cuts=list(repair.cuts), rounds=repair.rounds)
         if not repair.complete:
             return list(repair.findings)
@@ -216,6 +225,13 @@ class RaceFound(FissileError):
         super().__init__("a dispatch shares workgroup memory without a barrier")
 
 
+class StraightEnded(FissileError):
+    """The straight compile crashed or did not end; its process is gone."""
+
+
+Failure = PhaseFailed | RaceFound | StraightEnded
+
+
 def stop_on_leftovers(module: Module) -> list[Finding]:
     """Raises PassFailed where fissile ops are left that IREE cannot translate; it names each. Else no finding.
 
@@ -238,8 +254,13 @@ def lower_dialect(pipeline: str) -> Callable[[Module], list[Finding]]:
     return act
 
 
-def rejected(failure: PhaseFailed) -> Finding:
+def rejected(failure: Failure) -> Finding:
     """A finding for a failure that has no repair, with IREE's own words and places."""
+    if isinstance(failure, StraightEnded):
+        code = "FIS107" if "crash" in failure.message else "FIS106"
+        return Finding(code, failure.message, notes=("every dispatch by itself generates code: nothing to repair was found",))
+    if isinstance(failure, RaceFound):
+        raise AssertionError("a race that the second look does not find")
     errors = failure.errors or tuple(failure.diagnostics)
     first = errors[0] if errors else Diagnostic("error", failure.message, failure.message)
     early = phase_index(failure.phase) <= phase_index(BOUNDARIES_PLACED_AT)

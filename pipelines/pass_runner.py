@@ -72,8 +72,10 @@ def run_pipeline(
     root = module_op.operation
     register(root.context)
     if tree.anchor not in (root.name, "any"):
-        raise UsageError(f"the pipeline runs on {tree.anchor}, the input is a {root.name}",
-                         f"write {root.name}({tree.anchor}(…))")
+        raise UsageError(
+            f"the pipeline runs on {tree.anchor}, the input is a {root.name}",
+            f"write {root.name}({tree.anchor}(…))",
+        )
     steps = _plan(tree, root.context, one_by_one=verify_contracts)
     if unmet := unmet_requirements(tree, root):
         raise PassFailed(unmet)
@@ -112,12 +114,16 @@ def _plan(nest: Nest, context: ir.Context, one_by_one: bool) -> tuple[_Step, ...
 def _made(call: PassCall, anchor: str, context: ir.Context) -> Pass:
     cls = find_pass(call.name)
     if "any" not in (anchor, cls.anchor) and cls.anchor != anchor:
-        raise UsageError(f"pass '{call.name}' runs on {cls.anchor}, not on {anchor} (column {call.column})",
-                         f"move it into {cls.anchor}(…)")
+        raise UsageError(
+            f"pass '{call.name}' runs on {cls.anchor}, not on {anchor} (column {call.column})",
+            f"move it into {cls.anchor}(…)",
+        )
     try:
         load_dialects(context, cls.dialects)
     except ValueError as error:
-        raise InternalError(f"pass '{call.name}' needs a dialect that IREE does not have: {_one_line(error)}") from None
+        raise InternalError(
+            f"pass '{call.name}' needs a dialect that IREE does not have: {_one_line(error)}"
+        ) from None
     return make_pass(cls, call.options)
 
 
@@ -132,12 +138,16 @@ def _native_pipeline(text: str, context: ir.Context) -> PassManager:
                 hint = "`fissile passes` lists fissile's, `iree-opt --help` lists IREE's"
             raise UsageError(f"unknown pass '{unknown.group(1)}'", hint) from None
         if refused := _REFUSED_OPTIONS.search(said):
-            raise UsageError(f"pass '{refused.group(1)}' does not take the options '{refused.group(2)}'",
-                             " ".join(said[:refused.start()].split())) from None
+            raise UsageError(
+                f"pass '{refused.group(1)}' does not take the options '{refused.group(2)}'",
+                " ".join(said[: refused.start()].split()),
+            ) from None
         raise UsageError("IREE refuses the pipeline: " + " ".join(said.split()), f"it was: {text}") from None
 
 
-def _run_step(step: _Step, op: ir.Operation, report: Callable[[Finding], None], watch: ContractWatch | None) -> None:
+def _run_step(
+    step: _Step, op: ir.Operation, report: Callable[[Finding], None], watch: ContractWatch | None
+) -> None:
     if isinstance(step, _NestStep):
         for child in _children(op, step.anchor):
             for inner in step.steps:
@@ -157,7 +167,9 @@ def _run_step(step: _Step, op: ir.Operation, report: Callable[[Finding], None], 
 def _children(op: ir.Operation, anchor: str) -> list[ir.Operation]:
     return [
         child.operation
-        for region in op.regions for block in region.blocks for child in block.operations
+        for region in op.regions
+        for block in region.blocks
+        for child in block.operations
         if anchor in (child.operation.name, "any")
     ]
 
@@ -172,14 +184,20 @@ def _run_python(instance: Pass, op: ir.Operation, report: Callable[[Finding], No
     except FissileError:
         raise
     except Exception as error:
-        raise InternalError(f"pass '{instance.name}' failed: {type(error).__name__}: {_one_line(error)}") from error
+        raise InternalError(
+            f"pass '{instance.name}' failed: {type(error).__name__}: {_one_line(error)}"
+        ) from error
     if made := _unregistered_ops(op) - unregistered:
-        raise InternalError(f"pass '{instance.name}' made unregistered ops: {', '.join(sorted(made))}",
-                            "name their dialects in the pass's `dialects`")
+        raise InternalError(
+            f"pass '{instance.name}' made unregistered ops: {', '.join(sorted(made))}",
+            "name their dialects in the pass's `dialects`",
+        )
     try:
         op.verify()
     except ir.MLIRError as error:
-        raise InternalError(f"pass '{instance.name}' left IR that does not verify: {_one_line(error)}") from error
+        raise InternalError(
+            f"pass '{instance.name}' left IR that does not verify: {_one_line(error)}"
+        ) from error
 
 
 def _unregistered_ops(root: ir.Operation) -> set[str]:
@@ -191,7 +209,11 @@ def _unregistered_ops(root: ir.Operation) -> set[str]:
         return ir.WalkResult.ADVANCE
 
     root.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return {name for name in names if not name.startswith("fissile.") and not root.context.is_registered_operation(name)}
+    return {
+        name
+        for name in names
+        if not name.startswith("fissile.") and not root.context.is_registered_operation(name)
+    }
 
 
 def _run_native(step: _NativeStep, op: ir.Operation) -> None:
@@ -207,12 +229,20 @@ def _findings(error: ir.MLIRError, step: _NativeStep) -> list[Finding]:
     for said in error.error_diagnostics:
         if said.severity == ir.DiagnosticSeverity.ERROR:
             place = place_of_location(said.location)
-            findings.append(Finding(
-                code="FIS002", message=said.message.split("\n", 1)[0], places=(place,) if place else (),
-                notes=(while_running,), detail=said.message,
-            ))
-    return findings or [Finding("FIS002", "a pass of IREE failed without a message",
-                                notes=(while_running,), detail=str(error))]
+            findings.append(
+                Finding(
+                    code="FIS002",
+                    message=said.message.split("\n", 1)[0],
+                    places=(place,) if place else (),
+                    notes=(while_running,),
+                    detail=said.message,
+                )
+            )
+    return findings or [
+        Finding(
+            "FIS002", "a pass of IREE failed without a message", notes=(while_running,), detail=str(error)
+        )
+    ]
 
 
 def _one_line(error: Exception) -> str:

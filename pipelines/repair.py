@@ -20,6 +20,7 @@ from .boundaries import apply_cuts
 from .dispatch_check import CheckedDispatch, DispatchChecker
 from .iree.names import DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT
 from .itinerary import Itinerary
+from .probe_pool import ProbePool
 from .session import Module, PhaseFailed
 
 MAX_ROUNDS = 96
@@ -63,6 +64,7 @@ class _Case:
     tried: list[tuple[int, ...]] = field(default_factory=list)
     accepted: tuple[int, ...] | None = None
     to_leave_out: list[int] = field(default_factory=list)
+    minimise: bool = True
 
     def spread(self, tags: Sequence[int]) -> set[int]:
         """``tags`` of the first dispatch, and what stands in their place in every dispatch of equal body."""
@@ -76,10 +78,10 @@ class _Case:
 class Repairer:
     """Diagnoses and repairs one module, given at phase global-optimization. The module itself is never changed."""
 
-    def __init__(self, itinerary: Itinerary, origin: Module) -> None:
+    def __init__(self, itinerary: Itinerary, origin: Module, pool: ProbePool) -> None:
         self._itinerary = itinerary
         self._origin = origin
-        self._checker = DispatchChecker()
+        self._checker = DispatchChecker(pool)
         self.ops: list[SourceOp] = describe_source_ops(origin.op)
         self._graph = ProducerGraph(origin.op)
         self._rounds = 0
@@ -129,7 +131,9 @@ class Repairer:
             families = members(list(diagnosis.groups), failing.dispatch.tags)
             families.sort(key=lambda family: len(tags & set(family)), reverse=True)
             case = _Case(failing, families, iter(()))
-            case.trials = trial_sets(self._candidates(failing, families[0]), self._excess(failing))
+            endless = failing.finding.code == "FIS106"
+            case.trials = trial_sets(self._candidates(failing, families[0]), self._excess(failing), endless)
+            case.minimise = not endless
             cases.append(case)
 
     def _candidates(self, failing: CheckedDispatch, tags: Sequence[int]) -> list[Candidate]:
@@ -183,7 +187,7 @@ class Repairer:
                 continue
             if case.accepted is None or len(tags) < len(case.accepted):
                 case.accepted = tags
-                case.to_leave_out = list(tags) if len(tags) > 1 else []
+                case.to_leave_out = list(tags) if len(tags) > 1 and case.minimise else []
 
     def _tell(self, before: Diagnosis, after: Diagnosis, cases: list[_Case], cuts: tuple[int, ...]) -> Repair:
         findings: list[Finding] = []

@@ -54,6 +54,8 @@ class CompileRequest:
     verbose: bool = False
     time_limit: float = 0.0
     """Seconds for the whole compile; 0 is none."""
+    dispatch_timeout: float = 30.0
+    """Seconds of code generation per dispatch after which it counts as endless; 0 is none."""
     stock: bool = field(default=False)
     """A mode that fissile has nothing to say about: the command line goes to iree-compile unchanged."""
     argv: tuple[str, ...] = ()
@@ -87,6 +89,7 @@ _OWN = {
     "fissile-werror": ("werror", "switch"),
     "fissile-verbose": ("verbose", "switch"),
     "fissile-time-limit": ("time_limit", "seconds"),
+    "dispatch-timeout": ("dispatch_timeout", "seconds"),
 }
 # iree-compile's driver flags: flag -> (field, kind).
 _DRIVER = {

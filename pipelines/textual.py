@@ -75,7 +75,9 @@ class _Parser:
             self.fail(f"this '{self.peek()}' closes nothing", "take it out")
         if self.peek() == "," or (not self.peek() and not isinstance(element, Nest)):
             self.at = 0
-            self.fail("a pipeline starts with the op that it runs on", f"write builtin.module({self.text.strip()})")
+            self.fail(
+                "a pipeline starts with the op that it runs on", f"write builtin.module({self.text.strip()})"
+            )
         if self.peek():
             self.fail(f"expected the end of the pipeline, found '{self.peek()}'", "join passes by ','")
         return element
@@ -86,8 +88,10 @@ class _Parser:
         match = _NAME.match(self.text, self.at)
         if not match:
             found = f"'{self.peek()}'" if self.peek() else "the end"
-            self.fail(f"expected a pass or an op name, found {found}",
-                      "one ',' stands between two passes, none before ')'" if self.peek() in ("", ",", ")") else "")
+            self.fail(
+                f"expected a pass or an op name, found {found}",
+                "one ',' stands between two passes, none before ')'" if self.peek() in ("", ",", ")") else "",
+            )
         self.at = match.end()
         self.space()
         if self.peek() == "(":
@@ -132,10 +136,12 @@ class _Parser:
             elif closing and c == closing[-1][0]:
                 closing.pop()
             elif c in _BRACKETS.values():
-                self.fail(f"expected '{closing[-1][0]}', found '{c}'", "close the brackets in the order they opened")
+                self.fail(
+                    f"expected '{closing[-1][0]}', found '{c}'", "close the brackets in the order they opened"
+                )
             self.at += 1
             if not closing:
-                return re.sub(r"\s*\n\s*", " ", self.text[opened + 1:self.at - 1]).strip()
+                return re.sub(r"\s*\n\s*", " ", self.text[opened + 1 : self.at - 1]).strip()
         self.at = quoted_at if quote else closing[-1][1]
         self.fail(f"this '{self.peek()}' is not closed", f"add a {quote or closing[-1][0]}")
 
@@ -144,11 +150,11 @@ class _Parser:
             self.at += 1
 
     def peek(self) -> str:
-        return self.text[self.at:self.at + 1]
+        return self.text[self.at : self.at + 1]
 
     def fail(self, message: str, hint: str) -> None:
         # One line of text around the column, so that the caret stands under it on any terminal.
         start = max(0, self.at - 60)
-        shown = self.text[start:self.at + 20].replace("\n", " ").replace("\t", " ")
+        shown = self.text[start : self.at + 20].replace("\n", " ").replace("\t", " ")
         caret = " " * (self.at - start) + "^"
         raise UsageError(f"pipeline, column {self.at + 1}: {message}\n  {shown}\n  {caret}", hint)

@@ -53,7 +53,9 @@ def _compile(job: dict) -> dict:
     Path(job["started"]).touch()
     spooled = Path(job["input"]) if job.get("input") else None
     try:
-        return GuardedCompile(request, Path(job["output"]), spooled).run().to_json()
+        compile_ = GuardedCompile(request, Path(job["output"]), spooled, job.get("ended", ""),
+                                  lambda dispatches: Path(job["translating"]).write_text(str(dispatches)))
+        return compile_.run().to_json()
     except MemoryError:
         raise InternalError("out of memory") from None
 

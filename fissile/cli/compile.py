@@ -26,6 +26,8 @@ options:
   --emit-mlir=FILE                   write the repaired module too; iree-compile --compile-from=global-optimization
                                      takes it
   --format=text|json                 how findings are printed on stderr
+  --dispatch-timeout=SECONDS         code generation of one dispatch that takes longer counts as endless, and
+                                     is repaired as any failure (default 30)
   --fissile-time-limit=SECONDS       stop the compiler after this time
   --fissile-werror                   warnings count as errors: exit 1 and no output
   --fissile-verbose                  IREE's own messages and the time of each step as well

@@ -1,8 +1,8 @@
 """The `fissile-opt` program: runs passes on MLIR, fissile's and IREE's mixed, and prints the result.
 
-    fissile-opt model.mlir --pass-pipeline='builtin.module(fissile-lower-boundaries,canonicalize)'
-    fissile-opt model.mlir --fissile-lower-boundaries
-    iree-compile … --iree-hal-preprocess-executables-with="fissile-opt --mlir-print-debuginfo --pass-pipeline=…"
+fissile-opt model.mlir --pass-pipeline='builtin.module(fissile-lower-boundaries,canonicalize)'
+fissile-opt model.mlir --fissile-lower-boundaries
+iree-compile … --iree-hal-preprocess-executables-with="fissile-opt --pass-pipeline=…"
 """
 
 from __future__ import annotations
@@ -55,8 +55,12 @@ def _run(words: list[str]) -> int:
     except Exception as error:
         if os.environ.get("FISSILE_TRACEBACK"):
             raise
-        return _tell(InternalError(f"{type(error).__name__}: {' '.join(str(error).split())}",
-                                   "FISSILE_TRACEBACK=1 shows where"), words)
+        return _tell(
+            InternalError(
+                f"{type(error).__name__}: {' '.join(str(error).split())}", "FISSILE_TRACEBACK=1 shows where"
+            ),
+            words,
+        )
 
 
 def _work(words: list[str]) -> ExitCode:
@@ -92,8 +96,9 @@ class _Stopped(Exception):
         self.findings = tuple(findings)
 
 
-def _transform(session, chunk: _Chunk, pipeline: str, flags: argparse.Namespace,
-               report: Callable[[Finding], None]) -> str:
+def _transform(
+    session, chunk: _Chunk, pipeline: str, flags: argparse.Namespace, report: Callable[[Finding], None]
+) -> str:
     """One part of the input, parsed, verified, run through the pipeline and printed."""
     from fissile.dialect import register
     from fissile.dialect.verify import verify_dialect
@@ -108,9 +113,13 @@ def _transform(session, chunk: _Chunk, pipeline: str, flags: argparse.Namespace,
         else:
             module = session.parse_text(chunk.text, chunk.name)
     except PhaseFailed as failed:
-        raise _Stopped([
-            Finding("FIS001", said.message, places=said.places[:1], detail=said.text) for said in failed.errors
-        ] or [Finding("FIS001", failed.message)]) from None
+        raise _Stopped(
+            [
+                Finding("FIS001", said.message, places=said.places[:1], detail=said.text)
+                for said in failed.errors
+            ]
+            or [Finding("FIS001", failed.message)]
+        ) from None
     if flags.verify_dialect and (wrong := verify_dialect(module.op)):
         raise _Stopped(wrong)
     if pipeline:
@@ -128,21 +137,39 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> _Parser:
     parser = _Parser(
-        prog="fissile-opt", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
+        prog="fissile-opt",
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Runs passes on MLIR, fissile's and IREE's mixed, and prints the result.",
         epilog="A single pass is a flag of its own: --fissile-lower-boundaries, with options after '=':\n"
-               "--fissile-place-boundaries='ops=1,2'. Several run in the order given.\n\n"
-               "exit status: 0 clean, 1 findings, 2 usage, 3 internal error",
+        "--fissile-place-boundaries='ops=1,2'. Several run in the order given.\n\n"
+        "exit status: 0 clean, 1 findings, 2 usage, 3 internal error",
     )
-    parser.add_argument("input", nargs="?", default="-", help="a file of MLIR; '-', the default, is standard input")
+    parser.add_argument(
+        "input", nargs="?", default="-", help="a file of MLIR; '-', the default, is standard input"
+    )
     parser.add_argument("-o", dest="output", default="-", metavar="FILE", help="where the result goes")
-    parser.add_argument("--pass-pipeline", default="", metavar="TEXT", help="builtin.module(pass,pass{option=1},…)")
-    parser.add_argument("--split-input-file", action="store_true", help="treat parts between '// -----' lines alone")
-    parser.add_argument("--verify-contracts", action="store_true", help="check every property after every pass")
-    parser.add_argument("--verify-dialect", action=argparse.BooleanOptionalAction, default=True,
-                        help="check the fissile ops of the input first")
-    parser.add_argument("--load-passes", action="append", default=[], metavar="FILE", help="a Python file of passes")
-    parser.add_argument("--allow-unregistered-dialect", action="store_true", help="taken for mlir-opt's sake: always on")
+    parser.add_argument(
+        "--pass-pipeline", default="", metavar="TEXT", help="builtin.module(pass,pass{option=1},…)"
+    )
+    parser.add_argument(
+        "--split-input-file", action="store_true", help="treat parts between '// -----' lines alone"
+    )
+    parser.add_argument(
+        "--verify-contracts", action="store_true", help="check every property after every pass"
+    )
+    parser.add_argument(
+        "--verify-dialect",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="check the fissile ops of the input first",
+    )
+    parser.add_argument(
+        "--load-passes", action="append", default=[], metavar="FILE", help="a Python file of passes"
+    )
+    parser.add_argument(
+        "--allow-unregistered-dialect", action="store_true", help="taken for mlir-opt's sake: always on"
+    )
     parser.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
     parser.add_argument("--list-passes", action="store_true", help="print fissile's passes and end")
     return parser
@@ -155,7 +182,9 @@ def _read_command_line(words: list[str]) -> tuple[argparse.Namespace, str]:
     parser = _parser()
     known_flags = [flag for action in parser._actions for flag in action.option_strings]
     # As in mlir-opt, one dash does for two.
-    words = ["-" + w if re.match(r"-[a-z][a-z-]", w) and "-" + w.split("=")[0] in known_flags else w for w in words]
+    words = [
+        "-" + w if re.match(r"-[a-z][a-z-]", w) and "-" + w.split("=")[0] in known_flags else w for w in words
+    ]
     for position, word in enumerate(words):
         if word.startswith("--load-passes"):
             file = word.partition("=")[2] or (words[position + 1] if position + 1 < len(words) else "")
@@ -174,10 +203,14 @@ def _read_command_line(words: list[str]) -> tuple[argparse.Namespace, str]:
         if not word.startswith("-"):
             raise UsageError(f"one input file, please: '{flags.input}' and '{word}' were given")
         candidates = known_flags + ["--" + name for name in names]
-        raise UsageError(f"unknown flag or pass '{word}'",
-                         closest(word, candidates) or "passes of IREE go into --pass-pipeline")
+        raise UsageError(
+            f"unknown flag or pass '{word}'",
+            closest(word, candidates) or "passes of IREE go into --pass-pipeline",
+        )
     if passes and flags.pass_pipeline:
-        raise UsageError("both --pass-pipeline and single passes were given", "put the passes into the pipeline")
+        raise UsageError(
+            "both --pass-pipeline and single passes were given", "put the passes into the pipeline"
+        )
     return flags, flags.pass_pipeline or _pipeline_of(passes)
 
 
@@ -194,7 +227,7 @@ def _pipeline_of(passes: Sequence[tuple[str, str]]) -> str:
 
 
 def _chunks(source: str, split: bool) -> list[_Chunk]:
-    """The input, whole or in parts. Each part is padded with empty lines, so that its places are the file's."""
+    """The input, whole or in parts, each padded with empty lines so that its places are the file's."""
     if source == "-":
         data = sys.stdin.buffer.read()
     else:
@@ -207,8 +240,10 @@ def _chunks(source: str, split: bool) -> list[_Chunk]:
     try:
         text = data.decode()
     except UnicodeDecodeError:
-        raise UsageError(f"{'standard input' if source == '-' else source} is not text",
-                         "bytecode is read from a named file, without --split-input-file") from None
+        raise UsageError(
+            f"{'standard input' if source == '-' else source} is not text",
+            "bytecode is read from a named file, without --split-input-file",
+        ) from None
     name = "<stdin>" if source == "-" else source
     if not split:
         return [_Chunk(name, text)]
@@ -291,8 +326,13 @@ def _in_child(words: list[str]) -> int:
         return 130
     if os.WIFSIGNALED(waited):
         name = signal.Signals(os.WTERMSIG(waited)).name
-        return _tell(InternalError(f"IREE crashed ({name}); nothing was written",
-                                   "a pass that does not fit its op can be the reason; see the message above"), words)
+        return _tell(
+            InternalError(
+                f"IREE crashed ({name}); nothing was written",
+                "a pass that does not fit its op can be the reason; see the message above",
+            ),
+            words,
+        )
     return os.WEXITSTATUS(waited)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from iree.compiler import ir
 
@@ -76,7 +77,11 @@ class Dispatch:
 
 def read_target(attribute: ir.Attribute) -> TargetFacts:
     """Facts from a `#hal.executable.target`; its text may be 10 KB, so it is never printed."""
-    text = str(attribute)
+    return _read_target_text(str(attribute))
+
+
+@lru_cache(maxsize=64)
+def _read_target_text(text: str) -> TargetFacts:
     backend = re.search(r'#hal\.executable\.target<"([^"]+)"', text)
 
     def number(pattern: str) -> int | None:
@@ -99,21 +104,25 @@ def read_target(attribute: ir.Attribute) -> TargetFacts:
 def dispatches(module: ir.Operation) -> list[Dispatch]:
     """Every dispatch of ``module`` in program order; a program for two targets gives two records each."""
     found: list[Dispatch] = []
-    targets: dict[str, TargetFacts] = {}
     for executable in _body(module):
-        if executable.name != "hal.executable":
+        if executable.name == "hal.executable":
+            found.extend(dispatches_of(executable))
+    return found
+
+
+def dispatches_of(executable: ir.Operation) -> list[Dispatch]:
+    """Every dispatch of one hal.executable, by variant."""
+    found: list[Dispatch] = []
+    for variant in _body(executable):
+        if variant.name != "hal.executable.variant":
             continue
-        for variant in _body(executable):
-            if variant.name != "hal.executable.variant":
+        target = read_target(variant.attributes["target"])
+        for inner in _body(variant):
+            if inner.name != "builtin.module":
                 continue
-            attribute = variant.attributes["target"]
-            target = targets.setdefault(str(attribute), read_target(attribute))
-            for inner in _body(variant):
-                if inner.name != "builtin.module":
-                    continue
-                for function in _body(inner):
-                    if function.name == "func.func" and function.regions[0].blocks:
-                        found.append(_dispatch(executable, _symbol(variant), target, function))
+            for function in _body(inner):
+                if function.name == "func.func" and function.regions[0].blocks:
+                    found.append(_dispatch(executable, _symbol(variant), target, function))
     return found
 
 
@@ -156,7 +165,9 @@ def _binding(op: ir.Operation) -> Binding:
     element = re.search(r"(?:x|<)((?:[su]?i|b?f|tf|index)\d*\w*)(?=[,>])", text)
     name = element.group(1) if element else ""
     digits = re.search(r"\d+", name)
-    readonly = "ReadOnly" in str(op.attributes["descriptor_flags"]) if "descriptor_flags" in op.attributes else False
+    readonly = "readonly" in text or any(
+        "ReadOnly" in str(op.attributes[name]) for name in op.attributes if name != "layout"
+    )
     return Binding(text, name, int(digits.group()) if digits else 64, readonly, tags_of(op), place_of(op))
 
 

@@ -33,6 +33,11 @@ def test_racing_producers_belong_together():
     assert sets[0] == (0, 1)
 
 
+def test_an_endless_dispatch_is_taken_apart_first():
+    sets = list(trial_sets([candidate(0), candidate(1), candidate(2)], excess=0, largest_first=True))
+    assert sets[0] == (0, 1, 2)
+
+
 def test_ops_upstream_of_the_root_come_before_the_root():
     sets = list(trial_sets([candidate(3, crossing=1, upstream=False), candidate(0, crossing=1000)], excess=0))
     assert sets[0] == (0,)

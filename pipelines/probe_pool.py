@@ -1,0 +1,149 @@
+"""Code generation for many dispatches, each under a deadline, none able to take the caller along.
+
+A few child processes (`probe_server`) generate code in parallel. One that crashes or exceeds the deadline is ended, and
+its dispatch gets a failure that says so; the next dispatch gets a fresh process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from fissile.passes.analysis.dispatches import Dispatch
+from fissile.passes.analysis.footprint import Footprint
+
+from .diagnostics import Diagnostic
+from .probe import Probed
+from .probe_server import decode_allocation, decode_diagnostic, decode_footprint
+
+TIMED_OUT = "code generation did not end within {:g} seconds"
+CRASHED = "code generation crashed ({})"
+
+
+@dataclass(frozen=True)
+class ProbeResult:
+    """``probed`` up to the resource check; ``converted``: the first error of the conversion to LLVM or SPIR-V.
+
+    ``seconds`` of one core. ``ended`` is "timed out" or "crashed" where the process had to be ended, else empty.
+    """
+
+    probed: Probed
+    converted: Diagnostic | None
+    seconds: float
+    ended: str = ""
+
+
+class ProbePool:
+    """Up to ``processes`` probe servers, started on demand. ``deadline`` seconds per dispatch, 0 for none."""
+
+    def __init__(self, flags: Sequence[str], deadline: float, processes: int | None = None) -> None:
+        self._flags = list(flags)
+        self._deadline = deadline
+        count = processes or max(1, min(4, len(os.sched_getaffinity(0))))
+        self._idle: queue.LifoQueue[_Server | None] = queue.LifoQueue()
+        for _ in range(count):
+            self._idle.put(None)
+        self._threads = ThreadPoolExecutor(count)
+
+    def __enter__(self) -> ProbePool:
+        return self
+
+    def __exit__(self, *_exc) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        while not self._idle.empty():
+            server = self._idle.get()
+            if server is not None:
+                server.end()
+
+    def probe_all(self, dispatches: Sequence[Dispatch], convert: bool = True) -> list[ProbeResult]:
+        """Results in the order of ``dispatches``."""
+        # Text is taken here: the module belongs to this thread.
+        jobs = [{"text": _standalone(d), "index": _index(d), "convert": convert} for d in dispatches]
+        return list(self._threads.map(self._run, jobs))
+
+    def _run(self, job: dict) -> ProbeResult:
+        server = self._idle.get()
+        try:
+            if server is None:
+                server = _Server(self._flags)
+            start = time.perf_counter()
+            answer = server.ask(job, self._deadline)
+            seconds = time.perf_counter() - start
+            if isinstance(answer, dict):
+                probed = answer["probed"]
+                races = tuple(decode_allocation(a) for a in probed["races"])
+                return ProbeResult(
+                    Probed(decode_footprint(probed["footprint"]), decode_diagnostic(probed["failure"]), races),
+                    decode_diagnostic(answer["converted"]), seconds)
+            server.end()
+            server = None
+            timed_out = answer is None
+            text = TIMED_OUT.format(self._deadline) if timed_out else CRASHED.format(answer)
+            return ProbeResult(Probed(Footprint(()), Diagnostic("error", text, text)), None, seconds,
+                               "timed out" if timed_out else "crashed")
+        finally:
+            self._idle.put(server)
+
+
+class _Server:
+    def __init__(self, flags: Sequence[str]) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "fissile.pipelines.probe_server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True, start_new_session=True,
+        )
+        self._send({"flags": list(flags)})
+
+    def ask(self, job: dict, deadline: float) -> dict | str | None:
+        """The answer, None when the deadline passed, or why the process ended."""
+        try:
+            self._send(job)
+        except BrokenPipeError:
+            return self._why()
+        ready, _, _ = select.select([self._process.stdout], [], [], deadline or None)
+        if not ready:
+            return None
+        line = self._process.stdout.readline()
+        return json.loads(line) if line.endswith("\n") else self._why()
+
+    def end(self) -> None:
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self._process.wait()
+        self._process.stdin.close()
+        self._process.stdout.close()
+
+    def _send(self, message: dict) -> None:
+        self._process.stdin.write(json.dumps(message) + "\n")
+        self._process.stdin.flush()
+
+    def _why(self) -> str:
+        status = self._process.wait()
+        return signal.Signals(-status).name if status < 0 else f"exit status {status}"
+
+
+def _standalone(dispatch: Dispatch) -> str:
+    """The dispatch's executable as a module of its own, locations and tags included."""
+    body = dispatch.executable.get_asm(enable_debug_info=True, use_local_scope=True, assume_verified=True)
+    return f"module {{\n{body}\n}}\n"
+
+
+def _index(dispatch: Dispatch) -> int:
+    """The dispatch's position among those of its own executable."""
+    from fissile.passes.analysis.dispatches import dispatches_of
+
+    same = dispatches_of(dispatch.executable)
+    return next(i for i, d in enumerate(same) if (d.name, d.variant) == (dispatch.name, dispatch.variant))
