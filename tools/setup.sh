@@ -189,6 +189,12 @@ find_vulkan() {  # a Vulkan device is wanted, never required
 key=$(wanted_key)
 if is_current "$key"; then exit 0; fi
 
+# IREE 3.13 starts its linker (iree-lld, inside .venv) through a shell without quoting its path.
+if [[ $root == *[[:space:]\"\'\`\$\\\(\)\;\&\|\<\>\*\?]* ]]; then
+  fail "IREE cannot link for llvm-cpu from a folder with a space or a shell's special character: $root" \
+       "move the clone to a plain path"
+fi
+
 { mkdir -p "$root/build" && : >>"$log"; } 2>/dev/null || fail "cannot write to $root/build" "is the clone yours?"
 # Two callers at once (make and CMake) would write one venv: the second waits, and finds it done.
 if command -v flock >/dev/null; then
