@@ -51,7 +51,9 @@ IREE_PHASES = {"global-optimization", "dispatch-creation", "executable-sources",
 
 NAMES_ALLOWED = {
     # (file, name): help texts and sources of a limit, read by people and never given to IREE.
+    ("fissile/cli/compile.py", "--iree-preprocessing-pass-pipeline"),
     ("fissile/rules.py", "--iree-hal-target-device"),
+    ("fissile/rules.py", "--iree-opt-strip-assertions"),
     ("fissile/rules.py", "--iree-vulkan-target"),
     ("passes/checks/narrow_storage.py", "--iree-vulkan-target"),
     ("fissile/target.py", "--iree-llvmcpu-stack-allocation-limit"),
