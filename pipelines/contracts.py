@@ -1,4 +1,4 @@
-"""Do a pipeline's passes chain? Asked of the text before it runs (FIS501), of the IR after each pass (FIS502)."""
+"""Do a pipeline's passes chain? Asked before it runs (FIS501), and of the IR after each pass (FIS502)."""
 
 from __future__ import annotations
 

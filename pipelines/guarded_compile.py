@@ -24,7 +24,7 @@ from .iree.names import (
 from .itinerary import Itinerary, Stop
 from .pass_runner import run_pipeline
 from .probe_pool import ProbePool
-from .repair import Diagnosis, Repairer
+from .repair import Repair, Repairer
 from .request import CompileRequest
 from .session import Module, PhaseFailed, Session, phase_index
 
@@ -45,7 +45,7 @@ class GuardedCompile:
 
     ``spooled_input`` holds what came from standard input, where the request's input is "-". ``ended`` says how an
     earlier straight compile of the same request took its process along; it is not tried again then.
-    ``progress`` is told how many dispatches are about to be translated: from then on time is the compiler's.
+    ``progress`` is told how many dispatches are about to be translated, and 0 when that is over.
     """
 
     def __init__(self, request: CompileRequest, output: Path, spooled_input: Path | None = None,
@@ -58,6 +58,7 @@ class GuardedCompile:
         self.input_name = STDIN_NAME if spooled_input else ""
         self.seconds: dict[str, float] = {}
         self.facts: dict[str, object] = {}
+        self.backends: tuple[str, ...] = ()
         self.session = Session(verify_ir=request.verify_ir, dump_phases_to=request.dump_phases_to)
         if request.remarks_filter:
             self.session.remarks(request.remarks_filter, request.remarks_file)
@@ -103,16 +104,18 @@ class GuardedCompile:
         try:
             if phase_index(module.phase) < phase_index(DISPATCHES_CONFIGURED_AT) <= phase_index(end):
                 findings += self.itinerary.advance(module, DISPATCHES_CONFIGURED_AT)
-                stop_on_leftovers(module)
-                findings += check_narrow_storage(dispatches(module.op))
+                findings += self._look(module)
                 if shares_workgroup_memory(module) and self._can_go_back():
                     return findings, RaceFound()
-            self.progress(len(dispatches(module.op)) if module.phase == DISPATCHES_CONFIGURED_AT else 0)
+                self.progress(len(dispatches(module.op)))
             findings += self.itinerary.advance(module, end)
-            stop_on_leftovers(module)
             self._write(module)
         except PhaseFailed as failure:
             return findings, failure
+        finally:
+            self.progress(0)
+        if self.request.verify:
+            findings += self._verify_artifact()
         return findings, None
 
     # --- repair
@@ -145,22 +148,51 @@ class GuardedCompile:
             return list(repair.findings)
         if self.request.repair == "suggest":
             return [suggested(finding) for finding in repair.findings]
-        return [*repair.findings, *self._finish(origin, repair.cuts)]
+        return self._finish(origin, repair)
 
-    def _finish(self, origin: Module, cuts: Iterable[int]) -> list[Finding]:
+    def _finish(self, origin: Module, repair: Repair) -> list[Finding]:
         """Cuts the real module, which carries no tags, and compiles it to the end."""
-        apply_cuts(origin, tuple(cuts))
+        original = origin.text() if self.request.verify else ""
+        apply_cuts(origin, repair.cuts)
+        repaired = origin.text() if self.request.verify else ""
         if self.request.emit_mlir:
             self.session.write(origin, self.request.emit_mlir, "ir")
+        told = list(repair.findings)
         try:
             findings = self.itinerary.advance(origin, DISPATCHES_CONFIGURED_AT)
-            findings += check_narrow_storage(dispatches(origin.op))
+            findings += self._look(origin)
             findings += self.itinerary.advance(origin, self.request.compile_to)
-            stop_on_leftovers(origin)
             self._write(origin)
         except PhaseFailed as failure:
-            return [rejected(failure)]
-        return findings
+            return [*told, rejected(failure)]
+        if self.request.verify:
+            from .verification import verify_repair, with_numerics  # NumPy: only where asked
+
+            with self._step("verify"):
+                certificate = verify_repair(original, repaired, self.request.verify_seeds)
+            self.facts["certificate"] = certificate.to_json()
+            told = with_numerics(told, certificate.sentence.replace("local-task", "llvm-cpu"))
+            findings += [*certificate.findings, *self._verify_artifact()]
+        return [*told, *findings]
+
+    def _verify_artifact(self) -> list[Finding]:
+        """Runs what was written where a runtime for it answers: a finding where it differs from the input on llvm-cpu."""
+        if self.request.compile_from != "start" or self.request.compile_to != "end":
+            return []
+        if self.request.output_format != "vm-bytecode":
+            return []
+        from .verification import verify_artifact
+
+        with self._step("verify"):
+            certificate, why_not = verify_artifact(self.input, self.output, self.backends, self.request.verify_seeds)
+        self.facts["artifact"] = certificate.to_json() if certificate else why_not
+        return list(certificate.findings) if certificate else []
+
+    def _look(self, module: Module) -> list[Finding]:
+        """Findings about configured dispatches that need no code generation."""
+        formed = dispatches(module.op)
+        self.backends = tuple(dict.fromkeys(d.target.backend for d in formed))
+        return check_narrow_storage(formed)
 
     # --- stops, output, report
 

@@ -99,9 +99,11 @@ def run_job(job: dict, folder: Path, time_limit: float = 0.0, dispatch_timeout: 
                     break
                 except subprocess.TimeoutExpired:
                     now = time.monotonic()
-                    if dispatch_timeout and translation_ends is math.inf and translating.exists():
-                        count = int(translating.read_text() or 1)
-                        translation_ends = now + dispatch_timeout * max(1, math.ceil(count / cores))
+                    count = int(translating.read_text() or 0) if translating.exists() else 0
+                    if not count:
+                        translation_ends = math.inf
+                    elif dispatch_timeout and translation_ends is math.inf:
+                        translation_ends = now + dispatch_timeout * math.ceil(count / cores)
                     if now > min(deadline, translation_ends):
                         timed_out, status = True, 124
                         break

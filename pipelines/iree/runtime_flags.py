@@ -21,3 +21,6 @@ FLAGS_BY_BACKEND = {
 }
 
 BACKEND_OF_RUNTIME = {"local-task": "llvm-cpu", "vulkan": "vulkan", "cuda": "cuda", "hip": "hip"}
+
+RUNTIME_OF_BACKEND = {"llvm-cpu": "local-task", "vulkan-spirv": "vulkan", "cuda": "cuda", "rocm": "hip"}
+"""Executable target backend -> the runtime that loads what it makes."""

@@ -1,0 +1,49 @@
+"""What `fissile compile --verify` proves: the repair computes the same, and the artifact does so where it can run."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from fissile.finding import Finding, Help, Severity
+
+from .iree.runtime_flags import RUNTIME_OF_BACKEND
+from .numerics.certificate import Certificate
+from .numerics.runtimes import present
+from .numerics.verify import Options, certify_transform, verify
+
+
+def verify_repair(original: str, repaired: str, seeds: int) -> Certificate:
+    """Both modules (MLIR text after global optimisation, for whatever target) run on llvm-cpu with the same inputs."""
+    return certify_transform(original, repaired, options=Options(seeds=tuple(range(seeds))))
+
+
+def verify_artifact(source: Path, artifact: Path, backends: Iterable[str], seeds: int) -> tuple[Certificate | None, str]:
+    """Runs ``artifact`` on its own runtime and compares it with ``source``, compiled by stock IREE for llvm-cpu.
+
+    Returns no certificate, and why in words, where no runtime for its ``backends`` answers here.
+    """
+    wanted = [RUNTIME_OF_BACKEND[b] for b in dict.fromkeys(backends) if b in RUNTIME_OF_BACKEND]
+    answering = {runtime.name for runtime in present()}
+    on = tuple(name for name in wanted if name in answering)
+    if not on:
+        return None, f"not run: no {' or '.join(wanted) or 'known'} device answers here"
+    with tempfile.TemporaryDirectory(prefix="fissile-artifact-") as folder:
+        module = Path(folder, "artifact.vmfb")
+        shutil.copyfile(artifact, module)
+        return verify(source, module, options=Options(on=on, seeds=tuple(range(seeds)))), ""
+
+
+def with_numerics(findings: Iterable[Finding], sentence: str) -> list[Finding]:
+    """``findings`` with the row `numerics` added to what was done."""
+    from dataclasses import replace
+
+    told = []
+    for finding in findings:
+        if finding.severity is Severity.REPAIRED:
+            helps: tuple[Help, ...] = tuple(replace(h, facts=(*h.facts, ("numerics", sentence))) for h in finding.helps)
+            finding = finding.with_(helps=helps)
+        told.append(finding)
+    return told
