@@ -9,14 +9,36 @@ from pathlib import Path
 from iree.compiler import ir
 
 from .ops import (
-    BUDGET, GROUP_TERMINATOR, OP_NAMES, STORAGE_TYPE, AllocStorageOp, AllocTensorOp, BoundaryOp, GroupOp, KillOp,
+    BUDGET,
+    GROUP_TERMINATOR,
+    OP_NAMES,
+    STORAGE_TYPE,
+    AllocStorageOp,
+    AllocTensorOp,
+    BoundaryOp,
+    GroupOp,
+    KillOp,
     RequireOp,
 )
 from .places import ops_of, place_of, place_of_location
 
 __all__ = [
-    "AllocStorageOp", "AllocTensorOp", "BUDGET", "BoundaryOp", "GROUP_TERMINATOR", "GroupOp", "KillOp", "OP_NAMES",
-    "RequireOp", "STORAGE_TYPE", "irdl_file", "load_dialects", "ops_of", "place_of", "place_of_location", "register",
+    "AllocStorageOp",
+    "AllocTensorOp",
+    "BUDGET",
+    "BoundaryOp",
+    "GROUP_TERMINATOR",
+    "GroupOp",
+    "KillOp",
+    "OP_NAMES",
+    "RequireOp",
+    "STORAGE_TYPE",
+    "irdl_file",
+    "load_dialects",
+    "ops_of",
+    "place_of",
+    "place_of_location",
+    "register",
 ]
 
 
@@ -26,7 +48,9 @@ def register(context: ir.Context) -> None:
 
 
 def load_dialects(context: ir.Context, names: Iterable[str]) -> None:
-    """Loads MLIR dialects, so that ops of theirs that Python builds are registered ops. Raises ValueError for an unknown one.
+    """Loads MLIR dialects, so that ops of theirs that Python builds are registered ops.
+
+    Raises ValueError for an unknown one.
 
     With unregistered ops allowed, an op of a dialect that is known but not loaded is created without an error
     as an unregistered op, and IREE crashes when it meets it (seen on 3.13 with compute_barrier.start).

@@ -1,9 +1,9 @@
-// The dialect `fissile` in IRDL, for `iree-opt --irdl-file=fissile.irdl.mlir`. `ops.py` holds the same ops for
-// use in process, `verify.py` all their rules; a test holds the three together.
+// The dialect `fissile` in IRDL, for `iree-opt --irdl-file=fissile.irdl.mlir`. `ops.py` holds the same ops
+// for use in process, `verify.py` all their rules; a test holds the three together.
 //
-// What IRDL cannot say, and verify.py does: that a group's yielded types are its result types, that sizes match
-// dynamic dimensions, that a message is not empty, that fissile.budget is a positive i64. And one thing IRDL
-// says too strictly: a variadic constraint binds once, so here all results of one group must have one type.
+// What IRDL cannot say, and verify.py does: that a group's yielded types are its result types, that sizes
+// match dynamic dimensions, that a message is not empty, that fissile.budget is a positive i64. And one thing
+// IRDL says too strictly: a variadic constraint binds once, so all results of one group must have one type.
 irdl.dialect @fissile {
   irdl.type @storage {}
 

@@ -34,12 +34,26 @@ class _FissileOp(ir.OpView):
 
     _ODS_REGIONS = (0, True)
 
-    def _build(self, operands: Sequence[ir.Value], results: Sequence[ir.Type], attributes: dict | None = None,
-               loc: ir.Location | None = None, ip: ir.InsertionPoint | None = None) -> None:
+    def _build(
+        self,
+        operands: Sequence[ir.Value],
+        results: Sequence[ir.Type],
+        attributes: dict | None = None,
+        loc: ir.Location | None = None,
+        ip: ir.InsertionPoint | None = None,
+    ) -> None:
         super().__init__(
-            self.OPERATION_NAME, self._ODS_REGIONS, self._ODS_OPERAND_SEGMENTS, self._ODS_RESULT_SEGMENTS,
-            attributes=attributes or {}, results=list(results), operands=list(operands),
-            successors=None, regions=None, loc=loc, ip=ip,
+            self.OPERATION_NAME,
+            self._ODS_REGIONS,
+            self._ODS_OPERAND_SEGMENTS,
+            self._ODS_RESULT_SEGMENTS,
+            attributes=attributes or {},
+            results=list(results),
+            operands=list(operands),
+            successors=None,
+            regions=None,
+            loc=loc,
+            ip=ip,
         )
 
 
@@ -85,7 +99,9 @@ class RequireOp(_FissileOp):
     OPERATION_NAME = "fissile.require"
 
     def __init__(self, condition: ir.Value, message: str, *, loc=None, ip=None) -> None:
-        self._build([condition], [], {"message": ir.StringAttr.get(message, context=condition.context)}, loc, ip)
+        self._build(
+            [condition], [], {"message": ir.StringAttr.get(message, context=condition.context)}, loc, ip
+        )
 
     @property
     def condition(self) -> ir.Value:
@@ -119,8 +135,16 @@ class AllocTensorOp(_FissileOp):
 
     OPERATION_NAME = "fissile.alloc_tensor"
 
-    def __init__(self, result: ir.Type, storage: ir.Value, offset: ir.Value, sizes: Sequence[ir.Value] = (), *,
-                 loc=None, ip=None) -> None:
+    def __init__(
+        self,
+        result: ir.Type,
+        storage: ir.Value,
+        offset: ir.Value,
+        sizes: Sequence[ir.Value] = (),
+        *,
+        loc=None,
+        ip=None,
+    ) -> None:
         self._build([storage, offset, *sizes], [result], loc=loc, ip=ip)
 
     @property

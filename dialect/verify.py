@@ -1,4 +1,4 @@
-"""Are the fissile ops and attributes of a module well formed? One finding (FIS402) for each rule that one breaks."""
+"""Are the fissile ops and attributes of a module well formed? One finding (FIS402) for each broken rule."""
 
 from __future__ import annotations
 
@@ -20,9 +20,14 @@ def verify_dialect(root: ir.Operation) -> list[Finding]:
     def visit(op: ir.Operation) -> ir.WalkResult:
         for sentence in _complaints(op):
             place = place_of(op)
-            findings.append(Finding(
-                code="FIS402", message=f"{op.name}: {sentence}", subject=op.name, places=(place,) if place else (),
-            ))
+            findings.append(
+                Finding(
+                    code="FIS402",
+                    message=f"{op.name}: {sentence}",
+                    subject=op.name,
+                    places=(place,) if place else (),
+                )
+            )
         return ir.WalkResult.ADVANCE
 
     root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
@@ -36,7 +41,7 @@ def _complaints(op: ir.Operation) -> Iterator[str]:
         return
     rule = _RULES.get(op.name)
     if rule is None:
-        yield f"the dialect has no such op; {closest(op.name, list(OP_NAMES)) or 'known: ' + ', '.join(OP_NAMES)}"
+        yield f"the dialect has no such op; {closest(op.name, list(OP_NAMES))}"
         return
     regions = 1 if op.name == "fissile.group" else 0
     if len(op.regions) != regions:
@@ -111,8 +116,10 @@ def _alloc_storage(op: ir.Operation) -> Iterator[str]:
 
 def _alloc_tensor(op: ir.Operation) -> Iterator[str]:
     if len(op.operands) < 2:
-        yield f"it takes a storage, an offset in bytes and a size for each dynamic dimension, not " \
-              f"{_count(len(op.operands), 'operand')}"
+        yield (
+            f"it takes a storage, an offset in bytes and a size for each dynamic dimension, not "
+            f"{_count(len(op.operands), 'operand')}"
+        )
         return
     yield from (wrong := list(_shape(op, operands=None, results=1)))
     if not _is_storage(op.operands[0].type):
@@ -127,9 +134,9 @@ def _alloc_tensor(op: ir.Operation) -> Iterator[str]:
         yield f"its result is a ranked tensor, not {result}"
         return
     dynamic = sum(result.is_dynamic_dim(i) for i in range(result.rank))
-    if dynamic != len(op.operands) - 2:
-        yield f"{result} has {_count(dynamic, 'dynamic dimension')}, and {_count(len(op.operands) - 2, 'size')} " \
-              "are given"
+    given = len(op.operands) - 2
+    if dynamic != given:
+        yield f"{result} has {_count(dynamic, 'dynamic dimension')}, and {_count(given, 'size')} given"
 
 
 def _kill(op: ir.Operation) -> Iterator[str]:

@@ -32,8 +32,18 @@ if TYPE_CHECKING:
     from iree.compiler import ir
 
 __all__ = [
-    "Contract", "Offence", "Pass", "PassDefinitionError", "PassFailed", "Property", "define_property",
-    "find_property", "make_pass", "option", "register_pass", "registered_passes",
+    "Contract",
+    "Offence",
+    "Pass",
+    "PassDefinitionError",
+    "PassFailed",
+    "Property",
+    "define_property",
+    "find_property",
+    "make_pass",
+    "option",
+    "register_pass",
+    "registered_passes",
 ]
 
 
@@ -94,7 +104,7 @@ class Pass:
     contract: ClassVar[Contract] = Contract()
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        """Reads or changes ``op``. Findings that do not stop the pipeline go to ``report``; PassFailed stops it."""
+        """Reads or changes ``op``. Findings go to ``report``; raising PassFailed stops the pipeline."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -110,7 +120,9 @@ _KEBAB = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 PassClass = TypeVar("PassClass", bound=type[Pass])
 
 
-def define_property(name: str, sentence: str) -> Callable[[Callable[[ir.Operation], list[Offence]]], Property]:
+def define_property(
+    name: str, sentence: str
+) -> Callable[[Callable[[ir.Operation], list[Offence]]], Property]:
     """Makes the decorated predicate a Property that contracts can name."""
 
     def define(offences: Callable[[ir.Operation], list[Offence]]) -> Property:
@@ -129,7 +141,7 @@ def find_property(name: str) -> Property:
 
 
 def register_pass(cls: PassClass) -> PassClass:
-    """Class decorator: checks the definition and makes the pass known by its name. Raises PassDefinitionError."""
+    """Class decorator: makes the pass known by its name. Raises PassDefinitionError for a wrong one."""
     _check_definition(cls)
     _PASSES[cls.name] = cls
     return cls
@@ -175,8 +187,10 @@ def _check_options(cls: type, refuse: Callable[[str], None]) -> None:
     kinds = option_types(cls)
     for field in dataclasses.fields(cls):
         if not is_supported(kinds[field.name]):
-            refuse(f"option '{field.name}' has type {kinds[field.name]}; supported are int, bool, float, str, "
-                   "tuple[int, ...] and tuple[str, ...]")
+            refuse(
+                f"option '{field.name}' has type {kinds[field.name]}; supported are int, bool, float, str, "
+                "tuple[int, ...] and tuple[str, ...]"
+            )
         if field.default is dataclasses.MISSING:
             refuse(f"option '{field.name}' has no default")
         if not field.metadata.get("doc"):
@@ -186,7 +200,9 @@ def _check_options(cls: type, refuse: Callable[[str], None]) -> None:
 def _check_contract(contract: object, refuse: Callable[[str], None]) -> None:
     if not isinstance(contract, Contract):
         refuse("its contract is not a Contract")
-    parts: Sequence[tuple[str, object]] = [(f.name, getattr(contract, f.name)) for f in dataclasses.fields(contract)]
+    parts: Sequence[tuple[str, object]] = [
+        (f.name, getattr(contract, f.name)) for f in dataclasses.fields(contract)
+    ]
     for part, properties in parts:
         if not isinstance(properties, tuple):
             refuse(f"contract.{part} is not a tuple of properties")

@@ -21,7 +21,7 @@ _OPENING = {"{": "}", "[": "]", "(": ")"}
 
 
 def option(default: Any, doc: str) -> Any:
-    """A documented pass option: a dataclass field with its default and one sentence that says what it does."""
+    """A pass option: a dataclass field with its default and one sentence that says what it does."""
     return dataclasses.field(default=default, metadata={"doc": doc})
 
 
@@ -106,8 +106,13 @@ def _without_none(kind: Any) -> Any:
 
 
 def _expected(kind: Any) -> str:
-    return {"int": "an integer", "bool": "true or false", "float": "a number", "str": "a word",
-            "list of int": "integers separated by commas"}.get(type_name(kind), "words separated by commas")
+    return {
+        "int": "an integer",
+        "bool": "true or false",
+        "float": "a number",
+        "str": "a word",
+        "list of int": "integers separated by commas",
+    }.get(type_name(kind), "words separated by commas")
 
 
 def _convert(kind: Any, text: str | None) -> Any:
@@ -150,7 +155,9 @@ def _needs_wrapping(text: str) -> bool:
 
 
 def _unwrapped(text: str) -> str:
-    if len(text) >= 2 and (text[0] == text[-1] and text[0] in _QUOTES or text[0] == "{" and _closes_at_end(text)):
+    if len(text) >= 2 and (
+        text[0] == text[-1] and text[0] in _QUOTES or text[0] == "{" and _closes_at_end(text)
+    ):
         return text[1:-1]
     return text
 

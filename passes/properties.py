@@ -24,7 +24,9 @@ def NO_REQUIRES(op: ir.Operation) -> list[Offence]:
     return _offending_ops(op, "fissile.require")
 
 
-@define_property("no-fissile-storage", "no fissile.alloc_storage, fissile.alloc_tensor or fissile.kill is left")
+@define_property(
+    "no-fissile-storage", "no fissile.alloc_storage, fissile.alloc_tensor or fissile.kill is left"
+)
 def NO_STORAGE(op: ir.Operation) -> list[Offence]:
     return _offending_ops(op, "fissile.alloc_storage", "fissile.alloc_tensor", "fissile.kill")
 
@@ -43,13 +45,19 @@ def LINALG_ON_TENSORS(op: ir.Operation) -> list[Offence]:
     ]
 
 
-@define_property("dispatches-not-formed", "dispatch creation has not run: no executable and no dispatch of one")
+@define_property(
+    "dispatches-not-formed", "dispatch creation has not run: no executable and no dispatch of one"
+)
 def DISPATCHES_NOT_FORMED(op: ir.Operation) -> list[Offence]:
     # A pre-formed flow.dispatch.region is input of dispatch creation, so it does not count.
-    return _offending_ops(op, "flow.dispatch.workgroups", "flow.executable", "hal.executable", "stream.executable")
+    return _offending_ops(
+        op, "flow.dispatch.workgroups", "flow.executable", "hal.executable", "stream.executable"
+    )
 
 
-@define_property("dispatches-formed", "dispatch creation has run: no structured op is left outside a dispatch")
+@define_property(
+    "dispatches-formed", "dispatch creation has run: no structured op is left outside a dispatch"
+)
 def DISPATCHES_FORMED(op: ir.Operation) -> list[Offence]:
     return [
         Offence(f"{found.name} is in no dispatch", place_of(found))
@@ -68,4 +76,6 @@ def _in_dispatch(op: ir.Operation) -> bool:
 
 
 def _offending_ops(op: ir.Operation, *names: str) -> list[Offence]:
-    return [Offence(f"{found.name} is there", place_of(found)) for name in names for found in ops_of(op, name)]
+    return [
+        Offence(f"{found.name} is there", place_of(found)) for name in names for found in ops_of(op, name)
+    ]

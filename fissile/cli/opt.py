@@ -18,11 +18,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fissile.errors import ExitCode, FissileError, InternalError, UsageError, closest
+from fissile.cli.opt_flags import read_command_line
+from fissile.errors import ExitCode, FissileError, InternalError, UsageError
 from fissile.finding import Finding, Severity
 
 _SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
-_PASS_FLAG = re.compile(r"--?([a-z][a-z0-9-]*)(?:=(.*))?", re.DOTALL)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -64,7 +64,7 @@ def _run(words: list[str]) -> int:
 
 
 def _work(words: list[str]) -> ExitCode:
-    flags, pipeline = _read_command_line(words)
+    flags, pipeline = read_command_line(words)
     if flags.list_passes:
         _print_passes()
         return ExitCode.CLEAN
@@ -130,102 +130,6 @@ def _transform(
     return module.text(locations=flags.mlir_print_debuginfo).rstrip("\n") + "\n"
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> None:
-        raise UsageError(message, "fissile-opt --help lists the flags")
-
-
-def _parser() -> _Parser:
-    parser = _Parser(
-        prog="fissile-opt",
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Runs passes on MLIR, fissile's and IREE's mixed, and prints the result.",
-        epilog="A single pass is a flag of its own: --fissile-lower-boundaries, with options after '=':\n"
-        "--fissile-place-boundaries='ops=1,2'. Several run in the order given.\n\n"
-        "exit status: 0 clean, 1 findings, 2 usage, 3 internal error",
-    )
-    parser.add_argument(
-        "input", nargs="?", default="-", help="a file of MLIR; '-', the default, is standard input"
-    )
-    parser.add_argument("-o", dest="output", default="-", metavar="FILE", help="where the result goes")
-    parser.add_argument(
-        "--pass-pipeline", default="", metavar="TEXT", help="builtin.module(pass,pass{option=1},…)"
-    )
-    parser.add_argument(
-        "--split-input-file", action="store_true", help="treat parts between '// -----' lines alone"
-    )
-    parser.add_argument(
-        "--verify-contracts", action="store_true", help="check every property after every pass"
-    )
-    parser.add_argument(
-        "--verify-dialect",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="check the fissile ops of the input first",
-    )
-    parser.add_argument(
-        "--load-passes", action="append", default=[], metavar="FILE", help="a Python file of passes"
-    )
-    parser.add_argument(
-        "--allow-unregistered-dialect", action="store_true", help="taken for mlir-opt's sake: always on"
-    )
-    parser.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
-    parser.add_argument("--list-passes", action="store_true", help="print fissile's passes and end")
-    return parser
-
-
-def _read_command_line(words: list[str]) -> tuple[argparse.Namespace, str]:
-    """The flags, and the one pipeline that --pass-pipeline or the single passes make."""
-    from fissile.passes.catalogue import known_passes, load_user_passes
-
-    parser = _parser()
-    known_flags = [flag for action in parser._actions for flag in action.option_strings]
-    # As in mlir-opt, one dash does for two.
-    words = [
-        "-" + w if re.match(r"-[a-z][a-z-]", w) and "-" + w.split("=")[0] in known_flags else w for w in words
-    ]
-    for position, word in enumerate(words):
-        if word.startswith("--load-passes"):
-            file = word.partition("=")[2] or (words[position + 1] if position + 1 < len(words) else "")
-            load_user_passes(file)
-    names = set(known_passes())
-    passes, rest = [], []
-    for word in words:
-        match = _PASS_FLAG.fullmatch(word)
-        if match and match.group(1) in names:
-            passes.append((match.group(1), match.group(2) or ""))
-        else:
-            rest.append(word)
-    flags, unknown = parser.parse_known_args(rest)
-    if unknown:
-        word = unknown[0].split("=")[0]
-        if not word.startswith("-"):
-            raise UsageError(f"one input file, please: '{flags.input}' and '{word}' were given")
-        candidates = known_flags + ["--" + name for name in names]
-        raise UsageError(
-            f"unknown flag or pass '{word}'",
-            closest(word, candidates) or "passes of IREE go into --pass-pipeline",
-        )
-    if passes and flags.pass_pipeline:
-        raise UsageError(
-            "both --pass-pipeline and single passes were given", "put the passes into the pipeline"
-        )
-    return flags, flags.pass_pipeline or _pipeline_of(passes)
-
-
-def _pipeline_of(passes: Sequence[tuple[str, str]]) -> str:
-    from fissile.passes.catalogue import find_pass
-
-    parts = []
-    for name, options in passes:
-        options = options[1:-1] if options.startswith("{") and options.endswith("}") else options
-        call = f"{name}{{{options}}}" if options else name
-        anchor = find_pass(name).anchor
-        parts.append(call if anchor in ("builtin.module", "any") else f"{anchor}({call})")
-    return f"builtin.module({','.join(parts)})" if parts else ""
-
-
 def _chunks(source: str, split: bool) -> list[_Chunk]:
     """The input, whole or in parts, each padded with empty lines so that its places are the file's."""
     if source == "-":
@@ -261,7 +165,13 @@ def _write(text: str, output: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    path = Path(output)
+    path = Path(output).resolve()  # a link stays a link to what is replaced
+    if path.exists() and not path.is_file():  # a device or a pipe must not be replaced by a file
+        try:
+            path.write_text(text)
+        except OSError as error:
+            raise UsageError(f"cannot write {output}: {error.strerror}") from None
+        return
     try:
         with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
             file.write(text)

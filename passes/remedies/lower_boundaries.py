@@ -17,12 +17,13 @@ from fissile.passes.properties import DISPATCHES_NOT_FORMED, NO_BOUNDARIES
 
 
 def dynamic_sizes(value: ir.Value) -> list[ir.Value]:
-    """The sizes (index) of the dynamic dimensions of a ranked tensor, read by tensor.dim at the insertion point."""
+    """The sizes (index) of a ranked tensor's dynamic dimensions, read at the insertion point."""
     kind = ir.RankedTensorType(value.type)
     index = ir.IndexType.get()
     return [
         tensor.dim(value, arith.constant(index, position))
-        for position in range(kind.rank) if kind.is_dynamic_dim(position)
+        for position in range(kind.rank)
+        if kind.is_dynamic_dim(position)
     ]
 
 
@@ -33,7 +34,7 @@ class LowerBoundaries(Pass):
 
     IREE's dispatch creation fuses nothing across that op and erases it at its end: it costs no copy, no
     synchronisation and no extra submission (measured on 3.13; util.optimization_barrier costs all three).
-    Run it on the output of global optimisation: earlier passes may move ops across it, and later is too late.
+    Run it on the output of global optimisation, or on the source: after dispatch creation is too late.
     """
 
     name: ClassVar[str] = "fissile-lower-boundaries"

@@ -32,9 +32,11 @@ class _OnlyInside(Exception):
 class LowerGroups(Pass):
     """Turns each fissile.group into a flow.dispatch.region around the same ops.
 
-    IREE's dispatch creation keeps a region that is there already and makes one dispatch of it. Run it on
-    the output of global optimisation. The sizes of results with dynamic dimensions are computed in front of
-    the region; one that cannot be is FIS405, all of them at once.
+    IREE's dispatch creation keeps a region that is there already and makes one dispatch of it. A group that
+    a pass made after global optimisation is lowered there. One in the source must be lowered before IREE's
+    abi phase: MLIR's inliner crashes on an unregistered op with a region (LLVM 24, IREE 3.13). The sizes of
+    results with dynamic dimensions are computed in front of the region; one that cannot be is FIS405, all
+    of them at once.
     """
 
     name: ClassVar[str] = "fissile-lower-groups"
@@ -54,7 +56,7 @@ class LowerGroups(Pass):
                 failed.append(_finding(group, stuck.op))
                 continue
             group.regions[0].blocks[0].append_to(region.operation.regions[0])
-            for old, new in zip(list(group.results), list(region.operation.results)):
+            for old, new in zip(list(group.results), list(region.operation.results), strict=True):
                 old.replace_all_uses_with(new)
             group.erase()
         if failed:
@@ -111,7 +113,7 @@ def _outside(value: ir.Value, group: ir.Operation, copies: dict) -> ir.Value:
     operands: Sequence[ir.Value] = [_outside(operand, group, copies) for operand in op.operands]
     attributes = {named.name: named.attr for named in _attributes(op)}
     copy = ir.Operation.create(op.name, [r.type for r in op.results], operands, attributes)
-    for old, new in zip(list(op.results), list(copy.results)):
+    for old, new in zip(list(op.results), list(copy.results), strict=True):
         copies[old] = new
     return copies[value]
 
@@ -135,6 +137,8 @@ def _is_inside(value: ir.Value, group: ir.Operation) -> bool:
 def _finding(group: ir.Operation, blame: ir.Operation) -> Finding:
     places = tuple(p for p in (place_of(blame), place_of(group)) if p)
     return Finding(
-        code="FIS405", message=f"the size of a group's result depends on {blame.name} inside the group",
-        subject=group.name, places=places,
+        code="FIS405",
+        message=f"the size of a group's result depends on {blame.name} inside the group",
+        subject=group.name,
+        places=places,
     )

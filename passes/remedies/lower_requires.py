@@ -56,6 +56,8 @@ def _refuted(op: ir.Operation) -> Finding:
     place = place_of(op)
     sentence = ir.StringAttr(op.attributes["message"]).value
     return Finding(
-        code="FIS403", message=f"a precondition never holds: {sentence}", subject=op.name,
+        code="FIS403",
+        message=f"a precondition never holds: {sentence}",
+        subject=op.name,
         places=(place,) if place else (),
     )

@@ -35,7 +35,9 @@ class LowerStorage(Pass):
             raise PassFailed(wrong)
         storages = ops_of(op, "fissile.alloc_storage")
         tensors = ops_of(op, "fissile.alloc_tensor")
-        escapes = [_escape(use.owner) for s in storages for use in s.results[0].uses if not _is_known_user(use.owner)]
+        escapes = [
+            _escape(use.owner) for s in storages for use in s.results[0].uses if not _is_known_user(use.owner)
+        ]
         kills = ops_of(op, "fissile.kill")
         on_storage = tensors + [kill for kill in kills if str(kill.operands[0].type) == STORAGE_TYPE]
         foreign = [_foreign(user) for user in on_storage if not _is_allocated_here(user.operands[0])]
@@ -48,7 +50,9 @@ class LowerStorage(Pass):
             kind = ir.RankedTensorType(found.results[0].type)
             with ir.InsertionPoint(found), found.location:
                 given = iter(sizes)
-                shape = [next(given) if kind.is_dynamic_dim(i) else kind.get_dim_size(i) for i in range(kind.rank)]
+                shape = [
+                    next(given) if kind.is_dynamic_dim(i) else kind.get_dim_size(i) for i in range(kind.rank)
+                ]
                 empty = tensor.EmptyOp(shape, kind.element_type, encoding=kind.encoding)
             found.results[0].replace_all_uses_with(empty.result)
             found.erase()

@@ -1,0 +1,33 @@
+"""Runs the lit tests, and holds that every pass has one."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fissile.passes.catalogue import BUILT_IN
+
+LIT = Path(__file__).parents[1] / "lit"
+CPUS = 2
+
+
+def test_lit(tmp_path):
+    # The environment that lit.cfg.py makes must be enough: a shell's PATH need not name the programs.
+    done = subprocess.run(
+        [Path(sys.executable).parent / "lit", "-v", f"-j{CPUS}", LIT],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        env={"PATH": "/usr/bin:/bin", "FISSILE_LIT_OUTPUT": str(tmp_path)},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    passed = int(re.search(r"Passed\s*:\s*(\d+)", done.stdout).group(1))
+    assert passed == len(list(LIT.rglob("*.mlir")))
+
+
+@pytest.mark.parametrize("name", sorted(BUILT_IN))
+def test_every_pass_has_a_lit_test(name):
+    runs = [line for file in LIT.rglob("*.mlir") for line in file.read_text().splitlines() if "RUN:" in line]
+    assert any(re.search(rf"\b{name}\b(?!-)", line) for line in runs)
