@@ -1,4 +1,4 @@
-"""Is any op of the fissile dialect left where IREE takes over? IREE cannot translate one (FIS401)."""
+"""Is any op or marking attribute of the fissile dialect left where IREE takes over (FIS401)?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from iree.compiler import ir
 
-from fissile.dialect import ops_of, place_of
+from fissile.dialect import BUDGET, place_of
 from fissile.finding import Finding, ordered
 from fissile.passes.definition import Contract, Pass, PassFailed, register_pass
 from fissile.passes.properties import NO_FISSILE_OPS
@@ -25,27 +25,43 @@ LOWERED_BY: dict[str, str] = {
 
 
 def leftover_ops(root: ir.Operation) -> list[Finding]:
-    """FIS401 for each fissile op in ``root``: its place, and the pass that lowers it."""
-    return list(ordered(_finding(op) for op in ops_of(root, "fissile.")))
+    """FIS401 for each fissile op in ``root``, with its place and the pass that lowers it, and for each
+    `fissile.` attribute. `fissile.budget` may stay: it is a statement about the program, and IREE ignores it."""
+    found: list[Finding] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name.startswith("fissile."):
+            lowering = LOWERED_BY.get(op.name)
+            way_out = (
+                f"run {lowering} after the pass that makes it" if lowering else "the dialect has no such op"
+            )
+            found.append(_finding(op, f"{op.name} is left over: IREE cannot translate it", way_out))
+        for name in op.attributes:
+            if name.startswith("fissile.") and name != BUDGET:
+                found.append(
+                    _finding(
+                        op,
+                        f"attribute {name} is left over on {op.name}",
+                        "the pass that reads it takes it off",
+                    )
+                )
+        return ir.WalkResult.ADVANCE
+
+    root.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return list(ordered(found))
 
 
-def _finding(op: ir.Operation) -> Finding:
+def _finding(op: ir.Operation, message: str, way_out: str) -> Finding:
     place = place_of(op)
-    lowering = LOWERED_BY.get(op.name)
-    way_out = f"run {lowering} after the pass that makes it" if lowering else "the dialect has no such op"
     return Finding(
-        code="FIS401",
-        message=f"{op.name} is left over: IREE cannot translate it",
-        subject=op.name,
-        places=(place,) if place else (),
-        notes=(way_out,),
+        code="FIS401", message=message, subject=op.name, places=(place,) if place else (), notes=(way_out,)
     )
 
 
 @register_pass
 @dataclass(frozen=True)
 class CheckLeftovers(Pass):
-    """Stops the pipeline with FIS401 for every op of the fissile dialect that is left, all at once.
+    """Stops the pipeline with FIS401 for every op and marking attribute of the dialect that is left, all at once.
 
     Changes nothing. Run it last, before IREE translates.
     """

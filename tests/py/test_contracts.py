@@ -140,6 +140,14 @@ def test_a_pass_that_does_not_keep_its_promise_is_named():
     )
 
 
+def test_a_pass_of_iree_breaks_what_it_is_known_to_break():
+    pipeline = "builtin.module({},{})"
+    first, second = "iree-dispatch-creation-pipeline", "fissile-lower-boundaries"
+    [(code, message, _)] = findings(pipeline.format(first, second), module())
+    assert code == "FIS501" and message.endswith(f"'{first}' before it breaks that")
+    assert findings(pipeline.format(second, first), module()) == []
+
+
 def test_irees_own_passes_have_contracts_too(passes):
     from fissile.passes.definition import find_property
 

@@ -19,7 +19,7 @@ LOWER = "builtin.module(fissile-lower-requires,fissile-lower-storage,fissile-low
 
 # Two matmuls of ? x 8 by 8 x 8. The three texts differ in what stands around and between them.
 PROGRAM = """
-func.func @f(%a: tensor<?x8xf32>, %b: tensor<8x8xf32>) -> tensor<?x8xf32> {{
+func.func @f(%a: tensor<?x8xf32>, %b: tensor<8x8xf32>) -> tensor<?x8xf32> attributes {{fissile.budget = 65536 : i64}} {{
   %c0 = arith.constant 0 : index
   %z = arith.constant 0.0 : f32
   %n = tensor.dim %a, %c0 : tensor<?x8xf32>
