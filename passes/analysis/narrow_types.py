@@ -1,0 +1,115 @@
+"""Which element types do a target's storage buffers not hold, and what holds their values instead?
+
+A narrow type is stored by its bits and computed in 32 bits: i8 and i16 as i32 (sign-extended), i1 as i32 (0 or 1),
+f16 and bf16 as f32, which holds each of their values exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from iree.compiler import ir
+
+from .dispatches import read_target
+
+WORD_BITS = 32
+_TARGET = "#hal.executable.target<"
+
+
+@dataclass(frozen=True)
+class NarrowType:
+    """``name`` as MLIR spells it, ``value_bits`` of one value, ``storage_bits`` that IREE gives it in a buffer."""
+
+    name: str
+    value_bits: int
+    storage_bits: int
+    is_float: bool = False
+
+    @property
+    def per_word(self) -> int:
+        """How many elements one 32-bit word holds."""
+        return WORD_BITS // self.storage_bits
+
+    @property
+    def wide(self) -> str:
+        """The 32-bit type that holds its values."""
+        return "f32" if self.is_float else "i32"
+
+
+NARROW_TYPES = {
+    kind.name: kind
+    for kind in (
+        # IREE stores booleans as bytes and packs the other sub-byte types (TypeUtils.cpp, needToPackSubByteElements).
+        NarrowType("i1", 1, 8),
+        NarrowType("i2", 2, 2),
+        NarrowType("i4", 4, 4),
+        NarrowType("i8", 8, 8),
+        NarrowType("i16", 16, 16),
+        NarrowType("f16", 16, 16, is_float=True),
+        NarrowType("bf16", 16, 16, is_float=True),
+    )
+}
+"""All types that can be packed, by name."""
+
+
+class NarrowSet:
+    """The narrow types of one module: which element types must not reach a storage buffer."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = frozenset(names)
+        unknown = sorted(self.names - set(NARROW_TYPES))
+        if unknown:
+            raise ValueError(f"not a narrow type: {unknown[0]}")
+
+    def __bool__(self) -> bool:
+        return bool(self.names)
+
+    def of(self, kind: ir.Type) -> NarrowType | None:
+        """The narrow type that ``kind`` is, or that it is a tensor of; None where it is neither."""
+        element = kind.element_type if isinstance(kind, ir.RankedTensorType) else kind
+        if isinstance(element, (ir.IntegerType, ir.FloatType)) and (name := str(element)) in self.names:
+            return NARROW_TYPES[name]
+        return None
+
+    def wide_type(self, kind: ir.Type) -> ir.Type:
+        """``kind`` with its narrow element type replaced by the wide one; other types as they are."""
+        narrow = self.of(kind)
+        if narrow is None:
+            return kind
+        wide = ir.Type.parse(narrow.wide, kind.context)
+        if isinstance(kind, ir.RankedTensorType):
+            return ir.RankedTensorType.get(kind.shape, wide, kind.encoding)
+        return wide
+
+
+def missing_types(storage_bits: Iterable[int], backend: str) -> frozenset[str]:
+    """The types that a target cannot take: ``storage_bits`` are the widths its storage buffers hold.
+
+    No widths: the target does not say, and takes all. bf16 is emulated by no Vulkan target of IREE 3.13.
+    """
+    widths = set(storage_bits)
+    missing = set()
+    if widths and 8 not in widths:
+        missing |= {"i1", "i2", "i4", "i8"}
+    if widths and 16 not in widths:
+        missing |= {"i16", "f16", "bf16"}
+    if backend == "vulkan-spirv":
+        missing.add("bf16")
+    return frozenset(missing)
+
+
+def missing_types_of(module: ir.Operation) -> frozenset[str]:
+    """The types that at least one target of ``module`` (any phase after devices are assigned) cannot take."""
+    missing: set[str] = set()
+    for target in sorted(_targets(module)):
+        facts = read_target(target)
+        missing |= missing_types(facts.storage_bits, facts.backend)
+    return frozenset(missing)
+
+
+def _targets(module: ir.Operation) -> set[str]:
+    """The executable targets that the module and its device globals name, as text."""
+    holders = [module, *(op.operation for op in module.regions[0].blocks[0].operations)]
+    texts = (str(holder.attributes[i].attr) for holder in holders for i in range(len(holder.attributes)))
+    return {_TARGET + part for text in texts for part in text.split(_TARGET)[1:]}

@@ -1,0 +1,284 @@
+"""Keeps elements that a target's storage buffers cannot hold out of every dispatch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+from iree.compiler.dialects import arith, linalg, tensor
+
+from fissile.dialect import place_of
+from fissile.errors import UsageError, closest
+from fissile.finding import Finding, ordered
+from fissile.passes.analysis.narrow_types import NARROW_TYPES, NarrowSet, missing_types_of
+from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
+from fissile.passes.properties import DISPATCHES_NOT_FORMED
+
+from .packed_words import pack, unpack
+from .widened_scalars import CannotWiden, ScalarWidener
+
+MOVERS = (
+    "tensor.empty", "tensor.extract_slice", "tensor.insert_slice", "tensor.concat", "tensor.insert", "tensor.from_elements",
+    "tensor.splat",
+)
+"""Ops that move elements, or make room for them, whatever their type."""
+RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape", "tensor.cast", "tensor.reshape")
+"""Ops that leave the bytes as they are."""
+RETYPED = ("linalg.softmax",)
+"""Structured ops without a body that take any float type; in f32 they are more precise."""
+
+
+@register_pass
+@dataclass(frozen=True)
+class PackNarrowStorage(Pass):
+    """Lets no dispatch bind a buffer of elements that the target's storage cannot hold (i8, f16 on default Vulkan).
+
+    Arguments, results, constants and globals keep their types and bytes; they are read and written as 32-bit words.
+    In between, narrow integers are computed in i32, wrapping as before, and 16-bit floats in f32, rounded after each
+    op as before. IREE 3.13 accepts such programs without it and computes wrong addresses, or stops at `vector.bitcast`.
+
+    ``types`` names the element types; without it they are read from the module's targets, and a module whose targets
+    hold all types stays as it is. Run it after global optimisation, when the targets are known. Integer results
+    are the same in every bit. Results of f16 and bf16 arithmetic are correctly rounded; functions such as exp, a fused
+    multiply-add and a softmax are at least as precise as in 16 bits.
+    """
+
+    name: ClassVar[str] = "fissile-pack-narrow-storage"
+    dialects: ClassVar[tuple[str, ...]] = ("arith", "iree_tensor_ext", "linalg", "math", "tensor")
+    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED,))
+    types: tuple[str, ...] = option((), "element types to keep out of storage; empty: those that a target lacks")
+
+    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        for name in self.types:
+            if name not in NARROW_TYPES:
+                raise UsageError(f"{self.name}: '{name}' is no type that can be packed",
+                                 closest(name, list(NARROW_TYPES)))
+        narrow = NarrowSet(self.types or missing_types_of(op))
+        if narrow:
+            pack_narrow_storage(op, narrow)
+
+
+def pack_narrow_storage(module: ir.Operation, narrow: NarrowSet) -> int:
+    """Rewrites ``module`` in place; returns the number of ops rewritten. Raises PassFailed (FIS113).
+
+    After a failure the module is in an undefined state.
+    """
+    packing = _Packing(narrow)
+    for block in [block for region in module.regions for block in region.blocks]:
+        packing.walk(block)
+    if packing.refused:
+        raise PassFailed(ordered(packing.refused))
+    return packing.finish()
+
+
+class _Packing:
+    def __init__(self, narrow: NarrowSet) -> None:
+        self._narrow = narrow
+        self._wide: dict[ir.Value, ir.Value] = {}
+        self._packed: dict[ir.Value, ir.Value] = {}
+        self._computed: set[ir.Value] = set()
+        self._replaced: list[ir.Operation] = []
+        self.refused: list[Finding] = []
+
+    def walk(self, block: ir.Block) -> None:
+        for op in [op.operation for op in block.operations]:
+            try:
+                with ir.InsertionPoint(op), op.location:
+                    self._visit(op)
+            except CannotWiden as stuck:
+                self.refused.append(_refusal(stuck.op, op))
+
+    def finish(self) -> int:
+        """Erases what was replaced."""
+        for op in reversed(self._replaced):
+            op.erase()
+        return len(self._replaced)
+
+    # --- which form an op takes its operands in
+
+    def _visit(self, op: ir.Operation) -> None:
+        narrow = [v for v in (*op.operands, *op.results) if self._is_narrow(v)]
+        if not narrow and not op.regions:
+            return
+        if op.name == "tensor.dim":
+            if op.operands[0] in self._computed:
+                op.operands[0] = self.wide(op.operands[0])
+        elif narrow and (op.name in MOVERS or op.name in RETYPED):
+            self._retype(op)
+        elif op.name.startswith("linalg."):
+            self._structured(op, bool(narrow))
+        elif narrow and op.name == "tensor.pad":
+            self._pad(op)
+        elif narrow and op.name in ("tensor.extract", "tensor.bitcast", "arith.bitcast"):
+            self._scalar_or_cast(op)
+        elif op.name in RESHAPES:
+            if op.operands[0] in self._computed:
+                self._retype(op)
+        else:
+            for position, operand in enumerate(op.operands):
+                if operand in self._computed:
+                    op.operands[position] = self.narrow(operand)
+            for region in op.regions:
+                for block in region.blocks:
+                    self.walk(block)
+
+    def _is_narrow(self, value: ir.Value) -> bool:
+        return isinstance(value.type, ir.RankedTensorType) and self._narrow.of(value.type) is not None
+
+    def wide(self, value: ir.Value) -> ir.Value:
+        """The 32-bit form of a narrow tensor; what comes from storage is unpacked where it is defined."""
+        if value not in self._wide:
+            with _after(value):
+                self._wide[value] = unpack(value, self._narrow.of(value.type))
+        return self._wide[value]
+
+    def narrow(self, value: ir.Value) -> ir.Value:
+        """The stored form of a narrow tensor that is computed."""
+        if value not in self._packed:
+            with _after(self._wide[value]):
+                self._packed[value] = pack(self._wide[value], self._narrow.of(value.type), value.type)
+        return self._packed[value]
+
+    def _operand(self, value: ir.Value) -> ir.Value:
+        return self.wide(value) if self._is_narrow(value) else value
+
+    def _replace(self, op: ir.Operation, new: ir.Operation) -> None:
+        for old, result in zip(op.results, new.results):
+            if self._is_narrow(old):
+                self._wide[old] = result
+                self._computed.add(old)
+            else:
+                old.replace_all_uses_with(result)
+        self._replaced.append(op)
+
+    # --- the ops
+
+    def _retype(self, op: ir.Operation) -> None:
+        """The same op on the wide forms of its tensors."""
+        if op.name in RETYPED and not all(_is_float(v.type) for v in op.operands):
+            raise CannotWiden(op)
+        operands = [self._operand(v) if isinstance(v.type, ir.RankedTensorType) else self._scalar(v) for v in op.operands]
+        results = [self._narrow.wide_type(v.type) for v in op.results]
+        attributes = {named.name: named.attr for named in (op.attributes[i] for i in range(len(op.attributes)))}
+        self._replace(op, ir.Operation.create(op.name, results, operands, attributes))
+
+    def _scalar(self, value: ir.Value) -> ir.Value:
+        """The 32-bit form of a scalar outside of any body."""
+        if self._narrow.of(value.type) is None:
+            return value
+        widener = self._widener()
+        return widener.leave(value)
+
+    def _widener(self) -> ScalarWidener:
+        return ScalarWidener(self._narrow, self.wide)
+
+    def _structured(self, op: ir.Operation, narrow: bool) -> None:
+        reads = [inner.operands[0] for inner in _ops_in(op) if inner.name == "tensor.extract"]
+        if not narrow and not any(self._is_narrow(v) for v in reads):
+            return
+        if op.name == "linalg.fill":
+            value, output = self._scalar(op.operands[0]), self._operand(op.operands[1])
+            self._replace(op, linalg.fill(value, outs=[output]).owner.operation)
+            return
+        maps, iterators = structure_of(op)
+        if maps is None:
+            raise CannotWiden(op)
+        operands = [self._operand(v) for v in op.operands]
+        outputs = len(op.results)
+        results = [self._narrow.wide_type(v.type) for v in op.results]
+        inputs, inits = operands[:len(operands) - outputs], operands[len(operands) - outputs:]
+        new = linalg.GenericOp(results, inputs, inits, maps, iterators)
+        old_block = op.regions[0].blocks[0]
+        block = new.regions[0].blocks.append(*[_element(v.type) for v in operands])
+        widener = self._widener()
+        with ir.InsertionPoint(block):
+            for old, argument in zip(old_block.arguments, block.arguments):
+                widener.enter(old, argument)
+            body = [inner.operation for inner in old_block.operations]
+            widener.block(body[:-1])
+            linalg.YieldOp([widener.leave(v) for v in body[-1].operands])
+        self._replace(op, new.operation)
+
+    def _pad(self, op: ir.Operation) -> None:
+        operands = [self._operand(v) for v in op.operands]
+        attributes = {named.name: named.attr for named in (op.attributes[i] for i in range(len(op.attributes)))}
+        new = ir.Operation.create(op.name, [self._narrow.wide_type(op.results[0].type)], operands, attributes, regions=1)
+        old_block = op.regions[0].blocks[0]
+        block = new.regions[0].blocks.append(*[argument.type for argument in old_block.arguments])
+        widener = self._widener()
+        with ir.InsertionPoint(block):
+            for old, argument in zip(old_block.arguments, block.arguments):
+                widener.enter(old, argument)
+            body = [inner.operation for inner in old_block.operations]
+            widener.block(body[:-1])
+            tensor.YieldOp(widener.leave(body[-1].operands[0]))
+        self._replace(op, new)
+
+    def _scalar_or_cast(self, op: ir.Operation) -> None:
+        if op.name == "tensor.extract":
+            kind = op.results[0].type
+            value = ir.Operation.create(op.name, [self._narrow.wide_type(kind)],
+                                        [self.wide(op.operands[0]), *list(op.operands)[1:]]).results[0]
+            narrowed = arith.truncf(kind, value) if self._narrow.of(kind).is_float else arith.trunci(kind, value)
+            op.results[0].replace_all_uses_with(narrowed)
+            self._replaced.append(op)
+        elif op.operands[0] in self._computed:
+            op.operands[0] = self.narrow(op.operands[0])  # a reinterpretation of the stored bytes
+
+
+def structure_of(op: ir.Operation) -> tuple[ir.Attribute | None, ir.Attribute | None]:
+    """The indexing maps and iterator types of a structured op, named or generic; (None, None) where it has none."""
+    if op.name == "linalg.generic":
+        return op.attributes["indexing_maps"], op.attributes["iterator_types"]
+    maps = linalg.get_indexing_maps(op)
+    if maps is None or not op.regions or not op.regions[0].blocks:
+        return None, None
+    rows = [ir.AffineMapAttr(m).value if hasattr(ir.AffineMapAttr(m), "value") else ir.AffineMap.parse(m) for m in maps]
+    written = {str(result) for m in rows[-len(op.results):] for result in m.results}
+    # In every named op of linalg a loop is a reduction exactly when no output is indexed by it.
+    kinds = ["parallel" if f"d{i}" in written else "reduction" for i in range(rows[0].n_dims)]
+    return maps, ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{kind}>") for kind in kinds])
+
+
+def _after(value: ir.Value):
+    """An insertion point right behind the definition of ``value``."""
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return _Located(ir.InsertionPoint.at_block_begin(owner), ir.Location.unknown(value.context))
+    return _Located(ir.InsertionPoint.after(owner.operation), owner.operation.location)
+
+
+class _Located:
+    """An insertion point and a location as one context."""
+
+    def __init__(self, point: ir.InsertionPoint, location: ir.Location) -> None:
+        self._point, self._location = point, location
+
+    def __enter__(self) -> None:
+        self._location.__enter__()
+        self._point.__enter__()
+
+    def __exit__(self, *exc) -> None:
+        self._point.__exit__(*exc)
+        self._location.__exit__(*exc)
+
+
+def _ops_in(op: ir.Operation) -> list[ir.Operation]:
+    return [inner.operation for region in op.regions for block in region.blocks for inner in block.operations]
+
+
+def _element(kind: ir.Type) -> ir.Type:
+    return kind.element_type if isinstance(kind, ir.RankedTensorType) else kind
+
+
+def _is_float(kind: ir.Type) -> bool:
+    return isinstance(_element(kind), ir.FloatType)
+
+
+def _refusal(inner: ir.Operation, outer: ir.Operation) -> Finding:
+    place = place_of(inner) or place_of(outer)
+    what = inner.name if inner == outer else f"{inner.name} in {outer.name}"
+    return Finding("FIS113", f"narrow elements cannot be packed: no 32-bit form of {what} is known", subject=outer.name,
+                   places=(place,) if place else ())

@@ -1,0 +1,225 @@
+"""How does a tensor of narrow elements become a tensor of 32-bit words, and the words a tensor of 32-bit values?
+
+The words are the same bytes (`iree_tensor_ext.bitcast`, no copy), little-endian: element i of a word stands in its bits
+i*b to i*b + b - 1. A tensor whose element count does not fill its last word is copied into one that does; the copy
+is one of bytes, which no dispatch does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from iree.compiler import ir
+from iree.compiler.dialects import arith, iree_tensor_ext, linalg, tensor
+
+from fissile.passes.analysis.narrow_types import NarrowType
+
+from .half_bits import bits_of_half, f32, half_of_bits, i32, word
+from .lower_boundaries import dynamic_sizes
+from .widened_scalars import wrapped, zero_extended
+
+Size = int | ir.Value
+
+
+def unpack(value: ir.Value, kind: NarrowType) -> ir.Value:
+    """The elements of the narrow tensor ``value`` as i32 or f32, in the same shape; built at the insertion point."""
+    sizes = sizes_of(value)
+    if _fills_rows(sizes, kind):
+        rows = [*sizes[:-1], sizes[-1] // kind.per_word]
+        return _merged(_lanes(_bitcast(value, rows, i32()), rows, kind))
+    count = _count(sizes)
+    words = _ceildiv(count, kind.per_word)
+    flat = _flat(value, count)
+    if not _fills(count, kind):
+        flat = _lengthened(flat, _times(words, kind.per_word))
+    elements = _merged(_lanes(_bitcast(flat, [words], i32()), [words], kind))
+    if not _fills(count, kind):
+        elements = _shortened(elements, count)
+    return _unflat(elements, sizes)
+
+
+def pack(value: ir.Value, kind: NarrowType, result: ir.RankedTensorType) -> ir.Value:
+    """The 32-bit values of ``value``, each in the range of ``kind``, as the narrow tensor of type ``result``."""
+    sizes = sizes_of(value)
+    element = result.element_type
+    if _fills_rows(sizes, kind):
+        rows = [*sizes[:-1], sizes[-1] // kind.per_word]
+        return _bitcast(_joined(_split(value, rows, kind), rows, kind), sizes, element)
+    count = _count(sizes)
+    words = _ceildiv(count, kind.per_word)
+    flat = _flat(value, count)
+    if not _fills(count, kind):
+        flat = _lengthened(flat, _times(words, kind.per_word))
+    packed = _joined(_split(flat, [words], kind), [words], kind)
+    narrow = _bitcast(packed, [_times(words, kind.per_word)], element)
+    if not _fills(count, kind):
+        narrow = _shortened(narrow, count)
+    return _unflat(narrow, sizes)
+
+
+def sizes_of(value: ir.Value) -> list[Size]:
+    """The sizes of a tensor's dimensions; dynamic ones as values."""
+    kind = ir.RankedTensorType(value.type)
+    dynamic = iter(dynamic_sizes(value))
+    return [next(dynamic) if kind.is_dynamic_dim(i) else kind.get_dim_size(i) for i in range(kind.rank)]
+
+
+def _fills_rows(sizes: Sequence[Size], kind: NarrowType) -> bool:
+    """Whether whole words make up each row of the innermost dimension."""
+    return bool(sizes) and _fills(sizes[-1], kind)
+
+
+def _fills(count: Size, kind: NarrowType) -> bool:
+    return isinstance(count, int) and count > 0 and count % kind.per_word == 0
+
+
+def _lanes(words: ir.Value, rows: Sequence[Size], kind: NarrowType) -> ir.Value:
+    """The elements of each word along a new innermost dimension."""
+    rank = len(rows)
+    element = f32() if kind.is_float else i32()
+    init = tensor.EmptyOp([*rows, kind.per_word], element).result
+
+    def body(source: ir.Value, _: ir.Value) -> ir.Value:
+        bits = arith.shrui(source, _shift(rank, kind))
+        if kind.is_float:
+            return half_of_bits(kind.name, bits)
+        return zero_extended(bits, 1) if kind.value_bits == 1 else wrapped(bits, kind.value_bits)
+
+    leading = ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(i) for i in range(rank)])
+    return _generic([words], [leading], init, ir.AffineMap.get_identity(rank + 1), ["parallel"] * (rank + 1), body)
+
+
+def _joined(lanes: ir.Value, rows: Sequence[Size], kind: NarrowType) -> ir.Value:
+    """One word of each innermost row of ``lanes``."""
+    rank = len(rows)
+    init = linalg.fill(word(0), outs=[tensor.EmptyOp(list(rows), i32()).result])
+
+    def body(source: ir.Value, before: ir.Value) -> ir.Value:
+        bits = bits_of_half(kind.name, source) if kind.is_float else zero_extended(source, kind.value_bits)
+        return arith.ori(arith.shli(bits, _shift(rank, kind)), before)
+
+    leading = ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(i) for i in range(rank)])
+    identity = ir.AffineMap.get_identity(rank + 1)
+    return _generic([lanes], [identity], init, leading, ["parallel"] * rank + ["reduction"], body)
+
+
+def _shift(dimension: int, kind: NarrowType) -> ir.Value:
+    lane = arith.index_cast(i32(), linalg.IndexOp(dimension).result)
+    return arith.muli(lane, word(kind.storage_bits))
+
+
+def _generic(inputs, input_maps, init, output_map, iterators, body) -> ir.Value:
+    maps = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in (*input_maps, output_map)])
+    kinds = ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{name}>") for name in iterators])
+    op = linalg.GenericOp([init.type], inputs, [init], maps, kinds)
+    elements = [ir.RankedTensorType(v.type).element_type for v in (*inputs, init)]
+    block = op.regions[0].blocks.append(*elements)
+    with ir.InsertionPoint(block):
+        linalg.YieldOp([body(*block.arguments)])
+    return op.results[0]
+
+
+# --- reshapes, slices and sizes
+
+
+def _times(size: Size, factor: int) -> Size:
+    return size * factor if isinstance(size, int) else arith.muli(size, _index(factor))
+
+
+def _ceildiv(size: Size, divisor: int) -> Size:
+    return -(-size // divisor) if isinstance(size, int) else arith.ceildivui(size, _index(divisor))
+
+
+def _count(sizes: Sequence[Size]) -> Size:
+    """The product of ``sizes``."""
+    static = prod(size for size in sizes if isinstance(size, int))
+    dynamic = [size for size in sizes if not isinstance(size, int)]
+    if not dynamic:
+        return static
+    count = dynamic[0]
+    for size in dynamic[1:]:
+        count = arith.muli(count, size)
+    return count if static == 1 else _times(count, static)
+
+
+def _index(value: int) -> ir.Value:
+    return arith.constant(ir.IndexType.get(), value)
+
+
+def _tensor(sizes: Sequence[Size], element: ir.Type) -> ir.RankedTensorType:
+    dynamic = ir.ShapedType.get_dynamic_size()
+    return ir.RankedTensorType.get([size if isinstance(size, int) else dynamic for size in sizes], element)
+
+
+def _dynamic(sizes: Sequence[Size]) -> list[ir.Value]:
+    return [size for size in sizes if not isinstance(size, int)]
+
+
+def _static(sizes: Sequence[Size]) -> list[int]:
+    dynamic = ir.ShapedType.get_dynamic_size()
+    return [size if isinstance(size, int) else dynamic for size in sizes]
+
+
+def _bitcast(value: ir.Value, sizes: Sequence[Size], element: ir.Type) -> ir.Value:
+    result = _tensor(sizes, element)
+    return iree_tensor_ext.BitCastOp(result, value, dynamic_sizes(value), _dynamic(sizes)).result
+
+
+def _split(value: ir.Value, rows: Sequence[Size], kind: NarrowType) -> ir.Value:
+    """The innermost dimension as two: ``rows`` ends with the number of words."""
+    sizes = [*rows, kind.per_word]
+    result = _tensor(sizes, ir.RankedTensorType(value.type).element_type)
+    groups = [*([i] for i in range(len(rows) - 1)), [len(rows) - 1, len(rows)]]
+    return tensor.ExpandShapeOp(result, value, _reassociation(groups), _dynamic(sizes), _static(sizes)).result
+
+
+def _merged(value: ir.Value) -> ir.Value:
+    """The two innermost dimensions as one."""
+    kind = ir.RankedTensorType(value.type)
+    shape = list(kind.shape)
+    dynamic = ir.ShapedType.get_dynamic_size()
+    last = dynamic if dynamic in shape[-2:] else shape[-2] * shape[-1]
+    groups = [*([i] for i in range(kind.rank - 2)), [kind.rank - 2, kind.rank - 1]]
+    result = ir.RankedTensorType.get([*shape[:-2], last], kind.element_type)
+    return tensor.CollapseShapeOp(result, value, _reassociation(groups)).result
+
+
+def _flat(value: ir.Value, count: Size) -> ir.Value:
+    """``value`` in one dimension of ``count`` elements."""
+    kind = ir.RankedTensorType(value.type)
+    result = _tensor([count], kind.element_type)
+    if kind.rank == 1:
+        return value
+    if kind.rank == 0:
+        return tensor.ExpandShapeOp(result, value, _reassociation([]), [], [1]).result
+    return tensor.CollapseShapeOp(result, value, _reassociation([range(kind.rank)])).result
+
+
+def _unflat(value: ir.Value, sizes: Sequence[Size]) -> ir.Value:
+    """The 1-D ``value`` in the shape ``sizes``."""
+    result = _tensor(sizes, ir.RankedTensorType(value.type).element_type)
+    if len(sizes) == 1:
+        return value
+    if not sizes:
+        return tensor.CollapseShapeOp(result, value, _reassociation([])).result
+    groups = _reassociation([range(len(sizes))])
+    return tensor.ExpandShapeOp(result, value, groups, _dynamic(sizes), _static(sizes)).result
+
+
+def _reassociation(groups: Sequence[Sequence[int]]) -> ir.Attribute:
+    return ir.Attribute.parse("[" + ", ".join("[" + ", ".join(map(str, group)) + "]" for group in groups) + "]")
+
+
+def _lengthened(value: ir.Value, length: Size) -> ir.Value:
+    """The 1-D ``value`` at the beginning of a tensor of ``length`` elements; what follows is not written."""
+    kind = ir.RankedTensorType(value.type)
+    [count] = sizes_of(value)
+    init = tensor.EmptyOp([length], kind.element_type).result
+    return tensor.insert_slice(value, init, [], _dynamic([count]), [], [0], _static([count]), [1])
+
+
+def _shortened(value: ir.Value, count: Size) -> ir.Value:
+    """The first ``count`` elements of a 1-D tensor."""
+    result = _tensor([count], ir.RankedTensorType(value.type).element_type)
+    return tensor.extract_slice(result, value, [], _dynamic([count]), [], [0], _static([count]), [1])
