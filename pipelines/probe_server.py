@@ -17,9 +17,11 @@ from fissile.passes.analysis.footprint import Allocation, Footprint
 from fissile.quantity import Bytes, Certainty
 
 from .diagnostics import Diagnostic
+from .lifeline import end_with_parent
 
 
 def main() -> int:
+    end_with_parent()
     answers = os.fdopen(os.dup(1), "w")  # what IREE prints itself must not mix with answers
     os.dup2(2, 1)
     flags = json.loads(sys.stdin.readline())["flags"]

@@ -14,10 +14,12 @@ from pathlib import Path
 
 from fissile.errors import ExitCode, FissileError, InternalError
 
+from .lifeline import end_with_parent
 from .request import CompileRequest
 
 
 def main() -> int:
+    end_with_parent()
     job = json.loads(Path(sys.argv[1]).read_text())
     result = Path(job["result"])
     try:

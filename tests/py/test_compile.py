@@ -255,3 +255,29 @@ def test_bad_input(program, tmp_path, words, status, said):
 def test_a_compile_that_takes_too_long_is_ended_and_told(program, tmp_path):
     done = fissile("compile", *TARGETS["llvm-cpu"], program(ADD), "-o", tmp_path / "o.vmfb", "--fissile-time-limit=0.01")
     assert done.returncode == 1 and "FIS106" in done.stderr and not (tmp_path / "o.vmfb").exists()
+
+
+def test_the_worker_ends_with_its_caller_even_if_that_is_killed(program, tmp_path):
+    """An endless compile must not outlive a caller that was killed: the worker is in a session of its own."""
+    import os
+    import signal
+
+    pid_file = tmp_path / "pid"
+    spin = USER_PASS.replace("raise ValueError(self.word)", f"open({str(pid_file)!r}, 'w').write(str(__import__('os').getpid()))\n        while True: pass")
+    caller = subprocess.Popen([BIN / "fissile", "compile", *TARGETS["llvm-cpu"], program(ADD), "-o", tmp_path / "o.vmfb",
+                               f"--fissile-load-passes={program(spin, 'spin.py')}",
+                               "--fissile-pipeline-after=abi:builtin.module(test-throw)"])
+    while not (pid_file.exists() and pid_file.read_text()):
+        assert caller.poll() is None
+    worker = int(pid_file.read_text())
+    caller.kill()
+    caller.wait()
+    for _ in range(10_000_000):
+        try:
+            state = Path(f"/proc/{worker}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            return
+        if state == "Z":
+            return
+    os.kill(worker, signal.SIGKILL)
+    pytest.fail("the worker outlived its caller")
