@@ -100,7 +100,7 @@ class ProbePool:
 class _Server:
     def __init__(self, flags: Sequence[str]) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "fissile.pipelines.probe_server"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            [sys.executable, "-m", "fissile.pipelines.probe_server", str(os.getpid())], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True, start_new_session=True,
         )
         self._send({"flags": list(flags)})

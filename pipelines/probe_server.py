@@ -21,7 +21,7 @@ from .lifeline import end_with_parent
 
 
 def main() -> int:
-    end_with_parent()
+    end_with_parent(int(sys.argv[1]))
     answers = os.fdopen(os.dup(1), "w")  # what IREE prints itself must not mix with answers
     os.dup2(2, 1)
     flags = json.loads(sys.stdin.readline())["flags"]

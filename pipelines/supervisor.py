@@ -88,7 +88,7 @@ def run_job(job: dict, folder: Path, time_limit: float = 0.0, dispatch_timeout: 
     translation_ends = math.inf
     with errors.open("wb") as sink:
         process = subprocess.Popen(
-            [sys.executable, "-m", "fissile.pipelines.worker", str(job_file)],
+            [sys.executable, "-m", "fissile.pipelines.worker", str(job_file), str(os.getpid())],
             stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, start_new_session=True,
         )
         timed_out = False

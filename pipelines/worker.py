@@ -1,4 +1,4 @@
-"""The child process of `fissile compile`: `python -m fissile.pipelines.worker REQUEST.json`.
+"""The child process of `fissile compile`: `python -m fissile.pipelines.worker JOB.json PARENT`.
 
 IREE's process-global flags are set once per process, and a crash or an endless loop of the compiler must not
 take the caller along: so every compile has a process of its own. The job file names the request, the temporary output
@@ -19,7 +19,7 @@ from .request import CompileRequest
 
 
 def main() -> int:
-    end_with_parent()
+    end_with_parent(int(sys.argv[2]))
     job = json.loads(Path(sys.argv[1]).read_text())
     result = Path(job["result"])
     try:

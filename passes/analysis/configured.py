@@ -26,6 +26,8 @@ _KNOWN_KEYS = {
     "vector_common_parallel", "vector_reduction", "vector_inner_parallel", "cache_parallel", "cache_reduction",
     "vector_size", "expand_dims",
 }
+_NO_BOUND = 2**53 - 1
+"""What IREE assumes of a dimension that nobody bounds (util.assume.int, 3.13)."""
 _LOADS = ("iree_tensor_ext.dispatch.tensor.load", "iree_codegen.load_from_buffer")
 _STORES = ("iree_tensor_ext.dispatch.tensor.store", "iree_codegen.store_to_buffer")
 
@@ -43,6 +45,7 @@ class _Reader:
         self.function = function
         self.numbers: dict[ir.Operation, int] = {}
         self.names: dict[ir.Value, str] = {}
+        self.bounds: dict[str, int] = {}
         self.stored: set[int] = set()
 
     def read(self) -> ConfiguredDispatch:
@@ -77,6 +80,7 @@ class _Reader:
             limit=target.workgroup_bytes if target.backend != "llvm-cpu" else target.stack_bytes,
             ops=tuple(self._op(op) for op in ops),
             opaque=tuple(opaque),
+            bounds=self.bounds,
         )
 
     def _op(self, op: ir.Operation) -> Op:
@@ -163,16 +167,21 @@ class _Reader:
 
     def _name(self, value: ir.Value) -> str:
         """One name per size: what the host passes in, seen through assumptions and casts."""
+        bound = None
         while not isinstance(value.owner, ir.Block):
             op = value.owner.operation
             if op.name == "util.assume.int":
                 position = list(op.results).index(value)
+                bound = min(filter(None, (bound, _assumed_bound(op, position))), default=None)
                 value = op.operands[position]
             elif op.name in ("iree_tensor_ext.dispatch.workload.ordinal", "arith.index_castui", "arith.index_cast"):
                 value = op.operands[0]
             else:
                 break
-        return self.names.setdefault(value, f"n{len(self.names)}")
+        name = self.names.setdefault(value, f"n{len(self.names)}")
+        if bound is not None:
+            self.bounds[name] = min(bound, self.bounds.get(name, bound))
+        return name
 
 
 def read_config(text: str) -> Config:
@@ -205,6 +214,16 @@ def _gemm(op: ir.Operation) -> Gemm | None:
     )
     reduction = tuple("reduction" in str(kind) for kind in details.igemm_loop_iterators)
     return Gemm(tuple(details.igemm_loop_bounds), reduction, operands)
+
+
+def _assumed_bound(op: ir.Operation, position: int) -> int | None:
+    """The largest value that `util.assume.int` allows for one operand; None where it states nothing of use."""
+    bounds = []
+    for assumption in ir.ArrayAttr(ir.ArrayAttr(op.attributes["assumptions"])[position]):
+        match = re.search(r"umax = (\d+)", str(assumption))
+        bounds.append(int(match[1]) if match else _NO_BOUND)
+    largest = max(bounds, default=_NO_BOUND)
+    return largest if largest < _NO_BOUND else None
 
 
 def _options(text: str) -> dict[str, str | int]:

@@ -44,7 +44,7 @@ class Extents:
         self._values: dict[ir.Value, Term] = {}
         self._dimensions: dict[tuple[ir.Value, int], Term] = {}
         self._tensors: dict[ir.Value, int] = {}
-        self._sources: dict[str, list[str]] = {}
+        self._names: dict[str, int] = {}
         self.definitions: dict[int, Condition] = {}
         """By symbol ident: what is always true of a symbol, beyond its range (a select is one of its two values)."""
 
@@ -66,6 +66,8 @@ class Extents:
             elif element is not None:
                 name = f"element {element} of {name}"
                 low, high = _range(value.type.element_type)
+            same = self._names[name] = self._names.get(name, 0) + 1
+            name = name if same == 1 else f"{name} ({same})"  # two values may come from one name in the source
             made = Symbol(len(self._symbols), name, low, high, tensor)
             self._symbols[key] = made
             self._handles[made.ident] = Handle(value, dimension, element)
@@ -76,7 +78,6 @@ class Extents:
     def value(self, value: ir.Value) -> Term:
         """The term of an integer or index value."""
         if value not in self._values:
-            self._values[value] = term(self.symbol(value))  # what a cycle through a loop would find
             found = None if is_argument(value) else value_terms.term_of(self, value)
             self._values[value] = self.bounded(found, value) if found is not None else term(self.symbol(value))
         return self._values[value]
@@ -112,22 +113,21 @@ class Extents:
             static = static_dimension(value.type, index)
             if static is not None:
                 return term(static)
-            self._dimensions[key] = term(self.symbol(value, index))  # what a cycle through a loop would find
-            self._dimensions[key] = self._resolve(value, index)
+            if is_argument(value):  # a loop may lead back here: then this is what it finds
+                self._dimensions[key] = term(self.symbol(value, index))
+                self._dimensions[key] = self._resolve_argument(value, index, self._dimensions[key])
+            else:
+                found = self._resolve_result(value, index)
+                self._dimensions[key] = term(self.symbol(value, index)) if found is None else found
         return self._dimensions[key]
 
-    def _resolve(self, value: ir.Value, index: int) -> Term:
-        own = term(self.symbol(value, index))
-        if is_argument(value):
-            return self._resolve_argument(value, index, own)
-        op, number = value.owner, ir.OpResult(value).result_number
-        op = op.operation
+    def _resolve_result(self, value: ir.Value, index: int) -> Term | None:
+        op, number = value.owner.operation, ir.OpResult(value).result_number
         rule = _DIMENSION_RULES.get(op.name)
         if rule is not None:
-            found = rule(self, op, number, index)
-            return own if found is None else found
+            return rule(self, op, number, index)
         destination = destination_of(op, number)
-        return self.dimension(destination, index) if destination is not None else own
+        return self.dimension(destination, index) if destination is not None else None
 
     def _resolve_argument(self, value: ir.Value, index: int, own: Term) -> Term:
         """A loop-carried tensor keeps its shape if what the loop yields has the shape of what it was given."""
@@ -323,9 +323,16 @@ def name_of(value: ir.Value) -> str:
         argument = ir.BlockArgument(value)
         place = place_of_location(value.location)
         line = linecache.getline(place.file, place.line)[place.column - 1:] if place else ""
+        owner = argument.owner.owner
+        if owner is not None and owner.operation.name.startswith(DESTINATION_STYLE):
+            return f"an element of {name_of(owner.operation.operands[argument.arg_number])}"
         match = re.match(r"%[\w$.-]+", line)
         return match[0] if match else f"argument {argument.arg_number}"
     op = value.owner.operation
+    if op.name == "hal.tensor.import":
+        return name_of(op.operands[0])
+    if op.name == "linalg.index":
+        return f"loop index {ir.IntegerAttr(op.attributes['dim']).value}"
     place = place_of(op)
     match = re.match(r"\s*(%[\w$.-]+)(?::\d+)?\s*(?:=|,)", linecache.getline(place.file, place.line)) if place else None
     number = ir.OpResult(value).result_number

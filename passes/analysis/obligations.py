@@ -21,6 +21,8 @@ from .size_terms import Symbol, Term, apply, term
 
 FUNCTIONS = ("func.func", "util.func")
 ASSERTS = ("cf.assert",)
+ASYNC_SUFFIX = "$async"
+"""What IREE's torch input conversion appends to the name that a caller uses."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +161,7 @@ class _Walk:
 
     def top_level(self, op: ir.Operation) -> None:
         if op.name in FUNCTIONS:
-            self._function = ir.StringAttr(op.attributes["sym_name"]).value
+            self._function = ir.StringAttr(op.attributes["sym_name"]).value.removesuffix(ASYNC_SUFFIX)
             self._blocks(op)
         elif op.name == "builtin.module" or op.name == "util.initializer":
             self._function = "initializer" if op.name == "util.initializer" else self._function

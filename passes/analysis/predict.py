@@ -38,7 +38,7 @@ def predict(dispatch: ConfiguredDispatch) -> Prediction:
     if model is None:
         return Prediction((), (f"no model of the {dispatch.pipeline or 'unnamed'} pipeline for {dispatch.backend}",))
     prediction = model(dispatch)
+    doubts = list(prediction.doubts)
     if dispatch.opaque:
-        doubts = (*prediction.doubts, "contains " + ", ".join(sorted(set(dispatch.opaque))))
-        return Prediction(prediction.buffers, tuple(dict.fromkeys(doubts)))
-    return Prediction(prediction.buffers, tuple(dict.fromkeys(prediction.doubts)))
+        doubts.append("contains " + ", ".join(sorted(set(dispatch.opaque))))
+    return Prediction(prediction.buffers, tuple(dict.fromkeys(doubts)), dispatch.bounds)

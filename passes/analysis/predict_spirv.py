@@ -47,6 +47,8 @@ def subgroup_reduce(dispatch: ConfiguredDispatch) -> Prediction:
     """SubgroupReduce: one value per subgroup for a reduction that several subgroups share (VectorReductionToGPU)."""
     reducing = [op for op in dispatch.ops if op.reduces]
     subgroups = -(-dispatch.threads // max(1, dispatch.subgroup))
+    if any(isinstance(extent, str) for op in reducing for extent in op.loops):
+        return Prediction((), ("a reduction over a dynamic dimension keeps partial vectors",))
     if subgroups <= 1:
         return Prediction(())
     if len(reducing) > 1:

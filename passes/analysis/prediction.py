@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fissile.finding import Place
 from fissile.quantity import Bytes, Certainty, round_up, total
@@ -46,12 +46,18 @@ class Prediction:
 
     buffers: tuple[PredictedBuffer, ...]
     doubts: tuple[str, ...] = ()
+    bounds: Mapping[str, int] = field(default_factory=dict)
+    """The largest value of a dynamic dimension, where the program states one."""
 
     @property
     def total(self) -> Bytes:
-        """The sum; predicted at best, unknown where a dimension is dynamic."""
+        """The sum: predicted; at most, where dynamic dimensions have a bound; unknown where one has none."""
         result = total(buffer.bytes for buffer in self.buffers)
-        return result if result.value is None else Bytes(result.value, Certainty.PREDICTED)
+        if result.value is not None:
+            return Bytes(result.value, Certainty.PREDICTED)
+        if set(self.dimensions) <= set(self.bounds):
+            return Bytes(self.at(self.bounds), Certainty.AT_MOST, str(self.formula))
+        return Bytes.unknown(str(self.formula))
 
     @property
     def dimensions(self) -> tuple[str, ...]:

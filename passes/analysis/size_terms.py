@@ -163,6 +163,8 @@ class Term:
     def __str__(self) -> str:
         if not self.monomials:
             return "0"
+        if self.atom is not None:
+            return str(self.atom)
         text = ""
         # Symbols first, the constant last, as a person writes it.
         for monomial, factor in sorted(self.monomials.items(), key=lambda mc: (not mc[0], mc[1] < 0)):

@@ -122,7 +122,7 @@ def _body(extents: Extents, op: ir.Operation, block: ir.Block, sizes: Sequence[T
                 at = extents.value(index)
                 yield Requirement(
                     all_of((at_most(0, at), less(at, capacity))),
-                    f"reads element {at} of dimension {i} of {name_of(source)}, which has {capacity}",
+                    f"reads dimension {i} of {name_of(source)}, which has {capacity}, at {at}",
                     guards=(*loops, *_runs(op, sizes)), elements=ElementBound(capacity, index=index),
                 )
         elif inner.name == "cf.assert":

@@ -132,6 +132,8 @@ class ConfiguredDispatch:
     ops: tuple[Op, ...]
     opaque: tuple[str, ...] = ()
     """Names of ops that compute something and are not structured: loops, calls, custom ops."""
+    bounds: dict[str, int] = field(default_factory=dict)
+    """The largest value of a dynamic dimension, where the program states one."""
 
     @property
     def threads(self) -> int:

@@ -193,6 +193,11 @@ def _dimension(extents: Extents, op: ir.Operation, _value: ir.Value) -> Term | N
     return extents.dimension(op.operands[0], index) if index is not None and 0 <= index < rank else None
 
 
+def _buffer_dimension(extents: Extents, op: ir.Operation, _value: ir.Value) -> Term:
+    """A dimension of what the caller passes; front ends with an ABI of their own read it before IREE's import."""
+    return term(extents.symbol(op.operands[0], ir.IntegerAttr(op.attributes["index"]).value))
+
+
 def _affine(combine: Callable[[list[Term]], Term]) -> Callable:
     def rule(extents: Extents, op: ir.Operation, _value: ir.Value) -> Term:
         map_ = ir.AffineMapAttr(op.attributes["map"]).value
@@ -259,7 +264,7 @@ _RULES: dict[str, Callable] = {
     "arith.index_castui": _same_if_not_negative, "arith.extui": _same_if_not_negative,
     "arith.shli": _shift_left, "arith.shrsi": _shift_right, "arith.shrui": _shift_right,
     "arith.select": _select,
-    "tensor.dim": _dimension, "memref.dim": _dimension,
+    "hal.buffer_view.dim": _buffer_dimension, "tensor.dim": _dimension, "memref.dim": _dimension,
     "affine.apply": _affine(lambda results: results[0]),
     "affine.min": _affine(lambda results: apply("min", *results)),
     "affine.max": _affine(lambda results: apply("max", *results)),

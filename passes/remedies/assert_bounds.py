@@ -19,7 +19,7 @@ from fissile.passes.definition import Pass, PassFailed, option, register_pass
 from fissile.verdict import Answer
 
 from .assert_places import AssertPlace, place_assert
-from .element_asserts import can_check, check_elements
+from .element_asserts import MAX_CHECKS, can_check, check_elements
 from .term_ops import TermWriter
 
 
@@ -87,12 +87,23 @@ def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
         _write(extents, first, [(condition, j) for condition, j in rows.items()])
     for place, j in inside.values():
         _write(extents, place.anchor, [(place.condition, j)])
-    for j in elementwise:
-        op = j.obligation.op
-        holds = check_elements(extents, j.obligation)
-        cf.assert_(holds, runtime_message(j), loc=op.location, ip=ir.InsertionPoint(op))
+    for together in _by_op(elementwise):
+        op = together[0].obligation.op
+        for j, holds in zip(together, check_elements(extents, [j.obligation for j in together])):
+            cf.assert_(holds, runtime_message(j), loc=op.location, ip=ir.InsertionPoint(op))
     at_entry = sum(len(rows) for _, rows in entries.values())
     return Placed(at_entry + len(inside) + len(elementwise), at_entry, len(elementwise), tuple(unprotected))
+
+
+def _by_op(judged: Iterable[Judged]) -> list[list[Judged]]:
+    """Checks that one reduction can make together: those of one op, as many as it has bits for."""
+    groups: dict[ir.Operation, list[list[Judged]]] = {}
+    for j in judged:
+        rows = groups.setdefault(j.obligation.op, [[]])
+        if len(rows[-1]) == MAX_CHECKS:
+            rows.append([])
+        rows[-1].append(j)
+    return [row for rows in groups.values() for row in rows]
 
 
 def _write(extents: Extents, before: ir.Operation, rows: list[tuple[Condition, Judged]]) -> None:

@@ -1,7 +1,7 @@
 """Checks of indices that only a dispatch sees: one reduction over them, read back, and one assert.
 
 A gather reads where the elements of a tensor say. No term knows them, and IREE drops an assert inside a dispatch. So a
-small structured op computes the same indices, and counts none or some that are out of bounds. The price is one more
+small structured op computes the same indices and says whether some are out of bounds, one bit for each check. The price is one more
 dispatch and a wait for its result, before the op that is checked.
 """
 
@@ -19,6 +19,8 @@ from fissile.passes.analysis.structured_rules import indexing_maps
 from .term_ops import TermWriter
 
 _EQ, _SLT, _SGE = 0, 2, 5
+MAX_CHECKS = 31
+"""Bits of the i32 that a reduction hands back."""
 REPEATABLE = ("arith.", "math.", "linalg.index", "tensor.extract", "affine.apply", "affine.min", "affine.max")
 """Ops of a body that may be computed a second time."""
 
@@ -33,79 +35,90 @@ def can_check(obligation: Obligation) -> bool:
     op = obligation.op
     return (op.name.startswith("linalg.") and indexing_maps(op) is not None and all(
         isinstance(v.type, ir.RankedTensorType) or not is_shaped(v) for v in op.operands)
-        and all(inner.name.startswith(REPEATABLE) for inner in _slice(op, _watched(bound))))
+        and all(inner.name.startswith(REPEATABLE) for inner in _slice(op, [_watched(bound)])))
 
 
-def check_elements(extents: Extents, obligation: Obligation) -> ir.Value:
-    """An i1, computed before the op, that is true where all its indices are in bounds."""
-    bound, op = obligation.elements, obligation.op
+def check_elements(extents: Extents, obligations: Sequence[Obligation]) -> list[ir.Value]:
+    """For each of the obligations of one op (at most MAX_CHECKS) an i1, computed before the op by one reduction for
+    all of them, that is true where all its indices are in bounds."""
+    bounds, op = [o.elements for o in obligations], obligations[0].op
     at = ir.InsertionPoint(op)
+    i32 = ir.IntegerType.get_signless(32, op.context)
     with op.context, op.location:
         writer = TermWriter(extents, at)
-        size = writer.index(bound.size) if bound.size is not None else None
-        if bound.indices is not None:
-            found = _over_indices(bound, size, at)
-        else:
-            found = _over_body(op, bound, size, at)
-        flag = tensor.extract(found, [], ip=at)
-        return arith.cmpi(_EQ, flag, arith.constant(ir.IntegerType.get_signless(32), 0, ip=at), ip=at)
+        sizes = [writer.index(b.size) if b.size is not None else None for b in bounds]
+        over = _over_indices if bounds[0].indices is not None else _over_body
+        flags = tensor.extract(over(op, bounds, sizes, at), [], ip=at)
+        return [arith.cmpi(_EQ, arith.andi(flags, arith.constant(i32, 1 << bit, ip=at), ip=at),
+                           arith.constant(i32, 0, ip=at), ip=at) for bit in range(len(bounds))]
 
 
-def _over_indices(bound: ElementBound, size: ir.Value, at: ir.InsertionPoint) -> ir.Value:
-    rank = rank_of(bound.indices)
+def _over_indices(_op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence[ir.Value],
+                  at: ir.InsertionPoint) -> ir.Value:
+    indices = bounds[0].indices
+    rank = rank_of(indices)
 
-    def body(arguments: Sequence[ir.Value], inner: ir.InsertionPoint) -> ir.Value:
-        bad = _outside(_as_index(arguments[0], inner), size, inner)
-        if bound.depth > 1:
-            position = linalg.index(rank - 1, ip=inner)
-            wanted = arith.constant(ir.IndexType.get(), bound.position, ip=inner)
-            bad = arith.andi(bad, arith.cmpi(_EQ, position, wanted, ip=inner), ip=inner)
-        return bad
+    def body(arguments: Sequence[ir.Value], inner: ir.InsertionPoint) -> list[ir.Value]:
+        index = _as_index(arguments[0], inner)
+        found = []
+        for bound, size in zip(bounds, sizes):
+            bad = _outside(index, size, inner)
+            if bound.depth > 1:
+                position = linalg.IndexOp(rank - 1, ip=inner).result
+                wanted = arith.constant(ir.IndexType.get(), bound.position, ip=inner)
+                bad = arith.andi(bad, arith.cmpi(_EQ, position, wanted, ip=inner), ip=inner)
+            found.append(bad)
+        return found
 
-    return _reduction([bound.indices], [ir.AffineMap.get_identity(rank)], rank, body, at)
+    return _reduction([indices], [ir.AffineMap.get_identity(rank)], rank, body, at)
 
 
-def _over_body(op: ir.Operation, bound: ElementBound, size: ir.Value | None, at: ir.InsertionPoint) -> ir.Value:
-    watched = _watched(bound)
+def _over_body(op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence[ir.Value | None],
+               at: ir.InsertionPoint) -> ir.Value:
+    watched = [_watched(b) for b in bounds]
     slice_, block = _slice(op, watched), op.regions[0].blocks[0]
-    used = {ir.BlockArgument(v).arg_number for o in slice_ for v in o.operands if _is_body_argument(v, block)}
-    if _is_body_argument(watched, block):
-        used.add(ir.BlockArgument(watched).arg_number)
+    read = [*watched, *(v for o in slice_ for v in o.operands)]
+    chosen = sorted({ir.BlockArgument(v).arg_number for v in read if _is_body_argument(v, block)})
     maps = indexing_maps(op)
     loops = {ir.IntegerAttr(o.attributes["dim"]).value for o in slice_ if o.name == "linalg.index"}
-    chosen = sorted(used)
     # Every loop that is used needs an operand that tells its extent: a shaped one that indexes it alone.
     for number, (operand, map_) in enumerate(zip(op.operands, maps)):
-        missing = loops - {d for n in chosen for d in _plain_dims(maps[n])}
+        missing = (loops | {d for n in chosen for d in _dims(maps[n])}) - {d for n in chosen for d in _plain_dims(maps[n])}
         if missing & set(_plain_dims(map_)) and is_shaped(operand) and number not in chosen:
             chosen.append(number)
     kept = sorted(loops | {d for n in chosen for d in _dims(maps[n])})
     renamed = {old: new for new, old in enumerate(kept)}
 
-    def body(arguments: Sequence[ir.Value], inner: ir.InsertionPoint) -> ir.Value:
+    def body(arguments: Sequence[ir.Value], inner: ir.InsertionPoint) -> list[ir.Value]:
         copies = {block.arguments[n]: arguments[i] for i, n in enumerate(chosen)}
         for original in slice_:
             if original.name == "linalg.index":
                 dim = renamed[ir.IntegerAttr(original.attributes["dim"]).value]
-                copies[original.results[0]] = linalg.index(dim, ip=inner)
+                copies[original.results[0]] = linalg.IndexOp(dim, ip=inner).result
                 continue
             copy = original.clone(ip=inner)
             for i, operand in enumerate(original.operands):
                 if operand in copies:
                     copy.operands[i] = copies[operand]
             copies.update(zip(original.results, copy.results))
-        value = copies.get(watched, watched)
-        if bound.condition is not None:
-            return arith.xori(value, arith.constant(ir.IntegerType.get_signless(1), 1, ip=inner), ip=inner)
-        return _outside(_as_index(value, inner), size, inner)
+        found = []
+        for bound, size, value in zip(bounds, sizes, watched):
+            value = copies.get(value, value)
+            if bound.condition is not None:
+                true = arith.constant(ir.IntegerType.get_signless(1), 1, ip=inner)
+                found.append(arith.xori(value, true, ip=inner))
+            else:
+                found.append(_outside(_as_index(value, inner), size, inner))
+        return found
 
     new_maps = [ir.AffineMap.get(len(kept), 0, [_renamed(e, renamed) for e in maps[n].results]) for n in chosen]
     return _reduction([op.operands[n] for n in chosen], new_maps, len(kept), body, at)
 
 
 def _reduction(inputs: Sequence[ir.Value], maps: Sequence[ir.AffineMap], loops: int,
-               body: Callable[[Sequence[ir.Value], ir.InsertionPoint], ir.Value], at: ir.InsertionPoint) -> ir.Value:
-    """A tensor<i32> that is 0 where ``body`` is false for every point of the loops, else 1."""
+               body: Callable[[Sequence[ir.Value], ir.InsertionPoint], list[ir.Value]],
+               at: ir.InsertionPoint) -> ir.Value:
+    """A tensor<i32> whose bit n says that the n-th i1 of ``body`` is true at some point of the loops."""
     i32 = ir.IntegerType.get_signless(32)
     kind = ir.RankedTensorType.get([], i32)
     zero = ir.DenseElementsAttr.get_splat(kind, ir.IntegerAttr.get(i32, 0))
@@ -117,8 +130,11 @@ def _reduction(inputs: Sequence[ir.Value], maps: Sequence[ir.AffineMap], loops: 
     here = ir.Location.current
     block = op.operation.regions[0].blocks.append(*elements, i32, arg_locs=[here] * (len(elements) + 1))
     inner = ir.InsertionPoint(block)
-    bad = arith.extui(i32, body(list(block.arguments)[:-1], inner), ip=inner)
-    linalg.YieldOp([arith.ori(bad, block.arguments[len(elements)], ip=inner)], ip=inner)
+    flags = block.arguments[len(elements)]
+    for bit, bad in enumerate(body(list(block.arguments)[:-1], inner)):
+        set_bit = arith.shli(arith.extui(i32, bad, ip=inner), arith.constant(i32, bit, ip=inner), ip=inner)
+        flags = arith.ori(flags, set_bit, ip=inner)
+    linalg.YieldOp([flags], ip=inner)
     return op.operation.results[0]
 
 
@@ -136,10 +152,10 @@ def _watched(bound: ElementBound) -> ir.Value:
     return bound.index if bound.index is not None else bound.condition
 
 
-def _slice(op: ir.Operation, value: ir.Value) -> list[ir.Operation]:
-    """The ops of the body that compute ``value``, in program order."""
+def _slice(op: ir.Operation, values: Sequence[ir.Value]) -> list[ir.Operation]:
+    """The ops of the body that compute ``values``, in program order."""
     block = op.regions[0].blocks[0]
-    needed: set[ir.Value] = {value}
+    needed: set[ir.Value] = set(values)
     found: list[ir.Operation] = []
     for inner in reversed([o.operation for o in block.operations]):
         if any(r in needed for r in inner.results):

@@ -17,6 +17,8 @@ from fissile.passes.analysis.extents import Extents
 from fissile.passes.analysis.intervals import Bounds
 from fissile.passes.analysis.size_terms import INDEX_BITS, INDEX_MAX, INDEX_MIN, Apply, Atom, Monomial, Symbol, Term
 
+BUFFER_VIEW = "!hal.buffer_view"
+"""The type of a tensor that crosses IREE's ABI."""
 _EQ, _NE, _SLT, _SLE, _SGE = 0, 1, 2, 3, 5
 """arith.cmpi predicates."""
 
@@ -137,6 +139,10 @@ class TermWriter:
         handle = self._extents.handle(symbol)
         value = handle.value
         if handle.dimension is not None:
+            if str(value.type) == BUFFER_VIEW:
+                index = ir.IntegerAttr.get(self._index, handle.dimension)
+                return ir.Operation.create("hal.buffer_view.dim", [self._index], [value], {"index": index},
+                                           ip=self._at).results[0]
             if isinstance(value.type, ir.MemRefType):
                 from iree.compiler.dialects import memref
 
