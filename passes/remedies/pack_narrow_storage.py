@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,10 +12,11 @@ from iree.compiler.dialects import arith, linalg, tensor
 from fissile.dialect import place_of
 from fissile.errors import UsageError, closest
 from fissile.finding import Finding, ordered
-from fissile.passes.analysis.narrow_types import NARROW_TYPES, NarrowSet, missing_types_of
+from fissile.passes.analysis.narrow_types import NARROW_TYPES, NarrowSet, NarrowType, missing_types_of
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED
 
+from .elementwise_on_words import ReadByWords, build_by_words, reads_by_words
 from .packed_words import pack, unpack
 from .widened_scalars import CannotWiden, ScalarWidener
 
@@ -93,6 +94,8 @@ class _Packing:
     def finish(self) -> int:
         """Erases what was replaced."""
         for op in reversed(self._replaced):
+            if any(True for result in op.results for _ in result.uses):
+                raise AssertionError(f"a replaced {op.name} is still used")  # erasing it would crash
             op.erase()
         return len(self._replaced)
 
@@ -144,8 +147,8 @@ class _Packing:
     def _operand(self, value: ir.Value) -> ir.Value:
         return self.wide(value) if self._is_narrow(value) else value
 
-    def _replace(self, op: ir.Operation, new: ir.Operation) -> None:
-        for old, result in zip(op.results, new.results):
+    def _replace(self, op: ir.Operation, results: Iterable[ir.Value]) -> None:
+        for old, result in zip(op.results, results):
             if self._is_narrow(old):
                 self._wide[old] = result
                 self._computed.add(old)
@@ -162,7 +165,7 @@ class _Packing:
         operands = [self._operand(v) if isinstance(v.type, ir.RankedTensorType) else self._scalar(v) for v in op.operands]
         results = [self._narrow.wide_type(v.type) for v in op.results]
         attributes = {named.name: named.attr for named in (op.attributes[i] for i in range(len(op.attributes)))}
-        self._replace(op, ir.Operation.create(op.name, results, operands, attributes))
+        self._replace(op, ir.Operation.create(op.name, results, operands, attributes).results)
 
     def _scalar(self, value: ir.Value) -> ir.Value:
         """The 32-bit form of a scalar outside of any body."""
@@ -180,41 +183,57 @@ class _Packing:
             return
         if op.name == "linalg.fill":
             value, output = self._scalar(op.operands[0]), self._operand(op.operands[1])
-            self._replace(op, linalg.fill(value, outs=[output]).owner.operation)
+            self._replace(op, [linalg.fill(value, outs=[output])])
             return
         maps, iterators = structure_of(op)
         if maps is None:
             raise CannotWiden(op)
+        rows = [ir.AffineMapAttr(m).value for m in maps]
+        if stored := self._stored(op):
+            if "reduction" not in str(iterators) and (plan := reads_by_words(op, rows, stored)):
+                self._by_words(op, rows, plan)
+                return
         operands = [self._operand(v) for v in op.operands]
         outputs = len(op.results)
         results = [self._narrow.wide_type(v.type) for v in op.results]
         inputs, inits = operands[:len(operands) - outputs], operands[len(operands) - outputs:]
         new = linalg.GenericOp(results, inputs, inits, maps, iterators)
-        old_block = op.regions[0].blocks[0]
         block = new.regions[0].blocks.append(*[_element(v.type) for v in operands])
-        widener = self._widener()
         with ir.InsertionPoint(block):
-            for old, argument in zip(old_block.arguments, block.arguments):
-                widener.enter(old, argument)
-            body = [inner.operation for inner in old_block.operations]
-            widener.block(body[:-1])
-            linalg.YieldOp([widener.leave(v) for v in body[-1].operands])
-        self._replace(op, new.operation)
+            linalg.YieldOp(self._body(op, block.arguments))
+        self._replace(op, new.operation.results)
+
+    def _stored(self, op: ir.Operation) -> dict[int, NarrowType]:
+        """The inputs that come from storage as they are, by position: nothing has unpacked them yet."""
+        inputs = list(op.operands)[: len(op.operands) - len(op.results)]
+        return {
+            i: self._narrow.of(v.type) for i, v in enumerate(inputs)
+            if self._is_narrow(v) and v not in self._computed
+        }
+
+    def _by_words(self, op: ir.Operation, maps: list[ir.AffineMap], plan: ReadByWords) -> None:
+        operands = [v if i in plan.words else self._operand(v) for i, v in enumerate(op.operands)]
+        types = [self._narrow.wide_type(v.type) for v in op.results]
+        self._replace(op, build_by_words(op, maps, plan, operands, types, lambda elements: self._body(op, elements)))
+
+    def _body(self, op: ir.Operation, arguments) -> list[ir.Value]:
+        """Copies the body of a structured op in 32 bits; returns what it yields."""
+        old_block = op.regions[0].blocks[0]
+        widener = self._widener()
+        for old, argument in zip(old_block.arguments, arguments):
+            widener.enter(old, argument)
+        body = [inner.operation for inner in old_block.operations]
+        widener.block(body[:-1])
+        return [widener.leave(v) for v in body[-1].operands]
 
     def _pad(self, op: ir.Operation) -> None:
         operands = [self._operand(v) for v in op.operands]
         attributes = {named.name: named.attr for named in (op.attributes[i] for i in range(len(op.attributes)))}
         new = ir.Operation.create(op.name, [self._narrow.wide_type(op.results[0].type)], operands, attributes, regions=1)
-        old_block = op.regions[0].blocks[0]
-        block = new.regions[0].blocks.append(*[argument.type for argument in old_block.arguments])
-        widener = self._widener()
+        block = new.regions[0].blocks.append(*[argument.type for argument in op.regions[0].blocks[0].arguments])
         with ir.InsertionPoint(block):
-            for old, argument in zip(old_block.arguments, block.arguments):
-                widener.enter(old, argument)
-            body = [inner.operation for inner in old_block.operations]
-            widener.block(body[:-1])
-            tensor.YieldOp(widener.leave(body[-1].operands[0]))
-        self._replace(op, new)
+            tensor.YieldOp(self._body(op, block.arguments)[0])
+        self._replace(op, new.results)
 
     def _scalar_or_cast(self, op: ir.Operation) -> None:
         if op.name == "tensor.extract":
@@ -235,7 +254,7 @@ def structure_of(op: ir.Operation) -> tuple[ir.Attribute | None, ir.Attribute | 
     maps = linalg.get_indexing_maps(op)
     if maps is None or not op.regions or not op.regions[0].blocks:
         return None, None
-    rows = [ir.AffineMapAttr(m).value if hasattr(ir.AffineMapAttr(m), "value") else ir.AffineMap.parse(m) for m in maps]
+    rows = [ir.AffineMapAttr(m).value for m in maps]
     written = {str(result) for m in rows[-len(op.results):] for result in m.results}
     # In every named op of linalg a loop is a reduction exactly when no output is indexed by it.
     kinds = ["parallel" if f"d{i}" in written else "reduction" for i in range(rows[0].n_dims)]

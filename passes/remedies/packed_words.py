@@ -27,16 +27,16 @@ def unpack(value: ir.Value, kind: NarrowType) -> ir.Value:
     sizes = sizes_of(value)
     if _fills_rows(sizes, kind):
         rows = [*sizes[:-1], sizes[-1] // kind.per_word]
-        return _merged(_lanes(_bitcast(value, rows, i32()), rows, kind))
+        return merged(_lanes(bitcast(value, rows, i32()), rows, kind), len(rows) - 1)
     count = _count(sizes)
     words = _ceildiv(count, kind.per_word)
-    flat = _flat(value, count)
-    if not _fills(count, kind):
-        flat = _lengthened(flat, _times(words, kind.per_word))
-    elements = _merged(_lanes(_bitcast(flat, [words], i32()), [words], kind))
-    if not _fills(count, kind):
+    line = flat(value, count)
+    if not fills(count, kind):
+        line = _lengthened(line, _times(words, kind.per_word))
+    elements = merged(_lanes(bitcast(line, [words], i32()), [words], kind), 0)
+    if not fills(count, kind):
         elements = _shortened(elements, count)
-    return _unflat(elements, sizes)
+    return unflat(elements, sizes)
 
 
 def pack(value: ir.Value, kind: NarrowType, result: ir.RankedTensorType) -> ir.Value:
@@ -45,17 +45,17 @@ def pack(value: ir.Value, kind: NarrowType, result: ir.RankedTensorType) -> ir.V
     element = result.element_type
     if _fills_rows(sizes, kind):
         rows = [*sizes[:-1], sizes[-1] // kind.per_word]
-        return _bitcast(_joined(_split(value, rows, kind), rows, kind), sizes, element)
+        return bitcast(_joined(expanded(value, len(rows) - 1, kind.per_word), rows, kind), sizes, element)
     count = _count(sizes)
     words = _ceildiv(count, kind.per_word)
-    flat = _flat(value, count)
-    if not _fills(count, kind):
-        flat = _lengthened(flat, _times(words, kind.per_word))
-    packed = _joined(_split(flat, [words], kind), [words], kind)
-    narrow = _bitcast(packed, [_times(words, kind.per_word)], element)
-    if not _fills(count, kind):
+    line = flat(value, count)
+    if not fills(count, kind):
+        line = _lengthened(line, _times(words, kind.per_word))
+    packed = _joined(expanded(line, 0, kind.per_word), [words], kind)
+    narrow = bitcast(packed, [_times(words, kind.per_word)], element)
+    if not fills(count, kind):
         narrow = _shortened(narrow, count)
-    return _unflat(narrow, sizes)
+    return unflat(narrow, sizes)
 
 
 def sizes_of(value: ir.Value) -> list[Size]:
@@ -67,10 +67,10 @@ def sizes_of(value: ir.Value) -> list[Size]:
 
 def _fills_rows(sizes: Sequence[Size], kind: NarrowType) -> bool:
     """Whether whole words make up each row of the innermost dimension."""
-    return bool(sizes) and _fills(sizes[-1], kind)
+    return bool(sizes) and fills(sizes[-1], kind)
 
 
-def _fills(count: Size, kind: NarrowType) -> bool:
+def fills(count: Size, kind: NarrowType) -> bool:
     return isinstance(count, int) and count > 0 and count % kind.per_word == 0
 
 
@@ -81,10 +81,7 @@ def _lanes(words: ir.Value, rows: Sequence[Size], kind: NarrowType) -> ir.Value:
     init = tensor.EmptyOp([*rows, kind.per_word], element).result
 
     def body(source: ir.Value, _: ir.Value) -> ir.Value:
-        bits = arith.shrui(source, _shift(rank, kind))
-        if kind.is_float:
-            return half_of_bits(kind.name, bits)
-        return zero_extended(bits, 1) if kind.value_bits == 1 else wrapped(bits, kind.value_bits)
+        return element_of_word(source, rank, kind)
 
     leading = ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(i) for i in range(rank)])
     return _generic([words], [leading], init, ir.AffineMap.get_identity(rank + 1), ["parallel"] * (rank + 1), body)
@@ -102,6 +99,14 @@ def _joined(lanes: ir.Value, rows: Sequence[Size], kind: NarrowType) -> ir.Value
     leading = ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(i) for i in range(rank)])
     identity = ir.AffineMap.get_identity(rank + 1)
     return _generic([lanes], [identity], init, leading, ["parallel"] * rank + ["reduction"], body)
+
+
+def element_of_word(source: ir.Value, loop: int, kind: NarrowType) -> ir.Value:
+    """The element of the word ``source`` that ``loop`` (of the structured op around) counts, as i32 or f32."""
+    bits = arith.shrui(source, _shift(loop, kind))
+    if kind.is_float:
+        return half_of_bits(kind.name, bits)
+    return zero_extended(bits, 1) if kind.value_bits == 1 else wrapped(bits, kind.value_bits)
 
 
 def _shift(dimension: int, kind: NarrowType) -> ir.Value:
@@ -161,31 +166,39 @@ def _static(sizes: Sequence[Size]) -> list[int]:
     return [size if isinstance(size, int) else dynamic for size in sizes]
 
 
-def _bitcast(value: ir.Value, sizes: Sequence[Size], element: ir.Type) -> ir.Value:
+def bitcast(value: ir.Value, sizes: Sequence[Size], element: ir.Type) -> ir.Value:
     result = _tensor(sizes, element)
     return iree_tensor_ext.BitCastOp(result, value, dynamic_sizes(value), _dynamic(sizes)).result
 
 
-def _split(value: ir.Value, rows: Sequence[Size], kind: NarrowType) -> ir.Value:
-    """The innermost dimension as two: ``rows`` ends with the number of words."""
-    sizes = [*rows, kind.per_word]
+def expanded(value: ir.Value, position: int, factor: int) -> ir.Value:
+    """``value`` with the dimension at ``position`` split in two, the inner one of ``factor`` elements."""
+    sizes = sizes_of(value)
+    outer = sizes[position] // factor if isinstance(sizes[position], int) else \
+        arith.divui(sizes[position], _index(factor))
+    sizes[position:position + 1] = [outer, factor]
     result = _tensor(sizes, ir.RankedTensorType(value.type).element_type)
-    groups = [*([i] for i in range(len(rows) - 1)), [len(rows) - 1, len(rows)]]
-    return tensor.ExpandShapeOp(result, value, _reassociation(groups), _dynamic(sizes), _static(sizes)).result
+    groups = _reassociation(_pairing(len(sizes), position))
+    return tensor.ExpandShapeOp(result, value, groups, _dynamic(sizes), _static(sizes)).result
 
 
-def _merged(value: ir.Value) -> ir.Value:
-    """The two innermost dimensions as one."""
+def merged(value: ir.Value, position: int) -> ir.Value:
+    """``value`` with the dimensions at ``position`` and behind it merged into one."""
     kind = ir.RankedTensorType(value.type)
     shape = list(kind.shape)
     dynamic = ir.ShapedType.get_dynamic_size()
-    last = dynamic if dynamic in shape[-2:] else shape[-2] * shape[-1]
-    groups = [*([i] for i in range(kind.rank - 2)), [kind.rank - 2, kind.rank - 1]]
-    result = ir.RankedTensorType.get([*shape[:-2], last], kind.element_type)
-    return tensor.CollapseShapeOp(result, value, _reassociation(groups)).result
+    pair = shape[position:position + 2]
+    shape[position:position + 2] = [dynamic if dynamic in pair else pair[0] * pair[1]]
+    result = ir.RankedTensorType.get(shape, kind.element_type)
+    return tensor.CollapseShapeOp(result, value, _reassociation(_pairing(kind.rank, position))).result
 
 
-def _flat(value: ir.Value, count: Size) -> ir.Value:
+def _pairing(rank: int, position: int) -> list[list[int]]:
+    """Reassociation groups in which only ``position`` and the next dimension belong together."""
+    return [[i, i + 1] if i == position else [i] for i in range(rank) if i != position + 1]
+
+
+def flat(value: ir.Value, count: Size) -> ir.Value:
     """``value`` in one dimension of ``count`` elements."""
     kind = ir.RankedTensorType(value.type)
     result = _tensor([count], kind.element_type)
@@ -196,7 +209,7 @@ def _flat(value: ir.Value, count: Size) -> ir.Value:
     return tensor.CollapseShapeOp(result, value, _reassociation([range(kind.rank)])).result
 
 
-def _unflat(value: ir.Value, sizes: Sequence[Size]) -> ir.Value:
+def unflat(value: ir.Value, sizes: Sequence[Size]) -> ir.Value:
     """The 1-D ``value`` in the shape ``sizes``."""
     result = _tensor(sizes, ir.RankedTensorType(value.type).element_type)
     if len(sizes) == 1:
