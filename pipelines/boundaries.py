@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fissile.dialect import load_dialects
 from fissile.passes.remedies.lower_boundaries import LowerBoundaries
 from fissile.passes.remedies.place_boundaries import PlaceBoundaries
 
@@ -15,5 +16,6 @@ def apply_cuts(module: Module, cuts: Sequence[int]) -> None:
     if not cuts:
         return
     found = []
+    load_dialects(module.op.context, LowerBoundaries.dialects)
     PlaceBoundaries(ops=tuple(cuts)).run(module.op, found.append)
     LowerBoundaries().run(module.op, found.append)

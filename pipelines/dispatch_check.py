@@ -10,11 +10,12 @@ from fissile.finding import Finding
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.footprint import Allocation, Footprint
 from fissile.passes.analysis.provenance import SourceOp
+from fissile.passes.analysis.recomputation import Recomputed, recomputed_producers
 from fissile.passes.checks.codegen_failure import check_codegen
 from fissile.passes.checks.workgroup_fit import check_fit
 from fissile.passes.checks.workgroup_race import check_races
 
-from .iree.names import FAILURE_MESSAGES, LOWERING_PIPELINES, RACING_CODEGEN
+from .iree.names import FAILURE_MESSAGES, LOWERING_PIPELINES, RACING_CODEGEN, RECOMPUTING_BACKENDS
 from .diagnostics import Diagnostic
 from .probe import probe
 from .probe_pool import ProbePool, ProbeResult
@@ -23,12 +24,17 @@ from .session import Module
 
 @dataclass(frozen=True)
 class CheckedDispatch:
-    """A dispatch with what code generation said about it; ``finding`` is None where it passes."""
+    """A dispatch with what code generation said about it; ``finding`` is None where it passes.
+
+    The dispatch's live ops are gone with the module that was checked; its facts stay.
+    """
 
     dispatch: Dispatch
     footprint: Footprint
     finding: Finding | None
     races: tuple[Allocation, ...] = ()
+    recomputed: tuple[Recomputed, ...] = ()
+    """Producers that it computes again for every use (llvm-cpu)."""
 
 
 class DispatchChecker:
@@ -59,7 +65,8 @@ class DispatchChecker:
             # Locations are no part of the fingerprint, but findings quote them: only a passing result is kept.
             if finding is None:
                 self._passed[dispatch.fingerprint] = result
-            checked.append(CheckedDispatch(dispatch, result.probed.footprint, finding, result.probed.races))
+            again = recomputed_producers(dispatch) if dispatch.target.backend in RECOMPUTING_BACKENDS else ()
+            checked.append(CheckedDispatch(dispatch, result.probed.footprint, finding, result.probed.races, tuple(again)))
         return checked
 
 

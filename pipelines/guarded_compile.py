@@ -11,7 +11,10 @@ from fissile.errors import FissileError
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatches import dispatches
 from fissile.passes.checks.leftover_ops import leftover_ops
+from fissile.passes.analysis.provenance import describe_source_ops, tag_source_ops
+from fissile.passes.analysis.recomputation import recomputed_producers
 from fissile.passes.checks.narrow_storage import check_narrow_storage
+from fissile.passes.checks.recomputation import check_recomputation, worth_cutting
 from fissile.passes.definition import PassFailed
 from fissile.report import Report
 
@@ -19,7 +22,7 @@ from .boundaries import apply_cuts
 from .diagnostics import Diagnostic
 from .dispatch_check import failure_code, shares_workgroup_memory
 from .iree.names import (
-    BOUNDARIES_PLACED_AT, DEVICES_ASSIGNED_AT, DISPATCHES_CONFIGURED_AT, PREPROCESSED_AFTER,
+    BOUNDARIES_PLACED_AT, DEVICES_ASSIGNED_AT, DISPATCHES_CONFIGURED_AT, PREPROCESSED_AFTER, RECOMPUTING_BACKENDS,
 )
 from .itinerary import Itinerary, Stop
 from .pass_runner import run_pipeline
@@ -30,9 +33,9 @@ from .session import Module, PhaseFailed, Session, phase_index
 
 
 DIALECT_LOWERINGS = (
-    # Preconditions and storage become IREE's own ops as soon as the input is in IREE's dialects; fusion is
-    # decided after global optimisation.
-    ("input", "builtin.module(fissile-lower-requires,fissile-lower-storage)"),
+    # Preconditions and storage become IREE's own ops as soon as the input is in IREE's dialects, and groups must:
+    # phase abi crashes on an unregistered op with a region. Boundaries wait until ops are optimised.
+    ("input", "builtin.module(fissile-lower-requires,fissile-lower-storage,fissile-lower-groups)"),
     (BOUNDARIES_PLACED_AT, "builtin.module(fissile-lower-groups,fissile-lower-boundaries)"),
 )
 
@@ -105,8 +108,15 @@ class GuardedCompile:
             if phase_index(module.phase) < phase_index(DISPATCHES_CONFIGURED_AT) <= phase_index(end):
                 findings += self.itinerary.advance(module, DISPATCHES_CONFIGURED_AT)
                 findings += self._look(module)
-                if shares_workgroup_memory(module) and self._can_go_back():
-                    return findings, RaceFound()
+                if self._can_go_back():
+                    if shares_workgroup_memory(module):
+                        return findings, RaceFound()
+                    if may_recompute(module):
+                        origin = self._parse()
+                        self.itinerary.advance(origin, BOUNDARIES_PLACED_AT)
+                        findings += self._slow(origin)
+                    if self.request.fusion == "tune" and any(f.code == "FIS140" for f in findings):
+                        return findings, TuningAsked()
                 self.progress(len(dispatches(module.op)))
             findings += self.itinerary.advance(module, end)
             self._write(module)
@@ -137,12 +147,12 @@ class GuardedCompile:
             before = repairer.diagnose()
             if before.failed is not None:
                 return [rejected(before.failed)]
-            if not before.failing:
+            if not before.failing and not isinstance(failure, TuningAsked):
                 return [rejected(failure)]
-            if self.request.repair == "off":
+            if self.request.repair == "off" and before.failing:
                 note = "--repair=off: nothing was changed"
                 return [c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing]
-            repair = repairer.repair(before)
+            repair = repairer.repair(before, tune=self.request.fusion == "tune")
         self.facts.update(cuts=list(repair.cuts), rounds=repair.rounds)
         if not repair.complete:
             return list(repair.findings)
@@ -159,7 +169,8 @@ class GuardedCompile:
             self.session.write(origin, self.request.emit_mlir, "ir")
         told = list(repair.findings)
         try:
-            findings = self.itinerary.advance(origin, DISPATCHES_CONFIGURED_AT)
+            slow = self._slow(origin) if RECOMPUTING_BACKENDS[0] in self.backends else []
+            findings = slow + self.itinerary.advance(origin, DISPATCHES_CONFIGURED_AT)
             findings += self._look(origin)
             findings += self.itinerary.advance(origin, self.request.compile_to)
             self._write(origin)
@@ -193,6 +204,15 @@ class GuardedCompile:
         formed = dispatches(module.op)
         self.backends = tuple(dict.fromkeys(d.target.backend for d in formed))
         return check_narrow_storage(formed)
+
+    def _slow(self, origin: Module) -> list[Finding]:
+        """FIS140 about a module at global optimisation; looked at on a tagged clone, which tells ops apart exactly."""
+        clone = origin.clone()
+        ops = describe_source_ops(clone.op)
+        tag_source_ops(clone.op)
+        self.itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
+        formed = [d for d in dispatches(clone.op) if d.target.backend in RECOMPUTING_BACKENDS]
+        return [f for d in formed if (f := check_recomputation(d, recomputed_producers(d), ops))]
 
     # --- stops, output, report
 
@@ -250,6 +270,13 @@ class GuardedCompile:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
+def may_recompute(module: Module) -> bool:
+    """Whether a closer look at recomputed producers is worth it; ``module`` has configured dispatches."""
+    return any(
+        worth_cutting(recomputed_producers(d)) for d in dispatches(module.op) if d.target.backend in RECOMPUTING_BACKENDS
+    )
+
+
 class RaceFound(FissileError):
     """The straight compile would succeed, and its program would race."""
 
@@ -261,7 +288,14 @@ class StraightEnded(FissileError):
     """The straight compile crashed or did not end; its process is gone."""
 
 
-Failure = PhaseFailed | RaceFound | StraightEnded
+class TuningAsked(FissileError):
+    """The straight compile would succeed, and its program would be slower than --fusion=tune asks for."""
+
+    def __init__(self) -> None:
+        super().__init__("producers are computed again for every use")
+
+
+Failure = PhaseFailed | RaceFound | StraightEnded | TuningAsked
 
 
 def stop_on_leftovers(module: Module) -> list[Finding]:

@@ -7,12 +7,13 @@ of trials of any one dispatch, not their sum. Dispatches with equal bodies are r
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.fusion_groups import FusionGroup, fusion_groups, members
 from fissile.passes.analysis.producers import ProducerGraph
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops
+from fissile.passes.checks.recomputation import check_recomputation, worth_cutting
 from fissile.quantity import Bytes, total
 
 from .cut_search import Candidate, translate, trial_sets
@@ -100,11 +101,12 @@ class Repairer:
             return Diagnosis(failed=failure)
         return Diagnosis(tuple(self._checker.check(clone, self.ops)), tuple(groups))
 
-    def repair(self, before: Diagnosis) -> Repair:
-        """Looks for the cuts that make every dispatch of ``before`` pass."""
+    def repair(self, before: Diagnosis, tune: bool = False) -> Repair:
+        """Looks for the cuts that make every dispatch of ``before`` pass; with ``tune`` cuts recomputed producers too."""
         cases: list[_Case] = []
-        committed: set[int] = set()
         self._open_cases(before, cases)
+        tuned = self._tune(before) if tune else {}
+        committed = {tag for tags in tuned.values() for tag in tags}
         now = before
         while self._rounds < MAX_ROUNDS:
             trial = {case.first.dispatch.name: self._next_trial(case) for case in cases}
@@ -118,9 +120,40 @@ class Repairer:
             if now.failed is None:
                 self._judge(cases, trial, now)
                 self._open_cases(now, cases)
-        cuts = sorted({tag for case in cases if case.accepted for tag in case.spread(case.accepted)})
+        cuts = sorted(committed | {tag for case in cases if case.accepted for tag in case.spread(case.accepted)})
         after = self.diagnose(cuts) if cuts else before
-        return self._tell(before, after, cases, tuple(cuts))
+        repair = self._tell(before, after, cases, tuple(cuts))
+        if not tuned:
+            return repair
+        told = [self._tell_tuned(finding, tags, before, after) for finding, tags in tuned.items()]
+        return replace(repair, findings=(*repair.findings, *told), complete=after.failed is None and not after.failing)
+
+    def _tune(self, before: Diagnosis) -> dict[Finding, tuple[int, ...]]:
+        """Findings about recomputed producers, with the cuts that end the recomputation in all dispatches of equal body."""
+        tuned: dict[Finding, tuple[int, ...]] = {}
+        for checked in before.checked:
+            producers = worth_cutting(checked.recomputed)
+            tags = {p.tag for p in producers if p.tag is not None}
+            finding = check_recomputation(checked.dispatch, producers, self.ops)
+            if not tags or finding is None:
+                continue
+            families = members(list(before.groups), tuple({*checked.dispatch.tags, *tags}))
+            first = max(families, key=lambda family: len(tags & set(family)))
+            spread = tags | {tag for family in families for tag in translate(sorted(tags), first, family)}
+            tuned[finding] = tuple(sorted(spread))
+        return tuned
+
+    def _tell_tuned(self, finding: Finding, tags: tuple[int, ...], before: Diagnosis, after: Diagnosis) -> Finding:
+        crossing = [self._graph.result_bytes(tag) or 0 for tag in tags]
+        more = len(after.checked) - len(before.checked)
+        facts = (
+            ("costs", f"{more} more dispatch{'es' if more != 1 else ''} in the module; {sum(crossing)} bytes written once to "
+                      "memory, then read"),
+            ("pass", f"fissile-place-boundaries{{ops={','.join(map(str, tags))}}}"),
+        )
+        names = " and ".join(dict.fromkeys(self.ops[tag].name or f"the result of {self.ops[tag].op}" for tag in tags))
+        return finding.with_(severity=Severity.REPAIRED, notes=(), helps=(
+            Help(f"computed {names} once, in a dispatch of its own", "fissile-place-boundaries", True, facts),))
 
     def _open_cases(self, diagnosis: Diagnosis, cases: list[_Case]) -> None:
         """A case for each failing dispatch that no case covers yet."""

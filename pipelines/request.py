@@ -12,6 +12,7 @@ from fissile.errors import UsageError, closest
 from .iree.names import DRIVER_FLAGS, PHASES, PREPROCESSING_FLAG, STOCK_ONLY_FLAGS
 
 REPAIR_MODES = ("auto", "suggest", "off")
+FUSION_MODES = ("default", "tune")
 GUARD_MODES = ("assert", "check", "off")
 FORMATS = ("text", "json")
 
@@ -45,6 +46,7 @@ class CompileRequest:
     match_device: str = ""
     repair: str = "auto"
     guard: str = "assert"
+    fusion: str = "default"
     verify: bool = False
     verify_seeds: int = 1
     emit_mlir: str = ""
@@ -76,6 +78,7 @@ class CompileRequest:
 _OWN = {
     "repair": ("repair", REPAIR_MODES),
     "guard": ("guard", GUARD_MODES),
+    "fusion": ("fusion", FUSION_MODES),
     "verify-numerics": ("verify", "switch"),
     "fissile-verify": ("verify", "switch"),
     "fissile-verify-seeds": ("verify_seeds", "count"),

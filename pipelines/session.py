@@ -16,6 +16,7 @@ from pathlib import Path
 
 from iree.compiler import ir
 
+from fissile.dialect import register
 from fissile.errors import FissileError, UsageError, closest
 
 from .diagnostics import Diagnostic, parse_diagnostic
@@ -72,6 +73,7 @@ class Session:
     def __init__(self, flags: Sequence[str] = (), *, verify_ir: bool = True, dump_phases_to: str = "") -> None:
         self._session = library.Session()
         self.context: ir.Context = self._session.context
+        register(self.context)
         self.diagnostics: list[Diagnostic] = []
         self._verify_ir = verify_ir
         self._dump_phases_to = dump_phases_to

@@ -48,7 +48,7 @@ def print_text(text: str) -> None:
 
 def print_error(error: FissileError, program: str = "fissile") -> int:
     """One line that says what is known, one that says what to do; returns the exit status."""
-    lines = [f"{program}: error: {' '.join(error.message.split())}"]
+    lines = [f"{program}: error: {error.message.strip()}"]
     if error.hint:
         lines.append(f"{program}: {error.hint}")
     if getattr(error, "reproducer", ""):

@@ -13,11 +13,14 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect.places import TAG_FILE, place_of
 from fissile.finding import Place
 
-TAG_FILE = "fz"
+__all__ = [
+    "TAG_FILE", "SourceOp", "describe_source_ops", "is_source_op", "place_of", "places_in", "source_ops", "ssa_name",
+    "tag_source_ops", "tags_in", "tags_of",
+]
 
-_TAG = re.compile(r'"%s":(\d+):1\b' % TAG_FILE)
 _PLACE = re.compile(r'(?:"([^"]+)"|(?:^|(?<=\s))([^\s":]+)):(\d+):(\d+)')
 
 
@@ -38,12 +41,6 @@ def places_in(text: str) -> tuple[Place, ...]:
 
 def tags_of(op: ir.Operation) -> tuple[int, ...]:
     return tags_in(str(op.location))
-
-
-def place_of(op: ir.Operation) -> Place | None:
-    """The source place of ``op``, None where the program carries none."""
-    places = places_in(str(op.location))
-    return places[0] if places else None
 
 
 def is_source_op(op: ir.Operation) -> bool:

@@ -57,6 +57,9 @@ WORKGROUP_ALLOCATION_ALIGNMENT = {"vulkan-spirv": 64}
 RACING_CODEGEN = ("BaseDistribute",)
 """Code generation pipelines that put no barrier between a fused producer and its readers (SPIR-V, 3.13)."""
 
+RECOMPUTING_BACKENDS = ("llvm-cpu",)
+"""Backends whose code generation folds producers into a reduction's body and evaluates them per step (3.13)."""
+
 PREPROCESSING_FLAG = "iree-preprocessing-pass-pipeline"
 
 DRIVER_FLAGS = {

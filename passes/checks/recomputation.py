@@ -1,0 +1,52 @@
+"""Does a dispatch compute a producer again for every use?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fissile.finding import Finding, Place, Severity
+from fissile.passes.analysis.dispatches import Dispatch
+from fissile.passes.analysis.provenance import SourceOp
+from fissile.passes.analysis.recomputation import Recomputed
+
+MIN_TIMES = 4
+"""Evaluations per element from which on a separate dispatch was faster on llvm-cpu (bench/fusion_tune.py)."""
+
+
+def worth_cutting(producers: Sequence[Recomputed]) -> list[Recomputed]:
+    """Those of a dispatch's recomputed producers that cost more than a round trip through memory."""
+    return [p for p in producers if p.times >= MIN_TIMES]
+
+
+def check_recomputation(
+    dispatch: Dispatch, producers: Sequence[Recomputed], ops: Sequence[SourceOp] = ()
+) -> Finding | None:
+    """FIS140 where `worth_cutting` leaves any: right, but slow."""
+    costly = worth_cutting(producers)
+    if not costly:
+        return None
+    worst = max(costly, key=lambda p: p.times * p.elements)
+    places = []
+    for producer in costly:
+        at = ops[producer.tag].place if producer.tag is not None and producer.tag < len(ops) else producer.place
+        if at is not None:
+            places.append(Place(at.file, at.line, at.column, f"computed {producer.times} times per element"))
+    if worst.root is not None:
+        places.append(Place(worst.root.file, worst.root.line, worst.root.column, "for each step of this reduction"))
+    names = [_name(producer, ops) for producer in costly]
+    listed = " and ".join(dict.fromkeys(names))
+    return Finding(
+        "FIS140",
+        f"{listed} computed again for every use, up to {max(p.times for p in costly)} times per element",
+        severity=Severity.NOTE,
+        subject=dispatch.name,
+        target=dispatch.target.name,
+        places=tuple(places),
+        notes=("right but slow; --fusion=tune cuts it off",),
+    )
+
+
+def _name(producer: Recomputed, ops: Sequence[SourceOp]) -> str:
+    if producer.tag is not None and producer.tag < len(ops) and ops[producer.tag].name:
+        return ops[producer.tag].name
+    return f"a producer of {producer.operand}"
