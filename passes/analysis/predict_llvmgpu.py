@@ -50,7 +50,8 @@ def tile_and_fuse(dispatch: ConfiguredDispatch) -> Prediction:
             if None in shape:
                 doubts.append("an operand that is read through a window is promoted")
                 continue
-            buffers.append(_buffer(shape, value, "tile of a promoted operand", True, root))
+            maker = root if value.maker is None else dispatch.ops[value.maker]
+            buffers.append(_buffer(shape, value, "tile of a promoted operand", True, maker))
         else:
             value = root.inits[number - len(operands)]
             shape = tuple(tiles[i.loop] for i in value.index if i is not None and i.loop is not None)

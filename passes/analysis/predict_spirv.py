@@ -96,7 +96,7 @@ def _promoted(dispatch: ConfiguredDispatch, copies: int, result: bool, reduction
         shape = region(value, tuple(tiles))
         shape = (copies, *shape) if copies > 1 else shape
         reason = "tile of a promoted operand" + (f", {copies} copies in flight" if copies > 1 else "")
-        buffers.append(_buffer(shape, value, reason, True, root))
+        buffers.append(_buffer(shape, value, reason, True, root if value.maker is None else dispatch.ops[value.maker]))
     if result:
         shape = region(root.inits[0], tuple(tiles))
         buffers.append(_buffer(shape, root.inits[0], "tile of the result, read by a fused consumer", True, root))

@@ -26,9 +26,13 @@ def limit_of(dispatch: Dispatch) -> Limit | None:
     return None
 
 
-def check_fit(dispatch: Dispatch, footprint: Footprint, ops: Sequence[SourceOp]) -> Finding | None:
-    """FIS101 or FIS102 where the buffers exceed the limit, FIS105 where one has no known size, else None."""
-    limit = limit_of(dispatch)
+def check_fit(dispatch: Dispatch, footprint: Footprint, ops: Sequence[SourceOp],
+              limit: Limit | None = None) -> Finding | None:
+    """FIS101 or FIS102 where the buffers exceed the limit, FIS105 where one has no known size, else None.
+
+    ``limit`` stands in for IREE's own (`limit_of`): a vendor's figure, a queried device, a budget.
+    """
+    limit = limit or limit_of(dispatch)
     space = STACK if dispatch.target.backend == "llvm-cpu" else WORKGROUP
     buffers = [a for a in footprint.allocations if a.space == space]
     if limit is None or not buffers:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from fissile.target import Target
 
+LAST_SHARED_PHASE = "abi"
+"""The last phase whose output is the same for every target: devices are assigned in the next one."""
+
 _BACKENDS = {"rocm": "rocm", "cuda": "cuda", "vulkan": "vulkan-spirv", "llvm-cpu": "llvm-cpu"}
 
 

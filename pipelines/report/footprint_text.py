@@ -1,0 +1,60 @@
+"""The report of `fissile check` as a person reads it: findings first, then one line per target."""
+
+from __future__ import annotations
+
+from fissile.finding import Severity
+from fissile.report import Report
+
+from .text import render_finding
+
+
+def render_check(report: Report, every_dispatch: bool = False) -> str:
+    """Findings, then per target how many dispatches fit and which needs most; with ``every_dispatch`` all of them."""
+    blocks = [render_finding(finding) for finding in report.findings]
+    lines = []
+    for target in report.facts.get("targets", []):
+        lines += _target(target, every_dispatch)
+    if lines:
+        blocks.append("\n".join(lines))
+    counts = []
+    for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE):
+        number = sum(f.severity is severity for f in report.findings)
+        if number:
+            counts.append(f"{number} {severity.value}" + ("s" if number > 1 else ""))
+    blocks.append("fissile: " + (", ".join(counts) if counts else "no findings"))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _target(target: dict, every_dispatch: bool) -> list[str]:
+    rows = target["dispatches"]
+    if not rows:
+        return [f"{target['name']}: no dispatches"]
+    fitting = sum(row["fits"] is True for row in rows)
+    unknown = sum(row["fits"] is None for row in rows)
+    needy = max((row for row in rows if row["bytes"] is not None), key=lambda row: row["bytes"], default=None)
+    line = f"{target['name']}: {fitting} of {_count(len(rows))} fit {target['limit']} bytes per {target['per']}"
+    if unknown:
+        line += f", {unknown} of unknown size"
+    if needy is not None and needy["bytes"]:
+        line += f"; the largest needs {needy['bytes']} ({needy['name']})"
+    lines = [line]
+    if every_dispatch:
+        for row in rows:
+            lines += _dispatch(row)
+    return lines
+
+
+def _dispatch(row: dict) -> list[str]:
+    shown = row["formula"] or "unknown" if row["bytes"] is None else str(row["bytes"])
+    lines = [f"  {shown:>10} {row['certainty']:<10} {row['name']}  {row['codegen']}  {row['place']}".rstrip()]
+    for buffer in row["buffers"]:
+        size = buffer["formula"] if buffer["bytes"] is None else buffer["bytes"]
+        scales = "" if buffer["scales_with_tile"] is not False else "; no tile makes it smaller"
+        lines.append(f"  {size:>10}   {buffer['value']:<28} {buffer['reason']}{scales}".rstrip())
+    for doubt in row["doubts"]:
+        lines.append(f"             doubt: {doubt}")
+    return lines
+
+
+def _count(number: int) -> str:
+    return f"{number} dispatch{'es' if number != 1 else ''}"
