@@ -31,17 +31,34 @@ _DEQUANTISE = Template("""\
 """)
 
 
-def quantised_conv(channels: int = 64, filters: int = 64, size: int = 16, name: str = "main") -> str:
-    """int8 [1,C,S+2,S+2] dequantised, 3x3 convolution with dequantised int8 [F,C,3,3] -> f32 [1,F,S,S]."""
+_REQUANTISE = Template("""\
+  %q_e = tensor.empty() : tensor<${shape}xi8>
+  %q = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>,
+      affine_map<(a, b, c, d) -> (a, b, c, d)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%r : tensor<${shape}xf32>) outs(%q_e : tensor<${shape}xi8>) {
+  ^bb0(%in: f32, %out: i8):
+    %n = math.roundeven %in : f32
+    %i = arith.fptosi %n : f32 to i8
+    linalg.yield %i : i8
+  } -> tensor<${shape}xi8>
+""")
+
+
+def quantised_conv(channels: int = 64, filters: int = 64, size: int = 16, name: str = "main", requantise: bool = False) -> str:
+    """int8 [1,C,S+2,S+2] dequantised, 3x3 convolution with dequantised int8 [F,C,3,3] -> f32 (or int8) [1,F,S,S]."""
     x, w = f"1x{channels}x{size + 2}x{size + 2}", f"{filters}x{channels}x3x3"
-    out = f"tensor<1x{filters}x{size}x{size}xf32>"
+    shape = f"1x{filters}x{size}x{size}"
+    out = f"tensor<{shape}xf32>"
+    result, kind = ("%q", f"tensor<{shape}xi8>") if requantise else ("%r", out)
     return (
-        f"func.func @{name}(%x: tensor<{x}xi8>, %w: tensor<{w}xi8>) -> {out} {{\n"
+        f"func.func @{name}(%x: tensor<{x}xi8>, %w: tensor<{w}xi8>) -> {kind} {{\n"
         "  %scale = arith.constant 0.0078125 : f32\n  %zero = arith.constant 0.0 : f32\n"
         + _DEQUANTISE.substitute(name="xd", source="x", shape=x)
         + _DEQUANTISE.substitute(name="wd", source="w", shape=w)
         + f"  %e = tensor.empty() : {out}\n"
         f"  %acc = linalg.fill ins(%zero : f32) outs(%e : {out}) -> {out}\n"
         f"  %r = linalg.conv_2d_nchw_fchw ins(%xd, %wd : tensor<{x}xf32>, tensor<{w}xf32>) "
-        f"outs(%acc : {out}) -> {out}\n  return %r : {out}\n}}\n"
+        f"outs(%acc : {out}) -> {out}\n"
+        + (_REQUANTISE.substitute(shape=shape) if requantise else "")
+        + f"  return {result} : {kind}\n}}\n"
     )

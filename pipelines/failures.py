@@ -1,0 +1,65 @@
+"""Why a straight compile is not the end of it, and what is told where nothing can be done about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fissile.errors import FissileError
+from fissile.finding import Finding, Severity
+
+from .diagnostics import Diagnostic
+from .dispatch_check import failure_code
+from .iree.names import BOUNDARIES_PLACED_AT
+from .session import PhaseFailed, phase_index
+
+
+class RaceFound(FissileError):
+    """The straight compile would succeed, and its program would race."""
+
+    def __init__(self) -> None:
+        super().__init__("a dispatch shares workgroup memory without a barrier")
+
+
+class StraightEnded(FissileError):
+    """The straight compile crashed or did not end; its process is gone."""
+
+
+class TuningAsked(FissileError):
+    """The straight compile would succeed, and its program would be slower than --fusion=tune asks for."""
+
+    def __init__(self) -> None:
+        super().__init__("producers are computed again for every use")
+
+
+Failure = PhaseFailed | RaceFound | StraightEnded | TuningAsked
+
+
+def rejected(failure: Failure) -> Finding:
+    """A finding for a failure that has no repair, with IREE's own words and places."""
+    if isinstance(failure, StraightEnded):
+        code = "FIS107" if "crash" in failure.message else "FIS106"
+        return Finding(code, failure.message, notes=("every dispatch by itself generates code: nothing to repair was found",))
+    if isinstance(failure, RaceFound):
+        raise AssertionError("a race that the second look does not find")
+    errors = failure.errors or tuple(failure.diagnostics)
+    first = errors[0] if errors else Diagnostic("error", failure.message, failure.message)
+    early = phase_index(failure.phase) <= phase_index(BOUNDARIES_PLACED_AT)
+    code = "FIS001" if early else failure_code(first.text)
+    if code == "FIS003":
+        return Finding(code, "the module has no functions: there is nothing to compile", places=first.places[:1],
+                       notes=("give a module with at least one public function",), detail=first.text)
+    if code == "FIS108" and not first.places:
+        code = "FIS002"
+    rest = tuple(f"also: {d.message}" for d in errors[1:4] if d.message != first.message)
+    return Finding(code, f"IREE stops before phase {failure.phase}: {first.message}" if failure.phase != "start"
+                   else f"the input is no valid module: {first.message}",
+                   places=first.places[:1], notes=rest, detail="\n".join(d.text for d in failure.diagnostics))
+
+
+def suggested(finding: Finding) -> Finding:
+    """A repaired finding as it reads where nothing was applied."""
+    if finding.severity is not Severity.REPAIRED:
+        return finding
+    helps = tuple(replace(h, applied=False, title=h.title.replace("kept ", "keep ", 1)) for h in finding.helps)
+    note = "--repair=suggest: nothing was changed; --repair=auto applies it"
+    return finding.with_(severity=Severity.ERROR, helps=helps, notes=(*finding.notes, note))

@@ -1,0 +1,120 @@
+"""What code generation says about one dispatch: bytes, races, recomputation, and a deadline that holds."""
+
+from __future__ import annotations
+
+import pytest
+
+from fissile.passes.analysis.dispatches import dispatches
+from fissile.passes.analysis.provenance import describe_source_ops, tag_source_ops
+from fissile.passes.analysis.recomputation import recomputed_producers
+from fissile.passes.checks.narrow_storage import check_narrow_storage
+from fissile.passes.checks.recomputation import check_recomputation
+from fissile.pipelines.boundaries import apply_cuts
+from fissile.pipelines.dispatch_check import DispatchChecker
+from fissile.pipelines.probe import convert, probe
+from fissile.pipelines.probe_pool import ProbePool
+from fissile.pipelines.session import Session
+from programs import ADD, TARGETS, quantised_conv
+
+
+def configured(target: str, text: str, cuts=()):
+    session = Session(TARGETS[target])
+    module = session.run(session.parse_text(text, "in.mlir"), "global-optimization")
+    ops = describe_source_ops(module.op)
+    tag_source_ops(module.op)
+    apply_cuts(module, cuts)
+    return session.run(module, "executable-configurations"), ops
+
+
+def test_bytes_are_traced_to_source_ops():
+    module, _ops = configured("gfx942", quantised_conv())
+    (dispatch,) = dispatches(module.op)
+    result = probe(dispatch)
+    assert result.failure is None
+    by_tag = {tag: count.value for tag, count in result.footprint.by_tag().items()}
+    assert by_tag[0] == 64 * 18 * 18 * 4, "the dequantised input, whole"
+    assert sum(by_tag.values()) == result.footprint.total.value > dispatch.target.workgroup_bytes
+
+
+def test_the_probed_module_is_not_changed():
+    module, _ops = configured("vulkan", quantised_conv())
+    before = module.text(locations=True)
+    (dispatch,) = dispatches(module.op)
+    probe(dispatch)
+    assert convert(dispatch) is not None, "its narrow loads do not fit in memory, and IREE's own check refuses it"
+    assert module.text(locations=True) == before
+
+
+def test_a_tile_shared_without_a_barrier_is_a_race_and_a_private_one_is_none():
+    racing, _ops = configured("vulkan", quantised_conv(size=8, channels=4, requantise=True))
+    assert any(probe(d).races for d in dispatches(racing.op))
+    cut, _ops = configured("vulkan", quantised_conv(size=8, channels=4, requantise=True), cuts=(0, 1))
+    found = dispatches(cut.op)
+    assert any(probe(d).footprint.total.value for d in found), "the accumulator's tile is still there"
+    assert not any(probe(d).races for d in found)
+
+
+def test_narrow_storage_is_told_once_per_type_and_only_without_it():
+    module, _ops = configured("vulkan", quantised_conv())
+    (finding,) = check_narrow_storage(dispatches(module.op))
+    assert finding.code == "FIS110" and "i8" in finding.message
+    for target, text in (("gfx942", quantised_conv()), ("vulkan", ADD)):
+        healthy, _ops = configured(target, text)
+        assert check_narrow_storage(dispatches(healthy.op)) == []
+
+
+def test_a_recomputed_producer_is_counted_and_a_cut_one_is_gone():
+    module, ops = configured("llvm-cpu", quantised_conv(channels=8, filters=8))
+    (dispatch,) = dispatches(module.op)
+    times = {r.tag: r.times for r in recomputed_producers(dispatch)}
+    macs = 8 * 16 * 16 * 8 * 9
+    assert times == {0: macs // (8 * 18 * 18), 1: macs // (8 * 8 * 9)}
+    finding = check_recomputation(dispatch, recomputed_producers(dispatch), ops)
+    assert finding.code == "FIS140" and "up to 256 times" in finding.message and len(finding.places) == 3
+    cut, ops = configured("llvm-cpu", quantised_conv(channels=8, filters=8), cuts=(0, 1))
+    assert [recomputed_producers(d) for d in dispatches(cut.op)] == [[], [], []]
+
+
+def test_equal_bodies_have_equal_fingerprints():
+    layer = quantised_conv(name="first")
+    module, _ops = configured("gfx942", layer + layer.replace("@first", "@second").replace("in.mlir", "x"))
+    assert len({d.fingerprint for d in dispatches(module.op)}) == 1
+    other, _ops = configured("gfx942", quantised_conv(size=8))
+    assert {d.fingerprint for d in dispatches(other.op)} != {d.fingerprint for d in dispatches(module.op)}
+
+
+def test_a_passing_dispatch_is_generated_once():
+    module, ops = configured("vulkan", ADD)
+    with ProbePool([], deadline=60) as pool:
+        checker = DispatchChecker(pool)
+        for _ in range(2):
+            assert [c.finding for c in checker.check(module, ops)] == [None]
+        assert checker.generated == 1
+
+
+def test_a_dispatch_past_its_deadline_and_one_that_crashes_are_findings(monkeypatch):
+    module, ops = configured("vulkan", ADD)
+    with ProbePool([], deadline=0.001) as pool:
+        (checked,) = DispatchChecker(pool).check(module, ops)
+    assert checked.finding.code == "FIS106"
+
+    import fissile.pipelines.probe_pool as probe_pool
+
+    monkeypatch.setattr(probe_pool, "_standalone", lambda dispatch: "this is no module")
+    with ProbePool([], deadline=60) as pool:
+        (crashed,) = DispatchChecker(pool).check(module, ops)
+        assert crashed.finding.code == "FIS107"
+        monkeypatch.undo()
+        (again,) = DispatchChecker(pool).check(module, ops)
+    assert again.finding is None, "the next dispatch gets a fresh process"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_pool_says_what_the_probe_says(target):
+    module, _ops = configured(target, quantised_conv())
+    with ProbePool([], deadline=60) as pool:
+        results = pool.probe_all(dispatches(module.op))
+    for dispatch, result in zip(dispatches(module.op), results, strict=True):
+        here = probe(dispatch)
+        assert result.probed.footprint == here.footprint
+        assert [a.type for a in result.probed.races] == [a.type for a in here.races]
