@@ -43,11 +43,13 @@ from .targets import resolve_target
 
 PROBE_MODES = ("auto", "all", "never")
 _EXECUTABLES = ("hal.executable", "hal.executable.source", "hal.executable.binary", "stream.executable", "flow.executable")
+_UNBOUNDED = str(2**53 - 1)
+"""The extent that IREE gives a buffer dimension that nothing bounds (util.assume.int's default, 3.13)."""
 _FUNCTIONS = ("func.func", "util.func")
 
 
 @dataclass(frozen=True)
-class _Measured:
+class Measured:
     """One dispatch with what is known of its bytes. ``result`` is None where code generation was not asked."""
 
     dispatch: Dispatch
@@ -64,14 +66,28 @@ class _Measured:
     def footprint(self) -> Footprint:
         """The probed buffers in the memory that this target is short of."""
         space = STACK if self.dispatch.target.backend == "llvm-cpu" else WORKGROUP
-        return Footprint(tuple(a for a in self.result.probed.footprint.allocations if a.space == space))
+        buffers = (a for a in self.result.probed.footprint.allocations if a.space == space)
+        return Footprint(tuple(replace(a, bytes=Bytes.unknown("no bound")) if _UNBOUNDED in a.type else a for a in buffers))
 
     @property
     def bytes(self) -> Bytes:
         exact = self.exact
-        if exact is not None:
+        if exact is not None and exact.value is not None:
             return exact
         return Bytes.unknown("; ".join(self.prediction.doubts)) if self.prediction.doubts else self.prediction.total
+
+
+def measure(source: str | os.PathLike, target: Target, *, flags: Sequence[str] = (),
+            dispatch_timeout: float = 30.0) -> list[Measured]:
+    """Every different dispatch of ``source`` on ``target``, predicted and probed: how far the two agree.
+
+    Code generation runs up to IREE's resource check. Raises PhaseFailed where IREE does not come that far.
+    """
+    one = _Check(Path(source), [target], tuple(flags), "bytes", dispatch_timeout)
+    with tempfile.TemporaryDirectory(prefix="fissile-check-") as scratch:
+        shared, _signatures_ = one._share(Path(scratch) / "shared.mlirbc")
+        measured, _ops = one._form(target, shared)
+    return list({m.dispatch.fingerprint: m for m in measured}.values())
 
 
 def check(source: str | os.PathLike, targets: Sequence[str | Target], *, budget: int | None = None,
@@ -156,6 +172,21 @@ class _Check:
     def _target(self, target: Target, shared: Path) -> tuple[list[Finding], dict]:
         told = {"name": target.name, "limit": target.limit.bytes, "per": target.limit.per, "source": target.limit.source,
                 "dispatches": []}
+        try:
+            measured, ops = self._form(target, shared)
+        except PhaseFailed as failure:
+            return [rejected(failure).with_(target=target.name)], told
+        except PassFailed as failure:
+            return [finding.with_(target=target.name) for finding in failure.findings], told
+        findings = check_narrow_storage([m.dispatch for m in measured])
+        for one in measured:
+            findings += _findings(one, target, ops)
+        limits = check_limit(target, _between(measured, target))
+        told["dispatches"] = [_facts(one, target, ops) for one in measured]
+        return [*findings, *([limits] if limits else [])], told
+
+    def _form(self, target: Target, shared: Path) -> tuple[list[Measured], list[SourceOp]]:
+        """Forms and configures the dispatches for ``target`` and measures them; the source ops that their tags name."""
         session = self._session((*self.flags, *flags_for(target)))
         try:
             module = session.parse(shared)  # its locations name the source file
@@ -165,21 +196,11 @@ class _Check:
             ops = describe_source_ops(module.op)
             tag_source_ops(module.op)
             itinerary.advance(module, DISPATCHES_CONFIGURED_AT)
-        except PhaseFailed as failure:
-            return [rejected(failure).with_(target=target.name)], told
-        except PassFailed as failure:
-            return [finding.with_(target=target.name) for finding in failure.findings], told
         finally:
             self._heard(session)
-        measured = self._measure([_renamed(d, target) for d in dispatches(module.op)], target)
-        findings = check_narrow_storage([m.dispatch for m in measured])
-        for one in measured:
-            findings += _findings(one, target, ops)
-        limits = check_limit(target, _between(measured, target))
-        told["dispatches"] = [_facts(one, target, ops) for one in measured]
-        return [*findings, *([limits] if limits else [])], told
+        return self._measure([_renamed(d, target) for d in dispatches(module.op)], target), ops
 
-    def _measure(self, formed: list[Dispatch], target: Target) -> list[_Measured]:
+    def _measure(self, formed: list[Dispatch], target: Target) -> list[Measured]:
         """Predicts every dispatch; asks code generation about those where that is not enough. Equal bodies once."""
         predictions: dict[str, Prediction] = {}
         asked: dict[str, Dispatch] = {}
@@ -194,11 +215,11 @@ class _Check:
             with ProbePool(self.flags, self.timeout) as pool:
                 answers = pool.probe_all(list(asked.values()), convert=self.mode == "all")
             results = dict(zip(asked, answers, strict=True))
-        return [_Measured(d, predictions[d.fingerprint], results.get(d.fingerprint)) for d in formed]
+        return [Measured(d, predictions[d.fingerprint], results.get(d.fingerprint)) for d in formed]
 
     def _needs_probe(self, dispatch: Dispatch, prediction: Prediction, target: Target) -> bool:
         if self.mode != "auto":
-            return self.mode == "all"
+            return self.mode in ("all", "bytes")
         if prediction.doubts:
             return True
         if dispatch.codegen in RACING_CODEGEN and prediction.buffers:
@@ -229,11 +250,11 @@ class _Check:
         return Report("check", tuple(findings), "", tuple(self.messages), dict(self.seconds), {"targets": facts})
 
 
-def _findings(one: _Measured, target: Target, ops: Sequence[SourceOp]) -> list[Finding]:
+def _findings(one: Measured, target: Target, ops: Sequence[SourceOp]) -> list[Finding]:
     """What there is to say about one dispatch: its bytes, then code generation's own failures."""
     dispatch, prediction, exact = one.dispatch, one.prediction, one.exact
     found: list[Finding | None] = []
-    if exact is not None:
+    if exact is not None and (exact.value is not None or prediction.doubts):
         same = exact.value is not None and exact.value == prediction.total.value
         fit = (check_prediction(dispatch, prediction, target.limit, ops, exact=True) if same
                else check_fit(dispatch, one.footprint, ops, target.limit))
@@ -259,7 +280,7 @@ def _codegen(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp]) -
     return check_codegen(dispatch, failure_code(said.text), said.message, said.text, said.tags, ops)
 
 
-def _between(measured: Sequence[_Measured], target: Target) -> list[str]:
+def _between(measured: Sequence[Measured], target: Target) -> list[str]:
     """Dispatches that fit what IREE checks and not what counts."""
     own = target.compiler_bytes
     if own is None:
@@ -268,7 +289,7 @@ def _between(measured: Sequence[_Measured], target: Target) -> list[str]:
     return [name for name, value in counts if value is not None and target.limit.bytes < value <= own]
 
 
-def _facts(one: _Measured, target: Target, ops: Sequence[SourceOp]) -> dict:
+def _facts(one: Measured, target: Target, ops: Sequence[SourceOp]) -> dict:
     """One dispatch as JSON values; docs/footprint.md describes them."""
     count = one.bytes
     doubts = list(one.prediction.doubts) if one.exact is None else []
