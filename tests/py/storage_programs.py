@@ -7,7 +7,7 @@ or raises Violation where a size does not fit. It is the oracle: it shares nothi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
@@ -57,16 +57,16 @@ class Tensor:
         return f"tensor<{''.join(('?' if d is None else str(d)) + 'x' for d in self.dims)}f32>"
 
 
-@dataclass(repr=False)
 class Program:
     """``arguments`` are (name, MLIR type); ``calls`` are argument values; ``run`` is the oracle."""
 
-    arguments: list[tuple[str, str]] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
-    steps: list[Callable[[dict], None]] = field(default_factory=list)
-    result: Tensor | None = None
-    calls: list[dict[str, object]] = field(default_factory=list)
-    count: int = 0
+    def __init__(self) -> None:
+        self.arguments: list[tuple[str, str]] = []
+        self.lines: list[str] = []
+        self.steps: list[Callable[[dict], None]] = []
+        self.result: Tensor | None = None
+        self.calls: list[dict[str, object]] = []
+        self.count = 0
 
     def __repr__(self) -> str:
         return "Program"  # its text is in every message
@@ -378,7 +378,7 @@ class Builder:
 
         def run(v: dict) -> np.ndarray:
             before, after = low.value(v), high.value(v)
-            require(before >= 0 and after >= 0)
+            require(before >= 0 and after >= 0 and before + after + v[t.name].shape[0] < 2**63)
             if before + after > LARGEST:
                 raise TooLarge
             return np.pad(v[t.name], (before, after))
