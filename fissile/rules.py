@@ -131,6 +131,13 @@ _rule(
     "(`--fissile-match-device=vulkan`).",
 )
 _rule(
+    "FIS114", "not-folded", "a producer cannot be folded into its consumers",
+    "`fissile-fold-producers` was told to move an op into its consumers' bodies, and none of them can take it.",
+    "The op reduces, or has no body; or a consumer has none, or updates the producer's result in place; or a loop's "
+    "extent could be read off no operand any more.",
+    "Leave the op out of `ops`, or cut it off with `fissile-place-boundaries`.",
+)
+_rule(
     "FIS120", "limit-disagreement", "two sources give different limits for one target",
     "IREE's table and the vendor's document, or the device itself, disagree.",
     "IREE's table is maintained by hand.",
@@ -208,6 +215,14 @@ _rule(
     "z3 is not installed: obligations that only it could prove are checked at run time instead.",
     "z3 is an optional dependency.",
     "pip install 'fissile[storage]'",
+)
+_rule(
+    "FIS207", "storage-grown", "a fixed capacity was replaced by one computed from the sizes that use it",
+    "`fissile-grow-storage` made a storage as large as the largest end of its uses.",
+    "Its uses were not proved to fit, and it does not escape.",
+    "Nothing to do. Where the capacity is meant as a limit, leave the pass out: the guard asserts it then.",
+    example="%s = fissile.alloc_storage of 64 bytes, fissile.alloc_tensor of %n floats on it",
+    repaired="%s = fissile.alloc_storage of max(64, 4 * %n) bytes",
 )
 _rule(
     "FIS140", "recomputed-producer", "a producer is computed again for every use",

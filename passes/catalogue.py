@@ -19,6 +19,8 @@ from .definition import Pass, registered_passes
 BUILT_IN: dict[str, str] = {
     "fissile-assert-bounds": "fissile.passes.remedies.assert_bounds",
     "fissile-check-leftovers": "fissile.passes.checks.leftover_ops",
+    "fissile-fold-producers": "fissile.passes.remedies.fold_producers",
+    "fissile-grow-storage": "fissile.passes.remedies.grow_storage",
     "fissile-lower-boundaries": "fissile.passes.remedies.lower_boundaries",
     "fissile-lower-groups": "fissile.passes.remedies.lower_groups",
     "fissile-lower-requires": "fissile.passes.remedies.lower_requires",

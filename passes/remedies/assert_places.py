@@ -105,11 +105,12 @@ def _worst_compare(compare: Compare, loop: Loop) -> Condition | None:
 
 def _available(extents: Extents, condition: Condition, anchor: ir.Operation) -> bool:
     """Whether every value of ``condition`` exists before ``anchor``."""
-    return all(symbol.ident >= 0 and _exists_before(extents.handle(symbol).value, anchor)
+    return all(symbol.ident >= 0 and exists_before(extents.handle(symbol).value, anchor)
                for symbol in symbols(condition).values())
 
 
-def _exists_before(value: ir.Value, anchor: ir.Operation) -> bool:
+def exists_before(value: ir.Value, anchor: ir.Operation) -> bool:
+    """Whether ``value`` is defined before ``anchor`` on every way to it; False where that is not certain."""
     home = value.owner if is_argument(value) else value.owner.operation.block
     inner: ir.Operation | None = anchor
     while inner is not None:

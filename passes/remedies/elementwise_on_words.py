@@ -14,6 +14,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import linalg, tensor
 
 from fissile.passes.analysis.narrow_types import NarrowType
+from fissile.passes.analysis.structure import iterators_attribute, maps_attribute
 
 from .packed_words import Size, bitcast, element_of_word, expanded, flat, fills, merged, sizes_of, unflat
 from .half_bits import i32
@@ -82,9 +83,8 @@ def build_by_words(
     loops = ir.RankedTensorType(inits[0].type).rank
     new_maps += [ir.AffineMap.get_identity(loops)] * outputs
     lane = loops - 1 if plan.loop is None else plan.loop + 1
-    attributes = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in new_maps])
-    kinds = ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * loops)
-    new = linalg.GenericOp([init.type for init in inits], values, inits, attributes, kinds)
+    new = linalg.GenericOp([init.type for init in inits], values, inits, maps_attribute(new_maps),
+                           iterators_attribute([True] * loops))
     block = new.regions[0].blocks.append(
         *[v.type.element_type if isinstance(v.type, ir.RankedTensorType) else v.type for v in (*values, *inits)])
     with ir.InsertionPoint(block):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +13,7 @@ from fissile.dialect import place_of
 from fissile.errors import UsageError, closest
 from fissile.finding import Finding, ordered
 from fissile.passes.analysis.narrow_types import NARROW_TYPES, NarrowSet, NarrowType, missing_types_of
+from fissile.passes.analysis.structure import structure_of
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED
 
@@ -185,19 +186,18 @@ class _Packing:
             value, output = self._scalar(op.operands[0]), self._operand(op.operands[1])
             self._replace(op, [linalg.fill(value, outs=[output])])
             return
-        maps, iterators = structure_of(op)
-        if maps is None:
+        structure = structure_of(op)
+        if structure is None:
             raise CannotWiden(op)
-        rows = [ir.AffineMapAttr(m).value for m in maps]
-        if stored := self._stored(op):
-            if "reduction" not in str(iterators) and (plan := reads_by_words(op, rows, stored)):
-                self._by_words(op, rows, plan)
+        if structure.all_parallel and (stored := self._stored(op)):
+            if plan := reads_by_words(op, structure.maps, stored):
+                self._by_words(op, structure.maps, plan)
                 return
         operands = [self._operand(v) for v in op.operands]
         outputs = len(op.results)
         results = [self._narrow.wide_type(v.type) for v in op.results]
         inputs, inits = operands[:len(operands) - outputs], operands[len(operands) - outputs:]
-        new = linalg.GenericOp(results, inputs, inits, maps, iterators)
+        new = linalg.GenericOp(results, inputs, inits, structure.maps_attribute, structure.iterators_attribute)
         block = new.regions[0].blocks.append(*[_element(v.type) for v in operands])
         with ir.InsertionPoint(block):
             linalg.YieldOp(self._body(op, block.arguments))
@@ -211,7 +211,7 @@ class _Packing:
             if self._is_narrow(v) and v not in self._computed
         }
 
-    def _by_words(self, op: ir.Operation, maps: list[ir.AffineMap], plan: ReadByWords) -> None:
+    def _by_words(self, op: ir.Operation, maps: Sequence[ir.AffineMap], plan: ReadByWords) -> None:
         operands = [v if i in plan.words else self._operand(v) for i, v in enumerate(op.operands)]
         types = [self._narrow.wide_type(v.type) for v in op.results]
         self._replace(op, build_by_words(op, maps, plan, operands, types, lambda elements: self._body(op, elements)))
@@ -245,20 +245,6 @@ class _Packing:
             self._replaced.append(op)
         elif op.operands[0] in self._computed:
             op.operands[0] = self.narrow(op.operands[0])  # a reinterpretation of the stored bytes
-
-
-def structure_of(op: ir.Operation) -> tuple[ir.Attribute | None, ir.Attribute | None]:
-    """The indexing maps and iterator types of a structured op, named or generic; (None, None) where it has none."""
-    if op.name == "linalg.generic":
-        return op.attributes["indexing_maps"], op.attributes["iterator_types"]
-    maps = linalg.get_indexing_maps(op)
-    if maps is None or not op.regions or not op.regions[0].blocks:
-        return None, None
-    rows = [ir.AffineMapAttr(m).value for m in maps]
-    written = {str(result) for m in rows[-len(op.results):] for result in m.results}
-    # In every named op of linalg a loop is a reduction exactly when no output is indexed by it.
-    kinds = ["parallel" if f"d{i}" in written else "reduction" for i in range(rows[0].n_dims)]
-    return maps, ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{kind}>") for kind in kinds])
 
 
 def _after(value: ir.Value):

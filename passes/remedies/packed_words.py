@@ -14,6 +14,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import arith, iree_tensor_ext, linalg, tensor
 
 from fissile.passes.analysis.narrow_types import NarrowType
+from fissile.passes.analysis.structure import iterators_attribute, maps_attribute
 
 from .half_bits import bits_of_half, f32, half_of_bits, i32, word
 from .lower_boundaries import dynamic_sizes
@@ -84,7 +85,7 @@ def _lanes(words: ir.Value, rows: Sequence[Size], kind: NarrowType) -> ir.Value:
         return element_of_word(source, rank, kind)
 
     leading = ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(i) for i in range(rank)])
-    return _generic([words], [leading], init, ir.AffineMap.get_identity(rank + 1), ["parallel"] * (rank + 1), body)
+    return _generic([words], [leading], init, ir.AffineMap.get_identity(rank + 1), [True] * (rank + 1), body)
 
 
 def _joined(lanes: ir.Value, rows: Sequence[Size], kind: NarrowType) -> ir.Value:
@@ -98,7 +99,7 @@ def _joined(lanes: ir.Value, rows: Sequence[Size], kind: NarrowType) -> ir.Value
 
     leading = ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(i) for i in range(rank)])
     identity = ir.AffineMap.get_identity(rank + 1)
-    return _generic([lanes], [identity], init, leading, ["parallel"] * rank + ["reduction"], body)
+    return _generic([lanes], [identity], init, leading, [True] * rank + [False], body)
 
 
 def element_of_word(source: ir.Value, loop: int, kind: NarrowType) -> ir.Value:
@@ -114,10 +115,9 @@ def _shift(dimension: int, kind: NarrowType) -> ir.Value:
     return arith.muli(lane, word(kind.storage_bits))
 
 
-def _generic(inputs, input_maps, init, output_map, iterators, body) -> ir.Value:
-    maps = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in (*input_maps, output_map)])
-    kinds = ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{name}>") for name in iterators])
-    op = linalg.GenericOp([init.type], inputs, [init], maps, kinds)
+def _generic(inputs, input_maps, init, output_map, parallel, body) -> ir.Value:
+    op = linalg.GenericOp([init.type], inputs, [init], maps_attribute([*input_maps, output_map]),
+                          iterators_attribute(parallel))
     elements = [ir.RankedTensorType(v.type).element_type for v in (*inputs, init)]
     block = op.regions[0].blocks.append(*elements)
     with ir.InsertionPoint(block):

@@ -109,15 +109,27 @@ class TermWriter:
         for atom in monomial:
             so_far += (atom,)
             part = self._atom(atom)
-            result = part if result is None else self._multiplied(result, part, so_far, 1, wraps)
-        if factor != 1:
-            result = self._multiplied(result, self._product((), factor, wraps), so_far, factor, wraps)
-        return result
+            result = part if result is None else self._multiplied(result, part, so_far, wraps)
+        return result if factor == 1 else self._scaled(result, so_far, factor, wraps)
 
-    def _multiplied(self, a: _Computed, b: _Computed, monomial: Monomial, factor: int, wraps: bool) -> _Computed:
+    def _scaled(self, a: _Computed, monomial: Monomial, factor: int, wraps: bool) -> _Computed:
+        by = self._product((), factor, wraps)
+        value, exact = arith.muli(a.value, by.value, ip=self._at), self._both(a.exact, by.exact)
+        low, high = self._bounds.of(Term({monomial: factor}))
+        if wraps or INDEX_MIN <= low and high <= INDEX_MAX:
+            return _Computed(value, exact)
+        largest = INDEX_MAX // abs(factor)
+        ends = self._bounds.of(Term({monomial: 1}))
+        if ends[1] > largest:
+            exact = self._both(exact, arith.cmpi(_SLE, a.value, self._constant(largest), ip=self._at))
+        if ends[0] < -largest:
+            exact = self._both(exact, arith.cmpi(_SGE, a.value, self._constant(-largest), ip=self._at))
+        return _Computed(value, exact)
+
+    def _multiplied(self, a: _Computed, b: _Computed, monomial: Monomial, wraps: bool) -> _Computed:
         value = arith.muli(a.value, b.value, ip=self._at)
         exact = self._both(a.exact, b.exact)
-        low, high = self._bounds.of(Term({monomial: factor}))
+        low, high = self._bounds.of(Term({monomial: 1}))
         if wraps or INDEX_MIN <= low and high <= INDEX_MAX:
             return _Computed(value, exact)
         # No overflow exactly where dividing by a gives b back; a = 0 cannot overflow and a = -1 only for the smallest.
