@@ -138,6 +138,12 @@ _rule(
     "Leave the op out of `ops`, or cut it off with `fissile-place-boundaries`.",
 )
 _rule(
+    "FIS115", "not-widened", "an accumulator cannot be widened to f32",
+    "`fissile-widen-accumulators` was told to let an op accumulate in f32, and it cannot.",
+    "The op does not reduce, does not accumulate in f16 or bf16, or its body holds an op that has no f32 form.",
+    "Leave the op out of `ops`.",
+)
+_rule(
     "FIS120", "limit-disagreement", "two sources give different limits for one target",
     "IREE's table and the vendor's document, or the device itself, disagree.",
     "IREE's table is maintained by hand.",

@@ -239,7 +239,9 @@ def apply(function: str, *arguments: Term | int, parameter: int = 0) -> Term:
         except Undefined:
             pass
     if function in ("min", "max"):
-        terms = tuple(sorted(set(terms), key=lambda t: t.key))
+        flat = [inner for t in terms for inner in (
+            t.atom.arguments if isinstance(t.atom, Apply) and t.atom.function == function else (t,))]
+        terms = tuple(sorted(set(flat), key=lambda t: t.key))
         if len(terms) == 1:
             return terms[0]
     elif function in ("floordiv", "ceildiv", "tdiv", "mod", "trem") and terms[1].constant not in (None, 0):

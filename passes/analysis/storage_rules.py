@@ -14,7 +14,7 @@ from fissile.dialect import ops as dialect_ops
 from .conditions import Condition, all_of, any_of, at_most, equal, less
 from .extents import Extents, i64s, is_shaped, kept_dimensions, rank_of, static_dimension
 from .obligations import Requirement, Rule
-from .size_terms import Term, product, term
+from .size_terms import INDEX_MAX, Term, product, symbols_of, term
 from .structured_rules import STRUCTURED, element_gather, element_scatter, structured
 
 WITHOUT_OBLIGATIONS = (
@@ -97,6 +97,20 @@ def _not_negative(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     for i in range(rank_of(op.results[0])):
         size = extents.dimension(op.results[0], i)
         yield Requirement(at_most(0, size), f"makes {size} elements in dimension {i}; a size is not negative")
+    yield from _addressable(extents, op)
+
+
+def _addressable(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
+    """The bytes of a new tensor fit an index: IREE computes them with wrap-around, and would allocate too few.
+
+    Dimensions of tensors that exist are not asked: their product is taken to be below the limit (docs/storage.md).
+    """
+    shape = extents.shape(op.results[0])
+    width = bytes_of_element(ir.ShapedType(op.results[0].type).element_type)
+    need = product((*shape, term(width or 1)))
+    if any(symbol.tensor is None for symbol in symbols_of(need).values()):
+        yield Requirement(any_of((*(equal(s, 0) for s in shape if s.constant is None), at_most(need, INDEX_MAX))),
+                          f"makes {_shape_text(shape)} elements of {width or 1} bytes; an index holds their bytes")
 
 
 def _expand(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
@@ -139,10 +153,13 @@ def _pad(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
         have = extents.dimension(op.operands[0], i)
         yield Requirement(all_of((at_most(0, before), at_most(0, after))),
                           f"pads dimension {i} by {before} before and {after} after; a padding is not negative")
+        total = before + have + after
+        if any(symbol.tensor is None for symbol in symbols_of(total).values()):
+            yield Requirement(at_most(total, INDEX_MAX), f"makes {total} elements in dimension {i}; an index holds it")
         wanted = static_dimension(op.results[0].type, i)
         if wanted is not None:
-            yield Requirement(equal(before + have + after, wanted),
-                              f"takes dimension {i} to be {wanted} after padding; it is {before + have + after}")
+            yield Requirement(equal(total, wanted),
+                              f"takes dimension {i} to be {wanted} after padding; it is {total}")
 
 
 def _concat(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:

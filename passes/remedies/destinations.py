@@ -1,0 +1,75 @@
+"""Destinations for structured ops whose shape comes from the op, not from hand.
+
+A destination-style op writes into a tensor that somebody has to make in the right size. The loops of the op and the
+shapes of its inputs say that size, also where an input is read through a window (a convolution's image).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iree.compiler import ir
+from iree.compiler.dialects import tensor
+
+from fissile.errors import UsageError
+from fissile.passes.analysis.extents import Extents
+from fissile.passes.analysis.size_terms import Term, apply, term
+
+from .term_ops import TermWriter
+
+
+def make_destination(inputs: Sequence[ir.Value], input_maps: Sequence[ir.AffineMap], output_map: ir.AffineMap,
+                     element_type: ir.Type, ip: ir.InsertionPoint) -> ir.Value:
+    """A tensor.empty for the output that ``output_map`` indexes, sized by the loops that the inputs span.
+
+    Raises UsageError where the inputs do not tell the extent of a loop that the output needs. A window of extent k and
+    stride s over n elements gives floor((n - k) / s) + 1. Use it inside ``with location``.
+    """
+    extents = Extents()
+    sizes = loop_sizes(extents, inputs, input_maps)
+    shape: list[Term] = []
+    for number, expression in enumerate(output_map.results):
+        if not isinstance(expression, ir.AffineDimExpr):
+            raise UsageError(f"result {number} of the output map is no loop: {expression}")
+        size = sizes[ir.AffineDimExpr(expression).position]
+        if size is None:
+            raise UsageError(f"no input tells the extent of loop {expression}",
+                             "add an operand that it indexes, or give the destination by hand")
+        shape.append(size)
+    writer = TermWriter(extents, ip)
+    given = [size.constant if size.constant is not None else writer.index(size) for size in shape]
+    return tensor.EmptyOp(given, element_type, ip=ip).result
+
+
+def loop_sizes(extents: Extents, inputs: Sequence[ir.Value], maps: Sequence[ir.AffineMap]) -> list[Term | None]:
+    """The extent of each loop: first those that index a dimension alone, then those that windows leave over."""
+    sizes: list[Term | None] = [None] * maps[0].n_dims
+    windows: list[tuple[Term, dict[int, int]]] = []
+    for value, map_ in zip(inputs, maps, strict=True):
+        for i, expression in enumerate(map_.results):
+            if isinstance(expression, ir.AffineDimExpr):
+                loop = ir.AffineDimExpr(expression).position
+                sizes[loop] = sizes[loop] or extents.dimension(value, i)
+            elif (linear := _linear(expression)) is not None:
+                windows.append((extents.dimension(value, i), linear))
+    for have, strides in windows:
+        unknown = [loop for loop in strides if sizes[loop] is None]
+        if len(unknown) == 1 and strides[unknown[0]] > 0:
+            covered = sum(((sizes[loop] - 1) * by for loop, by in strides.items() if loop != unknown[0]), term(1))
+            sizes[unknown[0]] = apply("floordiv", have - covered, strides[unknown[0]]) + 1
+    return sizes
+
+
+def _linear(expression: ir.AffineExpr) -> dict[int, int] | None:
+    """Loop -> stride, None where the expression is not a sum of loops times constants."""
+    if isinstance(expression, ir.AffineDimExpr):
+        return {ir.AffineDimExpr(expression).position: 1}
+    if isinstance(expression, ir.AffineMulExpr):
+        loop, by = ir.AffineBinaryExpr(expression).lhs, ir.AffineBinaryExpr(expression).rhs
+        if isinstance(loop, ir.AffineDimExpr) and isinstance(by, ir.AffineConstantExpr):
+            return {ir.AffineDimExpr(loop).position: ir.AffineConstantExpr(by).value}
+        return None
+    if isinstance(expression, ir.AffineAddExpr):
+        parts = [_linear(ir.AffineBinaryExpr(expression).lhs), _linear(ir.AffineBinaryExpr(expression).rhs)]
+        return None if None in parts or parts[0].keys() & parts[1].keys() else parts[0] | parts[1]
+    return None

@@ -1,0 +1,291 @@
+"""What each op must keep to, and what is decided about it: every case with a twin that is proved."""
+
+from __future__ import annotations
+
+import pytest
+from fissile.passes.analysis.conditions import symbols
+from fissile.passes.analysis.obligations import collect
+from fissile.passes.checks.storage_fit import contract_of, findings_of, judge_storage
+from fissile.pipelines.session import Session
+from fissile.verdict import Answer
+
+
+@pytest.fixture(scope="module")
+def session():
+    with Session(["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]) as opened:
+        yield opened
+
+
+CONSTANTS = "".join(f"  %c{n} = arith.constant {n} : index\n" for n in (0, 1, 2, 3, 4, 8, 10, 16, 64))
+EYE, EYE2 = "affine_map<(a) -> (a)>", "affine_map<(a, b) -> (a, b)>"
+
+
+def judge(session, arguments: str, body: str):
+    """The report of one function that returns nothing."""
+    text = f"func.func @f({arguments}) {{\n{CONSTANTS}  %cst = arith.constant 0.0 : f32\n{body}\n  return\n}}\n"
+    module = session.parse_text(text)
+    return module, judge_storage(module.op)
+
+
+def unproved(report) -> list[str]:
+    return [j.obligation.kind for j in report.judged if j.answer is not Answer.PROVED]
+
+
+def generic(ins: str, types: str, out: str, kind: str, body: str = "linalg.yield %cst : f32", maps: str = "",
+            loops: int = 1, block: str = "%p: f32, %q: f32") -> str:
+    maps = maps or f"{EYE}, {EYE}"
+    iterators = ", ".join(['"parallel"'] * loops)
+    return (f"%g = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{iterators}]}} ins({ins} : {types}) "
+            f"outs({out} : {kind}) {{\n^bb0({block}):\n{body}\n}} -> {kind}")
+
+
+CASES = {
+    # op: (arguments, program that is not proved, arguments of the twin, twin that is proved)
+    "tensor.extract_slice": (
+        "%x: tensor<?xf32>, %n: index", "%r = tensor.extract_slice %x[0] [%n] [1] : tensor<?xf32> to tensor<?xf32>",
+        "%x: tensor<?xf32>", "%n = tensor.dim %x, %c0 : tensor<?xf32>\n"
+        "%r = tensor.extract_slice %x[0] [%n] [1] : tensor<?xf32> to tensor<?xf32>"),
+    "tensor.insert_slice": (
+        "%x: tensor<4xf32>, %y: tensor<16xf32>, %o: index",
+        "%r = tensor.insert_slice %x into %y[%o] [4] [1] : tensor<4xf32> into tensor<16xf32>",
+        "%x: tensor<4xf32>, %y: tensor<16xf32>, %n: index",
+        "%a = arith.maxsi %n, %c0 : index\n%o = arith.minsi %a, %c8 : index\n"
+        "%r = tensor.insert_slice %x into %y[%o] [4] [1] : tensor<4xf32> into tensor<16xf32>"),
+    "tensor.cast": (
+        "%x: tensor<?xf32>", "%r = tensor.cast %x : tensor<?xf32> to tensor<4xf32>",
+        "%x: tensor<4xf32>", "%a = tensor.cast %x : tensor<4xf32> to tensor<?xf32>\n"
+        "%r = tensor.cast %a : tensor<?xf32> to tensor<4xf32>"),
+    "tensor.expand_shape": (
+        "%x: tensor<?xf32>, %n: index",
+        "%r = tensor.expand_shape %x [[0, 1]] output_shape [%n, 4] : tensor<?xf32> into tensor<?x4xf32>",
+        "%x: tensor<?x4xf32>", "%n = tensor.dim %x, %c0 : tensor<?x4xf32>\n"
+        "%a = tensor.collapse_shape %x [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>\n"
+        "%r = tensor.expand_shape %a [[0, 1]] output_shape [%n, 4] : tensor<?xf32> into tensor<?x4xf32>"),
+    "tensor.reshape": (
+        "%x: tensor<?xf32>, %n: index", "%s = tensor.from_elements %n, %c2 : tensor<2xindex>\n"
+        "%r = tensor.reshape %x(%s) : (tensor<?xf32>, tensor<2xindex>) -> tensor<?x2xf32>",
+        "%x: tensor<?x2xf32>", "%n = tensor.dim %x, %c0 : tensor<?x2xf32>\n"
+        "%s = tensor.from_elements %c2, %n : tensor<2xindex>\n"
+        "%r = tensor.reshape %x(%s) : (tensor<?x2xf32>, tensor<2xindex>) -> tensor<2x?xf32>"),
+    "tensor.pad": (
+        "%x: tensor<4xf32>, %n: index", "%r = tensor.pad %x low[%n] high[0] {\n^bb0(%i: index):\n"
+        "tensor.yield %cst : f32\n} : tensor<4xf32> to tensor<?xf32>",
+        "%x: tensor<4xf32>, %y: tensor<?xf32>", "%n = tensor.dim %y, %c0 : tensor<?xf32>\n"
+        "%r = tensor.pad %x low[%n] high[0] {\n^bb0(%i: index):\ntensor.yield %cst : f32\n} "
+        ": tensor<4xf32> to tensor<?xf32>"),
+    "tensor.concat": (
+        "%x: tensor<2x?xf32>, %y: tensor<2x?xf32>",
+        "%r = tensor.concat dim(0) %x, %y : (tensor<2x?xf32>, tensor<2x?xf32>) -> tensor<4x?xf32>",
+        "%x: tensor<2x?xf32>, %y: tensor<2x?xf32>",
+        "%r = tensor.concat dim(1) %x, %y : (tensor<2x?xf32>, tensor<2x?xf32>) -> tensor<2x?xf32>"),
+    "tensor.dim": (
+        "%x: tensor<2x?xf32>, %n: index", "%r = tensor.dim %x, %n : tensor<2x?xf32>",
+        "%x: tensor<2x?xf32>", "%r = tensor.dim %x, %c1 : tensor<2x?xf32>"),
+    "tensor.extract": (
+        "%x: tensor<8xf32>, %n: index", "%r = tensor.extract %x[%n] : tensor<8xf32>",
+        "%x: tensor<8xf32>, %n: index", "%i = arith.remui %c10, %c8 : index\n%r = tensor.extract %x[%i] : tensor<8xf32>"),
+    "tensor.insert": (
+        "%x: tensor<8xf32>, %n: index", "%r = tensor.insert %cst into %x[%n] : tensor<8xf32>",
+        "%x: tensor<8xf32>", "%r = tensor.insert %cst into %x[%c4] : tensor<8xf32>"),
+    "tensor.empty": (
+        "%n: index", "%r = tensor.empty(%n) : tensor<?xf32>",
+        "%x: tensor<?xf32>", "%n = tensor.dim %x, %c0 : tensor<?xf32>\n%r = tensor.empty(%n) : tensor<?xf32>"),
+    "linalg.matmul": (
+        "%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %z: tensor<?x?xf32>",
+        "%r = linalg.matmul ins(%x, %y : tensor<?x?xf32>, tensor<?x?xf32>) outs(%z : tensor<?x?xf32>) -> tensor<?x?xf32>",
+        "%x: tensor<?x8xf32>, %y: tensor<8x?xf32>",
+        "%m = tensor.dim %x, %c0 : tensor<?x8xf32>\n%n = tensor.dim %y, %c1 : tensor<8x?xf32>\n"
+        "%z = tensor.empty(%m, %n) : tensor<?x?xf32>\n"
+        "%r = linalg.matmul ins(%x, %y : tensor<?x8xf32>, tensor<8x?xf32>) outs(%z : tensor<?x?xf32>) -> tensor<?x?xf32>"),
+    "linalg.conv_1d": (
+        "%x: tensor<?xf32>, %k: tensor<3xf32>, %z: tensor<?xf32>",
+        "%r = linalg.conv_1d ins(%x, %k : tensor<?xf32>, tensor<3xf32>) outs(%z : tensor<?xf32>) -> tensor<?xf32>",
+        "%x: tensor<?xf32>, %k: tensor<3xf32>",
+        "%n = tensor.dim %x, %c0 : tensor<?xf32>\n%m = arith.subi %n, %c2 : index\n%p = arith.maxsi %m, %c0 : index\n"
+        "%z = tensor.empty(%p) : tensor<?xf32>\n"
+        "%r = linalg.conv_1d ins(%x, %k : tensor<?xf32>, tensor<3xf32>) outs(%z : tensor<?xf32>) -> tensor<?xf32>"),
+    "linalg.generic": (
+        "%x: tensor<?xf32>, %j: tensor<?xi32>, %z: tensor<?xf32>",
+        generic("%j", "tensor<?xi32>", "%z", "tensor<?xf32>",
+                "%i = arith.index_cast %p : i32 to index\n%r = tensor.extract %x[%i] : tensor<?xf32>\n"
+                "linalg.yield %r : f32", block="%p: i32, %q: f32"),
+        "%x: tensor<8xf32>, %j: tensor<4xi32>, %z: tensor<4xf32>",
+        generic("%j", "tensor<4xi32>", "%z", "tensor<4xf32>",
+                "%l = arith.index_cast %p : i32 to index\n%h = arith.minsi %l, %c4 : index\n"
+                "%i = arith.maxsi %h, %c0 : index\n%r = tensor.extract %x[%i] : tensor<8xf32>\nlinalg.yield %r : f32",
+                block="%p: i32, %q: f32")),
+    "memref.view": (
+        "%b: memref<64xi8>, %n: index", "%r = memref.view %b[%c0][%n] : memref<64xi8> to memref<?xf32>",
+        "%b: memref<64xi8>", "%r = memref.view %b[%c4][] : memref<64xi8> to memref<15xf32>"),
+    "memref.subview": (
+        "%b: memref<16xf32>, %n: index",
+        "%r = memref.subview %b[%n] [4] [1] : memref<16xf32> to memref<4xf32, strided<[1], offset: ?>>",
+        "%b: memref<16xf32>",
+        "%r = memref.subview %b[%c8] [4] [1] : memref<16xf32> to memref<4xf32, strided<[1], offset: ?>>"),
+    "memref.reinterpret_cast": (
+        "%b: memref<16xf32>, %n: index",
+        "%r = memref.reinterpret_cast %b to offset: [0], sizes: [%n], strides: [2] "
+        ": memref<16xf32> to memref<?xf32, strided<[2]>>",
+        "%b: memref<16xf32>",
+        "%r = memref.reinterpret_cast %b to offset: [0], sizes: [%c8], strides: [2] "
+        ": memref<16xf32> to memref<?xf32, strided<[2]>>"),
+    "memref.load": (
+        "%b: memref<?xf32>, %n: index", "%r = memref.load %b[%n] : memref<?xf32>",
+        "%b: memref<?xf32>", "%n = memref.dim %b, %c0 : memref<?xf32>\nscf.for %i = %c0 to %n step %c1 {\n"
+        "%r = memref.load %b[%i] : memref<?xf32>\n}"),
+    "memref.store": (
+        "%b: memref<8xf32>, %n: index", "scf.for %i = %c0 to %n step %c1 {\nmemref.store %cst, %b[%i] : memref<8xf32>\n}",
+        "%b: memref<8xf32>", "scf.for %i = %c0 to %c8 step %c1 {\nmemref.store %cst, %b[%i] : memref<8xf32>\n}"),
+    "memref.copy": (
+        "%a: memref<?xf32>, %b: memref<?xf32>", "memref.copy %a, %b : memref<?xf32> to memref<?xf32>",
+        "%a: memref<?xf32>", "%n = memref.dim %a, %c0 : memref<?xf32>\n%b = memref.alloc(%n) : memref<?xf32>\n"
+        "memref.copy %a, %b : memref<?xf32> to memref<?xf32>"),
+    "fissile.alloc_tensor": (
+        "%n: index", '%s = "fissile.alloc_storage"(%c64) : (index) -> !fissile.storage\n'
+        '%t = "fissile.alloc_tensor"(%s, %c0, %n) : (!fissile.storage, index, index) -> tensor<?xf32>',
+        "%n: index", '%s = "fissile.alloc_storage"(%c64) : (index) -> !fissile.storage\n'
+        '%t = "fissile.alloc_tensor"(%s, %c4) : (!fissile.storage, index) -> tensor<15xf32>'),
+    "fissile.require": (
+        "%n: index", '%b = arith.cmpi sle, %n, %c8 : index\n"fissile.require"(%b) {message = "n is at most 8"} : (i1) -> ()',
+        "%m: index", '%n = arith.minsi %m, %c4 : index\n%b = arith.cmpi sle, %n, %c8 : index\n'
+        '"fissile.require"(%b) {message = "n is at most 8"} : (i1) -> ()'),
+    "scf.for": (
+        "%n: index", "scf.for %i = %c0 to %c8 step %n {\n}", "%n: index", "scf.for %i = %c0 to %n step %c2 {\n}"),
+}
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_an_op_that_may_not_fit_is_not_proved(session, kind):
+    arguments, body, _, _ = CASES[kind]
+    module, report = judge(session, arguments, body)
+    assert kind in unproved(report), module.text()
+    assert not report.uncovered
+
+
+@pytest.mark.parametrize("kind", CASES)
+def test_its_twin_that_fits_is_proved(session, kind):
+    _, _, arguments, body = CASES[kind]
+    module, report = judge(session, arguments, body)
+    assert not unproved(report), [j.sentence for j in report.judged if j.answer is not Answer.PROVED]
+    assert not report.uncovered
+
+
+def test_the_indices_of_a_scatter_are_never_taken_on_trust(session):
+    _, report = judge(
+        session, "%u: tensor<4xf32>, %i: tensor<4x1xi32>, %z: tensor<?xf32>",
+        "%r = iree_linalg_ext.scatter dimension_map = [0] unique_indices(true) "
+        "ins(%u, %i : tensor<4xf32>, tensor<4x1xi32>) outs(%z : tensor<?xf32>) {\n"
+        "^bb0(%a: f32, %b: f32):\niree_linalg_ext.yield %a : f32\n} -> tensor<?xf32>")
+    assert unproved(report) == ["iree_linalg_ext.scatter"]
+
+
+def test_a_size_that_never_fits_is_refuted_with_the_sizes(session):
+    _, report = judge(session, "%x: tensor<4xf32>, %n: index",
+                      "%m = arith.maxsi %n, %c8 : index\n"
+                      "%r = tensor.extract_slice %x[0] [%m] [1] : tensor<4xf32> to tensor<?xf32>")
+    finding, = [f for f in findings_of(report, asserted=True) if f.code == "FIS201"]
+    assert finding.subject == "@f" and "reads max(8, " in finding.message and "its source has 4" in finding.message
+    judged, = report.having(Answer.REFUTED)
+    assert judged.decision.values
+
+
+def test_a_constant_slice_that_never_fits_is_refuted_without_a_solver(session):
+    _, report = judge(session, "%x: tensor<?xf32>",
+                      "%a = tensor.extract_slice %x[0] [4] [1] : tensor<?xf32> to tensor<4xf32>\n"
+                      "%n = arith.addi %c4, %c1 : index\n"
+                      "%r = tensor.extract_slice %a[0] [%n] [1] : tensor<4xf32> to tensor<?xf32>")
+    judged, = report.having(Answer.REFUTED)
+    assert judged.decision.verdict.tier == "constants"
+
+
+GUARDED = """%b = arith.cmpi sle, %n, %c4 : index
+%a = arith.cmpi sge, %n, %c0 : index
+%both = arith.andi %a, %b : i1
+{around}"""
+READ = "%r = tensor.extract_slice %x[0] [%n] [1] : tensor<4xf32> to tensor<?xf32>"
+
+
+@pytest.mark.parametrize(("fact", "trusted", "proved"), [
+    (f'cf.assert %both, "small"\n{READ}', True, True),
+    (f'cf.assert %both, "small"\n{READ}', False, False),
+    (f'{READ}\ncf.assert %both, "too late"', True, False),
+    (f"scf.if %both {{\n{READ}\n}}", True, True),
+    (f"scf.if %both {{\n}} else {{\n{READ}\n}}", True, False),
+    (f"scf.if %b {{\n{READ}\n}}", True, False),
+    (f"scf.if %both {{\n}}\n{READ}", True, False),
+])
+def test_what_holds_where_the_op_runs_is_a_fact(session, fact, trusted, proved):
+    text = (f"func.func @f(%x: tensor<4xf32>, %n: index) {{\n{CONSTANTS}{GUARDED.format(around=fact)}\n  return\n}}\n")
+    module = session.parse_text(text)
+    report = judge_storage(module.op, trust_asserts=trusted)
+    assert (not unproved(report)) == proved
+
+
+def test_an_assumption_is_a_fact(session):
+    body = "%n = util.assume.int %m<umin = 1, umax = 4> : index\n" + READ
+    _, report = judge(session, "%x: tensor<4xf32>, %m: index", body)
+    assert not unproved(report)
+    _, report = judge(session, "%x: tensor<4xf32>, %m: index", body.replace("umax = 4", "umax = 5"))
+    assert unproved(report)
+
+
+def test_what_one_op_asks_for_is_a_fact_for_the_next(session):
+    _, report = judge(session, "%x: tensor<4xf32>, %n: index", READ + "\n" + READ.replace("%r", "%q"))
+    assert unproved(report) == ["tensor.extract_slice"]
+
+
+def test_a_branch_that_always_fails_is_no_error_of_the_program(session):
+    bad = "%q = tensor.extract_slice %x[%c4] [2] [1] : tensor<4xf32> to tensor<2xf32>"
+    _, report = judge(session, "%x: tensor<4xf32>, %b: i1", f"scf.if %b {{\n{bad}\n}}")
+    assert not report.having(Answer.REFUTED) and len(report.having(Answer.UNKNOWN)) == 1
+    _, report = judge(session, "%x: tensor<4xf32>, %b: i1", bad)
+    assert len(report.having(Answer.REFUTED)) == 1
+
+
+def test_a_loop_keeps_the_shape_that_it_is_given(session):
+    body = """%d = tensor.dim %x, %c0 : tensor<?xf32>
+%t = scf.for %i = %c0 to %d step %c1 iter_args(%a = %x) -> (tensor<?xf32>) {
+  %w = tensor.insert %cst into %a[%i] : tensor<?xf32>
+  scf.yield %w : tensor<?xf32>
+}
+%r = tensor.extract_slice %t[0] [%d] [1] : tensor<?xf32> to tensor<?xf32>"""
+    _, report = judge(session, "%x: tensor<?xf32>", body)
+    assert not unproved(report)
+
+
+def test_a_tile_loop_with_a_short_last_tile_is_proved(session):
+    body = """%d = tensor.dim %x, %c0 : tensor<?xf32>
+scf.for %i = %c0 to %d step %c4 {
+  %left = arith.subi %d, %i : index
+  %n = arith.minsi %left, %c4 : index
+  %r = tensor.extract_slice %x[%i] [%n] [1] : tensor<?xf32> to tensor<?xf32>
+}"""
+    _, report = judge(session, "%x: tensor<?xf32>", body)
+    assert not unproved(report)
+    _, report = judge(session, "%x: tensor<?xf32>", body.replace("[%n]", "[4]").replace(
+        "to tensor<?xf32>\n}", "to tensor<4xf32>\n}"))
+    assert unproved(report)
+
+
+def test_an_op_that_no_rule_knows_is_told_only_with_dynamic_shapes(session):
+    op = '"unknown.op"(%x) : ({0}) -> ({0})'
+    session.context.allow_unregistered_dialects = True
+    _, report = judge(session, "%x: tensor<?xf32>", op.format("tensor<?xf32>"))
+    assert [f.code for f in findings_of(report, asserted=True)] == ["FIS204"]
+    _, report = judge(session, "%x: tensor<4xf32>", op.format("tensor<4xf32>"))
+    assert not findings_of(report, asserted=True)
+
+
+def test_the_contract_lists_what_is_unproved_once(session):
+    _, report = judge(session, "%x: tensor<?xf32>, %n: index",
+                      READ.replace("4xf32", "?xf32") + "\n" + READ.replace("%r", "%q").replace("4xf32", "?xf32"))
+    assert contract_of(report) == {
+        "f": ("tensor.extract_slice reads argument 1 elements from 0 on in dimension 0; its source has dim 0 of argument 0",)}
+
+
+def test_collecting_leaves_the_module_alone(session):
+    module, _ = judge(session, "%x: tensor<?xf32>, %n: index", READ.replace("4xf32", "?xf32"))
+    before = module.text(locations=True)
+    collected = collect(module.op)
+    assert collected.obligations and all(symbols(o.condition) for o in collected.obligations)
+    assert module.text(locations=True) == before
