@@ -119,23 +119,39 @@ def signatures_of_module(module) -> dict[str, Signature]:
     """
     from iree.compiler import ir
 
-    found: dict[str, Signature] = {}
+    functions = {}
     for op in getattr(module, "operation", module).regions[0].blocks[0].operations:
         op = op.operation
         if op.name not in ("func.func", "util.func") or not op.regions[0].blocks:
             continue
-        attributes = op.attributes
-        if "sym_visibility" in attributes and ir.StringAttr(attributes["sym_visibility"]).value != "public":
+        if "sym_visibility" in op.attributes and ir.StringAttr(op.attributes["sym_visibility"]).value != "public":
             continue
-        name = ir.StringAttr(attributes["sym_name"]).value
-        reflection = attributes["iree.reflection"] if "iree.reflection" in attributes else {}
-        if "iree.abi.declaration" in reflection:
-            found[name] = parse_declaration(ir.StringAttr(reflection["iree.abi.declaration"]).value)
-            continue
-        signature = ir.FunctionType(ir.TypeAttr(attributes["function_type"]).value)
-        found[name] = Signature(name, *(tuple(parse_value(str(t)) for t in ts)
-                                        for ts in (signature.inputs, signature.results)))
-    return found
+        functions[ir.StringAttr(op.attributes["sym_name"]).value] = op
+    return {name: _signature_of(name, op, functions.get(f"{name}$async")) for name, op in functions.items()
+            if not name.endswith("$async")}
+
+
+def _signature_of(name: str, op, asynchronous) -> Signature:
+    from iree.compiler import ir
+
+    reflection = op.attributes["iree.reflection"] if "iree.reflection" in op.attributes else {}
+    if "iree.abi.declaration" in reflection:
+        return parse_declaration(ir.StringAttr(reflection["iree.abi.declaration"]).value)
+    types = ir.FunctionType(ir.TypeAttr(op.attributes["function_type"]).value)
+    arguments, results = ([parse_value(str(t)) for t in ts] for ts in (types.inputs, types.results))
+    if asynchronous is not None:
+        # torch-mlir's wrapper: the tensors' types stand where its asynchronous twin imports and exports them.
+        block = asynchronous.regions[0].blocks[0]
+        for index in range(len(arguments)):
+            for use in block.arguments[index].uses:
+                if use.owner.operation.name == "hal.tensor.import":
+                    arguments[index] = parse_value(str(use.owner.operation.results[0].type))
+        last = list(block.operations)[-1].operation
+        for index, value in enumerate(list(last.operands)[: len(results)]):
+            made = value.owner
+            if not isinstance(made, ir.Block) and made.operation.name == "hal.tensor.export":
+                results[index] = parse_value(str(made.operation.operands[0].type))
+    return Signature(name, tuple(arguments), tuple(results))
 
 
 def signatures_of_source(path: Path) -> dict[str, Signature]:

@@ -116,3 +116,29 @@ def test_signatures_of_a_live_module():
 
 def test_bfloat16_is_ml_dtypes():
     assert parse_value("tensor<4xbf16>").dtype == np.dtype(ml_dtypes.bfloat16)
+
+
+def test_a_torch_import_has_the_types_of_its_asynchronous_twin():
+    """After IREE's ABI phase both functions take opaque buffers, and nothing else tells the types."""
+    from iree.compiler import ir
+    from iree.compiler.api import Session
+
+    text = """
+      util.func public @net$async(%x: !hal.buffer_view, %n: i64, %wait: !hal.fence, %signal: !hal.fence)
+          -> !hal.buffer_view {
+        %t = hal.tensor.import wait(%wait) => %x : !hal.buffer_view -> tensor<1x3xf16>
+        %b = hal.tensor.barrier join(%t : tensor<1x3xf16>) => %signal : !hal.fence
+        %v = hal.tensor.export %b : tensor<1x3xf16> -> !hal.buffer_view
+        util.return %v : !hal.buffer_view
+      }
+      util.func public @net(%x: !hal.buffer_view, %n: i64) -> !hal.buffer_view {
+        %f = util.null : !hal.fence
+        %v = util.call @net$async(%x, %n, %f, %f)
+          : (!hal.buffer_view, i64, !hal.fence, !hal.fence) -> !hal.buffer_view
+        util.return %v : !hal.buffer_view
+      }
+    """
+    with Session().context:
+        found = signatures_of_module(ir.Module.parse(text))
+    assert list(found) == ["net"]
+    assert [v.text for v in (*found["net"].arguments, *found["net"].results)] == ["tensor<1x3xf16>", "i64", "tensor<1x3xf16>"]

@@ -233,6 +233,30 @@ def test_a_transform_that_cannot_be_run_is_told(optimised):
     assert [f.code for f in certificate.findings] == ["FIS131"] and len(certificate.skipped) == 2
 
 
+def test_where_llvm_cpu_refuses_the_interpreter_runs_and_it_is_told(optimised, monkeypatch):
+    from fissile.pipelines.numerics import verify as module
+
+    real = module.compile_stock
+
+    def refusing(source, output, flags, timeout):
+        if "llvm-cpu" in source.read_text():
+            return real(source, output, [*flags, "--iree-llvmcpu-stack-allocation-limit=x"], timeout)
+        return real(source, output, flags, timeout)
+
+    monkeypatch.setattr(module, "compile_stock", refusing)
+    certificate = certify_transform(optimised, with_boundary(optimised))
+    assert certificate.agrees and "vmvx" in certificate.checks[0].runtime
+    assert len(certificate.skipped) == 1 and certificate.skipped[0].startswith("llvm-cpu: original.mlir was not compiled")
+
+
+def test_a_function_of_opaque_values_is_told_and_left_out(optimised):
+    opaque = optimised.rstrip()[:-1] + (
+        "  util.func public @other(%arg0: !hal.buffer_view) -> !hal.buffer_view {\n"
+        "    util.return %arg0 : !hal.buffer_view\n  }\n}\n")
+    certificate = certify_transform(opaque, opaque)
+    assert certificate.bit_identical and any("@other" in skipped for skipped in certificate.skipped)
+
+
 # --- the command
 
 def told(capsys, *words) -> tuple[int, str]:
