@@ -133,7 +133,7 @@ def _dispatch(executable: ir.Operation, variant: str, target: TargetFacts, funct
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name == "hal.interface.binding.subspan":
             bindings.append(_binding(op))
-        elif op.name.startswith(("linalg.", "iree_linalg_ext.")):
+        elif op.name != "tensor.empty":  # ops in a body count: a producer may have been fused into it
             tags.update(dict.fromkeys(tags_of(op)))
         return ir.WalkResult.ADVANCE
 
