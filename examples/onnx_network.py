@@ -31,7 +31,7 @@ from fissile.pipelines.numerics.runtimes import present
 from fissile.pipelines.numerics.verify import Options
 
 TOLERANCE = Tolerance(relative=1e-4, scaled=1e-5, reason="26 layers of float32 sums in another order")
-"""Measured: at most 2e-7 of outputs up to 0.05, relative 5.3e-6, on llvm-cpu and lavapipe."""
+"""Measured on llvm-cpu and lavapipe: relative 5.3e-6 at most, 6e-7 of outputs up to 0.4."""
 
 FLAGS = {
     "local-task": ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
