@@ -31,7 +31,14 @@ class TuningAsked(FissileError):
         super().__init__("producers are computed again for every use")
 
 
-Failure = PhaseFailed | RaceFound | StraightEnded | TuningAsked
+class NarrowStorage(FissileError):
+    """The straight compile would succeed, and its program would read and write narrow elements wrongly."""
+
+    def __init__(self) -> None:
+        super().__init__("the target's storage cannot hold the program's narrow elements")
+
+
+Failure = PhaseFailed | RaceFound | StraightEnded | TuningAsked | NarrowStorage
 
 
 def rejected(failure: Failure) -> Finding:
@@ -39,8 +46,8 @@ def rejected(failure: Failure) -> Finding:
     if isinstance(failure, StraightEnded):
         code = "FIS107" if "crash" in failure.message else "FIS106"
         return Finding(code, failure.message, notes=("every dispatch by itself generates code: nothing to repair was found",))
-    if isinstance(failure, RaceFound):
-        raise AssertionError("a race that the second look does not find")
+    if not isinstance(failure, PhaseFailed):
+        raise AssertionError(f"the second look does not find what the first found: {failure.message}")
     errors = failure.errors or tuple(failure.diagnostics)
     first = errors[0] if errors else Diagnostic("error", failure.message, failure.message)
     early = phase_index(failure.phase) <= phase_index(BOUNDARIES_PLACED_AT)

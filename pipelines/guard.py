@@ -65,15 +65,16 @@ def guard(module: ir.Operation, mode: str = "assert", *, smt_timeout_ms: int = S
     if asserting and (unknown or requires):
         load_dialects(op.context, ("arith", "cf", "tensor", "linalg", "memref"))
         placed = assert_obligations(report.extents, unknown)
-        drop_requires(requires)
-    findings = findings_of(report, asserting, placed.unprotected)
+    findings, contract = findings_of(report, asserting, placed.unprotected), contract_of(report)
+    if asserting:
+        drop_requires(requires)  # only now: what is told reads their places
     if unknown and asserts_stripped:
         findings.append(Finding(
             "FIS203", f"--{ASSERTS_STRIPPED_BY} removes the run-time checks that {len(unknown)} sizes need",
             Severity.WARNING, "storage"))
     if unknown and (note := smt_note()):
         findings.append(note)
-    return GuardResult(ordered(findings), asserting and bool(placed.asserts or requires), contract_of(report),
+    return GuardResult(ordered(findings), asserting and bool(placed.asserts or requires), contract,
                        report.tiers(), placed.asserts, placed.elementwise)
 
 

@@ -19,11 +19,12 @@ from fissile.report import Report
 
 from .boundaries import apply_cuts
 from .dispatch_check import shares_workgroup_memory
-from .failures import Failure, RaceFound, StraightEnded, TuningAsked, rejected, suggested
+from .failures import Failure, NarrowStorage, RaceFound, StraightEnded, TuningAsked, rejected, suggested
 from .iree.names import (
     BOUNDARIES_PLACED_AT, DEVICES_ASSIGNED_AT, DISPATCHES_CONFIGURED_AT, PREPROCESSED_AFTER, RECOMPUTING_BACKENDS,
 )
 from .itinerary import Itinerary, Stop
+from .packing import NOT_PACKED, pack
 from .pass_runner import run_pipeline
 from .probe_pool import ProbePool
 from .repair import Repair, Repairer
@@ -80,7 +81,9 @@ class GuardedCompile:
             if not self._repairable(failure):
                 return self._report([rejected(failure)])
             with self._step("repair"):
-                findings = self._repair(failure)
+                # What the first look found holds for the module as it is; a repair looks again at what it makes.
+                kept = findings if self.request.repair == "off" and not self.ended else []
+                findings = [*kept, *self._repair(failure)]
         except PhaseFailed as failure:
             return self._report([rejected(failure)])
         except PassFailed as failure:
@@ -108,6 +111,8 @@ class GuardedCompile:
                 findings += self.itinerary.advance(module, DISPATCHES_CONFIGURED_AT)
                 findings += self._look(module)
                 if self._can_go_back():
+                    if self.request.repair == "auto" and any(f.code == "FIS110" for f in findings):
+                        return findings, NarrowStorage()
                     if shares_workgroup_memory(module):
                         return findings, RaceFound()
                     if may_recompute(module):
@@ -142,26 +147,37 @@ class GuardedCompile:
         origin = self._parse()
         self.itinerary.advance(origin, BOUNDARIES_PLACED_AT)
         with ProbePool(self.request.flags, self.request.dispatch_timeout) as pool:
-            repairer = Repairer(self.itinerary, origin, pool)
-            before = repairer.diagnose()
-            if before.failed is not None:
-                return [rejected(before.failed)]
-            if not before.failing and not isinstance(failure, TuningAsked):
+            packed = pack(self.itinerary, origin) if self.request.repair == "auto" else NOT_PACKED
+            if packed.module is not None:
+                findings = self._mend(packed.module, origin, failure, pool)
+                if not any(f.severity is Severity.ERROR for f in findings):
+                    return [*packed.findings, *findings]
+            # Unpacked, the module may still compile; its narrow storage is told as a warning then.
+            return [*packed.refusals, *self._mend(origin, origin, failure, pool)]
+
+    def _mend(self, module: Module, original: Module, failure: Failure, pool: ProbePool) -> list[Finding]:
+        """Diagnoses ``module`` (at global optimisation), repairs what fails, and compiles it to the end."""
+        repairer = Repairer(self.itinerary, module, pool)
+        before = repairer.diagnose()
+        if before.failed is not None:
+            return [rejected(before.failed)]
+        if not before.failing:
+            if isinstance(failure, (PhaseFailed, StraightEnded)) and module is original:
                 return [rejected(failure)]
-            if self.request.repair == "off" and before.failing:
-                note = "--repair=off: nothing was changed"
-                return [c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing]
-            repair = repairer.repair(before, tune=self.request.fusion == "tune")
+        elif self.request.repair == "off":
+            note = "--repair=off: nothing was changed"
+            return [c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing]
+        repair = repairer.repair(before, tune=self.request.fusion == "tune")
         self.facts.update(cuts=list(repair.cuts), rounds=repair.rounds)
         if not repair.complete:
             return list(repair.findings)
         if self.request.repair == "suggest":
             return [suggested(finding) for finding in repair.findings]
-        return self._finish(origin, repair)
+        return self._finish(module.clone(), original, repair)
 
-    def _finish(self, origin: Module, repair: Repair) -> list[Finding]:
-        """Cuts the real module, which carries no tags, and compiles it to the end."""
-        original = origin.text() if self.request.verify else ""
+    def _finish(self, origin: Module, before: Module, repair: Repair) -> list[Finding]:
+        """Cuts the real module, which carries no tags, and compiles it to the end; ``before`` is what it computed first."""
+        original = before.text() if self.request.verify else ""
         apply_cuts(origin, repair.cuts)
         repaired = origin.text() if self.request.verify else ""
         if self.request.emit_mlir:

@@ -242,7 +242,7 @@ class Repairer:
             )
         untagged = [c.finding for c in before.failing if not c.dispatch.tags]
         findings.extend(untagged)
-        return Repair(cuts, tuple(findings), complete and not untagged and bool(cases), self._rounds)
+        return Repair(cuts, tuple(findings), complete and not untagged, self._rounds)
 
     @staticmethod
     def _still_fails(case: _Case, after: Diagnosis) -> bool:

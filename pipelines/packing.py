@@ -1,0 +1,74 @@
+"""Narrow elements on a target without narrow storage: the module packed into 32-bit words, if every op can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fissile.finding import Finding, Help, Severity
+from fissile.passes.analysis.dispatches import dispatches
+from fissile.passes.checks.narrow_storage import check_narrow_storage
+from fissile.passes.definition import PassFailed
+
+from .iree.names import DISPATCHES_CONFIGURED_AT
+from .itinerary import Itinerary
+from .pass_runner import run_pipeline
+from .session import Module, PhaseFailed
+
+PASS = "fissile-pack-narrow-storage"
+
+
+@dataclass(frozen=True)
+class Packed:
+    """``module`` is the packed clone, None where nothing had to be packed or not all could be.
+
+    ``findings`` tell what was packed, ``refusals`` why it could not be.
+    """
+
+    module: Module | None
+    findings: tuple[Finding, ...] = ()
+    refusals: tuple[Finding, ...] = ()
+
+
+NOT_PACKED = Packed(None)
+
+
+def pack(itinerary: Itinerary, origin: Module) -> Packed:
+    """Packs a clone of ``origin`` (at global optimisation) where its dispatches would bind narrow elements.
+
+    Accepted only if the same check finds nothing on the result.
+    """
+    before = _narrow(itinerary, origin.clone())
+    if not before:
+        return NOT_PACKED
+    packed = origin.clone()
+    found: list[Finding] = []
+    try:
+        run_pipeline(f"builtin.module({PASS},fissile-lower-boundaries,canonicalize,cse)", packed.op, report=found.append)
+        left = _narrow(itinerary, packed.clone())
+    except PassFailed as refused:
+        return Packed(None, refusals=tuple(f.with_(severity=Severity.WARNING) for f in refused.findings))
+    except PhaseFailed as failure:
+        return Packed(None, refusals=(_unusable(before[0], failure.message),))
+    if left:
+        return Packed(None, refusals=(_unusable(before[0], left[0].message),))
+    return Packed(packed, tuple(_told(finding) for finding in before))
+
+
+def _narrow(itinerary: Itinerary, clone: Module) -> list[Finding]:
+    itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
+    return check_narrow_storage(dispatches(clone.op))
+
+
+def _unusable(finding: Finding, why: str) -> Finding:
+    return finding.with_(notes=(*finding.notes, f"packing into 32-bit words was tried and does not hold: {why}"))
+
+
+def _told(finding: Finding) -> Finding:
+    element = finding.message.split(": ", 1)[1]
+    return finding.with_(
+        severity=Severity.REPAIRED,
+        message=f"stock IREE would compute wrong numbers: {element}",
+        notes=(),
+        helps=(Help("reads and writes these buffers as 32-bit words, and computes in 32 bits in between", PASS, True,
+                    (("pass", PASS),)),),
+    )
