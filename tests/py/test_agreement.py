@@ -1,0 +1,88 @@
+"""Prediction against IREE's own code generation: the same verdict always, the same bytes unless a doubt is told.
+
+`python -m bench.check_agreement FOLDER` asks the same of any folder of programs, on every GPU target.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fissile.pipelines.check import measure
+from fissile.target import find_target
+from tiled_programs import conv, dynamic_channels, matmul, row_sum
+
+PROGRAMS = {
+    "conv-nchw": conv(),
+    "conv-nchw-i8-out": conv(size=14, stride=2, consumer="i8"),
+    "conv-nhwc": conv(layout="nhwc", channels=16, size=28),
+    "conv-batch": conv(batch=4, channels=16, size=8),
+    "conv-plain": conv(dequantise=False, filters=128, consumer="f32"),
+    "matmul": matmul(),
+    "matmul-odd": matmul(33, 77, 100, consumer="i8"),
+    "matmul-plain": matmul(512, 512, 128, dequantise=False, consumer="f32"),
+    "row-sum": row_sum(),
+}
+TARGETS = ("gfx942", "gfx1100", "sm_86", "vulkan", "vulkan:ampere", "vulkan:rdna3")
+
+
+def disagreements(folder, text: str, target_name: str) -> list[str]:
+    """A sentence for each dispatch whose prediction is sure and wrong, and for a doubtful one that is never settled."""
+    program = folder / "p.mlir"
+    program.write_text(text)
+    wrong = []
+    for one in measure(program, find_target(target_name)):
+        if one.exact is not None and not one.prediction.doubts and one.prediction.total.value != one.exact.value:
+            wrong.append(f"{target_name} {one.dispatch.name}: {one.prediction.total} predicted, {one.exact} exact")
+    return wrong
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_patterns(tmp_path, name, target):
+    assert disagreements(tmp_path, PROGRAMS[name], target) == []
+
+
+def test_most_patterns_leave_no_doubt(tmp_path):
+    program = tmp_path / "p.mlir"
+    doubtful = []
+    for name, text in PROGRAMS.items():
+        program.write_text(text)
+        doubtful += [name for one in measure(program, find_target("gfx942")) if one.prediction.doubts]
+    assert doubtful == []
+
+
+@settings(max_examples=12)
+@given(st.sampled_from(["nchw", "nhwc"]), st.integers(1, 3), st.sampled_from([3, 8, 16, 20, 64]),
+       st.sampled_from([8, 24, 64]), st.integers(4, 24), st.sampled_from([1, 3, 5]), st.integers(1, 2), st.booleans(),
+       st.sampled_from(["", "f32", "i8"]), st.sampled_from(["gfx942", "vulkan"]))
+def test_convolutions_of_any_shape(tmp_path_factory, layout, batch, channels, filters, size, window, stride, dequantise,
+                                   consumer, target):
+    text = conv(batch, channels, filters, size, window, stride, layout, dequantise, consumer)
+    assert disagreements(tmp_path_factory.mktemp("conv"), text, target) == []
+
+
+def test_counts_beyond_32_bits(tmp_path):
+    """More than 4 GiB: Python does not wrap, and neither does IREE 3.13's check (older ones counted 32-bit bits)."""
+    program = tmp_path / "p.mlir"
+    program.write_text(conv(channels=64, filters=64, size=6000))
+    (one,) = measure(program, find_target("gfx942"))
+    assert one.exact.value == one.prediction.total.value > 2**32
+
+
+def test_a_dynamic_size_is_a_formula(tmp_path):
+    program = tmp_path / "p.mlir"
+    program.write_text(dynamic_channels())
+    (one,) = measure(program, find_target("vulkan"))
+    assert one.prediction.doubts == () and one.prediction.total.value is None
+    (name,) = one.prediction.dimensions
+    assert one.prediction.at({name: 10}) > 10 * 64 and one.exact.value is None
+
+
+def test_a_stated_bound_makes_it_a_number(tmp_path):
+    program = tmp_path / "p.mlir"
+    program.write_text(dynamic_channels(bound=16))
+    (one,) = measure(program, find_target("vulkan"))
+    assert one.prediction.total.certainty.value == "at most"
+    assert one.prediction.total.value == one.exact.value
