@@ -169,7 +169,7 @@ class GuardedCompile:
             return [c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing]
         repair = repairer.repair(before, tune=self.request.fusion == "tune")
         self.facts.update(cuts=list(repair.cuts), rounds=repair.rounds)
-        if not repair.complete:
+        if not repair.complete and not repair.only_races_left:
             return list(repair.findings)
         if self.request.repair == "suggest":
             return [suggested(finding) for finding in repair.findings]

@@ -54,6 +54,11 @@ class Repair:
     complete: bool
     rounds: int
 
+    @property
+    def only_races_left(self) -> bool:
+        """Whether all that is left are races: IREE compiles such a program, so it is told and not withheld."""
+        return all(f.severity is not Severity.ERROR for f in self.findings)
+
 
 @dataclass
 class _Case:
@@ -234,13 +239,15 @@ class Repairer:
                     if tried
                     else "no fusion boundary can help: the dispatch has no producer that could be cut off"
                 )
-                findings.append(finding.with_(notes=(*finding.notes, note)))
+                severity = Severity.WARNING if finding.code == "FIS111" else finding.severity
+                findings.append(finding.with_(severity=severity, notes=(*finding.notes, note)))
                 continue
             findings.append(
                 finding.with_(severity=Severity.REPAIRED, helps=(self._help(case, before, after),),
                               notes=(*finding.notes, *self._what_does_not_help(case)))
             )
-        untagged = [c.finding for c in before.failing if not c.dispatch.tags]
+        covered = set().union(*(case.all_tags for case in cases)) if cases else set()
+        untagged = [c.finding for c in before.failing if not covered & set(c.dispatch.tags)]
         findings.extend(untagged)
         return Repair(cuts, tuple(findings), complete and not untagged, self._rounds)
 

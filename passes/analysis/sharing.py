@@ -1,7 +1,7 @@
 """Which workgroup buffers are shared between threads without a barrier.
 
-A buffer is private to each thread where every access goes through one view whose offset depends on the thread:
-what a thread reads is what it wrote. Otherwise threads read what others wrote, and a function without
+A buffer is private to each thread where every access goes through views at one and the same place, which depends on
+the thread: what a thread reads is what it wrote. Otherwise threads read what others wrote, and a function without
 any `gpu.barrier` gives no order between the two.
 """
 
@@ -52,8 +52,9 @@ def unsynchronised(function_or_module: ir.Operation, workgroup_alignment: int = 
 def _is_shared(buffer: ir.Value) -> bool:
     users = [use.owner.operation for use in buffer.uses]
     users = [user for user in users if user.name not in ("memref.dealloc",)]
-    if len(users) == 1 and users[0].name == "memref.subview" and _depends_on_thread(users[0].operands):
-        return False
+    if all(user.name == "memref.subview" and _depends_on_thread(user.operands) for user in users):
+        if len({_where(user) for user in users}) == 1:
+            return False
     writes = reads = False
     pending = [buffer]
     while pending:
@@ -77,16 +78,47 @@ def _is_stored_value(op: ir.Operation, value: ir.Value) -> bool:
     return op.operands[0] == value
 
 
+def _where(view: ir.Operation) -> str:
+    """The offsets, sizes and strides of a subview, written out: equal for views of the same elements in every thread."""
+    static = "".join(str(view.attributes[name]) for name in ("static_offsets", "static_sizes", "static_strides"))
+    return static + "".join(_expression(operand, 0) for operand in list(view.operands)[1:])
+
+
+def _expression(value: ir.Value, depth: int) -> str:
+    """An index written out in constants, thread ids and loop ranges; a loop's variable is its range."""
+    owner = value.owner
+    if depth > 12:
+        return f"?{hash(value)}"
+    if isinstance(owner, ir.Block):
+        loop = owner.owner.operation
+        if loop.name == "scf.for" and owner.arguments[0] == value:
+            return "for(" + ",".join(_expression(bound, depth + 1) for bound in list(loop.operands)[:3]) + ")"
+        return f"?{hash(value)}"
+    op = owner.operation
+    if op.name == "arith.constant":
+        return str(op.attributes["value"])
+    if op.name in ("gpu.thread_id", "gpu.lane_id", "gpu.block_id") or op.name.startswith(("affine.", "arith.")):
+        attributes = ",".join(f"{name}={op.attributes[name]}" for name in op.attributes)
+        position = [str(result) for result in op.results].index(str(value)) if len(op.results) > 1 else 0
+        return f"{op.name}#{position}[{attributes}](" + ",".join(_expression(o, depth + 1) for o in op.operands) + ")"
+    return f"?{hash(value)}"
+
+
 def _depends_on_thread(operands) -> bool:
-    """Whether any index among ``operands`` is computed from a thread id, looking through arithmetic."""
+    """Whether any index among ``operands`` is computed from a thread id, looking through arithmetic and loop ranges."""
     pending = [operand for operand in operands]
     seen = set()
     while pending:
         value = pending.pop()
         owner = value.owner
-        if isinstance(owner, ir.Block) or hash(value) in seen:
+        if hash(value) in seen:
             continue
         seen.add(hash(value))
+        if isinstance(owner, ir.Block):
+            loop = owner.owner.operation
+            if loop.name == "scf.for" and owner.arguments[0] == value:
+                pending.extend(list(loop.operands)[:3])
+            continue
         owner = owner.operation
         if owner.name in ("gpu.thread_id", "gpu.lane_id"):
             return True
