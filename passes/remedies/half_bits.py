@@ -9,8 +9,6 @@ from __future__ import annotations
 from iree.compiler import ir
 from iree.compiler.dialects import arith
 
-HALF_EXPONENT_BITS = {"f16": 5, "bf16": 8}
-
 
 def i32() -> ir.Type:
     return ir.IntegerType.get_signless(32)
@@ -43,7 +41,7 @@ def half_of_bits(kind: str, bits: ir.Value) -> ir.Value:
     exponent = arith.andi(bits, word(0x7C00))
     # Normal numbers: the exponent's bias grows by 127 - 15; infinity and NaN: by the same once more.
     normal = arith.addi(arith.shli(magnitude, word(13)), word((127 - 15) << 23))
-    special = arith.addi(normal, word((127 - 15 + 1) << 23))
+    special = arith.addi(normal, word((127 - 15) << 23))
     # Subnormal numbers and zero: a whole number of 2**-24, which f32 holds as a normal number.
     fraction = arith.mulf(arith.sitofp(f32(), magnitude), arith.constant(f32(), 2.0**-24))
     small = arith.bitcast(i32(), fraction)
