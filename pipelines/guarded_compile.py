@@ -17,8 +17,8 @@ from fissile.passes.checks.recomputation import check_recomputation, worth_cutti
 from fissile.passes.definition import PassFailed
 from fissile.report import Report
 
-from .boundaries import apply_cuts
 from .dispatch_check import shares_workgroup_memory
+from .edits import apply_edits
 from .failures import Failure, NarrowStorage, RaceFound, StraightEnded, TuningAsked, rejected, suggested
 from .iree.names import (
     BOUNDARIES_PLACED_AT, DEVICES_ASSIGNED_AT, DISPATCHES_CONFIGURED_AT, PREPROCESSED_AFTER, RECOMPUTING_BACKENDS,
@@ -168,7 +168,7 @@ class GuardedCompile:
             note = "--repair=off: nothing was changed"
             return [c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing]
         repair = repairer.repair(before, tune=self.request.fusion == "tune")
-        self.facts.update(cuts=list(repair.cuts), rounds=repair.rounds)
+        self.facts.update(edits=[f"{edit.remedy} {edit.op}" for edit in repair.edits], rounds=repair.rounds)
         if not repair.complete and not repair.only_races_left:
             return list(repair.findings)
         if self.request.repair == "suggest":
@@ -176,9 +176,9 @@ class GuardedCompile:
         return self._finish(module.clone(), original, repair)
 
     def _finish(self, origin: Module, before: Module, repair: Repair) -> list[Finding]:
-        """Cuts the real module, which carries no tags, and compiles it to the end; ``before`` is what it computed first."""
+        """Edits the real module, which carries no tags, and compiles it to the end; ``before`` is what it computed first."""
         original = before.text() if self.request.verify else ""
-        apply_cuts(origin, repair.cuts)
+        apply_edits(origin, repair.edits)
         repaired = origin.text() if self.request.verify else ""
         if self.request.emit_mlir:
             self.session.write(origin, self.request.emit_mlir, "ir")

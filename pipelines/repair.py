@@ -1,4 +1,4 @@
-"""The repair loop: check, cut, check again, on clones; what passes is committed, what does not is thrown away.
+"""The repair loop: check, edit, check again, on clones; what passes is committed, what does not is thrown away.
 
 All failing dispatches of a module are tried in the same round, so the number of rounds is the largest number
 of trials of any one dispatch, not their sum. Dispatches with equal bodies are repaired alike.
@@ -6,7 +6,7 @@ of trials of any one dispatch, not their sum. Dispatches with equal bodies are r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from fissile.finding import Finding, Help, Severity
@@ -14,11 +14,12 @@ from fissile.passes.analysis.fusion_groups import FusionGroup, fusion_groups, me
 from fissile.passes.analysis.producers import ProducerGraph
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops
 from fissile.passes.checks.recomputation import check_recomputation, worth_cutting
+from fissile.passes.remedies.widen_accumulators import why_not
 from fissile.quantity import Bytes, total
 
 from .cut_search import Candidate, translate, trial_sets
-from .boundaries import apply_cuts
 from .dispatch_check import CheckedDispatch, DispatchChecker
+from .edits import CUT, FOLD, WIDEN, Edit, apply_edits, edits
 from .iree.names import DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT
 from .itinerary import Itinerary
 from .probe_pool import ProbePool
@@ -44,12 +45,12 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Repair:
-    """The outcome: ``cuts`` (source op indices of the module at global optimisation) and what to tell.
+    """The outcome: ``edits`` (on source ops of the module at global optimisation) and what to tell.
 
     ``complete`` is False where a dispatch still fails; its finding is an error then.
     """
 
-    cuts: tuple[int, ...]
+    edits: tuple[Edit, ...]
     findings: tuple[Finding, ...]
     complete: bool
     rounds: int
@@ -66,15 +67,21 @@ class _Case:
 
     first: CheckedDispatch
     families: list[tuple[int, ...]]
-    trials: Iterator[tuple[int, ...]]
-    tried: list[tuple[int, ...]] = field(default_factory=list)
-    accepted: tuple[int, ...] | None = None
-    to_leave_out: list[int] = field(default_factory=list)
+    trials: Iterator[tuple[Edit, ...]]
+    tried: list[tuple[Edit, ...]] = field(default_factory=list)
+    accepted: tuple[Edit, ...] | None = None
+    to_leave_out: list[Edit] = field(default_factory=list)
     minimise: bool = True
 
-    def spread(self, tags: Sequence[int]) -> set[int]:
-        """``tags`` of the first dispatch, and what stands in their place in every dispatch of equal body."""
-        return {tag for family in self.families for tag in translate(tags, self.families[0], family)} | set(tags)
+    def spread(self, wanted: Sequence[Edit]) -> set[Edit]:
+        """``wanted`` for the first dispatch, and the same for what stands there in every dispatch of equal body."""
+        alike = {
+            Edit(edit.remedy, tag)
+            for edit in wanted
+            for family in self.families
+            for tag in translate((edit.op,), self.families[0], family)
+        }
+        return alike | set(wanted)
 
     @property
     def all_tags(self) -> set[int]:
@@ -92,12 +99,12 @@ class Repairer:
         self._graph = ProducerGraph(origin.op)
         self._rounds = 0
 
-    def diagnose(self, cuts: Sequence[int] = ()) -> Diagnosis:
-        """Runs a tagged clone with ``cuts`` to configured dispatches and checks each of them."""
+    def diagnose(self, wanted: Iterable[Edit] = ()) -> Diagnosis:
+        """Runs a tagged clone, edited as ``wanted``, to configured dispatches and checks each of them."""
         self._rounds += 1
         clone = self._origin.clone()
         tag_source_ops(clone.op)
-        apply_cuts(clone, cuts)
+        apply_edits(clone, wanted)
         try:
             self._itinerary.advance(clone, DISPATCH_CREATION)
             groups = fusion_groups(clone.op)
@@ -107,27 +114,27 @@ class Repairer:
         return Diagnosis(tuple(self._checker.check(clone, self.ops)), tuple(groups))
 
     def repair(self, before: Diagnosis, tune: bool = False) -> Repair:
-        """Looks for the cuts that make every dispatch of ``before`` pass; with ``tune`` cuts recomputed producers too."""
+        """Looks for edits that make every dispatch of ``before`` pass; with ``tune`` cuts recomputed producers off too."""
         cases: list[_Case] = []
         self._open_cases(before, cases)
         tuned = self._tune(before) if tune else {}
-        committed = {tag for tags in tuned.values() for tag in tags}
+        committed = {edit for tags in tuned.values() for edit in edits(CUT, tags)}
         now = before
         while self._rounds < MAX_ROUNDS:
             trial = {case.first.dispatch.name: self._next_trial(case) for case in cases}
-            if not any(tags is not None for tags in trial.values()):
+            if not any(tried is not None for tried in trial.values()):
                 break
-            cuts = set(committed)
+            wanted = set(committed)
             for case in cases:
-                tags = trial[case.first.dispatch.name]
-                cuts |= case.spread(tags if tags is not None else case.accepted or ())
-            now = self.diagnose(sorted(cuts))
+                tried = trial[case.first.dispatch.name]
+                wanted |= case.spread(tried if tried is not None else case.accepted or ())
+            now = self.diagnose(wanted)
             if now.failed is None:
                 self._judge(cases, trial, now)
                 self._open_cases(now, cases)
-        cuts = sorted(committed | {tag for case in cases if case.accepted for tag in case.spread(case.accepted)})
-        after = self.diagnose(cuts) if cuts else before
-        repair = self._tell(before, after, cases, tuple(cuts))
+        final = sorted(committed | {edit for case in cases if case.accepted for edit in case.spread(case.accepted)})
+        after = self.diagnose(final) if final else before
+        repair = self._tell(before, after, cases, tuple(final))
         if not tuned:
             return repair
         told = [self._tell_tuned(finding, tags, before, after) for finding, tags in tuned.items()]
@@ -169,10 +176,26 @@ class Repairer:
             families = members(list(diagnosis.groups), failing.dispatch.tags)
             families.sort(key=lambda family: len(tags & set(family)), reverse=True)
             case = _Case(failing, families, iter(()))
-            endless = failing.finding.code == "FIS106"
-            case.trials = trial_sets(self._candidates(failing, families[0]), self._excess(failing), endless)
-            case.minimise = not endless
+            case.trials = self._trials(failing, families[0])
+            case.minimise = failing.finding.code != "FIS106"
             cases.append(case)
+
+    def _trials(self, failing: CheckedDispatch, tags: Sequence[int]) -> Iterator[tuple[Edit, ...]]:
+        """Sets of boundaries first: they change no number. Then sums in 32 bits, then producers folded into bodies."""
+        candidates = self._candidates(failing, tags)
+        narrow_sums = [tag for tag in tags if not why_not(self._graph.ops[tag])]
+        endless = failing.finding.code == "FIS106"
+        for chosen in trial_sets(candidates, self._excess(failing), endless):
+            if narrow_sums and failing.finding.code == "FIS103" and len(chosen) > 1:
+                break  # 16-bit sums have no schedule, whatever stands around them
+            yield edits(CUT, chosen)
+        if narrow_sums:
+            yield edits(WIDEN, narrow_sums)
+        producers = [c.tag for c in candidates if c.upstream]
+        if producers:
+            yield edits(FOLD, producers)
+        if len(producers) > 1:
+            yield from (edits(FOLD, (tag,)) for tag in producers)
 
     def _candidates(self, failing: CheckedDispatch, tags: Sequence[int]) -> list[Candidate]:
         blamed = failing.footprint.by_tag()
@@ -202,32 +225,32 @@ class Repairer:
         return max(0, finding.ledger.total.value - finding.limit.bytes)
 
     @staticmethod
-    def _next_trial(case: _Case) -> tuple[int, ...] | None:
+    def _next_trial(case: _Case) -> tuple[Edit, ...] | None:
         """The next set to try: a new one, or the accepted one with one boundary left out; None when done."""
         if case.accepted is not None:
             while case.to_leave_out:
                 out = case.to_leave_out.pop()
-                smaller = tuple(tag for tag in case.accepted if tag != out)
+                smaller = tuple(edit for edit in case.accepted if edit != out)
                 if smaller and smaller not in case.tried:
                     case.tried.append(smaller)
                     return smaller
             return None
-        tags = next(case.trials, None)
-        if tags is not None:
-            case.tried.append(tags)
-        return tags
+        wanted = next(case.trials, None)
+        if wanted is not None:
+            case.tried.append(wanted)
+        return wanted
 
     @staticmethod
-    def _judge(cases: list[_Case], trial: dict[str, tuple[int, ...] | None], now: Diagnosis) -> None:
+    def _judge(cases: list[_Case], trial: dict[str, tuple[Edit, ...] | None], now: Diagnosis) -> None:
         for case in cases:
-            tags = trial[case.first.dispatch.name]
-            if tags is None or any(case.all_tags & set(c.dispatch.tags) for c in now.failing):
+            tried = trial[case.first.dispatch.name]
+            if tried is None or any(case.all_tags & set(c.dispatch.tags) for c in now.failing):
                 continue
-            if case.accepted is None or len(tags) < len(case.accepted):
-                case.accepted = tags
-                case.to_leave_out = list(tags) if len(tags) > 1 and case.minimise else []
+            if case.accepted is None or len(tried) < len(case.accepted):
+                case.accepted = tried
+                case.to_leave_out = list(tried) if len(tried) > 1 and case.minimise else []
 
-    def _tell(self, before: Diagnosis, after: Diagnosis, cases: list[_Case], cuts: tuple[int, ...]) -> Repair:
+    def _tell(self, before: Diagnosis, after: Diagnosis, cases: list[_Case], final: tuple[Edit, ...]) -> Repair:
         findings: list[Finding] = []
         complete = after.failed is None and not after.failing
         for case in cases:
@@ -235,9 +258,9 @@ class Repairer:
             if case.accepted is None or not complete and self._still_fails(case, after):
                 tried = len(case.tried)
                 note = (
-                    f"no fusion boundary helps: {tried} set{'s' if tried != 1 else ''} of producers tried"
+                    f"no remedy helps: {tried} tried ({', '.join(sorted({e.remedy for t in case.tried for e in t}))})"
                     if tried
-                    else "no fusion boundary can help: the dispatch has no producer that could be cut off"
+                    else "no remedy applies: the dispatch has no producer that could be cut off or folded"
                 )
                 severity = Severity.WARNING if finding.code == "FIS111" else finding.severity
                 findings.append(finding.with_(severity=severity, notes=(*finding.notes, note)))
@@ -249,40 +272,52 @@ class Repairer:
         covered = set().union(*(case.all_tags for case in cases)) if cases else set()
         untagged = [c.finding for c in before.failing if not covered & set(c.dispatch.tags)]
         findings.extend(untagged)
-        return Repair(cuts, tuple(findings), complete and not untagged, self._rounds)
+        return Repair(final, tuple(findings), complete and not untagged, self._rounds)
 
     @staticmethod
     def _still_fails(case: _Case, after: Diagnosis) -> bool:
         return after.failed is not None or any(case.all_tags & set(c.dispatch.tags) for c in after.failing)
 
     def _help(self, case: _Case, before: Diagnosis, after: Diagnosis) -> Help:
-        names = [self.ops[tag].name or f"the result of {self.ops[tag].op}" for tag in case.accepted]
-        listed = names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}"
-        them = "it" if len(names) == 1 else "them"
+        spread = sorted(case.spread(case.accepted))
         largest = max(
             (total(a.bytes for a in c.footprint.allocations) for c in after.checked
              if case.all_tags & set(c.dispatch.tags)),
             key=lambda b: b.value or 0, default=Bytes.exact(0),
         )
-        crossing = [self._graph.result_bytes(tag) for tag in sorted(case.spread(case.accepted))]
-        known = sum(c for c in crossing if c is not None)
-        through = f"{known} bytes" + (" and results of dynamic size" if None in crossing else "")
         more = len(after.checked) - len(before.checked)
-        facts = [
-            ("after", f"{largest} bytes (exact, counted after bufferization; IREE chose its tiles anew)"),
-            ("costs", f"{more} more dispatch{'es' if more != 1 else ''} in the module; {through} written once to "
-                      "global memory, then read by tile"),
-        ]
+        dispatches = f"{more} more dispatch{'es' if abs(more) != 1 else ''} in the module"
+        facts = [("after", f"{largest} bytes (exact, counted after bufferization; IREE chose its tiles anew)")]
+        if cut := [edit.op for edit in spread if edit.remedy == CUT]:
+            crossing = [self._graph.result_bytes(tag) for tag in cut]
+            known = sum(c for c in crossing if c is not None)
+            through = f"{known} bytes" + (" and results of dynamic size" if None in crossing else "")
+            facts.append(("costs", f"{dispatches}; {through} written once to global memory, then read by tile"))
+        elif any(edit.remedy == FOLD for edit in spread):
+            facts.append(("costs", "no intermediate; evaluated for every use, and matrix units are not used"))
+        if any(edit.remedy == WIDEN for edit in spread):
+            facts.append(("rounding", "one 16-bit rounding at the end instead of one per term: closer to the exact sum"))
         alike = len(case.families) - 1
         if alike > 0:
-            facts.append(("alike", f"{alike} more dispatch{'es' if alike > 1 else ''} of equal body, cut the same way"))
-        facts.append(("pass", f"fissile-place-boundaries{{ops={','.join(map(str, sorted(case.spread(case.accepted))))}}}"))
-        return Help(f"kept {listed} out of this dispatch, read {them} back by tile", "fissile-place-boundaries", True,
-                    tuple(facts))
+            facts.append(("alike", f"{alike} more dispatch{'es' if alike > 1 else ''} of equal body, repaired the same way"))
+        for remedy in (CUT, WIDEN, FOLD):
+            if ops := [str(edit.op) for edit in spread if edit.remedy == remedy]:
+                facts.append(("pass", f"{remedy}{{ops={','.join(ops)}}}"))
+        return Help(self._what_was_done(case), case.accepted[0].remedy, True, tuple(facts))
+
+    def _what_was_done(self, case: _Case) -> str:
+        names = list(dict.fromkeys(self.ops[e.op].name or f"the result of {self.ops[e.op].op}" for e in case.accepted))
+        listed = names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}"
+        them = "it" if len(names) == 1 else "them"
+        return {
+            CUT: f"kept {listed} out of this dispatch, read {them} back by tile",
+            WIDEN: f"accumulated {listed} in f32",
+            FOLD: f"computed {listed} inside the consumer's body",
+        }[case.accepted[0].remedy]
 
     def _what_does_not_help(self, case: _Case) -> tuple[str, ...]:
-        failed = [t for t in case.tried if len(t) < len(case.accepted)]
-        if not failed:
-            return ()
-        names = sorted({self.ops[t[0]].name or self.ops[t[0]].op for t in failed if len(t) == 1})
+        if case.accepted[0].remedy != CUT:
+            return ("no fusion boundary helps",) if any(t[0].remedy == CUT for t in case.tried) else ()
+        failed = [t[0].op for t in case.tried if len(t) == 1 < len(case.accepted) and t[0].remedy == CUT]
+        names = sorted({self.ops[tag].name or self.ops[tag].op for tag in failed})
         return (f"a boundary on {' or '.join(names)} alone is not enough",) if names else ()

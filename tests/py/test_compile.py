@@ -141,7 +141,7 @@ def test_dispatches_of_equal_body_are_repaired_alike(program, tmp_path):
     done, report = compile_json(*TARGETS["gfx942"], source, "-o", tmp_path / "out.vmfb")
     assert done.returncode == 0
     assert len([f for f in report["findings"] if f["code"] == "FIS101"]) == 1
-    assert len(report["facts"]["cuts"]) == 2 and report["facts"]["rounds"] <= 4
+    assert len(report["facts"]["edits"]) == 2 and report["facts"]["rounds"] <= 4
 
 
 @pytest.mark.parametrize("mode", ["off", "suggest"])

@@ -9,8 +9,8 @@ from fissile.passes.analysis.provenance import describe_source_ops, tag_source_o
 from fissile.passes.analysis.recomputation import recomputed_producers
 from fissile.passes.checks.narrow_storage import check_narrow_storage
 from fissile.passes.checks.recomputation import check_recomputation
-from fissile.pipelines.boundaries import apply_cuts
 from fissile.pipelines.dispatch_check import DispatchChecker
+from fissile.pipelines.edits import CUT, apply_edits, edits
 from fissile.pipelines.probe import convert, probe
 from fissile.pipelines.probe_pool import ProbePool
 from fissile.pipelines.session import Session
@@ -22,7 +22,7 @@ def configured(target: str, text: str, cuts=()):
     module = session.run(session.parse_text(text, "in.mlir"), "global-optimization")
     ops = describe_source_ops(module.op)
     tag_source_ops(module.op)
-    apply_cuts(module, cuts)
+    apply_edits(module, edits(CUT, cuts))
     return session.run(module, "executable-configurations"), ops
 
 

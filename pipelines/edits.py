@@ -1,0 +1,46 @@
+"""What the repair loop may do to one source op, and doing it to a module at global optimisation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from fissile.dialect import load_dialects
+from fissile.passes.analysis.provenance import source_ops
+from fissile.passes.remedies.fold_producers import FoldProducers, fold_producers
+from fissile.passes.remedies.lower_boundaries import LowerBoundaries
+from fissile.passes.remedies.place_boundaries import PlaceBoundaries, place_boundaries
+from fissile.passes.remedies.widen_accumulators import WidenAccumulators, widen_accumulators
+
+from .session import Module
+
+CUT, WIDEN, FOLD = PlaceBoundaries.name, WidenAccumulators.name, FoldProducers.name
+
+
+@dataclass(frozen=True, order=True)
+class Edit:
+    """One remedy, by its pass's name, on one source op, by its index in the module."""
+
+    remedy: str
+    op: int
+
+
+def edits(remedy: str, ops: Iterable[int]) -> tuple[Edit, ...]:
+    return tuple(Edit(remedy, op) for op in sorted(set(ops)))
+
+
+def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
+    """Applies ``wanted`` to ``module`` in place. All indices are those of the module as it comes in."""
+    chosen = sorted(set(wanted))
+    if not chosen:
+        return
+    for remedy in (LowerBoundaries, WidenAccumulators, FoldProducers):
+        load_dialects(module.op.context, remedy.dialects)
+    known = source_ops(module.op)
+    by_remedy = {remedy: [known[e.op] for e in chosen if e.remedy == remedy] for remedy in (CUT, WIDEN, FOLD)}
+    # Boundaries leave every other op as it is, widening replaces the chosen ops, folding their consumers: in this order
+    # an op that is still to be edited is still there.
+    place_boundaries(by_remedy[CUT])
+    widen_accumulators(by_remedy[WIDEN])
+    fold_producers(by_remedy[FOLD])
+    LowerBoundaries().run(module.op, lambda finding: None)
