@@ -7,21 +7,27 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatches import dispatches
-from fissile.passes.checks.leftover_ops import leftover_ops
 from fissile.passes.analysis.provenance import describe_source_ops, tag_source_ops
 from fissile.passes.analysis.recomputation import recomputed_producers
+from fissile.passes.checks.leftover_ops import leftover_ops
 from fissile.passes.checks.narrow_storage import check_narrow_storage
 from fissile.passes.checks.recomputation import check_recomputation, worth_cutting
 from fissile.passes.definition import PassFailed
+
+from fissile.finding import Finding, Severity
 from fissile.report import Report
 
 from .dispatch_check import shares_workgroup_memory
 from .edits import apply_edits
 from .failures import Failure, NarrowStorage, RaceFound, StraightEnded, TuningAsked, rejected, suggested
+from .guard import GUARDED_AT, guard, strips_asserts
 from .iree.names import (
-    BOUNDARIES_PLACED_AT, DEVICES_ASSIGNED_AT, DISPATCHES_CONFIGURED_AT, PREPROCESSED_AFTER, RECOMPUTING_BACKENDS,
+    BOUNDARIES_PLACED_AT,
+    DEVICES_ASSIGNED_AT,
+    DISPATCHES_CONFIGURED_AT,
+    PREPROCESSED_AFTER,
+    RECOMPUTING_BACKENDS,
 )
 from .itinerary import Itinerary, Stop
 from .packing import NOT_PACKED, pack
@@ -30,7 +36,6 @@ from .probe_pool import ProbePool
 from .repair import Repair, Repairer
 from .request import CompileRequest
 from .session import Module, PhaseFailed, Session, phase_index
-
 
 DIALECT_LOWERINGS = (
     # Preconditions and storage become IREE's own ops as soon as the input is in IREE's dialects, and groups must:
@@ -62,6 +67,7 @@ class GuardedCompile:
         self.seconds: dict[str, float] = {}
         self.facts: dict[str, object] = {}
         self.backends: tuple[str, ...] = ()
+        self.guarded: tuple[Finding, ...] = ()
         self.session = Session(verify_ir=request.verify_ir, dump_phases_to=request.dump_phases_to)
         if request.remarks_filter:
             self.session.remarks(request.remarks_filter, request.remarks_file)
@@ -232,8 +238,8 @@ class GuardedCompile:
     # --- stops, output, report
 
     def _stops(self) -> list[Stop]:
-        stops: list[Stop] = []
         request = self.request
+        stops: list[Stop] = [Stop(GUARDED_AT, "guard", self._guard)] if request.guard != "off" else []
         if request.preprocessing:
             stops.append(self._pipeline_stop(PREPROCESSED_AFTER, request.preprocessing))
         if request.match_device:
@@ -250,6 +256,16 @@ class GuardedCompile:
             return found
 
         return Stop(phase, pipeline, act)
+
+    def _guard(self, module: Module) -> list[Finding]:
+        """Storage is proved, refuted or asserted; what is refuted ends the compile."""
+        result = guard(module.op, self.request.guard, asserts_stripped=strips_asserts(self.request.flags))
+        if any(finding.severity is Severity.ERROR for finding in result.findings):
+            raise PassFailed(result.findings)
+        # A repair parses again and comes by here again; it is told once.
+        self.guarded = result.findings
+        self.facts["contract"] = {name: list(conditions) for name, conditions in result.contract.items()}
+        return []
 
     def _match_device(self, module: Module) -> list[Finding]:
         from .devices.match import match_target
@@ -270,7 +286,7 @@ class GuardedCompile:
     def _report(self, findings: Iterable[Finding], written: bool = False) -> Report:
         if self.request.werror:
             findings = [f.with_(severity=Severity.ERROR) if f.severity is Severity.WARNING else f for f in findings]
-        findings = tuple(findings)
+        findings = (*findings, *self.guarded)
         written = written and not any(f.severity is Severity.ERROR for f in findings)
         messages = tuple(d.text for d in self.session.diagnostics if d.severity in ("warning", "remark"))
         return Report("compile", findings, self.request.output if written else "",
