@@ -16,7 +16,7 @@ from fissile.dialect import place_of
 from fissile.finding import Place
 
 from .conditions import TRUE, Condition, all_of, any_of, at_most, equal, less, negation, symbols
-from .extents import Extents, is_argument
+from .extents import Extents, is_argument, is_shaped, rank_of, static_dimension
 from .size_terms import Symbol, Term, apply, term
 
 FUNCTIONS = ("func.func", "util.func")
@@ -136,6 +136,7 @@ def collect(module: ir.Operation, *, trust_asserts: bool = True) -> Collected:
     from .storage_rules import covers, rule_for
 
     walk = _Walk(Extents(), trust_asserts, rule_for, covers)
+    walk.calls = calls_of_private_functions(module.operation)
     for region in module.operation.regions:
         for block in region.blocks:
             for op in block.operations:
@@ -158,10 +159,12 @@ class _Walk:
         self._facts: list[Condition] = []
         self._guards: list[Guard] = []
         self._certain = 0
+        self.calls: dict[str, list[ir.Operation]] = {}
 
     def top_level(self, op: ir.Operation) -> None:
         if op.name in FUNCTIONS:
             self._function = ir.StringAttr(op.attributes["sym_name"]).value.removesuffix(ASYNC_SUFFIX)
+            self._learn_calls(op)
             self._blocks(op)
         elif op.name == "builtin.module" or op.name == "util.initializer":
             self._function = "initializer" if op.name == "util.initializer" else self._function
@@ -172,6 +175,25 @@ class _Walk:
                     else:
                         for inner in block.operations:
                             self.top_level(inner.operation)
+
+    def _learn_calls(self, function: ir.Operation) -> None:
+        """What all calls of a private function agree on: arguments and dimensions that are constants in each call."""
+        calls = self.calls.get(ir.StringAttr(function.attributes["sym_name"]).value)
+        if not calls or not function.regions[0].blocks:
+            return
+        for number, argument in enumerate(function.regions[0].blocks[0].arguments):
+            given = [call.operands[number] for call in calls]
+            if isinstance(argument.type, (ir.IndexType, ir.IntegerType)):
+                self._learn_given(term(self.extents.symbol(argument)), [self.extents.value(v) for v in given])
+            elif is_shaped(argument):
+                for i in range(rank_of(argument)):
+                    if static_dimension(argument.type, i) is None:
+                        self._learn_given(self.extents.dimension(argument, i),
+                                          [self.extents.dimension(v, i) for v in given])
+
+    def _learn_given(self, parameter: Term, given: list[Term]) -> None:
+        if all(g.constant is not None for g in given):
+            self._learn(any_of(equal(parameter, g) for g in given))
 
     def _blocks(self, op: ir.Operation) -> None:
         for region in op.regions:
@@ -269,6 +291,32 @@ class _Walk:
         ))
         if not requirement.guards:
             self._learn(requirement.condition)
+
+
+def calls_of_private_functions(module: ir.Operation) -> dict[str, list[ir.Operation]]:
+    """Private function -> its calls; only functions of which every use is a call."""
+    private: dict[str, list[ir.Operation]] = {}
+    calls: list[ir.Operation] = []
+    other: set[str] = set()
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name in FUNCTIONS and "sym_visibility" in op.attributes and str(op.attributes["sym_visibility"]) == '"private"':
+            private[ir.StringAttr(op.attributes["sym_name"]).value] = []
+        if op.name in ("func.call", "util.call"):
+            calls.append(op)
+        elif op.name not in FUNCTIONS:
+            for named in op.attributes:
+                attribute = op.attributes[named] if isinstance(named, str) else named.attr
+                if isinstance(attribute, ir.FlatSymbolRefAttr):
+                    other.add(attribute.value)
+        return ir.WalkResult.ADVANCE
+
+    module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    for call in calls:
+        name = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+        if name in private:
+            private[name].append(call)
+    return {name: found for name, found in private.items() if name not in other}
 
 
 UNKNOWN_BRANCH: Condition = any_of(())

@@ -30,6 +30,7 @@ class Decision:
 
     verdict: Verdict
     values: Values = ()
+    timed_out: bool = False
 
 
 def decide(condition: Condition, facts: Sequence[Condition] = (), timeout_ms: int = SMT_TIMEOUT_MS) -> Decision:
@@ -110,7 +111,7 @@ def _by_smt(condition: Condition, bounds: Bounds, facts: Sequence[Condition], ti
         failing = _sample(negation(condition), facts) or failing
         return Decision(Verdict(Answer.UNKNOWN, SMT, "some sizes meet it and some do not"), failing)
     return Decision(Verdict(Answer.UNKNOWN, SMT, f"z3 did not decide within {timeout_ms} ms"),
-                    _sample(negation(condition), facts))
+                    _sample(negation(condition), facts), timed_out=True)
 
 
 def _refuted(tier: str, evidence: str, condition: Condition, facts: Sequence[Condition], timeout_ms: int) -> Decision:

@@ -86,8 +86,8 @@ class Apply:
         if self.function == "wrap":
             return shown[0]
         if self.function in _INFIX:
-            return f"({shown[0]}) {_INFIX[self.function]} ({shown[1]})" if " " in shown[0] + shown[1] \
-                else f"{shown[0]} {_INFIX[self.function]} {shown[1]}"
+            left, right = (f"({text})" if " " in text else text for text in shown)
+            return f"{left} {_INFIX[self.function]} {right}"
         return f"{self.function}({', '.join(shown)})"
 
 

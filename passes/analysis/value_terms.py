@@ -136,9 +136,19 @@ def _same(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
     """A cast that keeps the number where it fits, and wraps where it does not."""
     if not isinstance(value.type, (ir.IndexType, ir.IntegerType)):
         return None
-    if bits_of(op.operands[0].type) == 1:
+    if bits_of(op.operands[0].type) == 1 or _there_and_back(op):
         return None
     return wrapped(extents.value(op.operands[0]), bits_of(value.type))
+
+
+def _there_and_back(op: ir.Operation) -> bool:
+    """index_cast of an index_cast of the same type: MLIR folds both away even where the type between is too narrow, so
+    that the value is not what the casts say (see IndexCastOfIndexCast in ArithCanonicalization.td)."""
+    source = op.operands[0].owner
+    if isinstance(source, ir.Block) or source.operation.name != op.name or op.name != "arith.index_cast":
+        return False
+    between, outside = op.operands[0].type, source.operation.operands[0].type
+    return outside == op.results[0].type and bits_of(between) < bits_of(outside)
 
 
 def _same_if_not_negative(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:

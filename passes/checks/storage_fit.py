@@ -7,7 +7,6 @@ function's contract: what its caller must keep to.
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -22,8 +21,8 @@ from fissile.passes.analysis.obligations import Obligation, collect
 from fissile.passes.analysis.proof import SMT_TIMEOUT_MS, Decision, decide
 from fissile.verdict import Answer, Verdict
 
-SMT_SHARE_MS = 60
-"""All SMT questions of a module together may take this many times the limit of one."""
+MAX_TIME_OUTS = 40
+"""After this many questions that the SMT solver did not decide, it is not asked again for the same module."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,8 @@ class Judged:
     @property
     def sentence(self) -> str:
         """What the compile error and the run-time error both say: the op, what it does, what there is."""
-        return f"{self.obligation.kind} {self.obligation.sentence}"
+        kind = self.obligation.kind
+        return f"{kind}{':' if kind == 'fissile.require' else ''} {self.obligation.sentence}"
 
     @property
     def example(self) -> str:
@@ -71,15 +71,14 @@ def judge_storage(module: ir.Operation, *, smt_timeout_ms: int = SMT_TIMEOUT_MS,
                   trust_asserts: bool = True) -> StorageReport:
     """Collects and decides all obligations. ``smt_timeout_ms`` limits each SMT question; 0 switches SMT off."""
     collected = collect(module, trust_asserts=trust_asserts)
-    budget = smt_timeout_ms * SMT_SHARE_MS / 1000
+    time_outs = 0
     decided: dict[tuple, Decision] = {}
     judged = []
     for obligation in collected.obligations:
         key = (obligation.condition, obligation.facts, obligation.guards)
         if key not in decided:
-            started = time.monotonic()
-            decided[key] = _decide(obligation, smt_timeout_ms if budget > 0 else 0)
-            budget -= time.monotonic() - started
+            decided[key] = _decide(obligation, smt_timeout_ms if time_outs < MAX_TIME_OUTS else 0)
+            time_outs += decided[key].timed_out
         judged.append(Judged(obligation, decided[key]))
     return StorageReport(collected.extents, tuple(judged), collected.uncovered)
 

@@ -172,8 +172,10 @@ class TermWriter:
         if atom.function == "wrap":
             value = self._sum(atom.arguments[0].monomials, wraps=True).value
             if atom.parameter < INDEX_BITS:
-                narrow = ir.IntegerType.get_signless(atom.parameter)
-                value = arith.index_cast(self._index, arith.index_cast(narrow, value, ip=self._at), ip=self._at)
+                # Not by casts: MLIR folds a cast to a narrow integer and back into nothing.
+                half, mask = self._constant(1 << (atom.parameter - 1)), self._constant((1 << atom.parameter) - 1)
+                low = arith.andi(arith.addi(value, half, ip=self._at), mask, ip=self._at)
+                value = arith.subi(low, half, ip=self._at)
             return _Computed(value)
         parts = [self._sum(a.monomials) for a in atom.arguments]
         exact = None
@@ -186,29 +188,27 @@ class TermWriter:
                 value = choose(value, part.value, ip=self._at)
             return _Computed(value, exact)
         a, b = parts[0].value, parts[1].value
-        if atom.arguments[1].constant is None:  # a divisor of 0 would end the process; the size is not defined then
-            defined = arith.cmpi(_NE, b, self._constant(0), ip=self._at)
-            b = arith.select(defined, b, self._constant(1), ip=self._at)
+        if atom.arguments[1].constant is None:
+            b, defined = self._divisor(a, b, *(self._bounds.of(t)[0] for t in atom.arguments))
             exact = self._both(exact, defined)
         return _Computed(self._divided(atom.function, a, b), exact)
 
+    def _divisor(self, a: ir.Value, b: ir.Value, a_low: int, b_low: int) -> tuple[ir.Value, ir.Value]:
+        """A divisor that is safe to divide by, and where it is ``b``: a division by 0, or of the smallest index by -1,
+        would end the process."""
+        defined = arith.cmpi(_NE, b, self._constant(0), ip=self._at)
+        if b_low < 0 and a_low == INDEX_MIN:
+            small = arith.cmpi(_NE, a, self._constant(INDEX_MIN), ip=self._at)
+            other = arith.cmpi(_NE, b, self._constant(-1), ip=self._at)
+            defined = arith.andi(defined, arith.ori(small, other, ip=self._at), ip=self._at)
+        return arith.select(defined, b, self._constant(1), ip=self._at), defined
+
     def _divided(self, function: str, a: ir.Value, b: ir.Value) -> ir.Value:
-        quotient, rest = arith.divsi(a, b, ip=self._at), arith.remsi(a, b, ip=self._at)
-        if function == "tdiv":
-            return quotient
-        if function == "trem":
-            return rest
-        zero, one = self._constant(0), self._constant(1)
-        inexact = arith.cmpi(_NE, rest, zero, ip=self._at)
-        differ = arith.cmpi(_NE, arith.cmpi(_SLT, a, zero, ip=self._at), arith.cmpi(_SLT, b, zero, ip=self._at),
-                            ip=self._at)
-        if function == "ceildiv":  # rounded down to zero by divsi where the signs agree
-            same = arith.xori(differ, arith.constant(ir.IntegerType.get_signless(1), 1, ip=self._at), ip=self._at)
-            up = arith.select(arith.andi(inexact, same, ip=self._at), one, zero, ip=self._at)
-            return arith.addi(quotient, up, ip=self._at)
-        below = arith.andi(inexact, differ, ip=self._at)
-        if function == "floordiv":
-            return arith.subi(quotient, arith.select(below, one, zero, ip=self._at), ip=self._at)
+        direct = {"tdiv": arith.divsi, "trem": arith.remsi, "floordiv": arith.floordivsi, "ceildiv": arith.ceildivsi}
+        if function in direct:
+            return direct[function](a, b, ip=self._at)
+        rest, zero = arith.remsi(a, b, ip=self._at), self._constant(0)  # a mod with a divisor above 0
+        below = arith.cmpi(_SLT, rest, zero, ip=self._at)
         return arith.addi(rest, arith.select(below, b, zero, ip=self._at), ip=self._at)
 
     def _constant(self, value: int) -> ir.Value:

@@ -267,6 +267,28 @@ scf.for %i = %c0 to %d step %c4 {
     assert unproved(report)
 
 
+PRIVATE = """func.func {visibility} @inner(%x: tensor<8xf32>, %n: index) {{
+  %r = tensor.extract_slice %x[0] [%n] [1] : tensor<8xf32> to tensor<?xf32>
+  return
+}}
+func.func @f(%x: tensor<8xf32>, %m: index) {{
+  %a = arith.constant 4 : index
+  %b = arith.constant {second} : index
+  call @inner(%x, %a) : (tensor<8xf32>, index) -> ()
+  call @inner(%x, {argument}) : (tensor<8xf32>, index) -> ()
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(("visibility", "second", "argument", "proved"), [
+    ("private", 8, "%b", True), ("private", 9, "%b", False), ("private", 8, "%m", False), ("", 8, "%b", False),
+])
+def test_what_all_calls_of_a_private_function_pass_is_a_fact(session, visibility, second, argument, proved):
+    module = session.parse_text(PRIVATE.format(visibility=visibility, second=second, argument=argument))
+    assert (not unproved(judge_storage(module.op))) == proved
+
+
 def test_an_op_that_no_rule_knows_is_told_only_with_dynamic_shapes(session):
     op = '"unknown.op"(%x) : ({0}) -> ({0})'
     session.context.allow_unregistered_dialects = True

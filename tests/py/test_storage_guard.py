@@ -1,0 +1,219 @@
+"""The storage guard on whole programs: what it changes, what it leaves alone, and what a caller gets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fissile.errors import UsageError
+from fissile.finding import Severity
+from fissile.passes.analysis import smt
+from fissile.pipelines.guard import GUARDED_AT, guard, strips_asserts
+from fissile.pipelines.numerics.runtimes import present
+from fissile.pipelines.session import Session
+from hypothesis import Phase
+from storage_programs import Program, Tensor, Violation
+from storage_sweep import FLAGS, Sweep
+
+
+@pytest.fixture(scope="module")
+def session():
+    with Session(FLAGS["local-task"]) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def sweep():
+    return Sweep("local-task")
+
+
+DOUBLE = """  %c0 = arith.constant 0 : index
+  %d = tensor.dim %y, %c0 : tensor<?xf32>
+  %e = tensor.empty(%d) : tensor<?xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(a) -> (a)>, affine_map<(a) -> (a)>], iterator_types = ["parallel"]}
+      ins(%y : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %s = arith.addf %p, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<?xf32>
+"""
+INSERT = "  %r = tensor.insert_slice %z into %f[0] [%d] [1] : tensor<?xf32> into tensor<10xf32>\n"
+UNPROVED = f"""func.func @main(%y: tensor<?xf32>, %f: tensor<10xf32>) -> tensor<10xf32> {{
+{DOUBLE}{INSERT}  return %r : tensor<10xf32>
+}}
+"""
+PROVED = f"""func.func @main(%y: tensor<?xf32>) -> tensor<?xf32> {{
+{DOUBLE}  return %z : tensor<?xf32>
+}}
+"""
+REFUTED = """func.func @main(%f: tensor<10xf32>, %n: index) -> tensor<?xf32> {
+  %c11 = arith.constant 11 : index
+  %m = arith.maxsi %n, %c11 : index
+  %r = tensor.extract_slice %f[0] [%m] [1] : tensor<10xf32> to tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+"""
+
+
+def guarded(session, text: str, mode: str = "assert", **options):
+    module = session.run(session.parse_text(text), GUARDED_AT)
+    before = module.text(locations=True)
+    result = guard(module.op, mode, **options)
+    return module, result, before
+
+
+def compiled(session, text: str, path, mode: str | None) -> bytes:
+    module = session.parse_text(text)
+    if mode is not None:
+        session.run(module, GUARDED_AT)
+        guard(module.op, mode)
+    session.run(module, "end")
+    session.write(module, path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(("text", "mode"), [(UNPROVED, "off"), (UNPROVED, "check"), (PROVED, "assert")])
+def test_where_nothing_is_asserted_the_output_is_stocks_to_the_byte(session, tmp_path, text, mode):
+    stock = compiled(session, text, tmp_path / "stock.vmfb", None)
+    assert compiled(session, text, tmp_path / "guarded.vmfb", mode) == stock
+
+
+def test_an_assert_changes_the_output(session, tmp_path):
+    stock = compiled(session, UNPROVED, tmp_path / "stock.vmfb", None)
+    assert compiled(session, UNPROVED, tmp_path / "guarded.vmfb", "assert") != stock
+
+
+@pytest.mark.parametrize(("text", "mode", "changed", "codes"), [
+    (PROVED, "assert", False, []),
+    (UNPROVED, "assert", True, [("FIS202", Severity.NOTE)]),
+    (UNPROVED, "check", False, [("FIS202", Severity.WARNING)]),
+    (UNPROVED, "off", False, []),
+    (REFUTED, "assert", False, [("FIS201", Severity.ERROR)]),
+    (REFUTED, "check", False, [("FIS201", Severity.ERROR)]),
+])
+def test_what_is_told_and_what_is_changed(session, text, mode, changed, codes):
+    module, result, before = guarded(session, text, mode)
+    assert [(f.code, f.severity) for f in result.findings] == codes
+    assert result.changed == changed == (module.text(locations=True) != before)
+    assert module.op.operation.verify()
+
+
+def test_the_contract_is_the_same_in_check_and_assert(session):
+    _, checked, _ = guarded(session, UNPROVED, "check")
+    _, asserted, _ = guarded(session, UNPROVED, "assert")
+    assert checked.contract == asserted.contract and list(checked.contract) == ["main"]
+
+
+def test_asserts_that_an_option_strips_are_told_and_not_made(session):
+    module, result, before = guarded(session, UNPROVED, asserts_stripped=True)
+    assert {f.code for f in result.findings} == {"FIS202", "FIS203"} and not result.changed
+    assert module.text(locations=True) == before
+    _, result, _ = guarded(session, PROVED, asserts_stripped=True)
+    assert not result.findings
+
+
+@pytest.mark.parametrize(("flags", "strips"), [
+    ([], False), (["--iree-opt-strip-assertions"], True), (["--iree-opt-strip-assertions=true"], True),
+    (["--iree-opt-strip-assertions", "--iree-opt-strip-assertions=false"], False),
+])
+def test_whether_flags_strip_asserts(flags, strips):
+    assert strips_asserts(flags) == strips
+
+
+def test_an_unknown_mode_is_refused(session):
+    with pytest.raises(UsageError, match="unknown guard mode 'assrt'"):
+        guarded(session, PROVED, "assrt")
+
+
+def test_without_a_solver_the_guard_says_so_where_it_matters(session, monkeypatch):
+    monkeypatch.setattr(smt, "available", lambda: False)
+    _, result, _ = guarded(session, UNPROVED)
+    assert "FIS206" in [f.code for f in result.findings]
+    _, result, _ = guarded(session, PROVED)
+    assert not result.findings
+
+
+def test_equal_conditions_are_asserted_once_and_before_everything_else(session):
+    again = INSERT.replace("%r", "%u") + INSERT.replace("%f", "%u")
+    module, result, _ = guarded(session, UNPROVED.replace(INSERT, again))
+    assert result.asserts == 1
+    text = module.text()
+    assert text.count("cf.assert") == 1 and text.index("cf.assert") < text.index("linalg.generic")
+
+
+def test_a_condition_of_a_loop_is_asserted_before_it(session):
+    body = """  %c1 = arith.constant 1 : index
+  %one = arith.constant 1.0 : f32
+  %t = scf.for %i = %c0 to %d step %c1 iter_args(%a = %f) -> (tensor<10xf32>) {
+    %w = tensor.insert %one into %a[%i] : tensor<10xf32>
+    scf.yield %w : tensor<10xf32>
+  }
+"""
+    module, result, _ = guarded(session, UNPROVED.replace(INSERT, body).replace("return %r", "return %t"))
+    text = module.text()
+    assert result.asserts == 1 and text.index("cf.assert") < text.index("scf.for")
+
+
+def test_a_require_is_proved_away_or_asserted(session):
+    session.context.allow_unregistered_dialects = True
+    text = """func.func @main(%n: index) -> index {
+  %c4 = arith.constant 4 : index
+  %m = arith.minsi %n, %c4 : index
+  %b = arith.cmpi sle, %m, %c4 : index
+  "fissile.require"(%b) {message = "m is at most 4"} : (i1) -> ()
+  %a = arith.cmpi sle, %n, %c4 : index
+  "fissile.require"(%a) {message = "n is at most 4"} : (i1) -> ()
+  return %m : index
+}
+"""
+    module, result, _ = guarded(session, text)
+    assert '"fissile.require"(' not in module.text() and module.text().count("cf.assert") == 1
+    assert result.contract == {"main": ("fissile.require: n is at most 4",)}
+
+
+# -- end to end -------------------------------------------------------------------------------------------------------
+
+def insert_program(limit: int) -> Program:
+    """The oracle of UNPROVED, except that it takes ``limit`` for the capacity."""
+    program = Program()
+    program.arguments = [("%y", "tensor<?xf32>"), ("%f", "tensor<10xf32>")]
+
+    def run(v: dict) -> None:
+        if len(v["%y"]) > limit:
+            raise Violation
+        kept = min(len(v["%y"]), 10)
+        v["%r"] = v["%f"].copy()
+        v["%r"][:kept] = v["%y"][:kept] * 2
+
+    program.steps, program.result = [run], Tensor("%r", (10,))
+    program.lines = (DOUBLE + INSERT).splitlines()
+    program.calls = [{"%y": np.arange(n, dtype=np.float32), "%f": np.full(10, 7, np.float32)} for n in (0, 9, 10, 11, 4096)]
+    return program
+
+
+def test_the_first_element_past_the_capacity_is_caught(sweep):
+    """11 elements into 10, not 16, not a page: and the inputs are as they were (Sweep compares them)."""
+    sweep.check(insert_program(10))
+
+
+@pytest.mark.parametrize("limit", [9, 11])
+def test_the_sweep_notices_a_guard_that_is_off_by_one(sweep, limit):
+    program = insert_program(limit)
+    program.calls = [{"%y": np.ones(n, np.float32), "%f": np.zeros(10, np.float32)} for n in (10, 11)]
+    with pytest.raises(AssertionError, match="not caught|false alarm|does not break it"):
+        sweep.check(program)
+
+
+def test_random_programs_keep_to_the_oracle(sweep):
+    """The first programs of `python -m bench.storage_sweep`."""
+    sweep.run(30, calls=5, phases=(Phase.generate,))
+    assert sweep.counts["calls that violate, caught"] > 20
+    assert sweep.counts["calls that are legal, same numbers"] > 20
+
+
+@pytest.mark.skipif("vulkan" not in [r.name for r in present()], reason="no Vulkan device answers")
+def test_a_violating_call_fails_on_vulkan_too():
+    program = insert_program(10)
+    program.calls = program.calls[1:4]
+    Sweep("vulkan").check(program)
+
+
