@@ -14,7 +14,7 @@ from fissile.errors import UsageError
 from fissile.finding import Severity
 from fissile.pipelines.check import check
 from fissile.pipelines.report.json_schema import CHECK_REPORT
-from programs import ADD
+from small_programs import ADD
 from tiled_programs import conv, dynamic_channels, matmul
 
 OVER = conv(channels=64, filters=64, size=56, consumer="i8")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from programs import ADD, TARGETS, quantised_conv
+from small_programs import ADD, TARGETS, quantised_conv
 
 BIN = Path(sys.executable).parent
 

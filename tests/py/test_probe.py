@@ -14,7 +14,7 @@ from fissile.pipelines.edits import CUT, apply_edits, edits
 from fissile.pipelines.probe import convert, probe
 from fissile.pipelines.probe_pool import ProbePool
 from fissile.pipelines.session import Session
-from programs import ADD, TARGETS, quantised_conv
+from small_programs import ADD, TARGETS, quantised_conv
 
 
 def configured(target: str, text: str, cuts=()):

@@ -6,7 +6,7 @@ import pytest
 
 from fissile.errors import UsageError
 from fissile.pipelines.session import PhaseFailed, Session
-from programs import ADD, TARGETS, quantised_conv
+from small_programs import ADD, TARGETS, quantised_conv
 
 
 @pytest.fixture(scope="module")
