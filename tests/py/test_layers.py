@@ -51,6 +51,8 @@ IREE_PHASES = {"global-optimization", "dispatch-creation", "executable-sources",
 
 NAMES_ALLOWED = {
     # (file, name): help texts and sources of a limit, read by people and never given to IREE.
+    ("fissile/cli/check.py", "--iree-flags"),
+    ("fissile/cli/check.py", "--iree-opt-level"),
     ("fissile/cli/compile.py", "--iree-preprocessing-pass-pipeline"),
     ("fissile/rules.py", "--iree-hal-target-device"),
     ("fissile/rules.py", "--iree-opt-strip-assertions"),
