@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from fissile.passes.definition import PassFailed
 from fissile.finding import Finding, Severity
 from fissile.report import Report
 
+from . import reduction
 from .dispatch_check import shares_workgroup_memory
 from .edits import apply_edits
 from .failures import Failure, NarrowStorage, RaceFound, StraightEnded, TuningAsked, rejected, suggested
@@ -95,6 +97,22 @@ class GuardedCompile:
         except PassFailed as failure:
             return self._report(failure.findings)
         return self._report(findings, written=True)
+
+    def reduce(self) -> Report:
+        """Writes a small program that fails as the request's input does, instead of compiling it."""
+        try:
+            origin = self._parse()
+            self.itinerary.advance(origin, BOUNDARIES_PLACED_AT)
+            with ProbePool(self.request.flags, self.request.dispatch_timeout) as pool:
+                reduced = reduction.reduce(self.itinerary, origin, pool, self.request.dispatch)
+        except PhaseFailed as failure:
+            return self._report([rejected(failure)])
+        command = "iree-compile " + shlex.join([*self.request.flags, "reduced.mlir", "-o", "/dev/null"])
+        head = f"// {reduced.finding.code}: {reduced.finding.message}\n// shown by: {command}\n"
+        self.output.write_text(head + reduced.text + "\n")
+        self.facts.update(kept=reduced.kept, of=reduced.of)
+        told = reduced.finding.with_(severity=Severity.NOTE, places=(), notes=(f"shown on stock IREE by: {command}",))
+        return self._report([told], written=True)
 
     # --- the straight compile
 

@@ -61,6 +61,10 @@ class CompileRequest:
     stock: bool = field(default=False)
     """A mode that fissile has nothing to say about: the command line goes to iree-compile unchanged."""
     argv: tuple[str, ...] = ()
+    task: str = "compile"
+    """`compile`, or `reduce` to write a small program that fails alike."""
+    dispatch: str = ""
+    """The dispatch to reduce to; empty: the first that fails."""
 
     def to_json(self) -> dict:
         return asdict(self)

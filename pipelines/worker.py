@@ -57,7 +57,7 @@ def _compile(job: dict) -> dict:
     try:
         compile_ = GuardedCompile(request, Path(job["output"]), spooled, job.get("ended", ""),
                                   lambda dispatches: Path(job["translating"]).write_text(str(dispatches)))
-        return compile_.run().to_json()
+        return (compile_.reduce() if request.task == "reduce" else compile_.run()).to_json()
     except MemoryError:
         raise InternalError("out of memory") from None
 

@@ -1,0 +1,41 @@
+"""`fissile reduce`: a small program of its own that fails as a large one does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fissile.errors import UsageError
+
+USAGE = """\
+usage: fissile reduce [iree-compile flags] INPUT.mlir [-o REDUCED.mlir] [--dispatch=NAME]
+
+Writes the ops of one failing dispatch as a function of its own, as few as still fail in the same way, with the
+command that shows it on stock IREE in its first lines. Without --dispatch the first failing one is taken.
+
+exit status: 0 written, 1 the program fails before code generation, 2 usage (nothing fails, too), 3 internal error
+"""
+
+
+def run(argv: Sequence[str]) -> int:
+    """Runs the command; returns its exit status."""
+    from fissile.cli.terminal import print_report
+    from fissile.pipelines.request import parse_command_line
+    from fissile.pipelines.supervisor import run_compile
+
+    if not argv or argv[0] in ("-h", "--help"):
+        print(USAGE, end="")
+        return 0 if argv else 2
+    words = [word for word in argv if not word.lstrip("-").startswith("dispatch=")]
+    named = [word.partition("=")[2] for word in argv if word.lstrip("-").startswith("dispatch=")]
+    request = parse_command_line(words)
+    if request.stock:
+        raise UsageError("fissile reduce takes a program and iree-compile's flags for one compile")
+    report = run_compile(replace(request, task="reduce", dispatch=named[-1] if named else ""))
+    print_report(report)
+    if report.output:
+        kept, of = report.facts["kept"], report.facts["of"]
+        print(f"fissile: {kept} of {of} source ops fail in the same way", file=sys.stderr)
+        return 0
+    return int(report.exit_code)
