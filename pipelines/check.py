@@ -37,6 +37,7 @@ from .guarded_compile import DIALECT_LOWERINGS, lower_dialect, rejected, stop_on
 from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, LOWERING_PIPELINES, RACING_CODEGEN
 from .iree.targets import LAST_SHARED_PHASE, flags_for
 from .itinerary import Itinerary, Stop
+from .probe import probe
 from .probe_pool import ProbePool, ProbeResult
 from .session import Module, PhaseFailed, Session
 from .targets import resolve_target
@@ -203,27 +204,30 @@ class _Check:
     def _measure(self, formed: list[Dispatch], target: Target) -> list[Measured]:
         """Predicts every dispatch; asks code generation about those where that is not enough. Equal bodies once."""
         predictions: dict[str, Prediction] = {}
+        results: dict[str, ProbeResult] = {}
         asked: dict[str, Dispatch] = {}
         for dispatch in formed:
             if dispatch.fingerprint in predictions:
                 continue
             prediction = predictions[dispatch.fingerprint] = predict(read_configured(dispatch))
-            if dispatch.target.backend in LOWERING_PIPELINES and self._needs_probe(dispatch, prediction, target):
+            if dispatch.target.backend not in LOWERING_PIPELINES:
+                continue
+            if self._needs_probe(prediction, target):
                 asked[dispatch.fingerprint] = dispatch
-        results: dict[str, ProbeResult] = {}
+            elif self.mode == "auto" and dispatch.codegen in RACING_CODEGEN and prediction.buffers:
+                # A tile that is handed over in shared memory: is there a barrier? 0.02 s each, so in this process.
+                results[dispatch.fingerprint] = ProbeResult(probe(dispatch), None, 0.0)
         if asked:
             with ProbePool(self.flags, self.timeout) as pool:
                 answers = pool.probe_all(list(asked.values()), convert=self.mode == "all")
-            results = dict(zip(asked, answers, strict=True))
+            results.update(zip(asked, answers, strict=True))
         return [Measured(d, predictions[d.fingerprint], results.get(d.fingerprint)) for d in formed]
 
-    def _needs_probe(self, dispatch: Dispatch, prediction: Prediction, target: Target) -> bool:
+    def _needs_probe(self, prediction: Prediction, target: Target) -> bool:
         if self.mode != "auto":
             return self.mode in ("all", "bytes")
         if prediction.doubts:
             return True
-        if dispatch.codegen in RACING_CODEGEN and prediction.buffers:
-            return True  # a tile that is handed over in shared memory: is there a barrier?
         needed = prediction.total.value
         return needed is not None and needed > target.limit.bytes
 

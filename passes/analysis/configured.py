@@ -26,6 +26,7 @@ _KNOWN_KEYS = {
     "vector_common_parallel", "vector_reduction", "vector_inner_parallel", "cache_parallel", "cache_reduction",
     "vector_size", "expand_dims",
 }
+_SHAPED = (ir.RankedTensorType, ir.MemRefType)
 _NO_BOUND = 2**53 - 1
 """What IREE assumes of a dimension that nobody bounds (util.assume.int, 3.13)."""
 _LOADS = ("iree_tensor_ext.dispatch.tensor.load", "iree_codegen.load_from_buffer")
@@ -89,26 +90,26 @@ class _Reader:
         if "lowering_config" in op.attributes:
             config = read_config(str(op.attributes["lowering_config"]))
         base = dict(number=number, name=op.name, config=config, tags=tags_of(op), place=place_of(op),
-                    stored=number in self.stored)
+                    stored=number in self.stored or not op.results)
         maps = _indexing_maps(op)
         if maps is None:
             makers = tuple(self._value(o, None) for o in op.operands if isinstance(o.type, ir.RankedTensorType))
             return Op(**base, loops=(), reduction=(), inputs=makers, inits=(), understood=False)
         kinds = [str(kind) for kind in op.attributes["iterator_types"]] if "iterator_types" in op.attributes else []
         operands = [o for o in op.operands]
-        first_init = len(operands) - len(op.results)
+        first_init = _input_count(op)
         values = []
         for operand, indexing in zip(operands, maps, strict=True):
             values.append(self._value(operand, indexing))
         loops = _loop_extents(maps[0].n_dims, values)
         reduction = tuple("reduction" in kind for kind in kinds) or _reductions(values[first_init:], maps[0].n_dims)
-        tensors = [v for v, o in zip(values[:first_init], operands, strict=False) if isinstance(o.type, ir.RankedTensorType)]
+        tensors = [v for v, o in zip(values[:first_init], operands, strict=False) if isinstance(o.type, _SHAPED)]
         return Op(**base, loops=loops, reduction=reduction, inputs=tuple(tensors), inits=tuple(values[first_init:]),
                   understood=None not in loops, gemm=_gemm(op) if config else None)
 
     def _value(self, value: ir.Value, indexing: ir.AffineMap | None) -> Value:
         maker, reshaped = self._maker(value)
-        if not isinstance(value.type, ir.RankedTensorType):
+        if not isinstance(value.type, _SHAPED):
             return Value((), 0, str(value.type), ())
         shape = self._shape(value)
         bits = element_bits(value.type.element_type)
@@ -116,7 +117,8 @@ class _Reader:
             index: tuple[Linear | None, ...] = (None,) * len(shape)
         else:
             index = tuple(_linear(expr, indexing.n_dims) for expr in indexing.results)
-        return Value(shape, bits, str(value.type.element_type), index, maker, reshaped)
+        empty = not isinstance(value.owner, ir.Block) and value.owner.operation.name == "tensor.empty"
+        return Value(shape, bits, str(value.type.element_type), index, maker, reshaped, empty)
 
     def _maker(self, value: ir.Value) -> tuple[int | None, bool]:
         reshaped = False
@@ -182,6 +184,13 @@ class _Reader:
         if bound is not None:
             self.bounds[name] = min(bound, self.bounds.get(name, bound))
         return name
+
+
+def _input_count(op: ir.Operation) -> int:
+    """How many operands come before the inits; an op on buffers has inits and no results."""
+    if "operandSegmentSizes" in op.attributes:
+        return ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]
+    return len(op.operands) - max(1, len(op.results))
 
 
 def read_config(text: str) -> Config:

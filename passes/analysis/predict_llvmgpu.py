@@ -94,7 +94,7 @@ def vector_distribute(dispatch: ConfiguredDispatch) -> Prediction:
         doubts += _unknown_keys(op)
         if op.config.lists.get("promote_operands"):
             doubts.append("operands promoted in the vector-distribution pipeline")
-        if any(v.maker is not None and not _plain(v) and not dispatch.ops[v.maker].is_fill for v in op.inputs):
+        if any(v.maker is not None and not v.plain and not dispatch.ops[v.maker].is_fill for v in op.inputs):
             doubts.append("a fused producer is read through a window or with a stride")
         counts = op.config.subgroups
         shared = 1
@@ -185,11 +185,6 @@ def _shared_scalars(dispatch: ConfiguredDispatch) -> tuple[str, ...]:
         if not root.reduction[loop] and (not isinstance(extent, int) or extent > max(1, thread)):
             return ()
     return ("one thread reduces what all threads read",)
-
-
-def _plain(value: Value) -> bool:
-    """Whether every dimension is indexed by one loop alone."""
-    return all(index is not None and index.loop is not None for index in value.index)
 
 
 def _unknown_keys(op: Op) -> tuple[str, ...]:

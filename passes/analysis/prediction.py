@@ -48,13 +48,15 @@ class Prediction:
     doubts: tuple[str, ...] = ()
     bounds: Mapping[str, int] = field(default_factory=dict)
     """The largest value of a dynamic dimension, where the program states one."""
+    at_most: bool = False
+    """The buffers are bounds: the dispatch may need less."""
 
     @property
     def total(self) -> Bytes:
-        """The sum: predicted; at most, where dynamic dimensions have a bound; unknown where one has none."""
+        """The sum: predicted; at most, where it is a bound or dimensions have one; unknown where one has none."""
         result = total(buffer.bytes for buffer in self.buffers)
         if result.value is not None:
-            return Bytes(result.value, Certainty.PREDICTED)
+            return Bytes(result.value, Certainty.AT_MOST if self.at_most else Certainty.PREDICTED)
         if set(self.dimensions) <= set(self.bounds):
             return Bytes(self.at(self.bounds), Certainty.AT_MOST, str(self.formula))
         return Bytes.unknown(str(self.formula))

@@ -36,7 +36,8 @@ class Value:
     """An operand or result: its type, how it is indexed, and the op of the dispatch that makes it.
 
     ``index`` has one entry per dimension; None stands for an expression that is not linear.
-    ``maker`` is None for what comes from outside. ``reshaped`` says that a reshape, slice or cast lies between.
+    ``maker`` is None for what comes from outside. ``reshaped`` says that a reshape, slice or cast lies between;
+    ``shape_only`` that it is an empty tensor, which lends its shape and no values (a pooling window).
     """
 
     shape: tuple[Dim, ...]
@@ -45,10 +46,16 @@ class Value:
     index: tuple[Linear | None, ...]
     maker: int | None = None
     reshaped: bool = False
+    shape_only: bool = False
 
     @property
     def type(self) -> str:
         return describe(self.shape, self.element)
+
+    @property
+    def plain(self) -> bool:
+        """Whether every dimension is indexed by one loop alone, with nothing in between."""
+        return not self.reshaped and all(index is not None and index.loop is not None for index in self.index)
 
 
 @dataclass(frozen=True)

@@ -208,7 +208,21 @@ def test_an_unknown_op_is_a_doubt():
     assert "iree_linalg_ext.sort" in told.doubts[0]
 
 
-def test_cpu_one_op_needs_no_stack_and_several_are_a_doubt():
-    one = [convolution(0, 64, 64, 56, MMA)]
-    assert predict(dispatch(one, "llvm-cpu", "DoubleTilingExpert")).doubts == ()
-    assert predict(dispatch([elementwise(1, (64, 58, 58)), *one], "llvm-cpu", "DoubleTilingExpert")).doubts
+VECTORS = Config({"vector_common_parallel": (1, 8, 8, 0, 0, 0)})
+
+
+def cpu(ops) -> Prediction:
+    return predict(dispatch(ops, "llvm-cpu", "DoubleTilingExpert", limit=32768))
+
+
+def test_cpu_one_op_needs_no_stack():
+    assert (cpu([convolution(0, 64, 64, 56, VECTORS)]).total.value, cpu([convolution(0, 64, 64, 56, VECTORS)]).doubts) == (0, ())
+
+
+def test_cpu_a_handed_over_result_is_bounded_by_vector_tiles():
+    told = cpu([convolution(0, 64, 64, 56, VECTORS, stored=False), elementwise(1, (64, 56, 56), 0, True, "i8", 8)])
+    assert (told.total.value, told.total.certainty.value, told.doubts) == (3 * 256, "at most", ())
+
+
+def test_cpu_a_producer_behind_a_window_is_a_doubt():
+    assert cpu([elementwise(0, (64, 58, 58)), convolution(1, 64, 64, 56, VECTORS, image=0)]).doubts
