@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from iree.compiler import ir
+
 from fissile.dialect import load_dialects
+from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.remedies.fold_producers import FoldProducers, fold_producers
 from fissile.passes.remedies.lower_boundaries import LowerBoundaries
@@ -40,7 +43,25 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
     by_remedy = {remedy: [known[e.op] for e in chosen if e.remedy == remedy] for remedy in (CUT, WIDEN, FOLD)}
     # Boundaries leave every other op as it is, widening replaces the chosen ops, folding their consumers: in this order
     # an op that is still to be edited is still there.
-    place_boundaries(by_remedy[CUT])
-    widen_accumulators(by_remedy[WIDEN])
-    fold_producers(by_remedy[FOLD])
-    LowerBoundaries().run(module.op, lambda finding: None)
+    with module.op.context, ir.Location.unknown():
+        place_boundaries(by_remedy[CUT])
+        widen_accumulators(by_remedy[WIDEN])
+        fold_producers(by_remedy[FOLD])
+        LowerBoundaries().run(module.op, lambda finding: None)
+
+
+def passes_of(wanted: Iterable[Edit]) -> tuple[str, ...]:
+    """``wanted`` as textual passes: `fissile-place-boundaries{ops=0,1}`."""
+    chosen = sorted(set(wanted))
+    return tuple(
+        f"{remedy}{{ops={','.join(str(e.op) for e in chosen if e.remedy == remedy)}}}"
+        for remedy in (CUT, WIDEN, FOLD) if any(e.remedy == remedy for e in chosen)
+    )
+
+
+def instead(finding: Finding, title: str, wanted: Iterable[Edit]) -> Finding:
+    """A repaired finding for which ``wanted`` was done after all; nothing to do leaves a note of it."""
+    wanted = tuple(wanted)
+    if not wanted:
+        return finding.with_(severity=Severity.NOTE, helps=())
+    return finding.with_(helps=(Help(title, wanted[0].remedy, True, tuple(("pass", text) for text in passes_of(wanted))),))

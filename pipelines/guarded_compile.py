@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from fissile.passes.analysis.dispatches import dispatches
@@ -21,7 +23,7 @@ from fissile.report import Report
 
 from . import reduction
 from .dispatch_check import shares_workgroup_memory
-from .edits import apply_edits
+from .edits import apply_edits, instead
 from .failures import Failure, NarrowStorage, RaceFound, StraightEnded, TuningAsked, rejected, suggested
 from .guard import GUARDED_AT, guard, strips_asserts
 from .iree.names import (
@@ -31,11 +33,12 @@ from .iree.names import (
     PREPROCESSED_AFTER,
     RECOMPUTING_BACKENDS,
 )
+from .iree.runtime_flags import RUNTIME_OF_BACKEND
 from .itinerary import Itinerary, Stop
 from .packing import NOT_PACKED, pack
 from .pass_runner import run_pipeline
 from .probe_pool import ProbePool
-from .repair import Repair, Repairer
+from .repair import Diagnosis, Repair, Repairer
 from .request import CompileRequest
 from .session import Module, PhaseFailed, Session, phase_index
 
@@ -143,7 +146,7 @@ class GuardedCompile:
                         origin = self._parse()
                         self.itinerary.advance(origin, BOUNDARIES_PLACED_AT)
                         findings += self._slow(origin)
-                    if self.request.fusion == "tune" and any(f.code == "FIS140" for f in findings):
+                    if self.tuning and any(f.code == "FIS140" for f in findings):
                         return findings, TuningAsked()
                 self.progress(len(dispatches(module.op)))
             findings += self.itinerary.advance(module, end)
@@ -191,13 +194,49 @@ class GuardedCompile:
         elif self.request.repair == "off":
             note = "--repair=off: nothing was changed"
             return [c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing]
-        repair = repairer.repair(before, tune=self.request.fusion == "tune")
+        repair = repairer.repair(before, tune=self.tuning)
         self.facts.update(edits=[f"{edit.remedy} {edit.op}" for edit in repair.edits], rounds=repair.rounds)
         if not repair.complete and not repair.only_races_left:
             return list(repair.findings)
         if self.request.repair == "suggest":
             return [suggested(finding) for finding in repair.findings]
+        if self.request.tune:
+            with self._step("tune"):
+                repair = self._fastest(module, repairer, repair, before)
         return self._finish(module.clone(), original, repair)
+
+    def _fastest(self, module: Module, repairer: Repairer, repair: Repair, before: Diagnosis) -> Repair:
+        """``repair``, or what runs faster and passes as well; as it is where no runtime for the target answers."""
+        from .numerics.runtimes import present
+        from .numerics.signature import choose, signatures_of_module
+        from .tuning import time_in_turns
+
+        names = {RUNTIME_OF_BACKEND.get(c.dispatch.target.backend) for c in before.checked}
+        runtime = next((r for r in present() if r.name in names), None)
+        variants = repairer.variants(repair, before)
+        if runtime is None or len(variants) < 2:
+            self.facts["tuned"] = "no runtime for the target answers here" if runtime is None else "nothing to choose from"
+            return repair
+        with tempfile.TemporaryDirectory(prefix="fissile-variants-") as folder:
+            programs = []
+            for number, (name, wanted) in enumerate(variants):
+                clone, vmfb = module.clone(), Path(folder, f"{number}.vmfb")
+                apply_edits(clone, wanted)
+                self.itinerary.advance(clone, "end")
+                self.session.write(clone, vmfb)
+                programs.append((name, vmfb))
+            signature = choose(signatures_of_module(self._parse().op), None, str(self.input))
+            timed = time_in_turns(programs, signature, runtime)
+        self.facts["tuned"] = {t.name: t.seconds if t.seconds is not None else t.why for t in timed}
+        if timed[0].seconds is None:
+            return repair
+        wanted = dict(variants)[timed[0].name]
+        rows = ", ".join(f"{t.name} {t.seconds * 1e3:.3g} ms" for t in timed if t.seconds is not None)
+        note = f"timed on {runtime}: {rows}; took {timed[0].name}"
+        told = [f.with_(notes=(*f.notes, note)) if f.severity is Severity.REPAIRED else f for f in repair.findings]
+        if wanted != repair.edits:
+            told = [instead(f, timed[0].name, wanted) if f.severity is Severity.REPAIRED else f for f in told]
+        return replace(repair, edits=wanted, findings=tuple(told))
 
     def _finish(self, origin: Module, before: Module, repair: Repair) -> list[Finding]:
         """Edits the real module, which carries no tags, and compiles it to the end; ``before`` is what it computed first."""
@@ -300,6 +339,10 @@ class GuardedCompile:
         else:
             form = self.request.output_format
         self.session.write(module, self.output, form, self.request.mlir_bytecode_version)
+
+    @property
+    def tuning(self) -> bool:
+        return self.request.tune or self.request.fusion == "tune"
 
     def _report(self, findings: Iterable[Finding], written: bool = False) -> Report:
         if self.request.werror:

@@ -19,7 +19,7 @@ from fissile.quantity import Bytes, total
 
 from .cut_search import Candidate, translate, trial_sets
 from .dispatch_check import CheckedDispatch, DispatchChecker
-from .edits import CUT, FOLD, WIDEN, Edit, apply_edits, edits
+from .edits import CUT, FOLD, WIDEN, Edit, apply_edits, edits, passes_of
 from .iree.names import DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT
 from .itinerary import Itinerary
 from .probe_pool import ProbePool
@@ -98,6 +98,7 @@ class Repairer:
         self.ops: list[SourceOp] = describe_source_ops(origin.op)
         self._graph = ProducerGraph(origin.op)
         self._rounds = 0
+        self._cases: list[_Case] = []
 
     def diagnose(self, wanted: Iterable[Edit] = ()) -> Diagnosis:
         """Runs a tagged clone, edited as ``wanted``, to configured dispatches and checks each of them."""
@@ -115,7 +116,7 @@ class Repairer:
 
     def repair(self, before: Diagnosis, tune: bool = False) -> Repair:
         """Looks for edits that make every dispatch of ``before`` pass; with ``tune`` cuts recomputed producers off too."""
-        cases: list[_Case] = []
+        cases = self._cases = []
         self._open_cases(before, cases)
         tuned = self._tune(before) if tune else {}
         committed = {edit for tags in tuned.values() for edit in edits(CUT, tags)}
@@ -140,6 +141,28 @@ class Repairer:
         told = [self._tell_tuned(finding, tags, before, after) for finding, tags in tuned.items()]
         return replace(repair, findings=(*repair.findings, *told), complete=after.failed is None and not after.failing)
 
+    def variants(self, repair: Repair, before: Diagnosis) -> list[tuple[str, tuple[Edit, ...]]]:
+        """Other programs that pass as ``repair``'s does, by name, the model's choice first: for the one who can measure."""
+        producers: set[int] = set()
+        for checked in before.checked:
+            if checked.finding is not None or worth_cutting(checked.recomputed):
+                producers |= {c.tag for c in self._candidates(checked, checked.dispatch.tags) if c.upstream}
+        spread = {tag for case in self._cases for tag in {e.op for e in case.spread(edits(CUT, producers & case.all_tags))}}
+        producers |= spread
+        offers = [("the model's choice", repair.edits)]
+        if not before.failing:
+            offers.append(("as it was", ()))
+        if producers:
+            offers += [("every producer cut off", edits(CUT, producers)), ("every producer folded", edits(FOLD, producers))]
+        passing: dict[tuple[Edit, ...], str] = {}
+        for name, wanted in offers:
+            if wanted in passing or wanted == repair.edits and name != "the model's choice":
+                continue
+            after = self.diagnose(wanted)
+            if after.failed is None and not after.failing:
+                passing[wanted] = name
+        return [(name, wanted) for wanted, name in passing.items()]
+
     def _tune(self, before: Diagnosis) -> dict[Finding, tuple[int, ...]]:
         """Findings about recomputed producers, with the cuts that end the recomputation in all dispatches of equal body."""
         tuned: dict[Finding, tuple[int, ...]] = {}
@@ -161,7 +184,7 @@ class Repairer:
         facts = (
             ("costs", f"{more} more dispatch{'es' if more != 1 else ''} in the module; {sum(crossing)} bytes written once to "
                       "memory, then read"),
-            ("pass", f"fissile-place-boundaries{{ops={','.join(map(str, tags))}}}"),
+            *(("pass", text) for text in passes_of(edits(CUT, tags))),
         )
         names = " and ".join(dict.fromkeys(self.ops[tag].name or f"the result of {self.ops[tag].op}" for tag in tags))
         return finding.with_(severity=Severity.REPAIRED, notes=(), helps=(
@@ -300,9 +323,7 @@ class Repairer:
         alike = len(case.families) - 1
         if alike > 0:
             facts.append(("alike", f"{alike} more dispatch{'es' if alike > 1 else ''} of equal body, repaired the same way"))
-        for remedy in (CUT, WIDEN, FOLD):
-            if ops := [str(edit.op) for edit in spread if edit.remedy == remedy]:
-                facts.append(("pass", f"{remedy}{{ops={','.join(ops)}}}"))
+        facts += [("pass", text) for text in passes_of(spread)]
         return Help(self._what_was_done(case), case.accepted[0].remedy, True, tuple(facts))
 
     def _what_was_done(self, case: _Case) -> str:

@@ -47,6 +47,8 @@ class CompileRequest:
     repair: str = "auto"
     guard: str = "assert"
     fusion: str = "default"
+    tune: bool = False
+    """Times the repairs that pass on the runtime that is present, and takes the fastest."""
     verify: bool = False
     verify_seeds: int = 1
     emit_mlir: str = ""
@@ -82,6 +84,7 @@ class CompileRequest:
 _OWN = {
     "repair": ("repair", REPAIR_MODES),
     "guard": ("guard", GUARD_MODES),
+    "tune": ("tune", "switch"),
     "fusion": ("fusion", FUSION_MODES),
     "verify-numerics": ("verify", "switch"),
     "fissile-verify": ("verify", "switch"),

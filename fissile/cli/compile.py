@@ -15,6 +15,7 @@ for byte the same; where it fails for a reason fissile knows, the module is repa
 options:
   --repair=auto|suggest|off          repair what IREE refuses (default auto); suggest: say how, write nothing
   --fusion=tune                      cut off producers that are computed again for every use (FIS140; llvm-cpu)
+  --tune                             time the repairs that pass on the runtime that is present, take the fastest
   --fissile-match-device=vulkan      compile for the Vulkan device that is present here
   --verify                           run repaired against original and compare the numbers
   --fissile-verify-seeds=N           how many seeded random inputs --verify draws (default 1)

@@ -87,9 +87,7 @@ def run(
     """
     with tempfile.TemporaryDirectory(prefix="fissile-run-") as folder:
         base = [run_module_program(), f"--module={vmfb}", f"--function={signature.function}", f"--device={runtime.device}"]
-        base += [_input(Path(folder, f"input{i}"), value, np.asarray(array))
-                 for i, (value, array) in enumerate(zip(signature.arguments, inputs, strict=True))]
-        base += list(flags)
+        base += [*input_flags(Path(folder), signature, inputs), *flags]
         outputs = [Path(folder, f"output{i}.{'npy' if _as_npy(value) else 'bin'}")
                    for i, value in enumerate(signature.results)]
         failed = _failure([*base, *(f"--output=@{path}" for path in outputs)], signature, runtime, timeout)
@@ -102,6 +100,12 @@ def run(
             found = re.findall(r"^result\[\d+\]: hal\.buffer_view\n((?:\d+x)*)", text, re.MULTILINE)
             shapes = [tuple(map(int, s.split("x")[:-1])) for s in found]
         return [_output(*row) for row in zip(outputs, signature.results, shapes, strict=True)]
+
+
+def input_flags(folder: Path, signature: Signature, inputs: Sequence[np.ndarray]) -> list[str]:
+    """The arguments that give a runtime program ``inputs``; their bytes are written into ``folder``."""
+    return [_input(folder / f"input{i}", value, np.asarray(array))
+            for i, (value, array) in enumerate(zip(signature.arguments, inputs, strict=True))]
 
 
 def _as_npy(value: Value) -> bool:
@@ -150,14 +154,19 @@ def _reason(stderr: str) -> str:
     return lines[-1][:300] if lines else "the runtime ended with an error and said nothing"
 
 
-@cache
 def run_module_program() -> str:
-    """The native program, past the wheel's Python wrapper, which would survive as a parent of what is killed."""
+    """IREE's runner of modules."""
+    return native_program("iree-run-module")
+
+
+@cache
+def native_program(name: str) -> str:
+    """A program of IREE's runtime, past the wheel's Python wrapper, which would survive as a parent of what is killed."""
     spec = find_spec("iree._runtime_libs")
     for folder in (spec.submodule_search_locations or ()) if spec else ():
-        if (program := Path(folder, "iree-run-module")).exists():
+        if (program := Path(folder, name)).exists():
             return str(program)
-    program = shutil.which("iree-run-module")
+    program = shutil.which(name)
     if not program:
-        raise UsageError("iree-run-module is not installed", "pip install 'iree-base-runtime>=3.13,<3.14'")
+        raise UsageError(f"{name} is not installed", "pip install 'iree-base-runtime>=3.13,<3.14'")
     return program

@@ -1,0 +1,56 @@
+"""Producers computed again for every use: told always, cut off where asked, and measured where a runtime is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from small_programs import ADD, TARGETS, quantised_conv
+
+BIN = Path(sys.executable).parent
+
+
+def compiled(source, *words):
+    done = subprocess.run([BIN / "fissile", "compile", *TARGETS["llvm-cpu"], "--format=json", *map(str, words), source],
+                          capture_output=True, text=True, timeout=300, check=False)
+    return done.returncode, json.loads(done.stderr)
+
+
+@pytest.fixture
+def conv(tmp_path):
+    (tmp_path / "conv.mlir").write_text(quantised_conv(channels=8, filters=8))
+    return tmp_path / "conv.mlir"
+
+
+def test_a_slow_program_is_told_and_left_as_it_is(conv, tmp_path):
+    status, report = compiled(conv, "-o", tmp_path / "a.vmfb")
+    subprocess.run([BIN / "iree-compile", *TARGETS["llvm-cpu"], conv, "-o", tmp_path / "stock.vmfb"], check=True)
+    assert status == 0 and [(f["code"], f["severity"]) for f in report["findings"]] == [("FIS140", "note")]
+    assert (tmp_path / "a.vmfb").read_bytes() == (tmp_path / "stock.vmfb").read_bytes()
+
+
+def test_tuned_it_computes_each_producer_once_and_the_same_numbers(conv, tmp_path):
+    status, report = compiled(conv, "--fusion=tune", "--verify", "-o", tmp_path / "a.vmfb")
+    (finding,) = report["findings"]
+    assert status == 0 and (finding["code"], finding["severity"]) == ("FIS140", "repaired")
+    assert report["facts"]["certificate"]["agrees"]
+    assert report["facts"]["edits"] == ["fissile-place-boundaries 0", "fissile-place-boundaries 1"]
+
+
+def test_nothing_to_tune_is_stock(tmp_path):
+    (tmp_path / "add.mlir").write_text(ADD)
+    status, report = compiled(tmp_path / "add.mlir", "--fusion=tune", "-o", tmp_path / "a.vmfb")
+    subprocess.run([BIN / "iree-compile", *TARGETS["llvm-cpu"], tmp_path / "add.mlir", "-o", tmp_path / "s.vmfb"], check=True)
+    assert status == 0 and report["findings"] == []
+    assert (tmp_path / "a.vmfb").read_bytes() == (tmp_path / "s.vmfb").read_bytes()
+
+
+def test_candidates_are_timed_and_the_fastest_is_taken(conv, tmp_path):
+    status, report = compiled(conv, "--tune", "-o", tmp_path / "a.vmfb")
+    timed = report["facts"]["tuned"]
+    assert status == 0 and len(timed) >= 2 and all(isinstance(seconds, float) for seconds in timed.values())
+    assert f"took {min(timed, key=timed.get)}" in " ".join(report["findings"][0]["notes"])
