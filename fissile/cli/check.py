@@ -48,10 +48,15 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--update-baseline needs a file", "name it: --baseline FILE")
     if args.dispatch_timeout < 0:
         raise UsageError("--dispatch-timeout takes a number of seconds", "0 is no limit")
-    from fissile.pipelines.check import check
+    try:
+        flags = shlex.split(args.iree_flags)
+    except ValueError as error:
+        raise UsageError(f"--iree-flags: {error}") from None
+    from fissile.pipelines.check_worker import run_check
 
-    report = check(args.input, args.target, budget=budget, flags=shlex.split(args.iree_flags), probe=args.probe,
-                   dispatch_timeout=args.dispatch_timeout, baseline=args.baseline, update_baseline=args.update_baseline)
+    report = run_check(args.input, args.target, budget=budget, flags=flags, probe=args.probe,
+                       dispatch_timeout=args.dispatch_timeout, baseline=args.baseline,
+                       update_baseline=args.update_baseline)
     if args.format == "json":
         json.dump(report.to_json(), sys.stdout, indent=2)
         sys.stdout.write("\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -16,6 +17,9 @@ from fissile.pipelines.check import check
 from fissile.pipelines.report.json_schema import CHECK_REPORT
 from small_programs import ADD
 from tiled_programs import conv, dynamic_channels, matmul
+
+CRASHING = Path(__file__).parent / "crashing"
+"""A folder with a sitecustomize that makes the worker's first use of IREE's session fail."""
 
 OVER = conv(channels=64, filters=64, size=56, consumer="i8")
 """The seed pattern: 910336 bytes on gfx942, 28160 on default Vulkan, nothing to speak of on CUDA and CPU."""
@@ -209,3 +213,18 @@ def test_the_same_findings_every_time(program):
     words = [sys.executable, "-m", "fissile.cli.main", "check", path, "--target", "vulkan", "--target", "gfx942"]
     texts = [subprocess.run(words, capture_output=True, text=True, timeout=120, check=False).stdout for _ in range(2)]
     assert texts[0] == texts[1] != ""
+
+
+def test_a_crash_of_the_compiler_is_a_finding(monkeypatch, program, capsys):
+    monkeypatch.setenv("PYTHONPATH", str(CRASHING))
+    assert main(["check", program(ADD), "--target", "gfx942"]) == 1
+    text = capsys.readouterr().out
+    assert "error[FIS107] the compiler crashed (SIGABRT)" in text and "iree-compile" in text
+
+
+def test_an_exception_in_the_worker_is_one_line_with_a_reproducer(monkeypatch, program, capsys):
+    monkeypatch.setenv("PYTHONPATH", str(CRASHING))
+    monkeypatch.setenv("CRASHING_HOW", "raise")
+    assert main(["check", program(ADD), "--target", "gfx942"]) == 3
+    err = capsys.readouterr().err
+    assert "RuntimeError: on purpose" in err and "fissile check" in err and "Traceback" not in err
