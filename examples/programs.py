@@ -83,3 +83,18 @@ func.func @main(%x: tensor<{x}i8>, %w: tensor<{w}i8>, %bias: tensor<{f}xf32>) ->
                 total += weights[:, :, row, column] @ window.reshape(self.channels, -1)
         rounded = np.rint((total + bias.astype(np.float64)[:, None]) / y_scale)
         return np.clip(rounded, -128, 127).astype(np.int8).reshape(1, self.filters, self.size, self.size)
+
+
+def main() -> None:
+    import argparse
+
+    parser = argparse.ArgumentParser(description="Writes the quantised convolution as MLIR to standard output.")
+    parser.add_argument("--size", type=int, default=16, help="height and width of the feature map (default 16)")
+    parser.add_argument("--channels", type=int, default=64, help="input channels (default 64)")
+    parser.add_argument("--filters", type=int, default=256, help="output channels (default 256)")
+    args = parser.parse_args()
+    print(QuantisedConv(args.size, args.channels, args.filters).text, end="")
+
+
+if __name__ == "__main__":
+    main()
