@@ -2,10 +2,11 @@
 
     python -m bench.storage_cost [--rounds 15]
 
-Each program is compiled twice for llvm-cpu, without and with asserts, and called with legal sizes. A round times both,
-in alternating order. The table shows the fastest round of each and their ratio, which other load on the machine disturbs
-least, and beside it the median of the rounds' ratios. One thread (local-sync). Stock's gather checks no index, so the gather is
-the price of a check that nobody made before.
+Each program is compiled twice for llvm-cpu, without and with asserts, and called with legal sizes. A
+round times both, in alternating order. The table shows the fastest round of each and their ratio,
+which other load on the machine disturbs least, and beside it the median of the rounds' ratios. One
+thread (local-sync). Stock's gather checks no index, so the gather is the price of a check that nobody
+made before.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ import numpy as np
 from fissile.pipelines.guard import GUARDED_AT, guard
 from fissile.pipelines.session import Session
 
-FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
-         "--iree-llvmcpu-target-cpu=host"]
+FLAGS = [
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=host",
+]
 
 MATMULS = """func.func @main(%x: tensor<?x?xf32>, %w: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
@@ -81,6 +85,14 @@ GATHER = """func.func @main(%x: tensor<?x512xf32>, %j: tensor<?xi32>) -> tensor<
 }
 """
 
+SMALL = """func.func @main(%y: tensor<?xf32>, %f: tensor<10xf32>, %o: index) -> tensor<10xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %y, %c0 : tensor<?xf32>
+  %r = tensor.insert_slice %y into %f[%o] [%n] [1] : tensor<?xf32> into tensor<10xf32>
+  return %r : tensor<10xf32>
+}
+"""
+
 
 def _ones(*shape: int) -> np.ndarray:
     return np.full(shape, 0.01, np.float32)
@@ -89,6 +101,7 @@ def _ones(*shape: int) -> np.ndarray:
 PROGRAMS = {
     "two matmuls, 384x384": (MATMULS, [_ones(384, 384), _ones(384, 384), _ones(384, 384)]),
     "64 tiles of 4096 in a loop": (TILES, [_ones(64 * 4096), 64 * 4096]),
+    "one insert of 8 elements": (SMALL, [_ones(8), _ones(10), 2]),
     "gather of 4096 rows of 512": (GATHER, [_ones(8192, 512), np.arange(4096, dtype=np.int32)]),
 }
 
@@ -133,7 +146,7 @@ def main(argv: list[str] | None = None) -> int:
             repeat = max(1, int(0.2 / seconds(*functions[0], 3)))
             times: list[list[float]] = [[], []]
             for number in range(rounds):
-                for side in ((0, 1) if number % 2 else (1, 0)):
+                for side in (0, 1) if number % 2 else (1, 0):
                     times[side].append(seconds(*functions[side], repeat))
             ratio = statistics.median(b / a for a, b in zip(*times))
             off, on = (min(t) * 1e3 for t in times)

@@ -1,10 +1,12 @@
-"""Every violation is caught and no legal call is refused: random programs, guarded, against a Python oracle.
+"""Every violation is caught and no legal call is refused: random programs, guarded, against a Python
+oracle.
 
     python -m bench.storage_sweep [--programs 500] [--device local-task|vulkan] [--calls 8]
 
-Each program is guarded, compiled in one process with one session, and called with sizes below, at and above its
-capacities. A refuted program must fail for every call, and its counterexample must break it; an accepted one must fail
-for exactly the calls that the oracle says violate, and give the oracle's numbers for the others.
+Each program is guarded, compiled in one process with one session, and called with sizes below, at and
+above its capacities. A refuted program must fail for every call, and its counterexample must break
+it; an accepted one must fail for exactly the calls that the oracle says violate, and give the
+oracle's numbers for the others.
 """
 
 from __future__ import annotations

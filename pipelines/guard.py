@@ -1,8 +1,9 @@
-"""The storage guard: proves that a module stays inside its storage, and asserts what cannot be proved.
+"""The storage guard: proves that a module stays inside its storage, and asserts what cannot be
+proved.
 
-It looks at the output of IREE's input phase (GUARDED_AT): whatever the front end was, the program is ops on tensors
-there, nothing has been optimised on the strength of a size that may be wrong, and an assert at function level stays on
-the host, before the first dispatch.
+It looks at the output of IREE's input phase (GUARDED_AT): whatever the front end was, the program is
+ops on tensors there, nothing has been optimised on the strength of a size that may be wrong, and an
+assert at function level stays on the host, before the first dispatch.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ MODES = ("off", "check", "assert")
 class GuardResult:
     """What the guard found and did.
 
-    ``contract`` lists, by function, what a caller must keep to. ``proved`` counts the obligations that each tier
-    proved, ``asserts`` the checks that were added (``elementwise`` of them with a dispatch of their own). Unless
-    ``changed``, the module is as it was, to the byte.
+    ``contract`` lists, by function, what a caller must keep to. ``proved`` counts the obligations
+    that each tier proved, ``asserts`` the checks that were added (``elementwise`` of them with a
+    dispatch of their own). Unless ``changed``, the module is as it was, to the byte.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -43,13 +44,19 @@ class GuardResult:
     elementwise: int = 0
 
 
-def guard(module: ir.Operation, mode: str = "assert", *, smt_timeout_ms: int = SMT_TIMEOUT_MS,
-          asserts_stripped: bool = False) -> GuardResult:
+def guard(
+    module: ir.Operation,
+    mode: str = "assert",
+    *,
+    smt_timeout_ms: int = SMT_TIMEOUT_MS,
+    asserts_stripped: bool = False,
+) -> GuardResult:
     """Guards ``module``, the output of phase GUARDED_AT, in place.
 
-    ``check`` only tells; ``assert`` adds asserts too; ``off`` does neither. ``asserts_stripped`` says that an option
-    removes asserts (see `strips_asserts`): then none is trusted, none is added, and FIS203 says so. A refuted
-    obligation is an error (FIS201), and nothing is changed. Raises UsageError for an unknown mode.
+    ``check`` only tells; ``assert`` adds asserts too; ``off`` does neither. ``asserts_stripped`` says
+    that an option removes asserts (see `strips_asserts`): then none is trusted, none is added, and
+    FIS203 says so. A refuted obligation is an error (FIS201), and nothing is changed. Raises
+    UsageError for an unknown mode.
     """
     if mode not in MODES:
         raise UsageError(f"unknown guard mode '{mode}'", closest(mode, list(MODES)))
@@ -61,7 +68,9 @@ def guard(module: ir.Operation, mode: str = "assert", *, smt_timeout_ms: int = S
     refuted = bool(report.having(Answer.REFUTED))
     asserting = mode == "assert" and not asserts_stripped and not refuted
     requires = [j.obligation for j in report.judged if j.obligation.kind == "fissile.require"]
-    placed = Placed(0, 0, 0, tuple(j.obligation for j in unknown if not is_assertable(report.extents, j.obligation)))
+    placed = Placed(
+        0, 0, 0, tuple(j.obligation for j in unknown if not is_assertable(report.extents, j.obligation))
+    )
     if asserting and (unknown or requires):
         load_dialects(op.context, ("arith", "cf", "tensor", "linalg", "memref"))
         placed = assert_obligations(report.extents, unknown)
@@ -69,13 +78,24 @@ def guard(module: ir.Operation, mode: str = "assert", *, smt_timeout_ms: int = S
     if asserting:
         drop_requires(requires)  # only now: what is told reads their places
     if unknown and asserts_stripped:
-        findings.append(Finding(
-            "FIS203", f"--{ASSERTS_STRIPPED_BY} removes the run-time checks that {len(unknown)} sizes need",
-            Severity.WARNING, "storage"))
+        findings.append(
+            Finding(
+                "FIS203",
+                f"--{ASSERTS_STRIPPED_BY} removes the run-time checks that {len(unknown)} sizes need",
+                Severity.WARNING,
+                "storage",
+            )
+        )
     if unknown and (note := smt_note()):
         findings.append(note)
-    return GuardResult(ordered(findings), asserting and bool(placed.asserts or requires), contract,
-                       report.tiers(), placed.asserts, placed.elementwise)
+    return GuardResult(
+        ordered(findings),
+        asserting and bool(placed.asserts or requires),
+        contract,
+        report.tiers(),
+        placed.asserts,
+        placed.elementwise,
+    )
 
 
 def strips_asserts(flags: Sequence[str]) -> bool:

@@ -1,8 +1,9 @@
-"""How large values are: the dimensions of tensors and memrefs as size terms, through the ops that make them.
+"""How large values are: the dimensions of tensors and memrefs as size terms, through the ops that
+make them.
 
-A dimension is resolved backwards: through casts, slices, reshapes, pads, structured ops (their result has the shape of
-their destination) and loops that keep a shape. What cannot be resolved is a symbol, which can still be read at run
-time. `value_terms.py` does the same for integers.
+A dimension is resolved backwards: through casts, slices, reshapes, pads, structured ops (their result
+has the shape of their destination) and loops that keep a shape. What cannot be resolved is a symbol,
+which can still be read at run time. `value_terms.py` does the same for integers.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ DESTINATION_STYLE = ("linalg.", "iree_linalg_ext.")
 
 @dataclass(frozen=True)
 class Handle:
-    """Where a symbol's value is found at run time: ``value`` itself, its dimension, or an element of a tensor."""
+    """Where a symbol's value is found at run time: ``value`` itself, its dimension, or an element of
+    a tensor."""
 
     value: ir.Value
     dimension: int | None = None
@@ -36,7 +38,8 @@ class Handle:
 
 
 class Extents:
-    """Terms for the values of one module. Valid as long as the module is not changed, except by adding ops."""
+    """Terms for the values of one module. Valid as long as the module is not changed, except by
+    adding ops."""
 
     def __init__(self) -> None:
         self._symbols: dict[tuple, Symbol] = {}
@@ -46,9 +49,10 @@ class Extents:
         self._tensors: dict[ir.Value, int] = {}
         self._names: dict[str, int] = {}
         self.definitions: dict[int, Condition] = {}
-        """By symbol ident: what is always true of a symbol, beyond its range (a select is one of its two values)."""
+        """By symbol ident: what is always true of a symbol, beyond its range (a select is one of its
+        two values)."""
 
-    # -- symbols ---------------------------------------------------------------------------------------------------
+    # -- symbols --------------------------------------------------------------------------------------------
 
     def handle(self, symbol: Symbol) -> Handle:
         return self._handles[symbol.ident]
@@ -67,19 +71,23 @@ class Extents:
                 name = f"element {element} of {name}"
                 low, high = _range(value.type.element_type)
             same = self._names[name] = self._names.get(name, 0) + 1
-            name = name if same == 1 else f"{name} ({same})"  # two values may come from one name in the source
+            name = (
+                name if same == 1 else f"{name} ({same})"
+            )  # two values may come from one name in the source
             made = Symbol(len(self._symbols), name, low, high, tensor)
             self._symbols[key] = made
             self._handles[made.ident] = Handle(value, dimension, element)
         return self._symbols[key]
 
-    # -- integers --------------------------------------------------------------------------------------------------
+    # -- integers -------------------------------------------------------------------------------------------
 
     def value(self, value: ir.Value) -> Term:
         """The term of an integer or index value."""
         if value not in self._values:
             found = None if is_argument(value) else value_terms.term_of(self, value)
-            self._values[value] = self.bounded(found, value) if found is not None else term(self.symbol(value))
+            self._values[value] = (
+                self.bounded(found, value) if found is not None else term(self.symbol(value))
+            )
         return self._values[value]
 
     def condition(self, value: ir.Value) -> Condition:
@@ -97,7 +105,7 @@ class Extents:
         values = iter(dynamic)
         return [self.value(next(values)) if n == DYNAMIC else term(n) for n in static]
 
-    # -- shapes ----------------------------------------------------------------------------------------------------
+    # -- shapes ---------------------------------------------------------------------------------------------
 
     def shape(self, value: ir.Value) -> list[Term]:
         return [self.dimension(value, i) for i in range(rank_of(value))]
@@ -130,7 +138,8 @@ class Extents:
         return self.dimension(destination, index) if destination is not None else None
 
     def _resolve_argument(self, value: ir.Value, index: int, own: Term) -> Term:
-        """A loop-carried tensor keeps its shape if what the loop yields has the shape of what it was given."""
+        """A loop-carried tensor keeps its shape if what the loop yields has the shape of what it was
+        given."""
         argument = ir.BlockArgument(value)
         owner = argument.owner.owner
         owner = owner.operation if owner is not None else None
@@ -148,7 +157,8 @@ class Extents:
         return own
 
 
-# -- how ops shape their results: (extents, op, result number, dimension) -> Term or None ------------------------------
+# -- how ops shape their results: (extents, op, result number, dimension) -> Term or None -------------------
+
 
 def _operand_shape(extents: Extents, op: ir.Operation, _number: int, index: int) -> Term:
     return extents.dimension(op.operands[0], index)
@@ -156,10 +166,12 @@ def _operand_shape(extents: Extents, op: ir.Operation, _number: int, index: int)
 
 def _dynamic_sizes(first: int) -> Callable:
     """The result's dynamic sizes are operands, from operand ``first`` on."""
+
     def rule(_extents, op: ir.Operation, number: int, index: int) -> Term:
         shape = op.results[number].type
         before = sum(static_dimension(shape, i) is None for i in range(index))
         return _extents.value(op.operands[first + before])
+
     return rule
 
 
@@ -168,6 +180,7 @@ def _named_sizes(operands: str) -> Callable:
         shape = op.results[number].type
         before = sum(static_dimension(shape, i) is None for i in range(index))
         return extents.value(list(getattr(op.opview, operands))[before])
+
     return rule
 
 
@@ -208,8 +221,11 @@ def _reshape(extents: Extents, op: ir.Operation, _number: int, index: int) -> Te
 
 
 def _if(extents: Extents, op: ir.Operation, number: int, index: int) -> Term | None:
-    yielded = {extents.dimension(_terminator(op, r).operands[number], index) for r in range(2)
-               if len(op.regions[r].blocks)}
+    yielded = {
+        extents.dimension(_terminator(op, r).operands[number], index)
+        for r in range(2)
+        if len(op.regions[r].blocks)
+    }
     return yielded.pop() if len(yielded) == 1 else None
 
 
@@ -224,28 +240,54 @@ def _forall(extents: Extents, op: ir.Operation, number: int, index: int) -> Term
 
 
 _DIMENSION_RULES: dict[str, Callable] = {
-    "tensor.cast": _operand_shape, "memref.cast": _operand_shape, "util.optimization_barrier":
-        lambda e, op, number, i: e.dimension(op.operands[number], i),
-    "iree_tensor_ext.compute_barrier.start": _operand_shape, "iree_tensor_ext.compute_barrier.end": _operand_shape,
-    "flow.tensor.transfer": _operand_shape, "bufferization.to_tensor": _operand_shape, "fissile.boundary": _operand_shape,
-    "bufferization.to_buffer": _operand_shape, "bufferization.materialize_in_destination": _insert,
-    "tensor.insert": _insert, "tensor.insert_slice": _insert,
-    "tensor.empty": _dynamic_sizes(0), "bufferization.alloc_tensor": _dynamic_sizes(0), "memref.alloc": _dynamic_sizes(0),
-    "memref.alloca": _dynamic_sizes(0), "tensor.splat": _dynamic_sizes(1), "tensor.generate": _dynamic_sizes(0),
-    "flow.tensor.splat": _dynamic_sizes(1), "memref.view": _dynamic_sizes(2), "fissile.alloc_tensor": _dynamic_sizes(2),
-    "hal.tensor.import": _named_sizes("target_dims"), "flow.tensor.reshape": _named_sizes("result_dims"),
+    "tensor.cast": _operand_shape,
+    "memref.cast": _operand_shape,
+    "util.optimization_barrier": lambda e, op, number, i: e.dimension(op.operands[number], i),
+    "iree_tensor_ext.compute_barrier.start": _operand_shape,
+    "iree_tensor_ext.compute_barrier.end": _operand_shape,
+    "flow.tensor.transfer": _operand_shape,
+    "bufferization.to_tensor": _operand_shape,
+    "fissile.boundary": _operand_shape,
+    "bufferization.to_buffer": _operand_shape,
+    "bufferization.materialize_in_destination": _insert,
+    "tensor.insert": _insert,
+    "tensor.insert_slice": _insert,
+    "tensor.empty": _dynamic_sizes(0),
+    "bufferization.alloc_tensor": _dynamic_sizes(0),
+    "memref.alloc": _dynamic_sizes(0),
+    "memref.alloca": _dynamic_sizes(0),
+    "tensor.splat": _dynamic_sizes(1),
+    "tensor.generate": _dynamic_sizes(0),
+    "flow.tensor.splat": _dynamic_sizes(1),
+    "memref.view": _dynamic_sizes(2),
+    "fissile.alloc_tensor": _dynamic_sizes(2),
+    "hal.tensor.import": _named_sizes("target_dims"),
+    "flow.tensor.reshape": _named_sizes("result_dims"),
     "flow.tensor.slice": _named_sizes("result_dims"),
-    "tensor.extract_slice": _slice, "memref.subview": _slice, "memref.reinterpret_cast": _slice,
-    "tensor.expand_shape": _expand, "memref.expand_shape": _expand,
-    "tensor.collapse_shape": _collapse, "memref.collapse_shape": _collapse,
-    "tensor.pad": _pad, "tensor.concat": _concat, "tensor.reshape": _reshape, "memref.reshape": _reshape,
-    "scf.if": _if, "scf.for": _for, "scf.forall": _forall,
-    "arith.select": lambda e, op, _n, i: e.dimension(op.operands[1], i)
-        if e.dimension(op.operands[1], i) == e.dimension(op.operands[2], i) else None,
+    "tensor.extract_slice": _slice,
+    "memref.subview": _slice,
+    "memref.reinterpret_cast": _slice,
+    "tensor.expand_shape": _expand,
+    "memref.expand_shape": _expand,
+    "tensor.collapse_shape": _collapse,
+    "memref.collapse_shape": _collapse,
+    "tensor.pad": _pad,
+    "tensor.concat": _concat,
+    "tensor.reshape": _reshape,
+    "memref.reshape": _reshape,
+    "scf.if": _if,
+    "scf.for": _for,
+    "scf.forall": _forall,
+    "arith.select": lambda e, op, _n, i: (
+        e.dimension(op.operands[1], i)
+        if e.dimension(op.operands[1], i) == e.dimension(op.operands[2], i)
+        else None
+    ),
 }
 
 
-# -- reading IR -------------------------------------------------------------------------------------------------------
+# -- reading IR ---------------------------------------------------------------------------------------------
+
 
 def is_argument(value: ir.Value) -> bool:
     return isinstance(value.owner, ir.Block)
@@ -270,15 +312,19 @@ def static_dimension(shape: ir.Type, index: int) -> int | None:
 
 
 def kept_dimensions(sizes: list[int], result: ir.Type) -> list[int] | None:
-    """Which dimensions of a slice its (possibly rank-reduced) type keeps; None where that is ambiguous and matters."""
+    """Which dimensions of a slice its (possibly rank-reduced) type keeps; None where that is
+    ambiguous and matters."""
     shape = [static_dimension(result, i) for i in range(len(ir.ShapedType(result).shape))]
     kept: list[int] = []
     for position, size in enumerate(sizes):
         wanted = shape[len(kept)] if len(kept) < len(shape) else "none"
         matches = wanted == (None if size == DYNAMIC else size)
         # A size of 1 is dropped only if what follows could not be placed otherwise.
-        if matches and not (size == 1 and len(sizes) - position - 1 >= len(shape) - len(kept)
-                            and not _places(sizes[position + 1:], shape[len(kept) + 1:])):
+        if matches and not (
+            size == 1
+            and len(sizes) - position - 1 >= len(shape) - len(kept)
+            and not _places(sizes[position + 1 :], shape[len(kept) + 1 :])
+        ):
             kept.append(position)
         elif size != 1:
             return None
@@ -322,7 +368,7 @@ def name_of(value: ir.Value) -> str:
     if is_argument(value):
         argument = ir.BlockArgument(value)
         place = place_of_location(value.location)
-        line = linecache.getline(place.file, place.line)[place.column - 1:] if place else ""
+        line = linecache.getline(place.file, place.line)[place.column - 1 :] if place else ""
         owner = argument.owner.owner
         if owner is not None and owner.operation.name.startswith(DESTINATION_STYLE):
             return f"an element of {name_of(owner.operation.operands[argument.arg_number])}"
@@ -334,7 +380,11 @@ def name_of(value: ir.Value) -> str:
     if op.name == "linalg.index":
         return f"loop index {ir.IntegerAttr(op.attributes['dim']).value}"
     place = place_of(op)
-    match = re.match(r"\s*(%[\w$.-]+)(?::\d+)?\s*(?:=|,)", linecache.getline(place.file, place.line)) if place else None
+    match = (
+        re.match(r"\s*(%[\w$.-]+)(?::\d+)?\s*(?:=|,)", linecache.getline(place.file, place.line))
+        if place
+        else None
+    )
     number = ir.OpResult(value).result_number
     if match:
         return match[1] + (f"#{number}" if len(op.results) > 1 else "")

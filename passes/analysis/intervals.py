@@ -1,4 +1,5 @@
-"""How large a size can be: intervals of terms under the bounds that facts give their symbols and functions."""
+"""How large a size can be: intervals of terms under the bounds that facts give their symbols and
+functions."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ ROUNDS = 6
 
 
 class Bounds:
-    """What is known of atoms: intervals, narrowed by facts. Without facts, the ranges of the symbols' types."""
+    """What is known of atoms: intervals, narrowed by facts. Without facts, the ranges of the symbols'
+    types."""
 
     def __init__(self, facts: Iterable[Condition] = ()) -> None:
         self._known: dict[Atom, Interval] = {}
@@ -53,7 +55,9 @@ class Bounds:
         if atom not in self._cache:
             natural = (atom.low, atom.high) if isinstance(atom, Symbol) else self._of_function(atom)
             known = self._known.get(atom)
-            self._cache[atom] = natural if known is None else (max(natural[0], known[0]), min(natural[1], known[1]))
+            self._cache[atom] = (
+                natural if known is None else (max(natural[0], known[0]), min(natural[1], known[1]))
+            )
         return self._cache[atom]
 
     def _of_function(self, atom: Apply) -> Interval:
@@ -80,7 +84,8 @@ class Bounds:
         return min(quotients), max(quotients)
 
     def _narrow(self, compare: Compare) -> bool:
-        """Uses ``compare`` to bound each atom that stands alone in a monomial. True where it changed a bound."""
+        """Uses ``compare`` to bound each atom that stands alone in a monomial. True where it changed
+        a bound."""
         changed = False
         low, high = self.of(compare.term)
         if (compare.relation == "<=" and low > 0) or (compare.relation == "==" and not low <= 0 <= high):
@@ -95,7 +100,8 @@ class Bounds:
             if compare.relation == "!=":
                 changed |= self._exclude(atom, factor, rest, now)
                 continue
-            # factor * atom <= -rest for some value of rest: at most -rest[0]; for `==` also at least -rest[1].
+            # factor * atom <= -rest for some value of rest: at most -rest[0]; for `==` also at least
+            # -rest[1].
             bounds = _solve(factor, None if compare.relation == "<=" else -rest[1], -rest[0])
             changed |= self._set(atom, bounds, now)
         return changed
@@ -119,6 +125,16 @@ class Bounds:
         self._known[atom] = (low, high)
         self._cache.clear()
         return True
+
+
+def always_holds(condition: Condition) -> bool:
+    """Whether the ranges of types alone prove ``condition``."""
+    if not isinstance(condition, Compare):
+        return (all if isinstance(condition, All) else any)(always_holds(p) for p in condition.parts)
+    low, high = Bounds().of(condition.term)
+    if condition.relation == "<=":
+        return high <= 0
+    return low == high == 0 if condition.relation == "==" else low > 0 or high < 0
 
 
 def wrapped(t: Term, bits: int = INDEX_BITS, bounds: Bounds | None = None) -> Term:

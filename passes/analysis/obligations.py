@@ -1,8 +1,8 @@
 """What a program must keep to: every place where a size meets a capacity, with what is known there.
 
-An obligation is a condition over size terms, at an op, under facts (asserts, branches and loop bounds that hold where
-the op runs) and under guards (branches and loops that decide whether it runs at all). Earlier obligations are facts for
-later ones: a program goes past one only where it holds.
+An obligation is a condition over size terms, at an op, under facts (asserts, branches and loop bounds
+that hold where the op runs) and under guards (branches and loops that decide whether it runs at all).
+Earlier obligations are facts for later ones: a program goes past one only where it holds.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ from iree.compiler import ir
 from fissile.dialect import place_of
 from fissile.finding import Place
 
-from .conditions import TRUE, Condition, all_of, any_of, at_most, equal, less, negation, symbols
+from .conditions import Condition, all_of, any_of, at_most, equal, less, negation, symbols
 from .extents import Extents, is_argument, is_shaped, rank_of, static_dimension
+from .intervals import always_holds
 from .size_terms import Symbol, Term, apply, term
 
 FUNCTIONS = ("func.func", "util.func")
 ASSERTS = ("cf.assert",)
+TRANSPARENT = ("flow.dispatch.region", "fissile.group", "scf.forall.in_parallel")
+"""Ops whose regions run exactly where the op stands."""
+STRUCTURED = ("linalg.", "iree_linalg_ext.")
 ASYNC_SUFFIX = "$async"
 """What IREE's torch input conversion appends to the name that a caller uses."""
 
@@ -66,10 +70,11 @@ Guard = Branch | Loop
 
 @dataclass(frozen=True)
 class Obligation:
-    """``condition`` must hold whenever ``op`` runs; ``sentence`` says it to a person, and to a caller at run time.
+    """``condition`` must hold whenever ``op`` runs; ``sentence`` says it to a person, and to a caller
+    at run time.
 
-    ``facts`` hold where the op runs; the first ``certain`` of them hold whether it runs or not. ``elements`` is there
-    where the condition may be about values inside the op.
+    ``facts`` hold where the op runs; the first ``certain`` of them hold whether it runs or not.
+    ``elements`` is there where the condition may be about values inside the op.
     """
 
     op: ir.Operation = field(compare=False)
@@ -91,9 +96,9 @@ class Obligation:
 class ElementBound:
     """A bound on values that only a dispatch sees; how a check of it can be built.
 
-    In the body of a structured op, ``index`` must be in 0 … size - 1, or the i1 ``condition`` must be true. For an op
-    without a body (gather, scatter), the elements of ``indices`` at ``position`` of its last dimension must be in
-    0 … size - 1; ``depth`` is how many indices one place takes.
+    In the body of a structured op, ``index`` must be in 0 … size - 1, or the i1 ``condition`` must be
+    true. For an op without a body (gather, scatter), the elements of ``indices`` at ``position`` of
+    its last dimension must be in 0 … size - 1; ``depth`` is how many indices one place takes.
     """
 
     size: Term | None = None
@@ -106,8 +111,8 @@ class ElementBound:
 
 @dataclass(frozen=True)
 class Requirement:
-    """What a rule says of one op: a condition and its sentence. ``guards`` are loops of the op itself; ``elements``
-    says how to check a condition on values that exist only inside it."""
+    """What a rule says of one op: a condition and its sentence. ``guards`` are loops of the op
+    itself; ``elements`` says how to check a condition on values that exist only inside it."""
 
     condition: Condition
     sentence: str
@@ -130,8 +135,9 @@ class Collected:
 def collect(module: ir.Operation, *, trust_asserts: bool = True) -> Collected:
     """All obligations of ``module`` in program order, those with constant sizes included.
 
-    Expects ops on tensors, linalg, scf and memref, as IREE's input conversion leaves them. ``trust_asserts`` is False
-    where the asserts in the program will be stripped: then they are no facts.
+    Expects ops on tensors, linalg, scf and memref, as IREE's input conversion leaves them.
+    ``trust_asserts`` is False where the asserts in the program will be stripped: then they are no
+    facts.
     """
     from .storage_rules import covers, rule_for
 
@@ -147,8 +153,13 @@ def collect(module: ir.Operation, *, trust_asserts: bool = True) -> Collected:
 class _Walk:
     """Program order with a scope of facts: what a region adds is forgotten at its end."""
 
-    def __init__(self, extents: Extents, trust_asserts: bool, rule_for: Callable[[str], Rule | None],
-                 covers: Callable[[ir.Operation], bool]) -> None:
+    def __init__(
+        self,
+        extents: Extents,
+        trust_asserts: bool,
+        rule_for: Callable[[str], Rule | None],
+        covers: Callable[[ir.Operation], bool],
+    ) -> None:
         self.extents = extents
         self.obligations: list[Obligation] = []
         self.uncovered: dict[str, ir.Operation] = {}
@@ -177,7 +188,8 @@ class _Walk:
                             self.top_level(inner.operation)
 
     def _learn_calls(self, function: ir.Operation) -> None:
-        """What all calls of a private function agree on: arguments and dimensions that are constants in each call."""
+        """What all calls of a private function agree on: arguments and dimensions that are constants
+        in each call."""
         calls = self.calls.get(ir.StringAttr(function.attributes["sym_name"]).value)
         if not calls or not function.regions[0].blocks:
             return
@@ -188,8 +200,9 @@ class _Walk:
             elif is_shaped(argument):
                 for i in range(rank_of(argument)):
                     if static_dimension(argument.type, i) is None:
-                        self._learn_given(self.extents.dimension(argument, i),
-                                          [self.extents.dimension(v, i) for v in given])
+                        self._learn_given(
+                            self.extents.dimension(argument, i), [self.extents.dimension(v, i) for v in given]
+                        )
 
     def _learn_given(self, parameter: Term, given: list[Term]) -> None:
         if all(g.constant is not None for g in given):
@@ -199,7 +212,8 @@ class _Walk:
         for region in op.regions:
             blocks = list(region.blocks)
             for number, block in enumerate(blocks):
-                # In a control-flow graph only the entry block is known to run, and only its facts hold everywhere.
+                # In a control-flow graph only the entry block is known to run, and only its facts hold
+                # everywhere.
                 if number == 0:
                     self._block(block)
                     self._certain = len(self._facts)
@@ -207,7 +221,7 @@ class _Walk:
                     self._guards.append(Branch(op, UNKNOWN_BRANCH))
                     self._block(block)
                     self._guards.pop()
-                    del self._facts[self._certain:]
+                    del self._facts[self._certain :]
             self._facts.clear()
 
     def _block(self, block: ir.Block) -> None:
@@ -222,22 +236,33 @@ class _Walk:
         if op.name == "util.assume.int":
             self._assume(op)
             return
-        rule = self._rule_for(op.name)
+        rule, before = self._rule_for(op.name), len(self.obligations)
         if rule is not None:
             for requirement in rule(self.extents, op):
                 self._add(op, requirement)
-        elif not self._covers(op):
+        # A structured op without indexing maps says nothing of its sizes.
+        silent = op.name.startswith(STRUCTURED) and len(self.obligations) == before
+        if (rule is None or silent) and not self._covers(op):
             self.uncovered.setdefault(op.name, op)
         if op.name == "scf.for":
-            self._loop(op, Loop(op, self.extents.symbol(op.regions[0].blocks[0].arguments[0]),
-                                *(self.extents.value(v) for v in op.operands[:3])))
+            self._loop(
+                op,
+                Loop(
+                    op,
+                    self.extents.symbol(op.regions[0].blocks[0].arguments[0]),
+                    *(self.extents.value(v) for v in op.operands[:3]),
+                ),
+            )
         elif op.name == "scf.if":
             condition = self.extents.condition(op.operands[0])
             for region, taken in zip(op.regions, (condition, negation(condition))):
                 self._scoped(region, [Branch(op, taken)], [taken])
         elif op.name == "scf.forall":
             self._forall(op)
-        elif op.name.startswith(("linalg.", "iree_linalg_ext.")):
+        elif op.name in TRANSPARENT:
+            for region in op.regions:
+                self._scoped(region, [], [])
+        elif op.name.startswith(STRUCTURED):
             return  # its body is its rule's business
         else:
             for region in op.regions:
@@ -253,7 +278,7 @@ class _Walk:
         low = self.extents.mixed(list(op.attributes["staticLowerBound"]), list(view.dynamicLowerBound))
         high = self.extents.mixed(list(op.attributes["staticUpperBound"]), list(view.dynamicUpperBound))
         step = self.extents.mixed(list(op.attributes["staticStep"]), list(view.dynamicStep))
-        variables = list(op.regions[0].blocks[0].arguments)[:len(low)]
+        variables = list(op.regions[0].blocks[0].arguments)[: len(low)]
         loops = [Loop(op, self.extents.symbol(v), *row) for v, *row in zip(variables, low, high, step)]
         self._scoped(op.regions[0], loops, [fact for loop in loops for fact in loop.facts])
 
@@ -270,7 +295,8 @@ class _Walk:
         del self._guards[guarded:]
 
     def _learn(self, fact: Condition) -> None:
-        if fact != TRUE and fact not in self._facts[-8:]:
+        """Adds a fact, unless the ranges of types say it already or it is one of the last."""
+        if fact not in self._facts[-8:] and not always_holds(fact):
             self._facts.append(fact)
 
     def _assume(self, op: ir.Operation) -> None:
@@ -281,14 +307,26 @@ class _Walk:
 
     def _add(self, op: ir.Operation, requirement: Requirement) -> None:
         facts = list(self._facts)
-        defined = [self.extents.definitions[i] for i in symbols(requirement.condition) if i in self.extents.definitions]
+        defined = [
+            self.extents.definitions[i]
+            for i in symbols(requirement.condition)
+            if i in self.extents.definitions
+        ]
         inner = [fact for guard in requirement.guards if isinstance(guard, Loop) for fact in guard.facts]
         guards = (*self._guards, *requirement.guards)
-        self.obligations.append(Obligation(
-            op, self._function, op.name, requirement.sentence, requirement.condition,
-            (*defined, *facts, *inner), len(defined) + (self._certain if self._guards else len(facts)), guards,
-            requirement.elements,
-        ))
+        self.obligations.append(
+            Obligation(
+                op,
+                self._function,
+                op.name,
+                requirement.sentence,
+                requirement.condition,
+                (*defined, *facts, *inner),
+                len(defined) + (self._certain if self._guards else len(facts)),
+                guards,
+                requirement.elements,
+            )
+        )
         if not requirement.guards:
             self._learn(requirement.condition)
 
@@ -300,7 +338,11 @@ def calls_of_private_functions(module: ir.Operation) -> dict[str, list[ir.Operat
     other: set[str] = set()
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name in FUNCTIONS and "sym_visibility" in op.attributes and str(op.attributes["sym_visibility"]) == '"private"':
+        if (
+            op.name in FUNCTIONS
+            and "sym_visibility" in op.attributes
+            and str(op.attributes["sym_visibility"]) == '"private"'
+        ):
             private[ir.StringAttr(op.attributes["sym_name"]).value] = []
         if op.name in ("func.call", "util.call"):
             calls.append(op)
@@ -341,5 +383,8 @@ def _assumption(known: Term, text: str) -> Condition:
 
 def argument_symbols(extents: Extents, condition: Condition) -> bool:
     """Whether every symbol of ``condition`` is an argument of a function, or a dimension of one."""
-    return all(is_argument(extents.handle(s).value) and
-               extents.handle(s).value.owner.owner.operation.name in FUNCTIONS for s in symbols(condition).values())
+    return all(
+        is_argument(extents.handle(s).value)
+        and extents.handle(s).value.owner.owner.operation.name in FUNCTIONS
+        for s in symbols(condition).values()
+    )

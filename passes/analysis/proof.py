@@ -1,7 +1,7 @@
 """Whether a condition holds always, never or sometimes: constants first, then intervals, then SMT.
 
-A verdict is PROVED where the condition holds for all values that the facts allow, REFUTED where it fails for all of
-them, and UNKNOWN otherwise: then only the run can tell.
+A verdict is PROVED where the condition holds for all values that the facts allow, REFUTED where it
+fails for all of them, and UNKNOWN otherwise: then only the run can tell.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fissile.verdict import Answer, Verdict
 
 from . import smt
 from .conditions import FALSE, TRUE, All, Compare, Condition, all_of, compares, holds, negation, symbols
-from .intervals import Bounds, bounds_as_text, unwrapped
+from .intervals import Bounds, always_holds, bounds_as_text, unwrapped
 from .size_terms import Symbol, Term, Undefined, term
 
 SMT_TIMEOUT_MS = 500
@@ -25,20 +25,26 @@ Values = tuple[tuple[Symbol, int], ...]
 
 @dataclass(frozen=True)
 class Decision:
-    """``verdict`` as the report shows it, and ``values`` for symbols: a counterexample where REFUTED, and where
-    UNKNOWN values for which the condition fails, if any were found."""
+    """``verdict`` as the report shows it, and ``values`` for symbols: a counterexample where REFUTED,
+    and where UNKNOWN values for which the condition fails, if any were found."""
 
     verdict: Verdict
     values: Values = ()
     timed_out: bool = False
 
 
-def decide(condition: Condition, facts: Sequence[Condition] = (), timeout_ms: int = SMT_TIMEOUT_MS) -> Decision:
+def decide(
+    condition: Condition, facts: Sequence[Condition] = (), timeout_ms: int = SMT_TIMEOUT_MS
+) -> Decision:
     """Decides ``condition`` under ``facts``. ``timeout_ms`` limits each SMT question; 0 skips that tier."""
     if condition == TRUE:
         return _decision(Answer.PROVED, CONSTANTS, "the sizes are constants and fit")
     if FALSE in facts:
         return _decision(Answer.PROVED, CONSTANTS, "the op is never reached")
+    if always_holds(condition):
+        return _decision(
+            Answer.PROVED, INTERVALS, f"holds for {bounds_as_text(Bounds(), symbols(condition))}"
+        )
     near = smt.relevant(facts, condition) if condition != FALSE else list(facts)
     bounds = Bounds(near)
     if bounds.contradictory:
@@ -53,8 +59,10 @@ def decide(condition: Condition, facts: Sequence[Condition] = (), timeout_ms: in
         return _refuted(INTERVALS, f"fails for {known}", condition, near, timeout_ms)
     if not smt.available() or timeout_ms <= 0:
         why = "no SMT solver (z3) is installed" if timeout_ms > 0 else "the SMT tier is switched off"
-        return Decision(Verdict(Answer.UNKNOWN, INTERVALS, f"intervals do not decide it; {why}"),
-                        _sample(negation(condition), near))
+        return Decision(
+            Verdict(Answer.UNKNOWN, INTERVALS, f"intervals do not decide it; {why}"),
+            _sample(negation(condition), near),
+        )
     return _by_smt(condition, bounds, near, timeout_ms)
 
 
@@ -62,8 +70,9 @@ def _by_intervals(condition: Condition, bounds: Bounds, facts: Iterable[Conditio
     if isinstance(condition, Compare):
         return _compare_by_intervals(condition, bounds, facts)
     answers = [_by_intervals(part, bounds, facts) for part in condition.parts]
-    decides, otherwise = (Answer.REFUTED, Answer.PROVED) if isinstance(condition, All) \
-        else (Answer.PROVED, Answer.REFUTED)
+    decides, otherwise = (
+        (Answer.REFUTED, Answer.PROVED) if isinstance(condition, All) else (Answer.PROVED, Answer.REFUTED)
+    )
     if decides in answers:
         return decides
     return otherwise if all(a is otherwise for a in answers) else Answer.UNKNOWN
@@ -82,7 +91,7 @@ def _compare_by_intervals(compare: Compare, bounds: Bounds, facts: Iterable[Cond
         if apart or same:
             return Answer.PROVED if same == (compare.relation == "==") else Answer.REFUTED
     for fact in facts:  # the same comparison, or a stronger one, may be a fact already
-        for known in (fact.parts if isinstance(fact, All) else (fact,)):
+        for known in fact.parts if isinstance(fact, All) else (fact,):
             if isinstance(known, Compare) and _implies(known, t, compare.relation, bounds):
                 return Answer.PROVED
     return Answer.UNKNOWN
@@ -92,7 +101,8 @@ def _implies(known: Compare, t: Term, relation: str, bounds: Bounds) -> bool:
     k = unwrapped(known.term, bounds)
     if relation == "<=":  # t = k + (t - k) with k <= 0
         return (known.relation == "<=" and bounds.of(t - k)[1] <= 0) or (
-            known.relation == "==" and (bounds.of(t - k)[1] <= 0 or bounds.of(t + k)[1] <= 0))
+            known.relation == "==" and (bounds.of(t - k)[1] <= 0 or bounds.of(t + k)[1] <= 0)
+        )
     return known.relation == relation and (k == t or k == -t)
 
 
@@ -105,16 +115,28 @@ def _by_smt(condition: Condition, bounds: Bounds, facts: Sequence[Condition], ti
     if found is smt.Found.YES:
         can_hold, _ = solver.satisfiable(condition)
         if can_hold is smt.Found.NO:
-            return Decision(Verdict(Answer.REFUTED, SMT, "no sizes that the facts allow meet it (z3)",
-                                    tuple((s.text, v) for s, v in failing)), failing)
+            return Decision(
+                Verdict(
+                    Answer.REFUTED,
+                    SMT,
+                    "no sizes that the facts allow meet it (z3)",
+                    tuple((s.text, v) for s, v in failing),
+                ),
+                failing,
+            )
         # A small example is easier to read than what a solver happens to find.
         failing = _sample(negation(condition), facts) or failing
         return Decision(Verdict(Answer.UNKNOWN, SMT, "some sizes meet it and some do not"), failing)
-    return Decision(Verdict(Answer.UNKNOWN, SMT, f"z3 did not decide within {timeout_ms} ms"),
-                    _sample(negation(condition), facts), timed_out=True)
+    return Decision(
+        Verdict(Answer.UNKNOWN, SMT, f"z3 did not decide within {timeout_ms} ms"),
+        _sample(negation(condition), facts),
+        timed_out=True,
+    )
 
 
-def _refuted(tier: str, evidence: str, condition: Condition, facts: Sequence[Condition], timeout_ms: int) -> Decision:
+def _refuted(
+    tier: str, evidence: str, condition: Condition, facts: Sequence[Condition], timeout_ms: int
+) -> Decision:
     values = _sample(negation(condition), facts)
     if not values and smt.available() and timeout_ms > 0:
         found, model = smt.Solver(facts, timeout_ms).satisfiable(negation(condition))
@@ -143,19 +165,24 @@ MAX_SAMPLES = 4000
 
 
 def _sample(wanted: Condition, facts: Sequence[Condition]) -> Values:
-    """Small values for which the facts and ``wanted`` hold, found by trying; empty where none of those tried do."""
+    """Small values for which the facts and ``wanted`` hold, found by trying; empty where none of
+    those tried do."""
     found = _all_symbols(wanted, facts)
     if not found:
         return ()
     bounds = Bounds([*facts, wanted])
     if bounds.contradictory:
         return ()
-    constants = {abs(v) for c in compares(all_of([*facts, wanted])) for m, v in c.term.monomials.items() if not m}
+    constants = {
+        abs(v) for c in compares(all_of([*facts, wanted])) for m, v in c.term.monomials.items() if not m
+    }
     near = sorted({v + d for v in constants if v < 2**31 for d in (-1, 0, 1)} | {0, 1, 2, 3, 5})
     choices = []
     for symbol in found.values():
         low, high = bounds.of(term(symbol))
-        tried = [v for v in dict.fromkeys([*(v for v in near if v > 0), low, 0, -1, high]) if low <= v <= high]
+        tried = [
+            v for v in dict.fromkeys([*(v for v in near if v > 0), low, 0, -1, high]) if low <= v <= high
+        ]
         choices.append([v for v in tried if abs(v) < 2**31] or tried)
     both = all_of([*facts, wanted])
     for row in itertools.islice(_smallest_first(choices), MAX_SAMPLES):

@@ -1,9 +1,10 @@
 """What a size is: an integer term over symbols, in a normal form in which equal sizes look equal.
 
-A term is a polynomial over atoms. An atom is a symbol (a function argument, a dimension of one, a value that the
-analysis cannot look into) or a function of terms that is no polynomial (minimum, division, wrap-around). Terms are
-exact integers: a machine operation that may wrap is `wrap(term, bits)`, which is the term itself exactly where the
-ranges of its symbols show that it cannot wrap. Nothing here knows MLIR.
+A term is a polynomial over atoms. An atom is a symbol (a function argument, a dimension of one, a
+value that the analysis cannot look into) or a function of terms that is no polynomial (minimum,
+division, wrap-around). Terms are exact integers: a machine operation that may wrap is `wrap(term,
+bits)`, which is the term itself exactly where the ranges of its symbols show that it cannot wrap.
+Nothing here knows MLIR.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from dataclasses import dataclass, field
 INDEX_BITS = 64
 INDEX_MIN, INDEX_MAX = -(2**63), 2**63 - 1
 DIMENSION_LIMIT = 2**48
-"""No dimension, and no product of dimensions of one tensor, of a tensor that exists reaches this: a 48-bit address
-space of one-byte elements. Only an empty tensor could have a larger dimension; docs/storage.md says so."""
+"""No dimension, and no product of dimensions of one tensor, of a tensor that exists reaches this: a
+48-bit address space of one-byte elements. Only an empty tensor could have a larger dimension;
+docs/storage.md says so."""
 
 MAX_MONOMIALS = 48
 MAX_DEPTH = 12
@@ -28,9 +30,11 @@ class Undefined(ArithmeticError):
 
 @dataclass(frozen=True, eq=False)
 class Symbol:
-    """An unknown integer from ``low`` to ``high``. Two symbols are the same only if they are one object's ident.
+    """An unknown integer from ``low`` to ``high``. Two symbols are the same only if they are one
+    object's ident.
 
-    ``text`` is how a person reads it (`%m`, `dim 0 of %x`). ``tensor`` is the same for all dimensions of one tensor.
+    ``text`` is how a person reads it (`%m`, `dim 0 of %x`). ``tensor`` is the same for all dimensions
+    of one tensor.
     """
 
     ident: int
@@ -68,14 +72,19 @@ class Apply:
     depth: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "key", (1, self.function, self.parameter, tuple(a.key for a in self.arguments)))
+        object.__setattr__(
+            self, "key", (1, self.function, self.parameter, tuple(a.key for a in self.arguments))
+        )
         object.__setattr__(self, "depth", 1 + max(a.depth for a in self.arguments))
         object.__setattr__(self, "_hash", hash((self.function, self.parameter, self.arguments)))
 
     def __eq__(self, other: object) -> bool:
         return self is other or (
-            isinstance(other, Apply) and self._hash == other._hash and self.function == other.function
-            and self.parameter == other.parameter and self.arguments == other.arguments
+            isinstance(other, Apply)
+            and self._hash == other._hash
+            and self.function == other.function
+            and self.parameter == other.parameter
+            and self.arguments == other.arguments
         )
 
     def __hash__(self) -> int:
@@ -129,7 +138,7 @@ class Term:
     def atom(self) -> Atom | None:
         """The atom that the term is, if it is just one."""
         if len(self.monomials) == 1:
-            (monomial, factor), = self.monomials.items()
+            ((monomial, factor),) = self.monomials.items()
             if factor == 1 and len(monomial) == 1:
                 return monomial[0]
         return None
@@ -169,8 +178,10 @@ class Term:
         # Symbols first, the constant last, as a person writes it.
         for monomial, factor in sorted(self.monomials.items(), key=lambda mc: (not mc[0], mc[1] < 0)):
             size, sign = abs(factor), " - " if factor < 0 else " + "
-            factors = [str(a) if isinstance(a, Symbol) or "(" == str(a)[:1] or " " not in str(a) else f"({a})"
-                       for a in monomial]
+            factors = [
+                str(a) if isinstance(a, Symbol) or "(" == str(a)[:1] or " " not in str(a) else f"({a})"
+                for a in monomial
+            ]
             shown = " * ".join(([str(size)] if size != 1 or not monomial else []) + factors)
             text += sign + shown if text else ("-" if factor < 0 else "") + shown
         return text
@@ -230,7 +241,8 @@ FUNCTIONS: dict[str, Callable[..., int]] = {
 
 
 def apply(function: str, *arguments: Term | int, parameter: int = 0) -> Term:
-    """``function`` of ``arguments``, computed where they are constant. `wrap` takes its bits as ``parameter``."""
+    """``function`` of ``arguments``, computed where they are constant. `wrap` takes its bits as
+    ``parameter``."""
     terms = tuple(term(a) for a in arguments)
     values = [t.constant for t in terms]
     if None not in values:
@@ -239,8 +251,13 @@ def apply(function: str, *arguments: Term | int, parameter: int = 0) -> Term:
         except Undefined:
             pass
     if function in ("min", "max"):
-        flat = [inner for t in terms for inner in (
-            t.atom.arguments if isinstance(t.atom, Apply) and t.atom.function == function else (t,))]
+        flat = [
+            inner
+            for t in terms
+            for inner in (
+                t.atom.arguments if isinstance(t.atom, Apply) and t.atom.function == function else (t,)
+            )
+        ]
         terms = tuple(sorted(set(flat), key=lambda t: t.key))
         if len(terms) == 1:
             return terms[0]
@@ -254,7 +271,8 @@ def apply(function: str, *arguments: Term | int, parameter: int = 0) -> Term:
 
 
 def evaluate(t: Term, values: Mapping[int, int]) -> int:
-    """The value of ``t`` where symbol ``ident`` has value ``values[ident]``. Raises Undefined on a division by 0."""
+    """The value of ``t`` where symbol ``ident`` has value ``values[ident]``. Raises Undefined on a
+    division by 0."""
     total = 0
     for monomial, factor in t.monomials.items():
         for atom in monomial:

@@ -1,6 +1,7 @@
 """The last tier: sizes as integers of an SMT solver (z3), with a time limit for each question.
 
-z3 is optional (`pip install 'fissile[storage]'`). Without it `available()` is False and nothing here is asked.
+z3 is optional (`pip install 'fissile[storage]'`). Without it `available()` is False and nothing here
+is asked.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ BACKSTOP = 4
 
 
 class Solver:
-    """Questions about a fixed set of facts. ``timeout_ms`` limits each question, not all of them together.
+    """Questions about a fixed set of facts. ``timeout_ms`` limits each question, not all of them
+    together.
 
-    The limit is counted in z3's own steps, so that the same question has the same answer on a fast and on a slow
-    machine; the clock is only the backstop.
+    The limit is counted in z3's own steps, so that the same question has the same answer on a fast
+    and on a slow machine; the clock is only the backstop.
     """
 
     def __init__(self, facts: Iterable[Condition], timeout_ms: int) -> None:
@@ -70,7 +72,8 @@ class Solver:
             model = self._solver.model()
             return Found.YES, {
                 atom.ident: model.eval(variable, model_completion=True).as_long()
-                for atom, variable in self._atoms.items() if isinstance(atom, Symbol)
+                for atom, variable in self._atoms.items()
+                if isinstance(atom, Symbol)
             }
         finally:
             self._solver.pop()
@@ -108,7 +111,8 @@ class Solver:
         return self._atoms[atom]
 
     def _define(self, result, atom: Apply) -> None:
-        """States what ``result`` is; division is stated for a divisor other than 0 only, as nothing else is defined."""
+        """States what ``result`` is; division is stated for a divisor other than 0 only, as nothing
+        else is defined."""
         z3, add = self._z3, self._solver.add
         arguments = [self._term(a) for a in atom.arguments]
         if atom.function == "wrap":
@@ -124,7 +128,8 @@ class Solver:
             # z3's division is Euclidean: the remainder is never negative. It is floor division for b > 0.
             floor = z3.If(b > 0, a / b, (-a) / (-b))
             quotient = {
-                "floordiv": floor, "mod": floor,
+                "floordiv": floor,
+                "mod": floor,
                 "ceildiv": z3.If(b > 0, -((-a) / b), -(a / (-b))),
                 "tdiv": z3.If((a >= 0) == (b >= 0), _abs(z3, a) / _abs(z3, b), -(_abs(z3, a) / _abs(z3, b))),
             }

@@ -1,6 +1,7 @@
 """Which ops have obligations, and which; one rule for each op, registered by its name.
 
-A rule yields requirements in the order in which a person would check them. Sizes are in elements, storage in bytes.
+A rule yields requirements in the order in which a person would check them. Sizes are in elements,
+storage in bytes.
 """
 
 from __future__ import annotations
@@ -9,28 +10,57 @@ from collections.abc import Iterator
 
 from iree.compiler import ir
 
-from fissile.dialect import ops as dialect_ops
-
+from . import memory_rules
 from .conditions import Condition, all_of, any_of, at_most, equal, less
 from .extents import Extents, i64s, is_shaped, kept_dimensions, rank_of, static_dimension
-from .obligations import Requirement, Rule
+from .obligations import STRUCTURED, Requirement, Rule
 from .size_terms import INDEX_MAX, Term, product, symbols_of, term
-from .structured_rules import STRUCTURED, element_gather, element_scatter, structured
+from .structured_rules import element_gather, element_scatter, same_shape, structured
 
 WITHOUT_OBLIGATIONS = (
-    # Ops that take shapes as they are: their operands' obligations are the makers' own, or MLIR's verifier compares
+    # Ops that take shapes as they are: their operands' obligations are the makers' own, or MLIR's verifier
+    # compares
     # what they need.
-    "arith.", "math.", "cf.", "func.", "util.", "scf.", "affine.", "complex.", "index.", "ub.", "hal.", "fissile.",
-    "iree_tensor_ext.", "bufferization.", "ml_program.", "tensor.collapse_shape", "tensor.splat", "tensor.from_elements",
-    "tensor.bitcast", "tensor.yield", "memref.dealloc", "memref.get_global", "memref.global", "memref.collapse_shape",
-    "memref.extract_strided_metadata", "memref.memory_space_cast", "memref.assume_alignment", "builtin.",
-    "flow.tensor.transfer", "flow.return", "check.", "vector.transfer",
+    "arith.",
+    "math.",
+    "cf.",
+    "func.",
+    "util.",
+    "scf.",
+    "affine.",
+    "complex.",
+    "index.",
+    "ub.",
+    "hal.",
+    "fissile.",
+    "iree_tensor_ext.",
+    "bufferization.",
+    "ml_program.",
+    "tensor.collapse_shape",
+    "tensor.splat",
+    "tensor.from_elements",
+    "tensor.bitcast",
+    "tensor.yield",
+    "memref.dealloc",
+    "memref.get_global",
+    "memref.global",
+    "memref.collapse_shape",
+    "memref.extract_strided_metadata",
+    "memref.memory_space_cast",
+    "memref.assume_alignment",
+    "builtin.",
+    "flow.tensor.transfer",
+    "flow.dispatch.region",
+    "flow.return",
+    "check.",
+    "vector.transfer",
 )
 
 
 def rule_for(name: str) -> Rule | None:
-    return _RULES.get(name) or (structured if name.startswith(STRUCTURED) and not name.endswith((".yield", ".index"))
-                                else None)
+    return _RULES.get(name) or (
+        structured if name.startswith(STRUCTURED) and not name.endswith((".yield", ".index")) else None
+    )
 
 
 def covers(op: ir.Operation) -> bool:
@@ -42,18 +72,27 @@ def covers(op: ir.Operation) -> bool:
 
 
 def fits(offset: Term, size: Term, stride: Term, capacity: Term) -> Condition:
-    """``size`` elements from ``offset`` on, each ``stride`` further, lie in 0 … capacity - 1. No element, no harm."""
+    """``size`` elements from ``offset`` on, each ``stride`` further, lie in 0 … capacity - 1. No
+    element, no harm."""
     if stride.constant == 1:
         last = at_most(offset + size, capacity)
     else:
         end = offset + (size - 1) * stride
-        last = all_of((less(end, capacity), *(() if (stride.constant or -1) > 0 else (less(offset, capacity),
-                                                                                       at_most(0, end)))))
+        last = all_of(
+            (
+                less(end, capacity),
+                *(() if (stride.constant or -1) > 0 else (less(offset, capacity), at_most(0, end))),
+            )
+        )
     inside = all_of((at_most(0, offset), last))
-    return all_of((at_most(0, size), inside if (size.constant or 0) > 0 else any_of((equal(size, 0), inside))))
+    return all_of(
+        (at_most(0, size), inside if (size.constant or 0) > 0 else any_of((equal(size, 0), inside)))
+    )
 
 
-def _slices(extents: Extents, op: ir.Operation, whole: ir.Value, verb: str, what: str) -> Iterator[Requirement]:
+def _slices(
+    extents: Extents, op: ir.Operation, whole: ir.Value, verb: str, what: str
+) -> Iterator[Requirement]:
     offsets = extents.mixed(i64s(op, "static_offsets"), list(op.opview.offsets))
     sizes = extents.mixed(i64s(op, "static_sizes"), list(op.opview.sizes))
     strides = extents.mixed(i64s(op, "static_strides"), list(op.opview.strides))
@@ -79,8 +118,10 @@ def _insert_slice(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
         return
     for i, position in enumerate(kept):
         have = extents.dimension(op.operands[0], i)
-        yield Requirement(equal(have, sizes[position]),
-                          f"inserts {sizes[position]} elements in dimension {position}; its source has {have}")
+        yield Requirement(
+            equal(have, sizes[position]),
+            f"inserts {sizes[position]} elements in dimension {position}; its source has {have}",
+        )
 
 
 def _cast(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
@@ -101,45 +142,62 @@ def _not_negative(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
 
 
 def _addressable(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    """The bytes of a new tensor fit an index: IREE computes them with wrap-around, and would allocate too few.
+    """The bytes of a new tensor fit an index: IREE computes them with wrap-around, and would allocate
+    too few.
 
-    Dimensions of tensors that exist are not asked: their product is taken to be below the limit (docs/storage.md).
+    Dimensions of tensors that exist are not asked: their product is taken to be below the limit
+    (docs/storage.md).
     """
     shape = extents.shape(op.results[0])
-    width = bytes_of_element(ir.ShapedType(op.results[0].type).element_type)
+    width = memory_rules.bytes_of_element(ir.ShapedType(op.results[0].type).element_type)
     need = product((*shape, term(width or 1)))
     if any(symbol.tensor is None for symbol in symbols_of(need).values()):
-        yield Requirement(any_of((*(equal(s, 0) for s in shape if s.constant is None), at_most(need, INDEX_MAX))),
-                          f"makes {_shape_text(shape)} elements of {width or 1} bytes; an index holds their bytes")
+        yield Requirement(
+            any_of((*(equal(s, 0) for s in shape if s.constant is None), at_most(need, INDEX_MAX))),
+            f"makes {_shape_text(shape)} elements of {width or 1} bytes; an index holds their bytes",
+        )
 
 
 def _expand(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     sizes = extents.shape(op.results[0])
-    sizes = [s if s.constant is not None else t
-             for s, t in zip(sizes, extents.mixed(i64s(op, "static_output_shape"), list(op.opview.output_shape)))]
+    sizes = [
+        s if s.constant is not None else t
+        for s, t in zip(sizes, extents.mixed(i64s(op, "static_output_shape"), list(op.opview.output_shape)))
+    ]
     for i, group in enumerate(op.attributes["reassociation"]):
         parts = [sizes[int(g)] for g in group]
         have = extents.dimension(op.operands[0], i)
         shown = " x ".join(str(p) for p in parts)
-        yield Requirement(all_of((*(at_most(0, p) for p in parts), equal(product(parts), have))),
-                          f"splits dimension {i} into {shown}; it has {have}")
+        yield Requirement(
+            all_of((*(at_most(0, p) for p in parts), equal(product(parts), have))),
+            f"splits dimension {i} into {shown}; it has {have}",
+        )
 
 
 def _reshape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     shape, have = extents.shape(op.results[0]), extents.shape(op.operands[0])
-    given = [extents.value(v) for v in op.operands[1].owner.operation.operands] \
-        if not isinstance(op.operands[1].owner, ir.Block) and \
-        op.operands[1].owner.operation.name == "tensor.from_elements" else shape
-    yield Requirement(all_of(equal(a, b) for a, b in zip(shape, given)),
-                      f"takes the shape to be {_shape_text(shape)}; the shape operand says {_shape_text(given)}")
-    yield Requirement(all_of((*(at_most(0, s) for s in shape), equal(product(shape), product(have)))),
-                      f"makes {_shape_text(shape)} of {_shape_text(have)}; both have as many elements")
+    given = (
+        [extents.value(v) for v in op.operands[1].owner.operation.operands]
+        if not isinstance(op.operands[1].owner, ir.Block)
+        and op.operands[1].owner.operation.name == "tensor.from_elements"
+        else shape
+    )
+    yield Requirement(
+        all_of(equal(a, b) for a, b in zip(shape, given)),
+        f"takes the shape to be {_shape_text(shape)}; the shape operand says {_shape_text(given)}",
+    )
+    yield Requirement(
+        all_of((*(at_most(0, s) for s in shape), equal(product(shape), product(have)))),
+        f"makes {_shape_text(shape)} of {_shape_text(have)}; both have as many elements",
+    )
 
 
 def _flow_reshape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     shape, have = extents.shape(op.results[0]), extents.shape(op.operands[0])
-    yield Requirement(all_of((*(at_most(0, s) for s in shape), equal(product(shape), product(have)))),
-                      f"makes {_shape_text(shape)} of {_shape_text(have)}; both have as many elements")
+    yield Requirement(
+        all_of((*(at_most(0, s) for s in shape), equal(product(shape), product(have)))),
+        f"makes {_shape_text(shape)} of {_shape_text(have)}; both have as many elements",
+    )
 
 
 def _shape_text(shape: list[Term]) -> str:
@@ -151,15 +209,20 @@ def _pad(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     high = extents.mixed(i64s(op, "static_high"), list(op.opview.high))
     for i, (before, after) in enumerate(zip(low, high)):
         have = extents.dimension(op.operands[0], i)
-        yield Requirement(all_of((at_most(0, before), at_most(0, after))),
-                          f"pads dimension {i} by {before} before and {after} after; a padding is not negative")
+        yield Requirement(
+            all_of((at_most(0, before), at_most(0, after))),
+            f"pads dimension {i} by {before} before and {after} after; a padding is not negative",
+        )
         total = before + have + after
         if any(symbol.tensor is None for symbol in symbols_of(total).values()):
-            yield Requirement(at_most(total, INDEX_MAX), f"makes {total} elements in dimension {i}; an index holds it")
+            yield Requirement(
+                at_most(total, INDEX_MAX), f"makes {total} elements in dimension {i}; an index holds it"
+            )
         wanted = static_dimension(op.results[0].type, i)
         if wanted is not None:
-            yield Requirement(equal(total, wanted),
-                              f"takes dimension {i} to be {wanted} after padding; it is {total}")
+            yield Requirement(
+                equal(total, wanted), f"takes dimension {i} to be {wanted} after padding; it is {total}"
+            )
 
 
 def _concat(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
@@ -168,13 +231,18 @@ def _concat(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     for number, operand in enumerate(list(op.operands)[1:], 1):
         for i, (a, b) in enumerate(zip(first, extents.shape(operand))):
             if i != along:
-                yield Requirement(equal(a, b), f"joins operand 0 with {a} and operand {number} with {b} elements in "
-                                               f"dimension {i}; they are equal")
+                yield Requirement(
+                    equal(a, b),
+                    f"joins operand 0 with {a} and operand {number} with {b} elements in "
+                    f"dimension {i}; they are equal",
+                )
     for i, size in enumerate(first):
         wanted = static_dimension(op.results[0].type, i)
         if wanted is not None:
             have = size if i != along else sum((extents.dimension(v, i) for v in op.operands), term(0))
-            yield Requirement(equal(have, wanted), f"takes dimension {i} of the result to be {wanted}; it is {have}")
+            yield Requirement(
+                equal(have, wanted), f"takes dimension {i} of the result to be {wanted}; it is {have}"
+            )
 
 
 def _dimension(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
@@ -186,74 +254,12 @@ def _indices(first: int, source: int, verb: str) -> Rule:
     def rule(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
         for i, operand in enumerate(list(op.operands)[first:]):
             index, capacity = extents.value(operand), extents.dimension(op.operands[source], i)
-            yield Requirement(all_of((at_most(0, index), less(index, capacity))),
-                              f"{verb} element {index} of dimension {i}, which has {capacity}")
+            yield Requirement(
+                all_of((at_most(0, index), less(index, capacity))),
+                f"{verb} element {index} of dimension {i}, which has {capacity}",
+            )
+
     return rule
-
-
-def _view(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    have, shift = extents.dimension(op.operands[0], 0), extents.value(op.operands[1])
-    shape = extents.shape(op.results[0])
-    yield from _bytes(shape, op.results[0].type, shift, have, "the buffer")
-
-
-def _bytes(shape: list[Term], kind: ir.Type, offset: Term, capacity: Term, what: str) -> Iterator[Requirement]:
-    width = bytes_of_element(ir.ShapedType(kind).element_type)
-    if width is None:
-        return
-    need = product((*shape, term(width)))
-    for size in shape:
-        if (size.constant or 0) <= 0:
-            yield Requirement(at_most(0, size), f"makes {size} elements in a dimension; a size is not negative")
-    yield Requirement(all_of((at_most(0, offset), at_most(offset + need, capacity))),
-                      f"takes {need} bytes from byte {offset} on; {what} has {capacity} bytes")
-
-
-def bytes_of_element(kind: ir.Type) -> int | None:
-    """Bytes that one element takes in memory, whole bytes; None where the type has no fixed size."""
-    if isinstance(kind, ir.IndexType):
-        return 8
-    if isinstance(kind, ir.ComplexType):
-        inner = bytes_of_element(kind.element_type)
-        return None if inner is None else 2 * inner
-    width = getattr(kind, "width", None)
-    return None if width is None else -(-width // 8)
-
-
-def _reinterpret(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    source = op.operands[0]
-    if str(ir.MemRefType(source.type).layout) != str(ir.MemRefType(source.type).affine_map) and \
-            "strided" in str(source.type):
-        return
-    offset = extents.mixed(i64s(op, "static_offsets"), list(op.opview.offsets))[0]
-    sizes = extents.mixed(i64s(op, "static_sizes"), list(op.opview.sizes))
-    strides = extents.mixed(i64s(op, "static_strides"), list(op.opview.strides))
-    last = sum(((size - 1) * stride for size, stride in zip(sizes, strides)), offset)
-    capacity = product(extents.shape(source))
-    inside = all_of((at_most(0, offset), less(last, capacity)))
-    empty = [equal(size, 0) for size in sizes if size.constant is None]
-    yield Requirement(all_of((*(at_most(0, s) for s in sizes), any_of((*empty, inside)))),
-                      f"reaches element {last}; its source has {capacity} elements")
-
-
-def _copy(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    for i, (a, b) in enumerate(zip(extents.shape(op.operands[0]), extents.shape(op.operands[1]))):
-        yield Requirement(equal(a, b), f"copies {a} elements in dimension {i} to {b}; they are equal")
-
-
-def _alloc_tensor(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    storage = op.operands[0]
-    maker = None if isinstance(storage.owner, ir.Block) else storage.owner.operation
-    if maker is None or maker.name != dialect_ops.AllocStorageOp.OPERATION_NAME:
-        return
-    capacity = extents.value(maker.operands[0])
-    yield from _bytes(extents.shape(op.results[0]), op.results[0].type, extents.value(op.operands[1]), capacity,
-                      "the storage")
-
-
-def _alloc_storage(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    size = extents.value(op.operands[0])
-    yield Requirement(at_most(0, size), f"makes a storage of {size} bytes; a size is not negative")
 
 
 def _require(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
@@ -268,35 +274,66 @@ def _loop(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
 def _flow_update(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     target, update, starts = op.opview.target, op.opview.update, list(op.opview.start_indices)
     for i, start in enumerate(starts):
-        offset, size, capacity = extents.value(start), extents.dimension(update, i), extents.dimension(target, i)
-        yield Requirement(fits(offset, size, term(1), capacity),
-                          f"writes {size} elements from {offset} on in dimension {i}; its destination has {capacity}")
+        offset, size, capacity = (
+            extents.value(start),
+            extents.dimension(update, i),
+            extents.dimension(target, i),
+        )
+        yield Requirement(
+            fits(offset, size, term(1), capacity),
+            f"writes {size} elements from {offset} on in dimension {i}; its destination has {capacity}",
+        )
 
 
 def _flow_slice(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     for i, (start, length) in enumerate(zip(op.opview.start_indices, op.opview.lengths)):
         offset, size = extents.value(start), extents.value(length)
         capacity = extents.dimension(op.opview.source, i)
-        yield Requirement(fits(offset, size, term(1), capacity),
-                          f"reads {size} elements from {offset} on in dimension {i}; its source has {capacity}")
+        yield Requirement(
+            fits(offset, size, term(1), capacity),
+            f"reads {size} elements from {offset} on in dimension {i}; its source has {capacity}",
+        )
 
 
 _RULES: dict[str, Rule] = {
-    "tensor.extract_slice": _extract_slice, "memref.subview": _extract_slice,
-    "tensor.insert_slice": _insert_slice, "tensor.parallel_insert_slice": _insert_slice,
-    "tensor.cast": _cast, "memref.cast": _cast,
-    "tensor.empty": _not_negative, "tensor.generate": _not_negative, "tensor.splat": _not_negative,
-    "bufferization.alloc_tensor": _not_negative, "memref.alloc": _not_negative, "memref.alloca": _not_negative,
+    "tensor.extract_slice": _extract_slice,
+    "memref.subview": _extract_slice,
+    "tensor.insert_slice": _insert_slice,
+    "tensor.parallel_insert_slice": _insert_slice,
+    "tensor.cast": _cast,
+    "memref.cast": _cast,
+    "tensor.empty": _not_negative,
+    "tensor.generate": _not_negative,
+    "tensor.splat": _not_negative,
+    "bufferization.alloc_tensor": _not_negative,
+    "memref.alloc": _not_negative,
+    "memref.alloca": _not_negative,
     "flow.tensor.splat": _not_negative,
-    "tensor.expand_shape": _expand, "memref.expand_shape": _expand,
-    "tensor.reshape": _reshape, "memref.reshape": _reshape, "flow.tensor.reshape": _flow_reshape,
-    "flow.tensor.update": _flow_update, "flow.tensor.slice": _flow_slice,
-    "tensor.pad": _pad, "tensor.concat": _concat, "tensor.dim": _dimension, "memref.dim": _dimension,
-    "tensor.extract": _indices(1, 0, "reads"), "memref.load": _indices(1, 0, "reads"),
-    "tensor.insert": _indices(2, 1, "writes"), "memref.store": _indices(2, 1, "writes"),
-    "memref.view": _view, "memref.reinterpret_cast": _reinterpret, "memref.copy": _copy,
-    "fissile.alloc_tensor": _alloc_tensor, "fissile.alloc_storage": _alloc_storage, "fissile.require": _require,
+    "tensor.expand_shape": _expand,
+    "memref.expand_shape": _expand,
+    "tensor.reshape": _reshape,
+    "memref.reshape": _reshape,
+    "flow.tensor.reshape": _flow_reshape,
+    "flow.tensor.update": _flow_update,
+    "flow.tensor.slice": _flow_slice,
+    "tensor.pad": _pad,
+    "tensor.concat": _concat,
+    "tensor.dim": _dimension,
+    "memref.dim": _dimension,
+    "tensor.extract": _indices(1, 0, "reads"),
+    "memref.load": _indices(1, 0, "reads"),
+    "tensor.insert": _indices(2, 1, "writes"),
+    "memref.store": _indices(2, 1, "writes"),
+    "memref.view": memory_rules.view,
+    "memref.reinterpret_cast": memory_rules.reinterpret,
+    "memref.copy": memory_rules.copy,
+    "fissile.alloc_tensor": memory_rules.alloc_tensor,
+    "fissile.alloc_storage": memory_rules.alloc_storage,
+    "fissile.require": _require,
     "scf.for": _loop,
-    "iree_linalg_ext.gather": element_gather, "iree_linalg_ext.scatter": element_scatter,
-    "tensor.gather": element_gather, "tensor.scatter": element_scatter,
+    "linalg.softmax": same_shape,
+    "iree_linalg_ext.gather": element_gather,
+    "iree_linalg_ext.scatter": element_scatter,
+    "tensor.gather": element_gather,
+    "tensor.scatter": element_scatter,
 }

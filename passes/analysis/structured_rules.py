@@ -1,4 +1,5 @@
-"""What structured ops must keep to: operands whose shapes agree with the loops, and bodies that read inside tensors."""
+"""What structured ops must keep to: operands whose shapes agree with the loops, and bodies that read
+inside tensors."""
 
 from __future__ import annotations
 
@@ -12,8 +13,6 @@ from .extents import Extents, is_argument, is_shaped, name_of, rank_of
 from .obligations import ElementBound, Loop, Requirement
 from .size_terms import ONE, ZERO, Symbol, Term, apply, term
 
-STRUCTURED = ("linalg.", "iree_linalg_ext.")
-
 
 def indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
     """The map of each operand of a structured op, None where the op has none."""
@@ -21,8 +20,10 @@ def indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
         maps = [ir.AffineMapAttr(a).value for a in op.attributes["indexing_maps"]]
     elif op.name.startswith("linalg."):
         try:
-            maps = [m if isinstance(m, ir.AffineMap) else ir.AffineMapAttr(m).value
-                    for m in linalg.get_indexing_maps(op) or ()]
+            maps = [
+                m if isinstance(m, ir.AffineMap) else ir.AffineMapAttr(m).value
+                for m in linalg.get_indexing_maps(op) or ()
+            ]
         except (TypeError, ValueError, RuntimeError):
             return None
     else:
@@ -31,7 +32,8 @@ def indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
 
 
 def structured(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    """Every operand has the size that the loops give it; every tensor.extract of the body reads inside its tensor."""
+    """Every operand has the size that the loops give it; every tensor.extract of the body reads
+    inside its tensor."""
     maps = indexing_maps(op)
     if not maps:
         return
@@ -44,22 +46,27 @@ def structured(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
             if isinstance(expression, ir.AffineDimExpr):
                 loop = ir.AffineDimExpr(expression).position
                 if sizes[loop] is not None:
-                    yield Requirement(equal(have, sizes[loop]),
-                                      f"reads operand {number} as {sizes[loop]} elements in dimension {i}; it has {have}")
+                    yield Requirement(
+                        equal(have, sizes[loop]),
+                        f"reads operand {number} as {sizes[loop]} elements in dimension {i}; it has {have}",
+                    )
                 continue
             reach = _reach(expression, sizes)
             if reach is None:
                 continue
             low, high = reach
-            yield Requirement(_unless_empty(sizes, all_of((at_most(0, low), less(high, have)))),
-                              f"reaches element {high} of dimension {i} of operand {number}, which has {have}")
+            yield Requirement(
+                _unless_empty(sizes, all_of((at_most(0, low), less(high, have)))),
+                f"reaches element {high} of dimension {i} of operand {number}, which has {have}",
+            )
     for region in op.regions:
         for block in region.blocks:
             yield from _body(extents, op, block, sizes)
 
 
 def loop_extents(extents: Extents, op: ir.Operation, maps: Sequence[ir.AffineMap]) -> list[Term | None]:
-    """The extent of each loop, from an operand dimension that it alone indexes: a static one, else the last."""
+    """The extent of each loop, from an operand dimension that it alone indexes: a static one, else
+    the last."""
     found: list[Term | None] = [None] * maps[0].n_dims
     for operand, map_ in reversed(list(zip(op.operands, maps))):
         if not is_shaped(operand):
@@ -78,7 +85,8 @@ def _unless_empty(sizes: Sequence[Term | None], condition: Condition) -> Conditi
 
 
 def _reach(expression: ir.AffineExpr, sizes: Sequence[Term | None]) -> tuple[Term, Term] | None:
-    """The smallest and the largest value of an affine expression over the loops; None where a loop has no extent."""
+    """The smallest and the largest value of an affine expression over the loops; None where a loop
+    has no extent."""
     if isinstance(expression, ir.AffineConstantExpr):
         value = term(ir.AffineConstantExpr(expression).value)
         return value, value
@@ -107,7 +115,9 @@ def _reach(expression: ir.AffineExpr, sizes: Sequence[Term | None]) -> tuple[Ter
     return apply(name, left[0], by), apply(name, left[1], by)
 
 
-def _body(extents: Extents, op: ir.Operation, block: ir.Block, sizes: Sequence[Term | None]) -> Iterator[Requirement]:
+def _body(
+    extents: Extents, op: ir.Operation, block: ir.Block, sizes: Sequence[Term | None]
+) -> Iterator[Requirement]:
     loops: list[Loop] = []
     for inner in block.operations:
         inner = inner.operation
@@ -123,14 +133,16 @@ def _body(extents: Extents, op: ir.Operation, block: ir.Block, sizes: Sequence[T
                 yield Requirement(
                     all_of((at_most(0, at), less(at, capacity))),
                     f"reads dimension {i} of {name_of(source)}, which has {capacity}, at {at}",
-                    guards=(*loops, *_runs(op, sizes)), elements=ElementBound(capacity, index=index),
+                    guards=(*loops, *_runs(op, sizes)),
+                    elements=ElementBound(capacity, index=index),
                 )
         elif inner.name == "cf.assert":
             # IREE drops asserts inside dispatches: nobody would check this one at run time.
             yield Requirement(
                 extents.condition(inner.operands[0]),
                 f"asserts inside its body: {ir.StringAttr(inner.attributes['msg']).value}",
-                guards=(*loops, *_runs(op, sizes)), elements=ElementBound(condition=inner.operands[0]),
+                guards=(*loops, *_runs(op, sizes)),
+                elements=ElementBound(condition=inner.operands[0]),
             )
 
 
@@ -140,24 +152,58 @@ def _runs(op: ir.Operation, sizes: Sequence[Term | None]) -> list[Loop]:
     return [Loop(op, u, ZERO, s, ONE) for u, s in zip(unused, sizes) if s is not None and s.constant is None]
 
 
+def same_shape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
+    """The first and the last operand have one shape (softmax and its like)."""
+    have = extents.shape(op.operands[len(op.operands) - 1])
+    for i, (given, size) in enumerate(zip(extents.shape(op.operands[0]), have)):
+        yield Requirement(
+            equal(given, size), f"reads operand 0 as {size} elements in dimension {i}; it has {given}"
+        )
+
+
 def element_gather(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    """Every index of a gather lies inside its source."""
-    yield from _elements(extents, op, op.operands[0], op.operands[1],
-                         "gather_dims" if op.name == "tensor.gather" else "dimension_map", "reads")
+    """Every index of a gather lies inside its source, and so does what it reads from there on."""
+    source, indices = op.operands[0], op.operands[1]
+    if op.name == "tensor.gather":
+        yield from _elements(extents, op, source, indices, "gather_dims", "reads")
+        return
+    yield from _slices(extents, op, op.operands[2], indices, source)
+    yield from _elements(extents, op, source, indices, "dimension_map", "reads")
 
 
 def element_scatter(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    """Every index of a scatter lies inside its destination."""
+    """Every index of a scatter lies inside its destination, and so does what it writes from there on."""
     if op.name == "tensor.scatter":
-        destination, indices = op.operands[1], op.operands[2]
-    else:
-        destination, indices = op.operands[2], op.operands[1]
-    yield from _elements(extents, op, destination, indices,
-                         "scatter_dims" if op.name == "tensor.scatter" else "dimension_map", "writes")
+        yield from _elements(extents, op, op.operands[1], op.operands[2], "scatter_dims", "writes")
+        return
+    updates, indices, original = op.operands[:3]
+    yield from _slices(extents, op, updates, indices, original)
+    yield from _elements(extents, op, original, indices, "dimension_map", "writes")
 
 
-def _elements(extents: Extents, op: ir.Operation, whole: ir.Value, indices: ir.Value, attribute: str,
-              verb: str) -> Iterator[Requirement]:
+def _slices(
+    extents: Extents, op: ir.Operation, moved: ir.Value, indices: ir.Value, whole: ir.Value
+) -> Iterator[Requirement]:
+    """iree_linalg_ext: ``moved`` has the batch of ``indices``, then slices of ``whole`` without its
+    indexed dimensions."""
+    depth = len(op.attributes["dimension_map"])
+    batch = rank_of(moved) - (rank_of(whole) - depth)
+    for i in range(min(batch, rank_of(indices))):
+        have, given = extents.dimension(moved, i), extents.dimension(indices, i)
+        yield Requirement(
+            equal(have, given), f"moves {have} slices in dimension {i}; there are {given} indices"
+        )
+    for i in range(max(batch, 0), rank_of(moved)):
+        size, capacity = extents.dimension(moved, i), extents.dimension(whole, depth + i - batch)
+        yield Requirement(
+            at_most(size, capacity),
+            f"moves slices of {size} elements; dimension {depth + i - batch} has {capacity}",
+        )
+
+
+def _elements(
+    extents: Extents, op: ir.Operation, whole: ir.Value, indices: ir.Value, attribute: str, verb: str
+) -> Iterator[Requirement]:
     dims = [int(d) for d in op.attributes[attribute]]
     for position, dim in enumerate(dims):
         capacity = extents.dimension(whole, dim)
@@ -165,14 +211,18 @@ def _elements(extents: Extents, op: ir.Operation, whole: ir.Value, indices: ir.V
         yield Requirement(
             all_of((at_most(0, at), less(at, capacity))),
             f"{verb} dimension {dim}, which has {capacity}, at the elements of {name_of(indices)}",
-            guards=tuple(Loop(op, extents.symbol(indices, i), ZERO, extents.dimension(indices, i), ONE)
-                         for i in range(rank_of(indices)) if extents.dimension(indices, i).constant is None),
+            guards=tuple(
+                Loop(op, extents.symbol(indices, i), ZERO, extents.dimension(indices, i), ONE)
+                for i in range(rank_of(indices))
+                if extents.dimension(indices, i).constant is None
+            ),
             elements=ElementBound(capacity, indices=indices, position=position, depth=len(dims)),
         )
 
 
 def reads_elements(extents: Extents, op: ir.Operation, condition: Condition) -> bool:
-    """Whether ``condition`` is about values that exist only inside ``op``: its body's, or a tensor's elements."""
+    """Whether ``condition`` is about values that exist only inside ``op``: its body's, or a tensor's
+    elements."""
     for symbol in symbols(condition).values():
         if symbol.ident < 0:
             return True

@@ -1,7 +1,7 @@
 """What integers are: index and integer arithmetic as size terms, i1 values as conditions.
 
-Machine arithmetic wraps; a term says so (`wrap`) wherever its ranges allow it. Where the meaning of an op on negative
-numbers differs (unsigned ops), it is taken only if the operands cannot be negative.
+Machine arithmetic wraps; a term says so (`wrap`) wherever its ranges allow it. Where the meaning of
+an op on negative numbers differs (unsigned ops), it is taken only if the operands cannot be negative.
 """
 
 from __future__ import annotations
@@ -108,7 +108,8 @@ def bits_of(kind: ir.Type) -> int:
     return kind.width if isinstance(kind, ir.IntegerType) else INDEX_BITS
 
 
-# -- rules: (extents, op, result) -> Term or None ----------------------------------------------------------------------
+# -- rules: (extents, op, result) -> Term or None -----------------------------------------------------------
+
 
 def _constant(_extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
     if not isinstance(value.type, (ir.IndexType, ir.IntegerType)):
@@ -120,6 +121,7 @@ def _polynomial(combine: Callable[[Term, Term], Term]) -> Callable:
     def rule(extents: Extents, op: ir.Operation, value: ir.Value) -> Term:
         left, right = (extents.value(operand) for operand in op.operands)
         return wrapped(combine(left, right), bits_of(value.type))
+
     return rule
 
 
@@ -129,6 +131,7 @@ def _function(name: str, unsigned: bool = False) -> Callable:
         if unsigned and any(Bounds().of(t)[0] < 0 for t in terms):
             return None
         return wrapped(apply(name, *terms), bits_of(value.type))
+
     return rule
 
 
@@ -142,8 +145,9 @@ def _same(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
 
 
 def _there_and_back(op: ir.Operation) -> bool:
-    """index_cast of an index_cast of the same type: MLIR folds both away even where the type between is too narrow, so
-    that the value is not what the casts say (see IndexCastOfIndexCast in ArithCanonicalization.td)."""
+    """index_cast of an index_cast of the same type: MLIR folds both away even where the type between
+    is too narrow, so that the value is not what the casts say (see IndexCastOfIndexCast in
+    ArithCanonicalization.td)."""
     source = op.operands[0].owner
     if isinstance(source, ir.Block) or source.operation.name != op.name or op.name != "arith.index_cast":
         return False
@@ -192,8 +196,12 @@ def _select(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
     if condition in (at_most(no, yes), less(no, yes)):
         return apply("max", yes, no)
     chosen = extents.symbol(value)
-    extents.definitions[chosen.ident] = any_of((
-        all_of((condition, equal(term(chosen), yes))), all_of((negation(condition), equal(term(chosen), no)))))
+    extents.definitions[chosen.ident] = any_of(
+        (
+            all_of((condition, equal(term(chosen), yes))),
+            all_of((negation(condition), equal(term(chosen), no))),
+        )
+    )
     return term(chosen)
 
 
@@ -204,7 +212,8 @@ def _dimension(extents: Extents, op: ir.Operation, _value: ir.Value) -> Term | N
 
 
 def _buffer_dimension(extents: Extents, op: ir.Operation, _value: ir.Value) -> Term:
-    """A dimension of what the caller passes; front ends with an ABI of their own read it before IREE's import."""
+    """A dimension of what the caller passes; front ends with an ABI of their own read it before
+    IREE's import."""
     return term(extents.symbol(op.operands[0], ir.IntegerAttr(op.attributes["index"]).value))
 
 
@@ -212,8 +221,9 @@ def _affine(combine: Callable[[list[Term]], Term]) -> Callable:
     def rule(extents: Extents, op: ir.Operation, _value: ir.Value) -> Term:
         map_ = ir.AffineMapAttr(op.attributes["map"]).value
         operands = [extents.value(operand) for operand in op.operands]
-        dims, symbols = operands[:map_.n_dims], operands[map_.n_dims:]
+        dims, symbols = operands[: map_.n_dims], operands[map_.n_dims :]
         return combine([wrapped(affine_term(e, dims, symbols)) for e in map_.results])
+
     return rule
 
 
@@ -231,8 +241,13 @@ def affine_term(expression: ir.AffineExpr, dims: list[Term], symbols: list[Term]
         return left + right
     if isinstance(expression, ir.AffineMulExpr):
         return left * right
-    name = "mod" if isinstance(expression, ir.AffineModExpr) else \
-        "floordiv" if isinstance(expression, ir.AffineFloorDivExpr) else "ceildiv"
+    name = (
+        "mod"
+        if isinstance(expression, ir.AffineModExpr)
+        else "floordiv"
+        if isinstance(expression, ir.AffineFloorDivExpr)
+        else "ceildiv"
+    )
     return apply(name, left, right)
 
 
@@ -264,21 +279,36 @@ _RULES: dict[str, Callable] = {
     "arith.addi": _polynomial(lambda a, b: a + b),
     "arith.subi": _polynomial(lambda a, b: a - b),
     "arith.muli": _polynomial(lambda a, b: product((a, b))),
-    "arith.divsi": _function("tdiv"), "arith.divui": _function("tdiv", unsigned=True),
-    "arith.remsi": _function("trem"), "arith.remui": _function("trem", unsigned=True),
-    "arith.floordivsi": _function("floordiv"), "arith.ceildivsi": _function("ceildiv"),
+    "arith.divsi": _function("tdiv"),
+    "arith.divui": _function("tdiv", unsigned=True),
+    "arith.remsi": _function("trem"),
+    "arith.remui": _function("trem", unsigned=True),
+    "arith.floordivsi": _function("floordiv"),
+    "arith.ceildivsi": _function("ceildiv"),
     "arith.ceildivui": _function("ceildiv", unsigned=True),
-    "arith.minsi": _function("min"), "arith.maxsi": _function("max"),
-    "arith.minui": _function("min", unsigned=True), "arith.maxui": _function("max", unsigned=True),
-    "arith.index_cast": _same, "arith.extsi": _same, "arith.trunci": _same,
-    "arith.index_castui": _same_if_not_negative, "arith.extui": _same_if_not_negative,
-    "arith.shli": _shift_left, "arith.shrsi": _shift_right, "arith.shrui": _shift_right,
+    "arith.minsi": _function("min"),
+    "arith.maxsi": _function("max"),
+    "arith.minui": _function("min", unsigned=True),
+    "arith.maxui": _function("max", unsigned=True),
+    "arith.index_cast": _same,
+    "arith.extsi": _same,
+    "arith.trunci": _same,
+    "arith.index_castui": _same_if_not_negative,
+    "arith.extui": _same_if_not_negative,
+    "arith.shli": _shift_left,
+    "arith.shrsi": _shift_right,
+    "arith.shrui": _shift_right,
     "arith.select": _select,
-    "hal.buffer_view.dim": _buffer_dimension, "tensor.dim": _dimension, "memref.dim": _dimension,
+    "hal.buffer_view.dim": _buffer_dimension,
+    "tensor.dim": _dimension,
+    "memref.dim": _dimension,
     "affine.apply": _affine(lambda results: results[0]),
     "affine.min": _affine(lambda results: apply("min", *results)),
     "affine.max": _affine(lambda results: apply("max", *results)),
-    "tensor.extract": _extract, "util.assume.int": _assumed, "util.optimization_barrier": _assumed,
-    "index.castu": _same_if_not_negative, "index.casts": _same,
+    "tensor.extract": _extract,
+    "util.assume.int": _assumed,
+    "util.optimization_barrier": _assumed,
+    "index.castu": _same_if_not_negative,
+    "index.casts": _same,
     "fissile.boundary": _first,
 }

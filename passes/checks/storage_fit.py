@@ -1,7 +1,8 @@
-"""Decides every storage obligation of a module, and says in findings what does not fit or cannot be known.
+"""Decides every storage obligation of a module, and says in findings what does not fit or cannot be
+known.
 
-PROVED obligations leave no trace. REFUTED ones are errors: every call that gets there breaks them. The others are the
-function's contract: what its caller must keep to.
+PROVED obligations leave no trace. REFUTED ones are errors: every call that gets there breaks them.
+The others are the function's contract: what its caller must keep to.
 """
 
 from __future__ import annotations
@@ -67,9 +68,11 @@ class StorageReport:
         return counts
 
 
-def judge_storage(module: ir.Operation, *, smt_timeout_ms: int = SMT_TIMEOUT_MS,
-                  trust_asserts: bool = True) -> StorageReport:
-    """Collects and decides all obligations. ``smt_timeout_ms`` limits each SMT question; 0 switches SMT off."""
+def judge_storage(
+    module: ir.Operation, *, smt_timeout_ms: int = SMT_TIMEOUT_MS, trust_asserts: bool = True
+) -> StorageReport:
+    """Collects and decides all obligations. ``smt_timeout_ms`` limits each SMT question; 0 switches
+    SMT off."""
     collected = collect(module, trust_asserts=trust_asserts)
     time_outs = 0
     decided: dict[tuple, Decision] = {}
@@ -89,23 +92,35 @@ def _decide(obligation: Obligation, timeout_ms: int) -> Decision:
         return decision
     # It fails whenever it runs. Is it certain to run? If not, a program that never gets there is right.
     runs: Condition = all_of(guard.runs for guard in obligation.guards)
-    if decide(runs, obligation.facts[:obligation.certain], timeout_ms).verdict.answer is Answer.PROVED:
+    if decide(runs, obligation.facts[: obligation.certain], timeout_ms).verdict.answer is Answer.PROVED:
         return decision
-    verdict = Verdict(Answer.UNKNOWN, decision.verdict.tier, "it fails wherever the op runs, which is not certain")
+    verdict = Verdict(
+        Answer.UNKNOWN, decision.verdict.tier, "it fails wherever the op runs, which is not certain"
+    )
     return replace(decision, verdict=verdict)
 
 
-def findings_of(report: StorageReport, asserted: bool, unprotected: Iterable[Obligation] = ()) -> list[Finding]:
-    """FIS201 for what never fits, FIS202 for what the run checks (or, not ``asserted``, nobody), FIS204 and FIS205."""
+def findings_of(
+    report: StorageReport, asserted: bool, unprotected: Iterable[Obligation] = ()
+) -> list[Finding]:
+    """FIS201 for what never fits, FIS202 for what the run checks (or, not ``asserted``, nobody),
+    FIS204 and FIS205."""
     left_out = {id(o) for o in unprotected}
     found = [_refuted(j) for j in report.having(Answer.REFUTED)]
     for judged in _distinct(report.having(Answer.UNKNOWN)):
-        found.append(_unprotected(judged) if id(judged.obligation) in left_out else _unknown(judged, asserted))
+        found.append(
+            _unprotected(judged) if id(judged.obligation) in left_out else _unknown(judged, asserted)
+        )
     for name, op in sorted(report.uncovered.items()):
-        found.append(Finding(
-            "FIS204", f"nothing is known of the sizes that {name} needs: it is not checked", Severity.NOTE, name,
-            places=_places(place_of(op), "not checked"),
-        ))
+        found.append(
+            Finding(
+                "FIS204",
+                f"nothing is known of the sizes that {name} needs: it is not checked",
+                Severity.NOTE,
+                name,
+                places=_places(place_of(op), "not checked"),
+            )
+        )
     return found
 
 
@@ -121,26 +136,45 @@ def _refuted(judged: Judged) -> Finding:
     notes = [f"decided by {verdict.tier}: {verdict.evidence}"]
     if judged.example:
         notes.insert(0, f"for example {judged.example}")
-    return Finding("FIS201", judged.sentence, Severity.ERROR, _subject(judged.obligation),
-                   places=_places(judged.obligation.place, "never fits"), notes=tuple(notes))
+    return Finding(
+        "FIS201",
+        judged.sentence,
+        Severity.ERROR,
+        _subject(judged.obligation),
+        places=_places(judged.obligation.place, "never fits"),
+        notes=tuple(notes),
+    )
 
 
 def _unknown(judged: Judged, asserted: bool) -> Finding:
     verdict = judged.decision.verdict
-    notes = ["checked at run time: a call that breaks it returns FAILED_PRECONDITION with this sentence"] \
-        if asserted else ["not checked at run time: a call that breaks it reads or writes past its storage"]
+    notes = (
+        ["checked at run time: a call that breaks it returns FAILED_PRECONDITION with this sentence"]
+        if asserted
+        else ["not checked at run time: a call that breaks it reads or writes past its storage"]
+    )
     if judged.example:
         notes.append(f"breaks with {judged.example}")
     notes.append(f"{verdict.tier}: {verdict.evidence}")
-    return Finding("FIS202", judged.sentence, Severity.NOTE if asserted else Severity.WARNING,
-                   _subject(judged.obligation), places=_places(judged.obligation.place, "may not fit"),
-                   notes=tuple(notes))
+    return Finding(
+        "FIS202",
+        judged.sentence,
+        Severity.NOTE if asserted else Severity.WARNING,
+        _subject(judged.obligation),
+        places=_places(judged.obligation.place, "may not fit"),
+        notes=tuple(notes),
+    )
 
 
 def _unprotected(judged: Judged) -> Finding:
-    return Finding("FIS205", judged.sentence, Severity.WARNING, _subject(judged.obligation),
-                   places=_places(judged.obligation.place, "may not fit, and nothing checks it"),
-                   notes=("no check of it can be placed outside of a dispatch",))
+    return Finding(
+        "FIS205",
+        judged.sentence,
+        Severity.WARNING,
+        _subject(judged.obligation),
+        places=_places(judged.obligation.place, "may not fit, and nothing checks it"),
+        notes=("no check of it can be placed outside of a dispatch",),
+    )
 
 
 def _subject(obligation: Obligation) -> str:
@@ -172,5 +206,9 @@ def smt_note() -> Finding | None:
     """FIS206 where the SMT tier cannot run, None where it can."""
     if smt.available():
         return None
-    return Finding("FIS206", "no SMT solver is installed: constants and intervals decide alone, more is left to the run",
-                   Severity.NOTE, notes=("pip install 'fissile[storage]' installs z3",))
+    return Finding(
+        "FIS206",
+        "no SMT solver is installed: constants and intervals decide alone, more is left to the run",
+        Severity.NOTE,
+        notes=("pip install 'fissile[storage]' installs z3",),
+    )

@@ -28,15 +28,17 @@ from .term_ops import TermWriter
 class AssertBounds(Pass):
     """Proves that every op stays inside its storage, and asserts what it cannot prove.
 
-    An obligation that is proved leaves nothing in the program. One that no call can meet stops the pipeline (FIS201).
-    The others become `cf.assert`, each once, at the function's entry where the arguments decide it, else as far out of
-    loops and branches as its sizes allow; never inside a dispatch. Run it on ops on tensors, after IREE's input
-    conversion and before global optimisation.
+    An obligation that is proved leaves nothing in the program. One that no call can meet stops the
+    pipeline (FIS201). The others become `cf.assert`, each once, at the function's entry where the
+    arguments decide it, else as far out of loops and branches as its sizes allow; never inside a
+    dispatch. Run it on ops on tensors, after IREE's input conversion and before global optimisation.
     """
 
     name: ClassVar[str] = "fissile-assert-bounds"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "cf", "tensor", "linalg", "memref")
-    smt_timeout_ms: int = option(SMT_TIMEOUT_MS, "limit for each question to the SMT solver; 0 does without it")
+    smt_timeout_ms: int = option(
+        SMT_TIMEOUT_MS, "limit for each question to the SMT solver; 0 does without it"
+    )
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         judged = judge_storage(op, smt_timeout_ms=self.smt_timeout_ms)
@@ -51,8 +53,8 @@ class AssertBounds(Pass):
 
 @dataclass(frozen=True)
 class Placed:
-    """``asserts`` were added, ``at_entry`` of them at a function's entry and ``elementwise`` of them with a dispatch of
-    their own; ``unprotected`` are obligations that no assert can check."""
+    """``asserts`` were added, ``at_entry`` of them at a function's entry and ``elementwise`` of them
+    with a dispatch of their own; ``unprotected`` are obligations that no assert can check."""
 
     asserts: int
     at_entry: int
@@ -66,7 +68,8 @@ def is_assertable(extents: Extents, obligation: Obligation) -> bool:
 
 
 def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
-    """Adds one assert for each different condition and place. Equal conditions at the entry are checked once."""
+    """Adds one assert for each different condition and place. Equal conditions at the entry are
+    checked once."""
     entries: dict[ir.Block, tuple[ir.Operation, dict[Condition, Judged]]] = {}
     inside: dict[tuple[ir.Operation, Condition], tuple[AssertPlace, Judged]] = {}
     elementwise: list[Judged] = []

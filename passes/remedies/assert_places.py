@@ -1,6 +1,8 @@
-"""Where the check of an obligation goes: as far out of branches and loops as its sizes allow, at best to the entry.
+"""Where the check of an obligation goes: as far out of branches and loops as its sizes allow, at best
+to the entry.
 
-Crossing a branch makes the check conditional; crossing a loop replaces the loop's variable by its worst value.
+Crossing a branch makes the check conditional; crossing a loop replaces the loop's variable by its
+worst value.
 """
 
 from __future__ import annotations
@@ -10,21 +12,45 @@ from dataclasses import dataclass
 from iree.compiler import ir
 
 from fissile.passes.analysis.conditions import (
-    FALSE, All, Any, Compare, Condition, all_of, any_of, negation, replace, symbols,
+    FALSE,
+    All,
+    Any,
+    Compare,
+    Condition,
+    all_of,
+    any_of,
+    negation,
+    replace,
+    symbols,
 )
 from fissile.passes.analysis.extents import Extents, is_argument
-from fissile.passes.analysis.obligations import FUNCTIONS, Branch, Loop, Obligation, argument_symbols
+from fissile.passes.analysis.obligations import (
+    FUNCTIONS,
+    TRANSPARENT,
+    Branch,
+    Loop,
+    Obligation,
+    argument_symbols,
+)
 from fissile.passes.analysis.structured_rules import reads_elements
 from fissile.passes.analysis.size_terms import Term, apply, symbols_of
 
-HOST_REGIONS = (*FUNCTIONS, "util.initializer", "scf.for", "scf.if", "scf.while", "scf.index_switch",
-                "scf.execute_region")
+HOST_REGIONS = (
+    *FUNCTIONS,
+    "util.initializer",
+    "scf.for",
+    "scf.if",
+    "scf.while",
+    "scf.index_switch",
+    "scf.execute_region",
+)
 """Ops whose regions run on the host, outside of any dispatch: an assert may stand there."""
 
 
 @dataclass(frozen=True)
 class AssertPlace:
-    """``condition`` is to be checked before ``anchor``; ``at_entry`` where it depends on the arguments alone."""
+    """``condition`` is to be checked before ``anchor``; ``at_entry`` where it depends on the
+    arguments alone."""
 
     anchor: ir.Operation
     condition: Condition
@@ -47,6 +73,12 @@ def place_assert(extents: Extents, obligation: Obligation) -> AssertPlace | None
             crossed_all = False
             break
         anchor, condition = guard.op, outer
+    while (
+        anchor.parent is not None
+        and anchor.parent.name in TRANSPARENT
+        and _available(extents, condition, anchor.parent.operation)
+    ):
+        anchor = anchor.parent.operation
     if reads_elements(extents, obligation.op, condition) or not _on_host(anchor):
         return None
     function = _function(anchor)
@@ -105,8 +137,10 @@ def _worst_compare(compare: Compare, loop: Loop) -> Condition | None:
 
 def _available(extents: Extents, condition: Condition, anchor: ir.Operation) -> bool:
     """Whether every value of ``condition`` exists before ``anchor``."""
-    return all(symbol.ident >= 0 and exists_before(extents.handle(symbol).value, anchor)
-               for symbol in symbols(condition).values())
+    return all(
+        symbol.ident >= 0 and exists_before(extents.handle(symbol).value, anchor)
+        for symbol in symbols(condition).values()
+    )
 
 
 def exists_before(value: ir.Value, anchor: ir.Operation) -> bool:
@@ -145,4 +179,3 @@ def _function(op: ir.Operation) -> ir.Operation | None:
     while outer is not None and outer.name not in FUNCTIONS:
         outer = _parent(outer)
     return outer
-

@@ -1,7 +1,8 @@
 """Destinations for structured ops whose shape comes from the op, not from hand.
 
-A destination-style op writes into a tensor that somebody has to make in the right size. The loops of the op and the
-shapes of its inputs say that size, also where an input is read through a window (a convolution's image).
+A destination-style op writes into a tensor that somebody has to make in the right size. The loops of
+the op and the shapes of its inputs say that size, also where an input is read through a window (a
+convolution's image).
 """
 
 from __future__ import annotations
@@ -18,12 +19,19 @@ from fissile.passes.analysis.size_terms import Term, apply, term
 from .term_ops import TermWriter
 
 
-def make_destination(inputs: Sequence[ir.Value], input_maps: Sequence[ir.AffineMap], output_map: ir.AffineMap,
-                     element_type: ir.Type, ip: ir.InsertionPoint) -> ir.Value:
-    """A tensor.empty for the output that ``output_map`` indexes, sized by the loops that the inputs span.
+def make_destination(
+    inputs: Sequence[ir.Value],
+    input_maps: Sequence[ir.AffineMap],
+    output_map: ir.AffineMap,
+    element_type: ir.Type,
+    ip: ir.InsertionPoint,
+) -> ir.Value:
+    """A tensor.empty for the output that ``output_map`` indexes, sized by the loops that the inputs
+    span.
 
-    Raises UsageError where the inputs do not tell the extent of a loop that the output needs. A window of extent k and
-    stride s over n elements gives floor((n - k) / s) + 1. Use it inside ``with location``.
+    Raises UsageError where the inputs do not tell the extent of a loop that the output needs. A
+    window of extent k and stride s over n elements gives floor((n - k) / s) + 1. Use it inside ``with
+    location``.
     """
     extents = Extents()
     sizes = loop_sizes(extents, inputs, input_maps)
@@ -33,16 +41,21 @@ def make_destination(inputs: Sequence[ir.Value], input_maps: Sequence[ir.AffineM
             raise UsageError(f"result {number} of the output map is no loop: {expression}")
         size = sizes[ir.AffineDimExpr(expression).position]
         if size is None:
-            raise UsageError(f"no input tells the extent of loop {expression}",
-                             "add an operand that it indexes, or give the destination by hand")
+            raise UsageError(
+                f"no input tells the extent of loop {expression}",
+                "add an operand that it indexes, or give the destination by hand",
+            )
         shape.append(size)
     writer = TermWriter(extents, ip)
     given = [size.constant if size.constant is not None else writer.index(size) for size in shape]
     return tensor.EmptyOp(given, element_type, ip=ip).result
 
 
-def loop_sizes(extents: Extents, inputs: Sequence[ir.Value], maps: Sequence[ir.AffineMap]) -> list[Term | None]:
-    """The extent of each loop: first those that index a dimension alone, then those that windows leave over."""
+def loop_sizes(
+    extents: Extents, inputs: Sequence[ir.Value], maps: Sequence[ir.AffineMap]
+) -> list[Term | None]:
+    """The extent of each loop: first those that index a dimension alone, then those that windows
+    leave over."""
     sizes: list[Term | None] = [None] * maps[0].n_dims
     windows: list[tuple[Term, dict[int, int]]] = []
     for value, map_ in zip(inputs, maps, strict=True):
@@ -55,7 +68,9 @@ def loop_sizes(extents: Extents, inputs: Sequence[ir.Value], maps: Sequence[ir.A
     for have, strides in windows:
         unknown = [loop for loop in strides if sizes[loop] is None]
         if len(unknown) == 1 and strides[unknown[0]] > 0:
-            covered = sum(((sizes[loop] - 1) * by for loop, by in strides.items() if loop != unknown[0]), term(1))
+            covered = sum(
+                ((sizes[loop] - 1) * by for loop, by in strides.items() if loop != unknown[0]), term(1)
+            )
             sizes[unknown[0]] = apply("floordiv", have - covered, strides[unknown[0]]) + 1
     return sizes
 

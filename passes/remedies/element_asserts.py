@@ -1,8 +1,9 @@
 """Checks of indices that only a dispatch sees: one reduction over them, read back, and one assert.
 
-A gather reads where the elements of a tensor say. No term knows them, and IREE drops an assert inside a dispatch. So a
-small structured op computes the same indices and says whether some are out of bounds, one bit for each check. The price is one more
-dispatch and a wait for its result, before the op that is checked.
+A gather reads where the elements of a tensor say. No term knows them, and IREE drops an assert inside
+a dispatch. So a small structured op computes the same indices and says whether some are out of
+bounds, one bit for each check. The price is one more dispatch and a wait for its result, before the
+op that is checked.
 """
 
 from __future__ import annotations
@@ -33,14 +34,17 @@ def can_check(obligation: Obligation) -> bool:
     if bound.indices is not None:
         return isinstance(bound.indices.type, ir.RankedTensorType)
     op = obligation.op
-    return (op.name.startswith("linalg.") and indexing_maps(op) is not None and all(
-        isinstance(v.type, ir.RankedTensorType) or not is_shaped(v) for v in op.operands)
-        and all(inner.name.startswith(REPEATABLE) for inner in _slice(op, [_watched(bound)])))
+    return (
+        op.name.startswith("linalg.")
+        and indexing_maps(op) is not None
+        and all(isinstance(v.type, ir.RankedTensorType) or not is_shaped(v) for v in op.operands)
+        and all(inner.name.startswith(REPEATABLE) for inner in _slice(op, [_watched(bound)]))
+    )
 
 
 def check_elements(extents: Extents, obligations: Sequence[Obligation]) -> list[ir.Value]:
-    """For each of the obligations of one op (at most MAX_CHECKS) an i1, computed before the op by one reduction for
-    all of them, that is true where all its indices are in bounds."""
+    """For each of the obligations of one op (at most MAX_CHECKS) an i1, computed before the op by one
+    reduction for all of them, that is true where all its indices are in bounds."""
     bounds, op = [o.elements for o in obligations], obligations[0].op
     at = ir.InsertionPoint(op)
     i32 = ir.IntegerType.get_signless(32, op.context)
@@ -49,12 +53,20 @@ def check_elements(extents: Extents, obligations: Sequence[Obligation]) -> list[
         sizes = [writer.index(b.size) if b.size is not None else None for b in bounds]
         over = _over_indices if bounds[0].indices is not None else _over_body
         flags = tensor.extract(over(op, bounds, sizes, at), [], ip=at)
-        return [arith.cmpi(_EQ, arith.andi(flags, arith.constant(i32, 1 << bit, ip=at), ip=at),
-                           arith.constant(i32, 0, ip=at), ip=at) for bit in range(len(bounds))]
+        return [
+            arith.cmpi(
+                _EQ,
+                arith.andi(flags, arith.constant(i32, 1 << bit, ip=at), ip=at),
+                arith.constant(i32, 0, ip=at),
+                ip=at,
+            )
+            for bit in range(len(bounds))
+        ]
 
 
-def _over_indices(_op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence[ir.Value],
-                  at: ir.InsertionPoint) -> ir.Value:
+def _over_indices(
+    _op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence[ir.Value], at: ir.InsertionPoint
+) -> ir.Value:
     indices = bounds[0].indices
     rank = rank_of(indices)
 
@@ -73,8 +85,9 @@ def _over_indices(_op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequ
     return _reduction([indices], [ir.AffineMap.get_identity(rank)], rank, body, at)
 
 
-def _over_body(op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence[ir.Value | None],
-               at: ir.InsertionPoint) -> ir.Value:
+def _over_body(
+    op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence[ir.Value | None], at: ir.InsertionPoint
+) -> ir.Value:
     watched = [_watched(b) for b in bounds]
     slice_, block = _slice(op, watched), op.regions[0].blocks[0]
     read = [*watched, *(v for o in slice_ for v in o.operands)]
@@ -83,7 +96,9 @@ def _over_body(op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence
     loops = {ir.IntegerAttr(o.attributes["dim"]).value for o in slice_ if o.name == "linalg.index"}
     # Every loop that is used needs an operand that tells its extent: a shaped one that indexes it alone.
     for number, (operand, map_) in enumerate(zip(op.operands, maps)):
-        missing = (loops | {d for n in chosen for d in _dims(maps[n])}) - {d for n in chosen for d in _plain_dims(maps[n])}
+        missing = (loops | {d for n in chosen for d in _dims(maps[n])}) - {
+            d for n in chosen for d in _plain_dims(maps[n])
+        }
         if missing & set(_plain_dims(map_)) and is_shaped(operand) and number not in chosen:
             chosen.append(number)
     kept = sorted(loops | {d for n in chosen for d in _dims(maps[n])})
@@ -111,13 +126,19 @@ def _over_body(op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence
                 found.append(_outside(_as_index(value, inner), size, inner))
         return found
 
-    new_maps = [ir.AffineMap.get(len(kept), 0, [_renamed(e, renamed) for e in maps[n].results]) for n in chosen]
+    new_maps = [
+        ir.AffineMap.get(len(kept), 0, [_renamed(e, renamed) for e in maps[n].results]) for n in chosen
+    ]
     return _reduction([op.operands[n] for n in chosen], new_maps, len(kept), body, at)
 
 
-def _reduction(inputs: Sequence[ir.Value], maps: Sequence[ir.AffineMap], loops: int,
-               body: Callable[[Sequence[ir.Value], ir.InsertionPoint], list[ir.Value]],
-               at: ir.InsertionPoint) -> ir.Value:
+def _reduction(
+    inputs: Sequence[ir.Value],
+    maps: Sequence[ir.AffineMap],
+    loops: int,
+    body: Callable[[Sequence[ir.Value], ir.InsertionPoint], list[ir.Value]],
+    at: ir.InsertionPoint,
+) -> ir.Value:
     """A tensor<i32> whose bit n says that the n-th i1 of ``body`` is true at some point of the loops."""
     i32 = ir.IntegerType.get_signless(32)
     kind = ir.RankedTensorType.get([], i32)
@@ -145,7 +166,9 @@ def _outside(index: ir.Value, size: ir.Value, at: ir.InsertionPoint) -> ir.Value
 
 
 def _as_index(value: ir.Value, at: ir.InsertionPoint) -> ir.Value:
-    return value if isinstance(value.type, ir.IndexType) else arith.index_cast(ir.IndexType.get(), value, ip=at)
+    return (
+        value if isinstance(value.type, ir.IndexType) else arith.index_cast(ir.IndexType.get(), value, ip=at)
+    )
 
 
 def _watched(bound: ElementBound) -> ir.Value:

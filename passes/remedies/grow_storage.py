@@ -13,9 +13,9 @@ from fissile.dialect import ops_of, place_of
 from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.conditions import at_most
 from fissile.passes.analysis.extents import Extents, i64s
+from fissile.passes.analysis.memory_rules import bytes_of_element
 from fissile.passes.analysis.proof import decide
 from fissile.passes.analysis.size_terms import Term, apply, product, symbols_of, term
-from fissile.passes.analysis.storage_rules import bytes_of_element
 from fissile.passes.definition import Pass, register_pass
 from fissile.verdict import Answer
 
@@ -26,13 +26,14 @@ from .term_ops import TermWriter
 @register_pass
 @dataclass(frozen=True)
 class GrowStorage(Pass):
-    """Replaces a fixed capacity by one computed from the sizes that use it, where the storage does not escape.
+    """Replaces a fixed capacity by one computed from the sizes that use it, where the storage does
+    not escape.
 
-    Two kinds of storage grow: a fissile.alloc_storage that only fissile.alloc_tensor and fissile.kill use, and a
-    tensor.empty of static shape that is only filled, written by tensor.insert_slice and read by tensor.extract_slice.
-    The new capacity is the largest end of all uses, and never less than the old one. A storage whose uses are proved to
-    fit is left as it is; so is one whose sizes are not known where it is made, or that reaches another op. Each storage
-    that grows is told (FIS207).
+    Two kinds of storage grow: a fissile.alloc_storage that only fissile.alloc_tensor and fissile.kill
+    use, and a tensor.empty of static shape that is only filled, written by tensor.insert_slice and
+    read by tensor.extract_slice. The new capacity is the largest end of all uses, and never less than
+    the old one. A storage whose uses are proved to fit is left as it is; so is one whose sizes are
+    not known where it is made, or that reaches another op. Each storage that grows is told (FIS207).
     """
 
     name: ClassVar[str] = "fissile-grow-storage"
@@ -120,8 +121,9 @@ def _chain(empty: ir.Operation) -> tuple[list[ir.Operation], list[ir.Operation]]
     return written, slices
 
 
-def _retype(extents: Extents, empty: ir.Operation, written: list[ir.Operation], shape: list[Term],
-            grown: list[Term]) -> None:
+def _retype(
+    extents: Extents, empty: ir.Operation, written: list[ir.Operation], shape: list[Term], grown: list[Term]
+) -> None:
     with empty.context, empty.location:
         writer = TermWriter(extents, ir.InsertionPoint(empty))
         element = ir.RankedTensorType(empty.results[0].type).element_type
@@ -150,6 +152,11 @@ def _text(shape: list[Term]) -> str:
 
 def _told(op: ir.Operation, before: str, after: str) -> Finding:
     place = place_of(op)
-    return Finding("FIS207", f"storage of {before} has now {after}", Severity.NOTE, op.name,
-                   places=(place,) if place else (),
-                   helps=(Help("capacity from the sizes that use it", GrowStorage.name, applied=True),))
+    return Finding(
+        "FIS207",
+        f"storage of {before} has now {after}",
+        Severity.NOTE,
+        op.name,
+        places=(place,) if place else (),
+        helps=(Help("capacity from the sizes that use it", GrowStorage.name, applied=True),),
+    )

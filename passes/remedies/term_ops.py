@@ -1,7 +1,7 @@
 """Writes size terms and conditions back into a program, as arith ops whose result is exact.
 
-A term is a number without bounds, an index has 64 bits. Where a computation could wrap, the condition that uses it
-also checks that it did not: a size that does not fit 64 bits fits no storage.
+A term is a number without bounds, an index has 64 bits. Where a computation could wrap, the condition
+that uses it also checks that it did not: a size that does not fit 64 bits fits no storage.
 """
 
 from __future__ import annotations
@@ -12,10 +12,19 @@ from dataclasses import dataclass
 from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
-from fissile.passes.analysis.conditions import TRUE, All, Any, Compare, Condition
+from fissile.passes.analysis.conditions import TRUE, All, Compare, Condition
 from fissile.passes.analysis.extents import Extents
 from fissile.passes.analysis.intervals import Bounds
-from fissile.passes.analysis.size_terms import INDEX_BITS, INDEX_MAX, INDEX_MIN, Apply, Atom, Monomial, Symbol, Term
+from fissile.passes.analysis.size_terms import (
+    INDEX_BITS,
+    INDEX_MAX,
+    INDEX_MIN,
+    Apply,
+    Atom,
+    Monomial,
+    Symbol,
+    Term,
+)
 
 BUFFER_VIEW = "!hal.buffer_view"
 """The type of a tensor that crosses IREE's ABI."""
@@ -65,7 +74,8 @@ class TermWriter:
         return result
 
     def _compare(self, compare: Compare) -> ir.Value:
-        """Positive parts on the left, negative ones on the right: a difference could wrap where the sides do not."""
+        """Positive parts on the left, negative ones on the right: a difference could wrap where the
+        sides do not."""
         left = self._sum({m: c for m, c in compare.term.monomials.items() if c > 0})
         right = self._sum({m: -c for m, c in compare.term.monomials.items() if c < 0})
         predicate = {"<=": _SLE, "==": _EQ, "!=": _NE}[compare.relation]
@@ -82,7 +92,10 @@ class TermWriter:
     def _sum(self, monomials: dict[Monomial, int], wraps: bool = False) -> _Computed:
         """The sum of the monomials; ``wraps`` where it is meant to wrap, so that nothing need be checked."""
         total: _Computed | None = None
-        small = wraps or sum(max(map(abs, self._bounds.of(Term({m: c})))) for m, c in monomials.items()) <= INDEX_MAX
+        small = (
+            wraps
+            or sum(max(map(abs, self._bounds.of(Term({m: c})))) for m, c in monomials.items()) <= INDEX_MAX
+        )
         for monomial, factor in sorted(monomials.items(), key=lambda mc: -len(mc[0])):
             part = self._product(monomial, factor, wraps)
             total = part if total is None else self._added(total, part, small)
@@ -132,7 +145,8 @@ class TermWriter:
         low, high = self._bounds.of(Term({monomial: 1}))
         if wraps or INDEX_MIN <= low and high <= INDEX_MAX:
             return _Computed(value, exact)
-        # No overflow exactly where dividing by a gives b back; a = 0 cannot overflow and a = -1 only for the smallest.
+        # No overflow exactly where dividing by a gives b back; a = 0 cannot overflow and a = -1 only for
+        # the smallest.
         zero, one, minus_one = self._constant(0), self._constant(1), self._constant(-1)
         is_zero = arith.cmpi(_EQ, a.value, zero, ip=self._at)
         is_minus_one = arith.cmpi(_EQ, a.value, minus_one, ip=self._at)
@@ -144,7 +158,9 @@ class TermWriter:
 
     def _atom(self, atom: Atom) -> _Computed:
         if atom not in self._atoms:
-            self._atoms[atom] = _Computed(self._symbol(atom)) if isinstance(atom, Symbol) else self._function(atom)
+            self._atoms[atom] = (
+                _Computed(self._symbol(atom)) if isinstance(atom, Symbol) else self._function(atom)
+            )
         return self._atoms[atom]
 
     def _symbol(self, symbol: Symbol) -> ir.Value:
@@ -153,8 +169,9 @@ class TermWriter:
         if handle.dimension is not None:
             if str(value.type) == BUFFER_VIEW:
                 index = ir.IntegerAttr.get(self._index, handle.dimension)
-                return ir.Operation.create("hal.buffer_view.dim", [self._index], [value], {"index": index},
-                                           ip=self._at).results[0]
+                return ir.Operation.create(
+                    "hal.buffer_view.dim", [self._index], [value], {"index": index}, ip=self._at
+                ).results[0]
             if isinstance(value.type, ir.MemRefType):
                 from iree.compiler.dialects import memref
 
@@ -173,7 +190,10 @@ class TermWriter:
             value = self._sum(atom.arguments[0].monomials, wraps=True).value
             if atom.parameter < INDEX_BITS:
                 # Not by casts: MLIR folds a cast to a narrow integer and back into nothing.
-                half, mask = self._constant(1 << (atom.parameter - 1)), self._constant((1 << atom.parameter) - 1)
+                half, mask = (
+                    self._constant(1 << (atom.parameter - 1)),
+                    self._constant((1 << atom.parameter) - 1),
+                )
                 low = arith.andi(arith.addi(value, half, ip=self._at), mask, ip=self._at)
                 value = arith.subi(low, half, ip=self._at)
             return _Computed(value)
@@ -194,8 +214,8 @@ class TermWriter:
         return _Computed(self._divided(atom.function, a, b), exact)
 
     def _divisor(self, a: ir.Value, b: ir.Value, a_low: int, b_low: int) -> tuple[ir.Value, ir.Value]:
-        """A divisor that is safe to divide by, and where it is ``b``: a division by 0, or of the smallest index by -1,
-        would end the process."""
+        """A divisor that is safe to divide by, and where it is ``b``: a division by 0, or of the
+        smallest index by -1, would end the process."""
         defined = arith.cmpi(_NE, b, self._constant(0), ip=self._at)
         if b_low < 0 and a_low == INDEX_MIN:
             small = arith.cmpi(_NE, a, self._constant(INDEX_MIN), ip=self._at)
@@ -204,7 +224,12 @@ class TermWriter:
         return arith.select(defined, b, self._constant(1), ip=self._at), defined
 
     def _divided(self, function: str, a: ir.Value, b: ir.Value) -> ir.Value:
-        direct = {"tdiv": arith.divsi, "trem": arith.remsi, "floordiv": arith.floordivsi, "ceildiv": arith.ceildivsi}
+        direct = {
+            "tdiv": arith.divsi,
+            "trem": arith.remsi,
+            "floordiv": arith.floordivsi,
+            "ceildiv": arith.ceildivsi,
+        }
         if function in direct:
             return direct[function](a, b, ip=self._at)
         rest, zero = arith.remsi(a, b, ip=self._at), self._constant(0)  # a mod with a divisor above 0

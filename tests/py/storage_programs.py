@@ -1,7 +1,8 @@
 """Random programs whose sizes lie below, at and above their capacities, with what each call must do.
 
-A program is built step by step as MLIR text and as a Python function side by side: the function returns the result,
-or raises Violation where a size does not fit. It is the oracle: it shares nothing with the code under test.
+A program is built step by step as MLIR text and as a Python function side by side: the function
+returns the result, or raises Violation where a size does not fit. It is the oracle: it shares nothing
+with the code under test.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 LARGEST = 4096
-"""Calls that would legally make a tensor of more elements are left out: they are about memory, not about bounds."""
+"""Calls that would legally make a tensor of more elements are left out: they are about memory, not
+about bounds."""
 
 
 class Violation(Exception):
@@ -79,11 +81,14 @@ class Program:
     def text(self) -> str:
         arguments = ", ".join(f"{name}: {kind}" for name, kind in self.arguments)
         body = "\n".join(f"  {line}" for line in self.lines)
-        return (f"func.func @main({arguments}) -> {self.result.type} {{\n{body}\n"
-                f"  return {self.result.name} : {self.result.type}\n}}\n")
+        return (
+            f"func.func @main({arguments}) -> {self.result.type} {{\n{body}\n"
+            f"  return {self.result.name} : {self.result.type}\n}}\n"
+        )
 
     def run(self, call: dict[str, object]) -> np.ndarray:
-        """The result, or Violation, or TooLarge. A static size in an argument's type is the caller's duty too."""
+        """The result, or Violation, or TooLarge. A static size in an argument's type is the caller's
+        duty too."""
         values = dict(call)
         for name, kind in self.arguments:
             if kind.startswith("tensor"):
@@ -95,7 +100,8 @@ class Program:
 
 
 class Builder:
-    """Draws steps. Every tensor step is preceded or followed by an elementwise op often enough to be a dispatch."""
+    """Draws steps. Every tensor step is preceded or followed by an elementwise op often enough to be
+    a dispatch."""
 
     def __init__(self, draw: Callable) -> None:
         self.draw = draw
@@ -149,8 +155,10 @@ class Builder:
         k = self.draw(st.integers(1, 4))
         other, name = self.constant(k), self.p.fresh("e")
         op, compute = {
-            "add": ("addi", lambda a: wrap(a + k)), "sub": ("subi", lambda a: wrap(a - k)),
-            "mul": ("muli", lambda a: wrap(a * k)), "min": ("minsi", lambda a: min(a, k)),
+            "add": ("addi", lambda a: wrap(a + k)),
+            "sub": ("subi", lambda a: wrap(a - k)),
+            "mul": ("muli", lambda a: wrap(a * k)),
+            "min": ("minsi", lambda a: min(a, k)),
             "max": ("maxsi", lambda a: max(a, k)),
             "floordiv": ("divsi", lambda a: abs(a) // k * (1 if a >= 0 else -1)),
         }[kind]
@@ -175,7 +183,7 @@ class Builder:
         self.tensors.append(made)
         return made
 
-    # -- steps -----------------------------------------------------------------------------------------------------
+    # -- steps ----------------------------------------------------------------------------------------------
 
     def doubled(self, t: Tensor) -> Tensor:
         sizes = [self.dim(t, i).name for i, d in enumerate(t.dims) if d is None]
@@ -188,7 +196,9 @@ class Builder:
             f"{empty} = tensor.empty({', '.join(sizes)}) : {t.type}",
             f"{made.name} = linalg.generic {{indexing_maps = [{map_}, {map_}], iterator_types = [{loops}]}} "
             f"ins({t.name} : {t.type}) outs({empty} : {t.type}) {{",
-            "^bb0(%p: f32, %q: f32):", "  %r = arith.addf %p, %p : f32", "  linalg.yield %r : f32",
+            "^bb0(%p: f32, %q: f32):",
+            "  %r = arith.addf %p, %p : f32",
+            "  linalg.yield %r : f32",
             f"}} -> {t.type}",
         ]
         return made
@@ -209,9 +219,11 @@ class Builder:
         made = self.made("y", a.dims, run)
         self.p.lines += [
             f"{empty} = tensor.empty({', '.join(size)}) : {a.type}",
-            f"{made.name} = linalg.generic {{indexing_maps = [{map_}, {map_}, {map_}], iterator_types = [\"parallel\"]}} "
+            f'{made.name} = linalg.generic {{indexing_maps = [{map_}, {map_}, {map_}], iterator_types = ["parallel"]}} '
             f"ins({a.name}, {b.name} : {a.type}, {b.type}) outs({empty} : {a.type}) {{",
-            "^bb0(%p: f32, %q: f32, %o: f32):", "  %r = arith.addf %p, %q : f32", "  linalg.yield %r : f32",
+            "^bb0(%p: f32, %q: f32, %o: f32):",
+            "  %r = arith.addf %p, %q : f32",
+            "  linalg.yield %r : f32",
             f"}} -> {a.type}",
         ]
         return made
@@ -225,8 +237,10 @@ class Builder:
             return v[t.name][offset:][::stride][:size] if size else np.zeros(0, np.float32)
 
         made = self.made("s", (None,), run)
-        self.p.lines.append(f"{made.name} = tensor.extract_slice {t.name}[{o.name}] [{n.name}] [{stride}] : "
-                            f"{t.type} to {made.type}")
+        self.p.lines.append(
+            f"{made.name} = tensor.extract_slice {t.name}[{o.name}] [{n.name}] [{stride}] : "
+            f"{t.type} to {made.type}"
+        )
         return self.doubled(made)
 
     def extract_rows(self) -> Tensor:
@@ -237,11 +251,15 @@ class Builder:
         def run(v: dict) -> np.ndarray:
             offset, size = o.value(v), n.value(v)
             fits(offset, size, 1, v[t.name].shape[0])
-            return v[t.name][offset:offset + size] if size else np.zeros((0, v[t.name].shape[1]), np.float32)
+            return (
+                v[t.name][offset : offset + size] if size else np.zeros((0, v[t.name].shape[1]), np.float32)
+            )
 
         made = self.made("s", (None, width), run)
-        self.p.lines.append(f"{made.name} = tensor.extract_slice {t.name}[{o.name}, 0] [{n.name}, {columns}] [1, 1] : "
-                            f"{t.type} to {made.type}")
+        self.p.lines.append(
+            f"{made.name} = tensor.extract_slice {t.name}[{o.name}, 0] [{n.name}, {columns}] [1, 1] : "
+            f"{t.type} to {made.type}"
+        )
         return self.doubled(made)
 
     def insert(self) -> Tensor:
@@ -255,13 +273,15 @@ class Builder:
             require(v[source.name].shape[0] == count)
             result = v[target.name].copy()
             if count:
-                result[offset:offset + count] = v[source.name]
+                result[offset : offset + count] = v[source.name]
             return result
 
         doubled = self.doubled(source)
         made = self.made("w", target.dims, lambda v: run({**v, source.name: v[doubled.name]}))
-        self.p.lines.append(f"{made.name} = tensor.insert_slice {doubled.name} into {target.name}[{o.name}] [{size}] [1] : "
-                            f"{doubled.type} into {target.type}")
+        self.p.lines.append(
+            f"{made.name} = tensor.insert_slice {doubled.name} into {target.name}[{o.name}] [{size}] [1] : "
+            f"{doubled.type} into {target.type}"
+        )
         return made
 
     def guarded_insert(self) -> Tensor:
@@ -271,8 +291,12 @@ class Builder:
         condition, zero = self.p.fresh("b"), self.constant(0)
         size = self.dim(source, 0).name if source.dims[0] is None else str(source.dims[0])
         predicate = self.pick(["sle", "slt", "sge", "ult"])
-        holds = {"sle": lambda a, b: a <= b, "slt": lambda a, b: a < b, "sge": lambda a, b: a >= b,
-                 "ult": lambda a, b: a % 2**64 < b}[predicate]
+        holds = {
+            "sle": lambda a, b: a <= b,
+            "slt": lambda a, b: a < b,
+            "sge": lambda a, b: a >= b,
+            "ult": lambda a, b: a % 2**64 < b,
+        }[predicate]
 
         def run(v: dict) -> np.ndarray:
             if not holds(n.value(v), limit.value(v)):
@@ -281,7 +305,7 @@ class Builder:
             fits(offset, count, 1, v[target.name].shape[0])
             result = v[target.name].copy()
             if count:
-                result[offset:offset + count] = v[source.name]
+                result[offset : offset + count] = v[source.name]
             return result
 
         made = self.made("g", target.dims, run)
@@ -292,20 +316,26 @@ class Builder:
             f"  {inner} = tensor.insert_slice {source.name} into {target.name}[{n.name}] [{size}] [1] : "
             f"{source.type} into {target.type}",
             f"  scf.yield {inner} : {target.type}",
-            "} else {", f"  scf.yield {target.name} : {target.type}", "}",
+            "} else {",
+            f"  scf.yield {target.name} : {target.type}",
+            "}",
         ]
         del zero
         return made
 
     def asserted(self) -> None:
         """A cf.assert of the program's own, which later obligations may rest on."""
-        n, limit = self.pick(self.numbers) if self.numbers else self.argument_number(), self.draw(st.integers(0, 8))
+        n, limit = (
+            self.pick(self.numbers) if self.numbers else self.argument_number(),
+            self.draw(st.integers(0, 8)),
+        )
         bound, low = self.constant(limit), self.constant(0)
         upper, lower, both = self.p.fresh("b"), self.p.fresh("b"), self.p.fresh("b")
         self.p.lines += [
             f"{upper} = arith.cmpi sle, {n.name}, {bound.name} : index",
             f"{lower} = arith.cmpi sge, {n.name}, {low.name} : index",
-            f"{both} = arith.andi {upper}, {lower} : i1", f'cf.assert {both}, "the program\'s own assert"',
+            f"{both} = arith.andi {upper}, {lower} : i1",
+            f'cf.assert {both}, "the program\'s own assert"',
         ]
         self.p.steps.append(lambda v: require(0 <= n.value(v) <= limit))
 
@@ -321,7 +351,7 @@ class Builder:
                 fits(LARGEST, tile, 1, result.shape[0])
             for i in range(0, count, tile):
                 fits(i, tile, 1, result.shape[0])
-                result[i:i + tile] = 1
+                result[i : i + tile] = 1
             return result
 
         made = self.made("t", target.dims, run)
@@ -331,7 +361,8 @@ class Builder:
             f"{made.name} = scf.for {i} = {low.name} to {n.name} step {step.name} iter_args({carried} = {target.name}) "
             f"-> ({target.type}) {{",
             f"  {inner} = tensor.insert_slice {one} into {carried}[{i}] [{tile}] [1] : tensor<{tile}xf32> into {target.type}",
-            f"  scf.yield {inner} : {target.type}", "}",
+            f"  scf.yield {inner} : {target.type}",
+            "}",
         ]
         return made
 
@@ -361,15 +392,19 @@ class Builder:
             return v[t.name].reshape(rows, k)
 
         made = self.made("r", (None, k), run)
-        self.p.lines.append(f"{made.name} = tensor.expand_shape {t.name} [[0, 1]] output_shape [{n.name}, {k}] : "
-                            f"{t.type} into {made.type}")
+        self.p.lines.append(
+            f"{made.name} = tensor.expand_shape {t.name} [[0, 1]] output_shape [{n.name}, {k}] : "
+            f"{t.type} into {made.type}"
+        )
         return made
 
     def collapse(self) -> Tensor:
         t = self.doubled(self.tensor(2))
         size = None if None in t.dims else t.dims[0] * t.dims[1]
         made = self.made("o", (size,), lambda v: v[t.name].reshape(-1))
-        self.p.lines.append(f"{made.name} = tensor.collapse_shape {t.name} [[0, 1]] : {t.type} into {made.type}")
+        self.p.lines.append(
+            f"{made.name} = tensor.collapse_shape {t.name} [[0, 1]] : {t.type} into {made.type}"
+        )
         return made
 
     def pad(self) -> Tensor:
@@ -386,8 +421,10 @@ class Builder:
         made = self.made("p", (None,), run)
         self.p.lines += [
             f"{zero} = arith.constant 0.0 : f32",
-            f"{made.name} = tensor.pad {t.name} low[{low.name}] high[{high.name}] {{", "^bb0(%j: index):",
-            f"  tensor.yield {zero} : f32", f"}} : {t.type} to {made.type}",
+            f"{made.name} = tensor.pad {t.name} low[{low.name}] high[{high.name}] {{",
+            "^bb0(%j: index):",
+            f"  tensor.yield {zero} : f32",
+            f"}} : {t.type} to {made.type}",
         ]
         return self.doubled(made)
 
@@ -412,22 +449,40 @@ class Builder:
         map_ = "affine_map<(d0) -> (d0)>"
         self.p.lines += [
             f"{empty} = tensor.empty({', '.join(size)}) : {made.type}",
-            f"{made.name} = linalg.generic {{indexing_maps = [{map_}, {map_}], iterator_types = [\"parallel\"]}} "
+            f'{made.name} = linalg.generic {{indexing_maps = [{map_}, {map_}], iterator_types = ["parallel"]}} '
             f"ins({indices} : {kind}) outs({empty} : {made.type}) {{",
-            "^bb0(%p: i32, %q: f32):", "  %w = arith.index_cast %p : i32 to index",
-            f"  %r = tensor.extract {t.name}[%w] : {t.type}", "  linalg.yield %r : f32", f"}} -> {made.type}",
+            "^bb0(%p: i32, %q: f32):",
+            "  %w = arith.index_cast %p : i32 to index",
+            f"  %r = tensor.extract {t.name}[%w] : {t.type}",
+            "  linalg.yield %r : f32",
+            f"}} -> {made.type}",
         ]
         return made
 
 
-STEPS = ("extract", "extract", "insert", "insert", "extract_rows", "add", "tiled", "guarded_insert", "cast", "expand",
-         "collapse", "pad", "gather", "asserted")
+STEPS = (
+    "extract",
+    "extract",
+    "insert",
+    "insert",
+    "extract_rows",
+    "add",
+    "tiled",
+    "guarded_insert",
+    "cast",
+    "expand",
+    "collapse",
+    "pad",
+    "gather",
+    "asserted",
+)
 EDGES = (-1, 2**31, 2**62, 2**63 - 1, -(2**63))
 
 
 @st.composite
 def programs(draw, calls: int = 8) -> Program:
-    """A program of one to three steps with calls whose sizes lie around its capacities, and at the ends of i64."""
+    """A program of one to three steps with calls whose sizes lie around its capacities, and at the
+    ends of i64."""
     builder = Builder(draw)
     builder.argument_tensor((draw(st.sampled_from([None, None, 5, 8])),))
     for _ in range(draw(st.integers(1, 3))):
@@ -446,13 +501,25 @@ def call_of(draw, program: Program) -> dict[str, object]:
     for name, kind in program.arguments:
         if kind.startswith("tensor"):
             *dims, element = kind[7:-1].split("x")
-            shape = [int(d) if d != "?" else draw(st.one_of(st.just(common), st.integers(0, 9))) for d in dims]
+            shape = [
+                int(d) if d != "?" else draw(st.one_of(st.just(common), st.integers(0, 9))) for d in dims
+            ]
             if element == "i32":
-                call[name] = np.array(draw(st.lists(st.integers(-1, 9) if draw(st.booleans()) else st.integers(0, 3),
-                                                    min_size=shape[0], max_size=shape[0])), np.int32)
+                call[name] = np.array(
+                    draw(
+                        st.lists(
+                            st.integers(-1, 9) if draw(st.booleans()) else st.integers(0, 3),
+                            min_size=shape[0],
+                            max_size=shape[0],
+                        )
+                    ),
+                    np.int32,
+                )
             else:
                 call[name] = (np.arange(int(np.prod(shape)), dtype=np.float32) + 1).reshape(shape)
         else:
-            value = draw(st.one_of(st.just(common), st.integers(0, 10), st.integers(-2, 10), st.sampled_from(EDGES)))
+            value = draw(
+                st.one_of(st.just(common), st.integers(0, 10), st.integers(-2, 10), st.sampled_from(EDGES))
+            )
             call[name] = wrap(value, 32) if kind == "i32" else value
     return call

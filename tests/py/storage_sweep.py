@@ -18,8 +18,11 @@ from iree.compiler import ir
 from storage_programs import Program, TooLarge, Violation, programs
 
 FLAGS = {
-    "local-task": ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
-                   "--iree-llvmcpu-target-cpu=host"],
+    "local-task": [
+        "--iree-hal-target-device=local",
+        "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-llvmcpu-target-cpu=host",
+    ],
     "vulkan": ["--iree-hal-target-device=vulkan"],
 }
 
@@ -38,8 +41,14 @@ class Sweep:
             self._config = rt.Config("local-task")
 
     def run(self, count: int, calls: int = 8, phases: tuple[Phase, ...] = (Phase.generate,)) -> None:
-        @settings(max_examples=count, derandomize=True, database=None, deadline=None, phases=phases,
-                  suppress_health_check=list(HealthCheck))
+        @settings(
+            max_examples=count,
+            derandomize=True,
+            database=None,
+            deadline=None,
+            phases=phases,
+            suppress_health_check=list(HealthCheck),
+        )
         @given(programs(calls))
         def each(program: Program) -> None:
             self.check(program)
@@ -60,14 +69,19 @@ class Sweep:
         if any(f.code == "FIS201" for f in result.findings):
             self.counts["programs refuted"] += 1
             for call in program.calls:
-                assert self._expected(program, call) is not None, f"refuted, but {call} is legal:\n{program.text}"
+                assert self._expected(program, call) is not None, (
+                    f"refuted, but {call} is legal:\n{program.text}"
+                )
             return
-        assert not [f for f in result.findings if f.code in ("FIS204", "FIS205")], f"not covered:\n{program.text}"
+        assert not [f for f in result.findings if f.code in ("FIS204", "FIS205")], (
+            f"not covered:\n{program.text}"
+        )
         self.counts["programs proved" if not result.changed else "programs asserted"] += 1
         try:
             self.session.run(module, "end")
         except PhaseFailed as refused:
-            # IREE itself refuses some slices of constant size in branches that never run; not because of the guard.
+            # IREE itself refuses some slices of constant size in branches that never run; not because of
+            # the guard.
             self.counts["programs that stock IREE refuses"] += 1
             assert self._stock_refuses(program), f"{refused}:\n{program.text}"
             return
@@ -101,7 +115,9 @@ class Sweep:
         except TooLarge:
             self.counts["calls left out: legal and large"] += 1
             return
-        if self.device == "vulkan" and any(0 in np.shape(v) for v in [*call.values(), expected] if v is not None):
+        if self.device == "vulkan" and any(
+            0 in np.shape(v) for v in [*call.values(), expected] if v is not None
+        ):
             self.counts["calls left out: stock IREE refuses empty buffers on Vulkan"] += 1
             return
         before = {k: np.copy(v) for k, v in call.items()}
@@ -110,7 +126,9 @@ class Sweep:
         if expected is None:
             self.counts["calls that violate, caught"] += 1
             assert error, f"a violation was not caught: {shown}\ngot {got}"
-            assert any(word in error for word in ("FAILED_PRECONDITION", "INVALID_ARGUMENT")), f"{error}\n{shown}"
+            assert any(word in error for word in ("FAILED_PRECONDITION", "INVALID_ARGUMENT")), (
+                f"{error}\n{shown}"
+            )
         else:
             self.counts["calls that are legal, same numbers"] += 1
             assert not error, f"a false alarm: {error}\n{shown}"
@@ -139,20 +157,35 @@ class Sweep:
             else:
                 inputs.append(f"--input={value}")
         output = Path(self._folder.name, "output.npy")
-        done = subprocess.run([str(Path(sys.executable).with_name("iree-run-module")), f"--module={self._file}", "--device=vulkan", "--function=main", *inputs,
-                               f"--output=@{output}"], capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            [
+                str(Path(sys.executable).with_name("iree-run-module")),
+                f"--module={self._file}",
+                "--device=vulkan",
+                "--function=main",
+                *inputs,
+                f"--output=@{output}",
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
         return (np.load(output), "") if done.returncode == 0 else (None, done.stderr)
 
     def _counterexample(self, program: Program, extents, judged) -> None:
-        """The sizes that are told do break the program: where they are a call, the oracle refuses that call."""
+        """The sizes that are told do break the program: where they are a call, the oracle refuses
+        that call."""
         values = {s: v for s, v in judged.decision.values}
         call: dict[str, object] = {}
         shapes: dict[str, dict[int, int]] = {}
         for symbol, value in values.items():
             handle = extents.handle(symbol)
             argument = handle.value
-            if not isinstance(argument.owner, ir.Block) or argument.owner.owner.operation.name != "util.func" \
-                    or handle.element is not None:
+            if (
+                not isinstance(argument.owner, ir.Block)
+                or argument.owner.owner.operation.name != "util.func"
+                or handle.element is not None
+            ):
                 self.counts["counterexamples about inner values"] += 1
                 return
             name = program.arguments[ir.BlockArgument(argument).arg_number][0]
@@ -179,7 +212,4 @@ class Sweep:
             self.counts["counterexamples left out: large"] += 1
             return
         self.counts["counterexamples that break the program"] += 1
-        assert broken, \
-            f"{judged.sentence} | {judged.example} does not break it\n{program.text}"
-
-
+        assert broken, f"{judged.sentence} | {judged.example} does not break it\n{program.text}"

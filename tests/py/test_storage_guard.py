@@ -82,14 +82,17 @@ def test_an_assert_changes_the_output(session, tmp_path):
     assert compiled(session, UNPROVED, tmp_path / "guarded.vmfb", "assert") != stock
 
 
-@pytest.mark.parametrize(("text", "mode", "changed", "codes"), [
-    (PROVED, "assert", False, []),
-    (UNPROVED, "assert", True, [("FIS202", Severity.NOTE)]),
-    (UNPROVED, "check", False, [("FIS202", Severity.WARNING)]),
-    (UNPROVED, "off", False, []),
-    (REFUTED, "assert", False, [("FIS201", Severity.ERROR)]),
-    (REFUTED, "check", False, [("FIS201", Severity.ERROR)]),
-])
+@pytest.mark.parametrize(
+    ("text", "mode", "changed", "codes"),
+    [
+        (PROVED, "assert", False, []),
+        (UNPROVED, "assert", True, [("FIS202", Severity.NOTE)]),
+        (UNPROVED, "check", False, [("FIS202", Severity.WARNING)]),
+        (UNPROVED, "off", False, []),
+        (REFUTED, "assert", False, [("FIS201", Severity.ERROR)]),
+        (REFUTED, "check", False, [("FIS201", Severity.ERROR)]),
+    ],
+)
 def test_what_is_told_and_what_is_changed(session, text, mode, changed, codes):
     module, result, before = guarded(session, text, mode)
     assert [(f.code, f.severity) for f in result.findings] == codes
@@ -111,10 +114,15 @@ def test_asserts_that_an_option_strips_are_told_and_not_made(session):
     assert not result.findings
 
 
-@pytest.mark.parametrize(("flags", "strips"), [
-    ([], False), (["--iree-opt-strip-assertions"], True), (["--iree-opt-strip-assertions=true"], True),
-    (["--iree-opt-strip-assertions", "--iree-opt-strip-assertions=false"], False),
-])
+@pytest.mark.parametrize(
+    ("flags", "strips"),
+    [
+        ([], False),
+        (["--iree-opt-strip-assertions"], True),
+        (["--iree-opt-strip-assertions=true"], True),
+        (["--iree-opt-strip-assertions", "--iree-opt-strip-assertions=false"], False),
+    ],
+)
 def test_whether_flags_strip_asserts(flags, strips):
     assert strips_asserts(flags) == strips
 
@@ -170,7 +178,26 @@ def test_a_require_is_proved_away_or_asserted(session):
     assert result.contract == {"main": ("fissile.require: n is at most 4",)}
 
 
-# -- end to end -------------------------------------------------------------------------------------------------------
+ONNX = """func.func @lookup(%table: !torch.vtensor<[?,4],f32>, %rows: !torch.vtensor<[?],si64>)
+    -> !torch.vtensor<[?,4],f32> attributes {torch.onnx_meta.ir_version = 8 : si64, torch.onnx_meta.opset_version = 17 : si64,
+    torch.onnx_meta.producer_name = "", torch.onnx_meta.producer_version = ""} {
+  %r = torch.operator "onnx.Gather"(%table, %rows) {torch.onnx.axis = 0 : si64}
+      : (!torch.vtensor<[?,4],f32>, !torch.vtensor<[?],si64>) -> !torch.vtensor<[?,4],f32>
+  return %r : !torch.vtensor<[?,4],f32>
+}
+"""
+
+
+def test_an_onnx_program_is_guarded_behind_the_front_ends_own_abi(session):
+    """Its sizes come from hal.buffer_view.dim, its function's name has a suffix, its indices may
+    count from the end."""
+    module, result, _ = guarded(session, ONNX)
+    assert list(result.contract) == ["lookup"] and result.elementwise == result.asserts == 1
+    assert "dim 0 of" in result.contract["lookup"][0] and module.op.operation.verify()
+
+
+# -- end to end ---------------------------------------------------------------------------------------------
+
 
 def insert_program(limit: int) -> Program:
     """The oracle of UNPROVED, except that it takes ``limit`` for the capacity."""
@@ -186,7 +213,9 @@ def insert_program(limit: int) -> Program:
 
     program.steps, program.result = [run], Tensor("%r", (10,))
     program.lines = (DOUBLE + INSERT).splitlines()
-    program.calls = [{"%y": np.arange(n, dtype=np.float32), "%f": np.full(10, 7, np.float32)} for n in (0, 9, 10, 11, 4096)]
+    program.calls = [
+        {"%y": np.arange(n, dtype=np.float32), "%f": np.full(10, 7, np.float32)} for n in (0, 9, 10, 11, 4096)
+    ]
     return program
 
 
@@ -215,5 +244,3 @@ def test_a_violating_call_fails_on_vulkan_too():
     program = insert_program(10)
     program.calls = program.calls[1:4]
     Sweep("vulkan").check(program)
-
-

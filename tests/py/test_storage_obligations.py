@@ -6,13 +6,16 @@ import pytest
 from fissile.passes.analysis.conditions import symbols
 from fissile.passes.analysis.obligations import collect
 from fissile.passes.checks.storage_fit import contract_of, findings_of, judge_storage
+from fissile.pipelines.guard import guard
 from fissile.pipelines.session import Session
 from fissile.verdict import Answer
 
 
 @pytest.fixture(scope="module")
 def session():
-    with Session(["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]) as opened:
+    with Session(
+        ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
+    ) as opened:
         yield opened
 
 
@@ -22,7 +25,9 @@ EYE, EYE2 = "affine_map<(a) -> (a)>", "affine_map<(a, b) -> (a, b)>"
 
 def judge(session, arguments: str, body: str):
     """The report of one function that returns nothing."""
-    text = f"func.func @f({arguments}) {{\n{CONSTANTS}  %cst = arith.constant 0.0 : f32\n{body}\n  return\n}}\n"
+    text = (
+        f"func.func @f({arguments}) {{\n{CONSTANTS}  %cst = arith.constant 0.0 : f32\n{body}\n  return\n}}\n"
+    )
     module = session.parse_text(text)
     return module, judge_storage(module.op)
 
@@ -31,126 +36,202 @@ def unproved(report) -> list[str]:
     return [j.obligation.kind for j in report.judged if j.answer is not Answer.PROVED]
 
 
-def generic(ins: str, types: str, out: str, kind: str, body: str = "linalg.yield %cst : f32", maps: str = "",
-            loops: int = 1, block: str = "%p: f32, %q: f32") -> str:
+def generic(
+    ins: str,
+    types: str,
+    out: str,
+    kind: str,
+    body: str = "linalg.yield %cst : f32",
+    maps: str = "",
+    loops: int = 1,
+    block: str = "%p: f32, %q: f32",
+) -> str:
     maps = maps or f"{EYE}, {EYE}"
     iterators = ", ".join(['"parallel"'] * loops)
-    return (f"%g = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{iterators}]}} ins({ins} : {types}) "
-            f"outs({out} : {kind}) {{\n^bb0({block}):\n{body}\n}} -> {kind}")
+    return (
+        f"%g = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{iterators}]}} ins({ins} : {types}) "
+        f"outs({out} : {kind}) {{\n^bb0({block}):\n{body}\n}} -> {kind}"
+    )
 
 
 CASES = {
     # op: (arguments, program that is not proved, arguments of the twin, twin that is proved)
     "tensor.extract_slice": (
-        "%x: tensor<?xf32>, %n: index", "%r = tensor.extract_slice %x[0] [%n] [1] : tensor<?xf32> to tensor<?xf32>",
-        "%x: tensor<?xf32>", "%n = tensor.dim %x, %c0 : tensor<?xf32>\n"
-        "%r = tensor.extract_slice %x[0] [%n] [1] : tensor<?xf32> to tensor<?xf32>"),
+        "%x: tensor<?xf32>, %n: index",
+        "%r = tensor.extract_slice %x[0] [%n] [1] : tensor<?xf32> to tensor<?xf32>",
+        "%x: tensor<?xf32>",
+        "%n = tensor.dim %x, %c0 : tensor<?xf32>\n"
+        "%r = tensor.extract_slice %x[0] [%n] [1] : tensor<?xf32> to tensor<?xf32>",
+    ),
     "tensor.insert_slice": (
         "%x: tensor<4xf32>, %y: tensor<16xf32>, %o: index",
         "%r = tensor.insert_slice %x into %y[%o] [4] [1] : tensor<4xf32> into tensor<16xf32>",
         "%x: tensor<4xf32>, %y: tensor<16xf32>, %n: index",
         "%a = arith.maxsi %n, %c0 : index\n%o = arith.minsi %a, %c8 : index\n"
-        "%r = tensor.insert_slice %x into %y[%o] [4] [1] : tensor<4xf32> into tensor<16xf32>"),
+        "%r = tensor.insert_slice %x into %y[%o] [4] [1] : tensor<4xf32> into tensor<16xf32>",
+    ),
     "tensor.cast": (
-        "%x: tensor<?xf32>", "%r = tensor.cast %x : tensor<?xf32> to tensor<4xf32>",
-        "%x: tensor<4xf32>", "%a = tensor.cast %x : tensor<4xf32> to tensor<?xf32>\n"
-        "%r = tensor.cast %a : tensor<?xf32> to tensor<4xf32>"),
+        "%x: tensor<?xf32>",
+        "%r = tensor.cast %x : tensor<?xf32> to tensor<4xf32>",
+        "%x: tensor<4xf32>",
+        "%a = tensor.cast %x : tensor<4xf32> to tensor<?xf32>\n"
+        "%r = tensor.cast %a : tensor<?xf32> to tensor<4xf32>",
+    ),
     "tensor.expand_shape": (
         "%x: tensor<?xf32>, %n: index",
         "%r = tensor.expand_shape %x [[0, 1]] output_shape [%n, 4] : tensor<?xf32> into tensor<?x4xf32>",
-        "%x: tensor<?x4xf32>", "%n = tensor.dim %x, %c0 : tensor<?x4xf32>\n"
+        "%x: tensor<?x4xf32>",
+        "%n = tensor.dim %x, %c0 : tensor<?x4xf32>\n"
         "%a = tensor.collapse_shape %x [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>\n"
-        "%r = tensor.expand_shape %a [[0, 1]] output_shape [%n, 4] : tensor<?xf32> into tensor<?x4xf32>"),
+        "%r = tensor.expand_shape %a [[0, 1]] output_shape [%n, 4] : tensor<?xf32> into tensor<?x4xf32>",
+    ),
     "tensor.reshape": (
-        "%x: tensor<?xf32>, %n: index", "%s = tensor.from_elements %n, %c2 : tensor<2xindex>\n"
+        "%x: tensor<?xf32>, %n: index",
+        "%s = tensor.from_elements %n, %c2 : tensor<2xindex>\n"
         "%r = tensor.reshape %x(%s) : (tensor<?xf32>, tensor<2xindex>) -> tensor<?x2xf32>",
-        "%x: tensor<?x2xf32>", "%n = tensor.dim %x, %c0 : tensor<?x2xf32>\n"
+        "%x: tensor<?x2xf32>",
+        "%n = tensor.dim %x, %c0 : tensor<?x2xf32>\n"
         "%s = tensor.from_elements %c2, %n : tensor<2xindex>\n"
-        "%r = tensor.reshape %x(%s) : (tensor<?x2xf32>, tensor<2xindex>) -> tensor<2x?xf32>"),
+        "%r = tensor.reshape %x(%s) : (tensor<?x2xf32>, tensor<2xindex>) -> tensor<2x?xf32>",
+    ),
     "tensor.pad": (
-        "%x: tensor<4xf32>, %n: index", "%r = tensor.pad %x low[%n] high[0] {\n^bb0(%i: index):\n"
+        "%x: tensor<4xf32>, %n: index",
+        "%r = tensor.pad %x low[%n] high[0] {\n^bb0(%i: index):\n"
         "tensor.yield %cst : f32\n} : tensor<4xf32> to tensor<?xf32>",
-        "%x: tensor<4xf32>, %y: tensor<?xf32>", "%n = tensor.dim %y, %c0 : tensor<?xf32>\n"
+        "%x: tensor<4xf32>, %y: tensor<?xf32>",
+        "%n = tensor.dim %y, %c0 : tensor<?xf32>\n"
         "%r = tensor.pad %x low[%n] high[0] {\n^bb0(%i: index):\ntensor.yield %cst : f32\n} "
-        ": tensor<4xf32> to tensor<?xf32>"),
+        ": tensor<4xf32> to tensor<?xf32>",
+    ),
     "tensor.concat": (
         "%x: tensor<2x?xf32>, %y: tensor<2x?xf32>",
         "%r = tensor.concat dim(0) %x, %y : (tensor<2x?xf32>, tensor<2x?xf32>) -> tensor<4x?xf32>",
         "%x: tensor<2x?xf32>, %y: tensor<2x?xf32>",
-        "%r = tensor.concat dim(1) %x, %y : (tensor<2x?xf32>, tensor<2x?xf32>) -> tensor<2x?xf32>"),
+        "%r = tensor.concat dim(1) %x, %y : (tensor<2x?xf32>, tensor<2x?xf32>) -> tensor<2x?xf32>",
+    ),
     "tensor.dim": (
-        "%x: tensor<2x?xf32>, %n: index", "%r = tensor.dim %x, %n : tensor<2x?xf32>",
-        "%x: tensor<2x?xf32>", "%r = tensor.dim %x, %c1 : tensor<2x?xf32>"),
+        "%x: tensor<2x?xf32>, %n: index",
+        "%r = tensor.dim %x, %n : tensor<2x?xf32>",
+        "%x: tensor<2x?xf32>",
+        "%r = tensor.dim %x, %c1 : tensor<2x?xf32>",
+    ),
     "tensor.extract": (
-        "%x: tensor<8xf32>, %n: index", "%r = tensor.extract %x[%n] : tensor<8xf32>",
-        "%x: tensor<8xf32>, %n: index", "%i = arith.remui %c10, %c8 : index\n%r = tensor.extract %x[%i] : tensor<8xf32>"),
+        "%x: tensor<8xf32>, %n: index",
+        "%r = tensor.extract %x[%n] : tensor<8xf32>",
+        "%x: tensor<8xf32>, %n: index",
+        "%i = arith.remui %c10, %c8 : index\n%r = tensor.extract %x[%i] : tensor<8xf32>",
+    ),
     "tensor.insert": (
-        "%x: tensor<8xf32>, %n: index", "%r = tensor.insert %cst into %x[%n] : tensor<8xf32>",
-        "%x: tensor<8xf32>", "%r = tensor.insert %cst into %x[%c4] : tensor<8xf32>"),
+        "%x: tensor<8xf32>, %n: index",
+        "%r = tensor.insert %cst into %x[%n] : tensor<8xf32>",
+        "%x: tensor<8xf32>",
+        "%r = tensor.insert %cst into %x[%c4] : tensor<8xf32>",
+    ),
     "tensor.empty": (
-        "%n: index", "%r = tensor.empty(%n) : tensor<?xf32>",
-        "%x: tensor<?xf32>", "%n = tensor.dim %x, %c0 : tensor<?xf32>\n%r = tensor.empty(%n) : tensor<?xf32>"),
+        "%n: index",
+        "%r = tensor.empty(%n) : tensor<?xf32>",
+        "%x: tensor<?xf32>",
+        "%n = tensor.dim %x, %c0 : tensor<?xf32>\n%r = tensor.empty(%n) : tensor<?xf32>",
+    ),
     "linalg.matmul": (
         "%x: tensor<?x?xf32>, %y: tensor<?x?xf32>, %z: tensor<?x?xf32>",
         "%r = linalg.matmul ins(%x, %y : tensor<?x?xf32>, tensor<?x?xf32>) outs(%z : tensor<?x?xf32>) -> tensor<?x?xf32>",
         "%x: tensor<?x8xf32>, %y: tensor<8x?xf32>",
         "%m = tensor.dim %x, %c0 : tensor<?x8xf32>\n%n = tensor.dim %y, %c1 : tensor<8x?xf32>\n"
         "%z = tensor.empty(%m, %n) : tensor<?x?xf32>\n"
-        "%r = linalg.matmul ins(%x, %y : tensor<?x8xf32>, tensor<8x?xf32>) outs(%z : tensor<?x?xf32>) -> tensor<?x?xf32>"),
+        "%r = linalg.matmul ins(%x, %y : tensor<?x8xf32>, tensor<8x?xf32>) outs(%z : tensor<?x?xf32>) -> tensor<?x?xf32>",
+    ),
     "linalg.conv_1d": (
         "%x: tensor<?xf32>, %k: tensor<3xf32>, %z: tensor<?xf32>",
         "%r = linalg.conv_1d ins(%x, %k : tensor<?xf32>, tensor<3xf32>) outs(%z : tensor<?xf32>) -> tensor<?xf32>",
         "%x: tensor<?xf32>, %k: tensor<3xf32>",
         "%n = tensor.dim %x, %c0 : tensor<?xf32>\n%m = arith.subi %n, %c2 : index\n%p = arith.maxsi %m, %c0 : index\n"
         "%z = tensor.empty(%p) : tensor<?xf32>\n"
-        "%r = linalg.conv_1d ins(%x, %k : tensor<?xf32>, tensor<3xf32>) outs(%z : tensor<?xf32>) -> tensor<?xf32>"),
+        "%r = linalg.conv_1d ins(%x, %k : tensor<?xf32>, tensor<3xf32>) outs(%z : tensor<?xf32>) -> tensor<?xf32>",
+    ),
     "linalg.generic": (
         "%x: tensor<?xf32>, %j: tensor<?xi32>, %z: tensor<?xf32>",
-        generic("%j", "tensor<?xi32>", "%z", "tensor<?xf32>",
-                "%i = arith.index_cast %p : i32 to index\n%r = tensor.extract %x[%i] : tensor<?xf32>\n"
-                "linalg.yield %r : f32", block="%p: i32, %q: f32"),
+        generic(
+            "%j",
+            "tensor<?xi32>",
+            "%z",
+            "tensor<?xf32>",
+            "%i = arith.index_cast %p : i32 to index\n%r = tensor.extract %x[%i] : tensor<?xf32>\n"
+            "linalg.yield %r : f32",
+            block="%p: i32, %q: f32",
+        ),
         "%x: tensor<8xf32>, %j: tensor<4xi32>, %z: tensor<4xf32>",
-        generic("%j", "tensor<4xi32>", "%z", "tensor<4xf32>",
-                "%l = arith.index_cast %p : i32 to index\n%h = arith.minsi %l, %c4 : index\n"
-                "%i = arith.maxsi %h, %c0 : index\n%r = tensor.extract %x[%i] : tensor<8xf32>\nlinalg.yield %r : f32",
-                block="%p: i32, %q: f32")),
+        generic(
+            "%j",
+            "tensor<4xi32>",
+            "%z",
+            "tensor<4xf32>",
+            "%l = arith.index_cast %p : i32 to index\n%h = arith.minsi %l, %c4 : index\n"
+            "%i = arith.maxsi %h, %c0 : index\n%r = tensor.extract %x[%i] : tensor<8xf32>\nlinalg.yield %r : f32",
+            block="%p: i32, %q: f32",
+        ),
+    ),
     "memref.view": (
-        "%b: memref<64xi8>, %n: index", "%r = memref.view %b[%c0][%n] : memref<64xi8> to memref<?xf32>",
-        "%b: memref<64xi8>", "%r = memref.view %b[%c4][] : memref<64xi8> to memref<15xf32>"),
+        "%b: memref<64xi8>, %n: index",
+        "%r = memref.view %b[%c0][%n] : memref<64xi8> to memref<?xf32>",
+        "%b: memref<64xi8>",
+        "%r = memref.view %b[%c4][] : memref<64xi8> to memref<15xf32>",
+    ),
     "memref.subview": (
         "%b: memref<16xf32>, %n: index",
         "%r = memref.subview %b[%n] [4] [1] : memref<16xf32> to memref<4xf32, strided<[1], offset: ?>>",
         "%b: memref<16xf32>",
-        "%r = memref.subview %b[%c8] [4] [1] : memref<16xf32> to memref<4xf32, strided<[1], offset: ?>>"),
+        "%r = memref.subview %b[%c8] [4] [1] : memref<16xf32> to memref<4xf32, strided<[1], offset: ?>>",
+    ),
     "memref.reinterpret_cast": (
         "%b: memref<16xf32>, %n: index",
         "%r = memref.reinterpret_cast %b to offset: [0], sizes: [%n], strides: [2] "
         ": memref<16xf32> to memref<?xf32, strided<[2]>>",
         "%b: memref<16xf32>",
         "%r = memref.reinterpret_cast %b to offset: [0], sizes: [%c8], strides: [2] "
-        ": memref<16xf32> to memref<?xf32, strided<[2]>>"),
+        ": memref<16xf32> to memref<?xf32, strided<[2]>>",
+    ),
     "memref.load": (
-        "%b: memref<?xf32>, %n: index", "%r = memref.load %b[%n] : memref<?xf32>",
-        "%b: memref<?xf32>", "%n = memref.dim %b, %c0 : memref<?xf32>\nscf.for %i = %c0 to %n step %c1 {\n"
-        "%r = memref.load %b[%i] : memref<?xf32>\n}"),
+        "%b: memref<?xf32>, %n: index",
+        "%r = memref.load %b[%n] : memref<?xf32>",
+        "%b: memref<?xf32>",
+        "%n = memref.dim %b, %c0 : memref<?xf32>\nscf.for %i = %c0 to %n step %c1 {\n"
+        "%r = memref.load %b[%i] : memref<?xf32>\n}",
+    ),
     "memref.store": (
-        "%b: memref<8xf32>, %n: index", "scf.for %i = %c0 to %n step %c1 {\nmemref.store %cst, %b[%i] : memref<8xf32>\n}",
-        "%b: memref<8xf32>", "scf.for %i = %c0 to %c8 step %c1 {\nmemref.store %cst, %b[%i] : memref<8xf32>\n}"),
+        "%b: memref<8xf32>, %n: index",
+        "scf.for %i = %c0 to %n step %c1 {\nmemref.store %cst, %b[%i] : memref<8xf32>\n}",
+        "%b: memref<8xf32>",
+        "scf.for %i = %c0 to %c8 step %c1 {\nmemref.store %cst, %b[%i] : memref<8xf32>\n}",
+    ),
     "memref.copy": (
-        "%a: memref<?xf32>, %b: memref<?xf32>", "memref.copy %a, %b : memref<?xf32> to memref<?xf32>",
-        "%a: memref<?xf32>", "%n = memref.dim %a, %c0 : memref<?xf32>\n%b = memref.alloc(%n) : memref<?xf32>\n"
-        "memref.copy %a, %b : memref<?xf32> to memref<?xf32>"),
+        "%a: memref<?xf32>, %b: memref<?xf32>",
+        "memref.copy %a, %b : memref<?xf32> to memref<?xf32>",
+        "%a: memref<?xf32>",
+        "%n = memref.dim %a, %c0 : memref<?xf32>\n%b = memref.alloc(%n) : memref<?xf32>\n"
+        "memref.copy %a, %b : memref<?xf32> to memref<?xf32>",
+    ),
     "fissile.alloc_tensor": (
-        "%n: index", '%s = "fissile.alloc_storage"(%c64) : (index) -> !fissile.storage\n'
+        "%n: index",
+        '%s = "fissile.alloc_storage"(%c64) : (index) -> !fissile.storage\n'
         '%t = "fissile.alloc_tensor"(%s, %c0, %n) : (!fissile.storage, index, index) -> tensor<?xf32>',
-        "%n: index", '%s = "fissile.alloc_storage"(%c64) : (index) -> !fissile.storage\n'
-        '%t = "fissile.alloc_tensor"(%s, %c4) : (!fissile.storage, index) -> tensor<15xf32>'),
+        "%n: index",
+        '%s = "fissile.alloc_storage"(%c64) : (index) -> !fissile.storage\n'
+        '%t = "fissile.alloc_tensor"(%s, %c4) : (!fissile.storage, index) -> tensor<15xf32>',
+    ),
     "fissile.require": (
-        "%n: index", '%b = arith.cmpi sle, %n, %c8 : index\n"fissile.require"(%b) {message = "n is at most 8"} : (i1) -> ()',
-        "%m: index", '%n = arith.minsi %m, %c4 : index\n%b = arith.cmpi sle, %n, %c8 : index\n'
-        '"fissile.require"(%b) {message = "n is at most 8"} : (i1) -> ()'),
+        "%n: index",
+        '%b = arith.cmpi sle, %n, %c8 : index\n"fissile.require"(%b) {message = "n is at most 8"} : (i1) -> ()',
+        "%m: index",
+        "%n = arith.minsi %m, %c4 : index\n%b = arith.cmpi sle, %n, %c8 : index\n"
+        '"fissile.require"(%b) {message = "n is at most 8"} : (i1) -> ()',
+    ),
     "scf.for": (
-        "%n: index", "scf.for %i = %c0 to %c8 step %n {\n}", "%n: index", "scf.for %i = %c0 to %n step %c2 {\n}"),
+        "%n: index",
+        "scf.for %i = %c0 to %c8 step %n {\n}",
+        "%n: index",
+        "scf.for %i = %c0 to %n step %c2 {\n}",
+    ),
 }
 
 
@@ -165,36 +246,87 @@ def test_an_op_that_may_not_fit_is_not_proved(session, kind):
 @pytest.mark.parametrize("kind", CASES)
 def test_its_twin_that_fits_is_proved(session, kind):
     _, _, arguments, body = CASES[kind]
-    module, report = judge(session, arguments, body)
+    _, report = judge(session, arguments, body)
     assert not unproved(report), [j.sentence for j in report.judged if j.answer is not Answer.PROVED]
     assert not report.uncovered
 
 
 def test_the_indices_of_a_scatter_are_never_taken_on_trust(session):
     _, report = judge(
-        session, "%u: tensor<4xf32>, %i: tensor<4x1xi32>, %z: tensor<?xf32>",
+        session,
+        "%u: tensor<4xf32>, %i: tensor<4x1xi32>, %z: tensor<?xf32>",
         "%r = iree_linalg_ext.scatter dimension_map = [0] unique_indices(true) "
         "ins(%u, %i : tensor<4xf32>, tensor<4x1xi32>) outs(%z : tensor<?xf32>) {\n"
-        "^bb0(%a: f32, %b: f32):\niree_linalg_ext.yield %a : f32\n} -> tensor<?xf32>")
+        "^bb0(%a: f32, %b: f32):\niree_linalg_ext.yield %a : f32\n} -> tensor<?xf32>",
+    )
     assert unproved(report) == ["iree_linalg_ext.scatter"]
 
 
+def test_a_structured_op_without_maps_is_told_only_with_dynamic_shapes(session):
+    sort = (
+        "%r = iree_linalg_ext.sort dimension(0) outs(%x : {0}) {{\n^bb0(%a: f32, %b: f32):\n"
+        "%c = arith.cmpf ogt, %a, %b : f32\niree_linalg_ext.yield %c : i1\n}} -> {0}"
+    )
+    _, report = judge(session, "%x: tensor<?xf32>", sort.format("tensor<?xf32>"))
+    assert list(report.uncovered) == ["iree_linalg_ext.sort"]
+    _, report = judge(session, "%x: tensor<8xf32>", sort.format("tensor<8xf32>"))
+    assert not report.uncovered
+
+
+@pytest.mark.parametrize(("out", "proved"), [("%x", True), ("%y", False)])
+def test_a_softmax_has_one_shape(session, out, proved):
+    _, report = judge(
+        session,
+        "%x: tensor<?x?xf32>, %y: tensor<?x?xf32>",
+        f"%r = linalg.softmax dimension(1) ins(%x : tensor<?x?xf32>) outs({out} : tensor<?x?xf32>) "
+        "-> tensor<?x?xf32>",
+    )
+    assert (not unproved(report)) == proved and not report.uncovered
+
+
+def test_what_stands_in_a_dispatch_region_is_asserted_before_it(session):
+    text = """func.func @f(%x: tensor<8xf32>, %n: index) -> tensor<?xf32> {
+  %r = flow.dispatch.region -> (tensor<?xf32>{%n}) {
+    %s = tensor.extract_slice %x[0] [%n] [1] : tensor<8xf32> to tensor<?xf32>
+    flow.return %s : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+"""
+    module = session.parse_text(text)
+    result = guard(module.op)
+    asm = module.text()
+    assert [f.code for f in result.findings] == ["FIS202"] and asm.index("cf.assert") < asm.index(
+        "flow.dispatch.region"
+    )
+
+
 def test_a_size_that_never_fits_is_refuted_with_the_sizes(session):
-    _, report = judge(session, "%x: tensor<4xf32>, %n: index",
-                      "%m = arith.maxsi %n, %c8 : index\n"
-                      "%r = tensor.extract_slice %x[0] [%m] [1] : tensor<4xf32> to tensor<?xf32>")
-    finding, = [f for f in findings_of(report, asserted=True) if f.code == "FIS201"]
-    assert finding.subject == "@f" and "reads max(8, " in finding.message and "its source has 4" in finding.message
-    judged, = report.having(Answer.REFUTED)
+    _, report = judge(
+        session,
+        "%x: tensor<4xf32>, %n: index",
+        "%m = arith.maxsi %n, %c8 : index\n"
+        "%r = tensor.extract_slice %x[0] [%m] [1] : tensor<4xf32> to tensor<?xf32>",
+    )
+    (finding,) = [f for f in findings_of(report, asserted=True) if f.code == "FIS201"]
+    assert (
+        finding.subject == "@f"
+        and "reads max(8, " in finding.message
+        and "its source has 4" in finding.message
+    )
+    (judged,) = report.having(Answer.REFUTED)
     assert judged.decision.values
 
 
 def test_a_constant_slice_that_never_fits_is_refuted_without_a_solver(session):
-    _, report = judge(session, "%x: tensor<?xf32>",
-                      "%a = tensor.extract_slice %x[0] [4] [1] : tensor<?xf32> to tensor<4xf32>\n"
-                      "%n = arith.addi %c4, %c1 : index\n"
-                      "%r = tensor.extract_slice %a[0] [%n] [1] : tensor<4xf32> to tensor<?xf32>")
-    judged, = report.having(Answer.REFUTED)
+    _, report = judge(
+        session,
+        "%x: tensor<?xf32>",
+        "%a = tensor.extract_slice %x[0] [4] [1] : tensor<?xf32> to tensor<4xf32>\n"
+        "%n = arith.addi %c4, %c1 : index\n"
+        "%r = tensor.extract_slice %a[0] [%n] [1] : tensor<4xf32> to tensor<?xf32>",
+    )
+    (judged,) = report.having(Answer.REFUTED)
     assert judged.decision.verdict.tier == "constants"
 
 
@@ -205,17 +337,20 @@ GUARDED = """%b = arith.cmpi sle, %n, %c4 : index
 READ = "%r = tensor.extract_slice %x[0] [%n] [1] : tensor<4xf32> to tensor<?xf32>"
 
 
-@pytest.mark.parametrize(("fact", "trusted", "proved"), [
-    (f'cf.assert %both, "small"\n{READ}', True, True),
-    (f'cf.assert %both, "small"\n{READ}', False, False),
-    (f'{READ}\ncf.assert %both, "too late"', True, False),
-    (f"scf.if %both {{\n{READ}\n}}", True, True),
-    (f"scf.if %both {{\n}} else {{\n{READ}\n}}", True, False),
-    (f"scf.if %b {{\n{READ}\n}}", True, False),
-    (f"scf.if %both {{\n}}\n{READ}", True, False),
-])
+@pytest.mark.parametrize(
+    ("fact", "trusted", "proved"),
+    [
+        (f'cf.assert %both, "small"\n{READ}', True, True),
+        (f'cf.assert %both, "small"\n{READ}', False, False),
+        (f'{READ}\ncf.assert %both, "too late"', True, False),
+        (f"scf.if %both {{\n{READ}\n}}", True, True),
+        (f"scf.if %both {{\n}} else {{\n{READ}\n}}", True, False),
+        (f"scf.if %b {{\n{READ}\n}}", True, False),
+        (f"scf.if %both {{\n}}\n{READ}", True, False),
+    ],
+)
 def test_what_holds_where_the_op_runs_is_a_fact(session, fact, trusted, proved):
-    text = (f"func.func @f(%x: tensor<4xf32>, %n: index) {{\n{CONSTANTS}{GUARDED.format(around=fact)}\n  return\n}}\n")
+    text = f"func.func @f(%x: tensor<4xf32>, %n: index) {{\n{CONSTANTS}{GUARDED.format(around=fact)}\n  return\n}}\n"
     module = session.parse_text(text)
     report = judge_storage(module.op, trust_asserts=trusted)
     assert (not unproved(report)) == proved
@@ -262,8 +397,11 @@ scf.for %i = %c0 to %d step %c4 {
 }"""
     _, report = judge(session, "%x: tensor<?xf32>", body)
     assert not unproved(report)
-    _, report = judge(session, "%x: tensor<?xf32>", body.replace("[%n]", "[4]").replace(
-        "to tensor<?xf32>\n}", "to tensor<4xf32>\n}"))
+    _, report = judge(
+        session,
+        "%x: tensor<?xf32>",
+        body.replace("[%n]", "[4]").replace("to tensor<?xf32>\n}", "to tensor<4xf32>\n}"),
+    )
     assert unproved(report)
 
 
@@ -281,9 +419,15 @@ func.func @f(%x: tensor<8xf32>, %m: index) {{
 """
 
 
-@pytest.mark.parametrize(("visibility", "second", "argument", "proved"), [
-    ("private", 8, "%b", True), ("private", 9, "%b", False), ("private", 8, "%m", False), ("", 8, "%b", False),
-])
+@pytest.mark.parametrize(
+    ("visibility", "second", "argument", "proved"),
+    [
+        ("private", 8, "%b", True),
+        ("private", 9, "%b", False),
+        ("private", 8, "%m", False),
+        ("", 8, "%b", False),
+    ],
+)
 def test_what_all_calls_of_a_private_function_pass_is_a_fact(session, visibility, second, argument, proved):
     module = session.parse_text(PRIVATE.format(visibility=visibility, second=second, argument=argument))
     assert (not unproved(judge_storage(module.op))) == proved
@@ -299,10 +443,16 @@ def test_an_op_that_no_rule_knows_is_told_only_with_dynamic_shapes(session):
 
 
 def test_the_contract_lists_what_is_unproved_once(session):
-    _, report = judge(session, "%x: tensor<?xf32>, %n: index",
-                      READ.replace("4xf32", "?xf32") + "\n" + READ.replace("%r", "%q").replace("4xf32", "?xf32"))
+    _, report = judge(
+        session,
+        "%x: tensor<?xf32>, %n: index",
+        READ.replace("4xf32", "?xf32") + "\n" + READ.replace("%r", "%q").replace("4xf32", "?xf32"),
+    )
     assert contract_of(report) == {
-        "f": ("tensor.extract_slice reads argument 1 elements from 0 on in dimension 0; its source has dim 0 of argument 0",)}
+        "f": (
+            "tensor.extract_slice reads argument 1 elements from 0 on in dimension 0; its source has dim 0 of argument 0",
+        )
+    }
 
 
 def test_collecting_leaves_the_module_alone(session):

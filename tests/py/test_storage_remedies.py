@@ -1,4 +1,5 @@
-"""Storage that grows, destinations that take their shape from an op, and terms written back into a program."""
+"""Storage that grows, destinations that take their shape from an op, and terms written back into a
+program."""
 
 from __future__ import annotations
 
@@ -67,9 +68,16 @@ def test_storage_that_grew_holds_what_it_could_not_hold_before(session, tmp_path
 
 
 def test_storage_that_fits_is_left_alone(session):
-    text = GROWING.replace("%n = tensor.dim %y, %c0 : tensor<?xf32>", "%n = arith.constant 4 : index").replace(
-        "tensor.insert_slice %y into %f[0] [%n] [1] : tensor<?xf32>", "tensor.insert_slice %s into %f[0] [%n] [1] : tensor<?xf32>"
-    ).replace("  %e =", "  %s = tensor.extract_slice %y[0] [%n] [1] : tensor<?xf32> to tensor<?xf32>\n  %e =")
+    text = (
+        GROWING.replace("%n = tensor.dim %y, %c0 : tensor<?xf32>", "%n = arith.constant 4 : index")
+        .replace(
+            "tensor.insert_slice %y into %f[0] [%n] [1] : tensor<?xf32>",
+            "tensor.insert_slice %s into %f[0] [%n] [1] : tensor<?xf32>",
+        )
+        .replace(
+            "  %e =", "  %s = tensor.extract_slice %y[0] [%n] [1] : tensor<?xf32> to tensor<?xf32>\n  %e ="
+        )
+    )
     module = session.parse_text(text)
     before, told = module.text(), []
     GrowStorage().run(module.op.operation, told.append)
@@ -81,39 +89,61 @@ def test_a_destination_takes_its_shape_from_the_op(session):
     module = session.parse_text("func.func @f(%x: tensor<?xf32>, %k: tensor<3xf32>) {\n  return\n}\n")
     block = module.op.regions[0].blocks[0].operations[0].regions[0].blocks[0]
     with session.context, ir.Location.unknown():
-        window, kernel, out = (ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<(o, k) -> ({e})>")).value
-                               for e in ("o * 2 + k", "k", "o"))
-        made = make_destination(list(block.arguments), [window, kernel], out, ir.F32Type.get(),
-                                ir.InsertionPoint.at_block_begin(block))
+        window, kernel, out = (
+            ir.AffineMapAttr(ir.Attribute.parse(f"affine_map<(o, k) -> ({e})>")).value
+            for e in ("o * 2 + k", "k", "o")
+        )
+        made = make_destination(
+            list(block.arguments),
+            [window, kernel],
+            out,
+            ir.F32Type.get(),
+            ir.InsertionPoint.at_block_begin(block),
+        )
         assert str(made.type) == "tensor<?xf32>"
         size = Extents().dimension(made, 0)
         assert str(size) == "(dim 0 of argument 0 - 3) / 2 + 1"
         with pytest.raises(UsageError, match="no input tells the extent of loop d0"):
-            make_destination([block.arguments[1]], [kernel], out, ir.F32Type.get(),
-                             ir.InsertionPoint.at_block_begin(block))
+            make_destination(
+                [block.arguments[1]], [kernel], out, ir.F32Type.get(), ir.InsertionPoint.at_block_begin(block)
+            )
 
 
-# -- terms written as ops compute what the terms say, at the ends of i64 too -------------------------------------------
+# -- terms written as ops compute what the terms say, at the ends of i64 too --------------------------------
 
 VALUES = (0, 1, -1, 7, 2**31, 2**62, INDEX_MAX - 1, INDEX_MAX, INDEX_MIN, INDEX_MIN + 1)
 
 
 def written_conditions(a, b):
     return [
-        at_most(a + b, 12), less(a - b, 5), at_most(a * b, 100), equal(a * 3, b), different(a * a, b),
-        at_most(a * 4 + b * 2, INDEX_MAX), all_of((at_most(0, a), at_most(a + b, INDEX_MAX))),
-        any_of((equal(b, 0), less(a, b))), at_most(apply("floordiv", a, 3), b), at_most(apply("ceildiv", a, 3), b),
-        equal(apply("mod", a, 4), 3), equal(apply("trem", a, 4), -1), equal(apply("tdiv", a, 2), b),
-        at_most(apply("min", a, b, 5), apply("max", a, b)), equal(apply("wrap", a + b, parameter=64), a + b),
-        equal(apply("wrap", a, parameter=8), b), at_most(apply("floordiv", a, b), 2),
+        at_most(a + b, 12),
+        less(a - b, 5),
+        at_most(a * b, 100),
+        equal(a * 3, b),
+        different(a * a, b),
+        at_most(a * 4 + b * 2, INDEX_MAX),
+        all_of((at_most(0, a), at_most(a + b, INDEX_MAX))),
+        any_of((equal(b, 0), less(a, b))),
+        at_most(apply("floordiv", a, 3), b),
+        at_most(apply("ceildiv", a, 3), b),
+        equal(apply("mod", a, 4), 3),
+        equal(apply("trem", a, 4), -1),
+        equal(apply("tdiv", a, 2), b),
+        at_most(apply("min", a, b, 5), apply("max", a, b)),
+        equal(apply("wrap", a + b, parameter=64), a + b),
+        equal(apply("wrap", a, parameter=8), b),
+        at_most(apply("floordiv", a, b), 2),
     ]
 
 
 def test_a_condition_written_as_ops_is_the_condition(session, tmp_path):
     count = len(written_conditions(term(0), term(1)))
     results = ", ".join(["i1"] * count)
-    text = f"func.func @main(%a: index, %b: index) -> ({results}) {{\n  %t = arith.constant true\n  return " + \
-        ", ".join(["%t"] * count) + f" : {results}\n}}\n"
+    text = (
+        f"func.func @main(%a: index, %b: index) -> ({results}) {{\n  %t = arith.constant true\n  return "
+        + ", ".join(["%t"] * count)
+        + f" : {results}\n}}\n"
+    )
     module = session.run(session.parse_text(text), GUARDED_AT)
     block = module.op.regions[0].blocks[0].operations[0].regions[0].blocks[0]
     extents = Extents()
@@ -133,7 +163,8 @@ def test_a_condition_written_as_ops_is_the_condition(session, tmp_path):
                 expected = holds(condition, dict(zip(idents, (a, b))))
             except Undefined:
                 expected = False  # no size at all
-            # A difference that leaves 64 bits counts as not fitting: sums of sizes are never compared for `!=`.
+            # A difference that leaves 64 bits counts as not fitting: sums of sizes are never compared for
+            # `!=`.
             assert value == expected or (abs(a) + abs(b) >= 2**61 and not value), (str(condition), a, b)
 
 

@@ -7,7 +7,16 @@ import itertools
 import pytest
 from fissile.passes.analysis import proof, smt
 from fissile.passes.analysis.conditions import (
-    FALSE, TRUE, all_of, any_of, at_most, different, equal, holds, less, negation,
+    FALSE,
+    TRUE,
+    all_of,
+    any_of,
+    at_most,
+    different,
+    equal,
+    holds,
+    less,
+    negation,
 )
 from fissile.passes.analysis.intervals import Bounds, wrapped
 from fissile.passes.analysis.proof import decide
@@ -100,9 +109,16 @@ def test_division_by_zero_is_no_number():
         evaluate(apply("floordiv", term(A), term(B)), {0: 1, 1: 0})
 
 
-@pytest.mark.parametrize(("function", "a", "b", "expected"), [
-    ("floordiv", -7, 2, -4), ("ceildiv", -7, 2, -3), ("tdiv", -7, 2, -3), ("trem", -7, 2, -1), ("mod", -7, 2, 1),
-])
+@pytest.mark.parametrize(
+    ("function", "a", "b", "expected"),
+    [
+        ("floordiv", -7, 2, -4),
+        ("ceildiv", -7, 2, -3),
+        ("tdiv", -7, 2, -3),
+        ("trem", -7, 2, -1),
+        ("mod", -7, 2, 1),
+    ],
+)
 def test_divisions_round_as_mlir_says(function, a, b, expected):
     assert apply(function, a, b).constant == expected
 
@@ -120,16 +136,19 @@ def test_an_offset_near_the_largest_index_is_not_taken_to_fit():
     assert decide(at_most(n, 9), [at_most(n + 1, 10)]).verdict.answer is Answer.PROVED
 
 
-@pytest.mark.parametrize(("condition", "facts", "answer", "tier"), [
-    (TRUE, [], Answer.PROVED, "constants"),
-    (FALSE, [], Answer.REFUTED, "constants"),
-    (at_most(term(B), 5), [], Answer.PROVED, "intervals"),
-    (at_most(term(N), 7), [at_most(term(N), 6)], Answer.PROVED, "intervals"),
-    (at_most(term(N), 7), [less(7, term(N))], Answer.REFUTED, "intervals"),
-    (at_most(term(N) + 1, term(A)), [at_most(term(N), term(A) - 1)], Answer.PROVED, "intervals"),
-    (different(term(N), 3), [equal(apply("mod", term(N), 2), 0)], Answer.PROVED, "smt"),
-    (at_most(term(N), 7), [], Answer.UNKNOWN, "smt"),
-])
+@pytest.mark.parametrize(
+    ("condition", "facts", "answer", "tier"),
+    [
+        (TRUE, [], Answer.PROVED, "constants"),
+        (FALSE, [], Answer.REFUTED, "constants"),
+        (at_most(term(B), 5), [], Answer.PROVED, "intervals"),
+        (at_most(term(N), 7), [at_most(term(N), 6)], Answer.PROVED, "intervals"),
+        (at_most(term(N), 7), [less(7, term(N))], Answer.REFUTED, "intervals"),
+        (at_most(term(N) + 1, term(A)), [at_most(term(N), term(A) - 1)], Answer.PROVED, "intervals"),
+        (different(term(N), 3), [equal(apply("mod", term(N), 2), 0)], Answer.PROVED, "smt"),
+        (at_most(term(N), 7), [], Answer.UNKNOWN, "smt"),
+    ],
+)
 def test_the_cheapest_tier_that_can_decides(condition, facts, answer, tier):
     verdict = decide(condition, facts).verdict
     assert (verdict.answer, verdict.tier) == (answer, tier)
@@ -149,7 +168,7 @@ def test_without_a_solver_what_only_it_proves_is_unknown(monkeypatch):
 
 
 def test_a_counterexample_is_small():
-    (symbol, value), = decide(at_most(term(N), 10)).values
+    ((symbol, value),) = decide(at_most(term(N), 10)).values
     assert (symbol, value) == (N, 11)
 
 
