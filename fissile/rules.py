@@ -144,6 +144,12 @@ _rule(
     "Leave the op out of `ops`.",
 )
 _rule(
+    "FIS116", "not-decomposed", "an op cannot be taken apart",
+    "A pass was told to take an op apart (`fissile-decompose-softmax`) that is not of the kind it knows.",
+    "The index in `ops` names another op: indices count the linalg ops of the module in program order.",
+    "Leave the op out of `ops`.",
+)
+_rule(
     "FIS120", "limit-disagreement", "two sources give different limits for one target",
     "IREE's table and the vendor's document, or the device itself, disagree.",
     "IREE's table is maintained by hand.",

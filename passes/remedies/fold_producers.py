@@ -15,7 +15,7 @@ from fissile.finding import Finding
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.analysis.structure import Structure, maps_attribute, structure_of
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
 from .place_boundaries import bit_extending_producers
 
@@ -45,7 +45,7 @@ class FoldProducers(Pass):
 
     name: ClassVar[str] = "fissile-fold-producers"
     dialects: ClassVar[tuple[str, ...]] = ("affine", "linalg")
-    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED,))
+    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
     ops: tuple[int, ...] = option((), "indices of the source ops to fold; empty: bit-extending producers of reductions")
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:

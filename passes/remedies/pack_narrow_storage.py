@@ -15,7 +15,7 @@ from fissile.finding import Finding, ordered
 from fissile.passes.analysis.narrow_types import NARROW_TYPES, NarrowSet, NarrowType, missing_types_of
 from fissile.passes.analysis.structure import structure_of
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
 from .elementwise_on_words import ReadByWords, build_by_words, reads_by_words
 from .packed_words import pack, unpack
@@ -49,7 +49,7 @@ class PackNarrowStorage(Pass):
 
     name: ClassVar[str] = "fissile-pack-narrow-storage"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "iree_tensor_ext", "linalg", "math", "tensor")
-    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED,))
+    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
     types: tuple[str, ...] = option((), "element types to keep out of storage; empty: those that a target lacks")
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:

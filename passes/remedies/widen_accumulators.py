@@ -15,7 +15,7 @@ from fissile.finding import Finding
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.analysis.structure import Structure, iterators_attribute, maps_attribute, structure_of
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
 from .packed_words import sizes_of
 
@@ -37,7 +37,7 @@ class WidenAccumulators(Pass):
 
     name: ClassVar[str] = "fissile-widen-accumulators"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "linalg", "math", "tensor")
-    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED,))
+    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
     ops: tuple[int, ...] = option((), "indices of the source ops to widen; empty: all that reduce into 16-bit floats")
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
