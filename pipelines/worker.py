@@ -38,11 +38,13 @@ def main() -> int:
 
 def _compile(job: dict) -> dict:
     request = CompileRequest.from_json(job["request"])
+    from fissile.passes.catalogue import load_user_passes
+
+    from .compile_run import CompileRun
     from .guarded_compile import GuardedCompile
     from .iree.library import initialise_command_line
     from .iree.names import PREPROCESSING_FLAG
     from .pass_runner import uses_fissile_passes
-    from fissile.passes.catalogue import load_user_passes
 
     for file in request.load_passes:
         load_user_passes(file)
@@ -55,7 +57,8 @@ def _compile(job: dict) -> dict:
     Path(job["started"]).touch()
     spooled = Path(job["input"]) if job.get("input") else None
     try:
-        compile_ = GuardedCompile(request, Path(job["output"]), spooled, job.get("ended", ""),
+        run = CompileRun(request, Path(job["output"]), spooled)
+        compile_ = GuardedCompile(run, job.get("ended", ""),
                                   lambda dispatches: Path(job["translating"]).write_text(str(dispatches)))
         return (compile_.reduce() if request.task == "reduce" else compile_.run()).to_json()
     except MemoryError:

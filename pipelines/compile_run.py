@@ -1,0 +1,200 @@
+"""One request in its worker process: the session, the stops on the way, what was found and where it is written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from fissile.passes.analysis.dispatches import dispatches
+from fissile.passes.analysis.provenance import describe_source_ops, tag_source_ops
+from fissile.passes.analysis.recomputation import recomputed_producers
+from fissile.passes.checks.leftover_ops import leftover_ops
+from fissile.passes.checks.narrow_storage import check_narrow_storage
+from fissile.passes.checks.recomputation import check_recomputation
+from fissile.passes.definition import PassFailed
+
+from fissile.finding import Finding, Severity
+from fissile.report import Report
+
+from .guard import GUARDED_AT, guard, strips_asserts
+from .iree.names import (
+    BOUNDARIES_PLACED_AT,
+    DEVICES_ASSIGNED_AT,
+    DISPATCHES_CONFIGURED_AT,
+    PREPROCESSED_AFTER,
+    RECOMPUTING_BACKENDS,
+)
+from .itinerary import Itinerary, Stop
+from .pass_runner import run_pipeline
+from .request import CompileRequest
+from .session import Module, Session, phase_index
+
+DIALECT_LOWERINGS = (
+    # Preconditions and storage become IREE's own ops as soon as the input is in IREE's dialects, and groups must:
+    # phase abi crashes on an unregistered op with a region. Boundaries wait until ops are optimised.
+    ("input", "builtin.module(fissile-lower-requires,fissile-lower-storage,fissile-lower-groups)"),
+    (BOUNDARIES_PLACED_AT, "builtin.module(fissile-lower-groups,fissile-lower-boundaries)"),
+)
+
+STDIN_NAME = "<stdin>"
+"""What iree-compile calls standard input in locations."""
+
+
+class CompileRun:
+    """What every step of one compile shares. ``output`` is the temporary file that the caller moves into place.
+
+    ``spooled_input`` holds what came from standard input, where the request's input is "-".
+    """
+
+    def __init__(self, request: CompileRequest, output: Path, spooled_input: Path | None = None) -> None:
+        self.request = request
+        self.output = output
+        self.input = spooled_input or Path(request.input)
+        self.input_name = STDIN_NAME if spooled_input else ""
+        self.seconds: dict[str, float] = {}
+        self.facts: dict[str, object] = {}
+        self.backends: tuple[str, ...] = ()
+        self.guarded: tuple[Finding, ...] = ()
+        self.session = Session(verify_ir=request.verify_ir, dump_phases_to=request.dump_phases_to)
+        if request.remarks_filter:
+            self.session.remarks(request.remarks_filter, request.remarks_file)
+        self.itinerary = Itinerary(self.session, self._stops())
+
+    def parse(self) -> Module:
+        module = self.session.parse(self.input, self.input_name)
+        module.phase = self.request.compile_from
+        if phase_index(module.phase) >= phase_index(BOUNDARIES_PLACED_AT):
+            stop_on_leftovers(module)
+        return module
+
+    def write(self, module: Module) -> None:
+        if self.request.compile_to != "end" or self.request.output_format == "vm-asm":
+            form = "ir-bytecode" if self.request.mlir_bytecode else "ir"
+        else:
+            form = self.request.output_format
+        self.session.write(module, self.output, form, self.request.mlir_bytecode_version)
+
+    def emit_mlir(self, module: Module) -> None:
+        """Writes ``module`` (at global optimisation) where --emit-mlir says, whole or not at all."""
+        if self.request.emit_mlir:
+            target = Path(self.request.emit_mlir)
+            partial = target.with_name(f".{target.name}.tmp")
+            try:
+                self.session.write(module, partial, "ir")
+                partial.replace(target)
+            finally:
+                partial.unlink(missing_ok=True)
+
+    @property
+    def tuning(self) -> bool:
+        return self.request.tune or self.request.fusion == "tune"
+
+    def look(self, module: Module) -> list[Finding]:
+        """Findings about configured dispatches that need no code generation."""
+        formed = dispatches(module.op)
+        self.backends = tuple(dict.fromkeys(d.target.backend for d in formed))
+        return check_narrow_storage(formed)
+
+    def slow(self, origin: Module) -> list[Finding]:
+        """FIS140 about a module at global optimisation; looked at on a tagged clone, which tells ops apart exactly."""
+        clone = origin.clone()
+        ops = describe_source_ops(clone.op)
+        tag_source_ops(clone.op)
+        self.itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
+        formed = [d for d in dispatches(clone.op) if d.target.backend in RECOMPUTING_BACKENDS]
+        return [f for d in formed if (f := check_recomputation(d, recomputed_producers(d), ops))]
+
+    def verify_artifact(self) -> list[Finding]:
+        """Runs what was written where a runtime for it answers: a finding where it differs from the input on llvm-cpu."""
+        if self.request.compile_from != "start" or self.request.compile_to != "end":
+            return []
+        if self.request.output_format != "vm-bytecode":
+            return []
+        from . import verification  # NumPy: only where asked
+
+        with self.step("verify"):
+            certificate, why_not = verification.verify_artifact(self.input, self.output, self.backends, self.request.verify_seeds)
+        self.facts["artifact"] = certificate.to_json() if certificate else why_not
+        return list(certificate.findings) if certificate else []
+
+    def report(self, findings: Iterable[Finding], written: bool = False) -> Report:
+        if self.request.werror:
+            findings = [f.with_(severity=Severity.ERROR) if f.severity is Severity.WARNING else f for f in findings]
+        findings = (*findings, *self.guarded)
+        written = written and not any(f.severity is Severity.ERROR for f in findings)
+        messages = tuple(d.text for d in self.session.diagnostics if d.severity in ("warning", "remark"))
+        return Report("compile", findings, self.request.output if written else "",
+                      tuple(dict.fromkeys(messages)), dict(self.seconds), dict(self.facts))
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+    # --- stops
+
+    def _stops(self) -> list[Stop]:
+        request = self.request
+        stops: list[Stop] = [Stop(GUARDED_AT, "guard", self._guard)] if request.guard != "off" else []
+        if request.preprocessing:
+            stops.append(self._pipeline_stop(PREPROCESSED_AFTER, request.preprocessing))
+        if request.match_device:
+            stops.append(Stop(DEVICES_ASSIGNED_AT, "match-device", self._match_device))
+        stops += [self._pipeline_stop(phase, pipeline) for phase, pipeline in request.pipelines_after]
+        stops += [Stop(phase, "lower-dialect", lower_dialect(pipeline)) for phase, pipeline in DIALECT_LOWERINGS]
+        stops.append(Stop(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
+        return stops
+
+    def _pipeline_stop(self, phase: str, pipeline: str) -> Stop:
+        def act(module: Module) -> list[Finding]:
+            found: list[Finding] = []
+            run_pipeline(pipeline, module.op, report=found.append, verify_contracts=self.request.verify_contracts)
+            return found
+
+        return Stop(phase, pipeline, act)
+
+    def _guard(self, module: Module) -> list[Finding]:
+        """Storage is proved, refuted or asserted; what is refuted ends the compile."""
+        result = guard(module.op, self.request.guard, asserts_stripped=strips_asserts(self.request.flags))
+        if any(finding.severity is Severity.ERROR for finding in result.findings):
+            raise PassFailed(result.findings)
+        # A repair parses again and comes by here again; it is told once.
+        self.guarded = result.findings
+        self.facts["contract"] = {name: list(conditions) for name, conditions in result.contract.items()}
+        return []
+
+    def _match_device(self, module: Module) -> list[Finding]:
+        from .devices.match import match_target
+        from .devices.vulkan import query_device
+
+        device = query_device()
+        self.facts["device"] = device.name
+        self.facts["device_changes"] = [str(change) for change in match_target(module.op, device)]
+        return []
+
+
+def stop_on_leftovers(module: Module) -> list[Finding]:
+    """Raises PassFailed where fissile ops are left that IREE cannot translate; it names each. Else no finding.
+
+    Dispatch creation crashes on an op that it does not know on tensors (IREE 3.13), so this comes before it.
+    """
+    if found := leftover_ops(module.op):
+        raise PassFailed(found)
+    return []
+
+
+def lower_dialect(pipeline: str) -> Callable[[Module], list[Finding]]:
+    """A stop that lowers fissile ops a program was written with; a program without any is not touched."""
+
+    def act(module: Module) -> list[Finding]:
+        found: list[Finding] = []
+        if leftover_ops(module.op):
+            run_pipeline(pipeline, module.op, report=found.append)
+        return found
+
+    return act

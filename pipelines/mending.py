@@ -1,0 +1,120 @@
+"""What is done where a straight compile fails, or would compute the wrong numbers, or slowly."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from fissile.finding import Finding, Severity
+
+from .compile_run import CompileRun
+from .edits import apply_edits, instead
+from .failures import Failure, StraightEnded, rejected, suggested
+from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, RECOMPUTING_BACKENDS
+from .iree.runtime_flags import RUNTIME_OF_BACKEND
+from .packing import NOT_PACKED, pack
+from .probe_pool import ProbePool
+from .repair import Diagnosis, Repair, Repairer
+from .session import Module, PhaseFailed
+
+
+class Mender:
+    """Packs, repairs and finishes one compile, from the phase at which boundaries are placed."""
+
+    def __init__(self, run: CompileRun) -> None:
+        self._run = run
+
+    def mend(self, failure: Failure) -> list[Finding]:
+        """Findings about what was done; the output is written unless one of them is an error."""
+        origin = self._run.parse()
+        told = self._run.itinerary.advance(origin, BOUNDARIES_PLACED_AT)
+        with ProbePool(self._run.request.flags, self._run.request.dispatch_timeout) as pool:
+            packed = pack(self._run.itinerary, origin) if self._run.request.repair == "auto" else NOT_PACKED
+            if packed.module is not None:
+                findings = self._mend(packed.module, origin, failure, pool)
+                if not any(f.severity is Severity.ERROR for f in findings):
+                    return [*told, *packed.findings, *findings]
+            # Unpacked, the module may still compile; its narrow storage is told as a warning then.
+            return [*told, *packed.refusals, *self._mend(origin, origin, failure, pool)]
+
+    def _mend(self, module: Module, original: Module, failure: Failure, pool: ProbePool) -> list[Finding]:
+        """Diagnoses ``module`` (at global optimisation), repairs what fails, and compiles it to the end."""
+        repairer = Repairer(self._run.itinerary, module, pool)
+        before = repairer.diagnose()
+        if before.failed is not None:
+            return [rejected(before.failed)]
+        if not before.failing:
+            if isinstance(failure, (PhaseFailed, StraightEnded)) and module is original:
+                return [rejected(failure)]
+        elif self._run.request.repair == "off":
+            note = "--repair=off: nothing was changed"
+            return [c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing]
+        repair = repairer.repair(before, tune=self._run.tuning)
+        self._run.facts.update(edits=[f"{edit.remedy} {edit.op}" for edit in repair.edits], rounds=repair.rounds)
+        if not repair.complete and not repair.only_races_left:
+            return list(repair.findings)
+        if self._run.request.repair == "suggest":
+            return [suggested(finding) for finding in repair.findings]
+        if self._run.request.tune:
+            with self._run.step("tune"):
+                repair = self._fastest(module, repairer, repair, before)
+        return self._finish(module.clone(), original, repair)
+
+    def _fastest(self, module: Module, repairer: Repairer, repair: Repair, before: Diagnosis) -> Repair:
+        """``repair``, or what runs faster and passes as well; as it is where no runtime for the target answers."""
+        from .numerics.runtimes import present
+        from .numerics.signature import choose, signatures_of_module
+        from .tuning import time_in_turns
+
+        names = {RUNTIME_OF_BACKEND.get(c.dispatch.target.backend) for c in before.checked}
+        runtime = next((r for r in present() if r.name in names), None)
+        variants = repairer.variants(repair, before)
+        if runtime is None or len(variants) < 2:
+            self._run.facts["tuned"] = "no runtime for the target answers here" if runtime is None else "nothing to choose from"
+            return repair
+        with tempfile.TemporaryDirectory(prefix="fissile-variants-") as folder:
+            programs = []
+            for number, (name, wanted) in enumerate(variants):
+                clone, vmfb = module.clone(), Path(folder, f"{number}.vmfb")
+                apply_edits(clone, wanted)
+                self._run.itinerary.advance(clone, "end")
+                self._run.session.write(clone, vmfb)
+                programs.append((name, vmfb))
+            signature = choose(signatures_of_module(self._run.parse().op), None, str(self._run.input))
+            timed = time_in_turns(programs, signature, runtime)
+        self._run.facts["tuned"] = {t.name: t.seconds if t.seconds is not None else t.why for t in timed}
+        if timed[0].seconds is None:
+            return repair
+        wanted = dict(variants)[timed[0].name]
+        rows = ", ".join(f"{t.name} {t.seconds * 1e3:.3g} ms" for t in timed if t.seconds is not None)
+        note = f"timed on {runtime}: {rows}; took {timed[0].name}"
+        told = [f.with_(notes=(*f.notes, note)) if f.severity is Severity.REPAIRED else f for f in repair.findings]
+        if wanted != repair.edits:
+            told = [instead(f, timed[0].name, wanted) if f.severity is Severity.REPAIRED else f for f in told]
+        return replace(repair, edits=wanted, findings=tuple(told))
+
+    def _finish(self, origin: Module, before: Module, repair: Repair) -> list[Finding]:
+        """Edits the real module, which carries no tags, and compiles it to the end; ``before`` is what it computed first."""
+        original = before.text() if self._run.request.verify else ""
+        apply_edits(origin, repair.edits)
+        repaired = origin.text() if self._run.request.verify else ""
+        self._run.emit_mlir(origin)
+        told = list(repair.findings)
+        try:
+            slow = self._run.slow(origin) if RECOMPUTING_BACKENDS[0] in self._run.backends else []
+            findings = slow + self._run.itinerary.advance(origin, DISPATCHES_CONFIGURED_AT)
+            findings += self._run.look(origin)
+            findings += self._run.itinerary.advance(origin, self._run.request.compile_to)
+            self._run.write(origin)
+        except PhaseFailed as failure:
+            return [*told, rejected(failure)]
+        if self._run.request.verify:
+            from .verification import verify_repair, with_numerics  # NumPy: only where asked
+
+            with self._run.step("verify"):
+                certificate = verify_repair(original, repaired, self._run.request.verify_seeds)
+            self._run.facts["certificate"] = certificate.to_json()
+            told = with_numerics(told, certificate.sentence.replace("local-task", "llvm-cpu"))
+            findings += [*certificate.findings, *self._run.verify_artifact()]
+        return [*told, *findings]
