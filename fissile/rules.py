@@ -150,6 +150,12 @@ _rule(
     "Leave the op out of `ops`.",
 )
 _rule(
+    "FIS117", "not-configured", "an op takes no lowering configuration",
+    "`fissile-set-lowering` was told to configure an op that has no body, so code generation would not read it.",
+    "The index in `ops` names another op: indices count the linalg ops of the module in program order.",
+    "Leave the op out of `ops`.",
+)
+_rule(
     "FIS120", "limit-disagreement", "two sources give different limits for one target",
     "IREE's table and the vendor's document, or the device itself, disagree.",
     "IREE's table is maintained by hand.",

@@ -73,3 +73,15 @@ def iterators_attribute(parallel: Sequence[bool]) -> ir.ArrayAttr:
 
 def _maps(attribute: ir.Attribute) -> tuple[ir.AffineMap, ...]:
     return tuple(ir.AffineMapAttr(m).value for m in attribute)
+
+
+def loop_extents(op: ir.Operation, structure: Structure) -> tuple[int | None, ...]:
+    """How often each loop of ``op`` runs, read off an operand that it alone indexes; None: dynamic or not readable."""
+    found: list[int | None] = [None] * structure.loops
+    for value, m in zip(op.operands, structure.maps):
+        for position, result in enumerate(m.results):
+            if isinstance(result, ir.AffineDimExpr):
+                kind = ir.RankedTensorType(value.type)
+                if not kind.is_dynamic_dim(position):
+                    found[result.position] = kind.get_dim_size(position)
+    return tuple(found)
