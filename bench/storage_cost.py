@@ -3,10 +3,10 @@
     python -m bench.storage_cost [--rounds 15]
 
 Each program is compiled twice for llvm-cpu, without and with asserts, and called with legal sizes. A
-round times both, in alternating order. The table shows the fastest round of each and their ratio,
-which other load on the machine disturbs least, and beside it the median of the rounds' ratios. One
-thread (local-sync). Stock's gather checks no index, so the gather is the price of a check that nobody
-made before.
+round times both, in alternating order, in processor time of one thread (local-sync), which a loaded
+machine stretches less than the clock. The table shows the fastest round of each with their ratio, and
+the median of the rounds' ratios. Stock's gather checks no index, so the gather is the price of a check
+that nobody made before.
 """
 
 from __future__ import annotations
@@ -122,11 +122,11 @@ def load(path: Path):
 
 
 def seconds(function, values: list, repeat: int) -> float:
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(repeat):
         result = function(*values)
     result.to_host()
-    return (time.perf_counter() - started) / repeat
+    return (time.process_time() - started) / repeat
 
 
 def main(argv: list[str] | None = None) -> int:
