@@ -2,9 +2,10 @@
 
     python -m bench.check_agreement FOLDER [--target NAME …] [--timeout SECONDS]
 
-Prints one row per target: dispatches, verdicts that agree, byte counts that agree, upper bounds that hold (llvm-cpu),
-predictions with doubts (which `fissile check` hands to the probe), and dispatches whose code generation fails or does not end in time (no bytes to
-compare with). Every difference is listed. Exit status 1 where a prediction without doubts has the wrong verdict.
+Prints one row per target: dispatches, verdicts that agree, byte counts that agree, upper bounds that hold
+(llvm-cpu), predictions with doubts (which `fissile check` hands to the probe), and dispatches whose code
+generation fails or does not end in time (no bytes to compare with). Every difference is listed. Exit status 1
+where a prediction without doubts has the wrong verdict.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from fissile.pipelines.check import Measured, measure
 from fissile.pipelines.session import PhaseFailed
 from fissile.pipelines.targets import resolve_target
 from fissile.quantity import Certainty
+
 
 TARGETS = ("gfx942", "gfx1100", "sm_86", "vulkan", "vulkan:ampere", "vulkan:rdna3", "vulkan:valhall4")
 
@@ -54,7 +56,9 @@ class Tally:
         if told != exact.value and not bound:
             shown = one.prediction.formula if told is None else told
             why = f" (doubt: {'; '.join(doubts)})" if doubts else ""
-            self.differences.append(f"{program} {one.dispatch.name}: predicted {shown}, exact {exact.value}{why}")
+            self.differences.append(
+                f"{program} {one.dispatch.name}: predicted {shown}, exact {exact.value}{why}"
+            )
 
 
 def main() -> int:
@@ -65,21 +69,31 @@ def main() -> int:
     arguments = parser.parse_args()
     programs = sorted(arguments.folder.glob("*.mlir"))
     wrong = 0
-    print(f"{'target':<18} {'dispatches':>10} {'compared':>9} {'verdict':>16} {'bytes':>16} {'bounds':>7} {'doubtful':>9} "
-          f"{'no code':>8}")
+    print(
+        f"{'target':<18} {'dispatches':>10} {'compared':>9} {'verdict':>16} {'bytes':>16} "
+        f"{'bounds':>7} {'doubtful':>9} "
+        f"{'no code':>8}"
+    )
     for name in arguments.target or TARGETS:
         target, tally = resolve_target(name), Tally()
         for program in programs:
             try:
                 measured = measure(program, target, dispatch_timeout=arguments.timeout)
             except PhaseFailed as failure:
-                tally.differences.append(f"{program.name}: IREE stops before dispatches are configured: {failure}")
+                tally.differences.append(
+                    f"{program.name}: IREE stops before dispatches are configured: {failure}"
+                )
                 continue
             for one in measured:
                 tally.add(program.name, one, target.compiler_bytes or target.limit.bytes)
         wrong += tally.wrong
-        print(f"{name:<18} {tally.dispatches:>10} {tally.compared:>9} {_share(tally.same_verdict, tally.compared):>16} "
-              f"{_share(tally.same_bytes, tally.compared):>16} {tally.bounds:>7} {tally.doubtful:>9} {tally.failed:>8}", flush=True)
+        print(
+            f"{name:<18} {tally.dispatches:>10} {tally.compared:>9} "
+            f"{_share(tally.same_verdict, tally.compared):>16} "
+            f"{_share(tally.same_bytes, tally.compared):>16} "
+            f"{tally.bounds:>7} {tally.doubtful:>9} {tally.failed:>8}",
+            flush=True,
+        )
         for difference in tally.differences:
             print(f"    {difference}", flush=True)
     return 1 if wrong else 0

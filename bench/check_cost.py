@@ -1,9 +1,9 @@
-"""What `fissile check` costs beside a stock compile, on light_resnet50 of the onnx package: paired, same machine, one run.
+"""What `fissile check` costs beside a stock compile of the onnx package's light_resnet50, paired in one run.
 
     python -m bench.check_cost [--model FILE.mlir] [--target gfx942] [--pairs 3]
 
-Both run as processes of their own, one after the other, start-up included. Processor seconds are compared as well as
-elapsed ones: on a shared machine they are the steadier measure. Goal: at most a quarter.
+Both run as processes of their own, one after the other, start-up included. Processor seconds are compared as
+well as elapsed ones: on a shared machine they are the steadier measure. Goal: at most a quarter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ GOAL = 0.25
 
 
 def import_resnet50(folder: Path) -> Path:
-    """The onnx package's light_resnet50 with seeded random weights, as iree-import-onnx makes it; weights external."""
+    """The onnx package's light_resnet50 with seeded random weights, as iree-import-onnx makes it; weights
+    external."""
     import numpy as np
     import onnx
     from onnx import numpy_helper, version_converter
@@ -47,8 +48,17 @@ def import_resnet50(folder: Path) -> Path:
     model.ir_version = 8
     path = folder / "resnet50.onnx"
     onnx.save(version_converter.convert_version(model, 17), path)
-    subprocess.run([Path(sys.executable).with_name("iree-import-onnx"), path, "-o", folder / "resnet50.mlir",
-                    "--externalize-params"], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run(
+        [
+            Path(sys.executable).with_name("iree-import-onnx"),
+            path,
+            "-o",
+            folder / "resnet50.mlir",
+            "--externalize-params",
+        ],
+        check=True,
+        stderr=subprocess.DEVNULL,
+    )
     return folder / "resnet50.mlir"
 
 
@@ -75,7 +85,13 @@ def main() -> int:
         for name in targets:
             check += ["--target", name]
         compiles = [
-            [str(Path(sys.executable).with_name("iree-compile")), str(model), *flags_for(resolve_target(name)), "-o", os.devnull]
+            [
+                str(Path(sys.executable).with_name("iree-compile")),
+                str(model),
+                *flags_for(resolve_target(name)),
+                "-o",
+                os.devnull,
+            ]
             for name in targets
         ]
         shares = []
@@ -84,8 +100,12 @@ def main() -> int:
             stock = [sum(parts) for parts in zip(*(timed(command) for command in compiles), strict=True)]
             ours = timed(check)
             shares.append(ours[1] / stock[1])
-            print(f"  iree-compile {stock[0]:6.2f} / {stock[1]:6.2f}   fissile check {ours[0]:6.2f} / {ours[1]:6.2f}"
-                  f"   share {100 * ours[0] / stock[0]:5.1f}% / {100 * ours[1] / stock[1]:5.1f}%", flush=True)
+            print(
+                f"  iree-compile {stock[0]:6.2f} / {stock[1]:6.2f}"
+                f"   fissile check {ours[0]:6.2f} / {ours[1]:6.2f}"
+                f"   share {100 * ours[0] / stock[0]:5.1f}% / {100 * ours[1] / stock[1]:5.1f}%",
+                flush=True,
+            )
     middle = statistics.median(shares)
     print(f"median share of processor time: {100 * middle:.1f}% (goal: at most {100 * GOAL:.0f}%)")
     return 0 if middle <= GOAL else 1

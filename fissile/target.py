@@ -15,7 +15,9 @@ from .finding import Limit
 IREE_TABLE = "IREE 3.13's target table"
 CUDA_GUIDE = "NVIDIA CUDA C++ Programming Guide, shared memory per thread block"
 LLVM_AMDGPU = "LLVM AMDGPU backend, addressable local memory"
-NVIDIA_VULKAN = "NVIDIA's Vulkan drivers, maxComputeSharedMemorySize (vulkan.gpuinfo.org report 11252; Mesa NVK)"
+NVIDIA_VULKAN = (
+    "NVIDIA's Vulkan drivers, maxComputeSharedMemorySize (vulkan.gpuinfo.org report 11252; Mesa NVK)"
+)
 VULKAN_MINIMUM = "Vulkan specification, least maxComputeSharedMemorySize"
 IREE_STACK_LIMIT = "IREE 3.13's --iree-llvmcpu-stack-allocation-limit"
 

@@ -46,8 +46,12 @@ def write(path: Path, signatures: Sequence[str], targets: Iterable[dict]) -> Non
     counts = collect(targets)
     if path.exists():
         counts = read(path, signatures) | counts
-    data = {"fissile_baseline": FORMAT, "model": identity(signatures), "functions": sorted(signatures),
-            "bytes": {name: dict(sorted(rows.items())) for name, rows in sorted(counts.items())}}
+    data = {
+        "fissile_baseline": FORMAT,
+        "model": identity(signatures),
+        "functions": sorted(signatures),
+        "bytes": {name: dict(sorted(rows.items())) for name, rows in sorted(counts.items())},
+    }
     partial = path.with_name(f".{path.name}.partial")
     try:
         partial.write_text(json.dumps(data, indent=1) + "\n")
@@ -57,19 +61,27 @@ def write(path: Path, signatures: Sequence[str], targets: Iterable[dict]) -> Non
 
 
 def read(path: Path, signatures: Sequence[str]) -> dict[str, dict[str, list[int]]]:
-    """The bytes of a baseline. Raises UsageError for a file that is none, or that belongs to another model."""
+    """The bytes of a baseline. Raises UsageError for a file that is none, or that belongs to another
+    model."""
     try:
         data = json.loads(path.read_text())
     except OSError as error:
-        raise UsageError(f"cannot read the baseline {path}: {error.strerror}", "--update-baseline writes one") from None
+        raise UsageError(
+            f"cannot read the baseline {path}: {error.strerror}", "--update-baseline writes one"
+        ) from None
     except ValueError:
         raise UsageError(f"{path} is no baseline: it is not JSON", "--update-baseline writes one") from None
-    if not isinstance(data, dict) or data.get("fissile_baseline") != FORMAT or not _plausible(data.get("bytes")):
+    if (
+        not isinstance(data, dict)
+        or data.get("fissile_baseline") != FORMAT
+        or not _plausible(data.get("bytes"))
+    ):
         raise UsageError(f"{path} is no baseline of this version of fissile", "--update-baseline writes one")
     if data.get("model") != identity(signatures):
         theirs = ", ".join(map(str, data.get("functions", []))) or "unknown"
         raise UsageError(
-            f"{path} is the baseline of another model: it has {_short(theirs)}, this one {_short(', '.join(signatures))}",
+            f"{path} is the baseline of another model: it has {_short(theirs)}, "
+            f"this one {_short(', '.join(signatures))}",
             "name its own baseline, or remove the file and write a new one with --update-baseline",
         )
     return data["bytes"]
@@ -80,8 +92,16 @@ def compare(before: dict[str, dict[str, list[int]]], targets: Iterable[dict], pa
     found = []
     for name, now in collect(targets).items():
         if name not in before:
-            found.append(Finding("FIS151", f"the baseline has no bytes for target {name}", Severity.NOTE, name, name,
-                                 notes=(f"--update-baseline adds it to {path}",)))
+            found.append(
+                Finding(
+                    "FIS151",
+                    f"the baseline has no bytes for target {name}",
+                    Severity.NOTE,
+                    name,
+                    name,
+                    notes=(f"--update-baseline adds it to {path}",),
+                )
+            )
             continue
         fresh = []
         for key, counts in now.items():
@@ -95,19 +115,31 @@ def compare(before: dict[str, dict[str, list[int]]], targets: Iterable[dict], pa
                     found.append(_grown(name, key, was, count))
         if fresh:
             shown = ", ".join(fresh[:3]) + (" …" if len(fresh) > 3 else "")
-            message = f"{len(fresh)} dispatch{'es are' if len(fresh) > 1 else ' is'} not in the baseline: {shown}"
-            found.append(Finding("FIS151", message, Severity.NOTE, name, name, notes=("--update-baseline adds them",)))
+            message = (
+                f"{len(fresh)} dispatch{'es are' if len(fresh) > 1 else ' is'} not in the baseline: {shown}"
+            )
+            found.append(
+                Finding("FIS151", message, Severity.NOTE, name, name, notes=("--update-baseline adds them",))
+            )
     return found
 
 
 def _grown(target: str, key: str, was: int, now: int) -> Finding:
     message = f"dispatch grew from {was} to {now} bytes on {target} since the baseline"
-    return Finding("FIS150", message, Severity.ERROR, key, target, notes=(f"dispatch {key}", "--update-baseline accepts it"))
+    return Finding(
+        "FIS150",
+        message,
+        Severity.ERROR,
+        key,
+        target,
+        notes=(f"dispatch {key}", "--update-baseline accepts it"),
+    )
 
 
 def _plausible(counts: object) -> bool:
     return isinstance(counts, dict) and all(
-        isinstance(rows, dict) and all(isinstance(c, list) and all(isinstance(n, int) for n in c) for c in rows.values())
+        isinstance(rows, dict)
+        and all(isinstance(c, list) and all(isinstance(n, int) for n in c) for c in rows.values())
         for rows in counts.values()
     )
 

@@ -1,4 +1,4 @@
-"""`fissile check`: where every dispatch's on-chip bytes come from, on many targets, without a full compile."""
+"""`fissile check`: where every dispatch's on-chip bytes come from, without a full compile."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from iree.compiler import ir
@@ -16,70 +16,40 @@ from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.configured import read_configured
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
-from fissile.passes.analysis.footprint import STACK, WORKGROUP, Footprint
 from fissile.passes.analysis.predict import predict
 from fissile.passes.analysis.prediction import Prediction
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops
-from fissile.passes.checks.codegen_failure import check_codegen
 from fissile.passes.checks.limit_agreement import check_limit
 from fissile.passes.checks.narrow_storage import check_narrow_storage
-from fissile.passes.checks.workgroup_fit import check_fit
-from fissile.passes.checks.workgroup_prediction import check_agreement, check_prediction
-from fissile.passes.checks.workgroup_race import check_races
 from fissile.passes.definition import PassFailed
-from fissile.quantity import Bytes, total
 from fissile.report import Report
 from fissile.target import Target
-
 from . import baseline as baselines
-from .dispatch_check import failure_code
-from .guarded_compile import DIALECT_LOWERINGS, lower_dialect, rejected, stop_on_leftovers
+from .compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
+from .failures import rejected
 from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, LOWERING_PIPELINES, RACING_CODEGEN
 from .iree.targets import LAST_SHARED_PHASE, flags_for
 from .itinerary import Itinerary, Stop
+from .measured import Measured, between, facts_of, findings_of
 from .probe import probe
 from .probe_pool import ProbePool, ProbeResult
 from .session import Module, PhaseFailed, Session
 from .targets import resolve_target
 
 PROBE_MODES = ("auto", "all", "never")
-_EXECUTABLES = ("hal.executable", "hal.executable.source", "hal.executable.binary", "stream.executable", "flow.executable")
-_UNBOUNDED = str(2**53 - 1)
-"""The extent that IREE gives a buffer dimension that nothing bounds (util.assume.int's default, 3.13)."""
+_EXECUTABLES = (
+    "hal.executable",
+    "hal.executable.source",
+    "hal.executable.binary",
+    "stream.executable",
+    "flow.executable",
+)
 _FUNCTIONS = ("func.func", "util.func")
 
 
-@dataclass(frozen=True)
-class Measured:
-    """One dispatch with what is known of its bytes. ``result`` is None where code generation was not asked."""
-
-    dispatch: Dispatch
-    prediction: Prediction
-    result: ProbeResult | None
-
-    @property
-    def exact(self) -> Bytes | None:
-        if self.result is None or self.result.ended or self.result.probed.failure is not None:
-            return None
-        return total(a.bytes for a in self.footprint.allocations)
-
-    @property
-    def footprint(self) -> Footprint:
-        """The probed buffers in the memory that this target is short of."""
-        space = STACK if self.dispatch.target.backend == "llvm-cpu" else WORKGROUP
-        buffers = (a for a in self.result.probed.footprint.allocations if a.space == space)
-        return Footprint(tuple(replace(a, bytes=Bytes.unknown("no bound")) if _UNBOUNDED in a.type else a for a in buffers))
-
-    @property
-    def bytes(self) -> Bytes:
-        exact = self.exact
-        if exact is not None and exact.value is not None:
-            return exact
-        return Bytes.unknown("; ".join(self.prediction.doubts)) if self.prediction.doubts else self.prediction.total
-
-
-def measure(source: str | os.PathLike, target: Target, *, flags: Sequence[str] = (),
-            dispatch_timeout: float = 30.0) -> list[Measured]:
+def measure(
+    source: str | os.PathLike, target: Target, *, flags: Sequence[str] = (), dispatch_timeout: float = 30.0
+) -> list[Measured]:
     """Every different dispatch of ``source`` on ``target``, predicted and probed: how far the two agree.
 
     Code generation runs up to IREE's resource check. Raises PhaseFailed where IREE does not come that far.
@@ -91,15 +61,24 @@ def measure(source: str | os.PathLike, target: Target, *, flags: Sequence[str] =
     return list({m.dispatch.fingerprint: m for m in measured}.values())
 
 
-def check(source: str | os.PathLike, targets: Sequence[str | Target], *, budget: int | None = None,
-          flags: Sequence[str] = (), probe: str = "auto", dispatch_timeout: float = 30.0,
-          baseline: str | os.PathLike | None = None, update_baseline: bool = False) -> Report:
+def check(
+    source: str | os.PathLike,
+    targets: Sequence[str | Target],
+    *,
+    budget: int | None = None,
+    flags: Sequence[str] = (),
+    probe: str = "auto",
+    dispatch_timeout: float = 30.0,
+    baseline: str | os.PathLike | None = None,
+    update_baseline: bool = False,
+) -> Report:
     """Findings and every dispatch's bytes for the MLIR file ``source`` on each of ``targets``.
 
-    ``budget`` bytes stand in for each target's own limit. ``flags`` are further session flags of iree-compile.
-    ``probe``: "auto" asks IREE's code generation where the prediction has doubts or exceeds the limit, "all" asks it
-    for every dispatch, "never" for none. ``dispatch_timeout`` seconds per question, 0 for none. ``report.facts`` has
-    "targets": bytes, certainty and buffers of every dispatch. Raises UsageError.
+    ``budget`` bytes stand in for each target's own limit. ``flags`` are further session flags of
+    iree-compile. ``probe``: "auto" asks IREE's code generation where the prediction has doubts or exceeds the
+    limit, "all" asks it for every dispatch, "never" for none. ``dispatch_timeout`` seconds per question, 0
+    for none. ``report.facts`` has "targets": bytes, certainty and buffers of every dispatch. Raises
+    UsageError.
     """
     if probe not in PROBE_MODES:
         raise UsageError(f"unknown probe mode '{probe}'", "known: " + ", ".join(PROBE_MODES))
@@ -114,7 +93,9 @@ def check(source: str | os.PathLike, targets: Sequence[str | Target], *, budget:
 
 
 class _Check:
-    def __init__(self, source: Path, targets: list[Target], flags: tuple[str, ...], mode: str, timeout: float) -> None:
+    def __init__(
+        self, source: Path, targets: list[Target], flags: tuple[str, ...], mode: str, timeout: float
+    ) -> None:
         self.source = source
         self.targets = targets
         self.flags = flags
@@ -153,7 +134,8 @@ class _Check:
     # --- what is the same for every target
 
     def _share(self, path: Path) -> tuple[Path, list[str]]:
-        """Parses and lowers the input as far as no target matters; returns the file it is in, and the signatures."""
+        """Parses and lowers the input as far as no target matters; returns the file it is in, and the
+        signatures."""
         session = self._session(self.flags)
         module = session.parse(self.source)
         _refuse_executables(module)
@@ -164,15 +146,22 @@ class _Check:
         return path, signatures
 
     def _itinerary(self, session: Session) -> Itinerary:
-        stops = [Stop(phase, "lower-dialect", lower_dialect(pipeline)) for phase, pipeline in DIALECT_LOWERINGS]
+        stops = [
+            Stop(phase, "lower-dialect", lower_dialect(pipeline)) for phase, pipeline in DIALECT_LOWERINGS
+        ]
         stops.append(Stop(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
         return Itinerary(session, stops)
 
     # --- one target
 
     def _target(self, target: Target, shared: Path) -> tuple[list[Finding], dict]:
-        told = {"name": target.name, "limit": target.limit.bytes, "per": target.limit.per, "source": target.limit.source,
-                "dispatches": []}
+        told = {
+            "name": target.name,
+            "limit": target.limit.bytes,
+            "per": target.limit.per,
+            "source": target.limit.source,
+            "dispatches": [],
+        }
         try:
             measured, ops = self._form(target, shared)
         except PhaseFailed as failure:
@@ -181,13 +170,14 @@ class _Check:
             return [finding.with_(target=target.name) for finding in failure.findings], told
         findings = check_narrow_storage([m.dispatch for m in measured])
         for one in measured:
-            findings += _findings(one, target, ops)
-        limits = check_limit(target, _between(measured, target))
-        told["dispatches"] = [_facts(one, target, ops) for one in measured]
+            findings += findings_of(one, target, ops)
+        limits = check_limit(target, between(measured, target))
+        told["dispatches"] = [facts_of(one, target, ops) for one in measured]
         return [*findings, *([limits] if limits else [])], told
 
     def _form(self, target: Target, shared: Path) -> tuple[list[Measured], list[SourceOp]]:
-        """Forms and configures the dispatches for ``target`` and measures them; the source ops that their tags name."""
+        """Forms and configures the dispatches for ``target`` and measures them; the source ops that their
+        tags name."""
         session = self._session((*self.flags, *flags_for(target)))
         try:
             module = session.parse(shared)  # its locations name the source file
@@ -202,7 +192,8 @@ class _Check:
         return self._measure([_renamed(d, target) for d in dispatches(module.op)], target), ops
 
     def _measure(self, formed: list[Dispatch], target: Target) -> list[Measured]:
-        """Predicts every dispatch; asks code generation about those where that is not enough. Equal bodies once."""
+        """Predicts every dispatch; asks code generation about those where that is not enough. Equal bodies
+        once."""
         predictions: dict[str, Prediction] = {}
         results: dict[str, ProbeResult] = {}
         asked: dict[str, Dispatch] = {}
@@ -215,7 +206,8 @@ class _Check:
             if self._needs_probe(prediction, target):
                 asked[dispatch.fingerprint] = dispatch
             elif self.mode == "auto" and dispatch.codegen in RACING_CODEGEN and prediction.buffers:
-                # A tile that is handed over in shared memory: is there a barrier? 0.02 s each, so in this process.
+                # A tile that is handed over in shared memory: is there a barrier? 0.02 s each, so in this
+                # process.
                 results[dispatch.fingerprint] = ProbeResult(probe(dispatch), None, 0.0)
         if asked:
             with ProbePool(self.flags, self.timeout) as pool:
@@ -251,81 +243,14 @@ class _Check:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
     def _report(self, findings: list[Finding], facts: list[dict]) -> Report:
-        return Report("check", tuple(findings), "", tuple(self.messages), dict(self.seconds), {"targets": facts})
-
-
-def _findings(one: Measured, target: Target, ops: Sequence[SourceOp]) -> list[Finding]:
-    """What there is to say about one dispatch: its bytes, then code generation's own failures."""
-    dispatch, prediction, exact = one.dispatch, one.prediction, one.exact
-    found: list[Finding | None] = []
-    if exact is not None and (exact.value is not None or prediction.doubts):
-        same = exact.value is not None and exact.value == prediction.total.value
-        fit = (check_prediction(dispatch, prediction, target.limit, ops, exact=True) if same
-               else check_fit(dispatch, one.footprint, ops, target.limit))
-        found += [fit, check_agreement(dispatch, prediction, exact)]
-    elif not prediction.doubts:
-        found.append(check_prediction(dispatch, prediction, target.limit, ops))
-    if one.result is not None and not any(found):
-        found.append(_codegen(dispatch, one.result, ops))
-    return [finding for finding in found if finding is not None]
-
-
-def _codegen(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp]) -> Finding | None:
-    """What code generation itself said: it ended, failed, shares memory without a barrier, or cannot convert."""
-    said = result.probed.failure
-    if result.ended:
-        code = "FIS106" if result.ended == "timed out" else "FIS107"
-        return check_codegen(dispatch, code, said.message, said.text, (), ops)
-    if said is None and result.probed.races:
-        return check_races(dispatch, result.probed.races, ops)
-    said = said or result.converted
-    if said is None:
-        return None
-    return check_codegen(dispatch, failure_code(said.text), said.message, said.text, said.tags, ops)
-
-
-def _between(measured: Sequence[Measured], target: Target) -> list[str]:
-    """Dispatches that fit what IREE checks and not what counts."""
-    own = target.compiler_bytes
-    if own is None:
-        return []
-    counts = ((one.dispatch.name, one.bytes.value) for one in measured)
-    return [name for name, value in counts if value is not None and target.limit.bytes < value <= own]
-
-
-def _facts(one: Measured, target: Target, ops: Sequence[SourceOp]) -> dict:
-    """One dispatch as JSON values; docs/footprint.md describes them."""
-    count = one.bytes
-    doubts = list(one.prediction.doubts) if one.exact is None else []
-    agrees = one.exact is None or one.exact.value == one.prediction.total.value
-    if agrees:
-        buffers = [{"bytes": b.bytes.value, "value": _named(b.tags, b.type, ops), "reason": b.reason,
-                    "scales_with_tile": b.scales, "formula": str(b.size)} for b in one.prediction.buffers]
-    else:
-        buffers = [{"bytes": a.bytes.value, "value": _named(a.tags, a.type, ops), "reason": "",
-                    "scales_with_tile": None, "formula": None} for a in one.footprint.allocations]
-    place = one.dispatch.place
-    return {
-        "name": one.dispatch.name,
-        "codegen": one.dispatch.codegen,
-        "place": str(place) if place else "",
-        "bytes": count.value,
-        "certainty": count.certainty.value,
-        "formula": str(one.prediction.formula) if one.prediction.dimensions else None,
-        "largest": one.prediction.largest(target.limit.bytes) if one.prediction.dimensions else {},
-        "fits": None if count.value is None else count.value <= target.limit.bytes,
-        "doubts": doubts,
-        "buffers": buffers,
-    }
-
-
-def _named(tags: Sequence[int], type_: str, ops: Sequence[SourceOp]) -> str:
-    owner = next((ops[tag] for tag in tags if tag < len(ops)), None)
-    return f"{owner.name or owner.op} {type_}" if owner else type_
+        return Report(
+            "check", tuple(findings), "", tuple(self.messages), dict(self.seconds), {"targets": facts}
+        )
 
 
 def _renamed(dispatch: Dispatch, target: Target) -> Dispatch:
-    """The dispatch under the name that the user gave its target (IREE calls default Vulkan by a profile's name)."""
+    """The dispatch under the name that the user gave its target (IREE calls default Vulkan by a profile's
+    name)."""
     return replace(dispatch, target=replace(dispatch.target, arch=target.name))
 
 
@@ -344,14 +269,24 @@ def _signatures(module: Module) -> list[str]:
     for op in module.op.regions[0].blocks[0].operations:
         operation = op.operation
         if operation.name in _FUNCTIONS and "sym_name" in operation.attributes:
-            visibility = operation.attributes["sym_visibility"] if "sym_visibility" in operation.attributes else None
+            visibility = (
+                operation.attributes["sym_visibility"] if "sym_visibility" in operation.attributes else None
+            )
             if visibility is None or ir.StringAttr(visibility).value == "public":
                 name = ir.StringAttr(operation.attributes["sym_name"]).value
-                kind = str(operation.attributes["function_type"]) if "function_type" in operation.attributes else ""
+                kind = (
+                    str(operation.attributes["function_type"])
+                    if "function_type" in operation.attributes
+                    else ""
+                )
                 found.append(f"{name}: {kind}")
     return found
 
 
 def _no_functions() -> Finding:
-    return Finding("FIS003", "the module has no functions: there is nothing to check", Severity.ERROR,
-                   notes=("give a module with at least one public function",))
+    return Finding(
+        "FIS003",
+        "the module has no functions: there is nothing to check",
+        Severity.ERROR,
+        notes=("give a module with at least one public function",),
+    )

@@ -1,7 +1,7 @@
 """`fissile check` in a process of its own: a crash of the compiler ends this process and not the caller.
 
-`run_check` is the caller's side; `python -m fissile.pipelines.check_worker` the child's: a job as JSON on standard
-input, the report (or an error) as JSON on standard output.
+`run_check` is the caller's side; `python -m fissile.pipelines.check_worker` the child's: a job as JSON on
+standard input, the report (or an error) as JSON on standard output.
 """
 
 from __future__ import annotations
@@ -19,11 +19,16 @@ from fissile.report import Report
 
 
 def run_check(source: str, targets: list[str], **options) -> Report:
-    """`fissile.pipelines.check.check` in a child process. A crash is a finding; raises FissileError like check itself."""
+    """`fissile.pipelines.check.check` in a child process. A crash is a finding; raises FissileError like
+    check itself."""
     job = json.dumps({"source": source, "targets": targets, "options": options})
     process = subprocess.Popen(
-        [sys.executable, "-m", "fissile.pipelines.check_worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, start_new_session=True,
+        [sys.executable, "-m", "fissile.pipelines.check_worker"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     )
     try:
         answer, said = process.communicate(job)
@@ -38,8 +43,11 @@ def run_check(source: str, targets: list[str], **options) -> Report:
         outcome = json.loads(answer)
     except ValueError:
         last = [line for line in said.splitlines() if line.strip()][-1:]
-        raise InternalError("the checking process ended early" + (f": {last[0].strip()}" if last else ""), "",
-                            f"fissile check {shlex.quote(source)}") from None
+        raise InternalError(
+            "the checking process ended early" + (f": {last[0].strip()}" if last else ""),
+            "",
+            f"fissile check {shlex.quote(source)}",
+        ) from None
     if "error" not in outcome:
         return Report.from_json(outcome)
     error = outcome["error"]
@@ -49,8 +57,12 @@ def run_check(source: str, targets: list[str], **options) -> Report:
 
 
 def _crashed(how: str, said: str, source: str) -> Report:
-    finding = Finding("FIS107", f"the compiler crashed ({how}) while it formed the dispatches", detail=said,
-                      notes=(f"shows it again: iree-compile {shlex.quote(source)} --compile-to=executable-configurations",))
+    finding = Finding(
+        "FIS107",
+        f"the compiler crashed ({how}) while it formed the dispatches",
+        detail=said,
+        notes=(f"shows it again: iree-compile {shlex.quote(source)} --compile-to=executable-configurations",),
+    )
     return Report("check", (finding,), facts={"targets": []})
 
 
@@ -67,7 +79,13 @@ def main() -> int:
     except FissileError as error:
         outcome = {"error": {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}}
     except Exception as error:  # the caller turns it into one line and a reproducer
-        outcome = {"error": {"message": f"{type(error).__name__}: {error}", "hint": "", "exit_code": int(ExitCode.INTERNAL)}}
+        outcome = {
+            "error": {
+                "message": f"{type(error).__name__}: {error}",
+                "hint": "",
+                "exit_code": int(ExitCode.INTERNAL),
+            }
+        }
     json.dump(outcome, answers)
     answers.close()
     return 0

@@ -10,7 +10,8 @@ PRESENT_DEVICE = "vulkan:device"
 
 
 def resolve_target(name: str) -> Target:
-    """`find_target`, and `vulkan:device`: the default Vulkan target with the limit that the present device reports.
+    """`find_target`, and `vulkan:device`: the default Vulkan target with the limit that the present device
+    reports.
 
     Raises UsageError for an unknown name, or where no device answers.
     """

@@ -1,4 +1,4 @@
-"""`fissile check`: where every dispatch's on-chip bytes come from, for many targets, without a full compile."""
+"""`fissile check`: where every dispatch's on-chip bytes come from, for many targets."""
 
 from __future__ import annotations
 
@@ -22,24 +22,49 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
     parser.add_argument("input", help="MLIR file: what iree-compile takes")
-    parser.add_argument("--target", action="append", default=[], metavar="NAME",
-                        help="gfx942, sm_86, vulkan, vulkan:ampere, vulkan:device, llvm-cpu, …; may be repeated "
-                             "(`fissile targets` lists them)")
-    parser.add_argument("--budget", metavar="BYTES", help="a limit to check against instead of the target's: 65536, 64K")
-    parser.add_argument("--probe", choices=("auto", "all", "never"), default="auto",
-                        help="ask IREE's code generation where the prediction is not enough (auto), always, or never")
+    parser.add_argument(
+        "--target",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="gfx942, sm_86, vulkan, vulkan:ampere, vulkan:device, llvm-cpu, …; may be repeated "
+        "(`fissile targets` lists them)",
+    )
+    parser.add_argument(
+        "--budget", metavar="BYTES", help="a limit to check against instead of the target's: 65536, 64K"
+    )
+    parser.add_argument(
+        "--probe",
+        choices=("auto", "all", "never"),
+        default="auto",
+        help="ask IREE's code generation where the prediction is not enough (auto), always, or never",
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument("--verbose", action="store_true", help="list every dispatch with its buffers")
-    parser.add_argument("--baseline", metavar="FILE", help="compare with the bytes recorded in FILE; fails where one grew")
-    parser.add_argument("--update-baseline", action="store_true", help="record the bytes in the baseline FILE")
-    parser.add_argument("--dispatch-timeout", type=float, default=30.0, metavar="SECONDS",
-                        help="code generation of one dispatch that takes longer counts as endless (default 30; 0: none)")
-    parser.add_argument("--iree-flags", default="", metavar="FLAGS",
-                        help="further flags of iree-compile in one word: --iree-flags='--iree-opt-level=O3'")
+    parser.add_argument(
+        "--baseline", metavar="FILE", help="compare with the bytes recorded in FILE; fails where one grew"
+    )
+    parser.add_argument(
+        "--update-baseline", action="store_true", help="record the bytes in the baseline FILE"
+    )
+    parser.add_argument(
+        "--dispatch-timeout",
+        type=float,
+        default=30.0,
+        metavar="SECONDS",
+        help="code generation of one dispatch that takes longer counts as endless (default 30; 0: none)",
+    )
+    parser.add_argument(
+        "--iree-flags",
+        default="",
+        metavar="FLAGS",
+        help="further flags of iree-compile in one word: --iree-flags='--iree-opt-level=O3'",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints the report on standard output; returns the exit status. Raises FissileError for what is no finding."""
+    """Prints the report on standard output; returns the exit status. Raises FissileError for what is no
+    finding."""
     from fissile.errors import UsageError
     from fissile.target import parse_budget
 
@@ -54,9 +79,16 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--iree-flags: {error}") from None
     from fissile.pipelines.check_worker import run_check
 
-    report = run_check(args.input, args.target, budget=budget, flags=flags, probe=args.probe,
-                       dispatch_timeout=args.dispatch_timeout, baseline=args.baseline,
-                       update_baseline=args.update_baseline)
+    report = run_check(
+        args.input,
+        args.target,
+        budget=budget,
+        flags=flags,
+        probe=args.probe,
+        dispatch_timeout=args.dispatch_timeout,
+        baseline=args.baseline,
+        update_baseline=args.update_baseline,
+    )
     if args.format == "json":
         json.dump(report.to_json(), sys.stdout, indent=2)
         sys.stdout.write("\n")

@@ -19,14 +19,29 @@ def run(args: argparse.Namespace) -> int:
 
     chosen = [resolve_target(name) for name in args.name] or list(KNOWN_TARGETS.values())
     if args.format == "json":
-        rows = [{"name": t.name, "family": t.family, "arch": t.arch, "limit": t.limit.bytes, "per": t.limit.per,
-                 "claims": [{"bytes": c.bytes, "source": c.source} for c in t.claims]} for t in chosen]
+        rows = [
+            {
+                "name": t.name,
+                "family": t.family,
+                "arch": t.arch,
+                "limit": t.limit.bytes,
+                "per": t.limit.per,
+                "claims": [{"bytes": c.bytes, "source": c.source} for c in t.claims],
+            }
+            for t in chosen
+        ]
         json.dump(rows, sys.stdout, indent=2)
         sys.stdout.write("\n")
         return 0
     for target in chosen:
-        claims = "; ".join(f"{claim.bytes} by {claim.source}" for claim in target.claims) if target.disagrees else ""
+        claims = (
+            "; ".join(f"{claim.bytes} by {claim.source}" for claim in target.claims)
+            if target.disagrees
+            else ""
+        )
         print(f"{target.name:<32} {target.limit.bytes:>7}  per {target.per}: {claims or target.limit.source}")
     if not args.name:
-        print(f"{PRESENT_DEVICE:<32}          per workgroup: the Vulkan device that is present, queried when asked for")
+        print(
+            f"{PRESENT_DEVICE:<32}          per workgroup: the Vulkan device present, queried when asked for"
+        )
     return 0

@@ -13,18 +13,47 @@ from .provenance import place_of, tags_of
 from .tiles import Config, ConfiguredDispatch, Dim, Gemm, Linear, Op, Value
 
 _RESHAPES = (
-    "tensor.collapse_shape", "tensor.expand_shape", "tensor.extract_slice", "tensor.insert_slice", "tensor.cast",
-    "tensor.bitcast", "iree_tensor_ext.bitcast",
+    "tensor.collapse_shape",
+    "tensor.expand_shape",
+    "tensor.extract_slice",
+    "tensor.insert_slice",
+    "tensor.cast",
+    "tensor.bitcast",
+    "iree_tensor_ext.bitcast",
 )
 _HARMLESS = re.compile(
     r"(arith|affine|math|util|hal|amdgpu|iree_tensor_ext|iree_codegen|memref|tensor|func|flow|index)\."
 )
-_COMPUTES = {"tensor.pad", "tensor.pack", "tensor.unpack", "tensor.gather", "tensor.scatter", "tensor.generate"}
+_COMPUTES = {
+    "tensor.pad",
+    "tensor.pack",
+    "tensor.unpack",
+    "tensor.gather",
+    "tensor.scatter",
+    "tensor.generate",
+}
 _KNOWN_KEYS = {
-    "workgroup", "reduction", "thread", "subgroup", "promote_operands", "mma_kind", "padding", "padding_conv",
-    "lane_basis", "subgroup_basis", "partial_reduction", "serial", "tile_sizes", "distribution",
-    "vector_common_parallel", "vector_reduction", "vector_inner_parallel", "cache_parallel", "cache_reduction",
-    "vector_size", "expand_dims",
+    "workgroup",
+    "reduction",
+    "thread",
+    "subgroup",
+    "promote_operands",
+    "mma_kind",
+    "padding",
+    "padding_conv",
+    "lane_basis",
+    "subgroup_basis",
+    "partial_reduction",
+    "serial",
+    "tile_sizes",
+    "distribution",
+    "vector_common_parallel",
+    "vector_reduction",
+    "vector_inner_parallel",
+    "cache_parallel",
+    "cache_reduction",
+    "vector_size",
+    "expand_dims",
 }
 _SHAPED = (ir.RankedTensorType, ir.MemRefType)
 _NO_BOUND = 2**53 - 1
@@ -36,7 +65,9 @@ _STORES = ("iree_tensor_ext.dispatch.tensor.store", "iree_codegen.store_to_buffe
 def read_configured(dispatch: Dispatch) -> ConfiguredDispatch:
     """The structured ops of ``dispatch``'s function with their loops, indexing maps and configurations."""
     inner = dispatch.inner_module()
-    function = next(op.operation for op in inner.regions[0].blocks[0].operations if op.operation.name == "func.func")
+    function = next(
+        op.operation for op in inner.regions[0].blocks[0].operations if op.operation.name == "func.func"
+    )
     return _Reader(dispatch, function).read()
 
 
@@ -68,7 +99,11 @@ class _Reader:
                     maker, _ = self._maker(op.operation.operands[0])
                     if maker is not None:
                         self.stored.add(maker)
-        text = str(self.function.attributes["translation_info"]) if "translation_info" in self.function.attributes else ""
+        text = (
+            str(self.function.attributes["translation_info"])
+            if "translation_info" in self.function.attributes
+            else ""
+        )
         workgroup = re.search(r"workgroup_size = \[([\d, ]*)\]", text)
         target = self.dispatch.target
         return ConfiguredDispatch(
@@ -89,23 +124,46 @@ class _Reader:
         config = None
         if "lowering_config" in op.attributes:
             config = read_config(str(op.attributes["lowering_config"]))
-        base = dict(number=number, name=op.name, config=config, tags=tags_of(op), place=place_of(op),
-                    stored=number in self.stored or not op.results)
+        base = dict(
+            number=number,
+            name=op.name,
+            config=config,
+            tags=tags_of(op),
+            place=place_of(op),
+            stored=number in self.stored or not op.results,
+        )
         maps = _indexing_maps(op)
         if maps is None:
-            makers = tuple(self._value(o, None) for o in op.operands if isinstance(o.type, ir.RankedTensorType))
+            makers = tuple(
+                self._value(o, None) for o in op.operands if isinstance(o.type, ir.RankedTensorType)
+            )
             return Op(**base, loops=(), reduction=(), inputs=makers, inits=(), understood=False)
-        kinds = [str(kind) for kind in op.attributes["iterator_types"]] if "iterator_types" in op.attributes else []
+        kinds = (
+            [str(kind) for kind in op.attributes["iterator_types"]]
+            if "iterator_types" in op.attributes
+            else []
+        )
         operands = [o for o in op.operands]
         first_init = _input_count(op)
         values = []
         for operand, indexing in zip(operands, maps, strict=True):
             values.append(self._value(operand, indexing))
         loops = _loop_extents(maps[0].n_dims, values)
-        reduction = tuple("reduction" in kind for kind in kinds) or _reductions(values[first_init:], maps[0].n_dims)
-        tensors = [v for v, o in zip(values[:first_init], operands, strict=False) if isinstance(o.type, _SHAPED)]
-        return Op(**base, loops=loops, reduction=reduction, inputs=tuple(tensors), inits=tuple(values[first_init:]),
-                  understood=None not in loops, gemm=_gemm(op) if config else None)
+        reduction = tuple("reduction" in kind for kind in kinds) or _reductions(
+            values[first_init:], maps[0].n_dims
+        )
+        tensors = [
+            v for v, o in zip(values[:first_init], operands, strict=False) if isinstance(o.type, _SHAPED)
+        ]
+        return Op(
+            **base,
+            loops=loops,
+            reduction=reduction,
+            inputs=tuple(tensors),
+            inits=tuple(values[first_init:]),
+            understood=None not in loops,
+            gemm=_gemm(op) if config else None,
+        )
 
     def _value(self, value: ir.Value, indexing: ir.AffineMap | None) -> Value:
         maker, reshaped = self._maker(value)
@@ -176,7 +234,11 @@ class _Reader:
                 position = list(op.results).index(value)
                 bound = min(filter(None, (bound, _assumed_bound(op, position))), default=None)
                 value = op.operands[position]
-            elif op.name in ("iree_tensor_ext.dispatch.workload.ordinal", "arith.index_castui", "arith.index_cast"):
+            elif op.name in (
+                "iree_tensor_ext.dispatch.workload.ordinal",
+                "arith.index_castui",
+                "arith.index_cast",
+            ):
                 value = op.operands[0]
             else:
                 break
@@ -226,7 +288,8 @@ def _gemm(op: ir.Operation) -> Gemm | None:
 
 
 def _assumed_bound(op: ir.Operation, position: int) -> int | None:
-    """The largest value that `util.assume.int` allows for one operand; None where it states nothing of use."""
+    """The largest value that `util.assume.int` allows for one operand; None where it states nothing of
+    use."""
     bounds = []
     for assumption in ir.ArrayAttr(ir.ArrayAttr(op.attributes["assumptions"])[position]):
         match = re.search(r"umax = (\d+)", str(assumption))
@@ -243,7 +306,8 @@ def _options(text: str) -> dict[str, str | int]:
 
 
 def _subgroup(translation: str, target: str) -> int:
-    """The subgroup size: the translation's, else the smallest the target offers (IREE: getPreferredSubgroupSize)."""
+    """The subgroup size: the translation's, else the smallest the target offers (IREE:
+    getPreferredSubgroupSize)."""
     if match := re.search(r"subgroup_size = (\d+)", translation):
         return int(match[1])
     match = re.search(r"subgroup_size_choices = \[([\d, ]+)\]", target)
@@ -286,7 +350,8 @@ def _linear(expr: ir.AffineExpr, loops: int) -> Linear | None:
 
 
 def _loop_extents(count: int, values: list[Value]) -> tuple[Dim | None, ...]:
-    """Each loop's extent, from an operand that is indexed by it alone; None where there is no such operand."""
+    """Each loop's extent, from an operand that is indexed by it alone; None where there is no such
+    operand."""
     extents: list[Dim | None] = [None] * count
     for value in values:
         for index, size in zip(value.index, value.shape, strict=False):

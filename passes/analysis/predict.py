@@ -31,12 +31,15 @@ MODELS: dict[tuple[str, str], Callable[[ConfiguredDispatch], Prediction]] = {
 
 
 def predict(dispatch: ConfiguredDispatch) -> Prediction:
-    """The buffers that code generation will allocate for ``dispatch``; without a model, no buffers and a doubt."""
+    """The buffers that code generation will allocate for ``dispatch``; without a model, no buffers and a
+    doubt."""
     if dispatch.backend == "llvm-cpu":
         return predict_llvmcpu.stack(dispatch)
     model = MODELS.get((dispatch.backend, dispatch.pipeline))
     if model is None:
-        return Prediction((), (f"no model of the {dispatch.pipeline or 'unnamed'} pipeline for {dispatch.backend}",))
+        return Prediction(
+            (), (f"no model of the {dispatch.pipeline or 'unnamed'} pipeline for {dispatch.backend}",)
+        )
     prediction = model(dispatch)
     doubts = list(prediction.doubts)
     if dispatch.opaque:

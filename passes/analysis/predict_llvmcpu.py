@@ -1,7 +1,8 @@
 """Stack that IREE's LLVMCPU pipelines allocate at most, from the configuration alone.
 
-Vectorization decides what stays in registers, so this is a bound and not a count: a result that one fused op hands to
-another costs at most `COPIES` of its vector tile. The bound is tested, not proved: tests/py/test_agreement.py.
+Vectorization decides what stays in registers, so this is a bound and not a count: a result that one fused op
+hands to another costs at most `COPIES` of its vector tile. The bound is tested, not proved:
+tests/py/test_agreement.py.
 """
 
 from __future__ import annotations
@@ -28,8 +29,18 @@ def stack(dispatch: ConfiguredDispatch) -> Prediction:
         for value in op.inputs:
             if value.shape_only:
                 size = bytes_of(value.shape, value.bits)
-                buffers.append(PredictedBuffer(value.shape, value.element, size, "a pooling window", False, ALIGNMENT, op.tags,
-                                               op.place))
+                buffers.append(
+                    PredictedBuffer(
+                        value.shape,
+                        value.element,
+                        size,
+                        "a pooling window",
+                        False,
+                        ALIGNMENT,
+                        op.tags,
+                        op.place,
+                    )
+                )
             elif value.maker is not None and not dispatch.ops[value.maker].is_fill and not value.plain:
                 return Prediction((), ("a fused producer is read through a window, a stride or a reshape",))
     if len(working) > 1 and any(op.reduces for op in working):
@@ -44,7 +55,8 @@ def stack(dispatch: ConfiguredDispatch) -> Prediction:
 
 
 def _vector_tiles(op: Op) -> PredictedBuffer | None:
-    """The bound for one result: its vector tile, or all of it where it has none; None where that is dynamic."""
+    """The bound for one result: its vector tile, or all of it where it has none; None where that is
+    dynamic."""
     value = op.inits[0]
     shape = []
     for index, extent in zip(value.index, value.shape, strict=True):
@@ -54,5 +66,13 @@ def _vector_tiles(op: Op) -> PredictedBuffer | None:
             return None
         shape.append(extent)
     each = round_up(bytes_of(tuple(shape), value.bits).static, ALIGNMENT)
-    return PredictedBuffer((COPIES, *shape), value.element, Size.of(COPIES * each),
-                           f"at most {COPIES} vector tiles of a result that a fused op reads", True, 1, op.tags, op.place)
+    return PredictedBuffer(
+        (COPIES, *shape),
+        value.element,
+        Size.of(COPIES * each),
+        f"at most {COPIES} vector tiles of a result that a fused op reads",
+        True,
+        1,
+        op.tags,
+        op.place,
+    )

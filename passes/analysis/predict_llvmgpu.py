@@ -13,7 +13,8 @@ from .tiles import ConfiguredDispatch, Dim, Op, Value, bytes_of, clamp
 from .workgroup_tiles import handed_over
 
 PADDING_BITS = 64
-"""GPUReduceBankConflicts: bits added to each innermost row (addGPUTileAndFusePassPipeline, VectorDistribute)."""
+"""GPUReduceBankConflicts: bits added to each innermost row (addGPUTileAndFusePassPipeline,
+VectorDistribute)."""
 HANDED_OVER = "accumulator, read by a consumer with several results"
 KNOWN_STAGES = 2
 """Prefetching with more stages than this may hold several copies of a tile (ROCDLPrefetchSharedMemory)."""
@@ -23,7 +24,8 @@ def tile_and_fuse(dispatch: ConfiguredDispatch) -> Prediction:
     """TileAndFuse: one tile per promoted operand (GPUPromoteMatmulOperands).
 
     A convolution run as a matrix product gathers its image from a tensor that must exist: where a producer
-    was fused, the whole of it is held on chip, because no tile reaches through the gather (ConvolutionToIGEMM).
+    was fused, the whole of it is held on chip, because no tile reaches through the gather
+    (ConvolutionToIGEMM).
     """
     root = dispatch.root
     if root is None or root.config is None:
@@ -65,10 +67,13 @@ def tile_and_fuse(dispatch: ConfiguredDispatch) -> Prediction:
         if isinstance(tile, int)
     )
     if not aligned and any(user.elementwise for user in dispatch.users(root)) and not root.config.intrinsic:
-        # Partial tiles keep the loops of root and consumer apart, so the accumulator is handed over in shared memory.
+        # Partial tiles keep the loops of root and consumer apart, so the accumulator is handed over in shared
+        # memory.
         value = root.inits[0]
         shape = tuple(tiles[i.loop] for i in value.index if i is not None and i.loop is not None)
-        buffers.append(_buffer(shape, value, "accumulator between loops that partial tiles keep apart", True, root))
+        buffers.append(
+            _buffer(shape, value, "accumulator between loops that partial tiles keep apart", True, root)
+        )
     if root.config.intrinsic and any(len(user.inits) > 1 for user in dispatch.users(root)):
         # A consumer with two results is not fused into the loops of the root: the accumulator is handed over.
         value = root.inits[0]
@@ -173,7 +178,8 @@ def _shared_producers(dispatch: ConfiguredDispatch, root: Op) -> list[str]:
 
 
 def _shared_scalars(dispatch: ConfiguredDispatch) -> tuple[str, ...]:
-    """Doubts about thread-tiled ops: results pass through registers unless the threads of a group must share them."""
+    """Doubts about thread-tiled ops: results pass through registers unless the threads of a group must share
+    them."""
     root = dispatch.root
     reducing = [op for op in dispatch.ops if op.reduces]
     if root is None:
@@ -192,11 +198,14 @@ def _unknown_keys(op: Op) -> tuple[str, ...]:
 
 
 def _buffer(shape: tuple[Dim, ...], value: Value, reason: str, scales: bool, op: Op) -> PredictedBuffer:
-    return PredictedBuffer(shape, value.element, bytes_of(shape, value.bits), reason, scales, 1, op.tags, op.place)
+    return PredictedBuffer(
+        shape, value.element, bytes_of(shape, value.bits), reason, scales, 1, op.tags, op.place
+    )
 
 
 def _padded(dispatch: ConfiguredDispatch, buffers: list[PredictedBuffer]) -> list[PredictedBuffer]:
-    """GPUReduceBankConflicts: every innermost row grows by 64 bits, unless the sum would then exceed the limit."""
+    """GPUReduceBankConflicts: every innermost row grows by 64 bits, unless the sum would then exceed the
+    limit."""
     if dispatch.options.get("no_reduce_shared_memory_bank_conflicts") == "true":
         return buffers
     if any(buffer.size.static is None for buffer in buffers):

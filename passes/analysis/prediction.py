@@ -14,7 +14,8 @@ from .tiles import Dim, describe
 
 @dataclass(frozen=True)
 class PredictedBuffer:
-    """One buffer: its extents, element and why it is there. ``scales`` says that a smaller tile makes it smaller.
+    """One buffer: its extents, element and why it is there. ``scales`` says that a smaller tile makes it
+    smaller.
 
     ``size`` is in bytes, before rounding up to ``alignment`` bytes.
     """
@@ -42,7 +43,8 @@ class PredictedBuffer:
 
 @dataclass(frozen=True)
 class Prediction:
-    """All predicted buffers of a dispatch. ``doubts`` say why the model may be wrong; then only a probe decides."""
+    """All predicted buffers of a dispatch. ``doubts`` say why the model may be wrong; then only a probe
+    decides."""
 
     buffers: tuple[PredictedBuffer, ...]
     doubts: tuple[str, ...] = ()
@@ -53,7 +55,8 @@ class Prediction:
 
     @property
     def total(self) -> Bytes:
-        """The sum: predicted; at most, where it is a bound or dimensions have one; unknown where one has none."""
+        """The sum: predicted; at most, where it is a bound or dimensions have one; unknown where one has
+        none."""
         result = total(buffer.bytes for buffer in self.buffers)
         if result.value is not None:
             return Bytes(result.value, Certainty.AT_MOST if self.at_most else Certainty.PREDICTED)

@@ -35,9 +35,9 @@ class Linear:
 class Value:
     """An operand or result: its type, how it is indexed, and the op of the dispatch that makes it.
 
-    ``index`` has one entry per dimension; None stands for an expression that is not linear.
-    ``maker`` is None for what comes from outside. ``reshaped`` says that a reshape, slice or cast lies between;
-    ``shape_only`` that it is an empty tensor, which lends its shape and no values (a pooling window).
+    ``index`` has one entry per dimension; None stands for an expression that is not linear. ``maker`` is None
+    for what comes from outside. ``reshaped`` says that a reshape, slice or cast lies between; ``shape_only``
+    that it is an empty tensor, which lends its shape and no values (a pooling window).
     """
 
     shape: tuple[Dim, ...]
@@ -60,7 +60,8 @@ class Value:
 
 @dataclass(frozen=True)
 class Config:
-    """A lowering configuration: named lists of integers, and the matrix intrinsic's (M, N, K) where there is one.
+    """A lowering configuration: named lists of integers, and the matrix intrinsic's (M, N, K) where there is
+    one.
 
     ``levels`` holds the unnamed tile levels of `#iree_codegen.lowering_config`.
     """
@@ -173,7 +174,8 @@ def clamp(tile: int, extent: Dim) -> Dim:
 
 
 def window(index: Linear, tiles: tuple[Dim | Size, ...], extent: Dim) -> Dim | Size:
-    """How far an expression reaches over a tile: 1 + sum(c * (T - 1)), never more than the dimension itself."""
+    """How far an expression reaches over a tile: 1 + sum(c * (T - 1)), never more than the dimension
+    itself."""
     reach = Size.of(1)
     for loop in index.loops:
         factor, tile = abs(index.coefficients[loop]), tiles[loop]
@@ -190,7 +192,8 @@ def window(index: Linear, tiles: tuple[Dim | Size, ...], extent: Dim) -> Dim | S
 
 
 def region(value: Value, tiles: tuple[Dim | Size, ...]) -> tuple[Dim | Size, ...]:
-    """The extents of ``value`` that loops tiled by ``tiles`` read; a non-linear index reads all of its dimension."""
+    """The extents of ``value`` that loops tiled by ``tiles`` read; a non-linear index reads all of its
+    dimension."""
     return tuple(
         extent if index is None else window(index, tiles, extent)
         for index, extent in zip(value.index, value.shape, strict=True)

@@ -25,12 +25,15 @@ def handed_over(dispatch: ConfiguredDispatch, alignment: int) -> tuple[list[Pred
         reason = "tile of a fused producer" if feeds_root else "accumulator tile, read by a fused consumer"
         scales = bool(root and root.config and any(any(level) for level in root.config.levels[:1]))
         size = bytes_of(shape, value.bits)
-        buffers.append(PredictedBuffer(shape, value.element, size, reason, scales, alignment, op.tags, op.place))
+        buffers.append(
+            PredictedBuffer(shape, value.element, size, reason, scales, alignment, op.tags, op.place)
+        )
     return buffers, doubts
 
 
 def tiles_backwards(dispatch: ConfiguredDispatch) -> tuple[dict[int, tuple[Dim | Size, ...]], list[str]]:
-    """Each op's loop tiles in one workgroup: the root's by its configuration, the others' from what they feed or read.
+    """Each op's loop tiles in one workgroup: the root's by its configuration, the others' from what they feed
+    or read.
 
     TileAndDistributeToWorkgroups tiles the last op and fuses producers backwards.
     """
@@ -65,7 +68,9 @@ def tiles_backwards(dispatch: ConfiguredDispatch) -> tuple[dict[int, tuple[Dim |
                 continue
             maker = dispatch.ops[value.maker]
             if not maker.understood or value.reshaped:
-                doubts.append(f"{maker.name} feeds a fused op" + (" through a reshape" if value.reshaped else ""))
+                doubts.append(
+                    f"{maker.name} feeds a fused op" + (" through a reshape" if value.reshaped else "")
+                )
                 continue
             needed = region(value, tiles[op.number])
             found = list(maker.loops)

@@ -25,7 +25,8 @@ def check_limit(target: Target, between: Sequence[str] = ()) -> Finding | None:
     smallest = target.limit.bytes
     return Finding(
         "FIS120",
-        f"sources disagree about {target.name}: {claims[0].bytes} or {smallest} bytes per {target.per}; {smallest} counts",
+        f"sources disagree about {target.name}: {claims[0].bytes} or {smallest} bytes per {target.per}; "
+        f"{smallest} counts",
         severity=Severity.WARNING if between else Severity.NOTE,
         subject=target.name,
         target=target.name,

@@ -11,9 +11,11 @@ from fissile.passes.analysis.provenance import SourceOp
 from fissile.quantity import Bytes, Certainty
 
 
-def check_prediction(dispatch: Dispatch, prediction: Prediction, limit: Limit, ops: Sequence[SourceOp],
-                     exact: bool = False) -> Finding | None:
-    """FIS101 (FIS102 on a CPU) where the predicted buffers exceed ``limit``; FIS105 where a dimension has no bound.
+def check_prediction(
+    dispatch: Dispatch, prediction: Prediction, limit: Limit, ops: Sequence[SourceOp], exact: bool = False
+) -> Finding | None:
+    """FIS101 (FIS102 on a CPU) where the predicted buffers exceed ``limit``; FIS105 where a dimension has no
+    bound.
 
     ``exact`` says that code generation was asked and allocates the same sum: the ledger is exact then.
     """
@@ -24,15 +26,21 @@ def check_prediction(dispatch: Dispatch, prediction: Prediction, limit: Limit, o
     memory = "stack" if stack else "workgroup memory"
     rows = [LedgerLine(_count(b, prediction, exact), _value(b, ops), b.reason) for b in prediction.buffers]
     places = _places(dispatch, prediction, ops)
-    common = dict(subject=dispatch.name, target=dispatch.target.name, places=places, ledger=Ledger.of(rows), limit=limit)
+    common = dict(
+        subject=dispatch.name, target=dispatch.target.name, places=places, ledger=Ledger.of(rows), limit=limit
+    )
     if needed.value is None:
         largest = prediction.largest(limit.bytes)
         if all(value == -1 for value in largest.values()):
             return None
-        message = f"dispatch needs {prediction.formula} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
+        message = (
+            f"dispatch needs {prediction.formula} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
+        )
         return Finding("FIS105", message, notes=_sizes(largest), **common)
     kind = "" if exact or needed.certainty is Certainty.PREDICTED else "at most "
-    message = f"dispatch needs {kind}{needed.value} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
+    message = (
+        f"dispatch needs {kind}{needed.value} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
+    )
     notes = ()
     if prediction.floor > limit.bytes:
         notes = (f"a smaller tile cannot fix this: with no tile at all {prediction.floor} bytes remain",)
@@ -84,11 +92,16 @@ def _value(buffer: PredictedBuffer, ops: Sequence[SourceOp]) -> str:
 
 
 def _places(dispatch: Dispatch, prediction: Prediction, ops: Sequence[SourceOp]) -> tuple[Place, ...]:
-    """The value to blame first (the largest buffer, a dynamic one before all), the root of the dispatch second."""
-    root = ops[dispatch.root].place if dispatch.root is not None and dispatch.root < len(ops) else dispatch.place
+    """The value to blame first (the largest buffer, a dynamic one before all), the root of the dispatch
+    second."""
+    root = (
+        ops[dispatch.root].place if dispatch.root is not None and dispatch.root < len(ops) else dispatch.place
+    )
     places = []
     if prediction.buffers:
-        blamed = max(prediction.buffers, key=lambda b: float("inf") if b.bytes.value is None else b.bytes.value)
+        blamed = max(
+            prediction.buffers, key=lambda b: float("inf") if b.bytes.value is None else b.bytes.value
+        )
         owner = _owner(blamed, ops)
         at = (owner.place if owner else None) or blamed.place
         if at is not None and at != root:

@@ -9,7 +9,8 @@ from .text import render_finding
 
 
 def render_check(report: Report, every_dispatch: bool = False) -> str:
-    """Findings, then per target how many dispatches fit and which needs most; with ``every_dispatch`` all of them."""
+    """Findings, then per target how many dispatches fit and which needs most; with ``every_dispatch`` all of
+    them."""
     blocks = [render_finding(finding) for finding in report.findings]
     lines = []
     for target in report.facts.get("targets", []):
@@ -32,7 +33,9 @@ def _target(target: dict, every_dispatch: bool) -> list[str]:
     fitting = sum(row["fits"] is True for row in rows)
     unknown = sum(row["fits"] is None for row in rows)
     needy = max((row for row in rows if row["bytes"] is not None), key=lambda row: row["bytes"], default=None)
-    line = f"{target['name']}: {fitting} of {_count(len(rows))} fit {target['limit']} bytes per {target['per']}"
+    line = (
+        f"{target['name']}: {fitting} of {_count(len(rows))} fit {target['limit']} bytes per {target['per']}"
+    )
     if unknown:
         line += f", {unknown} of unknown size"
     if needy is not None and needy["bytes"]:

@@ -8,64 +8,101 @@ from fissile.rules import RULES
 
 
 def _object(required: dict, **optional: dict) -> dict:
-    return {"type": "object", "properties": required | optional, "required": list(required), "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": required | optional,
+        "required": list(required),
+        "additionalProperties": False,
+    }
 
 
 _TEXT = {"type": "string"}
 _COUNT = {"type": ["integer", "null"], "minimum": 0}
 _CERTAINTY = {"enum": [c.value for c in Certainty]}
 _BYTES = _object({"value": _COUNT, "certainty": _CERTAINTY, "origin": _TEXT})
-_PLACE = _object({"file": _TEXT, "line": {"type": "integer", "minimum": 0}, "column": {"type": "integer", "minimum": 0},
-                  "label": _TEXT})
-_LEDGER = _object({
-    "lines": {"type": "array", "items": _object({"bytes": _BYTES, "value": _TEXT, "reason": _TEXT})},
-    "total": _BYTES,
-})
+_PLACE = _object(
+    {
+        "file": _TEXT,
+        "line": {"type": "integer", "minimum": 0},
+        "column": {"type": "integer", "minimum": 0},
+        "label": _TEXT,
+    }
+)
+_LEDGER = _object(
+    {
+        "lines": {"type": "array", "items": _object({"bytes": _BYTES, "value": _TEXT, "reason": _TEXT})},
+        "total": _BYTES,
+    }
+)
 _LIMIT = _object({"bytes": {"type": "integer", "minimum": 1}, "per": _TEXT, "source": _TEXT})
-_HELP = _object({
-    "title": _TEXT, "remedy": _TEXT, "applied": {"type": "boolean"},
-    "facts": {"type": "array", "items": {"type": "array", "items": _TEXT, "minItems": 2, "maxItems": 2}},
-})
-FINDING = _object({
-    "code": {"enum": sorted(RULES)},
-    "message": _TEXT,
-    "severity": {"enum": [s.value for s in Severity]},
-    "subject": _TEXT,
-    "target": _TEXT,
-    "places": {"type": "array", "items": _PLACE},
-    "ledger": {"anyOf": [{"type": "null"}, _LEDGER]},
-    "limit": {"anyOf": [{"type": "null"}, _LIMIT]},
-    "helps": {"type": "array", "items": _HELP},
-    "notes": {"type": "array", "items": _TEXT},
-    "detail": _TEXT,
-})
-_BUFFER = _object({
-    "bytes": _COUNT, "value": _TEXT, "reason": _TEXT,
-    "scales_with_tile": {"type": ["boolean", "null"]}, "formula": {"type": ["string", "null"]},
-})
-_DISPATCH = _object({
-    "name": _TEXT, "codegen": _TEXT, "place": _TEXT, "bytes": _COUNT, "certainty": _CERTAINTY,
-    "formula": {"type": ["string", "null"]},
-    "largest": {"type": "object", "additionalProperties": {"type": ["integer", "null"]}},
-    "fits": {"type": ["boolean", "null"]},
-    "doubts": {"type": "array", "items": _TEXT},
-    "buffers": {"type": "array", "items": _BUFFER},
-})
-_TARGET = _object({
-    "name": _TEXT, "limit": {"type": "integer", "minimum": 1}, "per": _TEXT, "source": _TEXT,
-    "dispatches": {"type": "array", "items": _DISPATCH},
-})
+_HELP = _object(
+    {
+        "title": _TEXT,
+        "remedy": _TEXT,
+        "applied": {"type": "boolean"},
+        "facts": {"type": "array", "items": {"type": "array", "items": _TEXT, "minItems": 2, "maxItems": 2}},
+    }
+)
+FINDING = _object(
+    {
+        "code": {"enum": sorted(RULES)},
+        "message": _TEXT,
+        "severity": {"enum": [s.value for s in Severity]},
+        "subject": _TEXT,
+        "target": _TEXT,
+        "places": {"type": "array", "items": _PLACE},
+        "ledger": {"anyOf": [{"type": "null"}, _LEDGER]},
+        "limit": {"anyOf": [{"type": "null"}, _LIMIT]},
+        "helps": {"type": "array", "items": _HELP},
+        "notes": {"type": "array", "items": _TEXT},
+        "detail": _TEXT,
+    }
+)
+_BUFFER = _object(
+    {
+        "bytes": _COUNT,
+        "value": _TEXT,
+        "reason": _TEXT,
+        "scales_with_tile": {"type": ["boolean", "null"]},
+        "formula": {"type": ["string", "null"]},
+    }
+)
+_DISPATCH = _object(
+    {
+        "name": _TEXT,
+        "codegen": _TEXT,
+        "place": _TEXT,
+        "bytes": _COUNT,
+        "certainty": _CERTAINTY,
+        "formula": {"type": ["string", "null"]},
+        "largest": {"type": "object", "additionalProperties": {"type": ["integer", "null"]}},
+        "fits": {"type": ["boolean", "null"]},
+        "doubts": {"type": "array", "items": _TEXT},
+        "buffers": {"type": "array", "items": _BUFFER},
+    }
+)
+_TARGET = _object(
+    {
+        "name": _TEXT,
+        "limit": {"type": "integer", "minimum": 1},
+        "per": _TEXT,
+        "source": _TEXT,
+        "dispatches": {"type": "array", "items": _DISPATCH},
+    }
+)
 CHECK_REPORT = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "fissile check --format=json",
-    **_object({
-        "command": {"const": "check"},
-        "exit_code": {"enum": [0, 1]},
-        "output": {"const": ""},
-        "findings": {"type": "array", "items": FINDING},
-        "messages": {"type": "array", "items": _TEXT},
-        "seconds": {"type": "object", "additionalProperties": {"type": "number", "minimum": 0}},
-        "facts": _object({"targets": {"type": "array", "items": _TARGET}}),
-    }),
+    **_object(
+        {
+            "command": {"const": "check"},
+            "exit_code": {"enum": [0, 1]},
+            "output": {"const": ""},
+            "findings": {"type": "array", "items": FINDING},
+            "messages": {"type": "array", "items": _TEXT},
+            "seconds": {"type": "object", "additionalProperties": {"type": "number", "minimum": 0}},
+            "facts": _object({"targets": {"type": "array", "items": _TARGET}}),
+        }
+    ),
 }
 """What `Report.to_json` gives for a check; docs/footprint.md says what the fields mean."""

@@ -10,7 +10,8 @@ _WORKGROUP = 4
 
 
 def spirv_workgroup_bytes(path: Path) -> list[int]:
-    """Bytes of every OpVariable in Workgroup storage; works for SPIR-V versions that installed tools do not know."""
+    """Bytes of every OpVariable in Workgroup storage; works for SPIR-V versions that installed tools do not
+    know."""
     words = struct.unpack(f"<{path.stat().st_size // 4}I", path.read_bytes())
     assert words[0] == 0x07230203, "no SPIR-V"
     sizes: dict[int, int] = {}
@@ -41,10 +42,11 @@ def spirv_workgroup_bytes(path: Path) -> list[int]:
 
 
 def amdgpu_group_segment_bytes(path: Path) -> dict[str, int]:
-    """`.group_segment_fixed_size` of every kernel, from the code object's NT_AMDGPU_METADATA note (LLVM AMDGPUUsage)."""
+    """`.group_segment_fixed_size` of every kernel, from the code object's NT_AMDGPU_METADATA note (LLVM
+    AMDGPUUsage)."""
     data = path.read_bytes()
     assert data[:4] == b"\x7fELF" and data[4] == 2, "no 64-bit ELF"
-    offset, = struct.unpack_from("<Q", data, 40)
+    (offset,) = struct.unpack_from("<Q", data, 40)
     entry, count = struct.unpack_from("<HH", data, 58)
     for number in range(count):
         header = struct.unpack_from("<IIQQQQIIQQ", data, offset + number * entry)
@@ -56,7 +58,10 @@ def amdgpu_group_segment_bytes(path: Path) -> dict[str, int]:
             body = at + 12 + -(-name_size // 4) * 4
             if kind == 32:  # NT_AMDGPU_METADATA
                 metadata, _ = _msgpack(data, body)
-                return {kernel[".name"]: kernel[".group_segment_fixed_size"] for kernel in metadata["amdhsa.kernels"]}
+                return {
+                    kernel[".name"]: kernel[".group_segment_fixed_size"]
+                    for kernel in metadata["amdhsa.kernels"]
+                }
             at = body + -(-size // 4) * 4
     raise AssertionError("the code object has no AMDGPU metadata")
 
@@ -84,12 +89,28 @@ def _msgpack(data: bytes, at: int):
             items.append(item)
         return items, at
     if tag <= 0xBF or tag in (0xD9, 0xDA, 0xDB):
-        length, at = (tag & 31, at) if tag <= 0xBF else _length(data, at, {0xD9: ">B", 0xDA: ">H", 0xDB: ">I"}[tag])
+        length, at = (
+            (tag & 31, at) if tag <= 0xBF else _length(data, at, {0xD9: ">B", 0xDA: ">H", 0xDB: ">I"}[tag])
+        )
         return data[at : at + length].decode(), at + length
     if tag in (0xC0, 0xC2, 0xC3):
         return {0xC0: None, 0xC2: False, 0xC3: True}[tag], at
-    return _length(data, at, {0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q", 0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q",
-                              0xCA: ">f", 0xCB: ">d"}[tag])
+    return _length(
+        data,
+        at,
+        {
+            0xCC: ">B",
+            0xCD: ">H",
+            0xCE: ">I",
+            0xCF: ">Q",
+            0xD0: ">b",
+            0xD1: ">h",
+            0xD2: ">i",
+            0xD3: ">q",
+            0xCA: ">f",
+            0xCB: ">d",
+        }[tag],
+    )
 
 
 def _length(data: bytes, at: int, layout: str):

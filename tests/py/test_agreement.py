@@ -1,4 +1,5 @@
-"""Prediction against IREE's own code generation: the same verdict always, the same bytes unless a doubt is told.
+"""Prediction against IREE's own code generation: the same verdict always, the same bytes unless a doubt is
+told.
 
 `python -m bench.check_agreement FOLDER` asks the same of any folder of programs, on every GPU target.
 """
@@ -6,13 +7,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
 from fissile.pipelines.check import measure
 from fissile.quantity import Certainty
 from fissile.target import find_target
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tiled_programs import conv, dynamic_channels, matmul, row_sum
+
 
 PROGRAMS = {
     "conv-nchw": conv(),
@@ -29,7 +30,8 @@ TARGETS = ("gfx942", "gfx1100", "sm_86", "vulkan", "vulkan:ampere", "vulkan:rdna
 
 
 def disagreements(folder, text: str, target_name: str) -> list[str]:
-    """A sentence for each dispatch whose prediction is sure and wrong: another number, or a bound that does not hold."""
+    """A sentence for each dispatch whose prediction is sure and wrong: another number, or a bound that does
+    not hold."""
     program = folder / "p.mlir"
     program.write_text(text)
     wrong = []
@@ -60,17 +62,28 @@ def test_most_patterns_leave_no_doubt(tmp_path):
 
 
 @settings(max_examples=12)
-@given(st.sampled_from(["nchw", "nhwc"]), st.integers(1, 3), st.sampled_from([3, 8, 16, 20, 64]),
-       st.sampled_from([8, 24, 64]), st.integers(4, 24), st.sampled_from([1, 3, 5]), st.integers(1, 2), st.booleans(),
-       st.sampled_from(["", "f32", "i8"]), st.sampled_from(["gfx942", "vulkan", "llvm-cpu"]))
-def test_convolutions_of_any_shape(tmp_path_factory, layout, batch, channels, filters, size, window, stride, dequantise,
-                                   consumer, target):
+@given(
+    st.sampled_from(["nchw", "nhwc"]),
+    st.integers(1, 3),
+    st.sampled_from([3, 8, 16, 20, 64]),
+    st.sampled_from([8, 24, 64]),
+    st.integers(4, 24),
+    st.sampled_from([1, 3, 5]),
+    st.integers(1, 2),
+    st.booleans(),
+    st.sampled_from(["", "f32", "i8"]),
+    st.sampled_from(["gfx942", "vulkan", "llvm-cpu"]),
+)
+def test_convolutions_of_any_shape(
+    tmp_path_factory, layout, batch, channels, filters, size, window, stride, dequantise, consumer, target
+):
     text = conv(batch, channels, filters, size, window, stride, layout, dequantise, consumer)
     assert disagreements(tmp_path_factory.mktemp("conv"), text, target) == []
 
 
 def test_counts_beyond_32_bits(tmp_path):
-    """More than 4 GiB: Python does not wrap, and neither does IREE 3.13's check (older ones counted 32-bit bits)."""
+    """More than 4 GiB: Python does not wrap, and neither does IREE 3.13's check (older ones counted 32-bit
+    bits)."""
     program = tmp_path / "p.mlir"
     program.write_text(conv(channels=64, filters=64, size=6000))
     (one,) = measure(program, find_target("gfx942"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from fissile.errors import UsageError
 from fissile.pipelines.baseline import collect, compare, key_of, read, write
+
 
 MAIN = ["main: (tensor<4xf32>) -> tensor<4xf32>"]
 
@@ -19,7 +19,11 @@ def facts(*dispatches: tuple[str, int | None], target: str = "gfx942") -> list[d
 @pytest.fixture
 def recorded(tmp_path):
     path = tmp_path / "bytes.json"
-    write(path, MAIN, facts(("main_dispatch_0_conv", 100), ("main_dispatch_1_conv", 50), ("main_dispatch_2_sum", 0)))
+    write(
+        path,
+        MAIN,
+        facts(("main_dispatch_0_conv", 100), ("main_dispatch_1_conv", 50), ("main_dispatch_2_sum", 0)),
+    )
     return path
 
 
@@ -38,7 +42,9 @@ def test_fewer_bytes_are_silent(recorded):
 
 @pytest.mark.parametrize("counts", [(101, 50), (100, 51)])
 def test_growth_is_an_error_that_says_both(recorded, counts):
-    told = facts(("main_dispatch_0_conv", counts[0]), ("main_dispatch_1_conv", counts[1]), ("main_dispatch_2_sum", 0))
+    told = facts(
+        ("main_dispatch_0_conv", counts[0]), ("main_dispatch_1_conv", counts[1]), ("main_dispatch_2_sum", 0)
+    )
     (finding,) = compare(read(recorded, MAIN), told, recorded)
     assert finding.code == "FIS150" and finding.severity.value == "error"
     assert str(max(counts[0] - 100, counts[1] - 50) + (100 if counts[0] > 100 else 50)) in finding.message
@@ -72,9 +78,17 @@ def test_another_models_baseline_is_refused_for_reading_and_writing(recorded):
             act()
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"fissile_baseline": 99}', json.dumps(
-    {"fissile_baseline": 1, "model": "x", "bytes": {"gfx942": [1]}}), json.dumps(
-    {"fissile_baseline": 1, "model": "x", "bytes": {"gfx942": {"a": ["many"]}}})])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"fissile_baseline": 99}',
+        json.dumps({"fissile_baseline": 1, "model": "x", "bytes": {"gfx942": [1]}}),
+        json.dumps({"fissile_baseline": 1, "model": "x", "bytes": {"gfx942": {"a": ["many"]}}}),
+    ],
+)
 def test_a_file_that_is_no_baseline(tmp_path, text):
     path = tmp_path / "b.json"
     path.write_text(text)

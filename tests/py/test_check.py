@@ -9,7 +9,6 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-
 from fissile.cli.main import main
 from fissile.errors import UsageError
 from fissile.finding import Severity
@@ -17,6 +16,7 @@ from fissile.pipelines.check import check
 from fissile.pipelines.report.json_schema import CHECK_REPORT
 from small_programs import ADD
 from tiled_programs import conv, dynamic_channels, matmul
+
 
 CRASHING = Path(__file__).parent / "crashing"
 """A folder with a sitecustomize that makes the worker's first use of IREE's session fail."""
@@ -45,7 +45,9 @@ def test_many_targets_one_verdict_each(program):
     assert sorted(over) == ["gfx942", "vulkan"] and report.exit_code == 1
     assert over["gfx942"].ledger.total.value == 910336 and over["vulkan"].ledger.total.value == 28160
     assert over["gfx942"].ledger.total.certainty.value == "exact"
-    fits = {target["name"]: [row["fits"] for row in target["dispatches"]] for target in report.facts["targets"]}
+    fits = {
+        target["name"]: [row["fits"] for row in target["dispatches"]] for target in report.facts["targets"]
+    }
     assert fits == {"gfx942": [False], "sm_80": [True], "vulkan": [False], "llvm-cpu": [True]}
 
 
@@ -109,8 +111,10 @@ def test_a_stated_bound_decides(program):
     assert finding.ledger.total.value > 16384
 
 
-@pytest.mark.parametrize("text, targets", [(OVER, ["gfx942", "sm_86", "vulkan", "llvm-cpu"]), (ADD, ["gfx942"]),
-                                           (dynamic_channels(), ["vulkan"])])
+@pytest.mark.parametrize(
+    "text, targets",
+    [(OVER, ["gfx942", "sm_86", "vulkan", "llvm-cpu"]), (ADD, ["gfx942"]), (dynamic_channels(), ["vulkan"])],
+)
 def test_json_follows_its_schema(program, capsys, text, targets):
     words = ["check", program(text), "--format", "json"]
     for target in targets:
@@ -133,8 +137,15 @@ def test_the_schema_refuses_what_is_no_report():
 def test_text_names_bytes_blame_and_limit(program, capsys):
     assert main(["check", program(OVER), "--target", "gfx942", "--verbose"]) == 1
     text = capsys.readouterr().out
-    for part in ("error[FIS101] dispatch needs 910336 bytes of workgroup memory; gfx942 has 65536", "%xd 64x58x58xf32",
-                 "94.6%", "LLVM AMDGPU backend", "0 of 1 dispatch fit", "no tile makes it smaller", "fissile: 1 error"):
+    for part in (
+        "error[FIS101] dispatch needs 910336 bytes of workgroup memory; gfx942 has 65536",
+        "%xd 64x58x58xf32",
+        "94.6%",
+        "LLVM AMDGPU backend",
+        "0 of 1 dispatch fit",
+        "no tile makes it smaller",
+        "fissile: 1 error",
+    ):
         assert part in text
 
 
@@ -159,16 +170,19 @@ func.func @main() { return }
 """
 
 
-@pytest.mark.parametrize("words, told", [
-    (["--target", "gfx943"], "gfx942"),
-    ([], "no target"),
-    (["--target", "gfx942", "--budget", "lots"], "not a number of bytes"),
-    (["--target", "gfx942", "--budget", "-1"], "not a number of bytes"),
-    (["--target", "gfx942", "--baseline", "/nowhere/b.json"], "cannot read the baseline"),
-    (["--target", "gfx942", "--update-baseline"], "needs a file"),
-    (["--target", "gfx942", "--iree-flags=--iree-no-such-flag"], "iree-no-such-flag"),
-    (["--target", "gfx942", "--dispatch-timeout", "-1"], "number of seconds"),
-])
+@pytest.mark.parametrize(
+    "words, told",
+    [
+        (["--target", "gfx943"], "gfx942"),
+        ([], "no target"),
+        (["--target", "gfx942", "--budget", "lots"], "not a number of bytes"),
+        (["--target", "gfx942", "--budget", "-1"], "not a number of bytes"),
+        (["--target", "gfx942", "--baseline", "/nowhere/b.json"], "cannot read the baseline"),
+        (["--target", "gfx942", "--update-baseline"], "needs a file"),
+        (["--target", "gfx942", "--iree-flags=--iree-no-such-flag"], "iree-no-such-flag"),
+        (["--target", "gfx942", "--dispatch-timeout", "-1"], "number of seconds"),
+    ],
+)
 def test_bad_arguments(program, capsys, words, told):
     assert main(["check", program(ADD), *words]) == 2
     err = capsys.readouterr().err
@@ -183,8 +197,14 @@ def test_a_foreign_baseline_is_refused(program, tmp_path, capsys):
     assert "another model" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("text, code", [("not mlir", "FIS001"), ("module {\n}\n", "FIS003"),
-                                        ("func.func @f(%a: tensor<4xf32>) -> tensor<5xf32> { return %a : tensor<4xf32> }", "FIS001")])
+@pytest.mark.parametrize(
+    "text, code",
+    [
+        ("not mlir", "FIS001"),
+        ("module {\n}\n", "FIS003"),
+        ("func.func @f(%a: tensor<4xf32>) -> tensor<5xf32> { return %a : tensor<4xf32> }", "FIS001"),
+    ],
+)
 def test_bad_programs_are_findings(program, text, code):
     report = check(program(text), ["gfx942", "vulkan"])
     assert [finding.code for finding in report.findings] == [code] and report.exit_code == 1
@@ -210,8 +230,21 @@ def test_targets_are_listed_with_their_sources(capsys):
 def test_the_same_findings_every_time(program):
     """Two processes, so that nothing is remembered: the same text, timings aside."""
     path = program(OVER)
-    words = [sys.executable, "-m", "fissile.cli.main", "check", path, "--target", "vulkan", "--target", "gfx942"]
-    texts = [subprocess.run(words, capture_output=True, text=True, timeout=120, check=False).stdout for _ in range(2)]
+    words = [
+        sys.executable,
+        "-m",
+        "fissile.cli.main",
+        "check",
+        path,
+        "--target",
+        "vulkan",
+        "--target",
+        "gfx942",
+    ]
+    texts = [
+        subprocess.run(words, capture_output=True, text=True, timeout=120, check=False).stdout
+        for _ in range(2)
+    ]
     assert texts[0] == texts[1] != ""
 
 

@@ -1,17 +1,27 @@
-"""Prediction as arithmetic on plain data: no compiler here. Agreement with the compiler is in test_agreement.py."""
+"""Prediction as arithmetic on plain data: no compiler here. Agreement with the compiler is in
+test_agreement.py."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from fissile.passes.analysis.predict import predict
 from fissile.passes.analysis.prediction import Prediction
 from fissile.passes.analysis.size import Size, largest_that_fits, product
-from fissile.passes.analysis.tiles import Config, ConfiguredDispatch, Gemm, Linear, Op, Value, bytes_of, region, window
+from fissile.passes.analysis.tiles import (
+    Config,
+    ConfiguredDispatch,
+    Gemm,
+    Linear,
+    Op,
+    Value,
+    bytes_of,
+    region,
+    window,
+)
+from hypothesis import given
+from hypothesis import strategies as st
 
 LIMIT = 65536
 
@@ -25,26 +35,47 @@ def identity(shape, element="f32", bits=32, maker=None) -> Value:
 
 
 def elementwise(number, shape, maker=None, stored=False, element="f32", bits=32) -> Op:
-    return Op(number, "linalg.generic", tuple(shape), (False,) * len(shape), (identity(shape, "i8", 8, maker),),
-              (identity(shape, element, bits),), stored=stored)
+    return Op(
+        number,
+        "linalg.generic",
+        tuple(shape),
+        (False,) * len(shape),
+        (identity(shape, "i8", 8, maker),),
+        (identity(shape, element, bits),),
+        stored=stored,
+    )
 
 
 def convolution(number, c, f, h, config, stride=1, image=None, filters=None, stored=True, gemm=None) -> Op:
     """nchw without batch, 3x3: loops f, h, w, c, kh, kw."""
     wide = (h - 1) * stride + 3 if isinstance(h, int) else h
-    rows = tuple(Linear(tuple(stride if k == at else 1 if k == at + 3 else 0 for k in range(6))) for at in (1, 2))
+    rows = tuple(
+        Linear(tuple(stride if k == at else 1 if k == at + 3 else 0 for k in range(6))) for at in (1, 2)
+    )
     x = Value((c, wide, wide), 32, "f32", (loop(3, 6), *rows), image)
     w = Value((f, c, 3, 3), 32, "f32", tuple(loop(k, 6) for k in (0, 3, 4, 5)), filters)
     out = Value((f, h, h), 32, "f32", tuple(loop(k, 6) for k in range(3)))
-    return Op(number, "linalg.generic", (f, h, h, c, 3, 3), (False,) * 3 + (True,) * 3, (x, w), (out,), config,
-              stored=stored, gemm=gemm)
+    return Op(
+        number,
+        "linalg.generic",
+        (f, h, h, c, 3, 3),
+        (False,) * 3 + (True,) * 3,
+        (x, w),
+        (out,),
+        config,
+        stored=stored,
+        gemm=gemm,
+    )
 
 
-def dispatch(ops, backend="rocm", pipeline="TileAndFuse", workgroup=(512, 1, 1), limit=LIMIT, **options) -> ConfiguredDispatch:
+def dispatch(
+    ops, backend="rocm", pipeline="TileAndFuse", workgroup=(512, 1, 1), limit=LIMIT, **options
+) -> ConfiguredDispatch:
     return ConfiguredDispatch("d", backend, pipeline, options, workgroup, 64, limit, tuple(ops))
 
 
 # --- sizes and windows
+
 
 @given(st.integers(0, 50), st.integers(0, 50), st.integers(1, 9), st.integers(1, 9))
 def test_sizes_are_polynomials(a, b, n, m):
@@ -90,16 +121,31 @@ def test_a_non_linear_index_reads_the_whole_dimension():
 
 # --- LLVMGPU
 
-GEMM = Gemm((64, 56, 56, 576), (False, False, False, True),
-            (((loop(0, 4), loop(3, 4)), 1), ((loop(3, 4), loop(1, 4), loop(2, 4)), 0)))
-MMA = Config({"promote_operands": (0, 1), "workgroup": (64, 2, 64, 0), "reduction": (0, 0, 0, 16),
-              "subgroup": (2, 2, 1, 0), "padding": (64, 2, 64, 64)}, intrinsic=(16, 16, 4))
+GEMM = Gemm(
+    (64, 56, 56, 576),
+    (False, False, False, True),
+    (((loop(0, 4), loop(3, 4)), 1), ((loop(3, 4), loop(1, 4), loop(2, 4)), 0)),
+)
+MMA = Config(
+    {
+        "promote_operands": (0, 1),
+        "workgroup": (64, 2, 64, 0),
+        "reduction": (0, 0, 0, 16),
+        "subgroup": (2, 2, 1, 0),
+        "padding": (64, 2, 64, 64),
+    },
+    intrinsic=(16, 16, 4),
+)
 
 
 def test_the_seed_case_of_the_design():
-    """NCHW convolution of a dequantised 64x58x58 input on gfx942: 910336 bytes, the whole tensor among them."""
-    ops = [elementwise(0, (64, 58, 58)), elementwise(1, (64, 64, 3, 3)),
-           convolution(2, 64, 64, 56, MMA, image=0, filters=1, gemm=GEMM)]
+    """NCHW convolution of a dequantised 64x58x58 input on gfx942: 910336 bytes, the whole tensor among
+    them."""
+    ops = [
+        elementwise(0, (64, 58, 58)),
+        elementwise(1, (64, 64, 3, 3)),
+        convolution(2, 64, 64, 56, MMA, image=0, filters=1, gemm=GEMM),
+    ]
     told = predict(dispatch(ops, use_igemm_convolution="true"))
     assert sorted(b.bytes.value for b in told.buffers) == [16384, 32768, 861184]
     assert (told.total.value, told.doubts, told.floor) == (910336, (), 861184)
@@ -124,22 +170,36 @@ def test_padding_can_be_switched_off():
 
 
 def test_nothing_promoted_nothing_held():
-    config = Config({"workgroup": (1, 1, 64, 0, 0, 0), "thread": (1, 1, 1, 0, 0, 0), "reduction": (0, 0, 0, 1, 3, 3)})
+    config = Config(
+        {"workgroup": (1, 1, 64, 0, 0, 0), "thread": (1, 1, 1, 0, 0, 0), "reduction": (0, 0, 0, 1, 3, 3)}
+    )
     told = predict(dispatch([elementwise(0, (64, 58, 58)), convolution(1, 64, 64, 56, config, image=0)]))
     assert (told.total.value, told.doubts) == (0, ())
 
 
 def test_a_key_that_nobody_knows_is_a_doubt():
-    told = predict(dispatch([convolution(0, 64, 64, 56, replace(MMA, other=("swizzle",)), gemm=GEMM)],
-                            use_igemm_convolution="true"))
+    told = predict(
+        dispatch(
+            [convolution(0, 64, 64, 56, replace(MMA, other=("swizzle",)), gemm=GEMM)],
+            use_igemm_convolution="true",
+        )
+    )
     assert told.doubts and "swizzle" in told.doubts[0]
 
 
 @pytest.mark.parametrize("subgroups, total", [((1, 16), 64 + 8), ((1, 1), 0)])
 def test_a_reduction_shared_by_subgroups(subgroups, total):
     config = Config({"workgroup": (1, 0), "partial_reduction": (0, 4096)}, subgroups=subgroups)
-    op = Op(0, "linalg.generic", (64, 8192), (False, True), (identity((64, 8192)),),
-            (Value((64,), 32, "f32", (loop(0, 2),)),), config, stored=True)
+    op = Op(
+        0,
+        "linalg.generic",
+        (64, 8192),
+        (False, True),
+        (identity((64, 8192)),),
+        (Value((64,), 32, "f32", (loop(0, 2),)),),
+        config,
+        stored=True,
+    )
     assert predict(dispatch([op], pipeline="VectorDistribute")).total.value == total
 
 
@@ -153,16 +213,26 @@ def spirv(ops, pipeline="BaseDistribute", limit=16384, **options) -> Prediction:
 
 
 def test_a_producers_tile_has_a_halo():
-    told = spirv([elementwise(0, (64, 58, 58)), elementwise(1, (64, 64, 3, 3)),
-                  convolution(2, 64, 64, 56, TILED, image=0, filters=1)])
-    assert [(b.type, b.bytes.value) for b in told.buffers] == [("64x10x10xf32", 25600), ("1x64x3x3xf32", 2304)]
+    told = spirv(
+        [
+            elementwise(0, (64, 58, 58)),
+            elementwise(1, (64, 64, 3, 3)),
+            convolution(2, 64, 64, 56, TILED, image=0, filters=1),
+        ]
+    )
+    assert [(b.type, b.bytes.value) for b in told.buffers] == [
+        ("64x10x10xf32", 25600),
+        ("1x64x3x3xf32", 2304),
+    ]
 
 
 def test_an_accumulator_is_held_only_for_a_consumer():
     alone = [convolution(0, 64, 64, 56, TILED)]
     read = [convolution(0, 64, 64, 56, TILED, stored=False), elementwise(1, (64, 56, 56), 0, True, "i8", 8)]
     assert spirv(alone).total.value == 0
-    assert [(b.type, b.reason) for b in spirv(read).buffers] == [("1x8x8xf32", "accumulator tile, read by a fused consumer")]
+    assert [(b.type, b.reason) for b in spirv(read).buffers] == [
+        ("1x8x8xf32", "accumulator tile, read by a fused consumer")
+    ]
 
 
 def test_each_buffer_is_rounded_up():
@@ -171,13 +241,18 @@ def test_each_buffer_is_rounded_up():
 
 
 def test_a_dynamic_dimension_gives_a_formula_and_never_zero():
-    ops = [elementwise(0, ("n0", 34, 34)), elementwise(1, (64, "n0", 3, 3)),
-           convolution(2, "n0", 64, 32, TILED, image=0, filters=1)]
+    ops = [
+        elementwise(0, ("n0", 34, 34)),
+        elementwise(1, (64, "n0", 3, 3)),
+        convolution(2, "n0", 64, 32, TILED, image=0, filters=1),
+    ]
     told = spirv(ops)
     assert told.total.value is None and str(told.formula) == "436*n0"
     (largest,) = told.largest(16384).values()
     assert told.at({"n0": largest}) <= 16384 < told.at({"n0": largest + 1})
-    bounded = predict(replace(dispatch(ops, "vulkan-spirv", "BaseDistribute", limit=16384), bounds={"n0": 10}))
+    bounded = predict(
+        replace(dispatch(ops, "vulkan-spirv", "BaseDistribute", limit=16384), bounds={"n0": 10})
+    )
     assert (bounded.total.value, bounded.total.certainty.value) == (4416, "at most")
 
 
@@ -189,14 +264,46 @@ def test_a_tile_does_not_depend_on_a_dynamic_loop():
 @pytest.mark.parametrize("depth, stage, copies", [(0, 1, 1), (1, 1, 1), (2, 1, 2), (2, 0, 3)])
 def test_copies_in_flight(depth, stage, copies):
     config = Config(levels=((64, 64, 16),))
-    op = Op(0, "linalg.matmul", (128, 128, 256), (False, False, True),
-            (Value((128, 256), 32, "f32", (loop(0, 3), loop(2, 3))), Value((256, 128), 32, "f32", (loop(2, 3), loop(1, 3)))),
-            (Value((128, 128), 32, "f32", (loop(0, 3), loop(1, 3))),), config, stored=True)
+    op = Op(
+        0,
+        "linalg.matmul",
+        (128, 128, 256),
+        (False, False, True),
+        (
+            Value((128, 256), 32, "f32", (loop(0, 3), loop(2, 3))),
+            Value((256, 128), 32, "f32", (loop(2, 3), loop(1, 3))),
+        ),
+        (Value((128, 128), 32, "f32", (loop(0, 3), loop(1, 3))),),
+        config,
+        stored=True,
+    )
     told = spirv([op], "MatmulPromoteVectorize", 65536, pipeline_depth=depth, store_stage=stage)
     assert told.total.value == copies * (64 * 20 + 16 * 68) * 4
 
 
+@pytest.mark.parametrize("width, buffers", [(8, 2), (2, 0)])
+def test_operands_are_promoted_only_in_whole_copies(width, buffers):
+    """128 bits are four floats: a tile two wide is left in global memory (GPUTensorAlloc)."""
+    op = Op(
+        0,
+        "linalg.matmul",
+        (128, 64, 256),
+        (False, False, True),
+        (
+            Value((128, 256), 32, "f32", (loop(0, 3), loop(2, 3))),
+            Value((256, 64), 32, "f32", (loop(2, 3), loop(1, 3))),
+        ),
+        (Value((128, 64), 32, "f32", (loop(0, 3), loop(1, 3))),),
+        Config(levels=((64, width, 32),)),
+        stored=True,
+    )
+    assert (
+        len(spirv([op], "MatmulPromoteVectorize", 65536, pipeline_depth=1, store_stage=1).buffers) == buffers
+    )
+
+
 # --- what is not known is said
+
 
 def test_a_pipeline_without_a_model_is_a_doubt_and_not_a_zero():
     told = predict(dispatch([elementwise(0, (4,), stored=True)], pipeline="WinogradVectorize"))
@@ -216,11 +323,16 @@ def cpu(ops) -> Prediction:
 
 
 def test_cpu_one_op_needs_no_stack():
-    assert (cpu([convolution(0, 64, 64, 56, VECTORS)]).total.value, cpu([convolution(0, 64, 64, 56, VECTORS)]).doubts) == (0, ())
+    assert (
+        cpu([convolution(0, 64, 64, 56, VECTORS)]).total.value,
+        cpu([convolution(0, 64, 64, 56, VECTORS)]).doubts,
+    ) == (0, ())
 
 
 def test_cpu_a_handed_over_result_is_bounded_by_vector_tiles():
-    told = cpu([convolution(0, 64, 64, 56, VECTORS, stored=False), elementwise(1, (64, 56, 56), 0, True, "i8", 8)])
+    told = cpu(
+        [convolution(0, 64, 64, 56, VECTORS, stored=False), elementwise(1, (64, 56, 56), 0, True, "i8", 8)]
+    )
     assert (told.total.value, told.total.certainty.value, told.doubts) == (3 * 256, "at most", ())
 
 
