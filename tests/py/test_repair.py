@@ -1,0 +1,89 @@
+"""Failures other than memory: what the loop does about each, end to end."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from small_programs import TARGETS
+
+BIN = Path(sys.executable).parent
+
+HALF_MATMUL = """\
+func.func @main(%x: tensor<128x256xf16>, %w: tensor<256x512xf16>) -> tensor<128x512xf16> {
+  %z = arith.constant 0.0 : f16
+  %e = tensor.empty() : tensor<128x512xf16>
+  %acc = linalg.fill ins(%z : f16) outs(%e : tensor<128x512xf16>) -> tensor<128x512xf16>
+  %r = linalg.matmul ins(%x, %w : tensor<128x256xf16>, tensor<256x512xf16>) outs(%acc : tensor<128x512xf16>) -> tensor<128x512xf16>
+  return %r : tensor<128x512xf16>
+}
+"""
+
+QUANTISED_ROW_SUM = """\
+func.func @main(%x: tensor<64x131072xi8>) -> tensor<64xf32> {
+  %scale = arith.constant 0.0078125 : f32
+  %zero = arith.constant 0.0 : f32
+  %xe = tensor.empty() : tensor<64x131072xf32>
+  %xd = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x131072xi8>) outs(%xe : tensor<64x131072xf32>) {
+  ^bb0(%in: i8, %out: f32):
+    %i = arith.sitofp %in : i8 to f32
+    %r = arith.mulf %i, %scale : f32
+    linalg.yield %r : f32
+  } -> tensor<64x131072xf32>
+  %e = tensor.empty() : tensor<64xf32>
+  %acc = linalg.fill ins(%zero : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a)>], iterator_types = ["parallel", "reduction"]} ins(%xd : tensor<64x131072xf32>) outs(%acc : tensor<64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %t = arith.addf %in, %out : f32
+    linalg.yield %t : f32
+  } -> tensor<64xf32>
+  %qe = tensor.empty() : tensor<64xf32>
+  %q = linalg.generic {indexing_maps = [affine_map<(a) -> (a)>, affine_map<(a) -> (a)>], iterator_types = ["parallel"]} ins(%s : tensor<64xf32>) outs(%qe : tensor<64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %d = arith.divf %in, %scale : f32
+    %n = math.roundeven %d : f32
+    linalg.yield %n : f32
+  } -> tensor<64xf32>
+  return %q : tensor<64xf32>
+}
+"""
+
+
+def run(tmp_path, target, text, *words):
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(text)
+    stock = subprocess.run([BIN / "iree-compile", *TARGETS[target], source, "-o", "/dev/null"], capture_output=True,
+                           text=True, timeout=300, check=False)
+    done = subprocess.run([BIN / "fissile", "compile", *TARGETS[target], "--format=json", *words, source, "-o", output],
+                          capture_output=True, text=True, timeout=300, check=False)
+    return stock, done, json.loads(done.stderr), output
+
+
+def test_sums_in_16_bits_that_have_no_schedule_are_done_in_32(tmp_path):
+    stock, done, report, output = run(tmp_path, "gfx942", HALF_MATMUL)
+    assert "failed to distribute" in stock.stderr
+    (finding,) = report["findings"]
+    assert done.returncode == 0 and output.exists()
+    assert (finding["code"], finding["severity"]) == ("FIS103", "repaired")
+    assert finding["helps"][0]["title"] == "accumulated %r in f32"
+    assert any("closer to the exact sum" in sentence for _name, sentence in finding["helps"][0]["facts"])
+
+
+def test_a_producer_fused_into_a_reductions_body_is_cut_off(tmp_path):
+    stock, done, report, output = run(tmp_path, "gfx942", QUANTISED_ROW_SUM)
+    assert "failed to distribute" in stock.stderr
+    (finding,) = report["findings"]
+    assert done.returncode == 0 and output.exists()
+    assert (finding["code"], finding["severity"]) == ("FIS103", "repaired")
+    assert "kept %xd out" in finding["helps"][0]["title"]
+
+
+def test_a_dispatch_that_takes_too_long_is_told_with_what_was_tried(tmp_path):
+    """A limit that nothing meets: every remedy fails, no output is left, and the worker has ended."""
+    _stock, done, report, output = run(tmp_path, "gfx942", HALF_MATMUL, "--dispatch-timeout=0.001")
+    (finding,) = [f for f in report["findings"] if f["severity"] == "error"]
+    assert done.returncode == 1 and not output.exists()
+    assert finding["code"] == "FIS106"
+    assert any("remed" in note for note in finding["notes"])
