@@ -1,7 +1,7 @@
 """Which element types do a target's storage buffers not hold, and what holds their values instead?
 
-A narrow type is stored by its bits and computed in 32 bits: i8 and i16 as i32 (sign-extended), i1 as i32 (0 or 1),
-f16 and bf16 as f32, which holds each of their values exactly.
+A narrow type is stored by its bits and computed in 32 bits: i8 and i16 as i32 (sign-extended), i1 as i32 (0
+or 1), f16 and bf16 as f32, which holds each of their values exactly.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ _TARGET = "#hal.executable.target<"
 
 @dataclass(frozen=True)
 class NarrowType:
-    """``name`` as MLIR spells it, ``value_bits`` of one value, ``storage_bits`` that IREE gives it in a buffer."""
+    """``name`` as MLIR spells it, ``value_bits`` of one value, ``storage_bits`` that IREE gives it in a
+    buffer."""
 
     name: str
     value_bits: int
@@ -40,7 +41,8 @@ class NarrowType:
 NARROW_TYPES = {
     kind.name: kind
     for kind in (
-        # IREE stores booleans as bytes and packs the other sub-byte types (TypeUtils.cpp, needToPackSubByteElements).
+        # IREE stores booleans as bytes and packs the other sub-byte types (TypeUtils.cpp,
+        # needToPackSubByteElements).
         NarrowType("i1", 1, 8),
         NarrowType("i2", 2, 2),
         NarrowType("i4", 4, 4),

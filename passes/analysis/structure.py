@@ -13,7 +13,8 @@ _MEMO = "linalg.memoized_indexing_maps"
 
 @dataclass(frozen=True)
 class Structure:
-    """One map from loops to element positions for each operand, outputs last; ``parallel`` says it of each loop."""
+    """One map from loops to element positions for each operand, outputs last; ``parallel`` says it of each
+    loop."""
 
     maps: tuple[ir.AffineMap, ...]
     parallel: tuple[bool, ...]
@@ -38,13 +39,15 @@ class Structure:
         """Whether each loop's extent can be read off an operand: its dimension stands alone in some map."""
         alone = {
             ir.AffineDimExpr(result).position
-            for m in (self.maps if maps is None else maps) for result in m.results if isinstance(result, ir.AffineDimExpr)
+            for m in (self.maps if maps is None else maps)
+            for result in m.results
+            if isinstance(result, ir.AffineDimExpr)
         }
         return alone >= set(range(self.loops))
 
 
 def structure_of(op: ir.Operation) -> Structure | None:
-    """The structure of a linalg op with a body, None for other ops (linalg.softmax and its like have none)."""
+    """The structure of a linalg op with a body; None for others (linalg.softmax and its like have none)."""
     if not op.name.startswith("linalg.") or not op.results or not op.regions or not op.regions[0].blocks:
         return None
     if op.name == "linalg.generic":
@@ -76,7 +79,8 @@ def _maps(attribute: ir.Attribute) -> tuple[ir.AffineMap, ...]:
 
 
 def loop_extents(op: ir.Operation, structure: Structure) -> tuple[int | None, ...]:
-    """How often each loop of ``op`` runs, read off an operand that it alone indexes; None: dynamic or not readable."""
+    """How often each loop of ``op`` runs, read off an operand that it alone indexes; None: dynamic or not
+    readable."""
     found: list[int | None] = [None] * structure.loops
     for value, m in zip(op.operands, structure.maps):
         for position, result in enumerate(m.results):

@@ -1,4 +1,5 @@
-"""Takes a softmax apart: two reductions and two elementwise ops, each of which can be a dispatch of its own."""
+"""Takes a softmax apart: two reductions and two elementwise ops, each of which can be a dispatch of its
+own."""
 
 from __future__ import annotations
 
@@ -27,13 +28,14 @@ SOFTMAX = "linalg.softmax"
 class DecomposeSoftmax(Pass):
     """Replaces linalg.softmax by its maximum, exponentials, their sum and the quotient.
 
-    IREE makes one dispatch of a softmax; on SPIR-V its rows are shared through workgroup memory, in one case with no
-    barrier, and a long row is worked on by a single thread. ``ops`` chooses source ops by index; without it, all.
-    With ``boundaries`` a `fissile.boundary` keeps the parts in dispatches of their own, so that the quotients and the
-    exponentials are computed by all threads; without it dispatch creation may join them again.
+    IREE makes one dispatch of a softmax; on SPIR-V its rows are shared through workgroup memory, in one case
+    with no barrier, and a long row is worked on by a single thread. ``ops`` chooses source ops by index;
+    without it, all. With ``boundaries`` a `fissile.boundary` keeps the parts in dispatches of their own, so
+    that the quotients and the exponentials are computed by all threads; without it dispatch creation may join
+    them again.
 
-    Each element is computed by the ops that IREE decomposes a softmax into; the terms of the sum may be added in
-    another order.
+    Each element is computed by the ops that IREE decomposes a softmax into; the terms of the sum may be added
+    in another order.
     """
 
     name: ClassVar[str] = "fissile-decompose-softmax"
@@ -48,8 +50,14 @@ class DecomposeSoftmax(Pass):
         known = source_ops(op)
         for index in self.ops:
             if not 0 <= index < len(known):
-                raise UsageError(f"{self.name}: there is no source op {index}", f"the module has {len(known)} source ops")
-        chosen = [known[i] for i in dict.fromkeys(self.ops)] if self.ops else [o for o in known if o.name == SOFTMAX]
+                raise UsageError(
+                    f"{self.name}: there is no source op {index}", f"the module has {len(known)} source ops"
+                )
+        chosen = (
+            [known[i] for i in dict.fromkeys(self.ops)]
+            if self.ops
+            else [o for o in known if o.name == SOFTMAX]
+        )
         if other := [o for o in chosen if o.name != SOFTMAX]:
             raise PassFailed(ordered(_refusal(o) for o in other))
         register(op.context)
@@ -65,7 +73,9 @@ def decompose_softmax(op: ir.Operation, boundaries: bool = True) -> None:
     with ir.InsertionPoint(op), op.location:
         sizes = sizes_of(source)
     whole = ir.AffineMap.get_identity(result.rank)
-    row = ir.AffineMap.get(result.rank, 0, [ir.AffineDimExpr.get(i) for i in range(result.rank) if i != dimension])
+    row = ir.AffineMap.get(
+        result.rank, 0, [ir.AffineDimExpr.get(i) for i in range(result.rank) if i != dimension]
+    )
     parallel = [i != dimension for i in range(result.rank)]
 
     def cut(value: ir.Value) -> ir.Value:
@@ -76,7 +86,9 @@ def decompose_softmax(op: ir.Operation, boundaries: bool = True) -> None:
         init = linalg.fill(arith.constant(element, start), outs=[empty])
         return cut(_generic([value], init, [whole, row], parallel, combine))
 
-    def each(value: ir.Value, by_row: ir.Value, body: Callable[[ir.Value, ir.Value, ir.Value], ir.Value]) -> ir.Value:
+    def each(
+        value: ir.Value, by_row: ir.Value, body: Callable[[ir.Value, ir.Value, ir.Value], ir.Value]
+    ) -> ir.Value:
         init = tensor.EmptyOp(sizes, element).result
         return _generic([value, by_row], init, [whole, row, whole], [True] * result.rank, body)
 
@@ -89,9 +101,16 @@ def decompose_softmax(op: ir.Operation, boundaries: bool = True) -> None:
     op.erase()
 
 
-def _generic(inputs: Sequence[ir.Value], init: ir.Value, maps: Sequence[ir.AffineMap], parallel: Sequence[bool],
-             body: Callable[..., ir.Value]) -> ir.Value:
-    op = linalg.GenericOp([init.type], list(inputs), [init], maps_attribute(maps), iterators_attribute(parallel))
+def _generic(
+    inputs: Sequence[ir.Value],
+    init: ir.Value,
+    maps: Sequence[ir.AffineMap],
+    parallel: Sequence[bool],
+    body: Callable[..., ir.Value],
+) -> ir.Value:
+    op = linalg.GenericOp(
+        [init.type], list(inputs), [init], maps_attribute(maps), iterators_attribute(parallel)
+    )
     block = op.regions[0].blocks.append(*[v.type.element_type for v in (*inputs, init)])
     with ir.InsertionPoint(block):
         linalg.YieldOp([body(*block.arguments)])

@@ -1,8 +1,9 @@
-"""Can an elementwise op read packed words itself, so that unpacking needs no dispatch and no memory of its own?
+"""Can an elementwise op read packed words itself, so that unpacking needs no dispatch and no memory of its
+own?
 
-The loop that runs over the words' elements is split in two: one over words, one over the elements of a word. Every
-operand that this loop indexes gets its dimension split likewise, and the result's two dimensions are merged again:
-reshapes, which move nothing.
+The loop that runs over the words' elements is split in two: one over words, one over the elements of a word.
+Every operand that this loop indexes gets its dimension split likewise, and the result's two dimensions are
+merged again: reshapes, which move nothing.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from .half_bits import i32
 class ReadByWords:
     """An elementwise op as it will read words.
 
-    ``loop`` is split; None: all loops run as one. ``words`` says by operand position which operands are words, and of
-    what.
+    ``loop`` is split; None: all loops run as one. ``words`` says by operand position which operands are
+    words, and of what.
     """
 
     loop: int | None
@@ -33,8 +34,10 @@ class ReadByWords:
     words: dict[int, NarrowType]
 
 
-def reads_by_words(op: ir.Operation, maps: Sequence[ir.AffineMap], stored: dict[int, NarrowType]) -> ReadByWords | None:
-    """How ``op`` can read its ``stored`` operands (position -> narrow type) by words; None where it cannot."""
+def reads_by_words(
+    op: ir.Operation, maps: Sequence[ir.AffineMap], stored: dict[int, NarrowType]
+) -> ReadByWords | None:
+    """How ``op`` can read its ``stored`` operands (position -> type) by words; None where it cannot."""
     per_word = {kind.per_word for kind in stored.values()}
     outputs = len(op.results)
     if len(per_word) != 1 or not all(m.is_projected_permutation for m in maps):
@@ -47,7 +50,9 @@ def reads_by_words(op: ir.Operation, maps: Sequence[ir.AffineMap], stored: dict[
     if any(inner.operation.name == "linalg.index" for inner in body.operations):
         return None
     [lanes] = per_word
-    shapes = [ir.RankedTensorType(v.type) if isinstance(v.type, ir.RankedTensorType) else None for v in op.operands]
+    shapes = [
+        ir.RankedTensorType(v.type) if isinstance(v.type, ir.RankedTensorType) else None for v in op.operands
+    ]
     result = ir.RankedTensorType(op.results[0].type)
     loops = {maps[i].results[-1] if maps[i].results else None for i in stored}
     if len(loops) == 1 and (expression := loops.pop()) is not None:
@@ -68,8 +73,8 @@ def build_by_words(
 ) -> list[ir.Value]:
     """Builds ``op`` anew at the insertion point; returns its results in their own shapes.
 
-    ``operands`` are the op's: narrow ones where the plan reads words, wide ones elsewhere (the outputs too). ``body`` gets the elements
-    of all inputs and returns those of the results.
+    ``operands`` are the op's: narrow ones where the plan reads words, wide ones elsewhere (the outputs too).
+    ``body`` gets the elements of all inputs and returns those of the results.
     """
     outputs = len(result_types)
     inputs = list(operands[: len(operands) - outputs])
@@ -77,7 +82,9 @@ def build_by_words(
     new_maps, values = [], []
     for position, (value, m) in enumerate(zip(inputs, maps)):
         kind = plan.words.get(position)
-        values.append(_words_of(value, kind) if kind and plan.loop is not None else _operand(value, m, plan, kind))
+        values.append(
+            _words_of(value, kind) if kind and plan.loop is not None else _operand(value, m, plan, kind)
+        )
         new_maps.append(_split_map(m, plan, keeps_lane=kind is None))
     inits = [tensor.EmptyOp(_split_sizes(shape, plan), t.element_type).result for t in result_types]
     loops = ir.RankedTensorType(inits[0].type).rank
@@ -86,7 +93,11 @@ def build_by_words(
     new = linalg.GenericOp([init.type for init in inits], values, inits, maps_attribute(new_maps),
                            iterators_attribute([True] * loops))
     block = new.regions[0].blocks.append(
-        *[v.type.element_type if isinstance(v.type, ir.RankedTensorType) else v.type for v in (*values, *inits)])
+        *[
+            v.type.element_type if isinstance(v.type, ir.RankedTensorType) else v.type
+            for v in (*values, *inits)
+        ]
+    )
     with ir.InsertionPoint(block):
         elements = [
             element_of_word(argument, lane, plan.words[i]) if i in plan.words else argument
@@ -102,7 +113,9 @@ def _static_in(shapes, maps: Sequence[ir.AffineMap], loop: int) -> bool:
     """Whether the dimension that ``loop`` indexes has a static size in every operand."""
     return all(
         kind is None or not kind.is_dynamic_dim(i)
-        for kind, m in zip(shapes, maps) for i, r in enumerate(m.results) if ir.AffineDimExpr(r).position == loop
+        for kind, m in zip(shapes, maps)
+        for i, r in enumerate(m.results)
+        if ir.AffineDimExpr(r).position == loop
     )
 
 
@@ -127,7 +140,9 @@ def _operand(value: ir.Value, m: ir.AffineMap, plan: ReadByWords, kind: NarrowTy
 
 def _split_map(m: ir.AffineMap, plan: ReadByWords, keeps_lane: bool) -> ir.AffineMap:
     if plan.loop is None:
-        results = [ir.AffineDimExpr.get(0), *([ir.AffineDimExpr.get(1)] if keeps_lane else [])] if m.results else []
+        results = (
+            [ir.AffineDimExpr.get(0), *([ir.AffineDimExpr.get(1)] if keeps_lane else [])] if m.results else []
+        )
         return ir.AffineMap.get(2, 0, results)
     results = []
     for result in m.results:

@@ -33,33 +33,44 @@ class Folded:
 class FoldProducers(Pass):
     """Computes chosen elementwise producers inside the bodies of their consumers, element by element.
 
-    ``ops`` chooses source ops by index, as findings name them; without it, every bit-extending producer (dequantise,
-    f16 extend) of a reduction is chosen. A dequantisation then happens inside the convolution: nothing is materialised,
-    on chip or off, but the consumer is no plain convolution any more and matrix units are not used. Each element is
-    computed by the same ops, so it is the same in every bit; code generation may add up a reduction's terms in another
-    order than before, or contract a multiplication and an addition, as after any change of a dispatch.
+    ``ops`` chooses source ops by index, as findings name them; without it, every bit-extending producer
+    (dequantise, f16 extend) of a reduction is chosen. A dequantisation then happens inside the convolution:
+    nothing is materialised, on chip or off, but the consumer is no plain convolution any more and matrix
+    units are not used. Each element is computed by the same ops, so it is the same in every bit; code
+    generation may add up a reduction's terms in another order than before, or contract a multiplication and
+    an addition, as after any change of a dispatch.
 
-    Producers may be permuted, broadcast, have several results and several users. A chosen op that can be folded
-    into none of its consumers is FIS114; one that keeps other users stays for them.
+    Producers may be permuted, broadcast, have several results and several users. A chosen op that can be
+    folded into none of its consumers is FIS114; one that keeps other users stays for them.
     """
 
     name: ClassVar[str] = "fissile-fold-producers"
     dialects: ClassVar[tuple[str, ...]] = ("affine", "linalg")
     contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
-    ops: tuple[int, ...] = option((), "indices of the source ops to fold; empty: bit-extending producers of reductions")
+    ops: tuple[int, ...] = option(
+        (), "indices of the source ops to fold; empty: bit-extending producers of reductions"
+    )
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         known = source_ops(op)
         for index in self.ops:
             if not 0 <= index < len(known):
-                raise UsageError(f"{self.name}: there is no source op {index}", f"the module has {len(known)} source ops")
+                raise UsageError(
+                    f"{self.name}: there is no source op {index}", f"the module has {len(known)} source ops"
+                )
         chosen = [known[i] for i in self.ops] if self.ops else bit_extending_producers(known)
         places = [(producer.name, place_of(producer)) for producer in chosen]
         outcome = fold_producers(chosen)
         stuck = [
-            Finding("FIS114", f"{name} cannot be folded into its consumers: {folded.kept_for[0]}", subject=name,
-                    places=(place,) if place else (), notes=folded.kept_for[1:])
-            for (name, place), folded in zip(places, outcome) if not folded.operands and folded.kept_for
+            Finding(
+                "FIS114",
+                f"{name} cannot be folded into its consumers: {folded.kept_for[0]}",
+                subject=name,
+                places=(place,) if place else (),
+                notes=folded.kept_for[1:],
+            )
+            for (name, place), folded in zip(places, outcome)
+            if not folded.operands and folded.kept_for
         ]
         if stuck and self.ops:
             raise PassFailed(stuck)
@@ -68,8 +79,8 @@ class FoldProducers(Pass):
 def fold_producers(producers: Iterable[ir.Operation]) -> list[Folded]:
     """Folds ``producers`` (source ops of one module) where it is legal, in place; one outcome each, in order.
 
-    The last in program order goes first, so that a chain of chosen ops ends up in the consumer behind it. A producer
-    without a user left is erased: its ``ir.Operation`` is invalid then.
+    The last in program order goes first, so that a chain of chosen ops ends up in the consumer behind it. A
+    producer without a user left is erased: its ``ir.Operation`` is invalid then.
     """
     chosen = list(producers)
     keys = [hash(op) for op in chosen]
@@ -127,7 +138,9 @@ def _not_foldable(producer: ir.Operation, structure: Structure | None) -> str:
     return ""
 
 
-def _next_use(producer: ir.Operation, kept: list[tuple[int, int, str]]) -> tuple[ir.Operation, int, int] | None:
+def _next_use(
+    producer: ir.Operation, kept: list[tuple[int, int, str]]
+) -> tuple[ir.Operation, int, int] | None:
     """A use that is not among ``kept``: the consumer, its operand and the producer's result."""
     skip = {(consumer, position) for consumer, position, _ in kept}
     for number, result in enumerate(producer.results):
@@ -149,13 +162,21 @@ def _not_a_consumer(consumer: ir.Operation, target: Structure | None, position: 
 class _Fold:
     """One producer going into one operand of one consumer."""
 
-    def __init__(self, producer: ir.Operation, structure: Structure, consumer: ir.Operation, target: Structure,
-                 position: int, result: int) -> None:
+    def __init__(
+        self,
+        producer: ir.Operation,
+        structure: Structure,
+        consumer: ir.Operation,
+        target: Structure,
+        position: int,
+        result: int,
+    ) -> None:
         self._producer, self._consumer, self._target, self._position = producer, consumer, target, position
         self._result = result
         written = structure.maps[len(structure.maps) - len(producer.results) + result]
         read = target.maps[position]
-        # The producer's loops as expressions of the consumer's: invert the map that the element was written by.
+        # The producer's loops as expressions of the consumer's: invert the map that the element was written
+        # by.
         at = {ir.AffineDimExpr(r).position: read.results[i] for i, r in enumerate(written.results)}
         self._loops = ir.AffineMap.get(target.loops, 0, [at[i] for i in range(structure.loops)])
         self._inputs = [i for i in range(len(producer.operands)) if self._reads(i)]
@@ -170,7 +191,11 @@ class _Fold:
         """Replaces the consumer by one that computes the producer in its body."""
         consumer, position = self._consumer, self._position
         before = list(consumer.operands)
-        operands = [*before[:position], *(self._producer.operands[i] for i in self._inputs), *before[position + 1:]]
+        operands = [
+            *before[:position],
+            *(self._producer.operands[i] for i in self._inputs),
+            *before[position + 1 :],
+        ]
         outputs = len(consumer.results)
         with ir.InsertionPoint(consumer), consumer.location:
             new = linalg.GenericOp([r.type for r in consumer.results], operands[: len(operands) - outputs],
@@ -244,7 +269,8 @@ def _remap(op: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
 
 
 def _discardable(op: ir.Operation) -> list[ir.NamedAttribute]:
-    """Attributes that are not the op's own: those of another dialect (`dialect.name`), or with a leading `_`."""
+    """Attributes that are not the op's own: those of another dialect (`dialect.name`), or with a leading
+    `_`."""
     named = [op.attributes[i] for i in range(len(op.attributes))]
     return [n for n in named if n.name.startswith("_") or "." in n.name and not n.name.startswith("linalg.")]
 

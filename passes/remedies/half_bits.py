@@ -1,7 +1,7 @@
 """How is a 16-bit float turned into its bits and back where the target computes in 32 bits only?
 
-Everything is done in i32 and f32 arithmetic that is exact, so no rounding mode and no flushing of subnormals changes
-a bit: conversions round to nearest, ties to even, as arith.truncf does.
+Everything is done in i32 and f32 arithmetic that is exact, so no rounding mode and no flushing of subnormals
+changes a bit: conversions round to nearest, ties to even, as arith.truncf does.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ def bits_of_half(kind: str, value: ir.Value) -> ir.Value:
 
 
 def half_of_bits(kind: str, bits: ir.Value) -> ir.Value:
-    """The f32 value of the ``kind`` whose bits are the lower half of the i32 ``bits``; the upper half is ignored."""
+    """The f32 value of the ``kind`` whose bits are the lower half of the i32 ``bits``; the upper half is
+    ignored."""
     if kind == "bf16":
         return arith.bitcast(f32(), arith.shli(bits, word(16)))
     sign = arith.shli(arith.andi(bits, word(0x8000)), word(16))
@@ -59,7 +60,8 @@ def _bits_of_f16(bits: ir.Value) -> ir.Value:
     sign = arith.andi(arith.shrui(bits, word(16)), word(0x8000))
     magnitude = arith.andi(bits, word(0x7FFFFFFF))
     exponent = arith.shrui(magnitude, word(23))
-    # Normal results: 13 bits go; ties to even by adding half a unit less one, and one more where the last bit is set.
+    # Normal results: 13 bits go; ties to even by adding half a unit less one, and one more where the last bit
+    # is set.
     odd = arith.andi(arith.shrui(magnitude, word(13)), word(1))
     normal = arith.addi(magnitude, word(-((127 - 15) << 23) + 0xFFF))
     normal = arith.shrui(arith.addi(normal, odd), word(13))
@@ -71,8 +73,8 @@ def _bits_of_f16(bits: ir.Value) -> ir.Value:
     rounded = arith.addi(significand, arith.addi(half_less_one, arith.andi(kept, word(1))))
     small = arith.shrui(rounded, shift)
     special = arith.select(_above(magnitude, word(0x7F800000)), word(0x7E00), word(0x7C00))
-    # From 65520 on a number rounds to infinity: the sum above carries into the exponent and gives 0x7C00 itself
-    # up to 2**16; larger ones and NaN are chosen here.
+    # From 65520 on a number rounds to infinity: the sum above carries into the exponent and gives 0x7C00
+    # itself up to 2**16; larger ones and NaN are chosen here.
     chosen = arith.select(_above(magnitude, word(0x477FFFFF)), special, normal)
     chosen = arith.select(_below(magnitude, word(0x38800000)), small, chosen)
     return arith.ori(chosen, sign)

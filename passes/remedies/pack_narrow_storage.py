@@ -22,7 +22,12 @@ from .packed_words import pack, unpack
 from .widened_scalars import CannotWiden, ScalarWidener
 
 MOVERS = (
-    "tensor.empty", "tensor.extract_slice", "tensor.insert_slice", "tensor.concat", "tensor.insert", "tensor.from_elements",
+    "tensor.empty",
+    "tensor.extract_slice",
+    "tensor.insert_slice",
+    "tensor.concat",
+    "tensor.insert",
+    "tensor.from_elements",
     "tensor.splat",
 )
 """Ops that move elements, or make room for them, whatever their type."""
@@ -35,22 +40,26 @@ RETYPED = ("linalg.softmax",)
 @register_pass
 @dataclass(frozen=True)
 class PackNarrowStorage(Pass):
-    """Lets no dispatch bind a buffer of elements that the target's storage cannot hold (i8, f16 on default Vulkan).
+    """Lets no dispatch bind a buffer of elements that the target's storage cannot hold (i8, f16 on default
+    Vulkan).
 
-    Arguments, results, constants and globals keep their types and bytes; they are read and written as 32-bit words.
-    In between, narrow integers are computed in i32, wrapping as before, and 16-bit floats in f32, rounded after each
-    op as before. IREE 3.13 accepts such programs without it and computes wrong addresses, or stops at `vector.bitcast`.
+    Arguments, results, constants and globals keep their types and bytes; they are read and written as 32-bit
+    words. In between, narrow integers are computed in i32, wrapping as before, and 16-bit floats in f32,
+    rounded after each op as before. IREE 3.13 accepts such programs without it and computes wrong addresses,
+    or stops at `vector.bitcast`.
 
-    ``types`` names the element types; without it they are read from the module's targets, and a module whose targets
-    hold all types stays as it is. Run it after global optimisation, when the targets are known. Integer results
-    are the same in every bit. Results of f16 and bf16 arithmetic are correctly rounded; functions such as exp, a fused
-    multiply-add and a softmax are at least as precise as in 16 bits.
+    ``types`` names the element types; without it they are read from the module's targets, and a module whose
+    targets hold all types stays as it is. Run it after global optimisation, when the targets are known.
+    Integer results are the same in every bit. Results of f16 and bf16 arithmetic are correctly rounded;
+    functions such as exp, a fused multiply-add and a softmax are at least as precise as in 16 bits.
     """
 
     name: ClassVar[str] = "fissile-pack-narrow-storage"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "iree_tensor_ext", "linalg", "math", "tensor")
     contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
-    types: tuple[str, ...] = option((), "element types to keep out of storage; empty: those that a target lacks")
+    types: tuple[str, ...] = option(
+        (), "element types to keep out of storage; empty: those that a target lacks"
+    )
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         for name in self.types:
@@ -163,9 +172,14 @@ class _Packing:
         """The same op on the wide forms of its tensors."""
         if op.name in RETYPED and not all(_is_float(v.type) for v in op.operands):
             raise CannotWiden(op)
-        operands = [self._operand(v) if isinstance(v.type, ir.RankedTensorType) else self._scalar(v) for v in op.operands]
+        operands = [
+            self._operand(v) if isinstance(v.type, ir.RankedTensorType) else self._scalar(v)
+            for v in op.operands
+        ]
         results = [self._narrow.wide_type(v.type) for v in op.results]
-        attributes = {named.name: named.attr for named in (op.attributes[i] for i in range(len(op.attributes)))}
+        attributes = {
+            named.name: named.attr for named in (op.attributes[i] for i in range(len(op.attributes)))
+        }
         self._replace(op, ir.Operation.create(op.name, results, operands, attributes).results)
 
     def _scalar(self, value: ir.Value) -> ir.Value:
@@ -197,7 +211,9 @@ class _Packing:
         outputs = len(op.results)
         results = [self._narrow.wide_type(v.type) for v in op.results]
         inputs, inits = operands[:len(operands) - outputs], operands[len(operands) - outputs:]
-        new = linalg.GenericOp(results, inputs, inits, structure.maps_attribute, structure.iterators_attribute)
+        new = linalg.GenericOp(
+            results, inputs, inits, structure.maps_attribute, structure.iterators_attribute
+        )
         block = new.regions[0].blocks.append(*[_element(v.type) for v in operands])
         with ir.InsertionPoint(block):
             linalg.YieldOp(self._body(op, block.arguments))
@@ -214,7 +230,9 @@ class _Packing:
     def _by_words(self, op: ir.Operation, maps: Sequence[ir.AffineMap], plan: ReadByWords) -> None:
         operands = [v if i in plan.words else self._operand(v) for i, v in enumerate(op.operands)]
         types = [self._narrow.wide_type(v.type) for v in op.results]
-        self._replace(op, build_by_words(op, maps, plan, operands, types, lambda elements: self._body(op, elements)))
+        self._replace(
+            op, build_by_words(op, maps, plan, operands, types, lambda elements: self._body(op, elements))
+        )
 
     def _body(self, op: ir.Operation, arguments) -> list[ir.Value]:
         """Copies the body of a structured op in 32 bits; returns what it yields."""
@@ -228,9 +246,15 @@ class _Packing:
 
     def _pad(self, op: ir.Operation) -> None:
         operands = [self._operand(v) for v in op.operands]
-        attributes = {named.name: named.attr for named in (op.attributes[i] for i in range(len(op.attributes)))}
-        new = ir.Operation.create(op.name, [self._narrow.wide_type(op.results[0].type)], operands, attributes, regions=1)
-        block = new.regions[0].blocks.append(*[argument.type for argument in op.regions[0].blocks[0].arguments])
+        attributes = {
+            named.name: named.attr for named in (op.attributes[i] for i in range(len(op.attributes)))
+        }
+        new = ir.Operation.create(
+            op.name, [self._narrow.wide_type(op.results[0].type)], operands, attributes, regions=1
+        )
+        block = new.regions[0].blocks.append(
+            *[argument.type for argument in op.regions[0].blocks[0].arguments]
+        )
         with ir.InsertionPoint(block):
             tensor.YieldOp(self._body(op, block.arguments)[0])
         self._replace(op, new.results)
@@ -240,7 +264,9 @@ class _Packing:
             kind = op.results[0].type
             value = ir.Operation.create(op.name, [self._narrow.wide_type(kind)],
                                         [self.wide(op.operands[0]), *list(op.operands)[1:]]).results[0]
-            narrowed = arith.truncf(kind, value) if self._narrow.of(kind).is_float else arith.trunci(kind, value)
+            narrowed = (
+                arith.truncf(kind, value) if self._narrow.of(kind).is_float else arith.trunci(kind, value)
+            )
             op.results[0].replace_all_uses_with(narrowed)
             self._replaced.append(op)
         elif op.operands[0] in self._computed:
@@ -285,5 +311,9 @@ def _is_float(kind: ir.Type) -> bool:
 def _refusal(inner: ir.Operation, outer: ir.Operation) -> Finding:
     place = place_of(inner) or place_of(outer)
     what = inner.name if inner == outer else f"{inner.name} in {outer.name}"
-    return Finding("FIS113", f"narrow elements cannot be packed: no 32-bit form of {what} is known", subject=outer.name,
-                   places=(place,) if place else ())
+    return Finding(
+        "FIS113",
+        f"narrow elements cannot be packed: no 32-bit form of {what} is known",
+        subject=outer.name,
+        places=(place,) if place else (),
+    )

@@ -1,8 +1,9 @@
-"""How does a tensor of narrow elements become a tensor of 32-bit words, and the words a tensor of 32-bit values?
+"""How does a tensor of narrow elements become a tensor of 32-bit words, and the words a tensor of 32-bit
+values?
 
-The words are the same bytes (`iree_tensor_ext.bitcast`, no copy), little-endian: element i of a word stands in its bits
-i*b to i*b + b - 1. A tensor whose element count does not fill its last word is copied into one that does; the copy
-is one of bytes, which no dispatch does.
+The words are the same bytes (`iree_tensor_ext.bitcast`, no copy), little-endian: element i of a word stands
+in its bits i*b to i*b + b - 1. A tensor whose element count does not fill its last word is copied into one
+that does; the copy is one of bytes, which no dispatch does.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ Size = int | ir.Value
 
 
 def unpack(value: ir.Value, kind: NarrowType) -> ir.Value:
-    """The elements of the narrow tensor ``value`` as i32 or f32, in the same shape; built at the insertion point."""
+    """The elements of the narrow tensor ``value`` as i32 or f32, in the same shape; built at the insertion
+    point."""
     sizes = sizes_of(value)
     if _fills_rows(sizes, kind):
         rows = [*sizes[:-1], sizes[-1] // kind.per_word]
@@ -41,7 +43,8 @@ def unpack(value: ir.Value, kind: NarrowType) -> ir.Value:
 
 
 def pack(value: ir.Value, kind: NarrowType, result: ir.RankedTensorType) -> ir.Value:
-    """The 32-bit values of ``value``, each in the range of ``kind``, as the narrow tensor of type ``result``."""
+    """The 32-bit values of ``value``, each in the range of ``kind``, as the narrow tensor of type
+    ``result``."""
     sizes = sizes_of(value)
     element = result.element_type
     if _fills_rows(sizes, kind):
@@ -103,7 +106,8 @@ def _joined(lanes: ir.Value, rows: Sequence[Size], kind: NarrowType) -> ir.Value
 
 
 def element_of_word(source: ir.Value, loop: int, kind: NarrowType) -> ir.Value:
-    """The element of the word ``source`` that ``loop`` (of the structured op around) counts, as i32 or f32."""
+    """The element of the word ``source`` that ``loop`` (of the structured op around) counts, as i32 or
+    f32."""
     bits = arith.shrui(source, _shift(loop, kind))
     if kind.is_float:
         return half_of_bits(kind.name, bits)
@@ -221,7 +225,9 @@ def unflat(value: ir.Value, sizes: Sequence[Size]) -> ir.Value:
 
 
 def _reassociation(groups: Sequence[Sequence[int]]) -> ir.Attribute:
-    return ir.Attribute.parse("[" + ", ".join("[" + ", ".join(map(str, group)) + "]" for group in groups) + "]")
+    return ir.Attribute.parse(
+        "[" + ", ".join("[" + ", ".join(map(str, group)) + "]" for group in groups) + "]"
+    )
 
 
 def _lengthened(value: ir.Value, length: Size) -> ir.Value:

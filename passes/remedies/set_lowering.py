@@ -1,4 +1,5 @@
-"""Gives chosen ops a lowering configuration of their own, in place of the one that code generation would choose."""
+"""Gives chosen ops a lowering configuration of their own, in place of the one that code generation would
+choose."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from fissile.passes.definition import Contract, Pass, PassFailed, option, regist
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
 ATTRIBUTE = "compilation_info"
-"""The attribute that IREE's codegen takes as a whole decision: tiles and pipeline (MaterializeUserConfigs, 3.13)."""
+"""The attribute that IREE's codegen takes as a whole decision: tiles and pipeline (MaterializeUserConfigs,
+3.13)."""
 
 
 @register_pass
@@ -25,12 +27,14 @@ ATTRIBUTE = "compilation_info"
 class SetLowering(Pass):
     """Puts a lowering configuration on chosen source ops; it acts on their dispatches alone.
 
-    ``info`` is an attribute as IREE 3.13 spells it (`#iree_codegen.compilation_info<…>`), quoted in the pipeline's text.
-    Measured: it reaches code generation on contractions (a matmul that accumulates in f16, gfx942). Where dispatch
-    creation fuses the op elementwise with its producer, as it does for plain reductions, the attribute is lost: put a
-    boundary on the producer first. Numbers change only as far as the pipelines add up in another order.
+    ``info`` is an attribute as IREE 3.13 spells it (`#iree_codegen.compilation_info<…>`), quoted in the
+    pipeline's text. Measured: it reaches code generation on contractions (a matmul that accumulates in f16,
+    gfx942). Where dispatch creation fuses the op elementwise with its producer, as it does for plain
+    reductions, the attribute is lost: put a boundary on the producer first. Numbers change only as far as the
+    pipelines add up in another order.
 
-    A chosen op that is no structured op with a body is FIS117; an attribute that does not parse is a usage error.
+    A chosen op that is no structured op with a body is FIS117; an attribute that does not parse is a usage
+    error.
     """
 
     name: ClassVar[str] = "fissile-set-lowering"
@@ -41,16 +45,21 @@ class SetLowering(Pass):
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         if not self.ops or not self.info:
-            raise UsageError(f"{self.name} needs `ops` and `info`", f"{self.name}{{ops=3 info='#iree_codegen.…'}}")
+            raise UsageError(
+                f"{self.name} needs `ops` and `info`", f"{self.name}{{ops=3 info='#iree_codegen.…'}}"
+            )
         known = source_ops(op)
         for index in self.ops:
             if not 0 <= index < len(known):
-                raise UsageError(f"{self.name}: there is no source op {index}", f"the module has {len(known)} source ops")
+                raise UsageError(
+                    f"{self.name}: there is no source op {index}", f"the module has {len(known)} source ops"
+                )
         set_lowering([known[i] for i in self.ops], self.info)
 
 
 def set_lowering(ops: Iterable[ir.Operation], info: str) -> None:
-    """Sets ``info`` on ``ops``. Raises UsageError where it does not parse, PassFailed (FIS117) where an op has no body."""
+    """Sets ``info`` on ``ops``. Raises UsageError where it does not parse, PassFailed (FIS117) where an op
+    has no body."""
     ops = list(ops)
     if refused := [_refusal(op) for op in ops if structure_of(op) is None]:
         raise PassFailed(ordered(refused))

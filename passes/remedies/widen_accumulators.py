@@ -1,4 +1,5 @@
-"""Adds up 16-bit floats in 32 bits: code generation has no schedule for some reductions that accumulate in 16."""
+"""Adds up 16-bit floats in 32 bits: code generation has no schedule for some reductions that accumulate in
+16."""
 
 from __future__ import annotations
 
@@ -26,25 +27,30 @@ _SAME_IN_F32 = ("arith.", "math.")
 @register_pass
 @dataclass(frozen=True)
 class WidenAccumulators(Pass):
-    """Lets reductions that accumulate in f16 or bf16 accumulate in f32, and rounds their results once, behind them.
+    """Lets reductions that accumulate in f16 or bf16 accumulate in f32, and rounds their results once, behind
+    them.
 
-    ``ops`` chooses source ops by index, as findings name them; without it, every op that reduces into f16 or bf16.
-    The inputs stay as they are in memory: they are extended inside the body, which is what matrix units take. The
-    numbers are not the same in every bit: they are closer to the exact sum, since 16-bit rounding after each term
-    is gone (error of a sum of n terms: one 16-bit rounding instead of up to n). A chosen op that does not accumulate
-    in 16 bits, or that cannot be rewritten, is FIS115.
+    ``ops`` chooses source ops by index, as findings name them; without it, every op that reduces into f16 or
+    bf16. The inputs stay as they are in memory: they are extended inside the body, which is what matrix units
+    take. The numbers are not the same in every bit: they are closer to the exact sum, since 16-bit rounding
+    after each term is gone (error of a sum of n terms: one 16-bit rounding instead of up to n). A chosen op
+    that does not accumulate in 16 bits, or that cannot be rewritten, is FIS115.
     """
 
     name: ClassVar[str] = "fissile-widen-accumulators"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "linalg", "math", "tensor")
     contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
-    ops: tuple[int, ...] = option((), "indices of the source ops to widen; empty: all that reduce into 16-bit floats")
+    ops: tuple[int, ...] = option(
+        (), "indices of the source ops to widen; empty: all that reduce into 16-bit floats"
+    )
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         known = source_ops(op)
         for index in self.ops:
             if not 0 <= index < len(known):
-                raise UsageError(f"{self.name}: there is no source op {index}", f"the module has {len(known)} source ops")
+                raise UsageError(
+                    f"{self.name}: there is no source op {index}", f"the module has {len(known)} source ops"
+                )
         wanted = [known[i] for i in self.ops] if self.ops else known
         reasons = [(found, why_not(found)) for found in dict.fromkeys(wanted)]
         if self.ops and (refused := [_refusal(found, why) for found, why in reasons if why]):
@@ -103,10 +109,16 @@ def _copy_body(old: ir.Block, new: ir.Block) -> None:
         elif op.name in ("arith.extf", "arith.truncf") and operands[0].type == _wide_type(op.results[0].type):
             values[op.results[0]] = operands[0]
         elif op.name == "arith.constant" and _is_narrow(op.results[0].type):
-            values[op.results[0]] = arith.constant(ir.F32Type.get(), ir.FloatAttr(op.attributes["value"]).value)
+            values[op.results[0]] = arith.constant(
+                ir.F32Type.get(), ir.FloatAttr(op.attributes["value"]).value
+            )
         elif any(_is_narrow(v.type) for v in (*op.operands, *op.results)):
-            attributes = {named.name: named.attr for named in (op.attributes[i] for i in range(len(op.attributes)))}
-            again = ir.Operation.create(op.name, [_wide_type(r.type) for r in op.results], operands, attributes)
+            attributes = {
+                named.name: named.attr for named in (op.attributes[i] for i in range(len(op.attributes)))
+            }
+            again = ir.Operation.create(
+                op.name, [_wide_type(r.type) for r in op.results], operands, attributes
+            )
             values.update(zip(op.results, again.results))
         else:
             again = op.clone()

@@ -1,10 +1,10 @@
 """How does a scalar computation on narrow types read in 32 bits, with the same result in every bit?
 
-In 32 bits a narrow integer is its value, sign-extended; a 16-bit float is the f32 with its value. After an op that
-can leave the narrow type's range the value is brought back to it: integers wrap, floats are rounded to nearest even.
-Adding, subtracting, multiplying, dividing and square roots of 16-bit floats by way of f32 give the correctly rounded
-result (f32 has more than twice the digits and two: no double rounding). `math` functions are at least as
-precise as before; a fused multiply-add can differ by one rounding.
+In 32 bits a narrow integer is its value, sign-extended; a 16-bit float is the f32 with its value. After an op
+that can leave the narrow type's range the value is brought back to it: integers wrap, floats are rounded to
+nearest even. Adding, subtracting, multiplying, dividing and square roots of 16-bit floats by way of f32 give
+the correctly rounded result (f32 has more than twice the digits and two: no double rounding). `math`
+functions are at least as precise as before; a fused multiply-add can differ by one rounding.
 """
 
 from __future__ import annotations
@@ -19,24 +19,50 @@ from fissile.passes.analysis.narrow_types import NarrowSet, NarrowType
 from .half_bits import bits_of_half, f32, half_of_bits, i32, round_to_half, word
 
 _CLOSED_INTEGER = {
-    # Sign extension commutes with these: no bit of the result has to be mended. Unsigned comparisons too: sign
-    # extension keeps the unsigned order.
-    "arith.andi", "arith.ori", "arith.xori", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui", "arith.shrsi",
+    # Sign extension commutes with these: no bit of the result has to be mended. Unsigned comparisons too:
+    # sign extension keeps the unsigned order.
+    "arith.andi",
+    "arith.ori",
+    "arith.xori",
+    "arith.maxsi",
+    "arith.minsi",
+    "arith.maxui",
+    "arith.minui",
+    "arith.shrsi",
     "arith.remsi",
 }
 _WRAPPING_INTEGER = {
-    "arith.addi", "arith.subi", "arith.muli", "arith.shli", "arith.divsi", "arith.floordivsi", "arith.ceildivsi",
-    "math.absi", "math.ipowi",
+    "arith.addi",
+    "arith.subi",
+    "arith.muli",
+    "arith.shli",
+    "arith.divsi",
+    "arith.floordivsi",
+    "arith.ceildivsi",
+    "math.absi",
+    "math.ipowi",
 }
 _UNSIGNED_INTEGER = {"arith.divui", "arith.remui", "arith.shrui", "arith.ceildivui", "math.ctpop"}
 _CLOSED_FLOAT = {
-    "arith.negf", "arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf", "arith.remf", "math.absf",
-    "math.copysign", "math.floor", "math.ceil", "math.round", "math.roundeven", "math.trunc",
+    "arith.negf",
+    "arith.maximumf",
+    "arith.minimumf",
+    "arith.maxnumf",
+    "arith.minnumf",
+    "arith.remf",
+    "math.absf",
+    "math.copysign",
+    "math.floor",
+    "math.ceil",
+    "math.round",
+    "math.roundeven",
+    "math.trunc",
 }
 _ROUNDED_FLOAT = {"arith.addf", "arith.subf", "arith.mulf", "arith.divf"}
 """Every other op of `math` on floats is rounded as well."""
 _OVERFLOW_FLAGS = "overflowFlags"
-"""arith's promise that a narrow sum does not wrap; the sum in 32 bits never does, so the promise is dropped."""
+"""arith's promise that a narrow sum does not wrap; the sum in 32 bits never does, so the promise is
+dropped."""
 
 
 class CannotWiden(Exception):
@@ -50,7 +76,8 @@ class CannotWiden(Exception):
 class ScalarWidener:
     """Copies the ops of one block in 32 bits, at the insertion point.
 
-    ``wide_tensor`` gives the 32-bit form of a narrow tensor that the block reads from outside by tensor.extract.
+    ``wide_tensor`` gives the 32-bit form of a narrow tensor that the block reads from outside by
+    tensor.extract.
     """
 
     def __init__(self, narrow: NarrowSet, wide_tensor: Callable[[ir.Value], ir.Value]) -> None:
@@ -67,7 +94,9 @@ class ScalarWidener:
     def leave(self, old: ir.Value) -> ir.Value:
         """What an element of a wide tensor holds for ``old``."""
         value = self.value(old)
-        return arith.extui(i32(), value) if self._is_boolean(old.type) and self._narrow.of(old.type) else value
+        return (
+            arith.extui(i32(), value) if self._is_boolean(old.type) and self._narrow.of(old.type) else value
+        )
 
     def value(self, old: ir.Value) -> ir.Value:
         """The value that stands for ``old``: itself where it is not narrow and comes from outside."""
@@ -105,8 +134,11 @@ class ScalarWidener:
 
     def _extract(self, op: ir.Operation) -> None:
         new = ir.Operation.create(
-            "tensor.extract", [ir.Type.parse(self._narrow.of(op.results[0].type).wide)],
-            [self._wide_tensor(op.operands[0]), *(self.value(v) for v in list(op.operands)[1:])], loc=op.location)
+            "tensor.extract",
+            [ir.Type.parse(self._narrow.of(op.results[0].type).wide)],
+            [self._wide_tensor(op.operands[0]), *(self.value(v) for v in list(op.operands)[1:])],
+            loc=op.location,
+        )
         self.enter(op.results[0], new.results[0])
 
     def _widened(self, op: ir.Operation) -> ir.Value:
@@ -147,7 +179,9 @@ class ScalarWidener:
     @staticmethod
     def _again(op: ir.Operation, operands: list[ir.Value], result: ir.Type) -> ir.Value:
         """The same op on other types."""
-        attributes = {named.name: named.attr for named in (op.attributes[i] for i in range(len(op.attributes)))}
+        attributes = {
+            named.name: named.attr for named in (op.attributes[i] for i in range(len(op.attributes)))
+        }
         attributes.pop(_OVERFLOW_FLAGS, None)
         return ir.Operation.create(op.name, [result], operands, attributes).results[0]
 
@@ -171,7 +205,8 @@ class ScalarWidener:
         return word(value - (1 << kind.value_bits) if value >> (kind.value_bits - 1) else value)
 
     def _fit(self, value: ir.Value, kind: ir.Type) -> ir.Value:
-        """The i32 ``value`` brought into the integer type ``kind`` (narrow ones wrap; wider ones are sign-extended)."""
+        """The i32 ``value`` brought into the integer type ``kind`` (narrow ones wrap; wider ones are
+        sign-extended)."""
         if narrow := self._kind(kind):
             return wrapped(value, narrow.value_bits)
         if str(kind) == "i32":

@@ -10,11 +10,12 @@ REDUCTION_TILE = 4
 
 
 def tile_and_fuse(parallel: Sequence[bool], extents: Sequence[int | None], subgroup: int) -> str:
-    """A `compilation_info` for one contraction by LLVMGPU's TileAndFuse, both operands promoted, no matrix units.
+    """A `compilation_info` for one contraction by LLVMGPU's TileAndFuse, both operands promoted, no matrix
+    units.
 
-    ``parallel`` and ``extents`` describe the loops (None: dynamic); ``subgroup`` is the target's subgroup size. The two
-    innermost parallel loops that are longer than 1 are tiled by at most 64, by 4 a thread; the innermost reduction by 4.
-    Numbers are added up in the order of the program, in the accumulator's own type.
+    ``parallel`` and ``extents`` describe the loops (None: dynamic); ``subgroup`` is the target's subgroup
+    size. The two innermost parallel loops that are longer than 1 are tiled by at most 64, by 4 a thread; the
+    innermost reduction by 4. Numbers are added up in the order of the program, in the accumulator's own type.
     """
     workgroup, thread, reduction = ([0] * len(parallel) for _ in range(3))
     wide = [i for i, kind in enumerate(parallel) if kind and extents[i] != 1][-2:]
@@ -29,8 +30,10 @@ def tile_and_fuse(parallel: Sequence[bool], extents: Sequence[int | None], subgr
     if innermost is not None:
         reduction[innermost] = _power_below(extents[innermost], REDUCTION_TILE)
     threads = -(-threads // subgroup) * subgroup
-    config = (f"#iree_gpu.lowering_config<{{workgroup = {workgroup}, reduction = {reduction}, thread = {thread}, "
-              "promote_operands = [0, 1]}>")
+    config = (
+        f"#iree_gpu.lowering_config<{{workgroup = {workgroup}, reduction = {reduction}, thread = {thread}, "
+        "promote_operands = [0, 1]}>"
+    )
     translation = (f"<pipeline = #iree_gpu.pipeline<TileAndFuse> workgroup_size = [{threads}, 1, 1] "
                    f"subgroup_size = {subgroup}>")
     return f"#iree_codegen.compilation_info<lowering_config = {config}, translation_info = {translation}>"

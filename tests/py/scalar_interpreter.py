@@ -1,12 +1,20 @@
-"""Runs straight-line scalar IR (arith, math) on NumPy arrays: one call tries every value, without compiling anything."""
+"""Runs straight-line scalar IR (arith, math) on NumPy arrays: one call tries every value, without compiling
+anything."""
 
 from __future__ import annotations
 
 import numpy as np
 from iree.compiler import ir
 
-_DTYPES = {"i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "f16": np.float16,
-           "f32": np.float32}
+_DTYPES = {
+    "i1": np.bool_,
+    "i8": np.int8,
+    "i16": np.int16,
+    "i32": np.int32,
+    "i64": np.int64,
+    "f16": np.float16,
+    "f32": np.float32,
+}
 
 
 def _unsigned(a: np.ndarray) -> np.ndarray:
@@ -66,7 +74,14 @@ def _result(op: ir.Operation, operands: list[np.ndarray]) -> np.ndarray:
         if predicate > 5:
             operands = [_unsigned(v) for v in operands]
         return _COMPARE[predicate](*operands)
-    if op.name in ("arith.extsi", "arith.trunci", "arith.sitofp", "arith.extf", "arith.truncf", "arith.fptosi"):
+    if op.name in (
+        "arith.extsi",
+        "arith.trunci",
+        "arith.sitofp",
+        "arith.extf",
+        "arith.truncf",
+        "arith.fptosi",
+    ):
         return operands[0].astype(kind)
     if op.name in ("arith.extui", "arith.uitofp"):
         source = operands[0] if operands[0].dtype == np.bool_ else _unsigned(operands[0])

@@ -1,4 +1,5 @@
-"""Narrow arithmetic in 32 bits against NumPy's narrow types: every value of f16, every pair of i8. No compile."""
+"""Narrow arithmetic in 32 bits against NumPy's narrow types: every value of f16, every pair of i8. No
+compile."""
 
 import numpy as np
 import pytest
@@ -15,13 +16,16 @@ PAIRS = [v.ravel().astype(np.int8) for v in np.meshgrid(np.arange(-128, 128), np
 
 
 def floats() -> np.ndarray:
-    """f32 values of every kind: all halves, their neighbours and midpoints, random bits, infinities and NaN."""
+    """f32 values of every kind: all halves, their neighbours and midpoints, random bits, infinities and
+    NaN."""
     halves = ALL_HALVES.view(np.float16).astype(np.float32)
     with np.errstate(all="ignore"):
         near = np.concatenate([np.nextafter(halves, np.float32(end)) for end in (np.inf, -np.inf)])
         middle = ((halves[:-1].astype(np.float64) + halves[1:]) / 2).astype(np.float32)
     random = np.random.default_rng(0).integers(0, 1 << 32, 200_000, dtype=np.uint32).view(np.float32)
-    return np.concatenate([halves, near, middle, random, np.float32([65504, 65519.99, 65520, 65536, 1e38, 2**-25])])
+    return np.concatenate(
+        [halves, near, middle, random, np.float32([65504, 65519.99, 65520, 65536, 1e38, 2**-25])]
+    )
 
 
 def bfloat16_bits(values: np.ndarray) -> np.ndarray:
@@ -90,7 +94,9 @@ def widened(body: str, types: list[str], result: str, operands):
     context = ir.Context()
     load_dialects(context, ("arith", "func", "math"))
     with context, ir.Location.unknown():
-        module = ir.Module.parse(f"func.func @f({arguments}) -> {result} {{\n{body}\nreturn %r : {result}\n}}")
+        module = ir.Module.parse(
+            f"func.func @f({arguments}) -> {result} {{\n{body}\nreturn %r : {result}\n}}"
+        )
         narrow = NarrowSet(NARROW_TYPES)
         old = module.body.operations[0].operation.regions[0].blocks[0]
         holder = ir.Operation.create("builtin.module", regions=1, ip=ir.InsertionPoint(module.body))
@@ -106,12 +112,20 @@ def widened(body: str, types: list[str], result: str, operands):
         return interpret([op.operation for op in block.operations], given)[value]
 
 
-@pytest.mark.parametrize("name, reference", [
-    ("arith.addi", np.add), ("arith.subi", np.subtract), ("arith.muli", np.multiply), ("arith.andi", np.bitwise_and),
-    ("arith.xori", np.bitwise_xor), ("arith.maxsi", np.maximum), ("arith.minsi", np.minimum),
-    ("arith.maxui", lambda a, b: np.maximum(a.view(np.uint8), b.view(np.uint8)).view(np.int8)),
-    ("arith.minui", lambda a, b: np.minimum(a.view(np.uint8), b.view(np.uint8)).view(np.int8)),
-])
+@pytest.mark.parametrize(
+    "name, reference",
+    [
+        ("arith.addi", np.add),
+        ("arith.subi", np.subtract),
+        ("arith.muli", np.multiply),
+        ("arith.andi", np.bitwise_and),
+        ("arith.xori", np.bitwise_xor),
+        ("arith.maxsi", np.maximum),
+        ("arith.minsi", np.minimum),
+        ("arith.maxui", lambda a, b: np.maximum(a.view(np.uint8), b.view(np.uint8)).view(np.int8)),
+        ("arith.minui", lambda a, b: np.minimum(a.view(np.uint8), b.view(np.uint8)).view(np.int8)),
+    ],
+)
 def test_i8_ops_agree_on_every_pair(name, reference):
     a, b = PAIRS
     got = widened(f"%r = {name} %a, %b : i8", ["i8", "i8"], "i8", [v.astype(np.int32) for v in PAIRS])
@@ -133,45 +147,77 @@ def test_i8_divisions_agree_on_every_pair_without_zero(name, reference):
 @pytest.mark.parametrize("name", ["arith.shli", "arith.shrsi", "arith.shrui"])
 def test_i8_shifts_agree(name):
     a, b = np.arange(-128, 128).astype(np.int8).repeat(8), np.tile(np.arange(8, dtype=np.int8), 256)
-    reference = {"arith.shli": a << b, "arith.shrsi": a >> b, "arith.shrui": (a.view(np.uint8) >> b.view(np.uint8)).view(np.int8)}
+    reference = {
+        "arith.shli": a << b,
+        "arith.shrsi": a >> b,
+        "arith.shrui": (a.view(np.uint8) >> b.view(np.uint8)).view(np.int8),
+    }
     got = widened(f"%r = {name} %a, %b : i8", ["i8", "i8"], "i8", [a.astype(np.int32), b.astype(np.int32)])
     np.testing.assert_array_equal(got, reference[name].astype(np.int32))
 
 
 @pytest.mark.parametrize("predicate", ["eq", "slt", "ult", "uge", "sgt"])
 def test_i8_comparisons_agree_on_every_pair(predicate):
-    compare = {"eq": np.equal, "slt": np.less, "ult": np.less, "uge": np.greater_equal, "sgt": np.greater}[predicate]
+    compare = {"eq": np.equal, "slt": np.less, "ult": np.less, "uge": np.greater_equal, "sgt": np.greater}[
+        predicate
+    ]
     a, b = (v.view(np.uint8) if predicate[0] == "u" else v for v in PAIRS)
-    got = widened(f"%r = arith.cmpi {predicate}, %a, %b : i8", ["i8", "i8"], "i1", [v.astype(np.int32) for v in PAIRS])
+    got = widened(
+        f"%r = arith.cmpi {predicate}, %a, %b : i8", ["i8", "i8"], "i1", [v.astype(np.int32) for v in PAIRS]
+    )
     np.testing.assert_array_equal(got, compare(a, b).astype(np.int32))
 
 
-@pytest.mark.parametrize("body, source, result, reference", [
-    ("%r = arith.extui %a : i8 to i32", "i8", "i32", lambda a: a.view(np.uint8).astype(np.int32)),
-    ("%r = arith.extsi %a : i8 to i64", "i8", "i64", lambda a: a.astype(np.int64)),
-    ("%r = arith.uitofp %a : i8 to f32", "i8", "f32", lambda a: a.view(np.uint8).astype(np.float32)),
-    ("%t = arith.extui %a : i8 to i16\n%r = arith.sitofp %t : i16 to f16", "i8", "f16",
-     lambda a: a.view(np.uint8).astype(np.float32)),
-    ("%c = arith.constant 200 : i8\n%r = arith.addi %a, %c : i8", "i8", "i8", lambda a: (a + np.int8(-56)).astype(np.int32)),
-    ("%t = arith.trunci %a : i8 to i4\n%r = arith.extsi %t : i4 to i8", "i8", "i8",
-     lambda a: ((a << 4).astype(np.int8) >> 4).astype(np.int32)),
-])
+@pytest.mark.parametrize(
+    "body, source, result, reference",
+    [
+        ("%r = arith.extui %a : i8 to i32", "i8", "i32", lambda a: a.view(np.uint8).astype(np.int32)),
+        ("%r = arith.extsi %a : i8 to i64", "i8", "i64", lambda a: a.astype(np.int64)),
+        ("%r = arith.uitofp %a : i8 to f32", "i8", "f32", lambda a: a.view(np.uint8).astype(np.float32)),
+        (
+            "%t = arith.extui %a : i8 to i16\n%r = arith.sitofp %t : i16 to f16",
+            "i8",
+            "f16",
+            lambda a: a.view(np.uint8).astype(np.float32),
+        ),
+        (
+            "%c = arith.constant 200 : i8\n%r = arith.addi %a, %c : i8",
+            "i8",
+            "i8",
+            lambda a: (a + np.int8(-56)).astype(np.int32),
+        ),
+        (
+            "%t = arith.trunci %a : i8 to i4\n%r = arith.extsi %t : i4 to i8",
+            "i8",
+            "i8",
+            lambda a: ((a << 4).astype(np.int8) >> 4).astype(np.int32),
+        ),
+    ],
+)
 def test_conversions_agree_on_every_i8(body, source, result, reference):
     a = np.arange(-128, 128).astype(np.int8)
     got = widened(body, [source], result, [a.astype(np.int32)])
     np.testing.assert_array_equal(got, reference(a))
 
 
-@pytest.mark.parametrize("name, reference", [
-    ("arith.addf", np.add), ("arith.subf", np.subtract), ("arith.mulf", np.multiply), ("arith.divf", np.divide),
-    ("arith.maximumf", np.maximum),
-])
+@pytest.mark.parametrize(
+    "name, reference",
+    [
+        ("arith.addf", np.add),
+        ("arith.subf", np.subtract),
+        ("arith.mulf", np.multiply),
+        ("arith.divf", np.divide),
+        ("arith.maximumf", np.maximum),
+    ],
+)
 def test_f16_ops_are_rounded_as_in_16_bits(name, reference):
     generator = np.random.default_rng(1)
     a, b = (generator.integers(0, 65536, 300_000).astype(np.uint16).view(np.float16) for _ in range(2))
     with np.errstate(all="ignore"):
         expected = reference(a, b).astype(np.float32)
-    got = widened(f"%r = {name} %a, %b : f16", ["f16", "f16"], "f16", [a.astype(np.float32), b.astype(np.float32)])
+    got = widened(
+        f"%r = {name} %a, %b : f16", ["f16", "f16"], "f16", [a.astype(np.float32), b.astype(np.float32)]
+    )
     np.testing.assert_array_equal(got, expected)
 
 
