@@ -10,22 +10,31 @@ from iree.compiler import ir
 from fissile.dialect import load_dialects
 from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.provenance import source_ops
+from fissile.passes.remedies.decompose_softmax import DecomposeSoftmax, decompose_softmax
 from fissile.passes.remedies.fold_producers import FoldProducers, fold_producers
 from fissile.passes.remedies.lower_boundaries import LowerBoundaries
 from fissile.passes.remedies.place_boundaries import PlaceBoundaries, place_boundaries
+from fissile.passes.remedies.set_lowering import SetLowering, set_lowering
 from fissile.passes.remedies.widen_accumulators import WidenAccumulators, widen_accumulators
 
 from .session import Module
 
-CUT, WIDEN, FOLD = PlaceBoundaries.name, WidenAccumulators.name, FoldProducers.name
+CUT, DECOMPOSE, WIDEN, CONFIGURE, FOLD = (
+    PlaceBoundaries.name, DecomposeSoftmax.name, WidenAccumulators.name, SetLowering.name, FoldProducers.name,
+)
+REMEDIES = (CUT, DECOMPOSE, WIDEN, CONFIGURE, FOLD)
 
 
 @dataclass(frozen=True, order=True)
 class Edit:
-    """One remedy, by its pass's name, on one source op, by its index in the module."""
+    """One remedy, by its pass's name, on one source op, by its index in the module.
+
+    ``detail`` is the lowering configuration for CONFIGURE, as IREE spells it; empty for the others.
+    """
 
     remedy: str
     op: int
+    detail: str = ""
 
 
 def edits(remedy: str, ops: Iterable[int]) -> tuple[Edit, ...]:
@@ -37,14 +46,19 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
     chosen = sorted(set(wanted))
     if not chosen:
         return
-    for remedy in (LowerBoundaries, WidenAccumulators, FoldProducers):
+    for remedy in (LowerBoundaries, DecomposeSoftmax, WidenAccumulators, SetLowering, FoldProducers):
         load_dialects(module.op.context, remedy.dialects)
     known = source_ops(module.op)
-    by_remedy = {remedy: [known[e.op] for e in chosen if e.remedy == remedy] for remedy in (CUT, WIDEN, FOLD)}
-    # Boundaries leave every other op as it is, widening replaces the chosen ops, folding their consumers: in this order
-    # an op that is still to be edited is still there.
+    by_remedy = {remedy: [known[e.op] for e in chosen if e.remedy == remedy] for remedy in REMEDIES}
+    # Boundaries and configurations leave every op in place, decomposing and widening replace the chosen ops, folding
+    # their consumers: in this order an op that is still to be edited is still there.
     with module.op.context, ir.Location.unknown():
+        for edit in chosen:
+            if edit.remedy == CONFIGURE:
+                set_lowering([known[edit.op]], edit.detail)
         place_boundaries(by_remedy[CUT])
+        for op in by_remedy[DECOMPOSE]:
+            decompose_softmax(op)
         widen_accumulators(by_remedy[WIDEN])
         fold_producers(by_remedy[FOLD])
         LowerBoundaries().run(module.op, lambda finding: None)
@@ -55,7 +69,7 @@ def passes_of(wanted: Iterable[Edit]) -> tuple[str, ...]:
     chosen = sorted(set(wanted))
     return tuple(
         f"{remedy}{{ops={','.join(str(e.op) for e in chosen if e.remedy == remedy)}}}"
-        for remedy in (CUT, WIDEN, FOLD) if any(e.remedy == remedy for e in chosen)
+        for remedy in REMEDIES if any(e.remedy == remedy for e in chosen)
     )
 
 

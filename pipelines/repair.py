@@ -13,14 +13,16 @@ from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.fusion_groups import FusionGroup, fusion_groups, members
 from fissile.passes.analysis.producers import ProducerGraph
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops
+from fissile.passes.analysis.structure import loop_extents, structure_of
 from fissile.passes.checks.recomputation import check_recomputation, worth_cutting
 from fissile.passes.remedies.widen_accumulators import why_not
 from fissile.quantity import Bytes, total
 
 from .cut_search import Candidate, translate, trial_sets
 from .dispatch_check import CheckedDispatch, DispatchChecker
-from .edits import CUT, FOLD, WIDEN, Edit, apply_edits, edits, passes_of
-from .iree.names import DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT
+from .edits import CONFIGURE, CUT, DECOMPOSE, FOLD, WIDEN, Edit, apply_edits, edits, passes_of
+from .iree.names import CONFIGURABLE_BACKENDS, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT
+from .iree.lowerings import tile_and_fuse
 from .itinerary import Itinerary
 from .probe_pool import ProbePool
 from .session import Module, PhaseFailed
@@ -76,7 +78,7 @@ class _Case:
     def spread(self, wanted: Sequence[Edit]) -> set[Edit]:
         """``wanted`` for the first dispatch, and the same for what stands there in every dispatch of equal body."""
         alike = {
-            Edit(edit.remedy, tag)
+            Edit(edit.remedy, tag, edit.detail)
             for edit in wanted
             for family in self.families
             for tag in translate((edit.op,), self.families[0], family)
@@ -204,21 +206,41 @@ class Repairer:
             cases.append(case)
 
     def _trials(self, failing: CheckedDispatch, tags: Sequence[int]) -> Iterator[tuple[Edit, ...]]:
-        """Sets of boundaries first: they change no number. Then sums in 32 bits, then producers folded into bodies."""
+        """Sets of boundaries first: they change no number. Then what changes an op of the dispatch, then folding.
+
+        What is endless is seen again only after a whole time limit, so there the surest set comes first.
+        """
         candidates = self._candidates(failing, tags)
-        narrow_sums = [tag for tag in tags if not why_not(self._graph.ops[tag])]
         endless = failing.finding.code == "FIS106"
+        softmaxes = edits(DECOMPOSE, (tag for tag in tags if self._graph.ops[tag].name == "linalg.softmax"))
+        narrow_sums = [tag for tag in tags if not why_not(self._graph.ops[tag])]
+        if endless and softmaxes:
+            yield softmaxes
         for chosen in trial_sets(candidates, self._excess(failing), endless):
             if narrow_sums and failing.finding.code == "FIS103" and len(chosen) > 1:
                 break  # 16-bit sums have no schedule, whatever stands around them
             yield edits(CUT, chosen)
+        if softmaxes and not endless:
+            yield softmaxes
         if narrow_sums:
             yield edits(WIDEN, narrow_sums)
+        if failing.dispatch.root is not None and (configured := self._configured(failing)):
+            yield configured
         producers = [c.tag for c in candidates if c.upstream]
         if producers:
             yield edits(FOLD, producers)
         if len(producers) > 1:
             yield from (edits(FOLD, (tag,)) for tag in producers)
+
+    def _configured(self, failing: CheckedDispatch) -> tuple[Edit, ...]:
+        """The root of ``failing`` with tiles that always generate code, for targets that take a configuration."""
+        target, root = failing.dispatch.target, failing.dispatch.root
+        op = self._graph.ops[root]
+        structure = structure_of(op)
+        if target.backend not in CONFIGURABLE_BACKENDS or structure is None or structure.all_parallel:
+            return ()
+        info = tile_and_fuse(structure.parallel, loop_extents(op, structure), target.subgroup)
+        return (Edit(CONFIGURE, root, info),)
 
     def _candidates(self, failing: CheckedDispatch, tags: Sequence[int]) -> list[Candidate]:
         blamed = failing.footprint.by_tag()
@@ -332,7 +354,9 @@ class Repairer:
         them = "it" if len(names) == 1 else "them"
         return {
             CUT: f"kept {listed} out of this dispatch, read {them} back by tile",
+            DECOMPOSE: f"computed {listed} as its parts: maximum, exponentials, sum and quotient",
             WIDEN: f"accumulated {listed} in f32",
+            CONFIGURE: f"gave {listed} tiles of its own, without matrix units",
             FOLD: f"computed {listed} inside the consumer's body",
         }[case.accepted[0].remedy]
 

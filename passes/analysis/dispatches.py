@@ -27,6 +27,8 @@ class TargetFacts:
     stack_bytes: int | None
     storage_bits: frozenset[int]
     """Widths that a storage buffer's element may have; empty where the attribute does not say."""
+    subgroup: int = 32
+    """Threads of a subgroup: the first that the target offers."""
     text: str = field(repr=False, default="")
 
     @property
@@ -97,6 +99,7 @@ def _read_target_text(text: str) -> TargetFacts:
         workgroup_bytes=number(r"max_workgroup_memory_bytes = (\d+)"),
         stack_bytes=number(r"max_stack_allocation_size = (\d+)"),
         storage_bits=widths,
+        subgroup=number(r"subgroup_size_choices = \[(\d+)") or 32,
         text=text,
     )
 

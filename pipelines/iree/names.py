@@ -60,6 +60,9 @@ RACING_CODEGEN = ("BaseDistribute",)
 RECOMPUTING_BACKENDS = ("llvm-cpu",)
 """Backends whose code generation folds producers into a reduction's body and evaluates them per step (3.13)."""
 
+CONFIGURABLE_BACKENDS = ("rocm", "cuda")
+"""Backends that take a lowering configuration from an op (LLVMGPU; SPIR-V races or runs on with one, 3.13)."""
+
 PREPROCESSING_FLAG = "iree-preprocessing-pass-pipeline"
 
 DRIVER_FLAGS = {
