@@ -27,6 +27,7 @@ from fissile.target import Target
 from . import baseline as baselines
 from .compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from .failures import rejected
+from .guard import GUARDED_AT, guard, strips_asserts
 from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, LOWERING_PIPELINES, RACING_CODEGEN
 from .iree.targets import LAST_SHARED_PHASE, flags_for
 from .itinerary import Itinerary, Stop
@@ -103,6 +104,8 @@ class _Check:
         self.timeout = timeout
         self.seconds: dict[str, float] = {}
         self.messages: dict[str, None] = {}
+        self.storage: tuple[Finding, ...] = ()
+        self.contract: dict[str, list[str]] = {}
 
     def run(self, baseline: Path | None, update: bool) -> Report:
         """The whole pipeline: what all targets share once, then target by target."""
@@ -126,7 +129,7 @@ class _Check:
                 facts.append(told)
         if baseline and before is not None:
             findings += baselines.compare(before, facts, baseline)
-        report = self._report(findings, facts)
+        report = self._report([*findings, *self.storage], facts)
         if baseline and update:
             baselines.write(baseline, signatures, facts)
         return report
@@ -140,10 +143,18 @@ class _Check:
         module = session.parse(self.source)
         _refuse_executables(module)
         signatures = _signatures(module)
-        self._itinerary(session).advance(module, LAST_SHARED_PHASE)
+        stops = self._itinerary(session).stops
+        Itinerary(session, (Stop(GUARDED_AT, "guard", self._guard), *stops)).advance(module, LAST_SHARED_PHASE)
         session.write(module, path, "ir-bytecode")
         self._heard(session)
         return path, signatures
+
+    def _guard(self, module: Module) -> list[Finding]:
+        """Sizes against capacities: what is refuted or not proved is told, and the caller's contract is kept."""
+        result = guard(module.op, "check", asserts_stripped=strips_asserts(self.flags))
+        self.storage = result.findings
+        self.contract = {name: list(conditions) for name, conditions in result.contract.items()}
+        return []
 
     def _itinerary(self, session: Session) -> Itinerary:
         stops = [
@@ -244,7 +255,12 @@ class _Check:
 
     def _report(self, findings: list[Finding], facts: list[dict]) -> Report:
         return Report(
-            "check", tuple(findings), "", tuple(self.messages), dict(self.seconds), {"targets": facts}
+            "check",
+            tuple(findings),
+            "",
+            tuple(self.messages),
+            dict(self.seconds),
+            {"targets": facts, "contract": self.contract},
         )
 
 

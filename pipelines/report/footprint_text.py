@@ -17,6 +17,9 @@ def render_check(report: Report, every_dispatch: bool = False) -> str:
         lines += _target(target, every_dispatch)
     if lines:
         blocks.append("\n".join(lines))
+    for function, conditions in report.facts.get("contract", {}).items():
+        if conditions:
+            blocks.append("\n".join([f"{function} asks of its callers:", *(f"  {c}" for c in conditions)]))
     counts = []
     for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE):
         number = sum(f.severity is severity for f in report.findings)

@@ -90,6 +90,8 @@ _TARGET = _object(
         "dispatches": {"type": "array", "items": _DISPATCH},
     }
 )
+_CONTRACT = {"type": "object", "additionalProperties": {"type": "array", "items": _TEXT}}
+"""Function -> what its caller must keep to, a sentence each (the storage guard's preconditions)."""
 CHECK_REPORT = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "title": "fissile check --format=json",
@@ -101,7 +103,7 @@ CHECK_REPORT = {
             "findings": {"type": "array", "items": FINDING},
             "messages": {"type": "array", "items": _TEXT},
             "seconds": {"type": "object", "additionalProperties": {"type": "number", "minimum": 0}},
-            "facts": _object({"targets": {"type": "array", "items": _TARGET}}),
+            "facts": _object({"targets": {"type": "array", "items": _TARGET}, "contract": _CONTRACT}),
         }
     ),
 }

@@ -261,3 +261,24 @@ def test_an_exception_in_the_worker_is_one_line_with_a_reproducer(monkeypatch, p
     assert main(["check", program(ADD), "--target", "gfx942"]) == 3
     err = capsys.readouterr().err
     assert "RuntimeError: on purpose" in err and "fissile check" in err and "Traceback" not in err
+
+
+def test_the_callers_contract_is_listed(tmp_path):
+    """A size that may exceed its capacity: told, and listed as what the function asks of its callers."""
+    source = tmp_path / "in.mlir"
+    source.write_text("""\
+func.func @put(%y: tensor<?xf32>, %f: tensor<10xf32>) -> tensor<10xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %y, %c0 : tensor<?xf32>
+  %r = tensor.insert_slice %y into %f[0][%m][1] : tensor<?xf32> into tensor<10xf32>
+  return %r : tensor<10xf32>
+}
+""")
+    report = check(source, ["llvm-cpu"])
+    assert {f.code for f in report.findings} == {"FIS202"}
+    assert any("10" in condition for condition in report.facts["contract"]["put"])
+    from fissile.pipelines.report.footprint_text import render_check
+
+    assert "put asks of its callers:" in render_check(report)
+    (tmp_path / "add.mlir").write_text(ADD)
+    assert not any(check(tmp_path / "add.mlir", ["llvm-cpu"]).facts["contract"].values())
