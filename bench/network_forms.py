@@ -147,6 +147,9 @@ def half(model: onnx.ModelProto) -> onnx.ModelProto:
 
     made = convert_float_to_float16(model, keep_io_types=False)
     del made.graph.value_info[:]  # the converter leaves float32 types of values that are fp16 now
+    tensors = [*made.graph.initializer, *(a.t for node in made.graph.node for a in node.attribute if a.HasField("t"))]
+    for tensor in tensors:  # as raw bytes: iree-import-onnx does not read fp16 kept as integers
+        tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor), tensor.name))
     return onnx.shape_inference.infer_shapes(made, strict_mode=True)
 
 
