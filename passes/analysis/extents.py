@@ -134,6 +134,8 @@ class Extents:
         rule = _DIMENSION_RULES.get(op.name)
         if rule is not None:
             return rule(self, op, number, index)
+        if op.name.startswith(ELEMENTWISE) and len(op.operands) and is_shaped(op.operands[0]):
+            return self.dimension(op.operands[0], index)
         destination = destination_of(op, number)
         return self.dimension(destination, index) if destination is not None else None
 
@@ -284,6 +286,11 @@ _DIMENSION_RULES: dict[str, Callable] = {
         else None
     ),
 }
+
+
+ELEMENTWISE = ("arith.", "math.")
+"""Dialects whose ops on tensors work element by element: operands and results have one shape (MLIR's
+ElementwiseMappable). `arith.select` has a rule of its own: its condition may be one scalar."""
 
 
 # -- reading IR ---------------------------------------------------------------------------------------------

@@ -12,17 +12,15 @@ from iree.compiler import ir
 
 from . import memory_rules
 from .conditions import Condition, all_of, any_of, at_most, equal, less
-from .extents import Extents, i64s, is_shaped, kept_dimensions, rank_of, static_dimension
+from .extents import ELEMENTWISE, Extents, i64s, is_shaped, kept_dimensions, rank_of, static_dimension
 from .obligations import STRUCTURED, Requirement, Rule
 from .size_terms import INDEX_MAX, Term, product, symbols_of, term
-from .structured_rules import element_gather, element_scatter, same_shape, structured
+from .structured_rules import element_gather, element_scatter, elementwise, same_shape, structured
 
 WITHOUT_OBLIGATIONS = (
     # Ops that take shapes as they are: their operands' obligations are the makers' own, or MLIR's verifier
     # compares
     # what they need.
-    "arith.",
-    "math.",
     "cf.",
     "func.",
     "util.",
@@ -58,6 +56,8 @@ WITHOUT_OBLIGATIONS = (
 
 
 def rule_for(name: str) -> Rule | None:
+    if name.startswith(ELEMENTWISE):
+        return elementwise
     return _RULES.get(name) or (
         structured if name.startswith(STRUCTURED) and not name.endswith((".yield", ".index")) else None
     )

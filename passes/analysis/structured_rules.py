@@ -161,6 +161,21 @@ def same_shape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
         )
 
 
+def elementwise(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
+    """Operands of an op that works element by element on tensors have one shape; on scalars nothing is asked."""
+    shaped = [(number, operand) for number, operand in enumerate(op.operands) if is_shaped(operand)]
+    if len(shaped) < 2:
+        return
+    (first, model), *others = shaped
+    for number, operand in others:
+        for i in range(rank_of(operand)):
+            have, size = extents.dimension(operand, i), extents.dimension(model, i)
+            yield Requirement(
+                equal(have, size),
+                f"reads operand {number} as {size} elements in dimension {i}, as operand {first} has; it has {have}",
+            )
+
+
 def element_gather(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     """Every index of a gather lies inside its source, and so does what it reads from there on."""
     source, indices = op.operands[0], op.operands[1]

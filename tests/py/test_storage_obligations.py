@@ -461,3 +461,21 @@ def test_collecting_leaves_the_module_alone(session):
     collected = collect(module.op)
     assert collected.obligations and all(symbols(o.condition) for o in collected.obligations)
     assert module.text(locations=True) == before
+
+
+def test_elementwise_ops_on_tensors_keep_a_shape_and_ask_for_one():
+    """`arith.addf` on tensors: the result has the operands' size, and two dynamic operands must have one."""
+    from fissile.pipelines.guard import guard
+    from fissile.pipelines.session import Session
+
+    session = Session()
+
+    def told(body: str) -> list[str]:
+        module = session.parse_text(f"func.func @f(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {{\n{body}\n}}")
+        return [f.message for f in guard(module.op, "check").findings]
+
+    (message,) = told("  %r = arith.addf %a, %b : tensor<?xf32>\n  return %r : tensor<?xf32>")
+    assert "argument 1" in message and "argument 0" in message
+    assert told("  %r = arith.addf %a, %a : tensor<?xf32>\n  return %r : tensor<?xf32>") == []
+    assert told("  %s = math.exp %a : tensor<?xf32>\n  %r = arith.mulf %s, %a : tensor<?xf32>\n"
+                "  return %r : tensor<?xf32>") == []
