@@ -6,6 +6,10 @@ told.
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from fissile.pipelines.check import measure
 from fissile.quantity import Certainty
@@ -105,3 +109,22 @@ def test_a_stated_bound_makes_it_a_number(tmp_path):
     (one,) = measure(program, find_target("vulkan"))
     assert one.prediction.total.certainty.value == "at most"
     assert one.prediction.total.value == one.exact.value
+
+
+@pytest.mark.parametrize("target", ["vulkan", "sm_86"])
+def test_an_onnx_reference_model(tmp_path, target):
+    """squeezenet of the onnx package, at a small input; the sweep over all of them is bench/check_agreement.py."""
+    examples = Path(__file__).resolve().parents[2] / "examples"
+    sys.path.insert(0, str(examples))
+    try:
+        from onnx_models import network
+    finally:
+        sys.path.remove(str(examples))
+    (tmp_path / "m.onnx").write_bytes(network("squeezenet", 35).SerializeToString())
+    subprocess.run([sys.executable, "-m", "iree.compiler.tools.import_onnx", tmp_path / "m.onnx", "-o", tmp_path / "m.mlir"],
+                   check=True, capture_output=True)
+    measured = measure(tmp_path / "m.mlir", find_target(target))
+    compared = [m for m in measured if m.exact is not None and not m.prediction.doubts]
+    assert len(compared) > 15
+    assert [m.dispatch.name for m in compared
+            if m.prediction.total.certainty is not Certainty.AT_MOST and m.prediction.total.value != m.exact.value] == []
