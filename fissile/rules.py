@@ -52,6 +52,14 @@ _rule(
     "Give a module with at least one public function.",
 )
 _rule(
+    "FIS004",
+    "no-target",
+    "the compile names no target that IREE knows",
+    "IREE has no device to generate code for, or no description of the one that is named.",
+    "--iree-hal-target-device is missing, or the architecture is unknown to this version (sm_90 in IREE 3.13).",
+    "`fissile targets` lists the targets that IREE 3.13 describes; name one of them.",
+)
+_rule(
     "FIS101", "workgroup-memory", "a dispatch needs more workgroup memory than its target has",
     "The fused ops of one dispatch keep tiles, or whole tensors, in workgroup (shared) memory, and the sum exceeds "
     "what one workgroup of the target may use. IREE refuses the program.",

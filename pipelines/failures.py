@@ -55,6 +55,9 @@ def rejected(failure: Failure) -> Finding:
     if code == "FIS003":
         return Finding(code, "the module has no functions: there is nothing to compile", places=first.places[:1],
                        notes=("give a module with at least one public function",), detail=first.text)
+    if code == "FIS004":
+        return Finding(code, f"IREE has no target to generate code for: {first.message.split(';')[0]}",
+                       notes=("`fissile targets` lists what IREE 3.13 knows",), detail=first.text)
     if code == "FIS108" and not first.places:
         code = "FIS002"
     rest = tuple(f"also: {d.message}" for d in errors[1:4] if d.message != first.message)

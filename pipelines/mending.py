@@ -71,8 +71,11 @@ class Mender:
         runtime = next((r for r in present() if r.name in names), None)
         variants = repairer.variants(repair, before)
         if runtime is None or len(variants) < 2:
-            self._run.facts["tuned"] = "no runtime for the target answers here" if runtime is None else "nothing to choose from"
-            return repair
+            why = "no runtime for the target answers here" if runtime is None else "nothing to choose from"
+            self._run.facts["tuned"] = why
+            told = [f.with_(notes=(*f.notes, f"not timed: {why}")) if f.severity is Severity.REPAIRED else f
+                    for f in repair.findings]
+            return replace(repair, findings=tuple(told))
         with tempfile.TemporaryDirectory(prefix="fissile-variants-") as folder:
             programs = []
             for number, (name, wanted) in enumerate(variants):

@@ -79,6 +79,7 @@ STOCK_ONLY_FLAGS = {
 """Flags that ask iree-compile for something other than one guarded compile."""
 
 FAILURE_MESSAGES = (
+    (r"no HAL devices defined|missing GPU target in", "FIS004"),  # device assignment; LLVMGPU configuration
     (r"does not contain a vm\.module op", "FIS003"),  # VM bytecode serialisation of an empty module
     (r"bytes of shared memory; exceeded the limit", "FIS101"),  # GPUCheckResourceUsage
     (r"exceeded stack allocation limit of|stack allocations? need to be hoisted", "FIS102"),  # LLVMCPUCheckIRBefore…

@@ -274,6 +274,12 @@ def test_bad_input(program, tmp_path, words, status, said):
     assert sorted(tmp_path.iterdir()) == before, "nothing is left behind"
 
 
+def test_a_compile_without_a_known_target_is_told_what_there_is(program, tmp_path):
+    for flags in ([], ["--iree-hal-target-device=cuda", "--iree-cuda-target=sm_90"]):
+        done = fissile("compile", *flags, program(quantised_conv()), "-o", tmp_path / "o.vmfb")
+        assert done.returncode == 1 and "FIS004" in done.stderr and "fissile targets" in done.stderr
+
+
 def test_a_compile_that_takes_too_long_is_ended_and_told(program, tmp_path):
     done = fissile("compile", *TARGETS["llvm-cpu"], program(ADD), "-o", tmp_path / "o.vmfb", "--fissile-time-limit=0.01")
     assert done.returncode == 1 and "FIS106" in done.stderr and not (tmp_path / "o.vmfb").exists()
