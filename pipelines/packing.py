@@ -9,7 +9,7 @@ from fissile.passes.analysis.dispatches import dispatches
 from fissile.passes.checks.narrow_storage import check_narrow_storage
 from fissile.passes.definition import PassFailed
 
-from .iree.names import DISPATCHES_CONFIGURED_AT
+from .iree.names import DISPATCHES_CONFIGURED_AT, QUANTISATION_AS_GENERICS
 from .itinerary import Itinerary
 from .pass_runner import run_pipeline
 from .session import Module, PhaseFailed
@@ -43,7 +43,8 @@ def pack(itinerary: Itinerary, origin: Module) -> Packed:
     packed = origin.clone()
     found: list[Finding] = []
     try:
-        run_pipeline(f"builtin.module({PASS},fissile-lower-boundaries,canonicalize,cse)", packed.op, report=found.append)
+        passes = f"{QUANTISATION_AS_GENERICS},{PASS},fissile-lower-boundaries,canonicalize,cse"
+        run_pipeline(f"builtin.module({passes})", packed.op, report=found.append)
         left = _narrow(itinerary, packed.clone())
     except PassFailed as refused:
         return Packed(None, refusals=tuple(f.with_(severity=Severity.WARNING) for f in refused.findings))
