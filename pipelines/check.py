@@ -10,10 +10,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from iree.compiler import ir
-
-from fissile.errors import UsageError
-from fissile.finding import Finding, Severity
 from fissile.passes.analysis.configured import read_configured
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.predict import predict
@@ -22,8 +18,13 @@ from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, ta
 from fissile.passes.checks.limit_agreement import check_limit
 from fissile.passes.checks.narrow_storage import check_narrow_storage
 from fissile.passes.definition import PassFailed
+from iree.compiler import ir
+
+from fissile.errors import UsageError
+from fissile.finding import Finding, Severity
 from fissile.report import Report
 from fissile.target import Target
+
 from . import baseline as baselines
 from .compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from .failures import rejected

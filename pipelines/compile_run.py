@@ -13,11 +13,13 @@ from fissile.passes.analysis.recomputation import recomputed_producers
 from fissile.passes.checks.leftover_ops import leftover_ops
 from fissile.passes.checks.narrow_storage import check_narrow_storage
 from fissile.passes.checks.recomputation import check_recomputation
+from fissile.passes.checks.sign_extension import check_sign_extension
 from fissile.passes.definition import PassFailed
 
 from fissile.finding import Finding, Severity
 from fissile.report import Report
 
+from .dispatch_check import sign_losses
 from .guard import GUARDED_AT, guard, strips_asserts
 from .iree.names import (
     BOUNDARIES_PLACED_AT,
@@ -92,10 +94,10 @@ class CompileRun:
         return self.request.tune or self.request.fusion == "tune"
 
     def look(self, module: Module) -> list[Finding]:
-        """Findings about configured dispatches that need no code generation."""
+        """Findings about what configured dispatches will compute, of those that need little or no code generation."""
         formed = dispatches(module.op)
         self.backends = tuple(dict.fromkeys(d.target.backend for d in formed))
-        return check_narrow_storage(formed)
+        return check_narrow_storage(formed) or check_sign_extension(sign_losses(module))
 
     def slow(self, origin: Module) -> list[Finding]:
         """FIS140 about a module at global optimisation; looked at on a tagged clone, which tells ops apart exactly."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from fissile.finding import Place
 from fissile.passes.analysis.provenance import places_in, tags_in
+
+from fissile.finding import Place
 
 _LEADING_PLACE = re.compile(r'^(?:(?:"[^"\n]+"|[^\s":\n]+):\d+:\d+|<unknown>|-|loc\([^\n]*?\)):\s*')
 _OPERATION_DUMP = re.compile(r"\n[^\n]*see current operation:.*", re.DOTALL)

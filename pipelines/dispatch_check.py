@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fissile.finding import Finding
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.footprint import Allocation, Footprint
 from fissile.passes.analysis.provenance import SourceOp
@@ -15,8 +14,16 @@ from fissile.passes.checks.codegen_failure import check_codegen
 from fissile.passes.checks.workgroup_fit import check_fit
 from fissile.passes.checks.workgroup_race import check_races
 
-from .iree.names import FAILURE_MESSAGES, LOWERING_PIPELINES, RACING_CODEGEN, RECOMPUTING_BACKENDS
+from fissile.finding import Finding
+
 from .diagnostics import Diagnostic
+from .iree.names import (
+    FAILURE_MESSAGES,
+    LOWERING_PIPELINES,
+    RACING_CODEGEN,
+    RECOMPUTING_BACKENDS,
+    SIGN_LOSING_BACKENDS,
+)
 from .probe import probe
 from .probe_pool import ProbePool, ProbeResult
 from .session import Module
@@ -100,6 +107,20 @@ def shares_workgroup_memory(module: Module) -> bool:
         for dispatch in dispatches(module.op)
         if dispatch.target.backend == "vulkan-spirv" and dispatch.codegen in RACING_CODEGEN
     )
+
+
+def sign_losses(module: Module) -> list[tuple[Dispatch, tuple[str, ...]]]:
+    """Dispatches in which code generation loses the sign of narrow integers, with the element types.
+
+    Only dispatches of SPIR-V that sign-extend anything are asked.
+    """
+    asked = [d for d in dispatches(module.op) if d.target.backend in SIGN_LOSING_BACKENDS and _extends(d)]
+    return [(d, lost) for d in asked if (lost := probe(d).lost_signs)]
+
+
+def _extends(dispatch: Dispatch) -> bool:
+    """Whether it reads narrow integers and extends them: in a body, or inside of a named op (an int8 matmul)."""
+    return any(b.element_bits < 32 and b.element.startswith("i") for b in dispatch.bindings)
 
 
 def failure_code(text: str) -> str:

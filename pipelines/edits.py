@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from iree.compiler import ir
-
 from fissile.dialect import load_dialects
-from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.remedies.decompose_softmax import DecomposeSoftmax, decompose_softmax
 from fissile.passes.remedies.fold_producers import FoldProducers, fold_producers
@@ -16,6 +13,9 @@ from fissile.passes.remedies.lower_boundaries import LowerBoundaries
 from fissile.passes.remedies.place_boundaries import PlaceBoundaries, place_boundaries
 from fissile.passes.remedies.set_lowering import SetLowering, set_lowering
 from fissile.passes.remedies.widen_accumulators import WidenAccumulators, widen_accumulators
+from iree.compiler import ir
+
+from fissile.finding import Finding, Help, Severity
 
 from .session import Module
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from iree.compiler import ir
-
 from fissile.dialect import load_dialects
-from fissile.errors import UsageError, closest
-from fissile.finding import Finding, Severity, ordered
 from fissile.passes.analysis.proof import SMT_TIMEOUT_MS
 from fissile.passes.checks.storage_fit import contract_of, findings_of, judge_storage, smt_note
 from fissile.passes.remedies.assert_bounds import Placed, assert_obligations, drop_requires, is_assertable
+from iree.compiler import ir
+
+from fissile.errors import UsageError, closest
+from fissile.finding import Finding, Severity, ordered
 from fissile.verdict import Answer
 
 from .iree.names import ASSERTS_STRIPPED_BY

@@ -96,7 +96,7 @@ class GuardedCompile:
                 findings += self._run.itinerary.advance(module, DISPATCHES_CONFIGURED_AT)
                 findings += self._run.look(module)
                 if self._can_go_back():
-                    if self._run.request.repair == "auto" and any(f.code == "FIS110" for f in findings):
+                    if self._run.request.repair == "auto" and any(f.code in ("FIS110", "FIS118") for f in findings):
                         return findings, NarrowStorage()
                     if shares_workgroup_memory(module):
                         return findings, RaceFound()

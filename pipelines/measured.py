@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fissile.finding import Finding
 from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.footprint import STACK, WORKGROUP, Footprint
 from fissile.passes.analysis.prediction import Prediction
@@ -14,6 +13,8 @@ from fissile.passes.checks.codegen_failure import check_codegen
 from fissile.passes.checks.workgroup_fit import check_fit
 from fissile.passes.checks.workgroup_prediction import check_agreement, check_prediction
 from fissile.passes.checks.workgroup_race import check_races
+
+from fissile.finding import Finding
 from fissile.quantity import Bytes, total
 from fissile.target import Target
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.dispatches import dispatches
 from fissile.passes.checks.narrow_storage import check_narrow_storage
+from fissile.passes.checks.sign_extension import check_sign_extension
 from fissile.passes.definition import PassFailed
 
+from fissile.finding import Finding, Help, Severity
+
+from .dispatch_check import sign_losses
 from .iree.names import DISPATCHES_CONFIGURED_AT, QUANTISATION_AS_GENERICS
 from .itinerary import Itinerary
 from .pass_runner import run_pipeline
@@ -37,15 +40,16 @@ def pack(itinerary: Itinerary, origin: Module) -> Packed:
 
     Accepted only if the same check finds nothing on the result.
     """
-    before = _narrow(itinerary, origin.clone())
+    before, lost = _narrow(itinerary, origin.clone())
     if not before:
         return NOT_PACKED
     packed = origin.clone()
     found: list[Finding] = []
     try:
-        passes = f"{QUANTISATION_AS_GENERICS},{PASS},fissile-lower-boundaries,canonicalize,cse"
+        chosen = f"{PASS}{{types={','.join(lost)}}}" if lost else PASS
+        passes = f"{QUANTISATION_AS_GENERICS},{chosen},fissile-lower-boundaries,canonicalize,cse"
         run_pipeline(f"builtin.module({passes})", packed.op, report=found.append)
-        left = _narrow(itinerary, packed.clone())
+        left, _lost = _narrow(itinerary, packed.clone())
     except PassFailed as refused:
         return Packed(None, refusals=tuple(f.with_(severity=Severity.WARNING) for f in refused.findings))
     except PhaseFailed as failure:
@@ -55,9 +59,13 @@ def pack(itinerary: Itinerary, origin: Module) -> Packed:
     return Packed(packed, tuple(_told(finding) for finding in before))
 
 
-def _narrow(itinerary: Itinerary, clone: Module) -> list[Finding]:
+def _narrow(itinerary: Itinerary, clone: Module) -> tuple[list[Finding], tuple[str, ...]]:
+    """What packing is for: FIS110, or, where the target has narrow storage, FIS118 and the types that lose their sign."""
     itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
-    return check_narrow_storage(dispatches(clone.op))
+    if missing := check_narrow_storage(dispatches(clone.op)):
+        return missing, ()
+    losses = sign_losses(clone)
+    return check_sign_extension(losses), tuple(dict.fromkeys(kind for _dispatch, types in losses for kind in types))
 
 
 def _unusable(finding: Finding, why: str) -> Finding:

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fissile.passes.analysis.dispatches import Dispatch
+from fissile.passes.analysis.footprint import Allocation, Footprint, read_footprint
+from fissile.passes.analysis.lost_sign import lost_signs
+from fissile.passes.analysis.provenance import TAG_FILE, places_in, tags_in
+from fissile.passes.analysis.sharing import unsynchronised
 from iree.compiler import ir
 from iree.compiler.passmanager import PassManager
 
-from fissile.passes.analysis.dispatches import Dispatch
-from fissile.passes.analysis.footprint import Allocation, Footprint, read_footprint
-from fissile.passes.analysis.provenance import TAG_FILE, places_in, tags_in
-from fissile.passes.analysis.sharing import unsynchronised
-
 from .diagnostics import Diagnostic, parse_diagnostic
-from .iree.names import CONVERSION_PIPELINES, LOWERING_PIPELINES, WORKGROUP_ALLOCATION_ALIGNMENT
+from .iree.names import (
+    CONVERSION_PIPELINES, LOWERING_PIPELINES, SIGN_LOSING_BACKENDS, WORKGROUP_ALLOCATION_ALIGNMENT,
+)
 
 
 @dataclass(frozen=True)
@@ -25,12 +27,13 @@ class Probed:
 
     ``footprint`` holds the buffers at the point where code generation ended: after the resource check, or where it
     failed. ``failure`` is its first error, None where it went through. ``races`` are buffers that threads share
-    with no barrier.
+    with no barrier; ``lost_signs`` are element types whose sign extension goes wrong (SPIR-V).
     """
 
     footprint: Footprint
     failure: Diagnostic | None
     races: tuple[Allocation, ...] = ()
+    lost_signs: tuple[str, ...] = ()
 
 
 def probe(dispatch: Dispatch) -> Probed:
@@ -44,7 +47,8 @@ def probe(dispatch: Dispatch) -> Probed:
     inner = copy.inner
     alignment = WORKGROUP_ALLOCATION_ALIGNMENT.get(backend, 1)
     races = () if failure else unsynchronised(inner, alignment)
-    return Probed(read_footprint(inner, alignment), failure, races)
+    lost = lost_signs(inner) if backend in SIGN_LOSING_BACKENDS and not failure else ()
+    return Probed(read_footprint(inner, alignment), failure, races, lost)
 
 
 def convert(dispatch: Dispatch) -> Diagnostic | None:

@@ -12,8 +12,9 @@ import os
 import sys
 from dataclasses import asdict
 
-from fissile.finding import Place
 from fissile.passes.analysis.footprint import Allocation, Footprint
+
+from fissile.finding import Place
 from fissile.quantity import Bytes, Certainty
 
 from .diagnostics import Diagnostic

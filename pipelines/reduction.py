@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fissile.passes.analysis.slice import slice_of
+
 from fissile.errors import UsageError, closest
 from fissile.finding import Finding
-from fissile.passes.analysis.slice import slice_of
 
 from .dispatch_check import CheckedDispatch
 from .iree.names import BOUNDARIES_PLACED_AT

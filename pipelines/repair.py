@@ -9,20 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.fusion_groups import FusionGroup, fusion_groups, members
 from fissile.passes.analysis.producers import ProducerGraph
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops
 from fissile.passes.analysis.structure import loop_extents, structure_of
 from fissile.passes.checks.recomputation import check_recomputation, worth_cutting
 from fissile.passes.remedies.widen_accumulators import why_not
+
+from fissile.finding import Finding, Help, Severity
 from fissile.quantity import Bytes, total
 
 from .cut_search import Candidate, translate, trial_sets
 from .dispatch_check import CheckedDispatch, DispatchChecker
 from .edits import CONFIGURE, CUT, DECOMPOSE, FOLD, WIDEN, Edit, apply_edits, edits, passes_of
-from .iree.names import CONFIGURABLE_BACKENDS, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT
 from .iree.lowerings import tile_and_fuse
+from .iree.names import CONFIGURABLE_BACKENDS, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT
 from .itinerary import Itinerary
 from .probe_pool import ProbePool
 from .session import Module, PhaseFailed

@@ -14,9 +14,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from fissile.dialect import register
 from iree.compiler import ir
 
-from fissile.dialect import register
 from fissile.errors import FissileError, UsageError, closest
 
 from .diagnostics import Diagnostic, parse_diagnostic

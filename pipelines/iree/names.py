@@ -69,6 +69,9 @@ RECOMPUTING_BACKENDS = ("llvm-cpu",)
 CONFIGURABLE_BACKENDS = ("rocm", "cuda")
 """Backends that take a lowering configuration from an op (LLVMGPU; SPIR-V races or runs on with one, 3.13)."""
 
+SIGN_LOSING_BACKENDS = ("vulkan-spirv",)
+"""Backends that rewrite the sign extension of a bitcast into a zero extension (ConvertToSPIRV, 3.13)."""
+
 PREPROCESSING_FLAG = "iree-preprocessing-pass-pipeline"
 
 DRIVER_FLAGS = {

@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from small_programs import TARGETS
+
+from fissile.pipelines.numerics.runtimes import present
 
 BIN = Path(sys.executable).parent
 
@@ -51,6 +54,17 @@ func.func @main(%x: tensor<64x131072xi8>) -> tensor<64xf32> {
 """
 
 
+INT8_MATMUL = """\
+func.func @main(%a: tensor<128x32xi8>, %b: tensor<32x32xi8>) -> tensor<128x32xi32> {
+  %c0 = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<128x32xi32>
+  %f = linalg.fill ins(%c0 : i32) outs(%e : tensor<128x32xi32>) -> tensor<128x32xi32>
+  %r = linalg.matmul ins(%a, %b : tensor<128x32xi8>, tensor<32x32xi8>) outs(%f : tensor<128x32xi32>) -> tensor<128x32xi32>
+  return %r : tensor<128x32xi32>
+}
+"""
+
+
 def run(tmp_path, target, text, *words):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(text)
@@ -87,3 +101,24 @@ def test_a_dispatch_that_takes_too_long_is_told_with_what_was_tried(tmp_path):
     assert done.returncode == 1 and not output.exists()
     assert finding["code"] == "FIS106"
     assert any("remed" in note for note in finding["notes"])
+
+
+needs_vulkan = pytest.mark.skipif("vulkan" not in {r.name for r in present()}, reason="no Vulkan device answers here")
+
+
+@needs_vulkan
+def test_a_sign_that_code_generation_loses_is_told_and_kept(tmp_path):
+    """On lavapipe, with 8-bit storage, stock computes 4091 of these 4096 values wrong and says nothing."""
+    device = ("--fissile-match-device=vulkan",)
+    _stock, done, report, _output = run(tmp_path, "vulkan", INT8_MATMUL, *device, "--repair=off")
+    assert [(f["code"], f["severity"]) for f in report["findings"]] == [("FIS118", "warning")] and done.returncode == 0
+    _stock, done, report, output = run(tmp_path, "vulkan", INT8_MATMUL, *device, "--verify")
+    assert [(f["code"], f["severity"]) for f in report["findings"]] == [("FIS118", "repaired")] and output.exists()
+    assert report["facts"]["artifact"]["bit_identical"]
+
+
+@needs_vulkan
+def test_unsigned_extension_is_silent(tmp_path):
+    text = INT8_MATMUL.replace("linalg.matmul ins", "linalg.matmul {cast = #linalg.type_fn<cast_unsigned>} ins")
+    _stock, done, report, _output = run(tmp_path, "vulkan", text, "--fissile-match-device=vulkan")
+    assert report["findings"] == [] and done.returncode == 0
