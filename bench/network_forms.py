@@ -71,25 +71,30 @@ class Network:
 
 def build(name: str, form: str, pixels: int | None = None, seed: int = 0) -> Network:
     """The network ``name`` as ``form`` for ``pixels`` (None: 224). Raises ValueError for a size it cannot take."""
+    if form not in FORMS:
+        raise ValueError(f"no form '{form}': {', '.join(FORMS)}")
+    _check_size(name, pixels or OWN_PIXELS)
     model = network(name, seed=seed)
     if pixels and pixels != OWN_PIXELS:
-        model = resized(name, model, pixels)
+        model = resized(model, pixels)
     tame(model, seed)
     if form == "fp16":
         model = half(model)
     elif form == "int8":
         model = quantised(model, input_names(model)[0], seed)
-    elif form != "fp32":
-        raise ValueError(f"no form '{form}': {', '.join(FORMS)}")
     return Network(name, form, model)
 
 
-def resized(name: str, model: onnx.ModelProto, pixels: int) -> onnx.ModelProto:
-    """The same network for another input size: its last 7x7 pooling becomes a global one, its reshapes follow."""
-    if name not in RESIZABLE:
+def _check_size(name: str, pixels: int) -> None:
+    """Before the weights are drawn: those of the fully connected networks are half a gigabyte."""
+    if pixels != OWN_PIXELS and name not in RESIZABLE:
         raise ValueError(f"{name} takes {OWN_PIXELS}x{OWN_PIXELS} only")
     if pixels % 32 and name not in ("squeezenet", "densenet121"):
         raise ValueError(f"{name} takes multiples of 32 pixels")
+
+
+def resized(model: onnx.ModelProto, pixels: int) -> onnx.ModelProto:
+    """The same network for another input size: its last 7x7 pooling becomes a global one, its reshapes follow."""
     graph = model.graph
     given = {tensor.name: tensor for tensor in graph.initializer}
     for node in graph.node:
