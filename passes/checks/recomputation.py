@@ -9,13 +9,18 @@ from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.analysis.recomputation import Recomputed
 
-MIN_TIMES = 4
-"""Evaluations per element from which on a separate dispatch was faster on llvm-cpu (bench/fusion_tune.py)."""
+MIN_TIMES = 2
+"""Evaluations per element, rounded down, from which on a separate dispatch was faster on llvm-cpu: 1.4 to 6.2 times at 2."""
+MIN_EVALUATIONS = 1 << 15
+"""Evaluations in all that pay for one more dispatch: it broke even at about 10 000 on llvm-cpu.
+
+Both were measured by bench/fusion_tune.py on the programs of bench/recomputing_forms.py.
+"""
 
 
 def worth_cutting(producers: Sequence[Recomputed]) -> list[Recomputed]:
     """Those of a dispatch's recomputed producers that cost more than a round trip through memory."""
-    return [p for p in producers if p.times >= MIN_TIMES]
+    return [p for p in producers if p.times >= MIN_TIMES and p.times * p.elements >= MIN_EVALUATIONS]
 
 
 def check_recomputation(
