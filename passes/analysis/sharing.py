@@ -50,28 +50,34 @@ def unsynchronised(function_or_module: ir.Operation, workgroup_alignment: int = 
 
 
 def _is_shared(buffer: ir.Value) -> bool:
-    users = [use.owner.operation for use in buffer.uses]
-    users = [user for user in users if user.name not in ("memref.dealloc",)]
-    if all(user.name == "memref.subview" and _depends_on_thread(user.operands) for user in users):
-        if len({_where(user) for user in users}) == 1:
-            return False
-    writes = reads = False
-    pending = [buffer]
+    writes = reads = thread_bound = False
+    places: set[str] = set()
+    pending: list[tuple[ir.Value, str, bool]] = [(buffer, "", False)]
     while pending:
-        value = pending.pop()
+        value, path, bound = pending.pop()
         for use in value.uses:
             user = use.owner.operation
+            if user.name == "memref.dealloc":
+                continue
             if user.name in _VIEWS:
-                pending.extend(user.results)
-            elif user.name in _WRITES and not _is_stored_value(user, value):
+                indices = list(user.operands)[1:]
+                where = _where(user) if user.name == "memref.subview" else user.name
+                pending.extend((r, f"{path}/{where}", bound or _depends_on_thread(indices)) for r in user.results)
+                continue
+            if user.name in _WRITES and not _is_stored_value(user, value):
                 writes = True
             elif user.name == "memref.copy" and user.operands[1] == value:
                 writes = True
-            elif user.name.startswith("linalg.") or user.name.startswith("vector.mask"):
+            elif user.name.startswith(("linalg.", "vector.mask")):
                 writes = reads = True  # not taken apart: counts as both
-            elif user.name != "memref.dealloc":
+            else:
                 reads = True
-    return writes and reads
+            indices = [operand for operand in user.operands if str(operand.type) == "index"]
+            places.add(path + "@" + ",".join(_expression(index, 0) for index in indices))
+            thread_bound = bound or _depends_on_thread(indices)
+    # One place for all accesses, and each thread has its own: it reads what it wrote.
+    private = len(places) == 1 and thread_bound
+    return writes and reads and not private
 
 
 def _is_stored_value(op: ir.Operation, value: ir.Value) -> bool:

@@ -54,6 +54,37 @@ def test_a_tile_shared_without_a_barrier_is_a_race_and_a_private_one_is_none():
     assert not any(probe(d).races for d in found)
 
 
+ROW_SUM = """\
+func.func @main(%x: tensor<?x32xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %x, %c0 : tensor<?x32xf32>
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty(%d) : tensor<?xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x : tensor<?x32xf32>) outs(%f : tensor<?xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    %q = arith.addf %i, %o : f32
+    linalg.yield %q : f32
+  } -> tensor<?xf32>
+  %g = linalg.generic {indexing_maps = [affine_map<(a) -> (a)>, affine_map<(a) -> (a)>], iterator_types = ["parallel"]}
+      ins(%r : tensor<?xf32>) outs(%e : tensor<?xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    %q = arith.mulf %i, %i : f32
+    linalg.yield %q : f32
+  } -> tensor<?xf32>
+  return %g : tensor<?xf32>
+}
+"""
+
+
+def test_an_accumulator_that_each_thread_has_for_itself_is_no_race():
+    module, _ops = configured("vulkan", ROW_SUM)
+    (dispatch,) = dispatches(module.op)
+    result = probe(dispatch)
+    assert result.footprint.total.value and not result.races
+
+
 def test_narrow_storage_is_told_once_per_type_and_only_without_it():
     module, _ops = configured("vulkan", quantised_conv())
     (finding,) = check_narrow_storage(dispatches(module.op))
