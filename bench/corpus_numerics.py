@@ -4,15 +4,17 @@
         [--sample N --seed S] [--only REGEX] [--max-macs N] [--compile-seconds S] [--run-seconds S]
         [--seeds 0,1] [--flag=FLAG …] [--json FILE]
 
-Each program is compiled, run on the runtime that is present, and compared with bench/linalg_reference.py (float64),
-with the tolerance of its result's type (pipelines/numerics/compare.py). One line per program:
+Each program is compiled, run on the runtime that is present, and compared with bench/linalg_reference.py
+(float64), with the tolerance of its result's type (pipelines/numerics/compare.py). One line per program:
 
-    right    the numbers agree            wrong       they do not
-    refused  the compile has an error     not run     the module did not load, or the run failed or took too long
-    left out more loop iterations than --max-macs, or an op that the reference does not know
+    right     the numbers agree
+    wrong     they do not
+    refused   the compile has an error
+    not run   the module did not load, or the run failed or took too long
+    left out  more loop iterations than --max-macs, or an op that the reference does not know
 
-Exit status 1 where anything is wrong, refused or not run. ``vulkan-matched`` is the default Vulkan target with
-``--fissile-match-device=vulkan``.
+Exit status 1 where anything is wrong, refused or not run. ``vulkan-matched`` is the default Vulkan target
+with ``--fissile-match-device=vulkan``.
 """
 
 from __future__ import annotations
@@ -28,22 +30,29 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bench.linalg_reference import NotEvaluated, Program
 from fissile.pipelines.numerics.child_process import run_child
 from fissile.pipelines.numerics.verify import Options, verify
+
+from bench.linalg_reference import NotEvaluated, Program
 
 TARGETS = {
     "vulkan": ("vulkan", ["--iree-hal-target-device=vulkan"]),
     "vulkan-matched": ("vulkan", ["--iree-hal-target-device=vulkan", "--fissile-match-device=vulkan"]),
-    "llvm-cpu": ("local-task", ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
-                                "--iree-llvmcpu-target-cpu=host"]),
+    "llvm-cpu": (
+        "local-task",
+        [
+            "--iree-hal-target-device=local",
+            "--iree-hal-local-target-device-backends=llvm-cpu",
+            "--iree-llvmcpu-target-cpu=host",
+        ],
+    ),
 }
 """Target -> (runtime, flags)."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One program. ``iterations`` counts its loops' steps, ``codes`` are the findings that the compile told."""
+    """One program. ``iterations`` counts its loops' steps, ``codes`` are the findings that were told."""
 
     program: str
     verdict: str
@@ -53,7 +62,14 @@ class Outcome:
     seconds: float = 0.0
 
 
-def check(program: Path, target: str, most: int, limits: tuple[float, float], seeds: tuple[int, ...], flags: list[str]) -> Outcome:
+def check(
+    program: Path,
+    target: str,
+    most: int,
+    limits: tuple[float, float],
+    seeds: tuple[int, ...],
+    flags: list[str],
+) -> Outcome:
     """``most`` loop iterations; ``limits`` are seconds for the compile and for a run."""
     started = time.monotonic()
     runtime, chosen = TARGETS[target]
@@ -71,12 +87,22 @@ def check(program: Path, target: str, most: int, limits: tuple[float, float], se
         return outcome("left out", f"more than {most:.2g} loop iterations")
     with tempfile.TemporaryDirectory(prefix="fissile-bench-") as folder:
         vmfb = Path(folder, "out.vmfb")
-        command = [str(Path(sys.executable).parent / "fissile"), "compile", *chosen, *flags, "--format=json",
-                   str(program), "-o", str(vmfb)]
+        command = [
+            str(Path(sys.executable).parent / "fissile"),
+            "compile",
+            *chosen,
+            *flags,
+            "--format=json",
+            str(program),
+            "-o",
+            str(vmfb),
+        ]
         ended = run_child(command, limits[0])
         codes, error = _told(ended.err)
         if ended.status != 0 or not vmfb.exists():
-            return outcome("refused", ended.reason or error or f"exit {ended.status}: {ended.err[-300:]}", codes)
+            return outcome(
+                "refused", ended.reason or error or f"exit {ended.status}: {ended.err[-300:]}", codes
+            )
         options = Options(on=(runtime,), seeds=seeds, run_timeout=limits[1])
         try:
             certificate = verify(vmfb, reference=reference, options=options)
@@ -92,7 +118,7 @@ def check(program: Path, target: str, most: int, limits: tuple[float, float], se
 def _told(stderr: str) -> tuple[list[str], str]:
     """The findings' ``code severity``, and the first error's sentence."""
     try:
-        findings = json.loads(stderr[stderr.index("{"):])["findings"]
+        findings = json.loads(stderr[stderr.index("{") :])["findings"]
     except (ValueError, KeyError):
         return [], ""
     errors = [f"{f['code']} {f['message']}" for f in findings if f["severity"] == "error"]
@@ -115,29 +141,49 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="regular expression on the program's name")
     parser.add_argument("--skip", default="", help="regular expression on the program's name")
-    parser.add_argument("--max-macs", type=float, default=float("inf"), help="loop iterations above which none runs")
+    parser.add_argument(
+        "--max-macs", type=float, default=float("inf"), help="loop iterations above which none runs"
+    )
     parser.add_argument("--compile-seconds", type=float, default=300.0)
     parser.add_argument("--run-seconds", type=float, default=120.0)
     parser.add_argument("--seeds", default="0", help="of the inputs")
     parser.add_argument("--flag", action="append", default=[], help="added to fissile compile")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    programs = [p for p in sorted(arguments.folder.glob("*.mlir")) if re.search(arguments.only, p.stem)
-                and not (arguments.skip and re.search(arguments.skip, p.stem))]
+    programs = [
+        p
+        for p in sorted(arguments.folder.glob("*.mlir"))
+        if re.search(arguments.only, p.stem) and not (arguments.skip and re.search(arguments.skip, p.stem))
+    ]
     if arguments.sample:
-        programs = sorted(random.Random(arguments.seed).sample(programs, min(arguments.sample, len(programs))))
+        programs = sorted(
+            random.Random(arguments.seed).sample(programs, min(arguments.sample, len(programs)))
+        )
     seeds = tuple(map(int, arguments.seeds.split(",")))
     outcomes = []
     for program in programs:
-        one = check(program, arguments.target, arguments.max_macs,
-                    (arguments.compile_seconds, arguments.run_seconds), seeds, arguments.flag)
+        one = check(
+            program,
+            arguments.target,
+            arguments.max_macs,
+            (arguments.compile_seconds, arguments.run_seconds),
+            seeds,
+            arguments.flag,
+        )
         outcomes.append(one)
         if one.verdict != "left out":
-            print(f"{one.verdict:<8} {one.program:<28} {one.seconds:>6.1f} s  {', '.join(one.codes) or '-'}  {one.told}", flush=True)
+            print(
+                f"{one.verdict:<8} {one.program:<28} {one.seconds:>6.1f} s  "
+                f"{', '.join(one.codes) or '-'}  {one.told}",
+                flush=True,
+            )
         if arguments.json:
             arguments.json.write_text(json.dumps([asdict(o) for o in outcomes], indent=1))
     counts = Counter(o.verdict for o in outcomes)
-    print(f"{arguments.target}: {len(outcomes)} programs: " + ", ".join(f"{n} {v}" for v, n in counts.most_common()))
+    print(
+        f"{arguments.target}: {len(outcomes)} programs: "
+        + ", ".join(f"{n} {v}" for v, n in counts.most_common())
+    )
     for why, names in _left_out(outcomes).items():
         print(f"left out, {why}: {' '.join(names)}")
     return 1 if counts.keys() & {"wrong", "refused", "not run"} else 0

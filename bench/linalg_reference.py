@@ -1,4 +1,4 @@
-"""What a linalg program computes, by NumPy in float64: a reference that owes nothing to IREE's code generation.
+"""What a linalg program computes, by NumPy in float64: a reference without IREE's code generation.
 
 IREE's parser reads the program; every number comes from here. Integers have the program's own width and wrap,
 floats are float64 until the program rounds them to a narrower type or to an integer. An op that is not here
@@ -19,10 +19,23 @@ from iree.compiler.api import Session
 
 from bench.linalg_windows import WINDOWS, contracted, strided
 
-MATMULS = {"linalg.matmul": "mk,kn->mn", "linalg.batch_matmul": "bmk,bkn->bmn", "linalg.matvec": "mk,k->m",
-           "linalg.vecmat": "k,kn->n", "linalg.dot": "k,k->"}
-_REDUCERS = {"arith.addf": np.add, "arith.addi": np.add, "arith.maximumf": np.maximum, "arith.minimumf": np.minimum,
-             "arith.maxnumf": np.fmax, "arith.minnumf": np.fmin, "arith.maxsi": np.maximum, "arith.minsi": np.minimum}
+MATMULS = {
+    "linalg.matmul": "mk,kn->mn",
+    "linalg.batch_matmul": "bmk,bkn->bmn",
+    "linalg.matvec": "mk,k->m",
+    "linalg.vecmat": "k,kn->n",
+    "linalg.dot": "k,k->",
+}
+_REDUCERS = {
+    "arith.addf": np.add,
+    "arith.addi": np.add,
+    "arith.maximumf": np.maximum,
+    "arith.minimumf": np.minimum,
+    "arith.maxnumf": np.fmax,
+    "arith.minnumf": np.fmin,
+    "arith.maxsi": np.maximum,
+    "arith.minsi": np.minimum,
+}
 _NARROW_FLOATS = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32}
 _erf = np.frompyfunc(math.erf, 1, 1)
 
@@ -32,7 +45,7 @@ class NotEvaluated(Exception):
 
 
 def dtype_of(kind: ir.Type) -> np.dtype:
-    """NumPy's type for the elements of ``kind``: float64 for every float, the program's own width for integers."""
+    """NumPy's type for the elements of ``kind``: float64 for floats, the program's own width for integers."""
     if isinstance(kind, ir.ShapedType):
         kind = ir.ShapedType(kind).element_type
     text = str(kind)
@@ -51,14 +64,34 @@ def _rounded(array: np.ndarray, kind: ir.Type) -> np.ndarray:
 
 
 _BODY: dict[str, Callable] = {
-    "arith.addf": np.add, "arith.subf": np.subtract, "arith.mulf": np.multiply, "arith.divf": np.divide,
-    "arith.maximumf": np.maximum, "arith.minimumf": np.minimum, "arith.maxnumf": np.fmax, "arith.minnumf": np.fmin,
-    "arith.negf": np.negative, "arith.addi": np.add, "arith.subi": np.subtract, "arith.muli": np.multiply,
-    "arith.andi": np.bitwise_and, "arith.ori": np.bitwise_or, "arith.xori": np.bitwise_xor,
-    "arith.maxsi": np.maximum, "arith.minsi": np.minimum, "arith.select": np.where,
-    "math.roundeven": np.rint, "math.exp": np.exp, "math.sqrt": np.sqrt, "math.tanh": np.tanh, "math.log": np.log,
-    "math.absf": np.abs, "math.floor": np.floor, "math.ceil": np.ceil,
-    "math.rsqrt": lambda x: 1.0 / np.sqrt(x), "math.erf": lambda x: np.asarray(_erf(x), np.float64),
+    "arith.addf": np.add,
+    "arith.subf": np.subtract,
+    "arith.mulf": np.multiply,
+    "arith.divf": np.divide,
+    "arith.maximumf": np.maximum,
+    "arith.minimumf": np.minimum,
+    "arith.maxnumf": np.fmax,
+    "arith.minnumf": np.fmin,
+    "arith.negf": np.negative,
+    "arith.addi": np.add,
+    "arith.subi": np.subtract,
+    "arith.muli": np.multiply,
+    "arith.andi": np.bitwise_and,
+    "arith.ori": np.bitwise_or,
+    "arith.xori": np.bitwise_xor,
+    "arith.maxsi": np.maximum,
+    "arith.minsi": np.minimum,
+    "arith.select": np.where,
+    "math.roundeven": np.rint,
+    "math.exp": np.exp,
+    "math.sqrt": np.sqrt,
+    "math.tanh": np.tanh,
+    "math.log": np.log,
+    "math.absf": np.abs,
+    "math.floor": np.floor,
+    "math.ceil": np.ceil,
+    "math.rsqrt": lambda x: 1.0 / np.sqrt(x),
+    "math.erf": lambda x: np.asarray(_erf(x), np.float64),
 }
 _CONVERSIONS: dict[str, Callable[[np.ndarray, ir.Type], np.ndarray]] = {
     "arith.sitofp": lambda x, kind: _rounded(x.astype(np.float64), kind),
@@ -69,8 +102,22 @@ _CONVERSIONS: dict[str, Callable[[np.ndarray, ir.Type], np.ndarray]] = {
     "arith.trunci": lambda x, kind: x.astype(dtype_of(kind)),
     "arith.index_cast": lambda x, kind: x.astype(dtype_of(kind)),
 }
-_COMPARE_FLOATS = {1: np.equal, 2: np.greater, 3: np.greater_equal, 4: np.less, 5: np.less_equal, 13: np.not_equal}
-_COMPARE_INTEGERS = {0: np.equal, 1: np.not_equal, 2: np.less, 3: np.less_equal, 4: np.greater, 5: np.greater_equal}
+_COMPARE_FLOATS = {
+    1: np.equal,
+    2: np.greater,
+    3: np.greater_equal,
+    4: np.less,
+    5: np.less_equal,
+    13: np.not_equal,
+}
+_COMPARE_INTEGERS = {
+    0: np.equal,
+    1: np.not_equal,
+    2: np.less,
+    3: np.less_equal,
+    4: np.greater,
+    5: np.greater_equal,
+}
 
 
 class Program:
@@ -86,8 +133,10 @@ class Program:
         self._block = functions[0].regions[0].blocks[0]
 
     def __call__(self, *inputs: np.ndarray) -> list[np.ndarray]:
-        values = {argument: np.asarray(array).astype(dtype_of(argument.type))
-                  for argument, array in zip(self._block.arguments, inputs, strict=True)}
+        values = {
+            argument: np.asarray(array).astype(dtype_of(argument.type))
+            for argument, array in zip(self._block.arguments, inputs, strict=True)
+        }
         with self._session.context, np.errstate(all="ignore"):
             for op in self._block.operations:
                 op = op.operation
@@ -160,12 +209,17 @@ def _constant(op: ir.Operation) -> np.ndarray:
 
 def _generic(op: ir.Operation, values: dict) -> list[np.ndarray]:
     maps = [ir.AffineMapAttr(a).value for a in ir.ArrayAttr(op.attributes["indexing_maps"])]
-    reduced = [i for i, a in enumerate(ir.ArrayAttr(op.attributes["iterator_types"])) if "reduction" in str(a)]
+    reduced = [
+        i for i, a in enumerate(ir.ArrayAttr(op.attributes["iterator_types"])) if "reduction" in str(a)
+    ]
     arrays = [values[operand] for operand in op.operands]
     outputs = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[1]
     ranges = _ranges(op)
     # Each output as the body sees it: over the parallel loops only, in the loops' order.
-    sums = [_over_loops(a, m, ranges, dict.fromkeys(reduced, 0)) for a, m in zip(arrays[-outputs:], maps[-outputs:])]
+    sums = [
+        _over_loops(a, m, ranges, dict.fromkeys(reduced, 0))
+        for a, m in zip(arrays[-outputs:], maps[-outputs:])
+    ]
     block, inputs = op.regions[0].blocks[0], list(zip(arrays[:-outputs], maps[:-outputs]))
     whole = _reduced_whole(block, inputs, sums, reduced, ranges, values)
     if whole is None:
@@ -175,11 +229,14 @@ def _generic(op: ir.Operation, values: dict) -> list[np.ndarray]:
             sums = _body(block, [*given, *sums], ranges, fixed, values)
         whole = sums
     free = [i for i in range(len(ranges)) if i not in reduced]
-    return [_stored(value, m, free, ranges, array) for value, m, array in zip(whole, maps[-outputs:], arrays[-outputs:])]
+    return [
+        _stored(value, m, free, ranges, array)
+        for value, m, array in zip(whole, maps[-outputs:], arrays[-outputs:])
+    ]
 
 
 def _reduced_whole(block, inputs, sums, reduced, ranges, values) -> list[np.ndarray] | None:
-    """``yield combine(value, output)``: the value over all loops at once, then one reduction. None for another body."""
+    """``yield combine(value, output)``: the value over all loops, then one reduction; None if not so."""
     yielded = list(block.operations)[-1].operation.operands
     if not reduced or len(yielded) != 1 or isinstance(yielded[0].owner, ir.Block):
         return None

@@ -12,9 +12,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Window:
-    """``image`` and ``kernel`` are the axes that the window moves along; ``labels`` contracts what is left of both.
+    """``image`` and ``kernel`` are the axes that the window moves along; ``labels`` contracts what is left.
 
-    Without ``labels`` it is a pooling: ``combine`` folds the positions, and the window's own values do not matter.
+    Without ``labels`` it is a pooling: ``combine`` folds the positions, the window's values do not matter.
     """
 
     image: tuple[int, ...]
@@ -26,7 +26,11 @@ class Window:
         """Additions (or maxima) per result, for a window of this shape."""
         steps = math.prod(kernel[axis] for axis in self.kernel)
         left, _, result = self.labels.partition("->")
-        summed = [axis for axis, label in zip(self._rest(len(kernel)), left.partition(",")[2]) if label not in result]
+        summed = [
+            axis
+            for axis, label in zip(self._rest(len(kernel)), left.partition(",")[2])
+            if label not in result
+        ]
         return steps * math.prod(kernel[axis] for axis in summed)
 
     def _rest(self, rank: int) -> list[int]:
@@ -52,7 +56,9 @@ def contracted(labels: str, left: np.ndarray, right: np.ndarray, kind: np.dtype)
     return np.einsum(labels, left.astype(kind, copy=False), right.astype(kind, copy=False), optimize=True)
 
 
-def strided(name: str, operands: Sequence[np.ndarray], strides: Sequence[int], dilations: Sequence[int]) -> np.ndarray:
+def strided(
+    name: str, operands: Sequence[np.ndarray], strides: Sequence[int], dilations: Sequence[int]
+) -> np.ndarray:
     """``operands``: image, window, initial result."""
     window, (image, kernel, result) = WINDOWS[name], operands
     result = result.copy()

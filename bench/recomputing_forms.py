@@ -1,4 +1,4 @@
-"""Dequantise + a window that reads each element a chosen number of times: what FIS140's threshold is chosen by.
+"""Dequantise + a window that reads each element a chosen number of times: what FIS140's threshold rests on.
 
     python -m bench.recomputing_forms FOLDER          # writes the programs
     python -m bench.fusion_tune FOLDER --cut-always   # stock against every producer cut off
@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-SIZES = {"small": (28, 32), "large": (112, 128)}
+SIZES = {"tiny": (6, 8), "mini": (14, 16), "small": (28, 32), "large": (112, 128)}
 """Output rows and channels."""
 WINDOWS = {1: (1, 1), 2: (1, 2), 3: (1, 3), 4: (2, 2), 6: (2, 3), 9: (3, 3)}
 FILTERS = (1, 2, 3, 4, 8, 16)
@@ -21,8 +21,9 @@ def dequantise(name: str, shape: tuple[int, ...]) -> str:
     loops = ", ".join(f"d{i}" for i in range(len(shape)))
     size, kinds = "x".join(map(str, shape)), ", ".join(['"parallel"'] * len(shape))
     return f"""  %{name}e = tensor.empty() : tensor<{size}xf32>
-  %{name}d = linalg.generic {{indexing_maps = [affine_map<({loops}) -> ({loops})>, affine_map<({loops}) -> ({loops})>],
-      iterator_types = [{kinds}]}} ins(%{name} : tensor<{size}xi8>) outs(%{name}e : tensor<{size}xf32>) {{
+  %{name}d = linalg.generic {{indexing_maps = [affine_map<({loops}) -> ({loops})>,
+        affine_map<({loops}) -> ({loops})>], iterator_types = [{kinds}]}}
+      ins(%{name} : tensor<{size}xi8>) outs(%{name}e : tensor<{size}xf32>) {{
   ^bb0(%in: i8, %out: f32):
     %i = arith.sitofp %in : i8 to f32
     %r = arith.mulf %i, %scale : f32
@@ -31,8 +32,10 @@ def dequantise(name: str, shape: tuple[int, ...]) -> str:
 """
 
 
-def windowed(op: str, image: tuple[int, ...], kernel: tuple[int, ...], result: tuple[int, ...], start: float) -> str:
-    """int8 ``image`` dequantised, then ``op``; a pooling's window is f32 and holds nothing, other kernels are int8 too."""
+def windowed(
+    op: str, image: tuple[int, ...], kernel: tuple[int, ...], result: tuple[int, ...], start: float
+) -> str:
+    """int8 ``image`` dequantised, then ``op``; a pooling's window is empty, other kernels are int8 too."""
     x, w, out = ("x".join(map(str, shape)) for shape in (image, kernel, result))
     pooling = "pooling" in op
     weights = "  %wd = tensor.empty() : tensor<" + w + "xf32>\n" if pooling else dequantise("w", kernel)
@@ -55,12 +58,20 @@ def programs() -> dict[str, str]:
     for name, (rows, channels) in SIZES.items():
         for times, (height, width) in WINDOWS.items():
             image, result = (1, rows + height - 1, rows + width - 1, channels), (1, rows, rows, channels)
-            made[f"pool_{times:02}x_{name}"] = windowed("linalg.pooling_nhwc_max", image, (height, width), result, -128.0)
+            made[f"pool_{times:02}x_{name}"] = windowed(
+                "linalg.pooling_nhwc_max", image, (height, width), result, -128.0
+            )
             made[f"dwconv_{times:02}x_{name}"] = windowed(
-                "linalg.depthwise_conv_2d_nhwc_hwc", image, (height, width, channels), result, 0.0)
+                "linalg.depthwise_conv_2d_nhwc_hwc", image, (height, width, channels), result, 0.0
+            )
         for filters in FILTERS:
             made[f"conv1x1_{filters:02}x_{name}"] = windowed(
-                "linalg.conv_2d_nhwc_hwcf", (1, rows, rows, channels), (1, 1, channels, filters), (1, rows, rows, filters), 0.0)
+                "linalg.conv_2d_nhwc_hwcf",
+                (1, rows, rows, channels),
+                (1, 1, channels, filters),
+                (1, rows, rows, filters),
+                0.0,
+            )
     return made
 
 

@@ -10,7 +10,7 @@ from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.analysis.recomputation import Recomputed
 
 MIN_TIMES = 2
-"""Evaluations per element, rounded down, from which on a separate dispatch was faster on llvm-cpu: 1.4 to 6.2 times at 2."""
+"""Evaluations per element, rounded down, from which on a dispatch of its own is faster (1.4 times and more)."""
 MIN_EVALUATIONS = 1 << 15
 """Evaluations in all that pay for one more dispatch: it broke even at about 10 000 on llvm-cpu.
 
@@ -33,11 +33,17 @@ def check_recomputation(
     worst = max(costly, key=lambda p: p.times * p.elements)
     places = []
     for producer in costly:
-        at = ops[producer.tag].place if producer.tag is not None and producer.tag < len(ops) else producer.place
+        at = (
+            ops[producer.tag].place
+            if producer.tag is not None and producer.tag < len(ops)
+            else producer.place
+        )
         if at is not None:
             places.append(Place(at.file, at.line, at.column, f"computed {producer.times} times per element"))
     if worst.root is not None:
-        places.append(Place(worst.root.file, worst.root.line, worst.root.column, "for each step of this reduction"))
+        places.append(
+            Place(worst.root.file, worst.root.line, worst.root.column, "for each step of this reduction")
+        )
     names = [_name(producer, ops) for producer in costly]
     listed = " and ".join(dict.fromkeys(names))
     return Finding(

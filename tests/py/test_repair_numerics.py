@@ -1,7 +1,7 @@
 """A repaired program computes what the original computes: drawn shapes, certified on llvm-cpu, run on Vulkan.
 
-Every value here is a small integer times a power of two, so no sum rounds: in whatever order a repair adds, equality
-is asked, bit for bit.
+Every value here is a small integer times a power of two, so no sum rounds: in whatever order a repair adds,
+equality is asked, bit for bit.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ SCALE = 2.0**-7
 class Case:
     """Dequantise -> convolution (NCHW) or matmul -> requantise.
 
-    ``sizes``: channels, filters, output size, kernel, stride; or M, N, K. ``transposed``: the int8 input has its
-    last two dimensions swapped, and the dequantise swaps them back.
+    ``sizes``: channels, filters, output size, kernel, stride; or M, N, K. ``transposed``: the int8 input has
+    its last two dimensions swapped, and the dequantise swaps them back.
     """
 
     root: str
@@ -65,13 +65,24 @@ class Case:
 
 
 def convolutions(channels, filters, size):
-    return st.builds(lambda c, f, s, k, stride, swapped: Case("conv", (c, f, s, k, stride), swapped),
-                     channels, filters, size, st.sampled_from((1, 3)), st.sampled_from((1, 2)), st.booleans())
+    return st.builds(
+        lambda c, f, s, k, stride, swapped: Case("conv", (c, f, s, k, stride), swapped),
+        channels,
+        filters,
+        size,
+        st.sampled_from((1, 3)),
+        st.sampled_from((1, 2)),
+        st.booleans(),
+    )
 
 
 def matmuls(most):
-    return st.builds(lambda m, n, k, swapped: Case("matmul", (m, n, k), swapped),
-                     st.integers(1, most), *[st.integers(2, most)] * 2, st.booleans())
+    return st.builds(
+        lambda m, n, k, swapped: Case("matmul", (m, n, k), swapped),
+        st.integers(1, most),
+        *[st.integers(2, most)] * 2,
+        st.booleans(),
+    )
 
 
 SMALL = st.one_of(convolutions(st.integers(1, 5), st.integers(1, 6), st.integers(2, 6)), matmuls(17))
@@ -86,10 +97,11 @@ def elementwise(name, source, shape, kinds, body, swapped=False):
     loops = [f"d{i}" for i in range(len(shape))]
     read = [*loops[:-2], loops[-1], loops[-2]] if swapped else loops
     stored = (*shape[:-2], shape[-1], shape[-2]) if swapped else shape
+    kinds_of_loops = ", ".join(['"parallel"'] * len(shape))
     maps = ", ".join(f"affine_map<({', '.join(loops)}) -> ({', '.join(r)})>" for r in (read, loops))
     return f"""
   %{name}_e = tensor.empty() : {tensor(shape, kinds[1])}
-  %{name} = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{', '.join(['"parallel"'] * len(shape))}]}}
+  %{name} = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds_of_loops}]}}
       ins(%{source} : {tensor(stored, kinds[0])}) outs(%{name}_e : {tensor(shape, kinds[1])}) {{
   ^bb0(%in: {kinds[0]}, %out: {kinds[1]}):
     {body}
@@ -107,11 +119,13 @@ QUANTISE = """%s = arith.divf %in, %scale : f32
 
 def program(case, scale=SCALE):
     out = tensor(case.result, "f32")
-    ins = f"ins(%xd, %wd : {tensor(case.image, 'f32')}, {tensor(case.weights, 'f32')}) outs(%acc : {out}) -> {out}"
+    given = f"{tensor(case.image, 'f32')}, {tensor(case.weights, 'f32')}"
+    ins = f"ins(%xd, %wd : {given}) outs(%acc : {out}) -> {out}"
     strides = f"{{strides = dense<{case.sizes[-1]}> : vector<2xi64>, dilations = dense<1> : vector<2xi64>}}"
     root = f"linalg.matmul {ins}" if case.root == "matmul" else f"linalg.conv_2d_nchw_fchw {strides} {ins}"
     return f"""
-func.func @main(%x: {tensor(case.stored, 'i8')}, %w: {tensor(case.weights, 'i8')}) -> {tensor(case.result, 'i8')} {{
+func.func @main(%x: {tensor(case.stored, "i8")}, %w: {tensor(case.weights, "i8")})
+    -> {tensor(case.result, "i8")} {{
   %scale = arith.constant {scale} : f32
   %lo = arith.constant -128.0 : f32
   %hi = arith.constant 127.0 : f32
@@ -122,7 +136,7 @@ func.func @main(%x: {tensor(case.stored, 'i8')}, %w: {tensor(case.weights, 'i8')
   %acc = linalg.fill ins(%zero : f32) outs(%e : {out}) -> {out}
   %r = {root}
   {elementwise("q", "r", case.result, ("f32", "i8"), QUANTISE)}
-  return %q : {tensor(case.result, 'i8')}
+  return %q : {tensor(case.result, "i8")}
 }}
 """
 
@@ -136,11 +150,17 @@ def in_numpy(case):
         else:
             (*_most, kernel, stride), (_n, _f, rows, columns) = case.sizes, case.result
             total = sum(
-                np.einsum("nchw,fc->nfhw", x[:, :, i:i + stride * rows:stride, j:j + stride * columns:stride][..., :rows, :columns],
-                          w[:, :, i, j])
+                np.einsum(
+                    "nchw,fc->nfhw",
+                    x[:, :, i : i + stride * rows : stride, j : j + stride * columns : stride][
+                        ..., :rows, :columns
+                    ],
+                    w[:, :, i, j],
+                )
                 for i, j in itertools.product(range(kernel), repeat=2)
             )
         return np.clip(np.rint(total / SCALE), -128, 127).astype(np.int8)
+
     return main
 
 
@@ -151,8 +171,11 @@ def session():
 
 def dequantises(module):
     """The indices of both dequantising ops, the image's first."""
-    return [index for index, op in enumerate(source_ops(module.op))
-            if any(inner.operation.name == "arith.sitofp" for inner in op.regions[0].blocks[0].operations)]
+    return [
+        index
+        for index, op in enumerate(source_ops(module.op))
+        if any(inner.operation.name == "arith.sitofp" for inner in op.regions[0].blocks[0].operations)
+    ]
 
 
 def at_global_optimisation(session, text):
@@ -167,7 +190,9 @@ def test_cut_off_or_folded_producers_give_the_same_bits(session, case, remedy, w
     module = at_global_optimisation(session, program(case))
     original = module.text()
     image, weights = dequantises(module)
-    apply_edits(module, edits(remedy, {"image": (image,), "weights": (weights,), "both": (image, weights)}[which]))
+    apply_edits(
+        module, edits(remedy, {"image": (image,), "weights": (weights,), "both": (image, weights)}[which])
+    )
     repaired = module.text()
     # IREE may have put a reshape between a producer and its consumer; only next to it can it be folded.
     assume(remedy == CUT or repaired != original)
@@ -202,11 +227,14 @@ def test_packed_for_default_vulkan_it_is_what_numpy_computes(tmp_path_factory, c
 SQUARE = Case("matmul", (9, 7, 9), transposed=True)
 
 
-@pytest.mark.parametrize("wrong", [
-    pytest.param(program(replace(SQUARE, transposed=False)), id="reads the input as it lies"),
-    pytest.param(program(SQUARE, scale=SCALE * 1.01), id="another scale"),
-    pytest.param(program(SQUARE).replace("127.0", "126.0"), id="saturates one step early"),
-])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param(program(replace(SQUARE, transposed=False)), id="reads the input as it lies"),
+        pytest.param(program(SQUARE, scale=SCALE * 1.01), id="another scale"),
+        pytest.param(program(SQUARE).replace("127.0", "126.0"), id="saturates one step early"),
+    ],
+)
 def test_a_wrong_repair_is_caught(session, wrong):
     original = at_global_optimisation(session, program(SQUARE)).text()
     certificate = certify_transform(original, at_global_optimisation(session, wrong).text())
