@@ -10,7 +10,7 @@ from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.analysis.recomputation import Recomputed
 
 MIN_TIMES = 2
-"""Evaluations per element, rounded down, from which on a dispatch of its own is faster (1.4 times and more)."""
+"""Evaluations per element, rounded down, from which on a dispatch of its own is faster."""
 MIN_EVALUATIONS = 1 << 15
 """Evaluations in all that pay for one more dispatch: it broke even at about 10 000 on llvm-cpu.
 
