@@ -10,6 +10,7 @@ from fissile.finding import Finding, Severity
 from .diagnostics import Diagnostic
 from .dispatch_check import failure_code
 from .iree.names import BOUNDARIES_PLACED_AT
+from .repair_told import to_do
 from .session import PhaseFailed, phase_index
 
 
@@ -70,6 +71,6 @@ def suggested(finding: Finding) -> Finding:
     """A repaired finding as it reads where nothing was applied."""
     if finding.severity is not Severity.REPAIRED:
         return finding
-    helps = tuple(replace(h, applied=False, title=h.title.replace("kept ", "keep ", 1)) for h in finding.helps)
+    helps = tuple(replace(h, applied=False, title=to_do(h.title)) for h in finding.helps)
     note = "--repair=suggest: nothing was changed; --repair=auto applies it"
     return finding.with_(severity=Severity.ERROR, helps=helps, notes=(*finding.notes, note))

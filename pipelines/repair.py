@@ -7,43 +7,32 @@ of trials of any one dispatch, not their sum. Dispatches with equal bodies are r
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from fissile.passes.analysis.fusion_groups import FusionGroup, fusion_groups, members
+from fissile.passes.analysis.fusion_groups import fusion_groups, members
 from fissile.passes.analysis.producers import ProducerGraph
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops
 from fissile.passes.analysis.structure import loop_extents, structure_of
 from fissile.passes.checks.recomputation import check_recomputation, worth_cutting
 from fissile.passes.remedies.widen_accumulators import why_not
 
-from fissile.finding import Finding, Help, Severity
-from fissile.quantity import Bytes, total
+from fissile.finding import Finding, Severity
+from fissile.quantity import Bytes
 
 from .cut_search import Candidate, translate, trial_sets
 from .dispatch_check import CheckedDispatch, DispatchChecker
-from .edits import CONFIGURE, CUT, DECOMPOSE, FOLD, WIDEN, Edit, apply_edits, edits, passes_of
+from .edits import CONFIGURE, CUT, DECOMPOSE, FOLD, WIDEN, Edit, apply_edits, edits
 from .iree.lowerings import tile_and_fuse
 from .iree.names import CONFIGURABLE_BACKENDS, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT
 from .itinerary import Itinerary
 from .probe_pool import ProbePool
+from .repair_case import Case, Diagnosis
+from .repair_told import RepairTold
 from .session import Module, PhaseFailed
 
 MAX_ROUNDS = 96
 UNKNOWN_CROSSING = 1 << 40
 """Ranks a result of dynamic size behind every static one."""
-
-
-@dataclass(frozen=True)
-class Diagnosis:
-    """What a module's dispatches look like with certain cuts: ``failed`` is set where IREE does not get that far."""
-
-    checked: tuple[CheckedDispatch, ...] = ()
-    groups: tuple[FusionGroup, ...] = ()
-    failed: PhaseFailed | None = None
-
-    @property
-    def failing(self) -> tuple[CheckedDispatch, ...]:
-        return tuple(c for c in self.checked if c.finding is not None)
 
 
 @dataclass(frozen=True)
@@ -64,33 +53,6 @@ class Repair:
         return all(f.severity is not Severity.ERROR for f in self.findings)
 
 
-@dataclass
-class _Case:
-    """One failing dispatch and all of equal body: what is being tried for it."""
-
-    first: CheckedDispatch
-    families: list[tuple[int, ...]]
-    trials: Iterator[tuple[Edit, ...]]
-    tried: list[tuple[Edit, ...]] = field(default_factory=list)
-    accepted: tuple[Edit, ...] | None = None
-    to_leave_out: list[Edit] = field(default_factory=list)
-    minimise: bool = True
-
-    def spread(self, wanted: Sequence[Edit]) -> set[Edit]:
-        """``wanted`` for the first dispatch, and the same for what stands there in every dispatch of equal body."""
-        alike = {
-            Edit(edit.remedy, tag, edit.detail)
-            for edit in wanted
-            for family in self.families
-            for tag in translate((edit.op,), self.families[0], family)
-        }
-        return alike | set(wanted)
-
-    @property
-    def all_tags(self) -> set[int]:
-        return {tag for family in self.families for tag in family} | set(self.first.dispatch.tags)
-
-
 class Repairer:
     """Diagnoses and repairs one module, given at phase global-optimization. The module itself is never changed."""
 
@@ -101,7 +63,8 @@ class Repairer:
         self.ops: list[SourceOp] = describe_source_ops(origin.op)
         self._graph = ProducerGraph(origin.op)
         self._rounds = 0
-        self._cases: list[_Case] = []
+        self._cases: list[Case] = []
+        self._told = RepairTold(self.ops, self._graph)
 
     def diagnose(self, wanted: Iterable[Edit] = ()) -> Diagnosis:
         """Runs a tagged clone, edited as ``wanted``, to configured dispatches and checks each of them."""
@@ -141,7 +104,7 @@ class Repairer:
         repair = self._tell(before, after, cases, tuple(final))
         if not tuned:
             return repair
-        told = [self._tell_tuned(finding, tags, before, after) for finding, tags in tuned.items()]
+        told = [self._told.tuned(finding, tags, before, after) for finding, tags in tuned.items()]
         return replace(repair, findings=(*repair.findings, *told), complete=after.failed is None and not after.failing)
 
     def variants(self, repair: Repair, before: Diagnosis) -> list[tuple[str, tuple[Edit, ...]]]:
@@ -181,19 +144,7 @@ class Repairer:
             tuned[finding] = tuple(sorted(spread))
         return tuned
 
-    def _tell_tuned(self, finding: Finding, tags: tuple[int, ...], before: Diagnosis, after: Diagnosis) -> Finding:
-        crossing = [self._graph.result_bytes(tag) or 0 for tag in tags]
-        more = len(after.checked) - len(before.checked)
-        facts = (
-            ("costs", f"{more} more dispatch{'es' if more != 1 else ''} in the module; {sum(crossing)} bytes written once to "
-                      "memory, then read"),
-            *(("pass", text) for text in passes_of(edits(CUT, tags))),
-        )
-        names = " and ".join(dict.fromkeys(self.ops[tag].name or f"the result of {self.ops[tag].op}" for tag in tags))
-        return finding.with_(severity=Severity.REPAIRED, notes=(), helps=(
-            Help(f"computed {names} once, in a dispatch of its own", "fissile-place-boundaries", True, facts),))
-
-    def _open_cases(self, diagnosis: Diagnosis, cases: list[_Case]) -> None:
+    def _open_cases(self, diagnosis: Diagnosis, cases: list[Case]) -> None:
         """A case for each failing dispatch that no case covers yet."""
         for failing in diagnosis.failing:
             tags = set(failing.dispatch.tags)
@@ -201,7 +152,7 @@ class Repairer:
                 continue
             families = members(list(diagnosis.groups), failing.dispatch.tags)
             families.sort(key=lambda family: len(tags & set(family)), reverse=True)
-            case = _Case(failing, families, iter(()))
+            case = Case(failing, families, iter(()))
             case.trials = self._trials(failing, families[0])
             case.minimise = failing.finding.code != "FIS106"
             cases.append(case)
@@ -271,7 +222,7 @@ class Repairer:
         return max(0, finding.ledger.total.value - finding.limit.bytes)
 
     @staticmethod
-    def _next_trial(case: _Case) -> tuple[Edit, ...] | None:
+    def _next_trial(case: Case) -> tuple[Edit, ...] | None:
         """The next set to try: a new one, or the accepted one with one boundary left out; None when done."""
         if case.accepted is not None:
             while case.to_leave_out:
@@ -287,83 +238,22 @@ class Repairer:
         return wanted
 
     @staticmethod
-    def _judge(cases: list[_Case], trial: dict[str, tuple[Edit, ...] | None], now: Diagnosis) -> None:
+    def _judge(cases: list[Case], trial: dict[str, tuple[Edit, ...] | None], now: Diagnosis) -> None:
         for case in cases:
             tried = trial[case.first.dispatch.name]
-            if tried is None or any(case.all_tags & set(c.dispatch.tags) for c in now.failing):
+            if tried is None or case.still_fails(now):
                 continue
             if case.accepted is None or len(tried) < len(case.accepted):
                 case.accepted = tried
                 case.to_leave_out = list(tried) if len(tried) > 1 and case.minimise else []
 
-    def _tell(self, before: Diagnosis, after: Diagnosis, cases: list[_Case], final: tuple[Edit, ...]) -> Repair:
-        findings: list[Finding] = []
+    def _tell(self, before: Diagnosis, after: Diagnosis, cases: list[Case], final: tuple[Edit, ...]) -> Repair:
         complete = after.failed is None and not after.failing
-        for case in cases:
-            finding = case.first.finding
-            if case.accepted is None or not complete and self._still_fails(case, after):
-                tried = len(case.tried)
-                note = (
-                    f"no remedy helps: {tried} tried ({', '.join(sorted({e.remedy for t in case.tried for e in t}))})"
-                    if tried
-                    else "no remedy applies: the dispatch has no producer that could be cut off or folded"
-                )
-                severity = Severity.WARNING if finding.code == "FIS111" else finding.severity
-                findings.append(finding.with_(severity=severity, notes=(*finding.notes, note)))
-                continue
-            findings.append(
-                finding.with_(severity=Severity.REPAIRED, helps=(self._help(case, before, after),),
-                              notes=(*finding.notes, *self._what_does_not_help(case)))
-            )
+        findings = [
+            self._told.not_repaired(case) if case.accepted is None or not complete and case.still_fails(after)
+            else self._told.repaired(case, before, after)
+            for case in cases
+        ]
         covered = set().union(*(case.all_tags for case in cases)) if cases else set()
         untagged = [c.finding for c in before.failing if not covered & set(c.dispatch.tags)]
-        findings.extend(untagged)
-        return Repair(final, tuple(findings), complete and not untagged, self._rounds)
-
-    @staticmethod
-    def _still_fails(case: _Case, after: Diagnosis) -> bool:
-        return after.failed is not None or any(case.all_tags & set(c.dispatch.tags) for c in after.failing)
-
-    def _help(self, case: _Case, before: Diagnosis, after: Diagnosis) -> Help:
-        spread = sorted(case.spread(case.accepted))
-        largest = max(
-            (total(a.bytes for a in c.footprint.allocations) for c in after.checked
-             if case.all_tags & set(c.dispatch.tags)),
-            key=lambda b: b.value or 0, default=Bytes.exact(0),
-        )
-        more = len(after.checked) - len(before.checked)
-        dispatches = f"{more} more dispatch{'es' if abs(more) != 1 else ''} in the module"
-        facts = [("after", f"{largest} bytes (exact, counted after bufferization; IREE chose its tiles anew)")]
-        if cut := [edit.op for edit in spread if edit.remedy == CUT]:
-            crossing = [self._graph.result_bytes(tag) for tag in cut]
-            known = sum(c for c in crossing if c is not None)
-            through = f"{known} bytes" + (" and results of dynamic size" if None in crossing else "")
-            facts.append(("costs", f"{dispatches}; {through} written once to global memory, then read by tile"))
-        elif any(edit.remedy == FOLD for edit in spread):
-            facts.append(("costs", "no intermediate; evaluated for every use, and matrix units are not used"))
-        if any(edit.remedy == WIDEN for edit in spread):
-            facts.append(("rounding", "one 16-bit rounding at the end instead of one per term: closer to the exact sum"))
-        alike = len(case.families) - 1
-        if alike > 0:
-            facts.append(("alike", f"{alike} more dispatch{'es' if alike > 1 else ''} of equal body, repaired the same way"))
-        facts += [("pass", text) for text in passes_of(spread)]
-        return Help(self._what_was_done(case), case.accepted[0].remedy, True, tuple(facts))
-
-    def _what_was_done(self, case: _Case) -> str:
-        names = list(dict.fromkeys(self.ops[e.op].name or f"the result of {self.ops[e.op].op}" for e in case.accepted))
-        listed = names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}"
-        them = "it" if len(names) == 1 else "them"
-        return {
-            CUT: f"kept {listed} out of this dispatch, read {them} back by tile",
-            DECOMPOSE: f"computed {listed} as its parts: maximum, exponentials, sum and quotient",
-            WIDEN: f"accumulated {listed} in f32",
-            CONFIGURE: f"gave {listed} tiles of its own, without matrix units",
-            FOLD: f"computed {listed} inside the consumer's body",
-        }[case.accepted[0].remedy]
-
-    def _what_does_not_help(self, case: _Case) -> tuple[str, ...]:
-        if case.accepted[0].remedy != CUT:
-            return ("no fusion boundary helps",) if any(t[0].remedy == CUT for t in case.tried) else ()
-        failed = [t[0].op for t in case.tried if len(t) == 1 < len(case.accepted) and t[0].remedy == CUT]
-        names = sorted({self.ops[tag].name or self.ops[tag].op for tag in failed})
-        return (f"a boundary on {' or '.join(names)} alone is not enough",) if names else ()
+        return Repair(final, (*findings, *untagged), complete and not untagged, self._rounds)

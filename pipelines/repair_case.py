@@ -1,0 +1,56 @@
+"""What the repair loop knows: how a module's dispatches look with certain edits, and the search for one failing dispatch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from fissile.passes.analysis.fusion_groups import FusionGroup
+
+from .cut_search import translate
+from .dispatch_check import CheckedDispatch
+from .edits import Edit
+from .session import PhaseFailed
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a module's dispatches look like with certain cuts: ``failed`` is set where IREE does not get that far."""
+
+    checked: tuple[CheckedDispatch, ...] = ()
+    groups: tuple[FusionGroup, ...] = ()
+    failed: PhaseFailed | None = None
+
+    @property
+    def failing(self) -> tuple[CheckedDispatch, ...]:
+        return tuple(c for c in self.checked if c.finding is not None)
+
+
+@dataclass
+class Case:
+    """One failing dispatch and all of equal body: what is being tried for it."""
+
+    first: CheckedDispatch
+    families: list[tuple[int, ...]]
+    trials: Iterator[tuple[Edit, ...]]
+    tried: list[tuple[Edit, ...]] = field(default_factory=list)
+    accepted: tuple[Edit, ...] | None = None
+    to_leave_out: list[Edit] = field(default_factory=list)
+    minimise: bool = True
+
+    def spread(self, wanted: Sequence[Edit]) -> set[Edit]:
+        """``wanted`` for the first dispatch, and the same for what stands there in every dispatch of equal body."""
+        alike = {
+            Edit(edit.remedy, tag, edit.detail)
+            for edit in wanted
+            for family in self.families
+            for tag in translate((edit.op,), self.families[0], family)
+        }
+        return alike | set(wanted)
+
+    @property
+    def all_tags(self) -> set[int]:
+        return {tag for family in self.families for tag in family} | set(self.first.dispatch.tags)
+
+    def still_fails(self, now: Diagnosis) -> bool:
+        return now.failed is not None or any(self.all_tags & set(c.dispatch.tags) for c in now.failing)

@@ -1,0 +1,111 @@
+"""What the repair loop says of its decisions: for each failing dispatch what was done, what it costs, what did not help."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from fissile.passes.analysis.producers import ProducerGraph
+from fissile.passes.analysis.provenance import SourceOp
+
+from fissile.finding import Finding, Help, Severity
+from fissile.quantity import Bytes, total
+
+from .edits import CONFIGURE, CUT, DECOMPOSE, FOLD, WIDEN, Edit, edits, passes_of
+from .repair_case import Case, Diagnosis
+
+_DONE = {
+    CUT: "kept {ops} out of this dispatch, read {them} back by tile",
+    DECOMPOSE: "computed {ops} as its parts: maximum, exponentials, sum and quotient",
+    WIDEN: "accumulated {ops} in f32",
+    CONFIGURE: "gave {ops} tiles of its own, without matrix units",
+    FOLD: "computed {ops} inside the consumer's body",
+}
+_TO_DO = {"kept": "keep", "computed": "compute", "accumulated": "accumulate", "gave": "give"}
+
+
+class RepairTold:
+    """Words for the repairs of one module, whose ``ops`` and ``graph`` are those that the edits name."""
+
+    def __init__(self, ops: Sequence[SourceOp], graph: ProducerGraph) -> None:
+        self._ops = ops
+        self._graph = graph
+
+    def repaired(self, case: Case, before: Diagnosis, after: Diagnosis) -> Finding:
+        """The finding of a dispatch that passes now."""
+        finding = case.first.finding
+        return finding.with_(severity=Severity.REPAIRED, helps=(self._help(case, before, after),),
+                             notes=(*finding.notes, *self._what_does_not_help(case)))
+
+    @staticmethod
+    def not_repaired(case: Case) -> Finding:
+        """The finding of a dispatch that still fails. A race is a warning: stock IREE builds such a program."""
+        finding = case.first.finding
+        tried = len(case.tried)
+        note = (
+            f"no remedy helps: {tried} tried ({', '.join(sorted({e.remedy for t in case.tried for e in t}))})"
+            if tried
+            else "no remedy applies: the dispatch has no producer that could be cut off or folded"
+        )
+        severity = Severity.WARNING if finding.code == "FIS111" else finding.severity
+        return finding.with_(severity=severity, notes=(*finding.notes, note))
+
+    def tuned(self, finding: Finding, tags: Sequence[int], before: Diagnosis, after: Diagnosis) -> Finding:
+        """The finding of a recomputed producer that is computed once now, in a dispatch of its own."""
+        crossing = [self._graph.result_bytes(tag) or 0 for tag in tags]
+        facts = (
+            ("costs", f"{_more(before, after)}; {sum(crossing)} bytes written once to memory, then read"),
+            *(("pass", text) for text in passes_of(edits(CUT, tags))),
+        )
+        title = f"computed {' and '.join(self._names(tags))} once, in a dispatch of its own"
+        return finding.with_(severity=Severity.REPAIRED, notes=(), helps=(Help(title, CUT, True, facts),))
+
+    def _help(self, case: Case, before: Diagnosis, after: Diagnosis) -> Help:
+        spread = sorted(case.spread(case.accepted))
+        facts = [("after", f"{_largest(case, after)} bytes (exact, counted after bufferization; IREE chose its tiles anew)")]
+        if cut := [edit.op for edit in spread if edit.remedy == CUT]:
+            crossing = [self._graph.result_bytes(tag) for tag in cut]
+            known = sum(c for c in crossing if c is not None)
+            through = f"{known} bytes" + (" and results of dynamic size" if None in crossing else "")
+            facts.append(("costs", f"{_more(before, after)}; {through} written once to global memory, then read by tile"))
+        elif any(edit.remedy == FOLD for edit in spread):
+            facts.append(("costs", "no intermediate; evaluated for every use, and matrix units are not used"))
+        if any(edit.remedy == WIDEN for edit in spread):
+            facts.append(("rounding", "one 16-bit rounding at the end instead of one per term: closer to the exact sum"))
+        alike = len(case.families) - 1
+        if alike > 0:
+            facts.append(("alike", f"{alike} more dispatch{'es' if alike > 1 else ''} of equal body, repaired the same way"))
+        facts += [("pass", text) for text in passes_of(spread)]
+        return Help(self._what_was_done(case.accepted), case.accepted[0].remedy, True, tuple(facts))
+
+    def _what_was_done(self, accepted: Sequence[Edit]) -> str:
+        names = self._names(edit.op for edit in accepted)
+        listed = names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}"
+        return _DONE[accepted[0].remedy].format(ops=listed, them="it" if len(names) == 1 else "them")
+
+    def _what_does_not_help(self, case: Case) -> tuple[str, ...]:
+        if case.accepted[0].remedy != CUT:
+            return ("no fusion boundary helps",) if any(t[0].remedy == CUT for t in case.tried) else ()
+        failed = [t[0].op for t in case.tried if len(t) == 1 < len(case.accepted) and t[0].remedy == CUT]
+        names = sorted(set(self._names(failed)))
+        return (f"a boundary on {' or '.join(names)} alone is not enough",) if names else ()
+
+    def _names(self, tags: Iterable[int]) -> list[str]:
+        """Each op's name in the source, or what it is; each once."""
+        return list(dict.fromkeys(self._ops[tag].name or f"the result of {self._ops[tag].op}" for tag in tags))
+
+
+def to_do(title: str) -> str:
+    """A repair's title as advice: `kept … out` becomes `keep … out`."""
+    verb, _, rest = title.partition(" ")
+    return f"{_TO_DO.get(verb, verb)} {rest}"
+
+
+def _largest(case: Case, after: Diagnosis) -> Bytes:
+    """On-chip bytes of the largest dispatch that holds an op of ``case`` now."""
+    sums = (total(a.bytes for a in c.footprint.allocations) for c in after.checked if case.all_tags & set(c.dispatch.tags))
+    return max(sums, key=lambda b: b.value or 0, default=Bytes.exact(0))
+
+
+def _more(before: Diagnosis, after: Diagnosis) -> str:
+    more = len(after.checked) - len(before.checked)
+    return f"{more} more dispatch{'es' if abs(more) != 1 else ''} in the module"
