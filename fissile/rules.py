@@ -174,6 +174,16 @@ _rule(
     "fissile reads such buffers as 32-bit words and extends the elements itself (`fissile-pack-narrow-storage`).",
 )
 _rule(
+    "FIS119",
+    "unread-border",
+    "a window at one position does not read all of its operand, and IREE refuses the op",
+    "A convolution or pooling whose result is one pixel wide leaves the last rows of its input unread (3x3 with stride 2 on 4x4), and "
+    "IREE stops in global optimisation: `inferred input/output operand #1 has shape's dimension #1 to be 4, but found 3`.",
+    "IREE 3.13 drops loops that run once without making the operand smaller, and its own verifier refuses the result. Small "
+    "inputs to strided networks do this, on every target.",
+    "fissile slices the unread border off before (`fissile-trim-borders`); no number changes.",
+)
+_rule(
     "FIS120", "limit-disagreement", "two sources give different limits for one target",
     "IREE's table and the vendor's document, or the device itself, disagree.",
     "IREE's table is maintained by hand.",

@@ -29,6 +29,7 @@ BUILT_IN: dict[str, str] = {
     "fissile-pack-narrow-storage": "fissile.passes.remedies.pack_narrow_storage",
     "fissile-place-boundaries": "fissile.passes.remedies.place_boundaries",
     "fissile-set-lowering": "fissile.passes.remedies.set_lowering",
+    "fissile-trim-borders": "fissile.passes.remedies.trim_borders",
     "fissile-widen-accumulators": "fissile.passes.remedies.widen_accumulators",
 }
 """Pass name -> the module that defines it. A test holds it together with what the modules register."""

@@ -16,11 +16,12 @@ from fissile.report import Report
 from . import reduction
 from .compile_run import CompileRun
 from .dispatch_check import shares_workgroup_memory
-from .failures import Failure, NarrowStorage, RaceFound, StraightEnded, TuningAsked, rejected
+from .failures import Failure, NarrowStorage, RaceFound, StraightEnded, TuningAsked, rejected, suggested
 from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, RECOMPUTING_BACKENDS
 from .mending import Mender
 from .probe_pool import ProbePool
 from .session import Module, PhaseFailed, phase_index
+from .trimming import find_borders, trim_from_now_on
 
 
 class GuardedCompile:
@@ -36,7 +37,23 @@ class GuardedCompile:
         self._progress = progress
 
     def run(self) -> Report:
-        """The whole pipeline, a named line per step."""
+        """The whole pipeline; again where what IREE refuses before there are dispatches can be sliced off."""
+        try:
+            findings, failure = self._compile()
+            if failure is not None and self._run.request.repair != "off":
+                if borders := find_borders(self._run, failure):
+                    if self._run.request.repair == "suggest":
+                        return self._run.report([suggested(border) for border in borders])
+                    trim_from_now_on(self._run)
+                    findings, failure = self._compile()
+        except PassFailed as refused:
+            return self._run.report(refused.findings)
+        if failure is not None:
+            return self._run.report([rejected(failure)])
+        return self._run.report(findings, written=True)
+
+    def _compile(self) -> tuple[list[Finding], Failure | None]:
+        """A named line per step. The failure is one that no repair was tried for."""
         try:
             with self._run.step("parse"):
                 module = self._run.parse()
@@ -46,18 +63,15 @@ class GuardedCompile:
                     findings, failure = self._straight(module)
             if failure is None:
                 self._emit_mlir()
-                return self._run.report(findings, written=True)
+                return findings, None
             if not self._repairable(failure):
-                return self._run.report([rejected(failure)])
+                return [], failure
             with self._run.step("repair"):
                 # What the first look found holds for the module as it is; a repair looks again at what it makes.
                 kept = findings if self._run.request.repair == "off" and not self._ended else []
-                findings = [*kept, *Mender(self._run).mend(failure)]
-        except PhaseFailed as failure:
-            return self._run.report([rejected(failure)])
-        except PassFailed as failure:
-            return self._run.report(failure.findings)
-        return self._run.report(findings, written=True)
+                return [*kept, *Mender(self._run).mend(failure)], None
+        except PhaseFailed as failed:
+            return [], failed
 
     def reduce(self) -> Report:
         """Writes a small program that fails as the request's input does, instead of compiling it."""

@@ -29,6 +29,10 @@ class Itinerary:
         for stop in self.stops:
             phase_index(stop.phase)
 
+    def with_stop(self, stop: Stop) -> Itinerary:
+        """The same, with ``stop`` after the others of its phase."""
+        return Itinerary(self.session, (*self.stops, stop))
+
     def advance(self, module: Module, to: str) -> list[Finding]:
         """Runs ``module`` up to and including phase ``to`` and its stops; returns what the stops found.
 

@@ -1,0 +1,44 @@
+"""What IREE refuses in global optimisation because a window leaves a border of its operand unread: sliced off before."""
+
+from __future__ import annotations
+
+from fissile.passes.analysis.unread_borders import unread_borders
+from fissile.passes.checks.unread_border import check_unread_borders
+
+from fissile.finding import Finding, Help, Severity
+
+from .compile_run import CompileRun
+from .failures import Failure
+from .iree.names import BORDERS_TRIMMED_AT, BOUNDARIES_PLACED_AT
+from .itinerary import Stop
+from .pass_runner import run_pipeline
+from .session import Module, PhaseFailed, phase_index
+
+PASS = "fissile-trim-borders"
+
+
+def find_borders(run: CompileRun, failure: Failure) -> list[Finding]:
+    """FIS119 for all that may be behind ``failure``; empty where it is of another kind."""
+    if not isinstance(failure, PhaseFailed) or failure.phase != BOUNDARIES_PLACED_AT:
+        return []
+    if phase_index(run.request.compile_from) >= phase_index(BORDERS_TRIMMED_AT):
+        return []
+    module = run.parse()
+    run.itinerary.advance(module, BORDERS_TRIMMED_AT)
+    return [_told(finding) for finding in check_unread_borders(unread_borders(module.op))]
+
+
+def trim_from_now_on(run: CompileRun) -> None:
+    """Every module of ``run`` is trimmed on its way to global optimisation."""
+    run.itinerary = run.itinerary.with_stop(Stop(BORDERS_TRIMMED_AT, "trim-borders", _trim))
+
+
+def _trim(module: Module) -> list[Finding]:
+    found = [_told(finding) for finding in check_unread_borders(unread_borders(module.op))]
+    run_pipeline(f"builtin.module({PASS})", module.op, report=found.append)
+    return found
+
+
+def _told(finding: Finding) -> Finding:
+    help_ = Help("slices off what is not read, before global optimisation", PASS, True, (("pass", PASS),))
+    return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
