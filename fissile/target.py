@@ -175,6 +175,20 @@ def find_target(name: str) -> Target:
     raise UsageError(f"unknown target '{name}'", f"{near} {known}" if near.startswith("did") else known)
 
 
+def device_claim(backend: str, arch: str) -> Claim | None:
+    """The smallest published figure of the device that IREE's target attribute names, where there is one.
+
+    ``backend`` is the executable target's (`cuda`, `vulkan-spirv`), ``arch`` what the attribute calls the device.
+    IREE names NVIDIA's GPUs alike for both, but Vulkan gives a workgroup less.
+    """
+    if backend == "vulkan-spirv":
+        return Claim(48 * _KIB, NVIDIA_VULKAN) if arch.startswith("sm_") else None
+    known = KNOWN_TARGETS.get(arch)
+    if known is None or known.is_cpu or known.family == "vulkan":
+        return None
+    return min(known.claims, key=lambda claim: claim.bytes)
+
+
 def _names_of(prefix: str) -> list[str]:
     return [name for name in KNOWN_TARGETS if name.startswith(prefix)]
 

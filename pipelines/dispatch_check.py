@@ -6,12 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from fissile.passes.analysis.configured import read_configured
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.footprint import Allocation, Footprint
+from fissile.passes.analysis.predict import predict
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.analysis.recomputation import Recomputed, recomputed_producers
 from fissile.passes.checks.codegen_failure import check_codegen
-from fissile.passes.checks.workgroup_fit import check_fit
+from fissile.passes.checks.workgroup_fit import check_fit, stricter_device
 from fissile.passes.checks.workgroup_race import check_races
 
 from fissile.finding import Finding
@@ -107,6 +109,25 @@ def shares_workgroup_memory(module: Module) -> bool:
         for dispatch in dispatches(module.op)
         if dispatch.target.backend == "vulkan-spirv" and dispatch.codegen in RACING_CODEGEN
     )
+
+
+def exceeds_device(module: Module) -> bool:
+    """Whether a dispatch fits IREE's limit and not the device's own, so that it would be built and could not be loaded.
+
+    Code generation is asked only where the device has less than IREE's target attribute says and the prediction
+    exceeds that or has doubts.
+    """
+    for dispatch in dispatches(module.op):
+        device = stricter_device(dispatch)
+        if device is None or dispatch.target.backend not in LOWERING_PIPELINES:
+            continue
+        predicted = predict(read_configured(dispatch))
+        if not predicted.doubts and predicted.total.value is not None and predicted.total.value <= device.bytes:
+            continue
+        finding = check_fit(dispatch, probe(dispatch).footprint, ())
+        if finding is not None:
+            return True
+    return False
 
 
 def sign_losses(module: Module) -> list[tuple[Dispatch, tuple[str, ...]]]:

@@ -14,6 +14,13 @@ from .repair_told import to_do
 from .session import PhaseFailed, phase_index
 
 
+class TooLargeForDevice(FissileError):
+    """The straight compile would succeed, and the device could not load a dispatch of it."""
+
+    def __init__(self) -> None:
+        super().__init__("a dispatch needs more workgroup memory than the device has")
+
+
 class RaceFound(FissileError):
     """The straight compile would succeed, and its program would race."""
 
@@ -39,7 +46,7 @@ class NarrowStorage(FissileError):
         super().__init__("the target's storage cannot hold the program's narrow elements")
 
 
-Failure = PhaseFailed | RaceFound | StraightEnded | TuningAsked | NarrowStorage
+Failure = PhaseFailed | TooLargeForDevice | RaceFound | StraightEnded | TuningAsked | NarrowStorage
 
 
 def rejected(failure: Failure) -> Finding:

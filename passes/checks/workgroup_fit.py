@@ -9,21 +9,31 @@ from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.footprint import STACK, WORKGROUP, Allocation, Footprint
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.quantity import total
+from fissile.target import Claim, device_claim
 
 IREE_DEFAULT_STACK_BYTES = 32 * 1024
 """LLVMCPUCheckIRBeforeLLVMConversion, IREE 3.13, where the target attribute states no limit."""
 
 
 def limit_of(dispatch: Dispatch) -> Limit | None:
-    """The limit that IREE applies to ``dispatch``, None where its target has none (VMVX)."""
+    """The limit of ``dispatch``: IREE's, or the device's own where that is smaller; None where its target has none (VMVX)."""
     target = dispatch.target
     if target.workgroup_bytes is not None:
+        if (device := stricter_device(dispatch)) is not None:
+            source = f"{device.source}; IREE's target attribute says {target.workgroup_bytes}"
+            return Limit(device.bytes, "workgroup", source)
         return Limit(target.workgroup_bytes, "workgroup", f"{target.name}, IREE's target attribute; device not queried")
     if target.backend == "llvm-cpu":
         stated = target.stack_bytes
         source = "llvm-cpu, IREE's target attribute" if stated is not None else "llvm-cpu, IREE's default"
         return Limit(stated if stated is not None else IREE_DEFAULT_STACK_BYTES, "stack frame", source)
     return None
+
+
+def stricter_device(dispatch: Dispatch) -> Claim | None:
+    """What the device of ``dispatch`` has, where IREE's target attribute allows more: IREE builds what cannot be loaded."""
+    allowed, device = dispatch.target.workgroup_bytes, device_claim(dispatch.target.backend, dispatch.target.arch)
+    return device if device is not None and allowed is not None and device.bytes < allowed else None
 
 
 def check_fit(dispatch: Dispatch, footprint: Footprint, ops: Sequence[SourceOp],

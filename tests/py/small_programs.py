@@ -6,6 +6,7 @@ from string import Template
 
 TARGETS = {
     "gfx942": ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"],
+    "sm_86": ["--iree-hal-target-device=cuda", "--iree-cuda-target=sm_86"],
     "vulkan": ["--iree-hal-target-device=vulkan"],
     "llvm-cpu": ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
                  "--iree-llvmcpu-target-cpu=generic"],

@@ -103,6 +103,37 @@ def test_a_dispatch_that_takes_too_long_is_told_with_what_was_tried(tmp_path):
     assert any("remed" in note for note in finding["notes"])
 
 
+HALF_CONVOLUTION = """\
+func.func @main(%x: tensor<1xINxINx64xi8>, %w: tensor<3x3x64x64xf16>) -> tensor<1xOUTxOUTx64xf32> {
+  %scale = arith.constant 0.0078125 : f16
+  %zero = arith.constant 0.0 : f32
+  %xe = tensor.empty() : tensor<1xINxINx64xf16>
+  %xd = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x : tensor<1xINxINx64xi8>) outs(%xe : tensor<1xINxINx64xf16>) {
+  ^bb0(%in: i8, %out: f16):
+    %i = arith.sitofp %in : i8 to f16
+    %r = arith.mulf %i, %scale : f16
+    linalg.yield %r : f16
+  } -> tensor<1xINxINx64xf16>
+  %e = tensor.empty() : tensor<1xOUTxOUTx64xf32>
+  %acc = linalg.fill ins(%zero : f32) outs(%e : tensor<1xOUTxOUTx64xf32>) -> tensor<1xOUTxOUTx64xf32>
+  %r = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}
+      ins(%xd, %w : tensor<1xINxINx64xf16>, tensor<3x3x64x64xf16>) outs(%acc : tensor<1xOUTxOUTx64xf32>) -> tensor<1xOUTxOUTx64xf32>
+  return %r : tensor<1xOUTxOUTx64xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("size, needed", [(30, 144416), (16, None)])
+def test_what_iree_builds_for_sm_86_and_no_such_device_can_load_is_repaired(tmp_path, size, needed):
+    """IREE 3.13 allows 166912 bytes there, the device has 101376: stock succeeds. The smaller input fits both."""
+    text = HALF_CONVOLUTION.replace("IN", str(size)).replace("OUT", str(size - 2))
+    stock, done, report, output = run(tmp_path, "sm_86", text)
+    assert stock.returncode == 0 and done.returncode == 0 and output.exists()
+    told = [(f["code"], f["severity"], f["limit"]["bytes"]) for f in report["findings"]]
+    assert told == ([("FIS101", "repaired", 101376)] if needed else [])
+    assert all(f"needs {needed} bytes" in f["message"] for f in report["findings"])
+
+
 needs_vulkan = pytest.mark.skipif("vulkan" not in {r.name for r in present()}, reason="no Vulkan device answers here")
 
 

@@ -9,13 +9,22 @@ import sys
 import pytest
 
 from fissile.errors import UsageError
-from fissile.target import KNOWN_TARGETS, find_target, parse_budget
+from fissile.target import KNOWN_TARGETS, device_claim, find_target, parse_budget
 
 
 def test_the_smaller_of_two_figures_counts_and_says_whose_it_is():
     target = find_target("sm_86")
     assert (target.limit.bytes, target.compiler_bytes, target.disagrees) == (101376, 166912, True)
     assert "NVIDIA" in target.limit.source and "IREE" not in target.limit.source
+
+
+@pytest.mark.parametrize("backend, arch, figure", [
+    ("cuda", "sm_86", 101376), ("cuda", "sm_80", 166912), ("rocm", "gfx942", 65536), ("vulkan-spirv", "sm_80", 49152),
+    ("vulkan-spirv", "rdna3", None), ("vulkan-spirv", "gfx1100", None), ("cuda", "sm_999", None), ("llvm-cpu", "", None),
+])
+def test_what_the_device_that_a_target_attribute_names_has(backend, arch, figure):
+    claim = device_claim(backend, arch)
+    assert (claim.bytes if claim else None) == figure
 
 
 def test_agreeing_sources_are_both_named_and_are_no_disagreement():
