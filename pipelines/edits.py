@@ -65,11 +65,13 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
 
 
 def passes_of(wanted: Iterable[Edit]) -> tuple[str, ...]:
-    """``wanted`` as textual passes: `fissile-place-boundaries{ops=0,1}`."""
+    """``wanted`` as textual passes: `fissile-place-boundaries{ops=0,1}`, one for each remedy and configuration."""
     chosen = sorted(set(wanted))
+    calls = sorted({(REMEDIES.index(e.remedy), e.detail) for e in chosen})
     return tuple(
-        f"{remedy}{{ops={','.join(str(e.op) for e in chosen if e.remedy == remedy)}}}"
-        for remedy in REMEDIES if any(e.remedy == remedy for e in chosen)
+        f"{REMEDIES[rank]}{{ops={','.join(str(e.op) for e in chosen if (e.remedy, e.detail) == (REMEDIES[rank], detail))}"
+        + (f" info='{detail}'}}" if detail else "}")
+        for rank, detail in calls
     )
 
 
