@@ -196,6 +196,16 @@ _rule(
     "The probe's number is the true one. Please report the program.",
 )
 _rule(
+    "FIS122",
+    "not-in-the-spec",
+    "the tuning spec that was asked for does not carry every repair",
+    "`--emit-tuning-spec=FILE` writes the repairs that are lowering configurations, as a tuning spec that "
+    "stock iree-compile takes beside the program as it is. Here some repairs, or all, are changes of the program.",
+    "A configuration chooses tiles and a pipeline for one dispatch's root; it cannot split a dispatch or change a type. IREE 3.13 "
+    "reads specs for AMD and NVIDIA GPUs, not for SPIR-V.",
+    "`--emit-mlir=FILE` writes the repaired module, which stock iree-compile takes from global optimisation on.",
+)
+_rule(
     "FIS150", "baseline-grown", "a dispatch needs more on-chip memory than the baseline says",
     "`fissile check --baseline FILE` compares the bytes of every dispatch with those that were recorded, and one grew.",
     "A change of the model, of the target or of IREE fused or tiled it in another way.",

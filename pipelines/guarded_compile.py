@@ -15,8 +15,18 @@ from fissile.report import Report
 
 from . import reduction
 from .compile_run import CompileRun
-from .dispatch_check import shares_workgroup_memory
-from .failures import Failure, NarrowStorage, RaceFound, StraightEnded, TuningAsked, rejected, suggested
+from .dispatch_check import exceeds_device, shares_workgroup_memory
+from .emitted_spec import nothing_to_write
+from .failures import (
+    Failure,
+    NarrowStorage,
+    RaceFound,
+    StraightEnded,
+    TooLargeForDevice,
+    TuningAsked,
+    rejected,
+    suggested,
+)
 from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, RECOMPUTING_BACKENDS
 from .mending import Mender
 from .probe_pool import ProbePool
@@ -63,6 +73,8 @@ class GuardedCompile:
                     findings, failure = self._straight(module)
             if failure is None:
                 self._emit_mlir()
+                if path := self._run.request.emit_tuning_spec:
+                    findings.append(nothing_to_write(path))
                 return findings, None
             if not self._repairable(failure):
                 return [], failure
@@ -112,6 +124,8 @@ class GuardedCompile:
                 if self._can_go_back():
                     if self._run.request.repair == "auto" and any(f.code in ("FIS110", "FIS118") for f in findings):
                         return findings, NarrowStorage()
+                    if exceeds_device(module):
+                        return findings, TooLargeForDevice()
                     if shares_workgroup_memory(module):
                         return findings, RaceFound()
                     if may_recompute(module):

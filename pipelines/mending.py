@@ -10,6 +10,7 @@ from fissile.finding import Finding, Severity
 
 from .compile_run import CompileRun
 from .edits import apply_edits, instead
+from .emitted_spec import emit_spec, not_carried
 from .failures import Failure, StraightEnded, rejected, suggested
 from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, RECOMPUTING_BACKENDS
 from .iree.runtime_flags import RUNTIME_OF_BACKEND
@@ -17,6 +18,7 @@ from .packing import NOT_PACKED, pack
 from .probe_pool import ProbePool
 from .repair import Diagnosis, Repair, Repairer
 from .session import Module, PhaseFailed
+from .spec_search import FoundSpec, SpecSearch
 
 
 class Mender:
@@ -29,7 +31,9 @@ class Mender:
         """Findings about what was done; the output is written unless one of them is an error."""
         origin = self._run.parse()
         told = self._run.itinerary.advance(origin, BOUNDARIES_PLACED_AT)
-        with ProbePool(self._run.request.flags, self._run.request.dispatch_timeout) as pool:
+        with (ProbePool(self._run.request.flags, self._run.request.dispatch_timeout) as pool,
+              tempfile.TemporaryDirectory(prefix="fissile-specs-") as specs):
+            self._specs = Path(specs)
             packed = pack(self._run.itinerary, origin) if self._run.request.repair == "auto" else NOT_PACKED
             if packed.module is not None:
                 findings = self._mend(packed.module, origin, failure, pool)
@@ -50,7 +54,10 @@ class Mender:
         elif self._run.request.repair == "off":
             note = "--repair=off: nothing was changed"
             return [c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing]
-        repair = repairer.repair(before, tune=self._run.tuning)
+        spec = self._spec(module, repairer, before)
+        repair = repairer.repair(spec.after if spec else before, tune=self._run.tuning)
+        if spec:
+            repair = replace(repair, findings=(*repair.findings, *spec.repaired))
         self._run.facts.update(edits=[f"{edit.remedy} {edit.op}" for edit in repair.edits], rounds=repair.rounds)
         if not repair.complete and not repair.only_races_left:
             return list(repair.findings)
@@ -59,7 +66,26 @@ class Mender:
         if self._run.request.tune:
             with self._run.step("tune"):
                 repair = self._fastest(module, repairer, repair, before)
-        return self._finish(module.clone(), original, repair)
+        findings = self._finish(module.clone(), original, repair)
+        if not self._run.request.emit_tuning_spec or any(f.severity is Severity.ERROR for f in findings):
+            return findings
+        return [*findings, *self._emit_spec(spec)]
+
+    def _spec(self, module: Module, repairer: Repairer, before: Diagnosis) -> FoundSpec | None:
+        """What a tuning spec repairs, where one was asked for. It is in force from here on."""
+        if not self._run.request.emit_tuning_spec or not before.failing:
+            return None
+        with self._run.step("tuning-spec"):
+            return SpecSearch(self._run.itinerary, module, repairer, self._specs).search(before)
+
+    def _emit_spec(self, spec: FoundSpec | None) -> list[Finding]:
+        """Writes the spec that was found, and tells what it does not repair."""
+        path, found = self._run.request.emit_tuning_spec, spec.repaired if spec else ()
+        if found:
+            emit_spec(spec.text, path)
+        self._run.facts["tuning_spec"] = {"written": bool(found), "dispatches": [f.subject for f in found]}
+        told = not_carried(path, len(found), spec.why_not if spec else {})
+        return [told] if told else []
 
     def _fastest(self, module: Module, repairer: Repairer, repair: Repair, before: Diagnosis) -> Repair:
         """``repair``, or what runs faster and passes as well; as it is where no runtime for the target answers."""

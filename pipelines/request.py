@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fissile.errors import UsageError, closest
 
+from .iree.lowerings import TUNING_SPEC_FLAG
 from .iree.names import DRIVER_FLAGS, PHASES, PREPROCESSING_FLAG, STOCK_ONLY_FLAGS
 
 REPAIR_MODES = ("auto", "suggest", "off")
@@ -52,6 +53,8 @@ class CompileRequest:
     verify: bool = False
     verify_seeds: int = 1
     emit_mlir: str = ""
+    emit_tuning_spec: str = ""
+    """A file for the lowering configurations that repair the program, for stock IREE."""
     save_temps: str = ""
     format: str = "text"
     werror: bool = False
@@ -94,6 +97,7 @@ _OWN = {
     "fissile-load-passes": ("load_passes", "list"),
     "verify-contracts": ("verify_contracts", "switch"),
     "emit-mlir": ("emit_mlir", "text"),
+    "emit-tuning-spec": ("emit_tuning_spec", "text"),
     "fissile-save-temps": ("save_temps", "text"),
     "format": ("format", FORMATS),
     "fissile-werror": ("werror", "switch"),
@@ -244,6 +248,9 @@ def _input(positional: list[str], flags: list[str], argv: list[str]) -> tuple[st
 
 
 def _consistent(request: CompileRequest) -> None:
+    if request.emit_tuning_spec and any(flag.lstrip("-").startswith(TUNING_SPEC_FLAG) for flag in request.flags):
+        raise UsageError(f"--emit-tuning-spec and --{TUNING_SPEC_FLAG} exclude each other",
+                         "a compile reads one spec: give a spec of your own, or have one written")
     if PHASES.index(request.compile_from) >= PHASES.index(request.compile_to):
         raise UsageError(f"--compile-from={request.compile_from} does not precede --compile-to={request.compile_to}")
     for phase, _pipeline in request.pipelines_after:

@@ -40,6 +40,7 @@ def run_compile(request: CompileRequest) -> Report:
     """Compiles in a worker. The output appears whole or not at all. Raises FissileError for what is no finding."""
     _check_input(request)
     target = _writable_target(request)
+    _check_artifacts(request)
     with tempfile.TemporaryDirectory(prefix="fissile-") as scratch:
         folder = Path(scratch)
         # Next to the target, so that moving it into place is one atomic step.
@@ -196,6 +197,14 @@ def _writable_target(request: CompileRequest) -> Path | None:
     if not os.access(target.parent, os.W_OK) or target.exists() and not os.access(target, os.W_OK):
         raise UsageError(f"cannot write {request.output}: permission denied", "choose another place with -o")
     return target
+
+
+def _check_artifacts(request: CompileRequest) -> None:
+    """Refuses early what could only be found out after the repair: other files that have no place to go."""
+    for option, file in (("--emit-mlir", request.emit_mlir), ("--emit-tuning-spec", request.emit_tuning_spec)):
+        folder = Path(file).absolute().parent
+        if file and (Path(file).is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK)):
+            raise UsageError(f"cannot write {option}={file}", "name a file in a folder that can be written to")
 
 
 def _deliver(output: Path, target: Path | None) -> None:

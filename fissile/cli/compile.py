@@ -27,6 +27,8 @@ options:
   --verify-contracts                 check every pass's contract after every pass
   --emit-mlir=FILE                   write the repaired module too; iree-compile --compile-from=global-optimization
                                      takes it
+  --emit-tuning-spec=FILE            where a lowering configuration repairs a dispatch, prefer it and write it as a
+                                     spec: stock IREE compiles the program as it is with it (AMD, NVIDIA)
   --format=text|json                 how findings are printed on stderr
   --dispatch-timeout=SECONDS         code generation of one dispatch that takes longer counts as endless, and
                                      is repaired as any failure (default 30)

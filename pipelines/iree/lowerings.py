@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+TUNING_SPEC_FLAG = "iree-codegen-tuning-spec-path"
+"""The session flag that names a file of lowering configurations; one file a compile."""
 MAX_TILE = 64
 PER_THREAD = 4
 REDUCTION_TILE = 4
 
 
-def tile_and_fuse(parallel: Sequence[bool], extents: Sequence[int | None], subgroup: int) -> str:
-    """A `compilation_info` for one contraction by LLVMGPU's TileAndFuse, both operands promoted, no matrix
+def tile_and_fuse(
+    parallel: Sequence[bool],
+    extents: Sequence[int | None],
+    subgroup: int,
+    inputs: int = 2,
+    largest: int = MAX_TILE,
+) -> str:
+    """A `compilation_info` for one contraction by LLVMGPU's TileAndFuse, its operands promoted, no matrix
     units.
 
     ``parallel`` and ``extents`` describe the loops (None: dynamic); ``subgroup`` is the target's subgroup
-    size. The two innermost parallel loops that are longer than 1 are tiled by at most 64, by 4 a thread; the
-    innermost reduction by 4. Numbers are added up in the order of the program, in the accumulator's own type.
+    size; ``inputs`` how many operands it reads, of which the first two are promoted. The two innermost
+    parallel loops that are longer than 1 are tiled by at most ``largest``, by 4 a thread; the longest
+    reduction by 4 and the others (a window's) by 1, so that no operand is promoted whole. Numbers are added
+    up in the accumulator's own type, and in the program's order where one loop reduces.
     """
     workgroup, thread, reduction = ([0] * len(parallel) for _ in range(3))
     wide = [i for i, kind in enumerate(parallel) if kind and extents[i] != 1][-2:]
@@ -23,16 +33,18 @@ def tile_and_fuse(parallel: Sequence[bool], extents: Sequence[int | None], subgr
     for i, kind in enumerate(parallel):
         if not kind:
             continue
-        tile = _power_below(extents[i], MAX_TILE) if i in wide else 1
+        tile = _power_below(extents[i], largest) if i in wide else 1
         workgroup[i], thread[i] = tile, min(PER_THREAD, tile)
         threads *= tile // thread[i]
-    innermost = max((i for i, kind in enumerate(parallel) if not kind), default=None)
-    if innermost is not None:
-        reduction[innermost] = _power_below(extents[innermost], REDUCTION_TILE)
+    summed = [i for i, kind in enumerate(parallel) if not kind]
+    if summed:
+        longest = max(summed, key=lambda i: (extents[i] is None, extents[i] or 0, i))
+        for i in summed:
+            reduction[i] = _power_below(extents[i], REDUCTION_TILE) if i == longest else 1
     threads = -(-threads // subgroup) * subgroup
     config = (
         f"#iree_gpu.lowering_config<{{workgroup = {workgroup}, reduction = {reduction}, thread = {thread}, "
-        "promote_operands = [0, 1]}>"
+        f"promote_operands = {list(range(min(2, inputs)))}}}>"
     )
     translation = (f"<pipeline = #iree_gpu.pipeline<TileAndFuse> workgroup_size = [{threads}, 1, 1] "
                    f"subgroup_size = {subgroup}>")
