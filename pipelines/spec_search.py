@@ -23,8 +23,8 @@ from .repair import Repairer
 from .repair_case import Diagnosis
 from .session import Module
 
-MAX_TILES = (64, 16)
-"""Largest tiles that are tried, in this order: what overflows with one may fit with the next."""
+TILES = ({"largest": 64, "whole": True}, {"largest": 64, "whole": False}, {"largest": 16, "whole": True})
+"""The tiles that are tried, in this order: those that divide the loops, those that do not, small ones."""
 REMEDY = "tuning spec"
 Key = tuple[str, str]
 """A dispatch's name and variant."""
@@ -64,8 +64,8 @@ class SpecSearch:
         formed = {_key(d): d for d in dispatches(clone.op)}
         wrong = {_key(c.dispatch): c for c in before.failing}
         found = {key: _root(formed[key]) for key in wrong}
-        offers = {key: [Entry(root, _configuration(root, formed[key].target.subgroup, largest), key[0])
-                        for largest in MAX_TILES]
+        offers = {key: [Entry(root, _configuration(root, formed[key].target.subgroup, **tiles), key[0])
+                        for tiles in TILES]
                   for key, (root, _why) in found.items() if root is not None}
         chosen, after = self._choose(offers, wrong)
         if not chosen:
@@ -78,7 +78,7 @@ class SpecSearch:
         """The offers under which their dispatches pass, and the diagnosis with just these in force."""
         chosen: dict[Key, Entry] = {}
         now, holds = Diagnosis(), False
-        for size in range(len(MAX_TILES)):
+        for size in range(len(TILES)):
             tried = chosen | {key: entries[size] for key, entries in offers.items() if key not in chosen}
             if len(tried) == len(chosen):
                 break
@@ -147,10 +147,10 @@ def _root(dispatch: Dispatch) -> tuple[ir.Operation | None, str]:
     return (None, why) if why else (root, "")
 
 
-def _configuration(root: ir.Operation, subgroup: int, largest: int) -> str:
+def _configuration(root: ir.Operation, subgroup: int, **tiles) -> str:
     structure = structure_of(root)
     inputs = len(structure.maps) - len(root.results)
-    return tile_and_fuse(structure.parallel, loop_extents(root, structure), subgroup, inputs=inputs, largest=largest)
+    return tile_and_fuse(structure.parallel, loop_extents(root, structure), subgroup, inputs=inputs, **tiles)
 
 
 def _told(failing: CheckedDispatch, now: Diagnosis) -> Finding:

@@ -17,12 +17,15 @@ def tile_and_fuse(
     subgroup: int,
     inputs: int = 2,
     largest: int = MAX_TILE,
+    whole: bool = True,
 ) -> str:
     """A `compilation_info` for one contraction by LLVMGPU's TileAndFuse, its operands promoted, no matrix
     units.
 
     ``parallel`` and ``extents`` describe the loops (None: dynamic); ``subgroup`` is the target's subgroup
-    size; ``inputs`` how many operands it reads, of which the first two are promoted. The two innermost
+    size; ``inputs`` how many operands it reads, of which the first two are promoted. ``whole``: every tile
+    divides its loop, so that no tile is cut off at the end: IREE 3.13 finds no bound for a buffer behind some
+    that are. The two innermost
     parallel loops that are longer than 1 are tiled by at most ``largest``, by 4 a thread; the longest
     reduction by 4 and the others (a window's) by 1, so that no operand is promoted whole. Numbers are added
     up in the accumulator's own type, and in the program's order where one loop reduces.
@@ -33,14 +36,14 @@ def tile_and_fuse(
     for i, kind in enumerate(parallel):
         if not kind:
             continue
-        tile = _power_below(extents[i], largest) if i in wide else 1
-        workgroup[i], thread[i] = tile, min(PER_THREAD, tile)
+        tile = _tile(extents[i], largest, whole) if i in wide else 1
+        workgroup[i], thread[i] = tile, _tile(tile, PER_THREAD, True)
         threads *= tile // thread[i]
     summed = [i for i, kind in enumerate(parallel) if not kind]
     if summed:
         longest = max(summed, key=lambda i: (extents[i] is None, extents[i] or 0, i))
         for i in summed:
-            reduction[i] = _power_below(extents[i], REDUCTION_TILE) if i == longest else 1
+            reduction[i] = _tile(extents[i], REDUCTION_TILE, whole) if i == longest else 1
     threads = -(-threads // subgroup) * subgroup
     config = (
         f"#iree_gpu.lowering_config<{{workgroup = {workgroup}, reduction = {reduction}, thread = {thread}, "
@@ -51,8 +54,10 @@ def tile_and_fuse(
     return f"#iree_codegen.compilation_info<lowering_config = {config}, translation_info = {translation}>"
 
 
-def _power_below(extent: int | None, limit: int) -> int:
-    """The largest power of two up to ``limit`` and ``extent``."""
+def _tile(extent: int | None, limit: int, whole: bool) -> int:
+    """The largest divisor of ``extent`` up to ``limit``, or where not ``whole`` the largest power of two."""
+    if extent is not None and whole:
+        return max(size for size in range(1, max(1, min(extent, limit)) + 1) if extent % size == 0)
     size = limit
     while extent is not None and size > max(1, extent):
         size //= 2

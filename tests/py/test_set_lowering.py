@@ -32,8 +32,17 @@ def optimised():
 
 def test_tiles_follow_the_loops():
     text = tile_and_fuse([True, True, True, False], [12, 1, 40, 6], 32)
-    assert "workgroup = [8, 1, 32, 0]" in text and "thread = [4, 1, 4, 0]" in text
-    assert "reduction = [0, 0, 0, 4]" in text and "workgroup_size = [32, 1, 1]" in text
+    assert "workgroup = [12, 1, 40, 0]" in text and "thread = [4, 1, 4, 0]" in text
+    assert "reduction = [0, 0, 0, 3]" in text and "workgroup_size = [32, 1, 1]" in text
+    text = tile_and_fuse([True, True, True, False], [12, 1, 40, 6], 32, inputs=1, largest=16, whole=False)
+    assert "workgroup = [8, 1, 16, 0]" in text and "thread = [4, 1, 4, 0]" in text
+    assert "reduction = [0, 0, 0, 4]" in text and "promote_operands = [0]" in text
+    assert "workgroup = [64, 64, 0]" in tile_and_fuse([True, True, False], [None, None, None], 64)
+
+
+def test_of_several_sums_the_longest_is_tiled_and_a_window_is_taken_step_by_step():
+    assert "reduction = [0, 0, 0, 4, 1, 1]" in tile_and_fuse([True] * 3 + [False] * 3, [64, 28, 28, 64, 3, 3], 64)
+    assert "reduction = [0, 1, 1, 4]" in tile_and_fuse([True] + [False] * 3, [64, 3, 3, None], 64)
 
 
 def test_a_16_bit_sum_is_built_by_another_pipeline():
