@@ -206,6 +206,12 @@ _rule(
     "`--emit-mlir=FILE` writes the repaired module, which stock iree-compile takes from global optimisation on.",
 )
 _rule(
+    "FIS123", "not-by-element", "an op cannot read its inputs element by element",
+    "`fissile-read-by-element` was told to let an op read by `tensor.extract` in its body, and it cannot.",
+    "The op has no body (linalg.softmax), or reads no tensor: indices count the linalg ops of the module in program order.",
+    "Leave the op out of `ops`.",
+)
+_rule(
     "FIS150", "baseline-grown", "a dispatch needs more on-chip memory than the baseline says",
     "`fissile check --baseline FILE` compares the bytes of every dispatch with those that were recorded, and one grew.",
     "A change of the model, of the target or of IREE fused or tiled it in another way.",

@@ -28,6 +28,7 @@ BUILT_IN: dict[str, str] = {
     "fissile-lower-storage": "fissile.passes.remedies.lower_storage",
     "fissile-pack-narrow-storage": "fissile.passes.remedies.pack_narrow_storage",
     "fissile-place-boundaries": "fissile.passes.remedies.place_boundaries",
+    "fissile-read-by-element": "fissile.passes.remedies.read_by_element",
     "fissile-set-lowering": "fissile.passes.remedies.set_lowering",
     "fissile-trim-borders": "fissile.passes.remedies.trim_borders",
     "fissile-widen-accumulators": "fissile.passes.remedies.widen_accumulators",

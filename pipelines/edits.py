@@ -11,6 +11,7 @@ from fissile.passes.remedies.decompose_softmax import DecomposeSoftmax, decompos
 from fissile.passes.remedies.fold_producers import FoldProducers, fold_producers
 from fissile.passes.remedies.lower_boundaries import LowerBoundaries
 from fissile.passes.remedies.place_boundaries import PlaceBoundaries, place_boundaries
+from fissile.passes.remedies.read_by_element import ReadByElement, read_by_element
 from fissile.passes.remedies.set_lowering import SetLowering, set_lowering
 from fissile.passes.remedies.widen_accumulators import WidenAccumulators, widen_accumulators
 from iree.compiler import ir
@@ -19,10 +20,11 @@ from fissile.finding import Finding, Help, Severity
 
 from .session import Module
 
-CUT, DECOMPOSE, WIDEN, CONFIGURE, FOLD = (
+CUT, DECOMPOSE, WIDEN, CONFIGURE, FOLD, BY_ELEMENT = (
     PlaceBoundaries.name, DecomposeSoftmax.name, WidenAccumulators.name, SetLowering.name, FoldProducers.name,
+    ReadByElement.name,
 )
-REMEDIES = (CUT, DECOMPOSE, WIDEN, CONFIGURE, FOLD)
+REMEDIES = (CUT, DECOMPOSE, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
 
 
 @dataclass(frozen=True, order=True)
@@ -46,12 +48,12 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
     chosen = sorted(set(wanted))
     if not chosen:
         return
-    for remedy in (LowerBoundaries, DecomposeSoftmax, WidenAccumulators, SetLowering, FoldProducers):
+    for remedy in (LowerBoundaries, DecomposeSoftmax, WidenAccumulators, SetLowering, FoldProducers, ReadByElement):
         load_dialects(module.op.context, remedy.dialects)
     known = source_ops(module.op)
     by_remedy = {remedy: [known[e.op] for e in chosen if e.remedy == remedy] for remedy in REMEDIES}
-    # Boundaries and configurations leave every op in place, decomposing and widening replace the chosen ops, folding
-    # their consumers: in this order an op that is still to be edited is still there.
+    # Boundaries and configurations leave every op in place, decomposing, widening and reading by element replace the chosen
+    # ops, folding their consumers: in this order an op that is still to be edited is still there.
     with module.op.context, ir.Location.unknown():
         for edit in chosen:
             if edit.remedy == CONFIGURE:
@@ -60,6 +62,7 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
         for op in by_remedy[DECOMPOSE]:
             decompose_softmax(op)
         widen_accumulators(by_remedy[WIDEN])
+        read_by_element(by_remedy[BY_ELEMENT])
         fold_producers(by_remedy[FOLD])
         LowerBoundaries().run(module.op, lambda finding: None)
 

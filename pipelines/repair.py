@@ -14,6 +14,7 @@ from fissile.passes.analysis.producers import ProducerGraph
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops
 from fissile.passes.analysis.structure import loop_extents, structure_of
 from fissile.passes.checks.recomputation import check_recomputation, worth_cutting
+from fissile.passes.remedies.read_by_element import why_not_by_element
 from fissile.passes.remedies.widen_accumulators import why_not
 
 from fissile.finding import Finding, Severity
@@ -21,7 +22,7 @@ from fissile.quantity import Bytes
 
 from .cut_search import Candidate, translate, trial_sets
 from .dispatch_check import CheckedDispatch, DispatchChecker
-from .edits import CONFIGURE, CUT, DECOMPOSE, FOLD, WIDEN, Edit, apply_edits, edits
+from .edits import BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, FOLD, WIDEN, Edit, apply_edits, edits
 from .iree.lowerings import tile_and_fuse
 from .iree.names import CONFIGURABLE_BACKENDS, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT
 from .itinerary import Itinerary
@@ -183,6 +184,15 @@ class Repairer:
             yield edits(FOLD, producers)
         if len(producers) > 1:
             yield from (edits(FOLD, (tag,)) for tag in producers)
+        yield from self._by_element(failing, tags)
+
+    def _by_element(self, failing: CheckedDispatch, tags: Sequence[int]) -> Iterator[tuple[Edit, ...]]:
+        """What always generates code, last: the root reads by element, then every op of the dispatch."""
+        able = [tag for tag in tags if not why_not_by_element(self._graph.ops[tag])]
+        if failing.dispatch.root in able and len(able) > 1:
+            yield edits(BY_ELEMENT, (failing.dispatch.root,))
+        if able:
+            yield edits(BY_ELEMENT, able)
 
     def _configured(self, failing: CheckedDispatch) -> tuple[Edit, ...]:
         """The root of ``failing`` with tiles that always generate code, for targets that take a configuration."""

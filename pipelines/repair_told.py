@@ -10,7 +10,7 @@ from fissile.passes.analysis.provenance import SourceOp
 from fissile.finding import Finding, Help, Severity
 from fissile.quantity import Bytes, total
 
-from .edits import CONFIGURE, CUT, DECOMPOSE, FOLD, WIDEN, Edit, edits, passes_of
+from .edits import BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, FOLD, WIDEN, Edit, edits, passes_of
 from .repair_case import Case, Diagnosis
 
 _DONE = {
@@ -19,6 +19,7 @@ _DONE = {
     WIDEN: "accumulated {ops} in f32",
     CONFIGURE: "gave {ops} tiles of its own, without matrix units",
     FOLD: "computed {ops} inside the consumer's body",
+    BY_ELEMENT: "computed {ops} element by element, without vectors",
 }
 _TO_DO = {"kept": "keep", "computed": "compute", "accumulated": "accumulate", "gave": "give"}
 
@@ -69,6 +70,8 @@ class RepairTold:
             facts.append(("costs", f"{_more(before, after)}; {through} written once to global memory, then read by tile"))
         elif any(edit.remedy == FOLD for edit in spread):
             facts.append(("costs", "no intermediate; evaluated for every use, and matrix units are not used"))
+        elif any(edit.remedy == BY_ELEMENT for edit in spread):
+            facts.append(("costs", f"{_more(before, after)}; every operand is read from memory for every use, no vectors"))
         if any(edit.remedy == WIDEN for edit in spread):
             facts.append(("rounding", "one 16-bit rounding at the end instead of one per term: closer to the exact sum"))
         alike = len(case.families) - 1

@@ -18,6 +18,7 @@ from fissile.passes.definition import Contract, Pass, PassFailed, option, regist
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
 from .place_boundaries import bit_extending_producers
+from .rebuilt_ops import copy_into, discardable_attributes, element_type
 
 
 @dataclass(frozen=True)
@@ -201,9 +202,9 @@ class _Fold:
             new = linalg.GenericOp([r.type for r in consumer.results], operands[: len(operands) - outputs],
                                    operands[len(operands) - outputs:], maps_attribute(self._maps),
                                    self._target.iterators_attribute)
-            for named in _discardable(consumer):
+            for named in discardable_attributes(consumer):
                 new.operation.attributes[named.name] = named.attr
-            block = new.regions[0].blocks.append(*[_element(v.type) for v in operands])
+            block = new.regions[0].blocks.append(*[element_type(v.type) for v in operands])
             with ir.InsertionPoint(block):
                 self._body(block)
         for old, result in zip(list(consumer.results), new.results):
@@ -231,10 +232,7 @@ class _Fold:
             own = [linalg.IndexOp(i).result for i in range(self._target.loops)]
             values[op.results[0]] = affine.apply(ir.AffineMap.get(self._target.loops, 0, [loop]), own)
             return
-        new = op.clone()
-        _remap(new, values)
-        for before, after in zip(op.results, new.results):
-            values[before] = after
+        copy_into(op, values)
 
     def _reads(self, operand: int) -> bool:
         """Whether the body uses the operand; an output that is only written is left behind."""
@@ -255,25 +253,3 @@ def _needed(ops: Sequence[ir.Operation], value: ir.Value) -> list[ir.Operation]:
             wanted.update(op.operands)
             chosen.append(op)
     return chosen[::-1]
-
-
-def _remap(op: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
-    """Replaces the operands of ``op``, and of the ops in its regions, by what stands for them."""
-    for position, operand in enumerate(op.operands):
-        if operand in values:
-            op.operands[position] = values[operand]
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                _remap(inner.operation, values)
-
-
-def _discardable(op: ir.Operation) -> list[ir.NamedAttribute]:
-    """Attributes that are not the op's own: those of another dialect (`dialect.name`), or with a leading
-    `_`."""
-    named = [op.attributes[i] for i in range(len(op.attributes))]
-    return [n for n in named if n.name.startswith("_") or "." in n.name and not n.name.startswith("linalg.")]
-
-
-def _element(kind: ir.Type) -> ir.Type:
-    return kind.element_type if isinstance(kind, ir.RankedTensorType) else kind

@@ -19,6 +19,7 @@ from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
 from .elementwise_on_words import ReadByWords, build_by_words, reads_by_words
 from .packed_words import pack, unpack
+from .rebuilt_ops import element_type
 from .widened_scalars import CannotWiden, ScalarWidener
 
 MOVERS = (
@@ -214,7 +215,7 @@ class _Packing:
         new = linalg.GenericOp(
             results, inputs, inits, structure.maps_attribute, structure.iterators_attribute
         )
-        block = new.regions[0].blocks.append(*[_element(v.type) for v in operands])
+        block = new.regions[0].blocks.append(*[element_type(v.type) for v in operands])
         with ir.InsertionPoint(block):
             linalg.YieldOp(self._body(op, block.arguments))
         self._replace(op, new.operation.results)
@@ -300,12 +301,8 @@ def _ops_in(op: ir.Operation) -> list[ir.Operation]:
     return [inner.operation for region in op.regions for block in region.blocks for inner in block.operations]
 
 
-def _element(kind: ir.Type) -> ir.Type:
-    return kind.element_type if isinstance(kind, ir.RankedTensorType) else kind
-
-
 def _is_float(kind: ir.Type) -> bool:
-    return isinstance(_element(kind), ir.FloatType)
+    return isinstance(element_type(kind), ir.FloatType)
 
 
 def _refusal(inner: ir.Operation, outer: ir.Operation) -> Finding:
