@@ -131,6 +131,19 @@ _rule(
     "fissile cuts the producer off by a fusion boundary, so that the tile goes through global memory.",
 )
 _rule(
+    "FIS112",
+    "misplaced-vectors",
+    "the numbers will be wrong: vectors are read or written beside their place",
+    "A dispatch reads or writes a slice of a buffer by vectors, and the slice begins between two vectors. The vectors land at the "
+    "column before. The module compiles and runs.",
+    "IREE 3.13's SPIR-V code generation makes the buffer's elements vectors and divides the last index by their size without asking "
+    "whether it is a multiple (SPIRVVectorizeLoadStore). A 1x1 convolution whose result is padded for the next convolution does "
+    "this: 17388 of 20736 values of a plain f32 one were wrong.",
+    "fissile keeps the slice out of the dispatch by a fusion boundary: it is copied by a dispatch of its own.",
+    example="linalg.generic (a 1x1 convolution, NCHW), then tensor.insert_slice at [0, 1, 1] into a fill, target Vulkan",
+    repaired="the convolution, `fissile.boundary`, then the tensor.insert_slice",
+)
+_rule(
     "FIS113", "not-packed", "an op on narrow elements has no 32-bit form",
     "The target's storage buffers hold 32-bit words only, so narrow elements have to be packed into words, and an op "
     "that reads or writes them is none that `fissile-pack-narrow-storage` can compute in 32 bits.",

@@ -15,6 +15,7 @@ from fissile.passes.analysis.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.predict import predict
 from fissile.passes.analysis.prediction import Prediction
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops
+from fissile.passes.analysis.vector_alignment import may_misplace
 from fissile.passes.checks.limit_agreement import check_limit
 from fissile.passes.checks.narrow_storage import check_narrow_storage
 from fissile.passes.definition import PassFailed
@@ -29,7 +30,13 @@ from . import baseline as baselines
 from .compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from .failures import rejected
 from .guard import GUARDED_AT, guard, strips_asserts
-from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, LOWERING_PIPELINES, RACING_CODEGEN
+from .iree.names import (
+    BOUNDARIES_PLACED_AT,
+    DISPATCHES_CONFIGURED_AT,
+    LOWERING_PIPELINES,
+    RACING_CODEGEN,
+    VECTOR_MOVING_BACKENDS,
+)
 from .iree.targets import LAST_SHARED_PHASE, flags_for
 from .itinerary import Itinerary, Stop
 from .measured import Measured, between, facts_of, findings_of
@@ -217,9 +224,12 @@ class _Check:
                 continue
             if self._needs_probe(prediction, target):
                 asked[dispatch.fingerprint] = dispatch
-            elif self.mode == "auto" and dispatch.codegen in RACING_CODEGEN and prediction.buffers:
-                # A tile that is handed over in shared memory: is there a barrier? 0.02 s each, so in this
-                # process.
+            elif self.mode == "auto" and (
+                dispatch.codegen in RACING_CODEGEN and prediction.buffers
+                or dispatch.target.backend in VECTOR_MOVING_BACKENDS and may_misplace(dispatch.inner_module())
+            ):
+                # A tile that is handed over in shared memory: is there a barrier? A slice: do vectors begin with
+                # it? 0.02 s each, so in this process.
                 results[dispatch.fingerprint] = ProbeResult(probe(dispatch), None, 0.0)
         if asked:
             with ProbePool(self.flags, self.timeout) as pool:

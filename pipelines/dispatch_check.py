@@ -1,4 +1,4 @@
-"""Every question asked of one dispatch, in one place: does it generate code, fit, and share memory safely?"""
+"""Every question asked of one dispatch, in one place: does it generate code, fit, and address and share memory safely?"""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from fissile.passes.analysis.footprint import Allocation, Footprint
 from fissile.passes.analysis.predict import predict
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.analysis.recomputation import Recomputed, recomputed_producers
+from fissile.passes.analysis.vector_alignment import may_misplace
 from fissile.passes.checks.codegen_failure import check_codegen
+from fissile.passes.checks.misplaced_vectors import check_vector_places
 from fissile.passes.checks.workgroup_fit import check_fit, stricter_device
 from fissile.passes.checks.workgroup_race import check_races
 
@@ -25,6 +27,7 @@ from .iree.names import (
     RACING_CODEGEN,
     RECOMPUTING_BACKENDS,
     SIGN_LOSING_BACKENDS,
+    VECTOR_MOVING_BACKENDS,
 )
 from .probe import probe
 from .probe_pool import ProbePool, ProbeResult
@@ -87,6 +90,7 @@ def _finding(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp]) -
     return (
         check_fit(dispatch, probed.footprint, ops)
         or _failure(dispatch, probed.failure, ops)
+        or check_vector_places(dispatch, probed.misplaced, ops)
         or check_races(dispatch, probed.races, ops)
         or _failure(dispatch, result.converted, ops)
     )
@@ -108,6 +112,15 @@ def shares_workgroup_memory(module: Module) -> bool:
         probe(dispatch).races
         for dispatch in dispatches(module.op)
         if dispatch.target.backend == "vulkan-spirv" and dispatch.codegen in RACING_CODEGEN
+    )
+
+
+def misplaces_vectors(module: Module) -> bool:
+    """Whether a dispatch would read or write vectors beside their place: asked only of those with a slice that may."""
+    return any(
+        probe(dispatch).misplaced
+        for dispatch in dispatches(module.op)
+        if dispatch.target.backend in VECTOR_MOVING_BACKENDS and may_misplace(dispatch.inner_module())
     )
 
 

@@ -28,6 +28,13 @@ class RaceFound(FissileError):
         super().__init__("a dispatch shares workgroup memory without a barrier")
 
 
+class VectorsMisplaced(FissileError):
+    """The straight compile would succeed, and its program would read and write elements beside the right ones."""
+
+    def __init__(self) -> None:
+        super().__init__("a dispatch reads or writes vectors beside their place")
+
+
 class StraightEnded(FissileError):
     """The straight compile crashed or did not end; its process is gone."""
 
@@ -46,7 +53,7 @@ class NarrowStorage(FissileError):
         super().__init__("the target's storage cannot hold the program's narrow elements")
 
 
-Failure = PhaseFailed | TooLargeForDevice | RaceFound | StraightEnded | TuningAsked | NarrowStorage
+Failure = PhaseFailed | TooLargeForDevice | RaceFound | VectorsMisplaced | StraightEnded | TuningAsked | NarrowStorage
 
 
 def rejected(failure: Failure) -> Finding:

@@ -15,7 +15,7 @@ from fissile.report import Report
 
 from . import reduction
 from .compile_run import CompileRun
-from .dispatch_check import exceeds_device, shares_workgroup_memory
+from .dispatch_check import exceeds_device, misplaces_vectors, shares_workgroup_memory
 from .emitted_spec import nothing_to_write
 from .failures import (
     Failure,
@@ -24,6 +24,7 @@ from .failures import (
     StraightEnded,
     TooLargeForDevice,
     TuningAsked,
+    VectorsMisplaced,
     rejected,
     suggested,
 )
@@ -126,6 +127,8 @@ class GuardedCompile:
                         return findings, NarrowStorage()
                     if exceeds_device(module):
                         return findings, TooLargeForDevice()
+                    if misplaces_vectors(module):
+                        return findings, VectorsMisplaced()
                     if shares_workgroup_memory(module):
                         return findings, RaceFound()
                     if may_recompute(module):

@@ -10,6 +10,7 @@ from fissile.passes.analysis.footprint import STACK, WORKGROUP, Footprint
 from fissile.passes.analysis.prediction import Prediction
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.checks.codegen_failure import check_codegen
+from fissile.passes.checks.misplaced_vectors import check_vector_places
 from fissile.passes.checks.workgroup_fit import check_fit
 from fissile.passes.checks.workgroup_prediction import check_agreement, check_prediction
 from fissile.passes.checks.workgroup_race import check_races
@@ -87,6 +88,8 @@ def _codegen(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp]) -
     if result.ended:
         code = "FIS106" if result.ended == "timed out" else "FIS107"
         return check_codegen(dispatch, code, said.message, said.text, (), ops)
+    if said is None and result.probed.misplaced:
+        return check_vector_places(dispatch, result.probed.misplaced, ops)
     if said is None and result.probed.races:
         return check_races(dispatch, result.probed.races, ops)
     said = said or result.converted

@@ -12,12 +12,18 @@ from fissile.passes.analysis.footprint import Allocation, Footprint, read_footpr
 from fissile.passes.analysis.lost_sign import lost_signs
 from fissile.passes.analysis.provenance import TAG_FILE, places_in, tags_in
 from fissile.passes.analysis.sharing import unsynchronised
+from fissile.passes.analysis.vector_alignment import misplaced_vectors
 from iree.compiler import ir
 from iree.compiler.passmanager import PassManager
 
 from .diagnostics import Diagnostic, parse_diagnostic
 from .iree.names import (
-    CONVERSION_PIPELINES, LOWERING_PIPELINES, SIGN_LOSING_BACKENDS, WORKGROUP_ALLOCATION_ALIGNMENT,
+    CONVERSION_PIPELINES,
+    LOWERING_PIPELINES,
+    SIGN_LOSING_BACKENDS,
+    VECTOR_MOVING_BACKENDS,
+    VIEWS_FOLDED,
+    WORKGROUP_ALLOCATION_ALIGNMENT,
 )
 
 
@@ -27,13 +33,15 @@ class Probed:
 
     ``footprint`` holds the buffers at the point where code generation ended: after the resource check, or where it
     failed. ``failure`` is its first error, None where it went through. ``races`` are buffers that threads share
-    with no barrier; ``lost_signs`` are element types whose sign extension goes wrong (SPIR-V).
+    with no barrier; ``lost_signs`` are element types whose sign extension goes wrong, ``misplaced`` types of buffers whose
+    vectors are read or written beside their place (SPIR-V).
     """
 
     footprint: Footprint
     failure: Diagnostic | None
     races: tuple[Allocation, ...] = ()
     lost_signs: tuple[str, ...] = ()
+    misplaced: tuple[str, ...] = ()
 
 
 def probe(dispatch: Dispatch) -> Probed:
@@ -48,7 +56,10 @@ def probe(dispatch: Dispatch) -> Probed:
     alignment = WORKGROUP_ALLOCATION_ALIGNMENT.get(backend, 1)
     races = () if failure else unsynchronised(inner, alignment)
     lost = lost_signs(inner) if backend in SIGN_LOSING_BACKENDS and not failure else ()
-    return Probed(read_footprint(inner, alignment), failure, races, lost)
+    footprint = read_footprint(inner, alignment)
+    # Last, since it changes the copy; a failure of it is none of the program.
+    moving = backend in VECTOR_MOVING_BACKENDS and not failure and copy.generate(VIEWS_FOLDED) is None
+    return Probed(footprint, failure, races, lost, misplaced_vectors(inner) if moving else ())
 
 
 def convert(dispatch: Dispatch) -> Diagnostic | None:

@@ -85,7 +85,8 @@ class ProbePool:
                 probed = answer["probed"]
                 races = tuple(decode_allocation(a) for a in probed["races"])
                 return ProbeResult(
-                    Probed(decode_footprint(probed["footprint"]), decode_diagnostic(probed["failure"]), races),
+                    Probed(decode_footprint(probed["footprint"]), decode_diagnostic(probed["failure"]), races,
+                           misplaced=tuple(probed["misplaced"])),
                     decode_diagnostic(answer["converted"]), seconds)
             server.end()
             server = None

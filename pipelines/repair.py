@@ -210,7 +210,9 @@ class Repairer:
         root = failing.dispatch.root
         found = []
         for tag in tags:
-            if self._graph.ops[tag].name == "linalg.fill" or not self._graph.reaches(tag, tags):
+            # What follows the last source op (a slice that is stored elsewhere) can be cut off as well.
+            last = failing.finding.code == "FIS112"
+            if self._graph.ops[tag].name == "linalg.fill" or not (last or self._graph.reaches(tag, tags)):
                 continue
             crossing = self._graph.result_bytes(tag)
             found.append(

@@ -74,6 +74,12 @@ CONFIGURABLE_BACKENDS = ("rocm", "cuda")
 SIGN_LOSING_BACKENDS = ("vulkan-spirv",)
 """Backends that rewrite the sign extension of a bitcast into a zero extension (ConvertToSPIRV, 3.13)."""
 
+VECTOR_MOVING_BACKENDS = ("vulkan-spirv",)
+"""Backends that divide the last index of a vector transfer by the vector's size (SPIRVVectorizeLoadStore, 3.13)."""
+
+VIEWS_FOLDED = "builtin.module(canonicalize,cse,func.func(fold-memref-alias-ops),canonicalize,cse)"
+"""What stands between a SPIR-V lowering pipeline without its last part and that pass (addMemRefLoweringPasses)."""
+
 PREPROCESSING_FLAG = "iree-preprocessing-pass-pipeline"
 
 DRIVER_FLAGS = {
