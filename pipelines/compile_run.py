@@ -47,18 +47,22 @@ STDIN_NAME = "<stdin>"
 class CompileRun:
     """What every step of one compile shares. ``output`` is the temporary file that the caller moves into place.
 
-    ``spooled_input`` holds what came from standard input, where the request's input is "-".
+    ``spooled_input`` holds what came from standard input, where the request's input is "-". ``scratch`` is a folder
+    that is gone with the compile, however it ends.
     """
 
-    def __init__(self, request: CompileRequest, output: Path, spooled_input: Path | None = None) -> None:
+    def __init__(self, request: CompileRequest, output: Path, spooled_input: Path | None = None,
+                 scratch: Path | None = None) -> None:
         self.request = request
         self.output = output
+        self.scratch = scratch or output.parent
         self.input = spooled_input or Path(request.input)
         self.input_name = STDIN_NAME if spooled_input else ""
         self.seconds: dict[str, float] = {}
         self.facts: dict[str, object] = {}
         self.backends: tuple[str, ...] = ()
         self.guarded: tuple[Finding, ...] = ()
+        self._origin: tuple[Module, tuple[Finding, ...]] | None = None
         self.session = Session(verify_ir=request.verify_ir, dump_phases_to=request.dump_phases_to)
         if request.remarks_filter:
             self.session.remarks(request.remarks_filter, request.remarks_file)
@@ -70,6 +74,20 @@ class CompileRun:
         if phase_index(module.phase) >= phase_index(BOUNDARIES_PLACED_AT):
             stop_on_leftovers(module)
         return module
+
+    def keep_origin(self, module: Module, told: Iterable[Finding]) -> None:
+        """Keeps a copy of ``module``, which has just reached the phase that boundaries are placed at."""
+        self._origin = (module.clone(), tuple(told))
+
+    def origin(self) -> tuple[Module, tuple[Finding, ...]]:
+        """The program where boundaries are placed, and what was found on its way there. To be cloned, not changed."""
+        if self._origin is None:
+            module = self.parse()
+            self._origin = (module, tuple(self.itinerary.advance(module, BOUNDARIES_PLACED_AT)))
+        return self._origin
+
+    def forget_origin(self) -> None:
+        self._origin = None
 
     def write(self, module: Module) -> None:
         if self.request.compile_to != "end" or self.request.output_format == "vm-asm":

@@ -15,7 +15,7 @@ from fissile.passes.analysis.recomputation import Recomputed, recomputed_produce
 from fissile.passes.analysis.vector_alignment import may_misplace
 from fissile.passes.checks.codegen_failure import check_codegen
 from fissile.passes.checks.misplaced_vectors import check_vector_places
-from fissile.passes.checks.workgroup_fit import check_fit, stricter_device
+from fissile.passes.checks.workgroup_fit import check_fit, limit_of, stricter_device
 from fissile.passes.checks.workgroup_race import check_races
 
 from fissile.finding import Finding
@@ -29,7 +29,7 @@ from .iree.names import (
     SIGN_LOSING_BACKENDS,
     VECTOR_MOVING_BACKENDS,
 )
-from .probe import probe
+from .probe import Probed, probe
 from .probe_pool import ProbePool, ProbeResult
 from .session import Module
 
@@ -52,12 +52,19 @@ class CheckedDispatch:
 class DispatchChecker:
     """Generates code for dispatches in a pool of processes, for each different body once.
 
-    Results of passing dispatches are kept by fingerprint for the life of the checker.
+    Results are kept for the life of the checker: of passing dispatches by fingerprint, of failing ones by fingerprint and
+    source ops, since their findings quote places and locations are no part of the fingerprint.
+
+    ``optimistic``: someone else finds out what is left unasked, by translating all of it in the end. Dispatches of the
+    first module that fit by a prediction without doubts are not asked, and none is converted to LLVM or SPIR-V.
     """
 
-    def __init__(self, pool: ProbePool) -> None:
+    def __init__(self, pool: ProbePool, optimistic: bool = False) -> None:
         self._pool = pool
+        self._optimistic = optimistic
+        self._trusted: set[tuple] | None = None
         self._passed: dict[str, ProbeResult] = {}
+        self._failed: dict[tuple, ProbeResult] = {}
         self.generated = 0
         """How many times code was generated for a dispatch."""
 
@@ -67,19 +74,43 @@ class DispatchChecker:
         A target whose code generation cannot be probed (VMVX, Metal) passes unchecked.
         """
         seen = [d for d in dispatches(module.op) if d.target.backend in LOWERING_PIPELINES]
-        fresh = [d for d in seen if d.fingerprint not in self._passed]
+        if self._trusted is None:
+            self._trusted = {_identity(d) for d in seen if _cleared(d)} if self._optimistic else set()
+        known = self._trusted | self._failed.keys()
+        fresh = [d for d in seen if d.fingerprint not in self._passed and _identity(d) not in known]
         self.generated += len(fresh)
-        results = dict(zip((id(d) for d in fresh), self._pool.probe_all(fresh), strict=True))
+        results = dict(zip((id(d) for d in fresh), self._pool.probe_all(fresh, convert=not self._optimistic), strict=True))
         checked = []
         for dispatch in seen:
-            result = results.get(id(dispatch)) or self._passed[dispatch.fingerprint]
+            asked = results.get(id(dispatch)) or self._passed.get(dispatch.fingerprint)
+            result = asked or self._failed.get(_identity(dispatch), _TRUSTED)
             finding = _finding(dispatch, result, ops)
-            # Locations are no part of the fingerprint, but findings quote them: only a passing result is kept.
-            if finding is None:
+            if result is _TRUSTED:
+                pass
+            elif finding is None:
                 self._passed[dispatch.fingerprint] = result
+            else:
+                self._failed[_identity(dispatch)] = result
             again = recomputed_producers(dispatch) if dispatch.target.backend in RECOMPUTING_BACKENDS else ()
             checked.append(CheckedDispatch(dispatch, result.probed.footprint, finding, result.probed.races, tuple(again)))
         return checked
+
+
+_TRUSTED = ProbeResult(Probed(Footprint(()), None), None, 0.0)
+"""Stands for the answer about a dispatch that was not asked."""
+
+
+def _identity(dispatch: Dispatch) -> tuple:
+    return dispatch.fingerprint, dispatch.variant, dispatch.root, dispatch.tags
+
+
+def _cleared(dispatch: Dispatch) -> bool:
+    """Whether a prediction without doubts says that ``dispatch`` fits, and its code generation makes no races."""
+    limit = limit_of(dispatch)
+    if limit is None or dispatch.codegen in RACING_CODEGEN:
+        return False
+    predicted = predict(read_configured(dispatch))
+    return not predicted.doubts and predicted.total.exceeds(limit.bytes) is False
 
 
 def _finding(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp]) -> Finding | None:
@@ -113,6 +144,18 @@ def shares_workgroup_memory(module: Module) -> bool:
         for dispatch in dispatches(module.op)
         if dispatch.target.backend == "vulkan-spirv" and dispatch.codegen in RACING_CODEGEN
     )
+
+
+def predicted_to_exceed(module: Module) -> bool:
+    """Whether a dispatch will not fit its target by a prediction without doubts: asked before any code is generated."""
+    for dispatch in dispatches(module.op):
+        limit = limit_of(dispatch)
+        if limit is None or dispatch.target.backend not in LOWERING_PIPELINES:
+            continue
+        predicted = predict(read_configured(dispatch))
+        if not predicted.doubts and predicted.total.exceeds(limit.bytes):
+            return True
+    return False
 
 
 def misplaces_vectors(module: Module) -> bool:

@@ -14,6 +14,13 @@ from .repair_told import to_do
 from .session import PhaseFailed, phase_index
 
 
+class PredictedTooLarge(FissileError):
+    """The straight compile would fail, by a prediction: it is not tried, and the repair loop asks code generation."""
+
+    def __init__(self) -> None:
+        super().__init__("a dispatch will need more on-chip memory than its target has")
+
+
 class TooLargeForDevice(FissileError):
     """The straight compile would succeed, and the device could not load a dispatch of it."""
 
@@ -53,7 +60,7 @@ class NarrowStorage(FissileError):
         super().__init__("the target's storage cannot hold the program's narrow elements")
 
 
-Failure = PhaseFailed | TooLargeForDevice | RaceFound | VectorsMisplaced | StraightEnded | TuningAsked | NarrowStorage
+Failure = PhaseFailed | PredictedTooLarge | TooLargeForDevice | RaceFound | VectorsMisplaced | StraightEnded | TuningAsked | NarrowStorage
 
 
 def rejected(failure: Failure) -> Finding:

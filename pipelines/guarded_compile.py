@@ -15,11 +15,12 @@ from fissile.report import Report
 
 from . import reduction
 from .compile_run import CompileRun
-from .dispatch_check import exceeds_device, misplaces_vectors, shares_workgroup_memory
+from .dispatch_check import exceeds_device, misplaces_vectors, predicted_to_exceed, shares_workgroup_memory
 from .emitted_spec import nothing_to_write
 from .failures import (
     Failure,
     NarrowStorage,
+    PredictedTooLarge,
     RaceFound,
     StraightEnded,
     TooLargeForDevice,
@@ -39,13 +40,16 @@ class GuardedCompile:
     """Compiles what ``run`` was asked for.
 
     ``ended`` says how an earlier straight compile of the same request took its process along; it is not tried again
-    then. ``progress`` is told how many dispatches are about to be translated, and 0 when that is over.
+    then. ``progress`` is told how many dispatches are about to be translated, and 0 when that is over; ``watch``
+    the same of dispatches that the repair loop asks in this process (None: it asks in others).
     """
 
-    def __init__(self, run: CompileRun, ended: str = "", progress: Callable[[int], None] = lambda dispatches: None) -> None:
+    def __init__(self, run: CompileRun, ended: str = "", progress: Callable[[int], None] = lambda dispatches: None,
+                 watch: Callable[[int], None] | None = None) -> None:
         self._run = run
         self._ended = ended
         self._progress = progress
+        self._watch = watch
 
     def run(self) -> Report:
         """The whole pipeline; again where what IREE refuses before there are dispatches can be sliced off."""
@@ -56,6 +60,7 @@ class GuardedCompile:
                     if self._run.request.repair == "suggest":
                         return self._run.report([suggested(border) for border in borders])
                     trim_from_now_on(self._run)
+                    self._run.forget_origin()
                     findings, failure = self._compile()
         except PassFailed as refused:
             return self._run.report(refused.findings)
@@ -82,15 +87,14 @@ class GuardedCompile:
             with self._run.step("repair"):
                 # What the first look found holds for the module as it is; a repair looks again at what it makes.
                 kept = findings if self._run.request.repair == "off" and not self._ended else []
-                return [*kept, *Mender(self._run).mend(failure)], None
+                return [*kept, *Mender(self._run, self._progress, self._watch).mend(failure)], None
         except PhaseFailed as failed:
             return [], failed
 
     def reduce(self) -> Report:
         """Writes a small program that fails as the request's input does, instead of compiling it."""
         try:
-            origin = self._run.parse()
-            self._run.itinerary.advance(origin, BOUNDARIES_PLACED_AT)
+            origin, _told = self._run.origin()
             with ProbePool(self._run.request.flags, self._run.request.dispatch_timeout) as pool:
                 reduced = reduction.reduce(self._run.itinerary, origin, pool, self._run.request.dispatch)
         except PhaseFailed as failure:
@@ -105,9 +109,7 @@ class GuardedCompile:
     def _emit_mlir(self) -> None:
         """The module as it is, where it was asked for and nothing had to be repaired."""
         if self._run.request.emit_mlir and self._can_go_back():
-            origin = self._run.parse()
-            self._run.itinerary.advance(origin, BOUNDARIES_PLACED_AT)
-            self._run.emit_mlir(origin)
+            self._run.emit_mlir(self._run.origin()[0])
 
     # --- the straight compile
 
@@ -120,11 +122,16 @@ class GuardedCompile:
         end = self._run.request.compile_to
         try:
             if phase_index(module.phase) < phase_index(DISPATCHES_CONFIGURED_AT) <= phase_index(end):
+                if self._can_go_back():
+                    findings += self._run.itinerary.advance(module, BOUNDARIES_PLACED_AT)
+                    self._run.keep_origin(module, findings)
                 findings += self._run.itinerary.advance(module, DISPATCHES_CONFIGURED_AT)
                 findings += self._run.look(module)
                 if self._can_go_back():
                     if self._run.request.repair == "auto" and any(f.code in ("FIS110", "FIS118") for f in findings):
                         return findings, NarrowStorage()
+                    if predicted_to_exceed(module):
+                        return findings, PredictedTooLarge()
                     if exceeds_device(module):
                         return findings, TooLargeForDevice()
                     if misplaces_vectors(module):
@@ -132,9 +139,7 @@ class GuardedCompile:
                     if shares_workgroup_memory(module):
                         return findings, RaceFound()
                     if may_recompute(module):
-                        origin = self._run.parse()
-                        self._run.itinerary.advance(origin, BOUNDARIES_PLACED_AT)
-                        findings += self._run.slow(origin)
+                        findings += self._run.slow(self._run.origin()[0])
                     if self._run.tuning and any(f.code == "FIS140" for f in findings):
                         return findings, TuningAsked()
                 self._progress(len(dispatches(module.op)))

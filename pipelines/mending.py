@@ -3,38 +3,43 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+
+from fissile.passes.analysis.dispatches import dispatches
 
 from fissile.finding import Finding, Severity
 
 from .compile_run import CompileRun
 from .edits import apply_edits, instead
 from .emitted_spec import emit_spec, not_carried
-from .failures import Failure, StraightEnded, rejected, suggested
-from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, RECOMPUTING_BACKENDS
+from .failures import Failure, NarrowStorage, StraightEnded, rejected, suggested
+from .iree.names import DISPATCHES_CONFIGURED_AT
 from .iree.runtime_flags import RUNTIME_OF_BACKEND
 from .packing import NOT_PACKED, pack
 from .probe_pool import ProbePool
 from .repair import Diagnosis, Repair, Repairer
 from .session import Module, PhaseFailed
-from .spec_search import FoundSpec, SpecSearch
+from .spec_search import FoundSpec, SpecSearch, in_force
 
 
 class Mender:
     """Packs, repairs and finishes one compile, from the phase at which boundaries are placed."""
 
-    def __init__(self, run: CompileRun) -> None:
+    def __init__(self, run: CompileRun, progress: Callable[[int], None],
+                 watch: Callable[[int], None] | None = None) -> None:
         self._run = run
+        self._progress = progress
+        self._watch = watch
 
     def mend(self, failure: Failure) -> list[Finding]:
         """Findings about what was done; the output is written unless one of them is an error."""
-        origin = self._run.parse()
-        told = self._run.itinerary.advance(origin, BOUNDARIES_PLACED_AT)
-        with (ProbePool(self._run.request.flags, self._run.request.dispatch_timeout) as pool,
-              tempfile.TemporaryDirectory(prefix="fissile-specs-") as specs):
-            self._specs = Path(specs)
-            packed = pack(self._run.itinerary, origin) if self._run.request.repair == "auto" else NOT_PACKED
+        origin, told = self._run.origin()
+        # What the straight compile has looked at and found wide enough needs no packing.
+        narrow = self._run.request.repair == "auto" and isinstance(failure, (NarrowStorage, StraightEnded))
+        with ProbePool(self._run.request.flags, self._run.request.dispatch_timeout, watch=self._watch) as pool:
+            packed = pack(self._run.itinerary, origin) if narrow else NOT_PACKED
             if packed.module is not None:
                 findings = self._mend(packed.module, origin, failure, pool)
                 if not any(f.severity is Severity.ERROR for f in findings):
@@ -43,8 +48,23 @@ class Mender:
             return [*told, *packed.refusals, *self._mend(origin, origin, failure, pool)]
 
     def _mend(self, module: Module, original: Module, failure: Failure, pool: ProbePool) -> list[Finding]:
-        """Diagnoses ``module`` (at global optimisation), repairs what fails, and compiles it to the end."""
-        repairer = Repairer(self._run.itinerary, module, pool)
+        """Diagnoses ``module`` (at global optimisation), repairs what fails, and compiles it to the end.
+
+        Where the straight compile was not seen to fail, dispatches that should pass are not asked first: the compile to
+        the end is the answer, and where it is no, every dispatch is asked.
+        """
+        if not isinstance(failure, (PhaseFailed, StraightEnded)):
+            try:
+                return self._mend_once(module, original, failure, pool, True)
+            except PhaseFailed:
+                if self._run.request.emit_tuning_spec:
+                    in_force(self._run.session, "")
+        return self._mend_once(module, original, failure, pool, False)
+
+    def _mend_once(self, module: Module, original: Module, failure: Failure, pool: ProbePool,
+                   optimistic: bool) -> list[Finding]:
+        """Raises PhaseFailed where the repaired module does not compile and ``optimistic`` may be why."""
+        repairer = Repairer(self._run.itinerary, module, pool, optimistic)
         before = repairer.diagnose()
         if before.failed is not None:
             return [rejected(before.failed)]
@@ -58,7 +78,8 @@ class Mender:
         repair = repairer.repair(spec.after if spec else before, tune=self._run.tuning)
         if spec:
             repair = replace(repair, findings=(*repair.findings, *spec.repaired))
-        self._run.facts.update(edits=[f"{edit.remedy} {edit.op}" for edit in repair.edits], rounds=repair.rounds)
+        self._run.facts.update(edits=[f"{edit.remedy} {edit.op}" for edit in repair.edits], rounds=repair.rounds,
+                               generated=repairer.generated)
         if not repair.complete and not repair.only_races_left:
             return list(repair.findings)
         if self._run.request.repair == "suggest":
@@ -66,7 +87,12 @@ class Mender:
         if self._run.request.tune:
             with self._run.step("tune"):
                 repair = self._fastest(module, repairer, repair, before)
-        findings = self._finish(module.clone(), original, repair)
+        try:
+            findings = self._finish(module.clone(), original, repair, repairer.slow(repair.edits))
+        except PhaseFailed as failed:
+            if optimistic:
+                raise
+            return [*repair.findings, rejected(failed)]
         if not self._run.request.emit_tuning_spec or any(f.severity is Severity.ERROR for f in findings):
             return findings
         return [*findings, *self._emit_spec(spec)]
@@ -76,7 +102,7 @@ class Mender:
         if not self._run.request.emit_tuning_spec or not before.failing:
             return None
         with self._run.step("tuning-spec"):
-            return SpecSearch(self._run.itinerary, module, repairer, self._specs).search(before)
+            return SpecSearch(self._run.itinerary, module, repairer, self._run.scratch).search(before)
 
     def _emit_spec(self, spec: FoundSpec | None) -> list[Finding]:
         """Writes the spec that was found, and tells what it does not repair."""
@@ -123,21 +149,24 @@ class Mender:
             told = [instead(f, timed[0].name, wanted) if f.severity is Severity.REPAIRED else f for f in told]
         return replace(repair, edits=wanted, findings=tuple(told))
 
-    def _finish(self, origin: Module, before: Module, repair: Repair) -> list[Finding]:
-        """Edits the real module, which carries no tags, and compiles it to the end; ``before`` is what it computed first."""
+    def _finish(self, origin: Module, before: Module, repair: Repair, slow: list[Finding]) -> list[Finding]:
+        """Edits the real module, which carries no tags, and compiles it to the end.
+
+        ``before`` is what it computed first; ``slow`` tells what is recomputed in it after the repair.
+        """
         original = before.text() if self._run.request.verify else ""
         apply_edits(origin, repair.edits)
         repaired = origin.text() if self._run.request.verify else ""
         self._run.emit_mlir(origin)
         told = list(repair.findings)
+        findings = slow + self._run.itinerary.advance(origin, DISPATCHES_CONFIGURED_AT)
+        findings += self._run.look(origin)
+        self._progress(len(dispatches(origin.op)))
         try:
-            slow = self._run.slow(origin) if RECOMPUTING_BACKENDS[0] in self._run.backends else []
-            findings = slow + self._run.itinerary.advance(origin, DISPATCHES_CONFIGURED_AT)
-            findings += self._run.look(origin)
             findings += self._run.itinerary.advance(origin, self._run.request.compile_to)
-            self._run.write(origin)
-        except PhaseFailed as failure:
-            return [*told, rejected(failure)]
+        finally:
+            self._progress(0)
+        self._run.write(origin)
         if self._run.request.verify:
             from .verification import verify_repair, with_numerics  # NumPy: only where asked
 

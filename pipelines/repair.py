@@ -14,6 +14,7 @@ from fissile.passes.analysis.producers import ProducerGraph
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops
 from fissile.passes.analysis.structure import loop_extents, structure_of
 from fissile.passes.checks.recomputation import check_recomputation, worth_cutting
+from fissile.passes.remedies.decompose_attention import why_not_decomposed
 from fissile.passes.remedies.read_by_element import why_not_by_element
 from fissile.passes.remedies.widen_accumulators import why_not
 
@@ -22,7 +23,7 @@ from fissile.quantity import Bytes
 
 from .cut_search import Candidate, translate, trial_sets
 from .dispatch_check import CheckedDispatch, DispatchChecker
-from .edits import BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, FOLD, WIDEN, Edit, apply_edits, edits
+from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, FOLD, WIDEN, Edit, apply_edits, edits
 from .iree.lowerings import tile_and_fuse
 from .iree.names import CONFIGURABLE_BACKENDS, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT
 from .itinerary import Itinerary
@@ -57,18 +58,34 @@ class Repair:
 class Repairer:
     """Diagnoses and repairs one module, given at phase global-optimization. The module itself is never changed."""
 
-    def __init__(self, itinerary: Itinerary, origin: Module, pool: ProbePool) -> None:
+    def __init__(self, itinerary: Itinerary, origin: Module, pool: ProbePool, optimistic: bool = False) -> None:
         self._itinerary = itinerary
         self._origin = origin
-        self._checker = DispatchChecker(pool)
+        self._checker = DispatchChecker(pool, optimistic)
         self.ops: list[SourceOp] = describe_source_ops(origin.op)
         self._graph = ProducerGraph(origin.op)
         self._rounds = 0
+        self._known: dict[frozenset[Edit], Diagnosis] = {}
         self._cases: list[Case] = []
         self._told = RepairTold(self.ops, self._graph)
 
+    @property
+    def generated(self) -> int:
+        """How many times code was generated for a dispatch."""
+        return self._checker.generated
+
+    def forget(self) -> None:
+        """Diagnoses anew what was diagnosed: the session chooses other configurations from now on."""
+        self._known.clear()
+
     def diagnose(self, wanted: Iterable[Edit] = ()) -> Diagnosis:
-        """Runs a tagged clone, edited as ``wanted``, to configured dispatches and checks each of them."""
+        """Runs a tagged clone, edited as ``wanted``, to configured dispatches and checks each of them; once each."""
+        edited = frozenset(wanted)
+        if edited not in self._known:
+            self._known[edited] = self._diagnose(edited)
+        return self._known[edited]
+
+    def _diagnose(self, wanted: Iterable[Edit]) -> Diagnosis:
         self._rounds += 1
         clone = self._origin.clone()
         tag_source_ops(clone.op)
@@ -80,6 +97,11 @@ class Repairer:
         except PhaseFailed as failure:
             return Diagnosis(failed=failure)
         return Diagnosis(tuple(self._checker.check(clone, self.ops)), tuple(groups))
+
+    def slow(self, wanted: Iterable[Edit]) -> list[Finding]:
+        """FIS140 about producers that are computed again for every use with ``wanted``."""
+        found = (check_recomputation(c.dispatch, c.recomputed, self.ops) for c in self.diagnose(wanted).checked)
+        return [finding for finding in found if finding is not None]
 
     def repair(self, before: Diagnosis, tune: bool = False) -> Repair:
         """Looks for edits that make every dispatch of ``before`` pass; with ``tune`` cuts recomputed producers off too."""
@@ -167,6 +189,11 @@ class Repairer:
         endless = failing.finding.code == "FIS106"
         softmaxes = edits(DECOMPOSE, (tag for tag in tags if self._graph.ops[tag].name == "linalg.softmax"))
         narrow_sums = [tag for tag in tags if not why_not(self._graph.ops[tag])]
+        if attentions := self._attentions(tags):
+            producers = edits(CUT, (c.tag for c in candidates if self._graph.reaches(c.tag, [e.op for e in attentions])))
+            yield attentions
+            if producers:
+                yield (*producers, *attentions)
         if endless and softmaxes:
             yield softmaxes
         for chosen in trial_sets(candidates, self._excess(failing), endless):
@@ -185,6 +212,10 @@ class Repairer:
         if len(producers) > 1:
             yield from (edits(FOLD, (tag,)) for tag in producers)
         yield from self._by_element(failing, tags)
+
+    def _attentions(self, tags: Sequence[int]) -> tuple[Edit, ...]:
+        """Every attention of the dispatch taken apart; first of all, since no boundary around one gives it a schedule."""
+        return edits(ATTENTION_APART, (tag for tag in tags if not why_not_decomposed(self._graph.ops[tag])))
 
     def _by_element(self, failing: CheckedDispatch, tags: Sequence[int]) -> Iterator[tuple[Edit, ...]]:
         """What always generates code, last: the root reads by element, then every op of the dispatch."""

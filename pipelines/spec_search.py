@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,7 @@ from .iree.tuning_specs import CONFIGURATION, Entry, why_unmatchable, write_spec
 from .itinerary import Itinerary
 from .repair import Repairer
 from .repair_case import Diagnosis
-from .session import Module
+from .session import Module, Session
 
 TILES = ({"largest": 64, "whole": True}, {"largest": 64, "whole": False}, {"largest": 16, "whole": True})
 """The tiles that are tried, in this order: those that divide the loops, those that do not, small ones."""
@@ -46,7 +47,7 @@ class FoundSpec:
 class SpecSearch:
     """Looks for a spec for one module (at global optimisation) and leaves it in force in the module's session.
 
-    ``folder`` keeps the files that the session reads: it must outlive the last compile.
+    ``folder`` keeps the files that the session reads; it must outlive the last compile.
     """
 
     def __init__(self, itinerary: Itinerary, module: Module, repairer: Repairer, folder: Path) -> None:
@@ -54,7 +55,6 @@ class SpecSearch:
         self._module = module
         self._repairer = repairer
         self._folder = folder
-        self._files = 0
 
     def search(self, before: Diagnosis) -> FoundSpec:
         """Tries a configuration for each failing dispatch of ``before``, all at once, the next size for those that fail."""
@@ -102,10 +102,16 @@ class SpecSearch:
         """Makes the session read ``text`` as its tuning spec; None: none. IREE keeps what it read by path, so each has its own."""
         file = ""
         if text is not None:
-            self._files += 1
-            file = self._folder / f"spec{self._files}.mlir"
-            file.write_text(text)
-        self._itinerary.session.set_flags([f"--{TUNING_SPEC_FLAG}={file}"])
+            handle, file = tempfile.mkstemp(".mlir", "spec", self._folder)
+            with open(handle, "w") as opened:
+                opened.write(text)
+        in_force(self._itinerary.session, file)
+        self._repairer.forget()
+
+
+def in_force(session: Session, file: str | Path) -> None:
+    """Makes ``session`` read ``file`` as its tuning spec, or none where it is empty."""
+    session.set_flags([f"--{TUNING_SPEC_FLAG}={file}"])
 
 
 def _key(dispatch: Dispatch) -> Key:

@@ -86,7 +86,7 @@ def run_job(job: dict, folder: Path, time_limit: float = 0.0, dispatch_timeout: 
     errors = folder / "stderr"
     cores = max(1, len(os.sched_getaffinity(0)))
     translating, deadline = Path(job["translating"]), time.monotonic() + time_limit if time_limit else math.inf
-    translation_ends = math.inf
+    translation_ends, told_at = math.inf, 0
     with errors.open("wb") as sink:
         process = subprocess.Popen(
             [sys.executable, "-m", "fissile.pipelines.worker", str(job_file), str(os.getpid())],
@@ -100,10 +100,11 @@ def run_job(job: dict, folder: Path, time_limit: float = 0.0, dispatch_timeout: 
                     break
                 except subprocess.TimeoutExpired:
                     now = time.monotonic()
-                    count = int(translating.read_text() or 0) if translating.exists() else 0
+                    count, _asked = _translating(translating)
                     if not count:
                         translation_ends = math.inf
-                    elif dispatch_timeout and translation_ends is math.inf:
+                    elif dispatch_timeout and translating.stat().st_mtime_ns != told_at:
+                        told_at = translating.stat().st_mtime_ns
                         translation_ends = now + dispatch_timeout * math.ceil(count / cores)
                     if now > min(deadline, translation_ends):
                         timed_out, status = True, 124
@@ -114,7 +115,11 @@ def run_job(job: dict, folder: Path, time_limit: float = 0.0, dispatch_timeout: 
 
 
 def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
-    """The straight compile; where it takes its process along, a second worker that asks dispatch by dispatch."""
+    """The straight compile and what follows; where something takes the process along, another worker.
+
+    What the repair loop asked of code generation is asked in processes apart then; after the straight compile itself
+    every dispatch is, and the straight compile is not tried again.
+    """
     job = {"request": request.to_json(), "output": str(output), "result": str(folder / "result.json"),
            "started": str(folder / "started"), "translating": str(folder / "translating")}
     if request.input == "-":
@@ -122,22 +127,30 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
         spooled.write_bytes(sys.stdin.buffer.read())
         job["input"] = str(spooled)
     begin = time.monotonic()
-    end = run_job(job, folder, request.time_limit, request.dispatch_timeout)
-    report = _outcome(job, end, request)
-    if report is not None:
-        return report
-    if not Path(job["started"]).exists():
-        if not end.timed_out:
-            raise _flag_error(end)
-    elif not (request.time_limit and time.monotonic() - begin >= request.time_limit):
-        output.unlink(missing_ok=True)
+    while True:
         left = max(1.0, request.time_limit - (time.monotonic() - begin)) if request.time_limit else 0.0
-        second = run_job(job | {"ended": _how_it_ended(end, request)}, folder, left)
-        report = _outcome(job, second, request)
+        end = run_job(job, folder, left, 0.0 if "ended" in job else request.dispatch_timeout)
+        report = _outcome(job, end, request)
         if report is not None:
             return report
-        end = second
-    return _ended(end, request)
+        if not Path(job["started"]).exists() and not end.timed_out:
+            raise _flag_error(end)
+        late = request.time_limit and time.monotonic() - begin >= request.time_limit
+        if late or "ended" in job or not Path(job["started"]).exists():
+            return _ended(end, request)
+        output.unlink(missing_ok=True)
+        count, asked = _translating(Path(job["translating"]))
+        Path(job["translating"]).unlink(missing_ok=True)
+        if count and asked and "apart" not in job:
+            job["apart"] = True
+        else:
+            job |= {"apart": True, "ended": _how_it_ended(end, request)}
+
+
+def _translating(file: Path) -> tuple[int, bool]:
+    """How many dispatches the worker is translating, and whether the repair loop asked for them."""
+    said = file.read_text().split() if file.exists() else []
+    return (int(said[0]) if said else 0), "asked" in said
 
 
 def _outcome(job: dict, end: WorkerEnd, request: CompileRequest) -> Report | None:

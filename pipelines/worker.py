@@ -57,9 +57,14 @@ def _compile(job: dict) -> dict:
     Path(job["started"]).touch()
     spooled = Path(job["input"]) if job.get("input") else None
     try:
-        run = CompileRun(request, Path(job["output"]), spooled)
-        compile_ = GuardedCompile(run, job.get("ended", ""),
-                                  lambda dispatches: Path(job["translating"]).write_text(str(dispatches)))
+        run = CompileRun(request, Path(job["output"]), spooled, Path(job["result"]).parent)
+        translating = Path(job["translating"])
+        watch = None
+        if request.dispatch_timeout and not job.get("apart"):
+            def watch(dispatches: int) -> None:
+                translating.write_text(f"{dispatches} asked" if dispatches else "")
+        compile_ = GuardedCompile(run, job.get("ended", ""), lambda dispatches: translating.write_text(str(dispatches)),
+                                  watch)
         return (compile_.reduce() if request.task == "reduce" else compile_.run()).to_json()
     except MemoryError:
         raise InternalError("out of memory") from None

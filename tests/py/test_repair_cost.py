@@ -1,0 +1,111 @@
+"""A repair asks code generation no more than it must, and loses nothing by it: what was not asked is found in the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fissile.passes.analysis.footprint import Footprint
+from fissile.pipelines.diagnostics import Diagnostic
+from fissile.pipelines.dispatch_check import DispatchChecker, predicted_to_exceed
+from fissile.pipelines.probe import Probed
+from fissile.pipelines.probe_pool import FEW, ProbePool, ProbeResult
+from fissile.pipelines.session import Session
+from small_programs import ADD, TARGETS, quantised_conv
+from test_set_lowering import MATMUL
+
+BIN = Path(sys.executable).parent
+GFX942 = TARGETS["gfx942"]
+TWO = quantised_conv(size=28, name="large") + """
+func.func @small(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %r = arith.addf %a, %b : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+"""
+
+
+def compiled(folder, text, *words, **environment):
+    (folder / "in.mlir").write_text(text)
+    done = subprocess.run(
+        [BIN / "fissile", "compile", *GFX942, "--format=json", folder / "in.mlir", "-o", folder / "a.vmfb", *words],
+        capture_output=True, text=True, timeout=300, check=False, env=os.environ | environment,
+    )
+    return done.returncode, json.loads(done.stderr[done.stderr.index("{"):])
+
+
+class Recorder:
+    """Stands for a pool: every dispatch generates code but `large`."""
+
+    def __init__(self):
+        self.asked: list[tuple[str, bool]] = []
+
+    def probe_all(self, dispatches, convert=True):
+        self.asked += [(d.name.split("_")[0], convert) for d in dispatches]
+        said = Diagnostic("error", "failed to distribute", "failed to distribute")
+        return [ProbeResult(Probed(Footprint(()), said if "large" in d.name else None), None, 0.0) for d in dispatches]
+
+
+@pytest.fixture(scope="module")
+def module():
+    session = Session(GFX942)
+    made = session.parse_text(TWO)
+    session.run(made, "executable-configurations")
+    return made
+
+
+@pytest.mark.parametrize(("optimistic", "asked"), [(True, [("large", False)]), (False, [("large", True), ("small", True)])])
+def test_what_fits_by_prediction_is_not_asked_and_nothing_is_asked_twice(module, optimistic, asked):
+    pool = Recorder()
+    checker = DispatchChecker(pool, optimistic)
+    first = checker.check(module, [])
+    assert pool.asked == asked
+    again = checker.check(module, [])
+    assert pool.asked == asked and checker.generated == len(asked)
+    for checked in (first, again):
+        assert [(c.dispatch.name.split("_")[0], c.finding is None) for c in checked] == [("large", False), ("small", True)]
+
+
+def test_an_overflow_is_predicted_before_code_is_generated(module):
+    assert predicted_to_exceed(module)
+    session = Session(GFX942)
+    healthy = session.parse_text(ADD)
+    session.run(healthy, "executable-configurations")
+    assert not predicted_to_exceed(healthy)
+
+
+def test_a_few_dispatches_are_asked_here_between_two_calls_and_many_elsewhere(monkeypatch):
+    told = []
+    pool = ProbePool([], deadline=60, watch=told.append)
+    monkeypatch.setattr("fissile.pipelines.probe_pool.probe", lambda dispatch: Probed(Footprint(()), None))
+    monkeypatch.setattr("fissile.pipelines.probe_pool.convert", lambda dispatch: told.append(dispatch))
+    monkeypatch.setattr(pool, "_run", lambda job: "elsewhere")
+    monkeypatch.setattr("fissile.pipelines.probe_pool._standalone", lambda dispatch: "")
+    monkeypatch.setattr("fissile.pipelines.probe_pool._index", lambda dispatch: 0)
+    with pool:
+        assert len(pool.probe_all(["a", "b"])) == 2 and told == [1, "a", 0, 1, "b", 0]
+        assert len(pool.probe_all(["c"], convert=False)) == 1 and told[6:] == [1, 0]
+        assert pool.probe_all(["d"] * (FEW + 1)) == ["elsewhere"] * (FEW + 1) and len(told) == 8
+
+
+def test_a_trusted_dispatch_that_fails_after_all_is_repaired_too(tmp_path):
+    """The convolution is predicted to overflow; that the matmul cannot be distributed shows at the end only."""
+    text = quantised_conv(size=28, name="large") + MATMUL
+    status, report = compiled(tmp_path, text, f"--emit-tuning-spec={tmp_path}/spec.mlir")
+    assert status == 0
+    assert [(f["code"], f["severity"]) for f in report["findings"]] == [("FIS101", "repaired"), ("FIS103", "repaired")]
+    again = subprocess.run([BIN / "iree-compile", *GFX942, tmp_path / "in.mlir", "-o", tmp_path / "s.vmfb",
+                            f"--iree-codegen-tuning-spec-path={tmp_path}/spec.mlir"], capture_output=True, check=False)
+    assert again.returncode == 0 and (tmp_path / "s.vmfb").read_bytes() == (tmp_path / "a.vmfb").read_bytes()
+
+
+@pytest.mark.parametrize("how", ["abort", "hang"])
+def test_a_dispatch_that_takes_the_worker_along_is_asked_in_a_process_apart(tmp_path, how):
+    status, report = compiled(tmp_path, quantised_conv(size=28), "--dispatch-timeout=20", CRASHING_HOW=how,
+                              PYTHONPATH=str(Path(__file__).parent / "crashing_probe"))
+    assert status == 0 and [(f["code"], f["severity"]) for f in report["findings"]] == [("FIS101", "repaired")]
+    assert (tmp_path / "a.vmfb").exists()
