@@ -166,8 +166,10 @@ _rule(
 )
 _rule(
     "FIS116", "not-decomposed", "an op cannot be taken apart",
-    "A pass was told to take an op apart (`fissile-decompose-softmax`) that is not of the kind it knows.",
-    "The index in `ops` names another op: indices count the linalg ops of the module in program order.",
+    "A pass was told to take an op apart (`fissile-decompose-softmax`, `fissile-decompose-attention`) that is not of the kind it "
+    "knows, or has parts that it does not know.",
+    "The index in `ops` names another op: indices count the linalg ops of the module in program order. Or an attention's "
+    "region has an op that means something to IREE's attention only.",
     "Leave the op out of `ops`.",
 )
 _rule(

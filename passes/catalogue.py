@@ -19,6 +19,7 @@ from .definition import Pass, registered_passes
 BUILT_IN: dict[str, str] = {
     "fissile-assert-bounds": "fissile.passes.remedies.assert_bounds",
     "fissile-check-leftovers": "fissile.passes.checks.leftover_ops",
+    "fissile-decompose-attention": "fissile.passes.remedies.decompose_attention",
     "fissile-decompose-softmax": "fissile.passes.remedies.decompose_softmax",
     "fissile-fold-producers": "fissile.passes.remedies.fold_producers",
     "fissile-grow-storage": "fissile.passes.remedies.grow_storage",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fissile.dialect import load_dialects
 from fissile.passes.analysis.provenance import source_ops
+from fissile.passes.remedies.decompose_attention import DecomposeAttention, decompose_attention
 from fissile.passes.remedies.decompose_softmax import DecomposeSoftmax, decompose_softmax
 from fissile.passes.remedies.fold_producers import FoldProducers, fold_producers
 from fissile.passes.remedies.lower_boundaries import LowerBoundaries
@@ -20,11 +21,11 @@ from fissile.finding import Finding, Help, Severity
 
 from .session import Module
 
-CUT, DECOMPOSE, WIDEN, CONFIGURE, FOLD, BY_ELEMENT = (
-    PlaceBoundaries.name, DecomposeSoftmax.name, WidenAccumulators.name, SetLowering.name, FoldProducers.name,
-    ReadByElement.name,
+CUT, DECOMPOSE, ATTENTION_APART, WIDEN, CONFIGURE, FOLD, BY_ELEMENT = (
+    PlaceBoundaries.name, DecomposeSoftmax.name, DecomposeAttention.name, WidenAccumulators.name, SetLowering.name,
+    FoldProducers.name, ReadByElement.name,
 )
-REMEDIES = (CUT, DECOMPOSE, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
+REMEDIES = (CUT, DECOMPOSE, ATTENTION_APART, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
 
 
 @dataclass(frozen=True, order=True)
@@ -48,7 +49,8 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
     chosen = sorted(set(wanted))
     if not chosen:
         return
-    for remedy in (LowerBoundaries, DecomposeSoftmax, WidenAccumulators, SetLowering, FoldProducers, ReadByElement):
+    for remedy in (LowerBoundaries, DecomposeSoftmax, DecomposeAttention, WidenAccumulators, SetLowering, FoldProducers,
+                   ReadByElement):
         load_dialects(module.op.context, remedy.dialects)
     known = source_ops(module.op)
     by_remedy = {remedy: [known[e.op] for e in chosen if e.remedy == remedy] for remedy in REMEDIES}
@@ -61,6 +63,8 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
         place_boundaries(by_remedy[CUT])
         for op in by_remedy[DECOMPOSE]:
             decompose_softmax(op)
+        for op in by_remedy[ATTENTION_APART]:
+            decompose_attention(op)
         widen_accumulators(by_remedy[WIDEN])
         read_by_element(by_remedy[BY_ELEMENT])
         fold_producers(by_remedy[FOLD])

@@ -18,6 +18,8 @@ from .pass_runner import run_pipeline
 from .session import Module, PhaseFailed
 
 PASS = "fissile-pack-narrow-storage"
+ATTENTION_APART = "fissile-decompose-attention"
+"""Comes before: what has narrow elements inside of an attention is packed as any other op, and no SPIR-V target takes one whole."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def pack(itinerary: Itinerary, origin: Module) -> Packed:
     found: list[Finding] = []
     try:
         chosen = f"{PASS}{{types={','.join(lost)}}}" if lost else PASS
-        passes = f"{QUANTISATION_AS_GENERICS},{chosen},fissile-lower-boundaries,canonicalize,cse"
+        passes = f"{QUANTISATION_AS_GENERICS},{ATTENTION_APART},{chosen},fissile-lower-boundaries,canonicalize,cse"
         run_pipeline(f"builtin.module({passes})", packed.op, report=found.append)
         left, _lost = _narrow(itinerary, packed.clone())
     except PassFailed as refused:

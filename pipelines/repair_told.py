@@ -10,12 +10,13 @@ from fissile.passes.analysis.provenance import SourceOp
 from fissile.finding import Finding, Help, Severity
 from fissile.quantity import Bytes, total
 
-from .edits import BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, FOLD, WIDEN, Edit, edits, passes_of
+from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, FOLD, WIDEN, Edit, edits, passes_of
 from .repair_case import Case, Diagnosis
 
 _DONE = {
     CUT: "kept {ops} out of this dispatch, read {them} back by tile",
     DECOMPOSE: "computed {ops} as its parts: maximum, exponentials, sum and quotient",
+    ATTENTION_APART: "computed {ops} as its parts: scores, maxima, exponentials, sums and weighted values",
     WIDEN: "accumulated {ops} in f32",
     CONFIGURE: "gave {ops} tiles of its own, without matrix units",
     FOLD: "computed {ops} inside the consumer's body",

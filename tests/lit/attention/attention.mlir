@@ -1,0 +1,49 @@
+// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-decompose-attention{boundaries=false})' | FileCheck %s
+// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-decompose-attention{ops=0})' | FileCheck %s --check-prefix=CUT
+// RUN: not fissile-opt %s --pass-pipeline='builtin.module(fissile-decompose-attention{ops=1})' 2>&1 | FileCheck %s --check-prefix=OTHER
+
+// OTHER: error[FIS116] linalg.softmax cannot be taken apart as an attention: it is no attention
+
+// A boolean mask that every batch shares, a region of its own, values in 16 bits: rounded once, at the end.
+// CHECK-LABEL: func.func @masked
+// CHECK-SAME:    (%[[Q:.*]]: tensor<2x6x4xf16>, %[[K:.*]]: tensor<2x5x4xf16>, %[[V:.*]]: tensor<2x5x3xf16>, %[[M:.*]]: tensor<6x5xi1>,
+// CHECK:       %[[S:.*]] = linalg.generic {{.*}} ["parallel", "parallel", "parallel", "reduction"]} ins(%[[Q]], %[[K]] :
+// CHECK:       %[[T:.*]] = linalg.generic {{.*}} ins(%[[S]], %{{.*}}, %[[M]] : tensor<2x6x5xf32>, f16, tensor<6x5xi1>)
+// CHECK:         %[[SCALED:.*]] = arith.mulf
+// CHECK:         %[[CAPPED:.*]] = math.tanh %[[SCALED]]
+// CHECK:         arith.select %{{.*}}, %[[CAPPED]],
+// CHECK:       %[[MAX:.*]] = linalg.generic {{.*}} ins(%[[T]] : tensor<2x6x5xf32>) outs(%{{.*}} : tensor<2x6xf32>)
+// CHECK:         arith.maximumf
+// CHECK:       %[[P:.*]] = linalg.generic {{.*}} ins(%[[T]], %[[MAX]] :
+// CHECK:         math.exp
+// CHECK:       %[[SUM:.*]] = linalg.generic {{.*}} ins(%[[P]] : tensor<2x6x5xf32>) outs(%{{.*}} : tensor<2x6xf32>)
+// CHECK:       %[[O:.*]] = linalg.generic {{.*}} ins(%[[P]], %[[V]] :
+// CHECK:       linalg.generic {{.*}} ins(%[[O]], %[[SUM]] :
+// CHECK:         arith.divf
+// CHECK:         arith.truncf
+// CHECK-NOT:   iree_linalg_ext.attention
+
+// CUT-LABEL:   func.func @masked
+// CUT-COUNT-4: fissile.boundary
+// CUT-NOT:     fissile.boundary
+func.func @masked(%q: tensor<2x6x4xf16>, %k: tensor<2x5x4xf16>, %v: tensor<2x5x3xf16>, %m: tensor<6x5xi1>, %e: tensor<2x6x3xf16>) -> tensor<2x6x3xf16> {
+  %scale = arith.constant 0.5 : f16
+  %r = iree_linalg_ext.attention <{indexing_maps = [
+      affine_map<(b, m, n, k, c) -> (b, m, k)>, affine_map<(b, m, n, k, c) -> (b, c, k)>, affine_map<(b, m, n, k, c) -> (b, c, n)>,
+      affine_map<(b, m, n, k, c) -> ()>, affine_map<(b, m, n, k, c) -> (m, c)>, affine_map<(b, m, n, k, c) -> (b, m, n)>]}>
+      ins(%q, %k, %v, %scale, %m : tensor<2x6x4xf16>, tensor<2x5x4xf16>, tensor<2x5x3xf16>, f16, tensor<6x5xi1>)
+      outs(%e : tensor<2x6x3xf16>) {
+  ^bb0(%score: f32):
+    %t = math.tanh %score : f32
+    iree_linalg_ext.yield %t : f32
+  } -> tensor<2x6x3xf16>
+  return %r : tensor<2x6x3xf16>
+}
+
+// The twin: no attention, untouched.
+// CHECK-LABEL: func.func @softmax_only
+// CHECK:       linalg.softmax
+func.func @softmax_only(%x: tensor<2x8xf32>, %e: tensor<2x8xf32>) -> tensor<2x8xf32> {
+  %r = linalg.softmax dimension(1) ins(%x : tensor<2x8xf32>) outs(%e : tensor<2x8xf32>) -> tensor<2x8xf32>
+  return %r : tensor<2x8xf32>
+}
