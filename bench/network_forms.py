@@ -36,7 +36,8 @@ TOLERANCES = {
     "fp16": Tolerance(scaled=0.02, reason="every layer rounds to 11 bits, and sums in another order"),
     "int8": Tolerance(scaled=0.1, reason="a value next to a rounding border falls on either side, in every layer"),
 }
-"""Of the network's outputs, by form. docs/networks.md has what was measured."""
+"""Of the network's outputs, by form. docs/networks.md has what was measured; onnxruntime's own integer kernels differ from
+its float arithmetic by up to 3.6% of the largest output in int8 (resnet50, shufflenet, inception_v1 at 64x64)."""
 
 FORMS = tuple(TOLERANCES)
 
@@ -159,7 +160,10 @@ def half(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def quantised(model: onnx.ModelProto, given: str, seed: int) -> onnx.ModelProto:
-    """int8 weights and activations between QuantizeLinear and DequantizeLinear; batch normalisation is folded first."""
+    """int8 weights and activations between QuantizeLinear and DequantizeLinear; batch normalisation is folded first.
+
+    The last softmax stays in float32.
+    """
     from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
@@ -179,9 +183,11 @@ def quantised(model: onnx.ModelProto, given: str, seed: int) -> onnx.ModelProto:
         folder = Path(name)
         onnx.save(model, folder / "float.onnx")
         quant_pre_process(folder / "float.onnx", folder / "folded.onnx", skip_symbolic_shape=True)
+        # A last softmax in int8 has ten different values of a thousand: it would agree with almost anything.
+        last = [node.name for node in onnx.load(folder / "folded.onnx").graph.node if node.op_type == "Softmax"][-1:]
         quantize_static(
             folder / "folded.onnx", folder / "int8.onnx", Images(), quant_format=QuantFormat.QDQ,
-            activation_type=QuantType.QInt8, weight_type=QuantType.QInt8,
+            activation_type=QuantType.QInt8, weight_type=QuantType.QInt8, nodes_to_exclude=last,
         )
         return onnx.load(folder / "int8.onnx")
 
