@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from iree.compiler import ir
-from iree.compiler.dialects import iree_codegen, linalg
+from iree.compiler.dialects import iree_codegen
+
+from fissile.dialect import linalg_ops as linalg
 
 from .dispatches import Dispatch
 from .footprint import element_bits

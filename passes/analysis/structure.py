@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iree.compiler import ir
-from iree.compiler.dialects import linalg
+
+from fissile.dialect import linalg_ops as linalg
 
 _MEMO = "linalg.memoized_indexing_maps"
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from iree.compiler import ir
-from iree.compiler.dialects import linalg
+
+from fissile.dialect import linalg_ops as linalg
 
 from .conditions import Condition, all_of, any_of, at_most, equal, less, symbols
 from .extents import Extents, is_argument, is_shaped, name_of, rank_of

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from iree.compiler import ir
-from iree.compiler.dialects import arith, linalg, math, tensor
+from iree.compiler.dialects import arith, math, tensor
 
+from fissile.dialect import linalg_ops as linalg
 from fissile.dialect import BoundaryOp, place_of, register
 from fissile.errors import UsageError
 from fissile.finding import Finding, ordered

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from iree.compiler import ir
-from iree.compiler.dialects import arith, linalg, tensor
+from iree.compiler.dialects import arith, tensor
 
+from fissile.dialect import linalg_ops as linalg
 from fissile.passes.analysis.extents import Extents, is_argument, is_shaped, rank_of
 from fissile.passes.analysis.obligations import ElementBound, Obligation
 from fissile.passes.analysis.structured_rules import indexing_maps

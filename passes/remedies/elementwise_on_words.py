@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iree.compiler import ir
-from iree.compiler.dialects import linalg, tensor
+from iree.compiler.dialects import tensor
 
+from fissile.dialect import linalg_ops as linalg
 from fissile.passes.analysis.narrow_types import NarrowType
 from fissile.passes.analysis.structure import iterators_attribute, maps_attribute
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from iree.compiler import ir
-from iree.compiler.dialects import arith, linalg, tensor
+from iree.compiler.dialects import arith, tensor
 
+from fissile.dialect import linalg_ops as linalg
 from fissile.dialect import place_of
 from fissile.errors import UsageError, closest
 from fissile.finding import Finding, ordered
@@ -36,6 +37,16 @@ RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape", "tensor.cast", "tens
 """Ops that leave the bytes as they are."""
 RETYPED = ("linalg.softmax",)
 """Structured ops without a body that take any float type; in f32 they are more precise."""
+BY_REGION = (
+    "iree_linalg_ext.arg_compare",
+    "iree_linalg_ext.gather",
+    "iree_linalg_ext.scan",
+    "iree_linalg_ext.scatter",
+    "iree_linalg_ext.sort",
+    "iree_linalg_ext.topk",
+)
+"""Ops of IREE's own that move elements, or compare and combine them by their regions alone, whatever their type."""
+_EXTENSION = "iree_linalg_ext."
 
 
 @register_pass
@@ -123,6 +134,8 @@ class _Packing:
             self._retype(op)
         elif op.name.startswith("linalg."):
             self._structured(op, bool(narrow))
+        elif narrow and op.name.startswith(_EXTENSION):
+            self._by_region(op)
         elif narrow and op.name == "tensor.pad":
             self._pad(op)
         elif narrow and op.name in ("tensor.extract", "tensor.bitcast", "arith.bitcast"):
@@ -244,6 +257,28 @@ class _Packing:
         body = [inner.operation for inner in old_block.operations]
         widener.block(body[:-1])
         return [widener.leave(v) for v in body[-1].operands]
+
+    def _by_region(self, op: ir.Operation) -> None:
+        """The same op on the wide forms of its tensors, its regions computing in 32 bits."""
+        if op.name not in BY_REGION:
+            raise CannotWiden(op)
+        attributes = {
+            named.name: named.attr for named in (op.attributes[i] for i in range(len(op.attributes)))
+        }
+        new = ir.Operation.create(op.name, [self._narrow.wide_type(v.type) for v in op.results],
+                                  [self._operand(v) for v in op.operands], attributes, regions=len(op.regions))
+        for old_region, region in zip(op.regions, new.regions):
+            for old in old_region.blocks:
+                block = region.blocks.append(*[self._narrow.wide_type(a.type) for a in old.arguments])
+                widener = self._widener()
+                for argument, wide in zip(old.arguments, block.arguments):
+                    widener.enter(argument, wide)
+                body = [inner.operation for inner in old.operations]
+                with ir.InsertionPoint(block):
+                    widener.block(body[:-1])
+                    # A comparison stays the boolean it is; what it compares is an element.
+                    ir.Operation.create(body[-1].name, [], [widener.value(v) for v in body[-1].operands])
+        self._replace(op, new.results)
 
     def _pad(self, op: ir.Operation) -> None:
         operands = [self._operand(v) for v in op.operands]
