@@ -45,7 +45,9 @@ class Mender:
                 if not any(f.severity is Severity.ERROR for f in findings):
                     return [*told, *packed.findings, *findings]
             # Unpacked, the module may still compile; its narrow storage is told as a warning then.
-            return [*told, *packed.refusals, *self._mend(origin, origin, failure, pool)]
+            already = {(f.code, f.message) for f in packed.refusals}
+            rest = self._mend(origin, origin, failure, pool)
+            return [*told, *packed.refusals, *(f for f in rest if (f.code, f.message) not in already)]
 
     def _mend(self, module: Module, original: Module, failure: Failure, pool: ProbePool) -> list[Finding]:
         """Diagnoses ``module`` (at global optimisation), repairs what fails, and compiles it to the end.

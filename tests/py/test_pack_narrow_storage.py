@@ -83,6 +83,46 @@ func.func @loop(%a: tensor<3x5xi8>, %n: tensor<1xi32>) -> tensor<3x5xi8> {
   return %r : tensor<3x5xi8>
 }
 """
+SORT = """
+func.func @sort(%a: tensor<3x17xf16>) -> tensor<3x17xf16> {
+  %r = iree_linalg_ext.sort dimension(1) outs(%a : tensor<3x17xf16>) {
+  ^bb0(%x: f16, %y: f16):
+    %c = arith.cmpf olt, %x, %y : f16
+    iree_linalg_ext.yield %c : i1
+  } -> tensor<3x17xf16>
+  return %r : tensor<3x17xf16>
+}
+"""
+SCAN = """
+func.func @scan(%a: tensor<3x17xi8>) -> tensor<3x17xi8> {
+  %z = arith.constant 0 : i8
+  %e = tensor.empty() : tensor<3x17xi8>
+  %ae = tensor.empty() : tensor<3xi8>
+  %acc = linalg.fill ins(%z : i8) outs(%ae : tensor<3xi8>) -> tensor<3xi8>
+  %r:2 = iree_linalg_ext.scan dimension(1) inclusive(true) ins(%a : tensor<3x17xi8>) outs(%e, %acc : tensor<3x17xi8>, tensor<3xi8>) {
+  ^bb0(%x: i8, %y: i8):
+    %s = arith.addi %x, %y : i8
+    iree_linalg_ext.yield %s : i8
+  } -> tensor<3x17xi8>, tensor<3xi8>
+  return %r#0 : tensor<3x17xi8>
+}
+"""
+LARGEST = """
+func.func @largest(%a: tensor<2x40xf16>) -> tensor<2x4xf16> {
+  %low = arith.constant -6.0e+04 : f16
+  %z = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<2x4xf16>
+  %i = tensor.empty() : tensor<2x4xi32>
+  %ef = linalg.fill ins(%low : f16) outs(%e : tensor<2x4xf16>) -> tensor<2x4xf16>
+  %if = linalg.fill ins(%z : i32) outs(%i : tensor<2x4xi32>) -> tensor<2x4xi32>
+  %r:2 = iree_linalg_ext.topk dimension(1) ins(%a : tensor<2x40xf16>) outs(%ef, %if : tensor<2x4xf16>, tensor<2x4xi32>) {
+  ^bb0(%x: f16, %y: f16):
+    %c = arith.cmpf ogt, %x, %y : f16
+    iree_linalg_ext.yield %c : i1
+  } -> tensor<2x4xf16>, tensor<2x4xi32>
+  return %r#0 : tensor<2x4xf16>
+}
+"""
 WEIGHTS = np.array([[1, 2, 3, 4, -5], [100, -128, 127, 0, 9], [7, 8, 9, 10, 11]], np.int8)
 
 
@@ -122,6 +162,9 @@ CASES = {
     "matmul": (MATMUL, [bytes_of(9, 12), bytes_of(12, 5)], lambda a, b: a.astype(np.int32) @ b.astype(np.int32)),
     "moves": (MOVES, [bytes_of(3, 5), bytes_of(2, 5)],
               lambda a, b: np.pad(np.concatenate([a, b]), ((1, 1), (1, 2)), constant_values=9)),
+    "sort": (SORT, [normal(3, 17, kind=np.float16)], lambda a: np.sort(a, axis=1)),
+    "scan": (SCAN, [bytes_of(3, 17)], lambda a: np.cumsum(a, axis=1, dtype=np.int8)),
+    "largest": (LARGEST, [normal(2, 40, kind=np.float16)], lambda a: -np.sort(-a, axis=1)[:, :4]),
     "loop": (LOOP, [bytes_of(3, 5), np.int32([3])], lambda a, n: (a + n[0] * WEIGHTS.astype(np.int32)).astype(np.int8)),
 }
 PROGRAM = "module {" + "".join(text for text, _, _ in CASES.values()) + "}"
