@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from iree.compiler import ir
-from iree.compiler.dialects import arith, linalg, tensor
+from iree.compiler.dialects import arith, tensor
 
+from fissile.dialect import linalg_ops as linalg
 from fissile.dialect import place_of
 from fissile.errors import UsageError, closest
 from fissile.finding import Finding, ordered
