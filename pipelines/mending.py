@@ -135,7 +135,12 @@ class Mender:
             for number, (name, wanted) in enumerate(variants):
                 clone, vmfb = module.clone(), Path(folder, f"{number}.vmfb")
                 apply_edits(clone, wanted)
-                self._run.itinerary.advance(clone, "end")
+                try:
+                    self._run.itinerary.advance(clone, "end")
+                except PhaseFailed:
+                    if wanted == repair.edits:
+                        raise
+                    continue  # a candidate may be known to fit only; the choice itself has to compile
                 self._run.session.write(clone, vmfb)
                 programs.append((name, vmfb))
             signature = choose(signatures_of_module(self._run.parse().op), None, str(self._run.input))
