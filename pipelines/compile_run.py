@@ -11,15 +11,12 @@ from fissile.passes.analysis.dispatches import dispatches
 from fissile.passes.analysis.provenance import describe_source_ops, tag_source_ops
 from fissile.passes.analysis.recomputation import recomputed_producers
 from fissile.passes.checks.leftover_ops import leftover_ops
-from fissile.passes.checks.narrow_storage import check_narrow_storage
 from fissile.passes.checks.recomputation import check_recomputation
-from fissile.passes.checks.sign_extension import check_sign_extension
 from fissile.passes.definition import PassFailed
 
 from fissile.finding import Finding, Severity
 from fissile.report import Report
 
-from .dispatch_check import sign_losses
 from .guard import GUARDED_AT, guard, strips_asserts
 from .iree.names import (
     BOUNDARIES_PLACED_AT,
@@ -29,6 +26,7 @@ from .iree.names import (
     RECOMPUTING_BACKENDS,
 )
 from .itinerary import Itinerary, Stop
+from .packing import find_narrow
 from .pass_runner import run_pipeline
 from .request import CompileRequest
 from .session import Module, Session, phase_index
@@ -61,6 +59,7 @@ class CompileRun:
         self.seconds: dict[str, float] = {}
         self.facts: dict[str, object] = {}
         self.backends: tuple[str, ...] = ()
+        self.lost_signs: tuple[str, ...] = ()
         self.guarded: tuple[Finding, ...] = ()
         self._origin: tuple[Module, tuple[Finding, ...]] | None = None
         self.session = Session(verify_ir=request.verify_ir, dump_phases_to=request.dump_phases_to)
@@ -115,7 +114,8 @@ class CompileRun:
         """Findings about what configured dispatches will compute, of those that need little or no code generation."""
         formed = dispatches(module.op)
         self.backends = tuple(dict.fromkeys(d.target.backend for d in formed))
-        return check_narrow_storage(formed) or check_sign_extension(sign_losses(module))
+        found, self.lost_signs = find_narrow(module)
+        return found
 
     def slow(self, origin: Module) -> list[Finding]:
         """FIS140 about a module at global optimisation; looked at on a tagged clone, which tells ops apart exactly."""

@@ -105,9 +105,14 @@ def _identity(dispatch: Dispatch) -> tuple:
 
 
 def _cleared(dispatch: Dispatch) -> bool:
-    """Whether a prediction without doubts says that ``dispatch`` fits, and its code generation makes no races."""
+    """Whether a prediction without doubts says that ``dispatch`` fits, and all else that may be wrong would stop the compile.
+
+    What compiles and computes wrong numbers (races, vectors beside their place) has to be asked for.
+    """
     limit = limit_of(dispatch)
     if limit is None or dispatch.codegen in RACING_CODEGEN:
+        return False
+    if dispatch.target.backend in VECTOR_MOVING_BACKENDS and may_misplace(dispatch.inner_module()):
         return False
     predicted = predict(read_configured(dispatch))
     return not predicted.doubts and predicted.total.exceeds(limit.bytes) is False

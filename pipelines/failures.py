@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fissile.errors import FissileError
@@ -54,10 +55,19 @@ class TuningAsked(FissileError):
 
 
 class NarrowStorage(FissileError):
-    """The straight compile would succeed, and its program would read and write narrow elements wrongly."""
+    """The straight compile would succeed, and its program would read and write narrow elements wrongly.
 
-    def __init__(self) -> None:
+    ``found`` says so, dispatch by dispatch; ``lost`` are the element types whose sign gets lost (FIS118).
+    """
+
+    def __init__(self, found: Sequence[Finding], lost: Sequence[str]) -> None:
         super().__init__("the target's storage cannot hold the program's narrow elements")
+        self.found = tuple(found)
+        self.lost = tuple(lost)
+
+
+class PackingDoesNotHold(FissileError):
+    """The packed and repaired program still has what packing is for; the message says what."""
 
 
 Failure = PhaseFailed | PredictedTooLarge | TooLargeForDevice | RaceFound | VectorsMisplaced | StraightEnded | TuningAsked | NarrowStorage

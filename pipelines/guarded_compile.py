@@ -128,8 +128,9 @@ class GuardedCompile:
                 findings += self._run.itinerary.advance(module, DISPATCHES_CONFIGURED_AT)
                 findings += self._run.look(module)
                 if self._can_go_back():
-                    if self._run.request.repair == "auto" and any(f.code in ("FIS110", "FIS118") for f in findings):
-                        return findings, NarrowStorage()
+                    narrow = [f for f in findings if f.code in ("FIS110", "FIS118")]
+                    if self._run.request.repair == "auto" and narrow:
+                        return findings, NarrowStorage(narrow, self._run.lost_signs)
                     if predicted_to_exceed(module):
                         return findings, PredictedTooLarge()
                     if exceeds_device(module):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,10 +14,10 @@ from fissile.finding import Finding, Severity
 from .compile_run import CompileRun
 from .edits import apply_edits, instead
 from .emitted_spec import emit_spec, not_carried
-from .failures import Failure, NarrowStorage, StraightEnded, rejected, suggested
+from .failures import Failure, NarrowStorage, PackingDoesNotHold, StraightEnded, rejected, suggested
 from .iree.names import DISPATCHES_CONFIGURED_AT
 from .iree.runtime_flags import RUNTIME_OF_BACKEND
-from .packing import NOT_PACKED, pack
+from .packing import find_narrow, pack, unusable
 from .probe_pool import ProbePool
 from .repair import Diagnosis, Repair, Repairer
 from .session import Module, PhaseFailed
@@ -36,18 +36,31 @@ class Mender:
     def mend(self, failure: Failure) -> list[Finding]:
         """Findings about what was done; the output is written unless one of them is an error."""
         origin, told = self._run.origin()
-        # What the straight compile has looked at and found wide enough needs no packing.
-        narrow = self._run.request.repair == "auto" and isinstance(failure, (NarrowStorage, StraightEnded))
         with ProbePool(self._run.request.flags, self._run.request.dispatch_timeout, watch=self._watch) as pool:
-            packed = pack(self._run.itinerary, origin) if narrow else NOT_PACKED
+            narrow = self._narrow(origin, failure) if self._run.request.repair == "auto" else ((), ())
+            packed = pack(origin, *narrow)
+            refusals = packed.refusals
             if packed.module is not None:
-                findings = self._mend(packed.module, origin, failure, pool)
-                if not any(f.severity is Severity.ERROR for f in findings):
-                    return [*told, *packed.findings, *findings]
+                try:
+                    findings = self._mend(packed.module, origin, failure, pool)
+                    if not any(f.severity is Severity.ERROR for f in findings):
+                        return [*told, *packed.findings, *findings]
+                except PackingDoesNotHold as why:
+                    refusals = (unusable(narrow[0][0], why.message),)
             # Unpacked, the module may still compile; its narrow storage is told as a warning then.
-            already = {(f.code, f.message) for f in packed.refusals}
+            already = {(f.code, f.message) for f in refusals}
             rest = self._mend(origin, origin, failure, pool)
-            return [*told, *packed.refusals, *(f for f in rest if (f.code, f.message) not in already)]
+            return [*told, *refusals, *(f for f in rest if (f.code, f.message) not in already)]
+
+    def _narrow(self, origin: Module, failure: Failure) -> tuple[Sequence[Finding], Sequence[str]]:
+        """What packing is for, as `find_narrow` says it. The straight compile has looked, unless it did not come back."""
+        if isinstance(failure, NarrowStorage):
+            return failure.found, failure.lost
+        if not isinstance(failure, StraightEnded):
+            return (), ()
+        clone = origin.clone()
+        self._run.itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
+        return find_narrow(clone)
 
     def _mend(self, module: Module, original: Module, failure: Failure, pool: ProbePool) -> list[Finding]:
         """Diagnoses ``module`` (at global optimisation), repairs what fails, and compiles it to the end.
@@ -90,7 +103,7 @@ class Mender:
             with self._run.step("tune"):
                 repair = self._fastest(module, repairer, repair, before)
         try:
-            findings = self._finish(module.clone(), original, repair, repairer.slow(repair.edits))
+            findings = self._finish(module.clone(), original, repair, repairer.slow(repair.edits), module is not original)
         except PhaseFailed as failed:
             if optimistic:
                 raise
@@ -156,10 +169,12 @@ class Mender:
             told = [instead(f, timed[0].name, wanted) if f.severity is Severity.REPAIRED else f for f in told]
         return replace(repair, edits=wanted, findings=tuple(told))
 
-    def _finish(self, origin: Module, before: Module, repair: Repair, slow: list[Finding]) -> list[Finding]:
+    def _finish(self, origin: Module, before: Module, repair: Repair, slow: list[Finding],
+                packed: bool) -> list[Finding]:
         """Edits the real module, which carries no tags, and compiles it to the end.
 
-        ``before`` is what it computed first; ``slow`` tells what is recomputed in it after the repair.
+        ``before`` is what it computed first; ``slow`` tells what is recomputed in it after the repair. Raises PhaseFailed, and
+        PackingDoesNotHold where it is ``packed`` and has narrow elements nevertheless.
         """
         original = before.text() if self._run.request.verify else ""
         apply_edits(origin, repair.edits)
@@ -167,7 +182,10 @@ class Mender:
         self._run.emit_mlir(origin)
         told = list(repair.findings)
         findings = slow + self._run.itinerary.advance(origin, DISPATCHES_CONFIGURED_AT)
-        findings += self._run.look(origin)
+        looked = self._run.look(origin)
+        if packed and looked:
+            raise PackingDoesNotHold(looked[0].message)
+        findings += looked
         self._progress(len(dispatches(origin.op)))
         try:
             findings += self._run.itinerary.advance(origin, self._run.request.compile_to)

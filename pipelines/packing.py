@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fissile.passes.analysis.dispatches import dispatches
@@ -12,10 +13,9 @@ from fissile.passes.definition import PassFailed
 from fissile.finding import Finding, Help, Severity
 
 from .dispatch_check import sign_losses
-from .iree.names import DISPATCHES_CONFIGURED_AT, QUANTISATION_AS_GENERICS
-from .itinerary import Itinerary
+from .iree.names import QUANTISATION_AS_GENERICS
 from .pass_runner import run_pipeline
-from .session import Module, PhaseFailed
+from .session import Module
 
 PASS = "fissile-pack-narrow-storage"
 ATTENTION_APART = "fissile-decompose-attention"
@@ -37,12 +37,12 @@ class Packed:
 NOT_PACKED = Packed(None)
 
 
-def pack(itinerary: Itinerary, origin: Module) -> Packed:
-    """Packs a clone of ``origin`` (at global optimisation) where its dispatches would bind narrow elements.
+def pack(origin: Module, before: Sequence[Finding], lost: Sequence[str]) -> Packed:
+    """Packs a clone of ``origin`` (at global optimisation), whose dispatches bind narrow elements, as ``before`` says.
 
-    Accepted only if the same check finds nothing on the result.
+    ``lost``: only these types, where storage is wide enough and their sign gets lost. The caller asks the same check of what
+    it makes of the result, and takes `unusable` where it still finds something.
     """
-    before, lost = _narrow(itinerary, origin.clone())
     if not before:
         return NOT_PACKED
     packed = origin.clone()
@@ -51,26 +51,20 @@ def pack(itinerary: Itinerary, origin: Module) -> Packed:
         chosen = f"{PASS}{{types={','.join(lost)}}}" if lost else PASS
         passes = f"{QUANTISATION_AS_GENERICS},{ATTENTION_APART},{chosen},fissile-lower-boundaries,canonicalize,cse"
         run_pipeline(f"builtin.module({passes})", packed.op, report=found.append)
-        left, _lost = _narrow(itinerary, packed.clone())
     except PassFailed as refused:
         return Packed(None, refusals=tuple(f.with_(severity=Severity.WARNING) for f in refused.findings))
-    except PhaseFailed as failure:
-        return Packed(None, refusals=(_unusable(before[0], failure.message),))
-    if left:
-        return Packed(None, refusals=(_unusable(before[0], left[0].message),))
     return Packed(packed, tuple(_told(finding) for finding in before))
 
 
-def _narrow(itinerary: Itinerary, clone: Module) -> tuple[list[Finding], tuple[str, ...]]:
+def find_narrow(configured: Module) -> tuple[list[Finding], tuple[str, ...]]:
     """What packing is for: FIS110, or, where the target has narrow storage, FIS118 and the types that lose their sign."""
-    itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
-    if missing := check_narrow_storage(dispatches(clone.op)):
+    if missing := check_narrow_storage(dispatches(configured.op)):
         return missing, ()
-    losses = sign_losses(clone)
+    losses = sign_losses(configured)
     return check_sign_extension(losses), tuple(dict.fromkeys(kind for _dispatch, types in losses for kind in types))
 
 
-def _unusable(finding: Finding, why: str) -> Finding:
+def unusable(finding: Finding, why: str) -> Finding:
     return finding.with_(notes=(*finding.notes, f"packing into 32-bit words was tried and does not hold: {why}"))
 
 

@@ -1,0 +1,138 @@
+"""Is the model's choice of a repair as fast as the best repair that passes? Both measured, by `fissile compile --tune`.
+
+    python -m bench.tune_choice FOLDER --target llvm-cpu|vulkan|vulkan-matched
+        [--sample N --seed S] [--only REGEX] [--max-macs N] [--repeats N] [--most X] [--flag=FLAG …] [--json FILE]
+
+Programs are drawn in a seeded order until N of them had a choice: two or more programs that pass every check. The
+candidates are timed in turns on the runtime that is present, and a candidate's best round counts, since load only
+ever adds time. Where the model's choice takes more than --most (default 1.2) times the fastest, all are timed again,
+up to --repeats times (default 3), and the best of all rounds counts. Exit status 1 where one is beyond --most still.
+
+On llvm-cpu with --fusion=tune; ``vulkan-matched`` is the default Vulkan target with --fissile-match-device=vulkan.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import random
+import re
+import statistics
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from fissile.pipelines.numerics.child_process import run_child
+
+from bench.corpus_numerics import TARGETS
+from bench.linalg_reference import NotEvaluated, Program
+
+CHOICE = "the model's choice"
+"""What `--tune` calls it (pipelines/repair.py)."""
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One program: best seconds by candidate. ``why`` is set where there was nothing to compare."""
+
+    program: str
+    seconds: dict[str, float]
+    edits: tuple[str, ...] = ()
+    repeats: int = 1
+    why: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """The model's choice by the fastest; 1 where it is the fastest."""
+        return self.seconds[CHOICE] / min(self.seconds.values())
+
+    def with_more(self, other: Timed) -> Timed:
+        best = {name: min(seconds, other.seconds.get(name, seconds)) for name, seconds in self.seconds.items()}
+        return Timed(self.program, best, self.edits, self.repeats + 1)
+
+
+def measure(program: Path, target: str, flags: list[str], limit: float) -> Timed:
+    """One `fissile compile --tune`."""
+    how = ["--fusion=tune"] if target == "llvm-cpu" else []
+    with tempfile.TemporaryDirectory(prefix="fissile-bench-") as folder:
+        ended = run_child(
+            [str(Path(sys.executable).parent / "fissile"), "compile", *TARGETS[target][1], *how, *flags, "--tune",
+             "--format=json", str(program), "-o", str(Path(folder, "out.vmfb"))],
+            limit,
+        )
+    if "{" not in ended.err:
+        return Timed(program.stem, {}, why=ended.reason or f"exit {ended.status}: {ended.err[:200]}")
+    report = json.loads(ended.err[ended.err.index("{"):])
+    if ended.status != 0:
+        return Timed(program.stem, {}, why=f"refused: {report['findings'][0]['code']}")
+    tuned = report["facts"].get("tuned", "nothing to repair")
+    if not isinstance(tuned, dict):
+        return Timed(program.stem, {}, why=tuned)
+    seconds = {name: value for name, value in tuned.items() if isinstance(value, float)}
+    if CHOICE not in seconds:
+        return Timed(program.stem, {}, why=f"the model's choice did not run: {tuned[CHOICE]}")
+    return Timed(program.stem, seconds, tuple(report["facts"]["edits"]), why="" if len(seconds) > 1 else "one ran")
+
+
+def small_enough(program: Path, most: float) -> bool:
+    """Whether the program's loops take at most ``most`` steps, as far as the reference can tell."""
+    try:
+        return Program(program).work() <= most
+    except NotEvaluated:
+        return False
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--target", choices=TARGETS, default="llvm-cpu")
+    parser.add_argument("--sample", type=int, default=0, help="stop after that many programs with a choice")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help="regular expression on the program's name")
+    parser.add_argument("--max-macs", type=float, default=math.inf, help="loop iterations above which none runs")
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--most", type=float, default=1.2)
+    parser.add_argument("--limit", type=float, default=900.0, help="seconds for one program")
+    parser.add_argument("--flag", action="append", default=[], help="added to fissile compile")
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    programs = [p for p in sorted(arguments.folder.glob("*.mlir")) if re.search(arguments.only, p.stem)]
+    random.Random(arguments.seed).shuffle(programs)
+    rows: list[Timed] = []
+    reasons: dict[str, int] = {}
+    for program in programs:
+        if arguments.max_macs < math.inf and not small_enough(program, arguments.max_macs):
+            reasons["too large, or unknown to the reference"] = reasons.get("too large, or unknown to the reference", 0) + 1
+            continue
+        row = measure(program, arguments.target, arguments.flag, arguments.limit)
+        while not row.why and row.ratio > arguments.most and row.repeats < arguments.repeats:
+            again = measure(program, arguments.target, arguments.flag, arguments.limit)
+            if again.why:
+                break
+            row = row.with_more(again)
+        if row.why:
+            reasons[row.why] = reasons.get(row.why, 0) + 1
+            continue
+        rows.append(row)
+        shown = "  ".join(f"{name} {seconds * 1e3:.3g} ms" for name, seconds in row.seconds.items())
+        edits = ", ".join(row.edits) or "no edits"
+        print(f"{row.program:<28} {row.ratio:5.2f} ({row.repeats} times)  {shown}   [{edits}]", flush=True)
+        if arguments.json:
+            arguments.json.write_text(json.dumps([asdict(r) for r in rows], indent=1))
+        if len(rows) == arguments.sample:
+            break
+    for why, count in sorted(reasons.items(), key=lambda item: -item[1]):
+        print(f"{count} programs without a choice: {why}")
+    if not rows:
+        return 1
+    within = sum(row.ratio <= arguments.most for row in rows)
+    worst = max(rows, key=lambda row: row.ratio)
+    print(f"{arguments.target}: the model's choice is within {arguments.most:g} of the best in {within} of {len(rows)} "
+          f"programs, median {statistics.median(r.ratio for r in rows):.2f}, worst {worst.ratio:.2f} ({worst.program})")
+    return 0 if within == len(rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
