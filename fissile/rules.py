@@ -124,11 +124,12 @@ _rule(
     repaired="the same, with --fissile-match-device=vulkan",
 )
 _rule(
-    "FIS111", "workgroup-race", "threads share a tile in workgroup memory without a barrier",
-    "A fused producer writes its tile to workgroup memory and other threads read it with no barrier between them: "
-    "the values depend on timing.",
-    "IREE 3.13's SPIR-V BaseDistribute pipeline places no gpu.barrier after a fused producer.",
-    "fissile cuts the producer off by a fusion boundary, so that the tile goes through global memory.",
+    "FIS111", "workgroup-race", "threads share a buffer without a barrier",
+    "A fused producer writes its tile to workgroup memory, or a fill the start of a sum to the result's storage, and other threads "
+    "read it with no barrier between them: the values depend on timing.",
+    "IREE 3.13's SPIR-V BaseDistribute pipeline places no gpu.barrier after a fused producer, and gives a fill to threads by the order of "
+    "its result's dimensions, whatever the order of the loops that add to it: a depthwise convolution in NCHW layout.",
+    "fissile cuts the producer or the fill off by a fusion boundary, so that it is done before the dispatch begins.",
 )
 _rule(
     "FIS112",

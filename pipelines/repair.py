@@ -243,7 +243,7 @@ class Repairer:
         for tag in tags:
             # What follows the last source op (a slice that is stored elsewhere) can be cut off as well.
             last = failing.finding is not None and failing.finding.code == "FIS112"
-            if self._graph.ops[tag].name == "linalg.fill" or not (last or self._graph.reaches(tag, tags)):
+            if self._graph.ops[tag].name == "linalg.fill" and tag not in racing or not (last or self._graph.reaches(tag, tags)):
                 continue
             crossing = self._graph.result_bytes(tag)
             found.append(

@@ -14,6 +14,8 @@ from .provenance import place_of, tags_of
 
 WORKGROUP = "workgroup"
 STACK = "stack"
+STORAGE = "storage"
+"""A buffer in global memory: no on-chip byte, but threads may race on it."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,11 @@ def read_footprint(function_or_module: ir.Operation, workgroup_alignment: int = 
 
     function_or_module.walk(visit)
     return Footprint(tuple(found))
+
+
+def allocation_of(op: ir.Operation, space: str) -> Allocation:
+    """The buffer that is the first result of ``op``, in ``space``, not rounded up."""
+    return _allocation(op, ir.MemRefType(op.results[0].type), space, 1)
 
 
 def _allocation(op: ir.Operation, kind: ir.MemRefType, space: str, alignment: int) -> Allocation:

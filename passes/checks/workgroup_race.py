@@ -1,4 +1,4 @@
-"""Do threads share a buffer in workgroup memory without a barrier?"""
+"""Do threads share a buffer, in workgroup memory or a result in storage, without a barrier?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fissile.finding import Finding, Place
 from fissile.passes.analysis.dispatches import Dispatch
-from fissile.passes.analysis.footprint import Allocation
+from fissile.passes.analysis.footprint import WORKGROUP, Allocation
 from fissile.passes.analysis.provenance import SourceOp
 
 
@@ -20,13 +20,14 @@ def check_races(dispatch: Dispatch, races: Sequence[Allocation], ops: Sequence[S
         values.append(f"{owner.name or owner.op} {race.type}" if owner else race.type)
         at = owner.place if owner else race.place
         if at is not None:
-            places.append(Place(at.file, at.line, at.column, "its tile is shared between threads, with no barrier"))
+            places.append(Place(at.file, at.line, at.column, "what it writes is shared between threads, with no barrier"))
     if dispatch.place is not None:
         places.append(Place(dispatch.place.file, dispatch.place.line, dispatch.place.column, "root of the dispatch"))
     what = values[0] if len(values) == 1 else f"{len(values)} values"
+    where = "workgroup memory" if any(race.space == WORKGROUP for race in races) else "the result's storage"
     return Finding(
         "FIS111",
-        f"threads read {what} in workgroup memory with no barrier after it is written",
+        f"threads read {what} in {where} with no barrier after it is written",
         subject=dispatch.name,
         target=dispatch.target.name,
         places=tuple(dict.fromkeys(places)),

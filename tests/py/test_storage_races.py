@@ -1,0 +1,99 @@
+"""Ops of one dispatch that give its result to threads in different ways: told, cut off, and right; silent elsewhere."""
+
+import numpy as np
+import pytest
+from iree.compiler import ir
+
+import fissile
+from fissile.passes.analysis.footprint import STORAGE
+from fissile.passes.analysis.sharing import unsynchronised
+from fissile.pipelines.iree.targets import flags_for
+from fissile.pipelines.numerics.compare import Tolerance
+from fissile.pipelines.numerics.runtimes import present
+from fissile.pipelines.numerics.verify import Options
+from fissile.target import find_target
+
+needs_vulkan = pytest.mark.skipif("vulkan" not in [r.name for r in present()], reason="no Vulkan device answers here")
+
+
+def depthwise(channels: int, out: int, stride: int) -> tuple[str, list[np.ndarray], np.ndarray]:
+    """A depthwise convolution, NCHW, 3x3: the program, inputs, and what it computes."""
+    size = (out - 1) * stride + 3
+    x, r = f"tensor<1x{channels}x{size}x{size}xf32>", f"tensor<1x{channels}x{out}x{out}xf32>"
+    text = f"""
+func.func @f(%x: {x}, %w: tensor<{channels}x3x3xf32>) -> {r} {{
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : {r}
+  %start = linalg.fill ins(%zero : f32) outs(%e : {r}) -> {r}
+  %r = linalg.depthwise_conv_2d_nchw_chw {{strides = dense<{stride}> : vector<2xi64>, dilations = dense<1> : vector<2xi64>}}
+      ins(%x, %w : {x}, tensor<{channels}x3x3xf32>) outs(%start : {r}) -> {r}
+  return %r : {r}
+}}
+"""
+    generator = np.random.default_rng(0)
+    given = generator.integers(-9, 10, (1, channels, size, size)).astype(np.float32)
+    window = generator.integers(-9, 10, (channels, 3, 3)).astype(np.float32)
+    windows = np.lib.stride_tricks.sliding_window_view(given, (3, 3), axis=(2, 3))[:, :, ::stride, ::stride]
+    return text, [given, window], np.einsum("nchwij,cij->nchw", windows, window).astype(np.float32)
+
+
+@needs_vulkan
+@pytest.mark.parametrize(("channels", "out", "stride"), ((16, 4, 2), (112, 4, 2), (32, 8, 1)))
+def test_a_depthwise_convolution_is_right_after_its_fill_is_cut_off(tmp_path, channels, out, stride):
+    """Stock computes 95 of the 256 values of the first one wrong on lavapipe, and says nothing."""
+    text, inputs, expected = depthwise(channels, out, stride)
+    source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
+    source.write_text(text)
+    report = fissile.compile(source, output, flags_for(find_target("vulkan")))
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS111", "repaired")]
+    assert "storage" in report.findings[0].message
+    options = Options(on=("vulkan",), tolerance=Tolerance(relative=1e-5, reason="float32 sums in another order"))
+    assert fissile.verify(source, output, inputs=inputs, expected=[expected], options=options).agrees
+
+
+def test_check_tells_it(tmp_path):
+    source = tmp_path / "f.mlir"
+    source.write_text(depthwise(16, 4, 2)[0])
+    report = fissile.check(source, ["vulkan", "gfx942"], probe="all")
+    assert [(f.code, f.target) for f in report.findings if f.code == "FIS111"] == [("FIS111", "vulkan")]
+
+
+ACCUMULATED = """
+func.func @f() attributes {{gpu.known_block_size = array<i32: 4, {threads}, 1>}} {{
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %r = hal.interface.binding.subspan layout(<bindings = [#hal.pipeline.binding<storage_buffer>]>) binding(0) offset(%c0)
+      : memref<4x4xf32, #hal.descriptor_type<storage_buffer>>
+  %x = gpu.thread_id x
+  %y = gpu.thread_id y
+  %start = memref.subview %r[{first}] [1, 1] [1, 1]
+      : memref<4x4xf32, #hal.descriptor_type<storage_buffer>> to memref<1x1xf32, strided<[4, 1], offset: ?>, #hal.descriptor_type<storage_buffer>>
+  memref.store %zero, %start[%c0, %c0] : memref<1x1xf32, strided<[4, 1], offset: ?>, #hal.descriptor_type<storage_buffer>>
+  {between}
+  %sum = memref.subview %r[{second}] [1, 1] [1, 1]
+      : memref<4x4xf32, #hal.descriptor_type<storage_buffer>> to memref<1x1xf32, strided<[4, 1], offset: ?>, #hal.descriptor_type<storage_buffer>>
+  %before = memref.load %sum[%c0, %c0] : memref<1x1xf32, strided<[4, 1], offset: ?>, #hal.descriptor_type<storage_buffer>>
+  memref.store %before, %sum[%c0, %c0] : memref<1x1xf32, strided<[4, 1], offset: ?>, #hal.descriptor_type<storage_buffer>>
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "threads", "between", "races"),
+    (
+        ("%x, %y", "%y, %x", 4, "", True),
+        ("%x, %y", "%x, %y", 4, "", False),
+        ("%x, %y", "%y, %x", 4, "gpu.barrier", False),
+        ("%c0, %c0", "%c0, %c0", 4, "", True),
+    ),
+    ids=("turned", "the same thread", "a barrier between", "one place for all threads"),
+)
+def test_which_results_in_storage_race(first, second, threads, between, races):
+    text = ACCUMULATED.format(first=first, second=second, threads=threads, between=between)
+    with ir.Context() as context:
+        from iree.compiler.dialects import hal  # noqa: F401  (its attributes)
+
+        context.allow_unregistered_dialects = True
+        found = unsynchronised(ir.Module.parse(text).operation)
+    assert [(race.space, race.type) for race in found] == ([(STORAGE, "4x4xf32")] if races else [])
