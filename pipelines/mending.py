@@ -159,6 +159,7 @@ class Mender:
             signature = choose(signatures_of_module(self._run.parse().op), None, str(self._run.input))
             timed = time_in_turns(programs, signature, runtime)
         self._run.facts["tuned"] = {t.name: t.seconds if t.seconds is not None else t.why for t in timed}
+        self._run.facts["tuned_processor"] = {t.name: t.processor for t in timed if t.seconds is not None}
         if timed[0].seconds is None:
             return repair
         wanted = dict(variants)[timed[0].name]

@@ -20,11 +20,16 @@ SECONDS_A_ROUND = 0.3
 
 @dataclass(frozen=True)
 class Timed:
-    """``seconds`` per call of the best round; None where the program did not run, with ``why``."""
+    """``seconds`` per call of the best round; None where the program did not run, with ``why``.
+
+    ``processor`` seconds per call of the round that took least of them, all threads of the host together: what a shared
+    machine measures more surely, where the device computes on the host.
+    """
 
     name: str
     seconds: float | None
     why: str = ""
+    processor: float = 0.0
 
 
 def time_in_turns(programs: Sequence[tuple[str, Path]], signature: Signature, runtime: Runtime,
@@ -35,22 +40,25 @@ def time_in_turns(programs: Sequence[tuple[str, Path]], signature: Signature, ru
     """
     with tempfile.TemporaryDirectory(prefix="fissile-tune-") as folder:
         given = input_flags(Path(folder), signature, draw(signature, 0))
-        best: dict[str, float] = {}
+        best: dict[str, tuple[float, float]] = {}
         failed: dict[str, str] = {}
         for _ in range(ROUNDS):
             for name, vmfb in programs:
                 if name in failed:
                     continue
-                seconds, why = _round(vmfb, signature, runtime, given, time_limit)
-                if seconds is None:
+                taken, why = _round(vmfb, signature, runtime, given, time_limit)
+                if taken is None:
                     failed[name] = why
                 else:
-                    best[name] = min(seconds, best.get(name, seconds))
-    timed = [Timed(name, best[name]) if name not in failed else Timed(name, None, failed[name]) for name, _ in programs]
+                    best[name] = tuple(map(min, taken, best.get(name, taken)))
+    timed = [Timed(name, None, failed[name]) if name in failed else Timed(name, best[name][0], processor=best[name][1])
+             for name, _ in programs]
     return sorted(timed, key=lambda t: (t.seconds is None, t.seconds or 0.0))
 
 
-def _round(vmfb: Path, signature: Signature, runtime: Runtime, given: Sequence[str], limit: float) -> tuple[float | None, str]:
+def _round(vmfb: Path, signature: Signature, runtime: Runtime, given: Sequence[str],
+           limit: float) -> tuple[tuple[float, float] | None, str]:
+    """Seconds of the clock and of the host's processors, per call; None and why where it did not run."""
     ended = run_child(
         [native_program("iree-benchmark-module"), f"--module={vmfb}", f"--function={signature.function}",
          f"--device={runtime.device}", *given, "--benchmark_format=json", f"--benchmark_min_time={SECONDS_A_ROUND}s"],
@@ -60,4 +68,4 @@ def _round(vmfb: Path, signature: Signature, runtime: Runtime, given: Sequence[s
         return None, ended.reason or (ended.err.strip().splitlines() or ["it said nothing"])[-1][:200]
     measured = json.loads(ended.out[ended.out.index("{"):])["benchmarks"][0]
     unit = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}[measured["time_unit"]]
-    return measured["real_time"] * unit, ""
+    return (measured["real_time"] * unit, measured["cpu_time"] * unit), ""
