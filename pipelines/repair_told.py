@@ -83,13 +83,17 @@ class RepairTold:
         return Help(self._what_was_done(case.accepted), case.accepted[0].remedy, True, tuple(facts))
 
     def _what_was_done(self, accepted: Sequence[Edit]) -> str:
-        names = self._names(edit.op for edit in accepted)
-        listed = names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}"
-        return _DONE[accepted[0].remedy].format(ops=listed, them="it" if len(names) == 1 else "them")
+        sentences = []
+        for remedy in sorted({edit.remedy for edit in accepted}, key=list(_DONE).index):
+            names = self._names(edit.op for edit in accepted if edit.remedy == remedy)
+            listed = names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}"
+            sentences.append(_DONE[remedy].format(ops=listed, them="it" if len(names) == 1 else "them"))
+        return "; ".join(sentences)
 
     def _what_does_not_help(self, case: Case) -> tuple[str, ...]:
-        if case.accepted[0].remedy != CUT:
-            return ("no fusion boundary helps",) if any(t[0].remedy == CUT for t in case.tried) else ()
+        if any(edit.remedy != CUT for edit in case.accepted):
+            only_cuts = any(all(edit.remedy == CUT for edit in tried) for tried in case.tried)
+            return ("no fusion boundary helps",) if only_cuts else ()
         failed = [t[0].op for t in case.tried if len(t) == 1 < len(case.accepted) and t[0].remedy == CUT]
         names = sorted(set(self._names(failed)))
         return (f"a boundary on {' or '.join(names)} alone is not enough",) if names else ()
@@ -100,9 +104,9 @@ class RepairTold:
 
 
 def to_do(title: str) -> str:
-    """A repair's title as advice: `kept … out` becomes `keep … out`."""
-    verb, _, rest = title.partition(" ")
-    return f"{_TO_DO.get(verb, verb)} {rest}"
+    """A repair's title as advice: `kept … out` becomes `keep … out`, for each of its parts."""
+    parts = (part.partition(" ") for part in title.split("; "))
+    return "; ".join(f"{_TO_DO.get(verb, verb)} {rest}" for verb, _, rest in parts)
 
 
 def _largest(case: Case, after: Diagnosis) -> Bytes:
