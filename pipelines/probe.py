@@ -20,6 +20,7 @@ from .diagnostics import Diagnostic, parse_diagnostic
 from .iree.names import (
     CONVERSION_PIPELINES,
     LOWERING_PIPELINES,
+    RACING_CODEGEN,
     SIGN_LOSING_BACKENDS,
     VECTOR_MOVING_BACKENDS,
     VIEWS_FOLDED,
@@ -54,7 +55,7 @@ def probe(dispatch: Dispatch) -> Probed:
     failure = copy.generate(LOWERING_PIPELINES[backend])
     inner = copy.inner
     alignment = WORKGROUP_ALLOCATION_ALIGNMENT.get(backend, 1)
-    races = () if failure else unsynchronised(inner, alignment)
+    races = () if failure else unsynchronised(inner, alignment, dispatch.codegen in RACING_CODEGEN)
     lost = lost_signs(inner) if backend in SIGN_LOSING_BACKENDS and not failure else ()
     footprint = read_footprint(inner, alignment)
     # Last, since it changes the copy; a failure of it is none of the program.

@@ -10,7 +10,8 @@ rows and channels, a depthwise convolution of it by channels and rows (IREE 3.13
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from iree.compiler import ir
 
@@ -23,22 +24,27 @@ _BARRIERS = ("gpu.barrier", "amdgpu.lds_barrier", "nvgpu.device_async_wait")
 _WRITES = ("memref.store", "vector.store", "vector.transfer_write", "vector.maskedstore", "vector.scatter")
 
 
-def unsynchronised(function_or_module: ir.Operation, workgroup_alignment: int = 1) -> tuple[Allocation, ...]:
-    """Buffers that one thread writes and another may read with no barrier in the function: those in workgroup memory with
-    the op that they belong to, results in storage (`STORAGE`) with the ops that write them, the first one first.
+def unsynchronised(
+    function_or_module: ir.Operation, workgroup_alignment: int = 1, distributed: bool = False
+) -> tuple[Allocation, ...]:
+    """Buffers that one thread writes and another may read with no barrier in between: those in workgroup memory with the
+    op that they belong to, and, where ``distributed``, results in storage (`STORAGE`) with the ops that write them.
 
-    Reads IR after distribution to threads and bufferization (SPIR-V BaseDistribute). A workgroup of one
-    thread races with nobody.
+    Reads IR after distribution to threads and bufferization. ``distributed``: by SPIR-V BaseDistribute, which gives each op of a
+    dispatch to threads by itself. A barrier ends an interval there, and what happens in one interval may race; elsewhere, and
+    where a barrier stands inside of a loop, any barrier is taken for enough. A workgroup of one thread races with nobody.
     """
-    barriers = 0
     allocations: list[ir.Operation] = []
     bindings: list[ir.Operation] = []
-    threads = 1
+    intervals: dict[int, int] = {}
+    barriers, nested, threads = 0, False, 1
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        nonlocal barriers, threads
+        nonlocal barriers, nested, threads
+        intervals[hash(op)] = barriers
         if op.name in _BARRIERS:
             barriers += 1
+            nested = nested or op.parent.operation.name != "func.func"
         elif op.name == "memref.alloc" and "workgroup" in str(op.results[0].type):
             allocations.append(op)
         elif op.name == "hal.interface.binding.subspan" and isinstance(op.results[0].type, ir.MemRefType):
@@ -49,13 +55,16 @@ def unsynchronised(function_or_module: ir.Operation, workgroup_alignment: int = 
                 threads *= size
         return ir.WalkResult.ADVANCE
 
-    function_or_module.walk(visit)
-    if barriers or threads == 1:
+    function_or_module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    if threads == 1 or barriers and (nested or not distributed):
         return ()
     footprint = read_footprint(function_or_module, workgroup_alignment)
     buffers = [a for a in footprint.allocations if a.space == WORKGROUP]
-    tiles = [buffer for buffer, op in zip(buffers, allocations, strict=True) if _shared(op.results[0])]
-    return (*tiles, *(_storage(op, writers) for op in bindings if (writers := _shared(op.results[0]))))
+    tiles = [buffer for buffer, op in zip(buffers, allocations, strict=True) if _writers_that_race(op.results[0], intervals)]
+    if not distributed:
+        return tuple(tiles)
+    results = [(op, _writers_that_race(op.results[0], intervals)) for op in bindings]
+    return (*tiles, *(_storage(op, writers) for op, writers in results if writers))
 
 
 def _storage(binding: ir.Operation, writers: list[ir.Operation]) -> Allocation:
@@ -63,11 +72,27 @@ def _storage(binding: ir.Operation, writers: list[ir.Operation]) -> Allocation:
     return replace(allocation_of(binding, STORAGE), tags=tags, place=place_of(writers[0]))
 
 
-def _shared(buffer: ir.Value) -> list[ir.Operation]:
-    """What writes ``buffer``, in program order, where one thread may read what another wrote; else nothing."""
-    reads = thread_bound = False
-    writers: list[ir.Operation] = []
-    places: set[str] = set()
+@dataclass
+class _Interval:
+    """What happens to one buffer between two barriers."""
+
+    writers: list[ir.Operation] = field(default_factory=list)
+    reads: bool = False
+    places: set[str] = field(default_factory=set)
+    bound: bool = True
+
+    @property
+    def races(self) -> bool:
+        # One place for all accesses, and each thread has its own: it reads what it wrote.
+        return bool(self.writers) and self.reads and not (len(self.places) == 1 and self.bound)
+
+
+def _writers_that_race(buffer: ir.Value, intervals: Mapping[int, int]) -> list[ir.Operation]:
+    """What writes ``buffer`` where one thread may read what another wrote, in program order; nothing where none may.
+
+    ``intervals`` has the number of barriers in front of each op, by its hash, in program order.
+    """
+    found: dict[int, _Interval] = {}
     pending: list[tuple[ir.Value, str, bool]] = [(buffer, "", False)]
     while pending:
         value, path, bound = pending.pop()
@@ -80,36 +105,21 @@ def _shared(buffer: ir.Value) -> list[ir.Operation]:
                 where = _where(user) if user.name == "memref.subview" else user.name
                 pending.extend((r, f"{path}/{where}", bound or _depends_on_thread(indices)) for r in user.results)
                 continue
-            if user.name in _WRITES and not _is_stored_value(user, value):
-                writers.append(user)
-            elif user.name == "memref.copy" and user.operands[1] == value:
-                writers.append(user)
+            here = found.setdefault(intervals[hash(user)], _Interval())
+            copied_to = user.name == "memref.copy" and user.operands[1] == value
+            if copied_to or user.name in _WRITES and not _is_stored_value(user, value):
+                here.writers.append(user)
             elif user.name.startswith(("linalg.", "vector.mask")):
-                writers.append(user)  # not taken apart: counts as both
-                reads = True
+                here.writers.append(user)  # not taken apart: counts as both
+                here.reads = True
             else:
-                reads = True
+                here.reads = True
             indices = [operand for operand in user.operands if str(operand.type) == "index"]
-            places.add(path + "@" + ",".join(_expression(index, 0) for index in indices))
-            thread_bound = bound or _depends_on_thread(indices)
-    # One place for all accesses, and each thread has its own: it reads what it wrote.
-    private = len(places) == 1 and thread_bound
-    return _in_program_order(writers) if writers and reads and not private else []
-
-
-def _in_program_order(ops: list[ir.Operation]) -> list[ir.Operation]:
-    """``ops`` of one function, sorted: a value's uses come in no order."""
-    function = ops[0].parent
-    while function.parent is not None and function.name != "func.func":
-        function = function.parent
-    position: dict[int, int] = {}
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        position[hash(op)] = len(position)
-        return ir.WalkResult.ADVANCE
-
-    function.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return sorted(ops, key=lambda op: position[hash(op)])
+            here.places.add(path + "@" + ",".join(_expression(index, 0) for index in indices))
+            here.bound = here.bound and (bound or _depends_on_thread(indices))
+    order = {op: position for position, op in enumerate(intervals)}
+    racing = {hash(op): op for interval in found.values() if interval.races for op in interval.writers}
+    return [racing[key] for key in sorted(racing, key=order.__getitem__)]
 
 
 def _is_stored_value(op: ir.Operation, value: ir.Value) -> bool:
