@@ -97,7 +97,8 @@ _rule(
 )
 _rule(
     "FIS106", "dispatch-timeout", "code generation of a dispatch does not end within its time limit",
-    "The compiler is still busy on one dispatch after `--dispatch-timeout` seconds.",
+    "The compiler is still busy on one dispatch after `--dispatch-timeout` seconds, by the clock and of processor time: a busy "
+    "machine does not make a compile endless.",
     "Very large vectors are unrolled element by element.",
     "A boundary or smaller tiles; raise the limit where the dispatch is merely slow.",
 )

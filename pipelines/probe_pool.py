@@ -22,6 +22,7 @@ from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.footprint import Footprint
 
 from .diagnostics import Diagnostic
+from .patience import Patience
 from .probe import Probed, convert, probe
 from .probe_server import decode_allocation, decode_diagnostic, decode_footprint
 
@@ -45,7 +46,8 @@ class ProbeResult:
 
 
 class ProbePool:
-    """Up to ``processes`` probe servers, started on demand. ``deadline`` seconds per dispatch, 0 for none.
+    """Up to ``processes`` probe servers, started on demand. ``deadline`` seconds per dispatch, of the clock
+    and of processor time, 0 for none.
 
     ``watch``: the caller's process is watched from outside, and may be lost. Then a few dispatches are asked in it,
     each between ``watch(1)`` and ``watch(0)``; whoever watches applies the deadline.
@@ -134,9 +136,11 @@ class _Server:
             self._send(job)
         except BrokenPipeError:
             return self._why()
-        ready, _, _ = select.select([self._process.stdout], [], [], deadline or None)
-        if not ready:
-            return None
+        patience, wait = Patience(self._process.pid, deadline), deadline or None
+        while not select.select([self._process.stdout], [], [], wait)[0]:
+            if patience.is_over:
+                return None
+            wait = 0.1
         line = self._process.stdout.readline()
         return json.loads(line) if line.endswith("\n") else self._why()
 

@@ -20,6 +20,7 @@ from fissile.errors import ExitCode, FissileError, InternalError, UsageError
 from fissile.finding import Finding
 from fissile.report import Report
 
+from .patience import Patience
 from .request import CompileRequest
 
 _UNKNOWN_FLAG = re.compile(r"Unknown command line argument '([^']*)'")
@@ -78,7 +79,7 @@ def stock_compiler() -> str:
 def run_job(job: dict, folder: Path, time_limit: float = 0.0, dispatch_timeout: float = 0.0) -> WorkerEnd:
     """Runs the worker on ``job`` in its own process group, and ends the group with it, come what may.
 
-    ``time_limit`` seconds for all of it; ``dispatch_timeout`` seconds per dispatch once translation has begun, shared
+    ``time_limit`` seconds for all of it; ``dispatch_timeout`` seconds (`Patience`) per dispatch once translation has begun, shared
     by the cores that there are. 0 is no limit.
     """
     job_file = folder / "job.json"
@@ -86,7 +87,7 @@ def run_job(job: dict, folder: Path, time_limit: float = 0.0, dispatch_timeout: 
     errors = folder / "stderr"
     cores = max(1, len(os.sched_getaffinity(0)))
     translating, deadline = Path(job["translating"]), time.monotonic() + time_limit if time_limit else math.inf
-    translation_ends, told_at = math.inf, 0
+    patience, told_at = None, 0
     with errors.open("wb") as sink:
         process = subprocess.Popen(
             [sys.executable, "-m", "fissile.pipelines.worker", str(job_file), str(os.getpid())],
@@ -96,17 +97,16 @@ def run_job(job: dict, folder: Path, time_limit: float = 0.0, dispatch_timeout: 
         try:
             while True:
                 try:
-                    status = process.wait(0.05 if translation_ends is math.inf else 0.2)
+                    status = process.wait(0.05 if patience is None else 0.2)
                     break
                 except subprocess.TimeoutExpired:
-                    now = time.monotonic()
                     count, _asked = _translating(translating)
                     if not count:
-                        translation_ends = math.inf
+                        patience = None
                     elif dispatch_timeout and translating.stat().st_mtime_ns != told_at:
                         told_at = translating.stat().st_mtime_ns
-                        translation_ends = now + dispatch_timeout * math.ceil(count / cores)
-                    if now > min(deadline, translation_ends):
+                        patience = Patience(process.pid, dispatch_timeout * math.ceil(count / cores))
+                    if time.monotonic() > deadline or patience is not None and patience.is_over:
                         timed_out, status = True, 124
                         break
         finally:
