@@ -17,6 +17,7 @@ from fissile.passes.definition import PassFailed
 from fissile.finding import Finding, Severity
 from fissile.report import Report
 
+from .dispatch_check import Ask
 from .guard import GUARDED_AT, guard, strips_asserts
 from .iree.names import (
     BOUNDARIES_PLACED_AT,
@@ -28,6 +29,7 @@ from .iree.names import (
 from .itinerary import Itinerary, Stop
 from .packing import find_narrow
 from .pass_runner import run_pipeline
+from .probe import probe
 from .request import CompileRequest
 from .session import Module, Session, phase_index
 
@@ -60,6 +62,7 @@ class CompileRun:
         self.facts: dict[str, object] = {}
         self.backends: tuple[str, ...] = ()
         self.lost_signs: tuple[str, ...] = ()
+        self.ask: Ask = probe
         self.guarded: tuple[Finding, ...] = ()
         self._origin: tuple[Module, tuple[Finding, ...]] | None = None
         self.session = Session(verify_ir=request.verify_ir, dump_phases_to=request.dump_phases_to)
@@ -114,7 +117,7 @@ class CompileRun:
         """Findings about what configured dispatches will compute, of those that need little or no code generation."""
         formed = dispatches(module.op)
         self.backends = tuple(dict.fromkeys(d.target.backend for d in formed))
-        found, self.lost_signs = find_narrow(module)
+        found, self.lost_signs = find_narrow(module, self.ask)
         return found
 
     def slow(self, origin: Module) -> list[Finding]:

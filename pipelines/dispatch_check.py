@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fissile.passes.analysis.configured import read_configured
@@ -32,6 +32,10 @@ from .iree.names import (
 from .probe import Probed, probe
 from .probe_pool import ProbePool, ProbeResult
 from .session import Module
+
+
+Ask = Callable[[Dispatch], Probed]
+"""Generates code for one dispatch. Code generation may not end: who asks in a process of value has it watched."""
 
 
 @dataclass(frozen=True)
@@ -138,14 +142,14 @@ def _failure(dispatch: Dispatch, said: Diagnostic | None, ops: Sequence[SourceOp
     return check_codegen(dispatch, failure_code(said.text), said.message, said.text, said.tags, ops)
 
 
-def shares_workgroup_memory(module: Module) -> bool:
+def shares_workgroup_memory(module: Module, ask: Ask = probe) -> bool:
     """Whether a dispatch would race: asked of programs that IREE compiles, so only where it happens.
 
     Only SPIR-V's BaseDistribute places no barrier after a fused producer (IREE 3.13), and only a dispatch of several
     source ops has one, so nothing else is probed: 0.01 to 0.03 s each.
     """
     return any(
-        probe(dispatch).races
+        ask(dispatch).races
         for dispatch in dispatches(module.op)
         if dispatch.target.backend == "vulkan-spirv" and dispatch.codegen in RACING_CODEGEN
     )
@@ -163,16 +167,16 @@ def predicted_to_exceed(module: Module) -> bool:
     return False
 
 
-def misplaces_vectors(module: Module) -> bool:
+def misplaces_vectors(module: Module, ask: Ask = probe) -> bool:
     """Whether a dispatch would read or write vectors beside their place: asked only of those with a slice that may."""
     return any(
-        probe(dispatch).misplaced
+        ask(dispatch).misplaced
         for dispatch in dispatches(module.op)
         if dispatch.target.backend in VECTOR_MOVING_BACKENDS and may_misplace(dispatch.inner_module())
     )
 
 
-def exceeds_device(module: Module) -> bool:
+def exceeds_device(module: Module, ask: Ask = probe) -> bool:
     """Whether a dispatch fits IREE's limit and not the device's own, so that it would be built and could not be loaded.
 
     Code generation is asked only where the device has less than IREE's target attribute says and the prediction
@@ -185,19 +189,19 @@ def exceeds_device(module: Module) -> bool:
         predicted = predict(read_configured(dispatch))
         if not predicted.doubts and predicted.total.value is not None and predicted.total.value <= device.bytes:
             continue
-        finding = check_fit(dispatch, probe(dispatch).footprint, ())
+        finding = check_fit(dispatch, ask(dispatch).footprint, ())
         if finding is not None:
             return True
     return False
 
 
-def sign_losses(module: Module) -> list[tuple[Dispatch, tuple[str, ...]]]:
+def sign_losses(module: Module, ask: Ask = probe) -> list[tuple[Dispatch, tuple[str, ...]]]:
     """Dispatches in which code generation loses the sign of narrow integers, with the element types.
 
     Only dispatches of SPIR-V that sign-extend anything are asked.
     """
     asked = [d for d in dispatches(module.op) if d.target.backend in SIGN_LOSING_BACKENDS and _extends(d)]
-    return [(d, lost) for d in asked if (lost := probe(d).lost_signs)]
+    return [(d, lost) for d in asked if (lost := ask(d).lost_signs)]
 
 
 def _extends(dispatch: Dispatch) -> bool:

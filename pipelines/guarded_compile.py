@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 
-from fissile.passes.analysis.dispatches import dispatches
+from fissile.passes.analysis.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.recomputation import recomputed_producers
 from fissile.passes.checks.recomputation import worth_cutting
 from fissile.passes.definition import PassFailed
@@ -31,6 +31,7 @@ from .failures import (
 )
 from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, RECOMPUTING_BACKENDS
 from .mending import Mender
+from .probe import Probed, probe
 from .probe_pool import ProbePool
 from .session import Module, PhaseFailed, phase_index
 from .trimming import find_borders, trim_from_now_on
@@ -50,6 +51,7 @@ class GuardedCompile:
         self._ended = ended
         self._progress = progress
         self._watch = watch
+        self._run.ask = self._ask_watched
 
     def run(self) -> Report:
         """The whole pipeline; again where what IREE refuses before there are dispatches can be sliced off."""
@@ -111,6 +113,14 @@ class GuardedCompile:
         if self._run.request.emit_mlir and self._can_go_back():
             self._run.emit_mlir(self._run.origin()[0])
 
+    def _ask_watched(self, dispatch: Dispatch) -> Probed:
+        """Generates code for ``dispatch`` here: what does not end would not end in the straight compile either."""
+        self._progress(1)
+        try:
+            return probe(dispatch)
+        finally:
+            self._progress(0)
+
     # --- the straight compile
 
     def _straight(self, module: Module) -> tuple[list[Finding], Failure | None]:
@@ -133,11 +143,11 @@ class GuardedCompile:
                         return findings, NarrowStorage(narrow, self._run.lost_signs)
                     if predicted_to_exceed(module):
                         return findings, PredictedTooLarge()
-                    if exceeds_device(module):
+                    if exceeds_device(module, self._run.ask):
                         return findings, TooLargeForDevice()
-                    if misplaces_vectors(module):
+                    if misplaces_vectors(module, self._run.ask):
                         return findings, VectorsMisplaced()
-                    if shares_workgroup_memory(module):
+                    if shares_workgroup_memory(module, self._run.ask):
                         return findings, RaceFound()
                     if may_recompute(module):
                         findings += self._run.slow(self._run.origin()[0])

@@ -37,6 +37,9 @@ class Mender:
         """Findings about what was done; the output is written unless one of them is an error."""
         origin, told = self._run.origin()
         with ProbePool(self._run.request.flags, self._run.request.dispatch_timeout, watch=self._watch) as pool:
+            if isinstance(failure, StraightEnded):
+                # What ended the straight compile is among what is asked from here on.
+                self._run.ask = lambda dispatch: pool.probe_all([dispatch], convert=False)[0].probed
             narrow = self._narrow(origin, failure) if self._run.request.repair == "auto" else ((), ())
             packed = pack(origin, *narrow)
             refusals = packed.refusals
@@ -60,7 +63,7 @@ class Mender:
             return (), ()
         clone = origin.clone()
         self._run.itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
-        return find_narrow(clone)
+        return find_narrow(clone, self._run.ask)
 
     def _mend(self, module: Module, original: Module, failure: Failure, pool: ProbePool) -> list[Finding]:
         """Diagnoses ``module`` (at global optimisation), repairs what fails, and compiles it to the end.

@@ -12,7 +12,7 @@ from fissile.passes.definition import PassFailed
 
 from fissile.finding import Finding, Help, Severity
 
-from .dispatch_check import sign_losses
+from .dispatch_check import Ask, sign_losses
 from .iree.names import QUANTISATION_AS_GENERICS
 from .pass_runner import run_pipeline
 from .session import Module
@@ -56,11 +56,11 @@ def pack(origin: Module, before: Sequence[Finding], lost: Sequence[str]) -> Pack
     return Packed(packed, tuple(_told(finding) for finding in before))
 
 
-def find_narrow(configured: Module) -> tuple[list[Finding], tuple[str, ...]]:
+def find_narrow(configured: Module, ask: Ask) -> tuple[list[Finding], tuple[str, ...]]:
     """What packing is for: FIS110, or, where the target has narrow storage, FIS118 and the types that lose their sign."""
     if missing := check_narrow_storage(dispatches(configured.op)):
         return missing, ()
-    losses = sign_losses(configured)
+    losses = sign_losses(configured, ask)
     return check_sign_extension(losses), tuple(dict.fromkeys(kind for _dispatch, types in losses for kind in types))
 
 

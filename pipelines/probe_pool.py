@@ -58,6 +58,7 @@ class ProbePool:
         self._flags = list(flags)
         self._watch = watch
         self._started = False
+        self._endless: dict[str, ProbeResult] = {}
         self._deadline = deadline
         count = processes or max(1, min(4, len(os.sched_getaffinity(0))))
         self._idle: queue.LifoQueue[_Server | None] = queue.LifoQueue()
@@ -84,7 +85,7 @@ class ProbePool:
             return [self._here(d, convert) for d in dispatches]
         # Text is taken here: the module belongs to this thread.
         jobs = [{"text": _standalone(d), "index": _index(d), "convert": convert} for d in dispatches]
-        return list(self._threads.map(self._run, jobs))
+        return list(self._threads.map(self._run, jobs, [d.fingerprint for d in dispatches]))
 
     def _here(self, dispatch: Dispatch, converted: bool) -> ProbeResult:
         start = time.perf_counter()
@@ -96,7 +97,9 @@ class ProbePool:
             self._watch(0)
         return ProbeResult(probed, said, time.perf_counter() - start)
 
-    def _run(self, job: dict) -> ProbeResult:
+    def _run(self, job: dict, fingerprint: str) -> ProbeResult:
+        if fingerprint in self._endless:
+            return self._endless[fingerprint]  # to see it again would take the whole limit
         server = self._idle.get()
         try:
             if server is None:
@@ -110,14 +113,17 @@ class ProbePool:
                 races = tuple(decode_allocation(a) for a in probed["races"])
                 return ProbeResult(
                     Probed(decode_footprint(probed["footprint"]), decode_diagnostic(probed["failure"]), races,
-                           misplaced=tuple(probed["misplaced"])),
+                           tuple(probed["lost_signs"]), tuple(probed["misplaced"])),
                     decode_diagnostic(answer["converted"]), seconds)
             server.end()
             server = None
             timed_out = answer is None
             text = TIMED_OUT.format(self._deadline) if timed_out else CRASHED.format(answer)
-            return ProbeResult(Probed(Footprint(()), Diagnostic("error", text, text)), None, seconds,
-                               "timed out" if timed_out else "crashed")
+            result = ProbeResult(Probed(Footprint(()), Diagnostic("error", text, text)), None, seconds,
+                                 "timed out" if timed_out else "crashed")
+            if timed_out:
+                self._endless[fingerprint] = result
+            return result
         finally:
             self._idle.put(server)
 

@@ -153,3 +153,40 @@ def test_unsigned_extension_is_silent(tmp_path):
     text = INT8_MATMUL.replace("linalg.matmul ins", "linalg.matmul {cast = #linalg.type_fn<cast_unsigned>} ins")
     _stock, done, report, _output = run(tmp_path, "vulkan", text, "--fissile-match-device=vulkan")
     assert report["findings"] == [] and done.returncode == 0
+
+
+ENDLESS_MATMUL = """\
+func.func @main(%x: tensor<128x768xi8>, %w: tensor<768x768xi8>) -> tensor<128x768xf32> {
+  %scale = arith.constant 0.0078125 : f32
+  %zero = arith.constant 0.0 : f32
+  %xe = tensor.empty() : tensor<128x768xf32>
+  %xd = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<128x768xi8>) outs(%xe : tensor<128x768xf32>) {
+  ^bb0(%in: i8, %out: f32):
+    %i = arith.sitofp %in : i8 to f32
+    %r = arith.mulf %i, %scale : f32
+    linalg.yield %r : f32
+  } -> tensor<128x768xf32>
+  %we = tensor.empty() : tensor<768x768xf32>
+  %wd = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<768x768xi8>) outs(%we : tensor<768x768xf32>) {
+  ^bb0(%in: i8, %out: f32):
+    %i = arith.sitofp %in : i8 to f32
+    %r = arith.mulf %i, %scale : f32
+    linalg.yield %r : f32
+  } -> tensor<768x768xf32>
+  %e = tensor.empty() : tensor<128x768xf32>
+  %acc = linalg.fill ins(%zero : f32) outs(%e : tensor<128x768xf32>) -> tensor<128x768xf32>
+  %m = linalg.matmul ins(%xd, %wd : tensor<128x768xf32>, tensor<768x768xf32>) outs(%acc : tensor<128x768xf32>) -> tensor<128x768xf32>
+  return %m : tensor<128x768xf32>
+}
+"""
+
+
+@needs_vulkan
+def test_code_generation_without_end_is_ended_where_it_is_only_looked_at(tmp_path):
+    """Sign extensions are looked at by generating code, before the straight compile: that look has the same limit."""
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(ENDLESS_MATMUL)
+    done = subprocess.run([BIN / "fissile", "compile", *TARGETS["vulkan"], "--fissile-match-device=vulkan", "--dispatch-timeout=4",
+                           "--format=json", source, "-o", output], capture_output=True, text=True, timeout=500, check=False)
+    told = [(f["code"], f["severity"]) for f in json.loads(done.stderr)["findings"]]
+    assert told == [("FIS106", "repaired")] and done.returncode == 0 and output.exists()
