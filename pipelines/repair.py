@@ -25,7 +25,7 @@ from .cut_search import Candidate, translate, trial_sets
 from .dispatch_check import CheckedDispatch, DispatchChecker
 from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, FOLD, WIDEN, Edit, apply_edits, edits
 from .iree.lowerings import tile_and_fuse
-from .iree.names import CONFIGURABLE_BACKENDS, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT
+from .iree.names import CONFIGURABLE_BACKENDS, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT, RACING_CODEGEN
 from .itinerary import Itinerary
 from .probe_pool import ProbePool
 from .repair_case import Case, Diagnosis
@@ -124,11 +124,40 @@ class Repairer:
                 self._open_cases(now, cases)
         final = sorted(committed | {edit for case in cases if case.accepted for edit in case.spread(case.accepted)})
         after = self.diagnose(final) if final else before
+        if folded := {id(case): fold for case in cases if (fold := self._fold_instead(case, after))}:
+            wanted = sorted(committed | {
+                edit for case in cases for edit in case.spread(folded.get(id(case), case.accepted or ()))
+            })
+            instead = self.diagnose(wanted)
+            if instead.failed is None and len(instead.failing) <= len(after.failing):
+                for case in cases:
+                    case.accepted = folded.get(id(case), case.accepted)
+                final, after = wanted, instead
         repair = self._tell(before, after, cases, tuple(final))
         if not tuned:
             return repair
         told = [self._told.tuned(finding, tags, before, after) for finding, tags in tuned.items()]
         return replace(repair, findings=(*repair.findings, *told), complete=after.failed is None and not after.failing)
+
+    def _fold_instead(self, case: Case, after: Diagnosis) -> tuple[Edit, ...]:
+        """The producers that ``case`` cut off as producers to fold, where a cut buys nothing.
+
+        Where SPIR-V's root is computed without vectors behind the cut as well, and by loops that read no window, the cut
+        costs its dispatches and the tensors in memory, and gains no time: measured, `bench/tune_choice.py`. Not where
+        narrow storage is packed: each read would unpack again.
+        """
+        first = case.first.dispatch
+        if not case.accepted or any(edit.remedy != CUT for edit in case.accepted) or first.root is None:
+            return ()
+        if first.target.storage_bits and not {8, 16} <= first.target.storage_bits:
+            return ()
+        structure = structure_of(self._graph.ops[first.root])
+        if structure is None or not all(m.is_projected_permutation for m in structure.maps):
+            return ()
+        if not all(e.op != first.root and self._graph.reaches(e.op, [first.root]) for e in case.accepted):
+            return ()
+        now = [c.dispatch for c in after.checked if c.dispatch.root == first.root]
+        return edits(FOLD, (e.op for e in case.accepted)) if any(d.codegen in RACING_CODEGEN for d in now) else ()
 
     def variants(self, repair: Repair, before: Diagnosis) -> list[tuple[str, tuple[Edit, ...]]]:
         """Other programs that pass as ``repair``'s does, by name, the model's choice first: for the one who can measure."""

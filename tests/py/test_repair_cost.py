@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -83,13 +84,13 @@ def test_a_few_dispatches_are_asked_here_between_two_calls_and_many_elsewhere(mo
     pool = ProbePool([], deadline=60, watch=told.append)
     monkeypatch.setattr("fissile.pipelines.probe_pool.probe", lambda dispatch: Probed(Footprint(()), None))
     monkeypatch.setattr("fissile.pipelines.probe_pool.convert", lambda dispatch: told.append(dispatch))
-    monkeypatch.setattr(pool, "_run", lambda job: "elsewhere")
+    monkeypatch.setattr(pool, "_run", lambda job, fingerprint: "elsewhere")
     monkeypatch.setattr("fissile.pipelines.probe_pool._standalone", lambda dispatch: "")
     monkeypatch.setattr("fissile.pipelines.probe_pool._index", lambda dispatch: 0)
     with pool:
         assert len(pool.probe_all(["a", "b"])) == 2 and told == [1, "a", 0, 1, "b", 0]
         assert len(pool.probe_all(["c"], convert=False)) == 1 and told[6:] == [1, 0]
-        assert pool.probe_all(["d"] * (FEW + 1)) == ["elsewhere"] * (FEW + 1) and len(told) == 8
+        assert pool.probe_all([SimpleNamespace(fingerprint="d")] * (FEW + 1)) == ["elsewhere"] * (FEW + 1) and len(told) == 8
 
 
 def test_a_trusted_dispatch_that_fails_after_all_is_repaired_too(tmp_path):
