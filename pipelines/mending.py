@@ -8,10 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from fissile.passes.analysis.dispatches import dispatches
+from fissile.passes.checks.codegen_failure import check_codegen
+from fissile.passes.remedies.decompose_softmax import SOFTMAX
 
 from fissile.finding import Finding, Severity
 
 from .compile_run import CompileRun
+from .dispatch_check import CheckedDispatch
 from .edits import apply_edits, instead
 from .emitted_spec import emit_spec, not_carried
 from .failures import Failure, NarrowStorage, PackingDoesNotHold, StraightEnded, rejected, suggested
@@ -86,6 +89,8 @@ class Mender:
         before = repairer.diagnose()
         if before.failed is not None:
             return [rejected(before.failed)]
+        if not before.failing and isinstance(failure, StraightEnded):
+            before = with_softmaxes_blamed(before, repairer, failure)
         if not before.failing:
             if isinstance(failure, (PhaseFailed, StraightEnded)) and module is original:
                 return [rejected(failure)]
@@ -205,3 +210,18 @@ class Mender:
             told = with_numerics(told, certificate.sentence.replace("local-task", "llvm-cpu"))
             findings += [*certificate.findings, *self._run.verify_artifact()]
         return [*told, *findings]
+
+
+def with_softmaxes_blamed(found: Diagnosis, repairer: Repairer, ended: StraightEnded) -> Diagnosis:
+    """``found`` with a finding for each dispatch that holds a softmax.
+
+    For a straight compile that did not end although every dispatch comes as far as LLVM: a long row in one dispatch is
+    what LLVM takes minutes for (gfx1100). The compile to the end, which is watched, shows whether that was it.
+    """
+    def blamed(checked: CheckedDispatch) -> CheckedDispatch:
+        if not any(repairer.ops[tag].op == SOFTMAX for tag in checked.dispatch.tags):
+            return checked
+        finding = check_codegen(checked.dispatch, "FIS106", ended.message, ended.message, (), repairer.ops)
+        return replace(checked, finding=finding)
+
+    return replace(found, checked=tuple(blamed(checked) for checked in found.checked))
