@@ -190,3 +190,31 @@ def test_code_generation_without_end_is_ended_where_it_is_only_looked_at(tmp_pat
                            "--format=json", source, "-o", output], capture_output=True, text=True, timeout=500, check=False)
     told = [(f["code"], f["severity"]) for f in json.loads(done.stderr)["findings"]]
     assert told == [("FIS106", "repaired")] and done.returncode == 0 and output.exists()
+
+
+LONG_SOFTMAX = """\
+func.func @main(%x: tensor<1x50257xi8>) -> tensor<1x50257xf32> {
+  %scale = arith.constant 0.0078125 : f32
+  %xe = tensor.empty() : tensor<1x50257xf32>
+  %xd = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<1x50257xi8>) outs(%xe : tensor<1x50257xf32>) {
+  ^bb0(%in: i8, %out: f32):
+    %i = arith.sitofp %in : i8 to f32
+    %r = arith.mulf %i, %scale : f32
+    linalg.yield %r : f32
+  } -> tensor<1x50257xf32>
+  %e = tensor.empty() : tensor<1x50257xf32>
+  %s = linalg.softmax dimension(1) ins(%xd : tensor<1x50257xf32>) outs(%e : tensor<1x50257xf32>) -> tensor<1x50257xf32>
+  return %s : tensor<1x50257xf32>
+}
+"""
+
+
+def test_a_softmax_that_only_llvm_does_not_end_with_is_taken_apart(tmp_path):
+    """gfx1100: every dispatch passes IREE's lowering, and LLVM's backend is busy for minutes."""
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(LONG_SOFTMAX)
+    done = subprocess.run([BIN / "fissile", "compile", "--iree-hal-target-device=hip", "--iree-rocm-target=gfx1100",
+                           "--dispatch-timeout=6", "--format=json", source, "-o", output],
+                          capture_output=True, text=True, timeout=500, check=False)
+    told = [(f["code"], f["severity"], f["helps"][0]["remedy"]) for f in json.loads(done.stderr)["findings"]]
+    assert told == [("FIS106", "repaired", "fissile-decompose-softmax")] and done.returncode == 0 and output.exists()
