@@ -11,13 +11,13 @@ from iree.compiler.dialects import arith, math, tensor
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect import BoundaryOp, place_of, register
-from fissile.errors import UsageError
 from fissile.finding import Finding, ordered
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.analysis.structure import iterators_attribute, maps_attribute
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
 
+from .chosen_ops import check_indices
 from .packed_words import Size, sizes_of
 from .rebuilt_ops import copy_into, element_type
 
@@ -55,11 +55,7 @@ class DecomposeAttention(Pass):
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         known = source_ops(op)
-        for index in self.ops:
-            if not 0 <= index < len(known):
-                raise UsageError(
-                    f"{self.name}: there is no source op {index}", f"the module has {len(known)} source ops"
-                )
+        check_indices(self.ops, known, self.name)
         chosen = (
             [known[i] for i in dict.fromkeys(self.ops)]
             if self.ops

@@ -11,13 +11,13 @@ from iree.compiler.dialects import affine
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect import place_of
-from fissile.errors import UsageError
 from fissile.finding import Finding
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.analysis.structure import Structure, maps_attribute, structure_of
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
+from .chosen_ops import check_indices
 from .place_boundaries import bit_extending_producers
 from .rebuilt_ops import copy_into, discardable_attributes, element_type
 
@@ -55,11 +55,7 @@ class FoldProducers(Pass):
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         known = source_ops(op)
-        for index in self.ops:
-            if not 0 <= index < len(known):
-                raise UsageError(
-                    f"{self.name}: there is no source op {index}", f"the module has {len(known)} source ops"
-                )
+        check_indices(self.ops, known, self.name)
         chosen = [known[i] for i in self.ops] if self.ops else bit_extending_producers(known)
         places = [(producer.name, place_of(producer)) for producer in chosen]
         outcome = fold_producers(chosen)

@@ -9,11 +9,12 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.dialect import register
-from fissile.errors import UsageError
 from fissile.finding import Finding
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.definition import Contract, Pass, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
+
+from .chosen_ops import check_indices
 
 BOUNDARY = "fissile.boundary"
 EXTENSIONS = ("arith.extsi", "arith.extui", "arith.extf", "arith.sitofp", "arith.uitofp")
@@ -42,12 +43,7 @@ class PlaceBoundaries(Pass):
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         register(op.context)
         known = source_ops(op)
-        for index in self.ops:
-            if not 0 <= index < len(known):
-                raise UsageError(
-                    f"{self.name}: there is no source op {index}",
-                    f"the module has {len(known)} source ops" + (f", 0 to {len(known) - 1}" if known else ""),
-                )
+        check_indices(self.ops, known, self.name)
         chosen = [known[i] for i in self.ops] if self.ops else bit_extending_producers(known)
         place_boundaries(chosen)
 

@@ -18,6 +18,7 @@ from fissile.passes.analysis.structure import Structure, structure_of
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
+from .chosen_ops import check_indices
 from .rebuilt_ops import copy_into, discardable_attributes, element_type
 
 
@@ -44,11 +45,7 @@ class ReadByElement(Pass):
         if not self.ops:
             raise UsageError(f"{self.name} needs `ops`", f"{self.name}{{ops=3}}")
         known = source_ops(op)
-        for index in self.ops:
-            if not 0 <= index < len(known):
-                raise UsageError(
-                    f"{self.name}: there is no source op {index}", f"the module has {len(known)} source ops"
-                )
+        check_indices(self.ops, known, self.name)
         chosen = [known[i] for i in dict.fromkeys(self.ops)]
         if refused := [_refusal(one, why) for one in chosen if (why := why_not_by_element(one))]:
             raise PassFailed(refused)

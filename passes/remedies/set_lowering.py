@@ -17,6 +17,8 @@ from fissile.passes.analysis.structure import structure_of
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
+from .chosen_ops import check_indices
+
 ATTRIBUTE = "compilation_info"
 """The attribute that IREE's codegen takes as a whole decision: tiles and pipeline (MaterializeUserConfigs,
 3.13)."""
@@ -49,11 +51,7 @@ class SetLowering(Pass):
                 f"{self.name} needs `ops` and `info`", f"{self.name}{{ops=3 info='#iree_codegen.…'}}"
             )
         known = source_ops(op)
-        for index in self.ops:
-            if not 0 <= index < len(known):
-                raise UsageError(
-                    f"{self.name}: there is no source op {index}", f"the module has {len(known)} source ops"
-                )
+        check_indices(self.ops, known, self.name)
         set_lowering([known[i] for i in self.ops], self.info)
 
 

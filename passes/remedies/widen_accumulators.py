@@ -12,13 +12,13 @@ from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect import place_of
-from fissile.errors import UsageError
 from fissile.finding import Finding
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.analysis.structure import Structure, iterators_attribute, maps_attribute, structure_of
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
+from .chosen_ops import check_indices
 from .packed_words import sizes_of
 
 NARROW_FLOATS = ("f16", "bf16")
@@ -47,11 +47,7 @@ class WidenAccumulators(Pass):
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         known = source_ops(op)
-        for index in self.ops:
-            if not 0 <= index < len(known):
-                raise UsageError(
-                    f"{self.name}: there is no source op {index}", f"the module has {len(known)} source ops"
-                )
+        check_indices(self.ops, known, self.name)
         wanted = [known[i] for i in self.ops] if self.ops else known
         reasons = [(found, why_not(found)) for found in dict.fromkeys(wanted)]
         if self.ops and (refused := [_refusal(found, why) for found, why in reasons if why]):

@@ -1,0 +1,17 @@
+"""Source ops that a pass is told to change, by index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iree.compiler import ir
+
+from fissile.errors import UsageError
+
+
+def check_indices(indices: Sequence[int], known: Sequence[ir.Operation], name: str) -> None:
+    """Raises UsageError where an index is none of ``known``, the source ops of a module; ``name`` is the pass's."""
+    for index in indices:
+        if not 0 <= index < len(known):
+            there = f"the module has {len(known)} source ops" + (f", 0 to {len(known) - 1}" if known else "")
+            raise UsageError(f"{name}: there is no source op {index}", there)
