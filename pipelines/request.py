@@ -199,7 +199,7 @@ def _set(values: dict, name: str, key: str, kind, equals: str, value: str, words
             if values[key] < 0:
                 raise ValueError
         except ValueError:
-            raise UsageError(f"option '--{name}' takes a number, not '{value}'") from None
+            raise UsageError(f"option '--{name}' takes a number of 0 or more, not '{value}'") from None
     elif kind == "phase:pipeline":
         phase, colon, pipeline = value.partition(":")
         if not colon or not pipeline:

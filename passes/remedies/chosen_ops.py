@@ -7,11 +7,19 @@ from collections.abc import Sequence
 from iree.compiler import ir
 
 from fissile.errors import UsageError
+from fissile.passes.analysis.provenance import source_ops
 
 
 def check_indices(indices: Sequence[int], known: Sequence[ir.Operation], name: str) -> None:
     """Raises UsageError where an index is none of ``known``, the source ops of a module; ``name`` is the pass's."""
     for index in indices:
         if not 0 <= index < len(known):
-            there = f"the module has {len(known)} source ops" + (f", 0 to {len(known) - 1}" if known else "")
+            there = f"the module has {len(known)} source op{'s' if len(known) != 1 else ''}; indices count from 0"
             raise UsageError(f"{name}: there is no source op {index}", there)
+
+
+def chosen_ops(module: ir.Operation, indices: Sequence[int], kind: str, name: str) -> list[ir.Operation]:
+    """The source ops of ``module`` with these indices, each once; without any, all that are called ``kind``."""
+    known = source_ops(module)
+    check_indices(indices, known, name)
+    return [known[i] for i in dict.fromkeys(indices)] if indices else [op for op in known if op.name == kind]

@@ -12,12 +12,11 @@ from iree.compiler.dialects import arith, math, tensor
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect import BoundaryOp, place_of, register
 from fissile.finding import Finding, ordered
-from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.analysis.structure import iterators_attribute, maps_attribute
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
 
-from .chosen_ops import check_indices
+from .chosen_ops import chosen_ops
 from .packed_words import Size, sizes_of
 from .rebuilt_ops import copy_into, element_type
 
@@ -54,13 +53,7 @@ class DecomposeAttention(Pass):
     boundaries: bool = option(True, "keep the parts in dispatches of their own")
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        known = source_ops(op)
-        check_indices(self.ops, known, self.name)
-        chosen = (
-            [known[i] for i in dict.fromkeys(self.ops)]
-            if self.ops
-            else [o for o in known if o.name == ATTENTION]
-        )
+        chosen = chosen_ops(op, self.ops, ATTENTION, self.name)
         if refused := [_refusal(o, why) for o in chosen if (why := why_not_decomposed(o))]:
             raise PassFailed(ordered(refused))
         register(op.context)

@@ -13,12 +13,12 @@ from iree.compiler.dialects import arith, math, tensor
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect import BoundaryOp, register
 from fissile.finding import Finding, ordered
-from fissile.passes.analysis.provenance import place_of, source_ops
+from fissile.passes.analysis.provenance import place_of
 from fissile.passes.analysis.structure import iterators_attribute, maps_attribute
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
 
-from .chosen_ops import check_indices
+from .chosen_ops import chosen_ops
 from .packed_words import sizes_of
 
 SOFTMAX = "linalg.softmax"
@@ -48,13 +48,7 @@ class DecomposeSoftmax(Pass):
     boundaries: bool = option(True, "keep the parts in dispatches of their own")
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        known = source_ops(op)
-        check_indices(self.ops, known, self.name)
-        chosen = (
-            [known[i] for i in dict.fromkeys(self.ops)]
-            if self.ops
-            else [o for o in known if o.name == SOFTMAX]
-        )
+        chosen = chosen_ops(op, self.ops, SOFTMAX, self.name)
         if other := [o for o in chosen if o.name != SOFTMAX]:
             raise PassFailed(ordered(_refusal(o) for o in other))
         register(op.context)
