@@ -59,7 +59,7 @@ class Ledger:
     @staticmethod
     def of(lines: Iterable[LedgerLine]) -> Ledger:
         """A ledger of ``lines``, largest first, with their sum."""
-        rows = tuple(sorted(lines, key=lambda l: (-(l.bytes.value or 0), l.value)))
+        rows = tuple(sorted(lines, key=lambda row: (-(row.bytes.value or 0), row.value)))
         return Ledger(rows, total(row.bytes for row in rows))
 
 
@@ -145,7 +145,7 @@ def from_json(data: dict) -> Finding:
 
     ledger = None
     if data["ledger"]:
-        lines = tuple(LedgerLine(count(l["bytes"]), l["value"], l["reason"]) for l in data["ledger"]["lines"])
+        lines = tuple(LedgerLine(count(row["bytes"]), row["value"], row["reason"]) for row in data["ledger"]["lines"])
         ledger = Ledger(lines, count(data["ledger"]["total"]))
     return Finding(
         code=data["code"],

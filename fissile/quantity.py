@@ -64,6 +64,11 @@ class Bytes:
             return None
         return self.value > limit
 
+    @property
+    def how_known(self) -> str:
+        """In words, for a report: exact counts are read from IR after bufferization."""
+        return "exact, counted after bufferization" if self.certainty is Certainty.EXACT else self.certainty.value
+
     def __str__(self) -> str:
         if self.value is None:
             return "unknown"

@@ -17,6 +17,8 @@ from fissile.errors import ExitCode, InternalError, UsageError
 from fissile.finding import Finding
 from fissile.report import Report
 
+from .iree.late_imports import load_late
+
 
 def run_check(source: str, targets: list[str], **options) -> Report:
     """`fissile.pipelines.check.check` in a child process. A crash is a finding; raises FissileError like
@@ -72,6 +74,7 @@ def main() -> int:
     job = json.load(sys.stdin)
     from fissile.errors import FissileError
 
+    load_late()
     try:
         from .check import check
 

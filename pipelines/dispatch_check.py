@@ -15,7 +15,7 @@ from fissile.passes.analysis.recomputation import Recomputed, recomputed_produce
 from fissile.passes.analysis.vector_alignment import may_misplace
 from fissile.passes.checks.codegen_failure import check_codegen
 from fissile.passes.checks.misplaced_vectors import check_vector_places
-from fissile.passes.checks.workgroup_fit import check_fit, limit_of, stricter_device
+from fissile.passes.checks.workgroup_fit import check_fit, limit_of, space_of, stricter_device
 from fissile.passes.checks.workgroup_race import check_races
 
 from fissile.finding import Finding
@@ -60,13 +60,15 @@ class DispatchChecker:
     source ops, since their findings quote places and locations are no part of the fingerprint.
 
     ``optimistic``: someone else finds out what is left unasked, by translating all of it in the end. Dispatches of the
-    first module that fit by a prediction without doubts are not asked, and none is converted to LLVM or SPIR-V.
+    first module that fit by a prediction without doubts are not asked, and none is converted to LLVM or SPIR-V. Where
+    nothing but memory fails in it, no later module's are asked either.
     """
 
     def __init__(self, pool: ProbePool, optimistic: bool = False) -> None:
         self._pool = pool
         self._optimistic = optimistic
-        self._trusted: set[tuple] | None = None
+        self._trusted: dict[tuple, ProbeResult] = {}
+        self._trusting = optimistic
         self._passed: dict[str, ProbeResult] = {}
         self._failed: dict[tuple, ProbeResult] = {}
         self.generated = 0
@@ -78,48 +80,49 @@ class DispatchChecker:
         A target whose code generation cannot be probed (VMVX, Metal) passes unchecked.
         """
         seen = [d for d in dispatches(module.op) if d.target.backend in LOWERING_PIPELINES]
-        if self._trusted is None:
-            self._trusted = {_identity(d) for d in seen if _cleared(d)} if self._optimistic else set()
-        known = self._trusted | self._failed.keys()
+        if self._trusting:
+            unknown = [d for d in seen if d.fingerprint not in self._passed and _identity(d) not in self._failed]
+            self._trusted |= {_identity(d): cleared for d in unknown if (cleared := _cleared(d)) is not None}
+        known = self._trusted.keys() | self._failed.keys()
         fresh = [d for d in seen if d.fingerprint not in self._passed and _identity(d) not in known]
         self.generated += len(fresh)
         results = dict(zip((id(d) for d in fresh), self._pool.probe_all(fresh, convert=not self._optimistic), strict=True))
         checked = []
         for dispatch in seen:
-            asked = results.get(id(dispatch)) or self._passed.get(dispatch.fingerprint)
-            result = asked or self._failed.get(_identity(dispatch), _TRUSTED)
+            identity = _identity(dispatch)
+            asked = results.get(id(dispatch)) or self._passed.get(dispatch.fingerprint) or self._failed.get(identity)
+            result = asked or self._trusted[identity]
             finding = _finding(dispatch, result, ops)
-            if result is _TRUSTED:
-                pass
-            elif finding is None:
+            if asked and finding is None:
                 self._passed[dispatch.fingerprint] = result
-            else:
-                self._failed[_identity(dispatch)] = result
+            elif asked:
+                self._failed[identity] = result
             again = recomputed_producers(dispatch) if dispatch.target.backend in RECOMPUTING_BACKENDS else ()
             checked.append(CheckedDispatch(dispatch, result.probed.footprint, finding, result.probed.races, tuple(again)))
+        self._trusting &= all(c.finding is None or c.finding.code == "FIS101" for c in checked)
         return checked
-
-
-_TRUSTED = ProbeResult(Probed(Footprint(()), None), None, 0.0)
-"""Stands for the answer about a dispatch that was not asked."""
 
 
 def _identity(dispatch: Dispatch) -> tuple:
     return dispatch.fingerprint, dispatch.variant, dispatch.root, dispatch.tags
 
 
-def _cleared(dispatch: Dispatch) -> bool:
-    """Whether a prediction without doubts says that ``dispatch`` fits, and all else that may be wrong would stop the compile.
+def _cleared(dispatch: Dispatch) -> ProbeResult | None:
+    """An answer with the predicted buffers where they fit without doubts and all else that may be wrong would stop the compile.
 
     What compiles and computes wrong numbers (races, vectors beside their place) has to be asked for.
     """
     limit = limit_of(dispatch)
     if limit is None or dispatch.codegen in RACING_CODEGEN:
-        return False
+        return None
     if dispatch.target.backend in VECTOR_MOVING_BACKENDS and may_misplace(dispatch.inner_module()):
-        return False
+        return None
     predicted = predict(read_configured(dispatch))
-    return not predicted.doubts and predicted.total.exceeds(limit.bytes) is False
+    if predicted.doubts or predicted.total.exceeds(limit.bytes) is not False:
+        return None
+    space = space_of(dispatch)
+    buffers = tuple(Allocation(space, b.bytes, b.type, b.tags, b.place) for b in predicted.buffers)
+    return ProbeResult(Probed(Footprint(buffers), None), None, 0.0)
 
 
 def _finding(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp]) -> Finding | None:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fissile.passes.analysis.dispatches import Dispatch
-from fissile.passes.analysis.footprint import STACK, WORKGROUP, Footprint
+from fissile.passes.analysis.footprint import Footprint
 from fissile.passes.analysis.prediction import Prediction
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.checks.codegen_failure import check_codegen
 from fissile.passes.checks.misplaced_vectors import check_vector_places
-from fissile.passes.checks.workgroup_fit import check_fit
+from fissile.passes.checks.workgroup_fit import check_fit, space_of
 from fissile.passes.checks.workgroup_prediction import check_agreement, check_prediction
 from fissile.passes.checks.workgroup_race import check_races
 
@@ -44,7 +44,7 @@ class Measured:
     @property
     def footprint(self) -> Footprint:
         """The probed buffers in the memory that this target is short of."""
-        space = STACK if self.dispatch.target.backend == "llvm-cpu" else WORKGROUP
+        space = space_of(self.dispatch)
         buffers = (a for a in self.result.probed.footprint.allocations if a.space == space)
         return Footprint(
             tuple(replace(a, bytes=Bytes.unknown("no bound")) if _UNBOUNDED in a.type else a for a in buffers)

@@ -111,7 +111,7 @@ class Mender:
             with self._run.step("tune"):
                 repair = self._fastest(module, repairer, repair, before)
         try:
-            findings = self._finish(module.clone(), original, repair, repairer.slow(repair.edits), module is not original)
+            findings = self._finish(module, original, repair, repairer)
         except PhaseFailed as failed:
             if optimistic:
                 raise
@@ -178,34 +178,39 @@ class Mender:
             told = [instead(f, timed[0].name, wanted) if f.severity is Severity.REPAIRED else f for f in told]
         return replace(repair, edits=wanted, findings=tuple(told))
 
-    def _finish(self, origin: Module, before: Module, repair: Repair, slow: list[Finding],
-                packed: bool) -> list[Finding]:
-        """Edits the real module, which carries no tags, and compiles it to the end.
+    def _finish(self, module: Module, before: Module, repair: Repair, repairer: Repairer) -> list[Finding]:
+        """Compiles ``module``, edited as ``repair`` says, to the end; from where ``repairer`` left it, if it did.
 
-        ``before`` is what it computed first; ``slow`` tells what is recomputed in it after the repair. Raises PhaseFailed, and
-        PackingDoesNotHold where it is ``packed`` and has narrow elements nevertheless.
+        ``before`` is what it computed first: another module where it is packed. Raises PhaseFailed, and
+        PackingDoesNotHold where a packed one has narrow elements nevertheless.
         """
-        original = before.text() if self._run.request.verify else ""
-        apply_edits(origin, repair.edits)
-        repaired = origin.text() if self._run.request.verify else ""
-        self._run.emit_mlir(origin)
-        told = list(repair.findings)
-        findings = slow + self._run.itinerary.advance(origin, DISPATCHES_CONFIGURED_AT)
-        looked = self._run.look(origin)
-        if packed and looked:
+        request, told = self._run.request, list(repair.findings)
+        findings = repairer.slow(repair.edits)
+        configured, original, repaired = repairer.take(repair.edits), "", ""
+        if configured is None or request.verify or request.emit_mlir:
+            edited = module.clone()
+            apply_edits(edited, repair.edits)
+            if request.verify:
+                original, repaired = before.text(), edited.text()
+            self._run.emit_mlir(edited)
+        if configured is None:
+            configured = edited, self._run.itinerary.advance(edited, DISPATCHES_CONFIGURED_AT)
+        edited, found = configured
+        looked = self._run.look(edited)
+        if module is not before and looked:
             raise PackingDoesNotHold(looked[0].message)
-        findings += looked
-        self._progress(len(dispatches(origin.op)))
+        findings += found + looked
+        self._progress(len(dispatches(edited.op)))
         try:
-            findings += self._run.itinerary.advance(origin, self._run.request.compile_to)
+            findings += self._run.itinerary.advance(edited, request.compile_to)
         finally:
             self._progress(0)
-        self._run.write(origin)
-        if self._run.request.verify:
+        self._run.write(edited)
+        if request.verify:
             from .verification import verify_repair, with_numerics  # NumPy: only where asked
 
             with self._run.step("verify"):
-                certificate = verify_repair(original, repaired, self._run.request.verify_seeds)
+                certificate = verify_repair(original, repaired, request.verify_seeds)
             self._run.facts["certificate"] = certificate.to_json()
             told = with_numerics(told, certificate.sentence.replace("local-task", "llvm-cpu"))
             findings += [*certificate.findings, *self._run.verify_artifact()]

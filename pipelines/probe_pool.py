@@ -24,7 +24,7 @@ from fissile.passes.analysis.footprint import Footprint
 from .diagnostics import Diagnostic
 from .patience import Patience
 from .probe import Probed, convert, probe
-from .probe_server import decode_allocation, decode_diagnostic, decode_footprint
+from .probe_wire import decode_allocation, decode_diagnostic, decode_footprint
 
 FEW = 8
 """Up to so many dispatches are faster asked here (0.03 to 0.3 s each) than by processes that first load IREE (0.5 s)."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from fissile.passes.analysis.fusion_groups import fusion_groups, members
 from fissile.passes.analysis.producers import ProducerGraph
-from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops
+from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops, untag
 from fissile.passes.analysis.structure import loop_extents, structure_of
 from fissile.passes.checks.recomputation import check_recomputation, worth_cutting
 from fissile.passes.remedies.decompose_attention import why_not_decomposed
@@ -66,6 +66,7 @@ class Repairer:
         self._graph = ProducerGraph(origin.op)
         self._rounds = 0
         self._known: dict[frozenset[Edit], Diagnosis] = {}
+        self._passing: tuple[frozenset[Edit], Module, list[Finding]] | None = None
         self._cases: list[Case] = []
         self._told = RepairTold(self.ops, self._graph)
 
@@ -77,6 +78,18 @@ class Repairer:
     def forget(self) -> None:
         """Diagnoses anew what was diagnosed: the session chooses other configurations from now on."""
         self._known.clear()
+        self._passing = None
+
+    def take(self, wanted: Iterable[Edit]) -> tuple[Module, list[Finding]] | None:
+        """The module edited as ``wanted``, where it was the last that passed, and what was found on its way. Once.
+
+        It has no tags any more and its dispatches are configured.
+        """
+        if self._passing is None or self._passing[0] != frozenset(wanted):
+            return None
+        (_edits, module, told), self._passing = self._passing, None
+        untag(module.op)
+        return module, told
 
     def diagnose(self, wanted: Iterable[Edit] = ()) -> Diagnosis:
         """Runs a tagged clone, edited as ``wanted``, to configured dispatches and checks each of them; once each."""
@@ -91,12 +104,15 @@ class Repairer:
         tag_source_ops(clone.op)
         apply_edits(clone, wanted)
         try:
-            self._itinerary.advance(clone, DISPATCH_CREATION)
+            told = self._itinerary.advance(clone, DISPATCH_CREATION)
             groups = fusion_groups(clone.op)
-            self._itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
+            told += self._itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
         except PhaseFailed as failure:
             return Diagnosis(failed=failure)
-        return Diagnosis(tuple(self._checker.check(clone, self.ops)), tuple(groups))
+        found = Diagnosis(tuple(self._checker.check(clone, self.ops)), tuple(groups))
+        if not found.failing:
+            self._passing = wanted, clone, told
+        return found
 
     def slow(self, wanted: Iterable[Edit]) -> list[Finding]:
         """FIS140 about producers that are computed again for every use with ``wanted``."""

@@ -64,7 +64,9 @@ class RepairTold:
 
     def _help(self, case: Case, before: Diagnosis, after: Diagnosis) -> Help:
         spread = sorted(case.spread(case.accepted))
-        facts = [("after", f"{_largest(case, after)} bytes (exact, counted after bufferization; IREE chose its tiles anew)")]
+        largest = _largest(case, after)
+        size = "unknown" if largest.value is None else f"{largest.value} bytes"
+        facts = [("after", f"{size} ({largest.how_known}; IREE chose its tiles anew)")]
         if cut := [edit.op for edit in spread if edit.remedy == CUT]:
             crossing = [self._graph.result_bytes(tag) for tag in cut]
             known = sum(c for c in crossing if c is not None)

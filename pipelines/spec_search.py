@@ -164,7 +164,7 @@ def _told(failing: CheckedDispatch, now: Diagnosis) -> Finding:
     after = next(c for c in now.checked if _key(c.dispatch) == _key(failing.dispatch))
     count = total(a.bytes for a in after.footprint.allocations)
     facts = (
-        ("after", f"{count} bytes (exact, counted after bufferization)"),
+        ("after", f"{count.value} bytes ({count.how_known})"),
         ("costs", "no more dispatches and no intermediate; matrix units are not used"),
         ("rounding", "sums in the accumulator's own type, as the program says; their order may change"),
     )

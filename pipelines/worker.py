@@ -14,12 +14,14 @@ from pathlib import Path
 
 from fissile.errors import ExitCode, FissileError, InternalError
 
+from .iree.late_imports import load_late
 from .lifeline import end_with_parent
 from .request import CompileRequest
 
 
 def main() -> int:
     end_with_parent(int(sys.argv[2]))
+    load_late()
     job = json.loads(Path(sys.argv[1]).read_text())
     result = Path(job["result"])
     try:

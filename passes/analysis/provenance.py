@@ -18,10 +18,14 @@ from fissile.finding import Place
 
 __all__ = [
     "TAG_FILE", "SourceOp", "describe_source_ops", "is_source_op", "place_of", "places_in", "source_ops", "ssa_name",
-    "tag_source_ops", "tags_in", "tags_of",
+    "tag_source_ops", "tags_in", "tags_of", "untag", "without_tags",
 ]
 
 _PLACE = re.compile(r'(?:"([^"]+)"|(?:^|(?<=\s))([^\s":]+)):(\d+):(\d+)')
+
+_WRAPPED = re.compile(r'callsite\("%s":\d+:1 at ' % TAG_FILE)
+_NESTING = re.compile(r'"(?:[^"\\]|\\.)*"|[()]')
+"""What a search for the end of a location meets: whole strings, so that parentheses in file names do not count."""
 
 
 def tags_in(text: str) -> tuple[int, ...]:
@@ -93,6 +97,43 @@ def tag_source_ops(module: ir.Operation) -> int:
                 tagged_inits.add(hash(owner))
                 wrap(owner)
     return len(ops)
+
+
+def untag(module: ir.Operation) -> None:
+    """Takes the tags off again, wherever IREE has carried them: each location is what it would be without them."""
+    tagged: dict[str, list[ir.Operation | ir.BlockArgument]] = {}
+
+    def collect(op: ir.Operation) -> ir.WalkResult:
+        for located in (op, *(argument for region in op.regions for block in region for argument in block.arguments)):
+            text = str(located.location)
+            if TAG_FILE in text:
+                tagged.setdefault(text, []).append(located)
+        return ir.WalkResult.ADVANCE
+
+    module.walk(collect)
+    # The bindings of IREE 3.13 parse no location by itself (Attribute.parse takes one for a call site): so at empty ops.
+    holders = "".join(f"module {{}} {without_tags(text)}\n" for text in tagged)
+    parsed = ir.Module.parse(f"module {{\n{holders}}}\n", module.context)
+    for those, holder in zip(tagged.values(), parsed.body.operations, strict=True):
+        for located in those:
+            if isinstance(located, ir.BlockArgument):
+                located.set_location(holder.operation.location)
+            else:
+                located.location = holder.operation.location
+
+
+def without_tags(text: str) -> str:
+    """A location's text with each `callsite("fz":INDEX:1 at INNER)` replaced by its INNER."""
+    while wrapped := _WRAPPED.search(text):
+        depth = 1
+        for token in _NESTING.finditer(text, wrapped.end()):
+            depth += {"(": 1, ")": -1}.get(token.group(), 0)
+            if depth == 0:
+                text = text[: wrapped.start()] + text[wrapped.end() : token.start()] + text[token.end() :]
+                break
+        else:
+            raise ValueError(f"a location without an end: {text}")
+    return text
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,11 @@ IREE_DEFAULT_STACK_BYTES = 32 * 1024
 """LLVMCPUCheckIRBeforeLLVMConversion, IREE 3.13, where the target attribute states no limit."""
 
 
+def space_of(dispatch: Dispatch) -> str:
+    """The on-chip memory that the target of ``dispatch`` is short of: stack or workgroup memory."""
+    return STACK if dispatch.target.backend == "llvm-cpu" else WORKGROUP
+
+
 def limit_of(dispatch: Dispatch) -> Limit | None:
     """The limit of ``dispatch``: IREE's, or the device's own where that is smaller; None where its target has none (VMVX)."""
     target = dispatch.target
@@ -43,7 +48,7 @@ def check_fit(dispatch: Dispatch, footprint: Footprint, ops: Sequence[SourceOp],
     ``limit`` stands in for IREE's own (`limit_of`): a vendor's figure, a queried device, a budget.
     """
     limit = limit or limit_of(dispatch)
-    space = STACK if dispatch.target.backend == "llvm-cpu" else WORKGROUP
+    space = space_of(dispatch)
     buffers = [a for a in footprint.allocations if a.space == space]
     if limit is None or not buffers:
         return None

@@ -96,7 +96,7 @@ def _ledger(ledger: Ledger | None, limit: Limit | None) -> list[str]:
         rows.append(f"{head} {shown:>8} {share}  {line.value:<28} {line.reason}".rstrip())
     if whole is not None:
         times = f"{whole / limit.bytes:.1f} times the limit" if limit and limit.bytes else ""
-        basis = "exact, counted after bufferization" if ledger.total.certainty.value == "exact" else ledger.total.certainty.value
+        basis = ledger.total.how_known
         rows.append(f"             {whole:>8}         {times:<28} ({basis})")
     return rows
 

@@ -11,12 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from fissile.passes.analysis.footprint import Footprint
+from fissile.passes.analysis.footprint import Allocation, Footprint
 from fissile.pipelines.diagnostics import Diagnostic
 from fissile.pipelines.dispatch_check import DispatchChecker, predicted_to_exceed
 from fissile.pipelines.probe import Probed
 from fissile.pipelines.probe_pool import FEW, ProbePool, ProbeResult
 from fissile.pipelines.session import Session
+from fissile.quantity import Bytes
 from small_programs import ADD, TARGETS, quantised_conv
 from test_set_lowering import MATMUL
 
@@ -110,3 +111,58 @@ def test_a_dispatch_that_takes_the_worker_along_is_asked_in_a_process_apart(tmp_
                               PYTHONPATH=str(Path(__file__).parent / "crashing_probe"))
     assert status == 0 and [(f["code"], f["severity"]) for f in report["findings"]] == [("FIS101", "repaired")]
     assert (tmp_path / "a.vmfb").exists()
+
+
+class AlwaysTooLarge(Recorder):
+    """A pool whose every dispatch generates code and, were it `large`, needs more memory than gfx942 has."""
+
+    def probe_all(self, dispatches, convert=True):
+        self.asked += [(d.name.split("_")[0], convert) for d in dispatches]
+        buffers = (Allocation("workgroup", Bytes.exact(1 << 20), "262144xf32"),)
+        return [ProbeResult(Probed(Footprint(buffers if "large" in d.name else ()), None), None, 0.0) for d in dispatches]
+
+
+@pytest.mark.parametrize(("pool", "asked"), [(AlwaysTooLarge(), []), (Recorder(), ["other"])])
+def test_where_only_memory_fails_a_later_module_that_fits_by_prediction_is_not_asked(module, pool, asked):
+    checker = DispatchChecker(pool, optimistic=True)
+    checker.check(module, [])
+    session = Session(GFX942)
+    later = session.parse_text(quantised_conv(size=4, channels=4, filters=4, name="other"))
+    session.run(later, "executable-configurations")
+    del pool.asked[:]
+    checked = checker.check(later, [])
+    assert [name for name, _ in pool.asked] == asked
+    if not asked:
+        (fits,) = checked
+        assert fits.finding is None and 0 < fits.footprint.total.value <= 65536
+        assert fits.footprint.total.how_known == "predicted"
+
+
+TWICE = """
+import sys
+from pathlib import Path
+from fissile.pipelines.compile_run import CompileRun
+from fissile.pipelines.guarded_compile import GuardedCompile
+from fissile.pipelines.iree.library import initialise_command_line
+from fissile.pipelines.mending import Mender
+from fissile.pipelines.repair import Repairer
+from fissile.pipelines.request import parse_command_line
+
+request, folder = parse_command_line(sys.argv[1:]), Path(sys.argv[-1]).parent
+initialise_command_line(list(request.flags))
+taken, take = [], Repairer.take
+Repairer.take = lambda self, wanted: taken.append(take(self, wanted)) or taken[-1]
+GuardedCompile(CompileRun(request, folder / "taken.vmfb")).run()
+Repairer.take = lambda self, wanted: None
+GuardedCompile(CompileRun(request, folder / "anew.vmfb")).run()
+print([one is not None for one in taken])
+"""
+
+
+@pytest.mark.parametrize("target", ["gfx942", "vulkan"])
+def test_the_module_that_passed_is_compiled_on_and_makes_the_same_artifact(tmp_path, target):
+    (tmp_path / "in.mlir").write_text(quantised_conv(size=28))
+    done = subprocess.run([sys.executable, "-c", TWICE, *TARGETS[target], tmp_path / "in.mlir", "-o", tmp_path / "a.vmfb"],
+                          capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout.strip() == "[True]", done.stderr
+    assert (tmp_path / "taken.vmfb").read_bytes() == (tmp_path / "anew.vmfb").read_bytes()

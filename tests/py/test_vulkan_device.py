@@ -47,7 +47,9 @@ def test_the_query_agrees_with_iree_runtime():
     program = runtimes.run_module_program()
     told = subprocess.run([program, "--dump_devices=vulkan"], capture_output=True, text=True, timeout=60).stdout
     block = told.split(here.uri)[1]
-    yes = lambda feature: f"{feature}=yes" in block.split("features:")[1].splitlines()[0]
+    def yes(feature):
+        return f"{feature}=yes" in block.split("features:")[1].splitlines()[0]
+
     assert here.name in block
     assert f"size={here.subgroup_size} " in block
     assert f"minSubgroupSize={here.subgroup_min} maxSubgroupSize={here.subgroup_max}" in block
