@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from fissile.errors import FissileError
 from fissile.finding import Finding, Severity
@@ -15,62 +14,37 @@ from .repair_told import to_do
 from .session import PhaseFailed, phase_index
 
 
-class PredictedTooLarge(FissileError):
-    """The straight compile would fail, by a prediction: it is not tried, and the repair loop asks code generation."""
+@dataclass(frozen=True)
+class Foreseen:
+    """A look at the configured dispatches ended the straight compile: it would fail, or make a wrong or a slow program."""
 
-    def __init__(self) -> None:
-        super().__init__("a dispatch will need more on-chip memory than its target has")
-
-
-class TooLargeForDevice(FissileError):
-    """The straight compile would succeed, and the device could not load a dispatch of it."""
-
-    def __init__(self) -> None:
-        super().__init__("a dispatch needs more workgroup memory than the device has")
+    message: str
 
 
-class RaceFound(FissileError):
-    """The straight compile would succeed, and its program would race."""
+TOO_LARGE = Foreseen("a dispatch will need more on-chip memory than its target has")
+TOO_LARGE_FOR_DEVICE = Foreseen("a dispatch needs more workgroup memory than the device has")
+RACES = Foreseen("a dispatch shares workgroup memory without a barrier")
+MISPLACED_VECTORS = Foreseen("a dispatch reads or writes vectors beside their place")
+RECOMPUTES = Foreseen("producers are computed again for every use")
 
-    def __init__(self) -> None:
-        super().__init__("a dispatch shares workgroup memory without a barrier")
 
+@dataclass(frozen=True)
+class NarrowStorage(Foreseen):
+    """``found`` says where narrow elements would go wrong, dispatch by dispatch; ``lost`` are types that lose their sign."""
 
-class VectorsMisplaced(FissileError):
-    """The straight compile would succeed, and its program would read and write elements beside the right ones."""
-
-    def __init__(self) -> None:
-        super().__init__("a dispatch reads or writes vectors beside their place")
+    found: tuple[Finding, ...] = ()
+    lost: tuple[str, ...] = ()
 
 
 class StraightEnded(FissileError):
     """The straight compile crashed or did not end; its process is gone."""
 
 
-class TuningAsked(FissileError):
-    """The straight compile would succeed, and its program would be slower than --fusion=tune asks for."""
-
-    def __init__(self) -> None:
-        super().__init__("producers are computed again for every use")
-
-
-class NarrowStorage(FissileError):
-    """The straight compile would succeed, and its program would read and write narrow elements wrongly.
-
-    ``found`` says so, dispatch by dispatch; ``lost`` are the element types whose sign gets lost (FIS118).
-    """
-
-    def __init__(self, found: Sequence[Finding], lost: Sequence[str]) -> None:
-        super().__init__("the target's storage cannot hold the program's narrow elements")
-        self.found = tuple(found)
-        self.lost = tuple(lost)
-
-
 class PackingDoesNotHold(FissileError):
     """The packed and repaired program still has what packing is for; the message says what."""
 
 
-Failure = PhaseFailed | PredictedTooLarge | TooLargeForDevice | RaceFound | VectorsMisplaced | StraightEnded | TuningAsked | NarrowStorage
+Failure = PhaseFailed | StraightEnded | Foreseen
 
 
 def rejected(failure: Failure) -> Finding:

@@ -18,14 +18,15 @@ from .compile_run import CompileRun
 from .dispatch_check import exceeds_device, misplaces_vectors, predicted_to_exceed, shares_workgroup_memory
 from .emitted_spec import nothing_to_write
 from .failures import (
+    MISPLACED_VECTORS,
+    RACES,
+    RECOMPUTES,
+    TOO_LARGE,
+    TOO_LARGE_FOR_DEVICE,
     Failure,
+    Foreseen,
     NarrowStorage,
-    PredictedTooLarge,
-    RaceFound,
     StraightEnded,
-    TooLargeForDevice,
-    TuningAsked,
-    VectorsMisplaced,
     rejected,
     suggested,
 )
@@ -137,22 +138,8 @@ class GuardedCompile:
                     self._run.keep_origin(module, findings)
                 findings += self._run.itinerary.advance(module, DISPATCHES_CONFIGURED_AT)
                 findings += self._run.look(module)
-                if self._can_go_back():
-                    narrow = [f for f in findings if f.code in ("FIS110", "FIS118")]
-                    if self._run.request.repair == "auto" and narrow:
-                        return findings, NarrowStorage(narrow, self._run.lost_signs)
-                    if predicted_to_exceed(module):
-                        return findings, PredictedTooLarge()
-                    if exceeds_device(module, self._run.ask):
-                        return findings, TooLargeForDevice()
-                    if misplaces_vectors(module, self._run.ask):
-                        return findings, VectorsMisplaced()
-                    if shares_workgroup_memory(module, self._run.ask):
-                        return findings, RaceFound()
-                    if may_recompute(module):
-                        findings += self._run.slow(self._run.origin()[0])
-                    if self._run.tuning and any(f.code == "FIS140" for f in findings):
-                        return findings, TuningAsked()
+                if self._can_go_back() and (foreseen := self._foreseen(module, findings)):
+                    return findings, foreseen
                 self._progress(len(dispatches(module.op)))
             findings += self._run.itinerary.advance(module, end)
             self._run.write(module)
@@ -163,6 +150,24 @@ class GuardedCompile:
         if self._run.request.verify:
             findings += self._run.verify_artifact()
         return findings, None
+
+    def _foreseen(self, module: Module, findings: list[Finding]) -> Foreseen | None:
+        """Why code need not be generated for ``module`` as it is; what is slow is added to the ``findings`` so far."""
+        run, ask = self._run, self._run.ask
+        narrow = tuple(f for f in findings if f.code in ("FIS110", "FIS118"))
+        if run.request.repair == "auto" and narrow:
+            return NarrowStorage("narrow elements would be read or written wrongly", narrow, run.lost_signs)
+        if predicted_to_exceed(module):
+            return TOO_LARGE
+        if exceeds_device(module, ask):
+            return TOO_LARGE_FOR_DEVICE
+        if misplaces_vectors(module, ask):
+            return MISPLACED_VECTORS
+        if shares_workgroup_memory(module, ask):
+            return RACES
+        if may_recompute(module):
+            findings += run.slow(run.origin()[0])
+        return RECOMPUTES if run.tuning and any(f.code == "FIS140" for f in findings) else None
 
     def _can_go_back(self) -> bool:
         return phase_index(self._run.request.compile_from) <= phase_index(BOUNDARIES_PLACED_AT)
