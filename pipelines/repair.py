@@ -216,11 +216,11 @@ class Repairer:
         """A case for each failing dispatch that no case covers yet."""
         for failing in diagnosis.failing:
             tags = set(failing.dispatch.tags)
-            if not tags or any(tags & case.all_tags for case in cases):
+            if not tags or any(tags & case.own_tags for case in cases):
                 continue
             families = members(list(diagnosis.groups), failing.dispatch.tags)
             families.sort(key=lambda family: len(tags & set(family)), reverse=True)
-            case = Case(failing, families, iter(()))
+            case = Case(failing, families, iter(()), shared=diagnosis.shared)
             case.trials = self._trials(failing, families[0])
             case.minimise = failing.finding.code != "FIS106"
             cases.append(case)
@@ -342,6 +342,6 @@ class Repairer:
             else self._told.repaired(case, before, after)
             for case in cases
         ]
-        covered = set().union(*(case.all_tags for case in cases)) if cases else set()
+        covered = set().union(*(case.own_tags for case in cases)) if cases else set()
         untagged = [c.finding for c in before.failing if not covered & set(c.dispatch.tags)]
         return Repair(final, (*findings, *untagged), complete and not untagged, self._rounds)

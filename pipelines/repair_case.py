@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -25,6 +26,12 @@ class Diagnosis:
     def failing(self) -> tuple[CheckedDispatch, ...]:
         return tuple(c for c in self.checked if c.finding is not None)
 
+    @property
+    def shared(self) -> frozenset[int]:
+        """Source ops that stand in several dispatches."""
+        count = Counter(tag for c in self.checked for tag in set(c.dispatch.tags))
+        return frozenset(tag for tag, times in count.items() if times > 1)
+
 
 @dataclass
 class Case:
@@ -37,6 +44,8 @@ class Case:
     accepted: tuple[Edit, ...] | None = None
     to_leave_out: list[Edit] = field(default_factory=list)
     minimise: bool = True
+    shared: frozenset[int] = frozenset()
+    """Source ops that stand in other dispatches as well: a fill, a producer that each of its users has a copy of."""
 
     def spread(self, wanted: Sequence[Edit]) -> set[Edit]:
         """``wanted`` for the first dispatch, and the same for what stands there in every dispatch of equal body."""
@@ -52,5 +61,10 @@ class Case:
     def all_tags(self) -> set[int]:
         return {tag for family in self.families for tag in family} | set(self.first.dispatch.tags)
 
+    @property
+    def own_tags(self) -> set[int]:
+        """The source ops that tell which dispatches are this case's, whatever has become of them."""
+        return self.all_tags - self.shared or self.all_tags
+
     def still_fails(self, now: Diagnosis) -> bool:
-        return now.failed is not None or any(self.all_tags & set(c.dispatch.tags) for c in now.failing)
+        return now.failed is not None or any(self.own_tags & set(c.dispatch.tags) for c in now.failing)

@@ -113,7 +113,7 @@ def to_do(title: str) -> str:
 
 def _largest(case: Case, after: Diagnosis) -> Bytes:
     """On-chip bytes of the largest dispatch that holds an op of ``case`` now."""
-    sums = (total(a.bytes for a in c.footprint.allocations) for c in after.checked if case.all_tags & set(c.dispatch.tags))
+    sums = (total(a.bytes for a in c.footprint.allocations) for c in after.checked if case.own_tags & set(c.dispatch.tags))
     return max(sums, key=lambda b: b.value or 0, default=Bytes.exact(0))
 
 

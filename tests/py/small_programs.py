@@ -63,3 +63,19 @@ def quantised_conv(channels: int = 64, filters: int = 64, size: int = 16, name: 
         + (_REQUANTISE.substitute(shape=shape) if requantise else "")
         + f"  return {result} : {kind}\n}}\n"
     )
+
+
+def two_convs_one_fill(channels: tuple[int, int] = (64, 32), size: int = 28) -> str:
+    """Two dequantised 3x3 convolutions [1,C,S+2,S+2] by [64,C,3,3], C by ``channels``, that start from one filled tensor."""
+    out = f"tensor<1x64x{size}x{size}xf32>"
+    given, body, sums = [], [], []
+    for name, count in zip("ab", channels, strict=True):
+        x, w = f"1x{count}x{size + 2}x{size + 2}", f"64x{count}x3x3"
+        given += [f"%x{name}: tensor<{x}xi8>", f"%w{name}: tensor<{w}xf32>"]
+        body += [_DEQUANTISE.substitute(name=f"d{name}", source=f"x{name}", shape=x)]
+        sums += [f"  %r{name} = linalg.conv_2d_nchw_fchw ins(%d{name}, %w{name} : tensor<{x}xf32>, tensor<{w}xf32>)"
+                 f" outs(%acc : {out}) -> {out}\n"]
+    return (f"func.func @main({', '.join(given)}) -> ({out}, {out}) {{\n"
+            "  %scale = arith.constant 0.0078125 : f32\n  %zero = arith.constant 0.0 : f32\n"
+            f"  %e = tensor.empty() : {out}\n  %acc = linalg.fill ins(%zero : f32) outs(%e : {out}) -> {out}\n"
+            f"{''.join(body)}{''.join(sums)}  return %ra, %rb : {out}, {out}\n}}\n")

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_programs import TARGETS
+from small_programs import TARGETS, two_convs_one_fill
 
 from fissile.pipelines.numerics.runtimes import present
 
@@ -218,3 +218,11 @@ def test_a_softmax_that_only_llvm_does_not_end_with_is_taken_apart(tmp_path):
                           capture_output=True, text=True, timeout=500, check=False)
     told = [(f["code"], f["severity"], f["helps"][0]["remedy"]) for f in json.loads(done.stderr)["findings"]]
     assert told == [("FIS106", "repaired", "fissile-decompose-softmax")] and done.returncode == 0 and output.exists()
+
+
+def test_dispatches_that_share_a_fill_are_repaired_each_by_itself(tmp_path):
+    """Each starts from the one filled tensor: that neither passes while the other fails is no reason to go on searching."""
+    _stock, done, report, _ = run(tmp_path, "gfx942", two_convs_one_fill())
+    assert done.returncode == 0
+    assert [(f["code"], f["severity"]) for f in report["findings"]] == [("FIS101", "repaired")] * 2
+    assert report["facts"]["rounds"] == 2 and len(report["facts"]["edits"]) == 2
