@@ -422,14 +422,31 @@ EPILOGUES: dict[str, Callable[[Program, Value], list[Value]]] = {
 }
 
 
-def program(r: random.Random, most: float) -> tuple[str, str]:
-    """(name, text) of one random program."""
+def program(r: random.Random, most: float, together: int = 1) -> tuple[str, str]:
+    """(name, text) of one random program: ``together`` patterns side by side, some of them of the same root and size."""
+    p, names, results = Program(), [], []
+    drawn: list[tuple[str, Root]] = []
+    for _ in range(together):
+        if drawn and r.random() < 0.5:
+            drawn.append(drawn[-1])
+        else:
+            drawn.append(_root(r, most))
+    for kind, root in drawn:
+        name, values = _pattern(r, p, kind, root)
+        names.append(name)
+        results += values
+    return "+".join(names), p.text(results)
+
+
+def _root(r: random.Random, most: float) -> tuple[str, Root]:
     while True:
         kind = r.choices(list(ROOTS), [weight for weight, _ in ROOTS.values()])[0]
         root = ROOTS[kind][1](r)
         if root.work <= most:
-            break
-    p = Program()
+            return kind, root
+
+
+def _pattern(r: random.Random, p: Program, kind: str, root: Root) -> tuple[str, list[Value]]:
     dynamic = root.dynamic and r.random() < 0.2
     names = [r.choice(list(PRODUCERS)) for _ in root.operands]
     if any(name in HALVES for name in names) and len(names) > 1:  # both operands of one type
@@ -439,7 +456,7 @@ def program(r: random.Random, most: float) -> tuple[str, str]:
     result = root.build(p, values, element)
     ending = r.choice(list(EPILOGUES))
     name = f"{kind}_{'-'.join(names)}_{ending}{'_acc16' if element == 'f16' else ''}{'_dynamic' if dynamic else ''}"
-    return name, p.text(EPILOGUES[ending](p, result))
+    return name, EPILOGUES[ending](p, result)
 
 
 def main() -> None:
@@ -447,12 +464,13 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--count", type=int, default=150)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--most", type=float, default=2e8)
+    parser.add_argument("--most", type=float, default=2e8, help="loop iterations of a pattern")
+    parser.add_argument("--together", type=int, default=1, help="patterns in one program, side by side (default 1)")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     r = random.Random(arguments.seed)
     for number in range(arguments.count):
-        name, text = program(r, arguments.most)
+        name, text = program(r, arguments.most, arguments.together)
         (arguments.folder / f"{number:03d}_{name}.mlir").write_text(text)
     print(f"{arguments.count} programs in {arguments.folder}")
 

@@ -79,3 +79,22 @@ def two_convs_one_fill(channels: tuple[int, int] = (64, 32), size: int = 28) -> 
             "  %scale = arith.constant 0.0078125 : f32\n  %zero = arith.constant 0.0 : f32\n"
             f"  %e = tensor.empty() : {out}\n  %acc = linalg.fill ins(%zero : f32) outs(%e : {out}) -> {out}\n"
             f"{''.join(body)}{''.join(sums)}  return %ra, %rb : {out}, {out}\n}}\n")
+
+
+def quantised_matmul(m: int, k: int, n: int) -> str:
+    """int8 [M,K] by int8 [K,N], each dequantised -> f32 [M,N]."""
+    x, w, out = f"{m}x{k}", f"{k}x{n}", f"tensor<{m}x{n}xf32>"
+    dequantised = "".join(
+        f"  %{name}e = tensor.empty() : tensor<{shape}xf32>\n"
+        f"  %{name}d = linalg.generic {{indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>],\n"
+        f'      iterator_types = ["parallel", "parallel"]}} ins(%{name} : tensor<{shape}xi8>) outs(%{name}e : tensor<{shape}xf32>) {{\n'
+        "  ^bb0(%in: i8, %out: f32):\n    %i = arith.sitofp %in : i8 to f32\n    %s = arith.mulf %i, %scale : f32\n"
+        f"    linalg.yield %s : f32\n  }} -> tensor<{shape}xf32>\n"
+        for name, shape in (("x", x), ("w", w))
+    )
+    return (f"func.func @main(%x: tensor<{x}xi8>, %w: tensor<{w}xi8>) -> {out} {{\n"
+            "  %scale = arith.constant 0.0078125 : f32\n  %zero = arith.constant 0.0 : f32\n"
+            f"{dequantised}  %e = tensor.empty() : {out}\n"
+            f"  %acc = linalg.fill ins(%zero : f32) outs(%e : {out}) -> {out}\n"
+            f"  %r = linalg.matmul ins(%xd, %wd : tensor<{x}xf32>, tensor<{w}xf32>) outs(%acc : {out}) -> {out}\n"
+            f"  return %r : {out}\n}}\n")

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_programs import TARGETS, two_convs_one_fill
+from small_programs import TARGETS, quantised_matmul, two_convs_one_fill
 
 from fissile.pipelines.numerics.runtimes import present
 
@@ -65,11 +65,12 @@ func.func @main(%a: tensor<128x32xi8>, %b: tensor<32x32xi8>) -> tensor<128x32xi3
 """
 
 
-def run(tmp_path, target, text, *words):
+def run(tmp_path, target, text, *words, stock=True):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(text)
-    stock = subprocess.run([BIN / "iree-compile", *TARGETS[target], source, "-o", "/dev/null"], capture_output=True,
-                           text=True, timeout=300, check=False)
+    if stock:
+        stock = subprocess.run([BIN / "iree-compile", *TARGETS[target], source, "-o", "/dev/null"], capture_output=True,
+                               text=True, timeout=300, check=False)
     done = subprocess.run([BIN / "fissile", "compile", *TARGETS[target], "--format=json", *words, source, "-o", output],
                           capture_output=True, text=True, timeout=300, check=False)
     return stock, done, json.loads(done.stderr), output
@@ -155,37 +156,11 @@ def test_unsigned_extension_is_silent(tmp_path):
     assert report["findings"] == [] and done.returncode == 0
 
 
-ENDLESS_MATMUL = """\
-func.func @main(%x: tensor<128x768xi8>, %w: tensor<768x768xi8>) -> tensor<128x768xf32> {
-  %scale = arith.constant 0.0078125 : f32
-  %zero = arith.constant 0.0 : f32
-  %xe = tensor.empty() : tensor<128x768xf32>
-  %xd = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<128x768xi8>) outs(%xe : tensor<128x768xf32>) {
-  ^bb0(%in: i8, %out: f32):
-    %i = arith.sitofp %in : i8 to f32
-    %r = arith.mulf %i, %scale : f32
-    linalg.yield %r : f32
-  } -> tensor<128x768xf32>
-  %we = tensor.empty() : tensor<768x768xf32>
-  %wd = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<768x768xi8>) outs(%we : tensor<768x768xf32>) {
-  ^bb0(%in: i8, %out: f32):
-    %i = arith.sitofp %in : i8 to f32
-    %r = arith.mulf %i, %scale : f32
-    linalg.yield %r : f32
-  } -> tensor<768x768xf32>
-  %e = tensor.empty() : tensor<128x768xf32>
-  %acc = linalg.fill ins(%zero : f32) outs(%e : tensor<128x768xf32>) -> tensor<128x768xf32>
-  %m = linalg.matmul ins(%xd, %wd : tensor<128x768xf32>, tensor<768x768xf32>) outs(%acc : tensor<128x768xf32>) -> tensor<128x768xf32>
-  return %m : tensor<128x768xf32>
-}
-"""
-
-
 @needs_vulkan
 def test_code_generation_without_end_is_ended_where_it_is_only_looked_at(tmp_path):
     """Sign extensions are looked at by generating code, before the straight compile: that look has the same limit."""
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
-    source.write_text(ENDLESS_MATMUL)
+    source.write_text(quantised_matmul(128, 768, 768))
     done = subprocess.run([BIN / "fissile", "compile", *TARGETS["vulkan"], "--fissile-match-device=vulkan", "--dispatch-timeout=4",
                            "--format=json", source, "-o", output], capture_output=True, text=True, timeout=500, check=False)
     told = [(f["code"], f["severity"]) for f in json.loads(done.stderr)["findings"]]
@@ -226,3 +201,15 @@ def test_dispatches_that_share_a_fill_are_repaired_each_by_itself(tmp_path):
     assert done.returncode == 0
     assert [(f["code"], f["severity"]) for f in report["findings"]] == [("FIS101", "repaired")] * 2
     assert report["facts"]["rounds"] == 2 and len(report["facts"]["edits"]) == 2
+
+
+@pytest.mark.parametrize(("sizes", "code", "remedy"), [
+    ((7, 500, 61), "FIS101", "fissile-fold-producers"),
+    ((8, 512, 64), "FIS106", "fissile-place-boundaries"),
+])
+def test_where_a_root_has_no_vectors_behind_a_cut_either_its_producers_are_folded(tmp_path, sizes, code, remedy):
+    """valhall takes 7x500 by 500x61 element by element, cut or not; 8x512 by 512x64 has vectors once it is cut."""
+    _stock, done, report, output = run(tmp_path, "vulkan", quantised_matmul(*sizes), "--iree-vulkan-target=valhall",
+                                       "--dispatch-timeout=4", stock=False)
+    assert [(f["code"], f["severity"], f["helps"][0]["remedy"]) for f in report["findings"]] == [(code, "repaired", remedy)]
+    assert done.returncode == 0 and output.exists()
