@@ -229,6 +229,13 @@ _rule(
     "Leave the op out of `ops`.",
 )
 _rule(
+    "FIS124", "not-extended", "an op has no operand that could be extended before it",
+    "`fissile-extend-operands` was told to take the extension of narrow operands out of an op, and there is none in it.",
+    "The op does not reduce, has no body, or does more with each operand than extend it: indices count the linalg ops of the "
+    "module in program order.",
+    "Leave the op out of `ops`.",
+)
+_rule(
     "FIS150", "baseline-grown", "a dispatch needs more on-chip memory than the baseline says",
     "`fissile check --baseline FILE` compares the bytes of every dispatch with those that were recorded, and one grew.",
     "A change of the model, of the target or of IREE fused or tiled it in another way.",

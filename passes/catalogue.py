@@ -21,6 +21,7 @@ BUILT_IN: dict[str, str] = {
     "fissile-check-leftovers": "fissile.passes.checks.leftover_ops",
     "fissile-decompose-attention": "fissile.passes.remedies.decompose_attention",
     "fissile-decompose-softmax": "fissile.passes.remedies.decompose_softmax",
+    "fissile-extend-operands": "fissile.passes.remedies.extend_operands",
     "fissile-fold-producers": "fissile.passes.remedies.fold_producers",
     "fissile-grow-storage": "fissile.passes.remedies.grow_storage",
     "fissile-lower-boundaries": "fissile.passes.remedies.lower_boundaries",

@@ -15,6 +15,7 @@ from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, ta
 from fissile.passes.analysis.structure import loop_extents, structure_of
 from fissile.passes.checks.recomputation import check_recomputation, worth_cutting
 from fissile.passes.remedies.decompose_attention import why_not_decomposed
+from fissile.passes.remedies.extend_operands import why_not_extended
 from fissile.passes.remedies.read_by_element import why_not_by_element
 from fissile.passes.remedies.widen_accumulators import why_not
 
@@ -23,7 +24,7 @@ from fissile.quantity import Bytes
 
 from .cut_search import Candidate, translate, trial_sets
 from .dispatch_check import CheckedDispatch, DispatchChecker
-from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, FOLD, WIDEN, Edit, apply_edits, edits
+from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXTEND, FOLD, WIDEN, Edit, apply_edits, edits
 from .iree.lowerings import tile_and_fuse
 from .iree.names import CONFIGURABLE_BACKENDS, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT, RACING_CODEGEN
 from .itinerary import Itinerary
@@ -247,6 +248,10 @@ class Repairer:
             yield edits(CUT, chosen)
         if softmaxes and not endless:
             yield softmaxes
+        if extends := edits(EXTEND, (tag for tag in tags if not why_not_extended(self._graph.ops[tag]))):
+            yield extends
+            if cut_too := edits(CUT, (c.tag for c in candidates if c.upstream)):
+                yield (*cut_too, *extends)
         if narrow_sums:
             yield edits(WIDEN, narrow_sums)
         if failing.dispatch.root is not None and (configured := self._configured(failing)):

@@ -10,19 +10,20 @@ from fissile.passes.analysis.provenance import SourceOp
 from fissile.finding import Finding, Help, Severity
 from fissile.quantity import Bytes, total
 
-from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, FOLD, WIDEN, Edit, edits, passes_of
+from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXTEND, FOLD, WIDEN, Edit, edits, passes_of
 from .repair_case import Case, Diagnosis
 
 _DONE = {
     CUT: "kept {ops} out of this dispatch, read {them} back by tile",
     DECOMPOSE: "computed {ops} as its parts: maximum, exponentials, sum and quotient",
     ATTENTION_APART: "computed {ops} as its parts: scores, maxima, exponentials, sums and weighted values",
+    EXTEND: "extended the narrow operands of {ops} once, in dispatches of their own",
     WIDEN: "accumulated {ops} in f32",
     CONFIGURE: "gave {ops} tiles of its own, without matrix units",
     FOLD: "computed {ops} inside the consumer's body",
     BY_ELEMENT: "computed {ops} element by element, without vectors",
 }
-_TO_DO = {"kept": "keep", "computed": "compute", "accumulated": "accumulate", "gave": "give"}
+_TO_DO = {"kept": "keep", "computed": "compute", "accumulated": "accumulate", "gave": "give", "extended": "extend"}
 
 
 class RepairTold:
@@ -72,6 +73,8 @@ class RepairTold:
             known = sum(c for c in crossing if c is not None)
             through = f"{known} bytes" + (" and results of dynamic size" if None in crossing else "")
             facts.append(("costs", f"{_more(before, after)}; {through} written once to global memory, then read by tile"))
+        elif any(edit.remedy == EXTEND for edit in spread):
+            facts.append(("costs", f"{_more(before, after)}; the wide operands are written once to global memory"))
         elif any(edit.remedy == FOLD for edit in spread):
             facts.append(("costs", "no intermediate; evaluated for every use, and matrix units are not used"))
         elif any(edit.remedy == BY_ELEMENT for edit in spread):

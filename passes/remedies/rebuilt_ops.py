@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from iree.compiler import ir
+from iree.compiler.dialects import tensor
+
+from fissile.dialect import linalg_ops as linalg
+from fissile.passes.analysis.structure import iterators_attribute, maps_attribute
+
+from .packed_words import sizes_of
+
+
+def elementwise(source: ir.Value, element: ir.Type, body: Callable[[ir.Value], ir.Value]) -> ir.Value:
+    """A tensor of ``element`` in the shape of ``source``, each element ``body`` of its; built at the insertion point."""
+    init = tensor.EmptyOp(sizes_of(source), element).result
+    rank = ir.RankedTensorType(source.type).rank
+    identity = ir.AffineMap.get_identity(rank)
+    op = linalg.GenericOp([init.type], [source], [init], maps_attribute([identity, identity]), iterators_attribute([True] * rank))
+    block = op.regions[0].blocks.append(element_type(source.type), element)
+    with ir.InsertionPoint(block):
+        linalg.YieldOp([body(block.arguments[0])])
+    return op.results[0]
 
 
 def copy_into(op: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:

@@ -14,12 +14,13 @@ from fissile.dialect import linalg_ops as linalg
 from fissile.dialect import place_of
 from fissile.finding import Finding
 from fissile.passes.analysis.provenance import source_ops
-from fissile.passes.analysis.structure import Structure, iterators_attribute, maps_attribute, structure_of
+from fissile.passes.analysis.structure import Structure, structure_of
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
 from .chosen_ops import check_indices
 from .packed_words import sizes_of
+from .rebuilt_ops import element_type, elementwise
 
 NARROW_FLOATS = ("f16", "bf16")
 _SAME_IN_F32 = ("arith.", "math.")
@@ -88,7 +89,7 @@ def _widen(op: ir.Operation, structure: Structure) -> None:
     inits = [_wide_init(init) for init in inits]
     new = linalg.GenericOp([init.type for init in inits], inputs, inits, structure.maps_attribute,
                            structure.iterators_attribute)
-    block = new.regions[0].blocks.append(*[_element(v) for v in (*inputs, *inits)])
+    block = new.regions[0].blocks.append(*[element_type(v.type) for v in (*inputs, *inits)])
     with ir.InsertionPoint(block):
         _copy_body(op.regions[0].blocks[0], block)
     for old, result in zip(list(op.results), new.results):
@@ -128,29 +129,16 @@ def _wide_init(init: ir.Value) -> ir.Value:
     """The f32 tensor that the accumulation starts from; the output of a fill is filled anew."""
     if not _is_narrow(init.type.element_type):
         return init
-    empty = tensor.EmptyOp(sizes_of(init), ir.F32Type.get()).result
     owner = None if isinstance(init.owner, ir.Block) else init.owner.operation
     if owner is not None and owner.name == "linalg.fill":
-        return linalg.fill(_extended(owner.operands[0]), outs=[empty])
-    return _elementwise(init, empty, lambda value: arith.extf(ir.F32Type.get(), value))
+        return linalg.fill(_extended(owner.operands[0]), outs=[tensor.EmptyOp(sizes_of(init), ir.F32Type.get()).result])
+    return elementwise(init, ir.F32Type.get(), lambda value: arith.extf(ir.F32Type.get(), value))
 
 
 def _rounded(value: ir.Value, kind: ir.RankedTensorType) -> ir.Value:
     if value.type == kind:
         return value
-    empty = tensor.EmptyOp(sizes_of(value), kind.element_type).result
-    return _elementwise(value, empty, lambda wide: arith.truncf(kind.element_type, wide))
-
-
-def _elementwise(source: ir.Value, init: ir.Value, body: Callable[[ir.Value], ir.Value]) -> ir.Value:
-    rank = ir.RankedTensorType(source.type).rank
-    identity = ir.AffineMap.get_identity(rank)
-    op = linalg.GenericOp([init.type], [source], [init], maps_attribute([identity, identity]),
-                          iterators_attribute([True] * rank))
-    block = op.regions[0].blocks.append(_element(source), _element(init))
-    with ir.InsertionPoint(block):
-        linalg.YieldOp([body(block.arguments[0])])
-    return op.results[0]
+    return elementwise(value, kind.element_type, lambda wide: arith.truncf(kind.element_type, wide))
 
 
 def _extended(value: ir.Value) -> ir.Value:
@@ -168,10 +156,6 @@ def _is_narrow(kind: ir.Type) -> bool:
 
 def _wide_type(kind: ir.Type) -> ir.Type:
     return ir.F32Type.get() if _is_narrow(kind) else kind
-
-
-def _element(value: ir.Value) -> ir.Type:
-    return value.type.element_type if isinstance(value.type, ir.RankedTensorType) else value.type
 
 
 def _refusal(op: ir.Operation, why: str) -> Finding:
