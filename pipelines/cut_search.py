@@ -32,7 +32,8 @@ def trial_sets(candidates: Sequence[Candidate], excess: int, largest_first: bool
     A set is promising when the bytes that it is blamed for reach ``excess`` (bytes over the limit; what remains
     is only an estimate, since IREE chooses tiles anew) and it holds every racing op. Promising sets come by size, then
     by bytes through global memory; the others follow the same way, ops upstream of the root first.
-    ``largest_first`` begins with the set of all, for failures that cost a whole time limit to see again.
+    ``largest_first`` begins with the set of all, for failures that cost a whole time limit to see again; else all
+    upstream ops and all ops come last, however many sets there are.
     """
     racing = {c.tag for c in candidates if c.racing}
     ordered = sorted(candidates, key=lambda c: (not c.upstream, c.crossing, c.tag))
@@ -47,16 +48,11 @@ def trial_sets(candidates: Sequence[Candidate], excess: int, largest_first: bool
 
     pool = ordered[:10]
     sets = [chosen for size in range(1, min(MAX_SET_SIZE, len(pool)) + 1) for chosen in combinations(pool, size)]
-    if len(ordered) > MAX_SET_SIZE:
-        sets += [tuple(c for c in ordered if c.upstream), tuple(ordered)]
-    seen: set[tuple[int, ...]] = set()
-    for chosen in sorted(filter(None, sets), key=rank):
-        tags = tuple(sorted(c.tag for c in chosen))
-        if tags not in seen:
-            seen.add(tags)
-            yield tags
-            if len(seen) == MAX_TRIALS:
-                return
+    most = [tuple(c for c in ordered if c.upstream), tuple(ordered)] if len(ordered) > MAX_SET_SIZE else []
+    ranked = sorted([*sets, *most] if largest_first else sets, key=rank)
+    last = [] if largest_first else most
+    chosen = [*ranked[: MAX_TRIALS - len(last)], *last]
+    yield from dict.fromkeys(tuple(sorted(c.tag for c in one)) for one in chosen if one)
 
 
 def translate(tags: Sequence[int], representative: Sequence[int], member: Sequence[int]) -> tuple[int, ...]:

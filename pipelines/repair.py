@@ -242,6 +242,10 @@ class Repairer:
                 yield (*producers, *attentions)
         if endless and softmaxes:
             yield softmaxes
+        if failing.finding.code == "FIS112":
+            # Vectors are beside their place where a result is stored into a part of a tensor: behind the last ops.
+            if behind := edits(CUT, (c.tag for c in candidates if not self._graph.reaches(c.tag, tags))):
+                yield behind
         for chosen in trial_sets(candidates, self._excess(failing), endless):
             if narrow_sums and failing.finding.code == "FIS103" and len(chosen) > 1:
                 break  # 16-bit sums have no schedule, whatever stands around them

@@ -38,6 +38,12 @@ def test_an_endless_dispatch_is_taken_apart_first():
     assert sets[0] == (0, 1, 2)
 
 
+def test_of_many_producers_all_upstream_and_all_come_last():
+    many = [candidate(i, upstream=i < 13) for i in range(15)]
+    sets = list(trial_sets(many, excess=0))
+    assert len(sets) == MAX_TRIALS and sets[-2:] == [tuple(range(13)), tuple(range(15))]
+
+
 def test_ops_upstream_of_the_root_come_before_the_root():
     sets = list(trial_sets([candidate(3, crossing=1, upstream=False), candidate(0, crossing=1000)], excess=0))
     assert sets[0] == (0,)
