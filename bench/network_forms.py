@@ -20,6 +20,8 @@ from onnx import helper, numpy_helper
 
 from fissile.pipelines.numerics.compare import Tolerance
 
+from onnx_blocks import BLOCKS
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 from onnx_models import input_names, network  # noqa: E402
 
@@ -71,14 +73,19 @@ class Network:
 
 
 def build(name: str, form: str, pixels: int | None = None, seed: int = 0) -> Network:
-    """The network ``name`` as ``form`` for ``pixels`` (None: 224). Raises ValueError for a size it cannot take."""
+    """The network ``name`` as ``form`` for ``pixels`` (None: 224, or a block's own). Raises ValueError for a size it cannot take."""
     if form not in FORMS:
         raise ValueError(f"no form '{form}': {', '.join(FORMS)}")
-    _check_size(name, pixels or OWN_PIXELS)
-    model = network(name, seed=seed)
-    if pixels and pixels != OWN_PIXELS:
-        model = resized(model, pixels)
-    tame(model, seed)
+    if name in BLOCKS:
+        if pixels:
+            raise ValueError(f"{name} has an input size of its own")
+        model = BLOCKS[name](seed)
+    else:
+        _check_size(name, pixels or OWN_PIXELS)
+        model = network(name, seed=seed)
+        if pixels and pixels != OWN_PIXELS:
+            model = resized(model, pixels)
+        tame(model, seed)
     if form == "fp16":
         model = half(model)
     elif form == "int8":

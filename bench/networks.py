@@ -19,6 +19,7 @@ from pathlib import Path
 import onnx
 from guarded_case import MATCHED, RUNTIMES, Case
 from network_forms import FORMS, OWN_PIXELS, TOLERANCES, Network, build
+from onnx_blocks import BLOCKS
 
 from fissile.pipelines.numerics.child_process import run_child
 from fissile.pipelines.numerics.runtimes import present
@@ -32,7 +33,7 @@ def main() -> int:
     from onnx_models import names
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", action="append", choices=names(), help="default: squeezenet")
+    parser.add_argument("--model", action="append", choices=(*names(), *BLOCKS), help="default: squeezenet")
     parser.add_argument("--form", action="append", choices=FORMS, help="default: all")
     parser.add_argument("--target", action="append", help=f"default: {', '.join(TARGETS)}; also {MATCHED}")
     parser.add_argument("--pixels", type=int, help=f"height and width of the input (default {OWN_PIXELS})")

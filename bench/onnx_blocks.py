@@ -1,0 +1,178 @@
+"""Small networks in the manner of architectures that ONNX's reference models lack, with random weights.
+
+Inverted residuals, squeeze-and-excitation, up-sampling with skips, vision transformer, group norm, dilated pyramids, 1-D convolutions,
+mixers: written in ONNX ops as exporters write them, [1, 3, pixels, pixels] in, small enough that lavapipe runs them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+class Graph:
+    """An ONNX graph under construction; each method returns the name of what it makes."""
+
+    def __init__(self, seed: int) -> None:
+        self._nodes: list[onnx.NodeProto] = []
+        self._tensors: list[onnx.TensorProto] = []
+        self._random = np.random.default_rng(seed)
+
+    def weights(self, *shape: int, scale: float = 0.0) -> str:
+        """Normal; of the standard deviation ``scale``, or of one that keeps a layer's outputs near 1."""
+        deviation = scale or 1 / np.sqrt(max(1, np.prod(shape[1:])))
+        return self.constant(self._random.standard_normal(shape) * deviation, np.float32)
+
+    def constant(self, values: object, kind: type = np.int64) -> str:
+        name = f"c{len(self._tensors)}"
+        self._tensors.append(numpy_helper.from_array(np.array(values, kind), name))
+        return name
+
+    def op(self, kind: str, *operands: str, results: int = 1, **attributes: object) -> str:
+        """The first result's name."""
+        number = len(self._nodes)
+        names = [f"v{number}_{i}" for i in range(results)]
+        self._nodes.append(helper.make_node(kind, list(operands), names, name=f"n{number}", **attributes))
+        return names[0]
+
+    def convolution(self, x: str, given: int, made: int, size: int, *, stride: int = 1, groups: int = 1, dilation: int = 1,
+                    dims: int = 2) -> str:
+        """Padded so that a stride of 1 keeps the size; with a bias."""
+        return self.op("Conv", x, self.weights(made, given // groups, *[size] * dims), self.weights(made, scale=0.1),
+                       kernel_shape=[size] * dims, strides=[stride] * dims, dilations=[dilation] * dims, group=groups,
+                       pads=[dilation * (size // 2)] * (2 * dims))
+
+    def model(self, pixels: int, result: str) -> onnx.ModelProto:
+        given = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, pixels, pixels])
+        made = helper.make_tensor_value_info(result, TensorProto.FLOAT, None)
+        model = helper.make_model(helper.make_graph(self._nodes, "main", [given], [made], self._tensors),
+                                  opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        return onnx.shape_inference.infer_shapes(model, strict_mode=True)
+
+
+def inverted_residuals(seed: int) -> onnx.ModelProto:
+    """MobileNetV2's blocks, relu6, classifier."""
+    g = Graph(seed)
+
+    def layer(x: str, given: int, made: int, size: int, stride: int = 1, groups: int = 1) -> str:
+        y = g.convolution(x, given, made, size, stride=stride, groups=groups)
+        return g.op("Clip", y, g.constant(0, np.float32), g.constant(6, np.float32))
+
+    x = layer("x", 3, 16, 3, 2)
+    for given, made, stride, factor in ((16, 16, 1, 1), (16, 24, 2, 6), (24, 24, 1, 6), (24, 40, 2, 6)):
+        y = layer(x, given, given * factor, 1) if factor > 1 else x
+        y = layer(y, given * factor, given * factor, 3, stride, given * factor)
+        y = g.convolution(y, given * factor, made, 1)
+        x = g.op("Add", x, y) if (given, stride) == (made, 1) else y
+    x = g.op("Flatten", g.op("GlobalAveragePool", x))
+    return g.model(64, g.op("Gemm", x, g.weights(100, 40), g.weights(100, scale=0.1), transB=1))
+
+
+def squeeze_excitation(seed: int) -> onnx.ModelProto:
+    """MobileNetV3's gate and activations, a 5x5 convolution."""
+    g = Graph(seed)
+    x = g.op("HardSwish", g.convolution("x", 3, 32, 3, stride=2))
+    gate = g.op("Relu", g.convolution(g.op("GlobalAveragePool", x), 32, 8, 1))
+    x = g.op("Mul", x, g.op("HardSigmoid", g.convolution(gate, 8, 32, 1)))
+    return g.model(64, g.op("Sigmoid", g.convolution(x, 32, 64, 5, stride=2)))
+
+
+def skips(seed: int) -> onnx.ModelProto:
+    """U-Net: pooling down, a transposed convolution and a resize up, concatenated skips."""
+    g = Graph(seed)
+
+    def layer(x: str, given: int, made: int) -> str:
+        return g.op("Relu", g.convolution(x, given, made, 3))
+
+    top = layer("x", 3, 16)
+    middle = layer(g.op("MaxPool", top, kernel_shape=[2, 2], strides=[2, 2]), 16, 32)
+    low = layer(g.op("MaxPool", middle, kernel_shape=[2, 2], strides=[2, 2]), 32, 32)
+    up = g.op("ConvTranspose", low, g.weights(32, 16, 2, 2), g.weights(16, scale=0.1), kernel_shape=[2, 2], strides=[2, 2])
+    up = layer(g.op("Concat", up, middle, axis=1), 48, 16)
+    up = g.op("Resize", up, "", g.constant([1, 1, 2, 2], np.float32), mode="nearest", nearest_mode="floor",
+              coordinate_transformation_mode="asymmetric")
+    return g.model(32, g.convolution(layer(g.op("Concat", up, top, axis=1), 32, 8), 8, 4, 1))
+
+
+def vision_transformer(seed: int) -> onnx.ModelProto:
+    """Patches, two blocks of attention and GELU with layer norms."""
+    g, width, heads, tokens = Graph(seed), 64, 4, 64
+
+    def dense(x: str, given: int, made: int) -> str:
+        return g.op("Add", g.op("MatMul", x, g.weights(given, made, scale=given ** -0.5)), g.weights(made, scale=0.1))
+
+    def norm(x: str) -> str:
+        return g.op("LayerNormalization", x, g.constant(np.ones(width), np.float32), g.weights(width, scale=0.1), axis=-1)
+
+    def split(x: str, order: Sequence[int]) -> str:
+        return g.op("Transpose", g.op("Reshape", x, g.constant([1, tokens, heads, width // heads])), perm=order)
+
+    patches = g.op("Conv", "x", g.weights(width, 3, 8, 8), g.weights(width, scale=0.1), kernel_shape=[8, 8], strides=[8, 8])
+    x = g.op("Transpose", g.op("Reshape", patches, g.constant([1, width, tokens])), perm=[0, 2, 1])
+    for _ in range(2):
+        y = norm(x)
+        q, k, v = (split(dense(y, width, width), order) for order in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]))
+        scores = g.op("Div", g.op("MatMul", q, k), g.constant((width / heads) ** 0.5, np.float32))
+        y = g.op("Transpose", g.op("MatMul", g.op("Softmax", scores, axis=-1), v), perm=[0, 2, 1, 3])
+        x = g.op("Add", x, dense(g.op("Reshape", y, g.constant([1, tokens, width])), width, width))
+        y = dense(norm(x), width, 4 * width)
+        error = g.op("Erf", g.op("Div", y, g.constant(2 ** 0.5, np.float32)))
+        y = g.op("Mul", g.op("Mul", y, g.op("Add", error, g.constant(1, np.float32))), g.constant(0.5, np.float32))
+        x = g.op("Add", x, dense(y, 4 * width, width))
+    return g.model(64, g.op("ReduceMean", x, axes=[1]))
+
+
+def group_norm(seed: int) -> onnx.ModelProto:
+    """A diffusion model's residual block: group norm as an instance norm, swish, average pooling."""
+    g = Graph(seed)
+    x = g.convolution("x", 3, 32, 3)
+    y = g.op("InstanceNormalization", g.op("Reshape", x, g.constant([1, 8, -1])), g.constant(np.ones(8), np.float32),
+             g.constant(np.zeros(8), np.float32))
+    y = g.op("Reshape", y, g.constant([1, 32, 32, 32]))
+    y = g.op("Add", g.convolution(g.op("Mul", y, g.op("Sigmoid", y)), 32, 32, 3), x)
+    return g.model(32, g.op("AveragePool", y, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1]))
+
+
+def dilated_pyramid(seed: int) -> onnx.ModelProto:
+    """DeepLab's head: convolutions of several dilations and an image-wide branch, resized bilinearly."""
+    g = Graph(seed)
+    x = g.op("Relu", g.convolution("x", 3, 32, 3, stride=2))
+    branches = [g.op("Relu", g.convolution(x, 32, 16, 3, dilation=d)) for d in (1, 2, 4)]
+    whole = g.op("Expand", g.convolution(g.op("GlobalAveragePool", x), 32, 16, 1), g.constant([1, 16, 24, 24]))
+    x = g.convolution(g.op("Concat", *branches, whole, axis=1), 64, 21, 1)
+    return g.model(48, g.op("Resize", x, "", g.constant([1, 1, 2, 2], np.float32), mode="linear",
+                            coordinate_transformation_mode="half_pixel"))
+
+
+def temporal(seed: int) -> onnx.ModelProto:
+    """Dilated 1-D convolutions with residuals over 1024 steps, scores by the largest of each."""
+    g = Graph(seed)
+    x = g.op("Reshape", "x", g.constant([1, 3, 1024]))
+    for given, dilation in ((3, 1), (32, 2), (32, 4)):
+        y = g.op("Relu", g.convolution(x, given, 32, 3, dilation=dilation, dims=1))
+        x = g.op("Add", x, y) if given == 32 else y
+    x = g.op("MatMul", g.op("Transpose", x, perm=[0, 2, 1]), g.weights(32, 10))
+    return g.model(32, g.op("Softmax", g.op("ReduceMax", x, axes=[1], keepdims=0), axis=-1))
+
+
+def mixer(seed: int) -> onnx.ModelProto:
+    """Matmuls over tokens, then over channels; the five largest."""
+    g = Graph(seed)
+    patches = g.op("Conv", "x", g.weights(48, 3, 4, 4), kernel_shape=[4, 4], strides=[4, 4])
+    x = g.op("Reshape", patches, g.constant([1, 48, 64]))
+    for given in (64, 48):
+        y = g.op("Tanh", g.op("MatMul", x, g.weights(given, 96, scale=given ** -0.5)))
+        x = g.op("Transpose", g.op("Add", x, g.op("MatMul", y, g.weights(96, given, scale=0.1))), perm=[0, 2, 1])
+    x = g.op("ReduceMean", x, axes=[1], keepdims=0)
+    return g.model(32, g.op("TopK", x, g.constant([5]), results=2, axis=-1))
+
+
+BLOCKS: dict[str, Callable[[int], onnx.ModelProto]] = {
+    "inverted_residuals": inverted_residuals, "squeeze_excitation": squeeze_excitation, "skips": skips,
+    "vision_transformer": vision_transformer, "group_norm": group_norm, "dilated_pyramid": dilated_pyramid,
+    "temporal": temporal, "mixer": mixer,
+}
+"""By name; each takes the seed of its weights."""
