@@ -31,12 +31,10 @@ class Graph:
         self._tensors.append(numpy_helper.from_array(np.array(values, kind), name))
         return name
 
-    def op(self, kind: str, *operands: str, results: int = 1, **attributes: object) -> str:
-        """The first result's name."""
-        number = len(self._nodes)
-        names = [f"v{number}_{i}" for i in range(results)]
-        self._nodes.append(helper.make_node(kind, list(operands), names, name=f"n{number}", **attributes))
-        return names[0]
+    def op(self, kind: str, *operands: str, **attributes: object) -> str:
+        name = f"v{len(self._nodes)}"
+        self._nodes.append(helper.make_node(kind, list(operands), [name], name=f"n{len(self._nodes)}", **attributes))
+        return name
 
     def convolution(self, x: str, given: int, made: int, size: int, *, stride: int = 1, groups: int = 1, dilation: int = 1,
                     dims: int = 2) -> str:
@@ -159,7 +157,7 @@ def temporal(seed: int) -> onnx.ModelProto:
 
 
 def mixer(seed: int) -> onnx.ModelProto:
-    """Matmuls over tokens, then over channels; the five largest."""
+    """Matmuls over tokens, then over channels; the logarithm of a softmax."""
     g = Graph(seed)
     patches = g.op("Conv", "x", g.weights(48, 3, 4, 4), kernel_shape=[4, 4], strides=[4, 4])
     x = g.op("Reshape", patches, g.constant([1, 48, 64]))
@@ -167,7 +165,7 @@ def mixer(seed: int) -> onnx.ModelProto:
         y = g.op("Tanh", g.op("MatMul", x, g.weights(given, 96, scale=given ** -0.5)))
         x = g.op("Transpose", g.op("Add", x, g.op("MatMul", y, g.weights(96, given, scale=0.1))), perm=[0, 2, 1])
     x = g.op("ReduceMean", x, axes=[1], keepdims=0)
-    return g.model(32, g.op("TopK", x, g.constant([5]), results=2, axis=-1))
+    return g.model(32, g.op("LogSoftmax", x, axis=-1))
 
 
 BLOCKS: dict[str, Callable[[int], onnx.ModelProto]] = {
