@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Iterable
 
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.recomputation import recomputed_producers
@@ -33,7 +33,7 @@ from .failures import (
 from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, RECOMPUTING_BACKENDS
 from .mending import Mender
 from .probe import Probed, probe
-from .probe_pool import ProbePool
+from .probe_pool import ProbePool, Tell
 from .session import Module, PhaseFailed, phase_index
 from .trimming import find_borders, trim_from_now_on
 
@@ -42,16 +42,18 @@ class GuardedCompile:
     """Compiles what ``run`` was asked for.
 
     ``ended`` says how an earlier straight compile of the same request took its process along; it is not tried again
-    then. ``progress`` is told how many dispatches are about to be translated, and 0 when that is over; ``watch``
+    then. ``progress`` is told how many dispatches are about to be translated (one: with its fingerprint), and 0 when that is
+    over; ``watch``
     the same of dispatches that the repair loop asks in this process (None: it asks in others).
     """
 
-    def __init__(self, run: CompileRun, ended: str = "", progress: Callable[[int], None] = lambda dispatches: None,
-                 watch: Callable[[int], None] | None = None) -> None:
+    def __init__(self, run: CompileRun, ended: str = "", progress: Tell = lambda *_: None, watch: Tell | None = None,
+                 endless: Iterable[str] = ()) -> None:
         self._run = run
         self._ended = ended
         self._progress = progress
         self._watch = watch
+        self._endless = tuple(endless)
         self._run.ask = self._ask_watched
 
     def run(self) -> Report:
@@ -90,7 +92,7 @@ class GuardedCompile:
             with self._run.step("repair"):
                 # What the first look found holds for the module as it is; a repair looks again at what it makes.
                 kept = findings if self._run.request.repair == "off" and not self._ended else []
-                return [*kept, *Mender(self._run, self._progress, self._watch).mend(failure)], None
+                return [*kept, *Mender(self._run, self._progress, self._watch, self._endless).mend(failure)], None
         except PhaseFailed as failed:
             return [], failed
 
@@ -116,7 +118,7 @@ class GuardedCompile:
 
     def _ask_watched(self, dispatch: Dispatch) -> Probed:
         """Generates code for ``dispatch`` here: what does not end would not end in the straight compile either."""
-        self._progress(1)
+        self._progress(1, dispatch.fingerprint)
         try:
             return probe(dispatch)
         finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from .failures import Failure, NarrowStorage, PackingDoesNotHold, StraightEnded,
 from .iree.names import DISPATCHES_CONFIGURED_AT
 from .iree.runtime_flags import RUNTIME_OF_BACKEND
 from .packing import find_narrow, pack, unusable
-from .probe_pool import ProbePool
+from .probe_pool import ProbePool, Tell
 from .repair import Diagnosis, Repair, Repairer
 from .session import Module, PhaseFailed
 from .spec_search import FoundSpec, SpecSearch, in_force
@@ -30,16 +30,17 @@ from .spec_search import FoundSpec, SpecSearch, in_force
 class Mender:
     """Packs, repairs and finishes one compile, from the phase at which boundaries are placed."""
 
-    def __init__(self, run: CompileRun, progress: Callable[[int], None],
-                 watch: Callable[[int], None] | None = None) -> None:
+    def __init__(self, run: CompileRun, progress: Tell, watch: Tell | None = None, endless: Sequence[str] = ()) -> None:
         self._run = run
         self._progress = progress
         self._watch = watch
+        self._endless = endless
 
     def mend(self, failure: Failure) -> list[Finding]:
         """Findings about what was done; the output is written unless one of them is an error."""
         origin, told = self._run.origin()
-        with ProbePool(self._run.request.flags, self._run.request.dispatch_timeout, watch=self._watch) as pool:
+        request = self._run.request
+        with ProbePool(request.flags, request.dispatch_timeout, watch=self._watch, endless=self._endless) as pool:
             if isinstance(failure, StraightEnded):
                 # What ended the straight compile is among what is asked from here on.
                 self._run.ask = lambda dispatch: pool.probe_all([dispatch], convert=False)[0].probed

@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -30,6 +30,9 @@ FEW = 8
 """Up to so many dispatches are faster asked here (0.03 to 0.3 s each) than by processes that first load IREE (0.5 s)."""
 TIMED_OUT = "code generation did not end within {:g} seconds"
 CRASHED = "code generation crashed ({})"
+
+Tell = Callable[..., None]
+"""Called with the number of dispatches that code is generated for from now on, and the fingerprint where it is one."""
 
 
 @dataclass(frozen=True)
@@ -50,16 +53,17 @@ class ProbePool:
     and of processor time, 0 for none.
 
     ``watch``: the caller's process is watched from outside, and may be lost. Then a few dispatches are asked in it,
-    each between ``watch(1)`` and ``watch(0)``; whoever watches applies the deadline.
+    each between ``watch(1, fingerprint)`` and ``watch(0)``; whoever watches applies the deadline. Dispatches whose fingerprint is among
+    ``endless`` are known not to end.
     """
 
     def __init__(self, flags: Sequence[str], deadline: float, processes: int | None = None,
-                 watch: Callable[[int], None] | None = None) -> None:
+                 watch: Tell | None = None, endless: Iterable[str] = ()) -> None:
         self._flags = list(flags)
         self._watch = watch
         self._started = False
-        self._endless: dict[str, ProbeResult] = {}
         self._deadline = deadline
+        self._endless = {fingerprint: self._not_ended(0.0) for fingerprint in endless}
         count = processes or max(1, min(4, len(os.sched_getaffinity(0))))
         self._idle: queue.LifoQueue[_Server | None] = queue.LifoQueue()
         for _ in range(count):
@@ -82,20 +86,23 @@ class ProbePool:
     def probe_all(self, dispatches: Sequence[Dispatch], convert: bool = True) -> list[ProbeResult]:
         """Results in the order of ``dispatches``."""
         if self._watch is not None and not self._started and len(dispatches) <= FEW:
-            return [self._here(d, convert) for d in dispatches]
+            return [self._endless.get(d.fingerprint) or self._here(d, convert) for d in dispatches]
         # Text is taken here: the module belongs to this thread.
         jobs = [{"text": _standalone(d), "index": _index(d), "convert": convert} for d in dispatches]
         return list(self._threads.map(self._run, jobs, [d.fingerprint for d in dispatches]))
 
     def _here(self, dispatch: Dispatch, converted: bool) -> ProbeResult:
         start = time.perf_counter()
-        self._watch(1)
+        self._watch(1, dispatch.fingerprint)
         try:
             probed = probe(dispatch)
             said = convert(dispatch) if converted and probed.failure is None else None
         finally:
             self._watch(0)
         return ProbeResult(probed, said, time.perf_counter() - start)
+
+    def _not_ended(self, seconds: float) -> ProbeResult:
+        return _without_answer(TIMED_OUT.format(self._deadline), seconds, "timed out")
 
     def _run(self, job: dict, fingerprint: str) -> ProbeResult:
         if fingerprint in self._endless:
@@ -117,15 +124,15 @@ class ProbePool:
                     decode_diagnostic(answer["converted"]), seconds)
             server.end()
             server = None
-            timed_out = answer is None
-            text = TIMED_OUT.format(self._deadline) if timed_out else CRASHED.format(answer)
-            result = ProbeResult(Probed(Footprint(()), Diagnostic("error", text, text)), None, seconds,
-                                 "timed out" if timed_out else "crashed")
-            if timed_out:
-                self._endless[fingerprint] = result
-            return result
+            if answer is None:
+                return self._endless.setdefault(fingerprint, self._not_ended(seconds))
+            return _without_answer(CRASHED.format(answer), seconds, "crashed")
         finally:
             self._idle.put(server)
+
+
+def _without_answer(text: str, seconds: float, ended: str) -> ProbeResult:
+    return ProbeResult(Probed(Footprint(()), Diagnostic("error", text, text)), None, seconds, ended)
 
 
 class _Server:

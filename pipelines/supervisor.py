@@ -100,7 +100,7 @@ def run_job(job: dict, folder: Path, time_limit: float = 0.0, dispatch_timeout: 
                     status = process.wait(0.05 if patience is None else 0.2)
                     break
                 except subprocess.TimeoutExpired:
-                    count, _asked = _translating(translating)
+                    count, _asked, _fingerprint = _translating(translating)
                     if not count:
                         patience = None
                     elif dispatch_timeout and translating.stat().st_mtime_ns != told_at:
@@ -118,7 +118,7 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
     """The straight compile and what follows; where something takes the process along, another worker.
 
     What the repair loop asked of code generation is asked in processes apart then; after the straight compile itself
-    every dispatch is, and the straight compile is not tried again.
+    every dispatch is, and the straight compile is not tried again. A dispatch that was seen not to end is not asked again.
     """
     job = {"request": request.to_json(), "output": str(output), "result": str(folder / "result.json"),
            "started": str(folder / "started"), "translating": str(folder / "translating")}
@@ -139,18 +139,20 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
         if late or "ended" in job or not Path(job["started"]).exists():
             return _ended(end, request)
         output.unlink(missing_ok=True)
-        count, asked = _translating(Path(job["translating"]))
+        count, asked, fingerprint = _translating(Path(job["translating"]))
         Path(job["translating"]).unlink(missing_ok=True)
+        if end.timed_out and fingerprint:
+            job["endless"] = [*job.get("endless", ()), fingerprint]
         if count and asked and "apart" not in job:
             job["apart"] = True
         else:
             job |= {"apart": True, "ended": _how_it_ended(end, request)}
 
 
-def _translating(file: Path) -> tuple[int, bool]:
-    """How many dispatches the worker is translating, and whether the repair loop asked for them."""
+def _translating(file: Path) -> tuple[int, bool, str]:
+    """How many dispatches the worker is translating, whether the repair loop asked for them, and which, where it is one."""
     said = file.read_text().split() if file.exists() else []
-    return (int(said[0]) if said else 0), "asked" in said
+    return (int(said[0]) if said else 0), "asked" in said, said[2] if len(said) > 2 else ""
 
 
 def _outcome(job: dict, end: WorkerEnd, request: CompileRequest) -> Report | None:

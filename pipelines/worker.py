@@ -61,12 +61,15 @@ def _compile(job: dict) -> dict:
     try:
         run = CompileRun(request, Path(job["output"]), spooled, Path(job["result"]).parent)
         translating = Path(job["translating"])
-        watch = None
-        if request.dispatch_timeout and not job.get("apart"):
-            def watch(dispatches: int) -> None:
-                translating.write_text(f"{dispatches} asked" if dispatches else "")
-        compile_ = GuardedCompile(run, job.get("ended", ""), lambda dispatches: translating.write_text(str(dispatches)),
-                                  watch)
+
+        def progress(dispatches: int, fingerprint: str = "") -> None:
+            translating.write_text(f"{dispatches} straight {fingerprint}" if dispatches else "")
+
+        def watch(dispatches: int, fingerprint: str = "") -> None:
+            translating.write_text(f"{dispatches} asked {fingerprint}" if dispatches else "")
+
+        watched = request.dispatch_timeout and not job.get("apart")
+        compile_ = GuardedCompile(run, job.get("ended", ""), progress, watch if watched else None, job.get("endless", ()))
         return (compile_.reduce() if request.task == "reduce" else compile_.run()).to_json()
     except MemoryError:
         raise InternalError("out of memory") from None

@@ -234,11 +234,14 @@ class _Packing:
         self._replace(op, new.operation.results)
 
     def _stored(self, op: ir.Operation) -> dict[int, NarrowType]:
-        """The inputs that come from storage as they are, by position: nothing has unpacked them yet."""
+        """The inputs that come from storage as they are, by position: nothing has unpacked them yet.
+
+        A tensor of no dimensions has no word of several elements: it is unpacked for itself.
+        """
         inputs = list(op.operands)[: len(op.operands) - len(op.results)]
         return {
             i: self._narrow.of(v.type) for i, v in enumerate(inputs)
-            if self._is_narrow(v) and v not in self._computed
+            if self._is_narrow(v) and v not in self._computed and ir.RankedTensorType(v.type).rank
         }
 
     def _by_words(self, op: ir.Operation, maps: Sequence[ir.AffineMap], plan: ReadByWords) -> None:

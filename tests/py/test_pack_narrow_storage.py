@@ -69,6 +69,21 @@ func.func @moves(%a: tensor<3x5xi8>, %b: tensor<2x5xi8>) -> tensor<7x8xi8> {
   return %p : tensor<7x8xi8>
 }
 """
+BY_NUMBER = """
+func.func @by_number(%a: tensor<4x6xf16>, %n: tensor<f16>) -> tensor<4x6xf16> {
+  %k = arith.constant dense<3.0> : tensor<f16>
+  %e = tensor.empty() : tensor<4x6xf16>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> ()>, affine_map<(i, j) -> ()>,
+                                        affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%a, %n, %k : tensor<4x6xf16>, tensor<f16>, tensor<f16>) outs(%e : tensor<4x6xf16>) {
+  ^bb0(%x: f16, %y: f16, %z: f16, %o: f16):
+    %s = arith.mulf %x, %y : f16
+    %t = arith.subf %s, %z : f16
+    linalg.yield %t : f16
+  } -> tensor<4x6xf16>
+  return %r : tensor<4x6xf16>
+}
+"""
 GATHER = """
 func.func @gather(%a: tensor<9x5xi8>, %i: tensor<3x1xi32>) -> tensor<3x5xi8> {
   %e = tensor.empty() : tensor<3x5xi8>
@@ -206,6 +221,7 @@ CASES = {
     "sort": (SORT, [normal(3, 17, kind=np.float16)], lambda a: np.sort(a, axis=1)),
     "scan": (SCAN, [bytes_of(3, 17)], lambda a: np.cumsum(a, axis=1, dtype=np.int8)),
     "largest": (LARGEST, [normal(2, 40, kind=np.float16)], lambda a: -np.sort(-a, axis=1)[:, :4]),
+    "by_number": (BY_NUMBER, [normal(4, 6, kind=np.float16), np.float16(0.75).reshape(())], lambda a, n: a * n - np.float16(3)),
     "gather": (GATHER, [bytes_of(9, 5), np.int32([[3], [0], [8]])], lambda a, i: a[i[:, 0]]),
     "scatter": (SCATTER, [bytes_of(3, 5), np.int32([[2], [0], [4]]), bytes_of(6, 5)], scattered),
     "arg_max": (ARG_MAX, [np.stack([GENERATOR.permutation(np.arange(-8, 9)) for _ in range(3)]).astype(np.int8)],

@@ -82,16 +82,23 @@ def test_an_overflow_is_predicted_before_code_is_generated(module):
 
 def test_a_few_dispatches_are_asked_here_between_two_calls_and_many_elsewhere(monkeypatch):
     told = []
-    pool = ProbePool([], deadline=60, watch=told.append)
+    pool = ProbePool([], deadline=60, watch=lambda count, *_fingerprint: told.append(count))
     monkeypatch.setattr("fissile.pipelines.probe_pool.probe", lambda dispatch: Probed(Footprint(()), None))
-    monkeypatch.setattr("fissile.pipelines.probe_pool.convert", lambda dispatch: told.append(dispatch))
+    monkeypatch.setattr("fissile.pipelines.probe_pool.convert", lambda dispatch: told.append(dispatch.fingerprint))
     monkeypatch.setattr(pool, "_run", lambda job, fingerprint: "elsewhere")
     monkeypatch.setattr("fissile.pipelines.probe_pool._standalone", lambda dispatch: "")
     monkeypatch.setattr("fissile.pipelines.probe_pool._index", lambda dispatch: 0)
+    a, b, c = (SimpleNamespace(fingerprint=name) for name in "abc")
     with pool:
-        assert len(pool.probe_all(["a", "b"])) == 2 and told == [1, "a", 0, 1, "b", 0]
-        assert len(pool.probe_all(["c"], convert=False)) == 1 and told[6:] == [1, 0]
-        assert pool.probe_all([SimpleNamespace(fingerprint="d")] * (FEW + 1)) == ["elsewhere"] * (FEW + 1) and len(told) == 8
+        assert len(pool.probe_all([a, b])) == 2 and told == [1, "a", 0, 1, "b", 0]
+        assert len(pool.probe_all([c], convert=False)) == 1 and told[6:] == [1, 0]
+        assert pool.probe_all([c] * (FEW + 1)) == ["elsewhere"] * (FEW + 1) and len(told) == 8
+
+
+def test_what_is_known_not_to_end_is_not_asked_again():
+    with ProbePool([], deadline=60, watch=lambda *_: pytest.fail("asked"), endless=["a"]) as pool:
+        (known,) = pool.probe_all([SimpleNamespace(fingerprint="a")])
+    assert known.ended == "timed out" and "60 seconds" in known.probed.failure.message
 
 
 def test_a_trusted_dispatch_that_fails_after_all_is_repaired_too(tmp_path):
@@ -105,11 +112,12 @@ def test_a_trusted_dispatch_that_fails_after_all_is_repaired_too(tmp_path):
     assert again.returncode == 0 and (tmp_path / "s.vmfb").read_bytes() == (tmp_path / "a.vmfb").read_bytes()
 
 
-@pytest.mark.parametrize("how", ["abort", "hang"])
-def test_a_dispatch_that_takes_the_worker_along_is_asked_in_a_process_apart(tmp_path, how):
+@pytest.mark.parametrize(("how", "code"), [("abort", "FIS101"), ("hang", "FIS106")])
+def test_a_dispatch_that_takes_the_worker_along_is_repaired_by_processes_apart(tmp_path, how, code):
+    """The fault is in the worker alone: after a crash a process apart has the true answer, what did not end is not asked again."""
     status, report = compiled(tmp_path, quantised_conv(size=28), "--dispatch-timeout=20", CRASHING_HOW=how,
                               PYTHONPATH=str(Path(__file__).parent / "crashing_probe"))
-    assert status == 0 and [(f["code"], f["severity"]) for f in report["findings"]] == [("FIS101", "repaired")]
+    assert status == 0 and [(f["code"], f["severity"]) for f in report["findings"]] == [(code, "repaired")]
     assert (tmp_path / "a.vmfb").exists()
 
 
