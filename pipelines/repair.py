@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from iree.compiler import ir
+
 from fissile.passes.analysis.fusion_groups import fusion_groups, members
 from fissile.passes.analysis.producers import ProducerGraph
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops, untag
@@ -17,6 +19,7 @@ from fissile.passes.checks.recomputation import check_recomputation, worth_cutti
 from fissile.passes.remedies.decompose_attention import why_not_decomposed
 from fissile.passes.remedies.extend_operands import why_not_extended
 from fissile.passes.remedies.read_by_element import why_not_by_element
+from fissile.passes.remedies.set_lowering import SERIAL_OPS
 from fissile.passes.remedies.widen_accumulators import why_not
 
 from fissile.finding import Finding, Severity
@@ -25,7 +28,7 @@ from fissile.quantity import Bytes
 from .cut_search import Candidate, translate, trial_sets
 from .dispatch_check import CheckedDispatch, DispatchChecker
 from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXTEND, FOLD, WIDEN, Edit, apply_edits, edits
-from .iree.lowerings import tile_and_fuse
+from .iree.lowerings import one_thread_per_row, tile_and_fuse
 from .iree.names import CONFIGURABLE_BACKENDS, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT, RACING_CODEGEN
 from .itinerary import Itinerary
 from .probe_pool import ProbePool
@@ -280,9 +283,13 @@ class Repairer:
             yield edits(BY_ELEMENT, able)
 
     def _configured(self, failing: CheckedDispatch) -> tuple[Edit, ...]:
-        """The root of ``failing`` with tiles that always generate code, for targets that take a configuration."""
+        """The root of ``failing`` with tiles that always generate code, for targets that take a configuration; a sort that races
+        with one thread."""
         target, root = failing.dispatch.target, failing.dispatch.root
         op = self._graph.ops[root]
+        if failing.races and op.name in SERIAL_OPS:
+            rank, along = op.operands[0].type.rank, ir.IntegerAttr(op.attributes["dimension"]).value
+            return (Edit(CONFIGURE, root, one_thread_per_row(rank, along)),)
         structure = structure_of(op)
         if target.backend not in CONFIGURABLE_BACKENDS or structure is None or structure.all_parallel:
             return ()

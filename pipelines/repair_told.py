@@ -19,7 +19,7 @@ _DONE = {
     ATTENTION_APART: "computed {ops} as its parts: scores, maxima, exponentials, sums and weighted values",
     EXTEND: "extended the narrow operands of {ops} once, in dispatches of their own",
     WIDEN: "accumulated {ops} in f32",
-    CONFIGURE: "gave {ops} tiles of its own, without matrix units",
+    CONFIGURE: "gave {ops} a lowering configuration of its own",
     FOLD: "computed {ops} inside the consumer's body",
     BY_ELEMENT: "computed {ops} element by element, without vectors",
 }

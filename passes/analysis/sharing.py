@@ -1,8 +1,9 @@
 """Which buffers are shared between threads of a workgroup without a barrier: workgroup memory, and results in storage.
 
 A buffer is private to each thread where every access goes through views at one and the same place, which depends on
-the thread: what a thread reads is what it wrote. Otherwise threads read what others wrote, and a function without
-any `gpu.barrier` gives no order between the two.
+the thread: what a thread reads is what it wrote. Nor is one shared whose rows are given to threads, each access in the
+thread's own rows (`thread_rows`: a sort). Otherwise threads read what others wrote, and a function without any
+`gpu.barrier` gives no order between the two.
 
 A result in storage races where the ops of a dispatch are given to threads in different ways: the fill of an accumulator by
 rows and channels, a depthwise convolution of it by channels and rows (IREE 3.13; 412 of 1792 values wrong on lavapipe).
@@ -10,13 +11,14 @@ rows and channels, a depthwise convolution of it by channels and rows (IREE 3.13
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from iree.compiler import ir
 
 from .footprint import STORAGE, WORKGROUP, Allocation, allocation_of, read_footprint
 from .provenance import place_of, tags_of
+from .thread_rows import Row, rows_of_thread, rows_of_view
 
 _VIEWS = ("memref.subview", "memref.cast", "memref.collapse_shape", "memref.expand_shape", "memref.reinterpret_cast",
           "memref.assume_alignment", "memref.view")
@@ -37,10 +39,11 @@ def unsynchronised(
     allocations: list[ir.Operation] = []
     bindings: list[ir.Operation] = []
     intervals: dict[int, int] = {}
-    barriers, nested, threads = 0, False, 1
+    barriers, nested = 0, False
+    block: tuple[int, ...] = (1,)
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        nonlocal barriers, nested, threads
+        nonlocal barriers, nested, block
         intervals[hash(op)] = barriers
         if op.name in _BARRIERS:
             barriers += 1
@@ -50,20 +53,18 @@ def unsynchronised(
         elif op.name == "hal.interface.binding.subspan" and isinstance(op.results[0].type, ir.MemRefType):
             bindings.append(op)
         elif op.name == "func.func" and "gpu.known_block_size" in op.attributes:
-            threads = 1
-            for size in ir.DenseI32ArrayAttr(op.attributes["gpu.known_block_size"]):
-                threads *= size
+            block = tuple(ir.DenseI32ArrayAttr(op.attributes["gpu.known_block_size"]))
         return ir.WalkResult.ADVANCE
 
     function_or_module.walk(visit, ir.WalkOrder.PRE_ORDER)
-    if threads == 1 or barriers and (nested or not distributed):
+    if set(block) == {1} or barriers and (nested or not distributed):
         return ()
     footprint = read_footprint(function_or_module, workgroup_alignment)
     buffers = [a for a in footprint.allocations if a.space == WORKGROUP]
-    tiles = [buffer for buffer, op in zip(buffers, allocations, strict=True) if _writers_that_race(op.results[0], intervals)]
+    tiles = [buffer for buffer, op in zip(buffers, allocations, strict=True) if _writers_that_race(op.results[0], intervals, block)]
     if not distributed:
         return tuple(tiles)
-    results = [(op, _writers_that_race(op.results[0], intervals)) for op in bindings]
+    results = [(op, _writers_that_race(op.results[0], intervals, block)) for op in bindings]
     return (*tiles, *(_storage(op, writers) for op, writers in results if writers))
 
 
@@ -80,30 +81,40 @@ class _Interval:
     reads: bool = False
     places: set[str] = field(default_factory=set)
     bound: bool = True
+    rows: set[tuple[str, Row]] | None = None
+    """Rows that every access so far stays in; None before the first."""
 
-    @property
-    def races(self) -> bool:
+    def races(self, block: Sequence[int]) -> bool:
+        if not self.writers or not self.reads:
+            return False
         # One place for all accesses, and each thread has its own: it reads what it wrote.
-        return bool(self.writers) and self.reads and not (len(self.places) == 1 and self.bound)
+        if len(self.places) == 1 and self.bound:
+            return False
+        given = {row.dimension for _path, row in self.rows or ()}
+        return not all(dimension in given for dimension, size in enumerate(block) if size > 1)
 
 
-def _writers_that_race(buffer: ir.Value, intervals: Mapping[int, int]) -> list[ir.Operation]:
+def _writers_that_race(buffer: ir.Value, intervals: Mapping[int, int], block: Sequence[int]) -> list[ir.Operation]:
     """What writes ``buffer`` where one thread may read what another wrote, in program order; nothing where none may.
 
-    ``intervals`` has the number of barriers in front of each op, by its hash, in program order.
+    ``intervals`` has the number of barriers in front of each op, by its hash, in program order; ``block`` the threads of a
+    workgroup in each dimension.
     """
     found: dict[int, _Interval] = {}
-    pending: list[tuple[ir.Value, str, bool]] = [(buffer, "", False)]
+    pending: list[tuple[ir.Value, str, bool, frozenset[tuple[str, Row]]]] = [(buffer, "", False, frozenset())]
     while pending:
-        value, path, bound = pending.pop()
+        value, path, bound, rows = pending.pop()
         for use in value.uses:
             user = use.owner.operation
             if user.name == "memref.dealloc":
                 continue
             if user.name in _VIEWS:
                 indices = list(user.operands)[1:]
-                where = _where(user) if user.name == "memref.subview" else user.name
-                pending.extend((r, f"{path}/{where}", bound or _depends_on_thread(indices)) for r in user.results)
+                where, within = user.name, rows
+                if user.name == "memref.subview":
+                    where = _where(user)
+                    within |= {(path, row) for row in rows_of_view(user, block, _expression)} if not bound else set()
+                pending.extend((r, f"{path}/{where}", bound or _depends_on_thread(indices), within) for r in user.results)
                 continue
             here = found.setdefault(intervals[hash(user)], _Interval())
             copied_to = user.name == "memref.copy" and user.operands[1] == value
@@ -117,8 +128,10 @@ def _writers_that_race(buffer: ir.Value, intervals: Mapping[int, int]) -> list[i
             indices = [operand for operand in user.operands if str(operand.type) == "index"]
             here.places.add(path + "@" + ",".join(_expression(index, 0) for index in indices))
             here.bound = here.bound and (bound or _depends_on_thread(indices))
+            own = rows if bound else rows | {(path, row) for row in rows_of_thread(user, value, block, _expression)}
+            here.rows = set(own) if here.rows is None else here.rows & own
     order = {op: position for position, op in enumerate(intervals)}
-    racing = {hash(op): op for interval in found.values() if interval.races for op in interval.writers}
+    racing = {hash(op): op for interval in found.values() if interval.races(block) for op in interval.writers}
     return [racing[key] for key in sorted(racing, key=order.__getitem__)]
 
 

@@ -24,6 +24,10 @@ ATTRIBUTE = "compilation_info"
 3.13)."""
 
 
+SERIAL_OPS = ("iree_linalg_ext.scan", "iree_linalg_ext.sort", "iree_linalg_ext.topk")
+"""Ops of IREE's own that go along one dimension step by step, and take a configuration as structured ops do."""
+
+
 @register_pass
 @dataclass(frozen=True)
 class SetLowering(Pass):
@@ -35,7 +39,7 @@ class SetLowering(Pass):
     reductions, the attribute is lost: put a boundary on the producer first. Numbers change only as far as the
     pipelines add up in another order.
 
-    A chosen op that is no structured op with a body is FIS117; an attribute that does not parse is a usage
+    A chosen op that is no structured op with a body, and no sort, scan or topk of IREE's, is FIS117; an attribute that does not parse is a usage
     error.
     """
 
@@ -59,7 +63,7 @@ def set_lowering(ops: Iterable[ir.Operation], info: str) -> None:
     """Sets ``info`` on ``ops``. Raises UsageError where it does not parse, PassFailed (FIS117) where an op
     has no body."""
     ops = list(ops)
-    if refused := [_refusal(op) for op in ops if structure_of(op) is None]:
+    if refused := [_refusal(op) for op in ops if structure_of(op) is None and op.name not in SERIAL_OPS]:
         raise PassFailed(ordered(refused))
     for op in ops:
         try:

@@ -54,6 +54,16 @@ def tile_and_fuse(
     return f"#iree_codegen.compilation_info<lowering_config = {config}, translation_info = {translation}>"
 
 
+def one_thread_per_row(rank: int, dimension: int) -> str:
+    """A `compilation_info` by which SPIR-V gives each row of a sort, scan or topk along ``dimension`` a workgroup of one thread.
+
+    IREE's own choice is 64 threads, of which all sort the same row where there is but one.
+    """
+    tiles = [0 if i == dimension else 1 for i in range(rank)]
+    return (f"#iree_codegen.compilation_info<lowering_config = #iree_codegen.lowering_config<tile_sizes = [{tiles}, {tiles}]>, "
+            "translation_info = <pipeline = #iree_gpu.spirv_pipeline<BaseDistribute> workgroup_size = [1, 1, 1]>>")
+
+
 def _tile(extent: int | None, limit: int, whole: bool) -> int:
     """The largest divisor of ``extent`` up to ``limit``, or where not ``whole`` the largest power of two."""
     if extent is not None and whole:

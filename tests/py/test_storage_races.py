@@ -123,3 +123,43 @@ def test_which_results_in_storage_race(first, second, between, after, races):
         context.allow_unregistered_dialects = True
         found = unsynchronised(ir.Module.parse(text).operation, distributed=True)
     assert [(race.space, race.type) for race in found] == ([(STORAGE, "4x4xf32")] if races else [])
+
+
+SORT = """
+func.func @f(%a: tensor<{rows}x48xf32>) -> tensor<{rows}x48xf32> {{
+  %r = iree_linalg_ext.sort dimension(1) outs(%a : tensor<{rows}x48xf32>) {{
+  ^bb0(%x: f32, %y: f32):
+    %g = arith.cmpf ogt, %x, %y : f32
+    iree_linalg_ext.yield %g : i1
+  }} -> tensor<{rows}x48xf32>
+  return %r : tensor<{rows}x48xf32>
+}}
+"""
+SCAN = """
+func.func @f(%a: tensor<{rows}x48xf32>) -> tensor<{rows}x48xf32> {{
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<{rows}x48xf32>
+  %ce = tensor.empty() : tensor<{rows}xf32>
+  %c = linalg.fill ins(%z : f32) outs(%ce : tensor<{rows}xf32>) -> tensor<{rows}xf32>
+  %r:2 = iree_linalg_ext.scan dimension(1) inclusive(true) ins(%a : tensor<{rows}x48xf32>)
+      outs(%e, %c : tensor<{rows}x48xf32>, tensor<{rows}xf32>) {{
+  ^bb0(%x: f32, %y: f32):
+    %g = arith.addf %x, %y : f32
+    iree_linalg_ext.yield %g : f32
+  }} -> tensor<{rows}x48xf32>, tensor<{rows}xf32>
+  return %r#0 : tensor<{rows}x48xf32>
+}}
+"""
+
+
+@needs_vulkan
+@pytest.mark.parametrize(("text", "expected"), [(SORT, lambda a: -np.sort(-a, axis=1)), (SCAN, lambda a: np.cumsum(a, axis=1))])
+@pytest.mark.parametrize(("rows", "told"), [(1, [("FIS111", "repaired")]), (3, [])])
+def test_one_row_is_gone_along_by_one_thread(tmp_path, text, expected, rows, told):
+    """Stock lets all 64 threads of the workgroup sort the only row, in place; of several rows each has a thread."""
+    source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
+    source.write_text(text.format(rows=rows))
+    report = fissile.compile(source, output, flags_for(find_target("vulkan")))
+    assert [(f.code, f.severity.value) for f in report.findings] == told
+    given = np.random.default_rng(rows).integers(-99, 100, (rows, 48)).astype(np.float32)
+    assert fissile.verify(source, output, inputs=[given], expected=[expected(given)], options=Options(on=("vulkan",))).agrees
