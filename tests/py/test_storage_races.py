@@ -125,6 +125,44 @@ def test_which_results_in_storage_race(first, second, between, after, races):
     assert [(race.space, race.type) for race in found] == ([(STORAGE, "4x4xf32")] if races else [])
 
 
+ROWS = """
+func.func @f() attributes {{gpu.known_block_size = array<i32: 4, {threads}, 1>}} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c4 = arith.constant 4 : index
+  %c16 = arith.constant 16 : index
+  %r = hal.interface.binding.subspan layout(<bindings = [#hal.pipeline.binding<storage_buffer>]>) binding(0) offset(%c0)
+      : memref<16x8xf32, #hal.descriptor_type<storage_buffer>>
+  %x = gpu.thread_id x
+  %pair = arith.divui %x, %c2 : index
+  %twice = arith.muli %x, %c2 : index
+  %beyond = arith.addi %twice, %c1 : index
+  scf.for %i = %x to %c16 step {step} {{
+    %e = memref.load %r[{row}, %c0] : memref<16x8xf32, #hal.descriptor_type<storage_buffer>>
+    memref.store %e, %r[{row}, %c1] : memref<16x8xf32, #hal.descriptor_type<storage_buffer>>
+  }}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "step", "threads", "races"),
+    (
+        ("%x", "%c4", 1, False), ("%twice", "%c4", 1, False), ("%beyond", "%c4", 1, False), ("%i", "%c4", 1, False),
+        ("%i", "%c2", 1, True), ("%pair", "%c4", 1, True), ("%c0", "%c4", 1, True), ("%x", "%c4", 4, True),
+    ),
+)
+def test_a_row_for_each_thread_is_no_race(row, step, threads, races):
+    with ir.Context() as context:
+        from iree.compiler.dialects import hal  # noqa: F401  (its attributes)
+
+        context.allow_unregistered_dialects = True
+        module = ir.Module.parse(ROWS.format(row=row, step=step, threads=threads))
+        assert bool(unsynchronised(module.operation, distributed=True)) == races
+
+
 SORT = """
 func.func @f(%a: tensor<{rows}x48xf32>) -> tensor<{rows}x48xf32> {{
   %r = iree_linalg_ext.sort dimension(1) outs(%a : tensor<{rows}x48xf32>) {{
