@@ -128,7 +128,7 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
         job["input"] = str(spooled)
     begin = time.monotonic()
     while True:
-        left = max(1.0, request.time_limit - (time.monotonic() - begin)) if request.time_limit else 0.0
+        left = max(0.001, request.time_limit - (time.monotonic() - begin)) if request.time_limit else 0.0
         end = run_job(job, folder, left, request.dispatch_timeout)
         report = _outcome(job, end, request)
         if report is not None:
