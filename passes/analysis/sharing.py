@@ -102,6 +102,8 @@ def _writers_that_race(buffer: ir.Value, intervals: Mapping[int, int], block: Se
     """
     found: dict[int, _Interval] = {}
     pending: list[tuple[ir.Value, str, bool, frozenset[tuple[str, Row]]]] = [(buffer, "", False, frozenset())]
+    # Position i of two views is the same row of the buffer only where the views are the same, type and offsets included.
+    exact: dict[ir.Value, str] = {buffer: ""}
     while pending:
         value, path, bound, rows = pending.pop()
         for use in value.uses:
@@ -113,7 +115,9 @@ def _writers_that_race(buffer: ir.Value, intervals: Mapping[int, int], block: Se
                 where, within = user.name, rows
                 if user.name == "memref.subview":
                     where = _where(user)
-                    within |= {(path, row) for row in rows_of_view(user, block, _expression)} if not bound else set()
+                    within |= {(exact[value], row) for row in rows_of_view(user, block, _expression)} if not bound else set()
+                same = f"{exact[value]}/{where}({','.join(_expression(i, 0) for i in indices)})"
+                exact |= {r: f"{same}: {r.type}" for r in user.results}
                 pending.extend((r, f"{path}/{where}", bound or _depends_on_thread(indices), within) for r in user.results)
                 continue
             here = found.setdefault(intervals[hash(user)], _Interval())
@@ -128,7 +132,7 @@ def _writers_that_race(buffer: ir.Value, intervals: Mapping[int, int], block: Se
             indices = [operand for operand in user.operands if str(operand.type) == "index"]
             here.places.add(path + "@" + ",".join(_expression(index, 0) for index in indices))
             here.bound = here.bound and (bound or _depends_on_thread(indices))
-            own = rows if bound else rows | {(path, row) for row in rows_of_thread(user, value, block, _expression)}
+            own = rows if bound else rows | {(exact[value], row) for row in rows_of_thread(user, value, block, _expression)}
             here.rows = set(own) if here.rows is None else here.rows & own
     order = {op: position for position, op in enumerate(intervals)}
     racing = {hash(op): op for interval in found.values() if interval.races(block) for op in interval.writers}

@@ -39,8 +39,8 @@ class SetLowering(Pass):
     reductions, the attribute is lost: put a boundary on the producer first. Numbers change only as far as the
     pipelines add up in another order.
 
-    A chosen op that is no structured op with a body, and no sort, scan or topk of IREE's, is FIS117; an attribute that does not parse is a usage
-    error.
+    A chosen op that is no structured op with a body, and no sort, scan or topk of IREE's, is FIS117; an
+    attribute that does not parse is a usage error.
     """
 
     name: ClassVar[str] = "fissile-set-lowering"

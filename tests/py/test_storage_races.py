@@ -163,6 +163,34 @@ def test_a_row_for_each_thread_is_no_race(row, step, threads, races):
         assert bool(unsynchronised(module.operation, distributed=True)) == races
 
 
+VIEWS = """
+func.func @f() attributes {{gpu.known_block_size = array<i32: 4, 1, 1>}} {{
+  %c0 = arith.constant 0 : index
+  %r = hal.interface.binding.subspan layout(<bindings = [#hal.pipeline.binding<storage_buffer>]>) binding(0) offset(%c0)
+      : memref<4x4x4xf32>
+  %x = gpu.thread_id x
+  %a = memref.collapse_shape %r [[0], [1, 2]] : memref<4x4x4xf32> into memref<4x16xf32>
+  %b = memref.collapse_shape %r {other}
+  %e = memref.load %a[%x, %c0] : memref<4x16xf32>
+  memref.store %e, %b[%x, %x] : {type}
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(("other", "type", "races"), [
+    ("[[0], [1, 2]] : memref<4x4x4xf32> into memref<4x16xf32>", "memref<4x16xf32>", False),
+    ("[[0, 1], [2]] : memref<4x4x4xf32> into memref<16x4xf32>", "memref<16x4xf32>", True),
+])
+def test_rows_of_two_views_are_the_same_only_where_the_views_are(other, type, races):
+    with ir.Context() as context:
+        from iree.compiler.dialects import hal  # noqa: F401  (its attributes)
+
+        context.allow_unregistered_dialects = True
+        module = ir.Module.parse(VIEWS.format(other=other, type=type))
+        assert bool(unsynchronised(module.operation, distributed=True)) == races
+
+
 SORT = """
 func.func @f(%a: tensor<{rows}x48xf32>) -> tensor<{rows}x48xf32> {{
   %r = iree_linalg_ext.sort dimension(1) outs(%a : tensor<{rows}x48xf32>) {{
