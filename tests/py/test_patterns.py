@@ -6,7 +6,10 @@ import random
 
 from iree.compiler import ir
 
-from bench.patterns import EPILOGUES, PRODUCERS, ROOTS, program
+from bench.pattern_epilogues import EPILOGUES
+from bench.pattern_producers import PRODUCERS
+from bench.pattern_roots import ROOTS
+from bench.patterns import program
 
 COUNT = 60
 
