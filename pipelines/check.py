@@ -28,7 +28,7 @@ from fissile.target import Target
 
 from . import baseline as baselines
 from .compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
-from .failures import rejected
+from .failures import rejected, suggested
 from .guard import GUARDED_AT, guard, strips_asserts
 from .iree.names import (
     BOUNDARIES_PLACED_AT,
@@ -44,6 +44,7 @@ from .probe import probe
 from .probe_pool import ProbePool, ProbeResult
 from .session import Module, PhaseFailed, Session
 from .targets import resolve_target
+from .trimming import TRIM
 
 PROBE_MODES = ("auto", "all", "never")
 _EXECUTABLES = (
@@ -182,33 +183,60 @@ class _Check:
             "dispatches": [],
         }
         try:
-            measured, ops = self._form(target, shared)
+            measured, ops, findings = self._form(target, shared)
         except PhaseFailed as failure:
             return [rejected(failure).with_(target=target.name)], told
         except PassFailed as failure:
             return [finding.with_(target=target.name) for finding in failure.findings], told
-        findings = check_narrow_storage([m.dispatch for m in measured])
+        findings = [finding.with_(target=target.name) for finding in findings]
+        findings += check_narrow_storage([m.dispatch for m in measured])
         for one in measured:
             findings += findings_of(one, target, ops)
         limits = check_limit(target, between(measured, target))
         told["dispatches"] = [facts_of(one, target, ops) for one in measured]
         return [*findings, *([limits] if limits else [])], told
 
-    def _form(self, target: Target, shared: Path) -> tuple[list[Measured], list[SourceOp]]:
-        """Forms and configures the dispatches for ``target`` and measures them; the source ops that their
-        tags name."""
-        session = self._session((*self.flags, *flags_for(target)))
+    def _form(self, target: Target, shared: Path) -> tuple[list[Measured], list[SourceOp], list[Finding]]:
+        """Forms and configures the dispatches for ``target`` and measures them; the source ops that their tags name, and
+        what had to be done to come that far. Raises PhaseFailed."""
+        flags = (*self.flags, *flags_for(target))
+        session = self._session(flags)
+        itinerary = self._itinerary(session)
         try:
-            module = session.parse(shared)  # its locations name the source file
-            module.phase = LAST_SHARED_PHASE
-            itinerary = self._itinerary(session)
-            itinerary.advance(module, BOUNDARIES_PLACED_AT)
+            module, findings = self._optimise(flags, itinerary, shared)
             ops = describe_source_ops(module.op)
             tag_source_ops(module.op)
             itinerary.advance(module, DISPATCHES_CONFIGURED_AT)
+            if not module.is_valid() and (refused := self._refusal(flags, shared, DISPATCHES_CONFIGURED_AT)):
+                raise refused
         finally:
             self._heard(session)
-        return self._measure([_renamed(d, target) for d in dispatches(module.op)], target), ops
+        return self._measure([_renamed(d, target) for d in dispatches(module.op)], target), ops, findings
+
+    def _optimise(self, flags: Sequence[str], itinerary: Itinerary, shared: Path) -> tuple[Module, list[Finding]]:
+        """``shared`` after global optimisation, without borders that IREE refuses there; FIS119 of each. Raises PhaseFailed."""
+        module = _resumed(itinerary.session, shared)
+        try:
+            itinerary.advance(module, BOUNDARIES_PLACED_AT)
+            failure = None if module.is_valid() else self._refusal(flags, shared, BOUNDARIES_PLACED_AT)
+        except PhaseFailed as failed:
+            failure = failed
+        if failure is None:
+            return module, []
+        module = _resumed(itinerary.session, shared)
+        borders = itinerary.with_stop(TRIM).advance(module, BOUNDARIES_PLACED_AT)
+        if not borders or not module.is_valid():
+            raise failure
+        return module, [suggested(border, "`fissile compile` applies it") for border in borders]
+
+    def _refusal(self, flags: Sequence[str], shared: Path, phase: str) -> PhaseFailed | None:
+        """What IREE says on the way to ``phase`` with its verifier on; None where it takes ``shared`` all the same."""
+        session = Session(flags)
+        try:
+            self._itinerary(session).advance(_resumed(session, shared), phase)
+        except PhaseFailed as failure:
+            return failure
+        return None
 
     def _measure(self, formed: list[Dispatch], target: Target) -> list[Measured]:
         """Predicts every dispatch; asks code generation about those where that is not enough. Equal bodies
@@ -248,7 +276,7 @@ class _Check:
     # --- small things
 
     def _session(self, flags: Sequence[str]) -> Session:
-        # IREE's verifier between passes costs a fifth of the time here; parsing still verifies the input.
+        # IREE's verifier between passes costs a fifth of the time here; the input is verified, and what comes of it.
         return Session(flags, verify_ir=False)
 
     def _heard(self, session: Session) -> None:
@@ -273,6 +301,13 @@ class _Check:
             dict(self.seconds),
             {"targets": facts, "contract": self.contract},
         )
+
+
+def _resumed(session: Session, shared: Path) -> Module:
+    """The module that all targets share; its locations name the source file."""
+    module = session.parse(shared)
+    module.phase = LAST_SHARED_PHASE
+    return module
 
 
 def _renamed(dispatch: Dispatch, target: Target) -> Dispatch:

@@ -72,10 +72,9 @@ def rejected(failure: Failure) -> Finding:
                    places=first.places[:1], notes=rest, detail="\n".join(d.text for d in failure.diagnostics))
 
 
-def suggested(finding: Finding) -> Finding:
-    """A repaired finding as it reads where nothing was applied."""
+def suggested(finding: Finding, note: str = "--repair=suggest: nothing was changed; --repair=auto applies it") -> Finding:
+    """A repaired finding as it reads where nothing was applied; ``note`` says what applies it."""
     if finding.severity is not Severity.REPAIRED:
         return finding
     helps = tuple(replace(h, applied=False, title=to_do(h.title)) for h in finding.helps)
-    note = "--repair=suggest: nothing was changed; --repair=auto applies it"
     return finding.with_(severity=Severity.ERROR, helps=helps, notes=(*finding.notes, note))

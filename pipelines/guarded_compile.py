@@ -103,7 +103,8 @@ class GuardedCompile:
             with ProbePool(self._run.request.flags, self._run.request.dispatch_timeout) as pool:
                 reduced = reduction.reduce(self._run.itinerary, origin, pool, self._run.request.dispatch)
         except PhaseFailed as failure:
-            return self._run.report([rejected(failure)])
+            borders = [suggested(f, "`fissile compile` applies it") for f in find_borders(self._run, failure)]
+            return self._run.report(borders or [rejected(failure)])
         command = "iree-compile " + shlex.join([*self._run.request.flags, "reduced.mlir", "-o", "/dev/null"])
         head = f"// {reduced.finding.code}: {reduced.finding.message}\n// shown by: {command}\n"
         self._run.output.write_text(head + reduced.text + "\n")

@@ -50,6 +50,13 @@ class Module:
         """A deep copy in the same context."""
         return Module(self.op.operation.clone(), self.phase, self.name)
 
+    def is_valid(self) -> bool:
+        """What MLIR's verifier says; for a session that does not verify between passes."""
+        try:
+            return bool(self.op.operation.verify())
+        except ir.MLIRError:
+            return False
+
     def text(self, locations: bool = False) -> str:
         return self.op.get_asm(enable_debug_info=locations)
 

@@ -17,24 +17,29 @@ from .session import Module, PhaseFailed, phase_index
 PASS = "fissile-trim-borders"
 
 
+def unread(module: Module) -> list[Finding]:
+    """FIS119, repaired, for every border in ``module``, which has not passed the phase that they are sliced off at."""
+    return [_told(finding) for finding in check_unread_borders(unread_borders(module.op))]
+
+
 def find_borders(run: CompileRun, failure: Failure) -> list[Finding]:
-    """FIS119 for all that may be behind ``failure``; empty where it is of another kind."""
+    """What may be behind ``failure``; empty where it is of another kind."""
     if not isinstance(failure, PhaseFailed) or failure.phase != BOUNDARIES_PLACED_AT:
         return []
     if phase_index(run.request.compile_from) >= phase_index(BORDERS_TRIMMED_AT):
         return []
     module = run.parse()
     run.itinerary.advance(module, BORDERS_TRIMMED_AT)
-    return [_told(finding) for finding in check_unread_borders(unread_borders(module.op))]
+    return unread(module)
 
 
 def trim_from_now_on(run: CompileRun) -> None:
     """Every module of ``run`` is trimmed on its way to global optimisation."""
-    run.itinerary = run.itinerary.with_stop(Stop(BORDERS_TRIMMED_AT, "trim-borders", _trim))
+    run.itinerary = run.itinerary.with_stop(TRIM)
 
 
 def _trim(module: Module) -> list[Finding]:
-    found = [_told(finding) for finding in check_unread_borders(unread_borders(module.op))]
+    found = unread(module)
     run_pipeline(f"builtin.module({PASS})", module.op, report=found.append)
     return found
 
@@ -42,3 +47,7 @@ def _trim(module: Module) -> list[Finding]:
 def _told(finding: Finding) -> Finding:
     help_ = Help("slices off what is not read, before global optimisation", PASS, True, (("pass", PASS),))
     return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
+
+
+TRIM = Stop(BORDERS_TRIMMED_AT, "trim-borders", _trim)
+"""Slices unread borders off; tells FIS119 of each."""

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import fissile
+from fissile.cli.main import main
 from fissile.pipelines.iree.targets import flags_for
 from fissile.target import find_target
 
@@ -82,3 +83,19 @@ def test_another_failure_is_told_as_it_is(tmp_path):
     source.write_text(convolution(4, 4, 3, 2).replace("linalg.fill ins(%zero : f32)", "linalg.unknown ins(%zero : f32)"))
     report = fissile.compile(source, tmp_path / "f.vmfb", list(CPU))
     assert [f.code for f in report.errors] == ["FIS001"]
+
+
+@pytest.mark.parametrize(("size", "codes"), ((4, ["FIS119"]), (5, [])))
+def test_check_tells_what_iree_refuses_and_looks_on(tmp_path, size, codes):
+    source = tmp_path / "f.mlir"
+    source.write_text(convolution(size, size, 3, 2))
+    report = fissile.check(source, ["gfx942", "llvm-cpu"])
+    assert [(f.code, f.target) for f in report.errors] == [(code, target) for target in ("gfx942", "llvm-cpu") for code in codes]
+    assert all(target["dispatches"] for target in report.facts["targets"])
+
+
+def test_reduce_tells_it(tmp_path, capsys):
+    source, output = tmp_path / "f.mlir", tmp_path / "out.mlir"
+    source.write_text(convolution(4, 4, 3, 2))
+    assert main(["reduce", *CPU, str(source), "-o", str(output)]) == 1
+    assert "FIS119" in capsys.readouterr().err and not output.exists()
