@@ -85,9 +85,12 @@ _rule(
 )
 _rule(
     "FIS104", "not-legalized", "code generation cannot legalise an op of a dispatch for this target",
-    "IREE stops with `failed to legalize operation`, for example `vector.bitcast` on SPIR-V.",
-    "The target lacks the type (8- or 16-bit storage, bf16) or the vector shape that the op needs.",
-    "Name the device's real features (`--fissile-match-device=vulkan`), or keep narrow types out of the dispatch.",
+    "IREE stops with `failed to legalize operation`, for example `vector.bitcast` on SPIR-V, or with `types are not supported on`.",
+    "The target lacks the type (8- or 16-bit storage, bf16, 8-bit floats on CUDA and most AMD targets, storing 4-bit integers) or the "
+    "vector shape that the op needs.",
+    "fissile reads and writes 8-bit floats and types below a byte by their bits (`fissile-pack-narrow-storage`). On Vulkan, name the "
+    "device's real features (`--fissile-match-device=vulkan`). IREE's own way for 8-bit floats on AMD is "
+    "`--iree-llvmgpu-enable-small-float-emulation`.",
 )
 _rule(
     "FIS105", "unbounded-memory", "a dispatch allocates on-chip memory of a size that is not known",

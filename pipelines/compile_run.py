@@ -27,7 +27,7 @@ from .iree.names import (
     RECOMPUTING_BACKENDS,
 )
 from .itinerary import Itinerary, Stop
-from .packing import find_narrow
+from .packing import Narrow, find_narrow
 from .pass_runner import run_pipeline
 from .probe import probe
 from .request import CompileRequest
@@ -61,7 +61,7 @@ class CompileRun:
         self.seconds: dict[str, float] = {}
         self.facts: dict[str, object] = {}
         self.backends: tuple[str, ...] = ()
-        self.lost_signs: tuple[str, ...] = ()
+        self.narrow = Narrow()
         self.ask: Ask = probe
         self.guarded: tuple[Finding, ...] = ()
         self._origin: tuple[Module, tuple[Finding, ...]] | None = None
@@ -117,8 +117,8 @@ class CompileRun:
         """Findings about what configured dispatches will compute, of those that need little or no code generation."""
         formed = dispatches(module.op)
         self.backends = tuple(dict.fromkeys(d.target.backend for d in formed))
-        found, self.lost_signs = find_narrow(module, self.ask)
-        return found
+        self.narrow = find_narrow(module, self.ask)
+        return list(self.narrow.found)
 
     def slow(self, origin: Module) -> list[Finding]:
         """FIS140 about a module at global optimisation; looked at on a tagged clone, which tells ops apart exactly."""

@@ -10,6 +10,7 @@ from fissile.finding import Finding, Severity
 from .diagnostics import Diagnostic
 from .dispatch_check import failure_code
 from .iree.names import BOUNDARIES_PLACED_AT
+from .packing import Narrow
 from .repair_told import to_do
 from .session import PhaseFailed, phase_index
 
@@ -30,10 +31,9 @@ RECOMPUTES = Foreseen("producers are computed again for every use")
 
 @dataclass(frozen=True)
 class NarrowStorage(Foreseen):
-    """``found`` says where narrow elements would go wrong, dispatch by dispatch; ``lost`` are types that lose their sign."""
+    """Narrow elements would be read or written wrongly, where ``narrow`` says."""
 
-    found: tuple[Finding, ...] = ()
-    lost: tuple[str, ...] = ()
+    narrow: Narrow = Narrow()
 
 
 class StraightEnded(FissileError):

@@ -157,9 +157,8 @@ class GuardedCompile:
     def _foreseen(self, module: Module, findings: list[Finding]) -> Foreseen | None:
         """Why code need not be generated for ``module`` as it is; what is slow is added to the ``findings`` so far."""
         run, ask = self._run, self._run.ask
-        narrow = tuple(f for f in findings if f.code in ("FIS110", "FIS118"))
-        if run.request.repair == "auto" and narrow:
-            return NarrowStorage("narrow elements would be read or written wrongly", narrow, run.lost_signs)
+        if run.request.repair == "auto" and run.narrow.found:
+            return NarrowStorage("narrow elements would be read or written wrongly", run.narrow)
         if predicted_to_exceed(module):
             return TOO_LARGE
         if exceeds_device(module, ask):

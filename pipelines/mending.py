@@ -20,7 +20,7 @@ from .emitted_spec import emit_spec, not_carried
 from .failures import Failure, NarrowStorage, PackingDoesNotHold, StraightEnded, rejected, suggested
 from .iree.names import DISPATCHES_CONFIGURED_AT
 from .iree.runtime_flags import RUNTIME_OF_BACKEND
-from .packing import find_narrow, pack, unusable
+from .packing import Narrow, find_narrow, find_unlowered, may_be_unlowered, pack, unusable
 from .probe_pool import ProbePool, Tell
 from .repair import Diagnosis, Repair, Repairer
 from .session import Module, PhaseFailed
@@ -44,8 +44,8 @@ class Mender:
             if isinstance(failure, StraightEnded):
                 # What ended the straight compile is among what is asked from here on.
                 self._run.ask = lambda dispatch: pool.probe_all([dispatch], convert=False)[0].probed
-            narrow = self._narrow(origin, failure) if self._run.request.repair == "auto" else ((), ())
-            packed = pack(origin, *narrow)
+            narrow = self._narrow(origin, failure, pool) if self._run.request.repair == "auto" else Narrow()
+            packed = pack(origin, narrow)
             refusals = packed.refusals
             if packed.module is not None:
                 try:
@@ -53,21 +53,25 @@ class Mender:
                     if not any(f.severity is Severity.ERROR for f in findings):
                         return [*told, *packed.findings, *findings]
                 except PackingDoesNotHold as why:
-                    refusals = (unusable(narrow[0][0], why.message),)
+                    refusals = (unusable(narrow.found[0], why.message),)
             # Unpacked, the module may still compile; its narrow storage is told as a warning then.
             already = {(f.code, f.message) for f in refusals}
             rest = self._mend(origin, origin, failure, pool)
             return [*told, *refusals, *(f for f in rest if (f.code, f.message) not in already)]
 
-    def _narrow(self, origin: Module, failure: Failure) -> tuple[Sequence[Finding], Sequence[str]]:
-        """What packing is for, as `find_narrow` says it. The straight compile has looked, unless it did not come back."""
+    def _narrow(self, origin: Module, failure: Failure, pool: ProbePool) -> Narrow:
+        """What packing is for. The straight compile has looked at storage, unless it did not come back; what code generation
+        has no code for is asked here, where the program has element types for which that is likely."""
         if isinstance(failure, NarrowStorage):
-            return failure.found, failure.lost
-        if not isinstance(failure, StraightEnded):
-            return (), ()
-        clone = origin.clone()
-        self._run.itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
-        return find_narrow(clone, self._run.ask)
+            return failure.narrow
+        if isinstance(failure, StraightEnded):
+            clone = origin.clone()
+            self._run.itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
+            if (narrow := find_narrow(clone, self._run.ask)).found:
+                return narrow
+        if not may_be_unlowered(origin):
+            return Narrow()
+        return find_unlowered(origin, Repairer(self._run.itinerary, origin, pool).diagnose().failing)
 
     def _mend(self, module: Module, original: Module, failure: Failure, pool: ProbePool) -> list[Finding]:
         """Diagnoses ``module`` (at global optimisation), repairs what fails, and compiles it to the end.

@@ -1,23 +1,27 @@
-"""Narrow elements on a target without narrow storage: the module packed into 32-bit words, if every op can be."""
+"""Narrow elements that a target has no storage or no code for: read and written as words, if every op can be."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fissile.passes.analysis.dispatches import dispatches
+from fissile.passes.analysis.narrow_types import uncommon_types
+from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.checks.narrow_storage import check_narrow_storage
 from fissile.passes.checks.sign_extension import check_sign_extension
 from fissile.passes.definition import PassFailed
 
 from fissile.finding import Finding, Help, Severity
 
-from .dispatch_check import Ask, sign_losses
+from .dispatch_check import Ask, CheckedDispatch, sign_losses
 from .iree.names import QUANTISATION_AS_GENERICS
 from .pass_runner import run_pipeline
 from .session import Module
 
 PASS = "fissile-pack-narrow-storage"
+UNLOWERED = ("FIS104", "FIS108")
+"""How code generation fails of an element type that it does not know."""
 ATTENTION_APART = "fissile-decompose-attention"
 """Comes before: what has narrow elements inside of an attention is packed as any other op, and no SPIR-V target takes one whole."""
 
@@ -37,38 +41,78 @@ class Packed:
 NOT_PACKED = Packed(None)
 
 
-def pack(origin: Module, before: Sequence[Finding], lost: Sequence[str]) -> Packed:
-    """Packs a clone of ``origin`` (at global optimisation), whose dispatches bind narrow elements, as ``before`` says.
+@dataclass(frozen=True)
+class Narrow:
+    """What packing is for: ``found`` tells it, dispatch by dispatch; nothing is packed where it is empty.
 
-    ``lost``: only these types, where storage is wide enough and their sign gets lost. The caller asks the same check of what
-    it makes of the result, and takes `unusable` where it still finds something.
+    ``types``: only these, where the target has storage for them; ``ops``: only these source ops.
     """
-    if not before:
+
+    found: tuple[Finding, ...] = ()
+    types: tuple[str, ...] = ()
+    ops: tuple[int, ...] = ()
+
+    @property
+    def pass_text(self) -> str:
+        given = [f"{name}={','.join(map(str, some))}" for name, some in (("types", self.types), ("ops", self.ops)) if some]
+        return PASS + (f"{{{' '.join(given)}}}" if given else "")
+
+
+def pack(origin: Module, narrow: Narrow) -> Packed:
+    """Packs a clone of ``origin`` (at global optimisation), as ``narrow`` says.
+
+    The caller asks the same check of what it makes of the result, and takes `unusable` where it still finds something.
+    """
+    if not narrow.found:
         return NOT_PACKED
     packed = origin.clone()
     found: list[Finding] = []
+    # Indices are those of the module as it is: nothing is rewritten before.
+    before = () if narrow.ops else (QUANTISATION_AS_GENERICS, ATTENTION_APART)
     try:
-        chosen = f"{PASS}{{types={','.join(lost)}}}" if lost else PASS
-        passes = f"{QUANTISATION_AS_GENERICS},{ATTENTION_APART},{chosen},fissile-lower-boundaries,canonicalize,cse"
+        passes = ",".join((*before, narrow.pass_text, "fissile-lower-boundaries,canonicalize,cse"))
         run_pipeline(f"builtin.module({passes})", packed.op, report=found.append)
     except PassFailed as refused:
         return Packed(None, refusals=tuple(f.with_(severity=Severity.WARNING) for f in refused.findings))
-    return Packed(packed, tuple(_told(finding) for finding in before))
+    return Packed(packed, tuple(_told(finding, narrow) for finding in narrow.found))
 
 
-def find_narrow(configured: Module, ask: Ask) -> tuple[list[Finding], tuple[str, ...]]:
-    """What packing is for: FIS110, or, where the target has narrow storage, FIS118 and the types that lose their sign."""
+def find_narrow(configured: Module, ask: Ask) -> Narrow:
+    """FIS110, or, where the target has narrow storage, FIS118 of the types that lose their sign."""
     if missing := check_narrow_storage(dispatches(configured.op)):
-        return missing, ()
+        return Narrow(tuple(missing))
     losses = sign_losses(configured, ask)
-    return check_sign_extension(losses), tuple(dict.fromkeys(kind for _dispatch, types in losses for kind in types))
+    types = tuple(dict.fromkeys(kind for _dispatch, types in losses for kind in types))
+    return Narrow(tuple(check_sign_extension(losses)), types)
+
+
+def may_be_unlowered(origin: Module) -> bool:
+    """Whether ``origin`` computes with element types that most backends generate code for some of."""
+    return any(uncommon_types(op) for op in source_ops(origin.op))
+
+
+def find_unlowered(origin: Module, failing: Iterable[CheckedDispatch]) -> Narrow:
+    """Dispatches that code generation refuses and that compute with 8-bit floats, or with types below a byte."""
+    ops = source_ops(origin.op)
+    found, types, chosen = [], set(), set()
+    for checked in failing:
+        tags = {tag for tag in checked.dispatch.tags if uncommon_types(ops[tag])}
+        if tags and checked.finding.code in UNLOWERED:
+            found.append(checked.finding)
+            chosen |= tags
+            types |= set().union(*(uncommon_types(ops[tag]) for tag in tags))
+    return Narrow(tuple(found), tuple(sorted(types)), tuple(sorted(chosen)))
 
 
 def unusable(finding: Finding, why: str) -> Finding:
     return finding.with_(notes=(*finding.notes, f"packing into 32-bit words was tried and does not hold: {why}"))
 
 
-def _told(finding: Finding) -> Finding:
+def _told(finding: Finding, narrow: Narrow) -> Finding:
+    if finding.code in UNLOWERED:
+        how = f"reads and writes {' and '.join(narrow.types)} by their bits, and computes in 32 bits in between"
+        help_ = Help(how, PASS, True, (("pass", narrow.pass_text),))
+        return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
     element = finding.message.split(": ", 1)[1]
     return finding.with_(
         severity=Severity.REPAIRED,

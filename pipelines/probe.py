@@ -120,4 +120,4 @@ def _first_error(error: ir.MLIRError) -> Diagnostic:
 def _plain(location: ir.Location) -> str:
     text = str(location)
     places = [f"{TAG_FILE}:{tag}:1" for tag in tags_in(text)] + [str(place) for place in places_in(text)]
-    return ": ".join(places)
+    return ": ".join(places) or "<unknown>"

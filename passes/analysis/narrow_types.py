@@ -1,13 +1,13 @@
 """Which element types do a target's storage buffers not hold, and what holds their values instead?
 
 A narrow type is stored by its bits and computed in 32 bits: i8 and i16 as i32 (sign-extended), i1 as i32 (0
-or 1), f16 and bf16 as f32, which holds each of their values exactly.
+or 1), floats of 8 and 16 bits as f32, which holds each of their values exactly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from iree.compiler import ir
 
@@ -20,17 +20,18 @@ _TARGET = "#hal.executable.target<"
 @dataclass(frozen=True)
 class NarrowType:
     """``name`` as MLIR spells it, ``value_bits`` of one value, ``storage_bits`` that IREE gives it in a
-    buffer."""
+    buffer, ``word_bits`` of the integers that it is read and written as."""
 
     name: str
     value_bits: int
     storage_bits: int
     is_float: bool = False
+    word_bits: int = WORD_BITS
 
     @property
     def per_word(self) -> int:
-        """How many elements one 32-bit word holds."""
-        return WORD_BITS // self.storage_bits
+        """How many elements one word holds."""
+        return self.word_bits // self.storage_bits
 
     @property
     def wide(self) -> str:
@@ -50,19 +51,40 @@ NARROW_TYPES = {
         NarrowType("i16", 16, 16),
         NarrowType("f16", 16, 16, is_float=True),
         NarrowType("bf16", 16, 16, is_float=True),
+        NarrowType("f8E4M3FN", 8, 8, is_float=True),
+        NarrowType("f8E5M2", 8, 8, is_float=True),
+        NarrowType("f8E4M3FNUZ", 8, 8, is_float=True),
+        NarrowType("f8E5M2FNUZ", 8, 8, is_float=True),
     )
 }
 """All types that can be packed, by name."""
+BYTE_FLOATS = frozenset(name for name, kind in NARROW_TYPES.items() if kind.is_float and kind.storage_bits == 8)
+SUB_BYTE = frozenset(name for name, kind in NARROW_TYPES.items() if kind.storage_bits < 8)
+
+
+def uncommon_types(op: ir.Operation) -> frozenset[str]:
+    """The 8-bit floats and types below a byte that ``op`` or its body computes with: most backends generate code for some."""
+    values = [*op.operands, *op.results]
+    for region in op.regions:
+        for block in region.blocks:
+            values += [v for inner in block.operations for v in (*inner.operation.operands, *inner.operation.results)]
+    elements = (v.type.element_type if isinstance(v.type, ir.RankedTensorType) else v.type for v in values)
+    return frozenset(str(e) for e in elements) & (BYTE_FLOATS | SUB_BYTE)
 
 
 class NarrowSet:
-    """The narrow types of one module: which element types must not reach a storage buffer."""
+    """The narrow types of one module: which element types must not reach a storage buffer.
 
-    def __init__(self, names: Iterable[str]) -> None:
+    ``has_bytes``: storage holds bytes, so 8-bit floats are read and written as those.
+    """
+
+    def __init__(self, names: Iterable[str], has_bytes: bool = False) -> None:
         self.names = frozenset(names)
         unknown = sorted(self.names - set(NARROW_TYPES))
         if unknown:
             raise ValueError(f"not a narrow type: {unknown[0]}")
+        bytes_ = self.names & BYTE_FLOATS if has_bytes else ()
+        self._kinds = {n: replace(NARROW_TYPES[n], word_bits=8) if n in bytes_ else NARROW_TYPES[n] for n in self.names}
 
     def __bool__(self) -> bool:
         return bool(self.names)
@@ -71,7 +93,7 @@ class NarrowSet:
         """The narrow type that ``kind`` is, or that it is a tensor of; None where it is neither."""
         element = kind.element_type if isinstance(kind, ir.RankedTensorType) else kind
         if isinstance(element, (ir.IntegerType, ir.FloatType)) and (name := str(element)) in self.names:
-            return NARROW_TYPES[name]
+            return self._kinds[name]
         return None
 
     def wide_type(self, kind: ir.Type) -> ir.Type:
@@ -93,7 +115,7 @@ def missing_types(storage_bits: Iterable[int], backend: str) -> frozenset[str]:
     widths = set(storage_bits)
     missing = set()
     if widths and 8 not in widths:
-        missing |= {"i1", "i2", "i4", "i8"}
+        missing |= {"i1", "i2", "i4", "i8", *BYTE_FLOATS}
     if widths and 16 not in widths:
         missing |= {"i16", "f16", "bf16"}
     if backend == "vulkan-spirv":

@@ -19,7 +19,7 @@ from fissile.passes.analysis.narrow_types import NarrowType
 from fissile.passes.analysis.structure import iterators_attribute, maps_attribute
 
 from .packed_words import Size, bitcast, element_of_word, expanded, flat, fills, merged, sizes_of, unflat
-from .half_bits import i32
+from .float_bits import i32
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,12 @@ from fissile.dialect import place_of
 from fissile.errors import UsageError, closest
 from fissile.finding import Finding, ordered
 from fissile.passes.analysis.narrow_types import NARROW_TYPES, NarrowSet, NarrowType, missing_types_of
+from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.analysis.structure import structure_of
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
+from .chosen_ops import check_indices
 from .elementwise_on_words import ReadByWords, build_by_words, reads_by_words
 from .packed_words import pack, unpack
 from .rebuilt_ops import element_type
@@ -61,7 +63,9 @@ class PackNarrowStorage(Pass):
     or stops at `vector.bitcast`.
 
     ``types`` names the element types; without it they are read from the module's targets, and a module whose
-    targets hold all types stays as it is. Run it after global optimisation, when the targets are known.
+    targets hold all types stays as it is. Of 8-bit floats and types below a byte a target may hold buffers and yet
+    generate no code; with ``ops`` (indices of source ops) only those ops are changed. 8-bit floats are read and
+    written as bytes where all targets hold bytes. Run it after global optimisation, when the targets are known.
     Integer results are the same in every bit. Results of f16 and bf16 arithmetic are correctly rounded;
     functions such as exp, a fused multiply-add and a softmax are at least as precise as in 16 bits.
     """
@@ -73,22 +77,27 @@ class PackNarrowStorage(Pass):
         (), "element types to keep out of storage; empty: those that a target lacks"
     )
 
+    ops: tuple[int, ...] = option((), "indices of the source ops to change; empty: all")
+
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         for name in self.types:
             if name not in NARROW_TYPES:
                 raise UsageError(f"{self.name}: '{name}' is no type that can be packed",
                                  closest(name, list(NARROW_TYPES)))
-        narrow = NarrowSet(self.types or missing_types_of(op))
+        missing = missing_types_of(op)
+        narrow = NarrowSet(self.types or missing, has_bytes="i8" not in missing)
+        known = source_ops(op)
+        check_indices(self.ops, known, self.name)
         if narrow:
-            pack_narrow_storage(op, narrow)
+            pack_narrow_storage(op, narrow, [known[i] for i in self.ops] if self.ops else None)
 
 
-def pack_narrow_storage(module: ir.Operation, narrow: NarrowSet) -> int:
-    """Rewrites ``module`` in place; returns the number of ops rewritten. Raises PassFailed (FIS113).
+def pack_narrow_storage(module: ir.Operation, narrow: NarrowSet, only: Iterable[ir.Operation] | None = None) -> int:
+    """Rewrites ``module`` in place, of its structured ops those in ``only``; returns the number of ops rewritten.
 
-    After a failure the module is in an undefined state.
+    Raises PassFailed (FIS113); after a failure the module is in an undefined state.
     """
-    packing = _Packing(narrow)
+    packing = _Packing(narrow, only)
     for block in [block for region in module.regions for block in region.blocks]:
         packing.walk(block)
     if packing.refused:
@@ -97,8 +106,9 @@ def pack_narrow_storage(module: ir.Operation, narrow: NarrowSet) -> int:
 
 
 class _Packing:
-    def __init__(self, narrow: NarrowSet) -> None:
+    def __init__(self, narrow: NarrowSet, only: Iterable[ir.Operation] | None = None) -> None:
         self._narrow = narrow
+        self._only = None if only is None else {hash(op) for op in only}
         self._wide: dict[ir.Value, ir.Value] = {}
         self._packed: dict[ir.Value, ir.Value] = {}
         self._computed: set[ir.Value] = set()
@@ -130,6 +140,8 @@ class _Packing:
         if op.name == "tensor.dim":
             if op.operands[0] in self._computed:
                 op.operands[0] = self.wide(op.operands[0])
+        elif self._only is not None and hash(op) not in self._only:
+            self._keep(op)
         elif narrow and (op.name in MOVERS or op.name in RETYPED):
             self._retype(op)
         elif op.name.startswith("linalg."):
@@ -144,12 +156,16 @@ class _Packing:
             if op.operands[0] in self._computed:
                 self._retype(op)
         else:
-            for position, operand in enumerate(op.operands):
-                if operand in self._computed:
-                    op.operands[position] = self.narrow(operand)
-            for region in op.regions:
-                for block in region.blocks:
-                    self.walk(block)
+            self._keep(op)
+
+    def _keep(self, op: ir.Operation) -> None:
+        """``op`` stays and reads stored forms; what stands in its regions is visited."""
+        for position, operand in enumerate(op.operands):
+            if operand in self._computed:
+                op.operands[position] = self.narrow(operand)
+        for region in op.regions:
+            for block in region.blocks:
+                self.walk(block)
 
     def _is_narrow(self, value: ir.Value) -> bool:
         return isinstance(value.type, ir.RankedTensorType) and self._narrow.of(value.type) is not None
@@ -242,6 +258,7 @@ class _Packing:
         return {
             i: self._narrow.of(v.type) for i, v in enumerate(inputs)
             if self._is_narrow(v) and v not in self._computed and ir.RankedTensorType(v.type).rank
+            and self._narrow.of(v.type).per_word > 1
         }
 
     def _by_words(self, op: ir.Operation, maps: Sequence[ir.AffineMap], plan: ReadByWords) -> None:

@@ -1,14 +1,13 @@
-"""How does a tensor of narrow elements become a tensor of 32-bit words, and the words a tensor of 32-bit
-values?
+"""How does a tensor of narrow elements become a tensor of words, and the words a tensor of 32-bit values?
 
-The words are the same bytes (`iree_tensor_ext.bitcast`, no copy), little-endian: element i of a word stands
-in its bits i*b to i*b + b - 1. A tensor whose element count does not fill its last word is copied into one
+The words are the same bytes (`iree_tensor_ext.bitcast`, no copy), of 32 bits and little-endian: element i of a
+word stands in its bits i*b to i*b + b - 1. A word of as many bits as an element is that element. A tensor whose element count does not fill its last word is copied into one
 that does; the copy is one of bytes, which no dispatch does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 from iree.compiler import ir
@@ -18,7 +17,7 @@ from fissile.dialect import linalg_ops as linalg
 from fissile.passes.analysis.narrow_types import NarrowType
 from fissile.passes.analysis.structure import iterators_attribute, maps_attribute
 
-from .half_bits import bits_of_half, f32, half_of_bits, i32, word
+from .float_bits import bits_of_float, f32, float_of_bits, i32, word
 from .lower_boundaries import dynamic_sizes
 from .widened_scalars import wrapped, zero_extended
 
@@ -29,6 +28,8 @@ def unpack(value: ir.Value, kind: NarrowType) -> ir.Value:
     """The elements of the narrow tensor ``value`` as i32 or f32, in the same shape; built at the insertion
     point."""
     sizes = sizes_of(value)
+    if kind.per_word == 1:
+        return _mapped(bitcast(value, sizes, _word_type(kind)), f32(), lambda bits: _value(arith.extui(i32(), bits), kind))
     if _fills_rows(sizes, kind):
         rows = [*sizes[:-1], sizes[-1] // kind.per_word]
         return merged(_lanes(bitcast(value, rows, i32()), rows, kind), len(rows) - 1)
@@ -48,6 +49,9 @@ def pack(value: ir.Value, kind: NarrowType, result: ir.RankedTensorType) -> ir.V
     ``result``."""
     sizes = sizes_of(value)
     element = result.element_type
+    if kind.per_word == 1:
+        narrowed = _word_type(kind)
+        return bitcast(_mapped(value, narrowed, lambda one: arith.trunci(narrowed, _bits(one, kind))), sizes, element)
     if _fills_rows(sizes, kind):
         rows = [*sizes[:-1], sizes[-1] // kind.per_word]
         return bitcast(_joined(expanded(value, len(rows) - 1, kind.per_word), rows, kind), sizes, element)
@@ -61,6 +65,18 @@ def pack(value: ir.Value, kind: NarrowType, result: ir.RankedTensorType) -> ir.V
     if not fills(count, kind):
         narrow = _shortened(narrow, count)
     return unflat(narrow, sizes)
+
+
+def _mapped(value: ir.Value, element: ir.Type, body: Callable[[ir.Value], ir.Value]) -> ir.Value:
+    """``body`` of every element of ``value``."""
+    sizes = sizes_of(value)
+    identity = ir.AffineMap.get_identity(len(sizes))
+    init = tensor.EmptyOp(sizes, element).result
+    return _generic([value], [identity], init, identity, [True] * len(sizes), lambda one, _: body(one))
+
+
+def _word_type(kind: NarrowType) -> ir.Type:
+    return ir.IntegerType.get_signless(kind.word_bits)
 
 
 def sizes_of(value: ir.Value) -> list[Size]:
@@ -98,8 +114,7 @@ def _joined(lanes: ir.Value, rows: Sequence[Size], kind: NarrowType) -> ir.Value
     init = linalg.fill(word(0), outs=[tensor.EmptyOp(list(rows), i32()).result])
 
     def body(source: ir.Value, before: ir.Value) -> ir.Value:
-        bits = bits_of_half(kind.name, source) if kind.is_float else zero_extended(source, kind.value_bits)
-        return arith.ori(arith.shli(bits, _shift(rank, kind)), before)
+        return arith.ori(arith.shli(_bits(source, kind), _shift(rank, kind)), before)
 
     leading = ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(i) for i in range(rank)])
     identity = ir.AffineMap.get_identity(rank + 1)
@@ -109,9 +124,18 @@ def _joined(lanes: ir.Value, rows: Sequence[Size], kind: NarrowType) -> ir.Value
 def element_of_word(source: ir.Value, loop: int, kind: NarrowType) -> ir.Value:
     """The element of the word ``source`` that ``loop`` (of the structured op around) counts, as i32 or
     f32."""
-    bits = arith.shrui(source, _shift(loop, kind))
+    return _value(arith.shrui(source, _shift(loop, kind)), kind)
+
+
+def _bits(value: ir.Value, kind: NarrowType) -> ir.Value:
+    """The bits of an element whose value is ``value``, the others 0."""
+    return bits_of_float(kind.name, value) if kind.is_float else zero_extended(value, kind.value_bits)
+
+
+def _value(bits: ir.Value, kind: NarrowType) -> ir.Value:
+    """The value of the element in the lowest of ``bits``."""
     if kind.is_float:
-        return half_of_bits(kind.name, bits)
+        return float_of_bits(kind.name, bits)
     return zero_extended(bits, 1) if kind.value_bits == 1 else wrapped(bits, kind.value_bits)
 
 

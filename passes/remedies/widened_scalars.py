@@ -16,7 +16,7 @@ from iree.compiler.dialects import arith
 
 from fissile.passes.analysis.narrow_types import NarrowSet, NarrowType
 
-from .half_bits import bits_of_half, f32, half_of_bits, i32, round_to_half, word
+from .float_bits import bits_of_float, f32, float_of_bits, i32, rounded, word
 
 _CLOSED_INTEGER = {
     # Sign extension commutes with these: no bit of the result has to be mended. Unsigned comparisons too:
@@ -163,7 +163,7 @@ class ScalarWidener:
         if op.name in _CLOSED_FLOAT:
             return self._again(op, operands, f32())
         if op.name in _ROUNDED_FLOAT or op.name.startswith("math."):
-            return round_to_half(kind.name, self._again(op, operands, f32()))
+            return rounded(kind.name, self._again(op, operands, f32()))
         raise CannotWiden(op)
 
     def _integer(self, op: ir.Operation, operands: list[ir.Value], kind: NarrowType) -> ir.Value:
@@ -216,7 +216,7 @@ class ScalarWidener:
     def _round(self, value: ir.Value, kind: ir.Type) -> ir.Value:
         """The f32 ``value`` brought into the float type ``kind``."""
         if narrow := self._kind(kind):
-            return round_to_half(narrow.name, value)
+            return rounded(narrow.name, value)
         if str(kind) == "f32":
             return value
         return (arith.extf if ir.FloatType(kind).width > 32 else arith.truncf)(kind, value)
@@ -276,12 +276,18 @@ class ScalarWidener:
 
     def _bitcast(self, op: ir.Operation) -> ir.Value:
         source, result = self._kind(op.operands[0].type), self._kind(op.results[0].type)
-        if source is None or result is None:
-            raise CannotWiden(op)
         bits = self.value(op.operands[0])
-        if source.is_float:
-            bits = bits_of_half(source.name, bits)
-        return half_of_bits(result.name, bits) if result.is_float else wrapped(bits, result.value_bits)
+        if source is None:
+            if not isinstance(bits.type, ir.IntegerType):
+                raise CannotWiden(op)
+            bits = arith.extui(i32(), bits)
+        elif source.is_float:
+            bits = bits_of_float(source.name, bits)
+        if result is None:
+            if not isinstance(op.results[0].type, ir.IntegerType):
+                raise CannotWiden(op)
+            return arith.trunci(op.results[0].type, bits)
+        return float_of_bits(result.name, bits) if result.is_float else wrapped(bits, result.value_bits)
 
     def _index_cast(self, op: ir.Operation) -> ir.Value:
         kind, source = self._kind(op.operands[0].type), self.value(op.operands[0])

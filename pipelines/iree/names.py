@@ -103,6 +103,8 @@ FAILURE_MESSAGES = (
     (r"unsupported dynamic shared memory|no unbounded stack allocations|without upper bound shapes", "FIS105"),  # they
     (r"failed to distribute|failed to pack reduction dimensions", "FIS103"),  # LLVMGPU vector distribution
     (r"failed to legalize (?:unresolved materialization|operation)", "FIS104"),  # dialect conversion
+    (r"types are not supported on", "FIS104"),  # 8-bit floats on AMD (ConvertToROCDL)
+    (r"LLVM Translation failed|missing `LLVMTranslationDialectInterface`", "FIS104"),  # and on CUDA: they stay as they are
 )
 """(pattern in IREE's message, fissile's rule): the first match counts; anything else is FIS108 (3.13)."""
 

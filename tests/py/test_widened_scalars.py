@@ -1,14 +1,15 @@
 """Narrow arithmetic in 32 bits against NumPy's narrow types: every value of f16, every pair of i8. No
 compile."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 from iree.compiler import ir
 from scalar_interpreter import interpret
 
 from fissile.dialect import load_dialects
-from fissile.passes.analysis.narrow_types import NARROW_TYPES, NarrowSet, missing_types
-from fissile.passes.remedies.half_bits import bits_of_half, half_of_bits
+from fissile.passes.analysis.narrow_types import BYTE_FLOATS, NARROW_TYPES, NarrowSet, missing_types
+from fissile.passes.remedies.float_bits import bits_of_float, float_of_bits
 from fissile.passes.remedies.widened_scalars import CannotWiden, ScalarWidener
 
 ALL_HALVES = np.arange(65536, dtype=np.uint16)
@@ -54,21 +55,21 @@ class Program:
 
 
 def test_bits_of_f16_and_back_are_exact_for_every_half():
-    read = Program(["i32"], lambda bits: half_of_bits("f16", bits)).run(ALL_HALVES.astype(np.int32))
+    read = Program(["i32"], lambda bits: float_of_bits("f16", bits)).run(ALL_HALVES.astype(np.int32))
     expected = ALL_HALVES.view(np.float16).astype(np.float32)
     np.testing.assert_array_equal(read, expected)
     assert (np.signbit(read) == np.signbit(expected)).all()
 
 
 def test_upper_half_of_the_word_does_not_matter():
-    program = Program(["i32"], lambda bits: half_of_bits("f16", bits))
+    program = Program(["i32"], lambda bits: float_of_bits("f16", bits))
     np.testing.assert_array_equal(program.run(ALL_HALVES.astype(np.int32) | np.int32(0x5A5A << 16)),
                                   program.run(ALL_HALVES.astype(np.int32)))
 
 
 def test_rounding_to_f16_is_numpys():
     values = floats()
-    bits = Program(["f32"], lambda value: bits_of_half("f16", value)).run(values)
+    bits = Program(["f32"], lambda value: bits_of_float("f16", value)).run(values)
     assert ((bits >= 0) & (bits < 65536)).all()
     with np.errstate(all="ignore"):
         expected = values.astype(np.float16)
@@ -80,12 +81,45 @@ def test_rounding_to_f16_is_numpys():
 
 def test_rounding_to_bf16_is_to_nearest_even_and_keeps_nan():
     values = floats()
-    bits = Program(["f32"], lambda value: bits_of_half("bf16", value)).run(values).astype(np.uint16)
+    bits = Program(["f32"], lambda value: bits_of_float("bf16", value)).run(values).astype(np.uint16)
     numbers = ~np.isnan(values)
     np.testing.assert_array_equal(bits[numbers], bfloat16_bits(values[numbers]))
     assert np.isnan((bits[~numbers].astype(np.uint32) << 16).view(np.float32)).all()
-    back = Program(["i32"], lambda b: half_of_bits("bf16", b)).run(bits.astype(np.int32))
+    back = Program(["i32"], lambda b: float_of_bits("bf16", b)).run(bits.astype(np.int32))
     np.testing.assert_array_equal(back.view(np.uint32), bits.astype(np.uint32) << 16)
+
+
+EIGHT_BITS = {name: getattr(ml_dtypes, name.replace("f8", "float8_").lower()) for name in
+              ("f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ")}
+
+
+@pytest.mark.parametrize(("name", "dtype"), EIGHT_BITS.items())
+def test_every_8_bit_float_and_back(name, dtype):
+    codes = np.arange(256, dtype=np.uint8)
+    read = Program(["i32"], lambda bits: float_of_bits(name, bits)).run(codes.astype(np.int32) | np.int32(0x5A00))
+    expected = codes.view(dtype).astype(np.float32)
+    np.testing.assert_array_equal(read, expected)
+    assert (np.signbit(read) == np.signbit(expected))[~np.isnan(expected)].all()
+    back = Program(["f32"], lambda value: bits_of_float(name, value)).run(read).astype(np.uint8)
+    np.testing.assert_array_equal(back[~np.isnan(expected)], codes[~np.isnan(expected)])
+
+
+@pytest.mark.parametrize(("name", "dtype"), EIGHT_BITS.items())
+def test_rounding_to_8_bit_floats_is_to_nearest_even(name, dtype):
+    """Values next to each number, midpoints, what overflows, random bits; NaN wherever there is no such number."""
+    numbers = np.arange(256, dtype=np.uint8).view(dtype).astype(np.float32)
+    numbers = np.sort(numbers[np.isfinite(numbers)])
+    middle = ((numbers[:-1].astype(np.float64) + numbers[1:]) / 2).astype(np.float32)
+    beside = [np.nextafter(v, np.float32(end)) for v in (numbers, middle) for end in (np.inf, -np.inf)]
+    values = np.concatenate([floats(), numbers, middle, *beside])
+    bits = Program(["f32"], lambda value: bits_of_float(name, value)).run(values)
+    assert ((bits >= 0) & (bits < 256)).all()
+    with np.errstate(all="ignore"):
+        expected = values.astype(dtype)
+    got = bits.astype(np.uint8).view(dtype)
+    missing = np.isnan(expected.astype(np.float32))
+    np.testing.assert_array_equal(got.view(np.uint8)[~missing], expected.view(np.uint8)[~missing])
+    assert np.isnan(got.astype(np.float32)[missing]).all() and missing.any()
 
 
 def widened(body: str, types: list[str], result: str, operands):
@@ -227,8 +261,8 @@ def test_an_unknown_op_is_refused():
 
 
 def test_which_types_a_target_misses():
-    assert missing_types([32], "vulkan-spirv") == {"i1", "i2", "i4", "i8", "i16", "f16", "bf16"}
+    assert missing_types([32], "vulkan-spirv") == {"i1", "i2", "i4", "i8", "i16", "f16", "bf16", *BYTE_FLOATS}
     assert missing_types([32, 16, 8], "vulkan-spirv") == {"bf16"}
-    assert missing_types([32, 16], "vulkan-spirv") == {"i1", "i2", "i4", "i8", "bf16"}
+    assert missing_types([32, 16], "vulkan-spirv") == {"i1", "i2", "i4", "i8", "bf16", *BYTE_FLOATS}
     assert missing_types([], "llvm-cpu") == frozenset()
     assert missing_types([32, 16, 8, 64], "rocm") == frozenset()
