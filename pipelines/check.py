@@ -12,6 +12,7 @@ from pathlib import Path
 
 from fissile.passes.analysis.configured import read_configured
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
+from fissile.passes.analysis.narrow_types import UNCOMMON
 from fissile.passes.analysis.predict import predict
 from fissile.passes.analysis.prediction import Prediction
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops
@@ -250,7 +251,7 @@ class _Check:
             prediction = predictions[dispatch.fingerprint] = predict(read_configured(dispatch))
             if dispatch.target.backend not in LOWERING_PIPELINES:
                 continue
-            if self._needs_probe(prediction, target):
+            if self._needs_probe(dispatch, prediction, target):
                 asked[dispatch.fingerprint] = dispatch
             elif self.mode == "auto" and (
                 dispatch.codegen in RACING_CODEGEN and prediction.buffers
@@ -261,14 +262,15 @@ class _Check:
                 results[dispatch.fingerprint] = ProbeResult(probe(dispatch), None, 0.0)
         if asked:
             with ProbePool(self.flags, self.timeout) as pool:
-                answers = pool.probe_all(list(asked.values()), convert=self.mode == "all")
-            results.update(zip(asked, answers, strict=True))
+                for convert in (False, True):
+                    these = {f: d for f, d in asked.items() if (self.mode == "all" or _uncommon(d)) == convert}
+                    results.update(zip(these, pool.probe_all(list(these.values()), convert=convert), strict=True))
         return [Measured(d, predictions[d.fingerprint], results.get(d.fingerprint)) for d in formed]
 
-    def _needs_probe(self, prediction: Prediction, target: Target) -> bool:
+    def _needs_probe(self, dispatch: Dispatch, prediction: Prediction, target: Target) -> bool:
         if self.mode != "auto":
             return self.mode in ("all", "bytes")
-        if prediction.doubts:
+        if prediction.doubts or _uncommon(dispatch):
             return True
         needed = prediction.total.value
         return needed is not None and needed > target.limit.bytes
@@ -301,6 +303,11 @@ class _Check:
             dict(self.seconds),
             {"targets": facts, "contract": self.contract},
         )
+
+
+def _uncommon(dispatch: Dispatch) -> bool:
+    """Whether it has elements that the target's backend may have no code for: only the whole of code generation tells."""
+    return any(binding.element in UNCOMMON for binding in dispatch.bindings)
 
 
 def _resumed(session: Session, shared: Path) -> Module:

@@ -59,17 +59,18 @@ NARROW_TYPES = {
 }
 """All types that can be packed, by name."""
 BYTE_FLOATS = frozenset(name for name, kind in NARROW_TYPES.items() if kind.is_float and kind.storage_bits == 8)
-SUB_BYTE = frozenset(name for name, kind in NARROW_TYPES.items() if kind.storage_bits < 8)
+UNCOMMON = BYTE_FLOATS | {name for name, kind in NARROW_TYPES.items() if kind.storage_bits < 8}
+"""8-bit floats and types below a byte: IREE 3.13 lays all of them out in memory, and most backends generate code for some."""
 
 
 def uncommon_types(op: ir.Operation) -> frozenset[str]:
-    """The 8-bit floats and types below a byte that ``op`` or its body computes with: most backends generate code for some."""
+    """Those of UNCOMMON that ``op`` or its body computes with."""
     values = [*op.operands, *op.results]
     for region in op.regions:
         for block in region.blocks:
             values += [v for inner in block.operations for v in (*inner.operation.operands, *inner.operation.results)]
     elements = (v.type.element_type if isinstance(v.type, ir.RankedTensorType) else v.type for v in values)
-    return frozenset(str(e) for e in elements) & (BYTE_FLOATS | SUB_BYTE)
+    return frozenset(str(e) for e in elements) & UNCOMMON
 
 
 class NarrowSet:

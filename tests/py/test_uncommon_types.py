@@ -216,3 +216,12 @@ def test_nibbles_add_up(tmp_path):
     assert report.output and [f.severity.value for f in report.findings] == ["repaired"]
     a, b = (GENERATOR.integers(-128, 128, 125).astype(np.int8) for _ in range(2))
     np.testing.assert_array_equal(run(path, [a, b], "local-task"), nibble_sums(a, b))
+
+
+def test_check_tells_what_has_no_code(tmp_path):
+    source = tmp_path / "x.mlir"
+    source.write_text(decoded("f8E4M3FN"))
+    report = fissile.check(source, ["gfx1100", "llvm-cpu", "gfx942"])
+    assert [(f.code, f.target) for f in report.errors] == [("FIS104", "gfx1100"), ("FIS104", "gfx942")]
+    source.write_text(decoded("f8E4M3FNUZ"))
+    assert [f.target for f in fissile.check(source, ["gfx1100", "gfx942"]).errors] == ["gfx1100"]
