@@ -68,7 +68,7 @@ def measure(
     one = _Check(Path(source), [target], tuple(flags), "bytes", dispatch_timeout)
     with tempfile.TemporaryDirectory(prefix="fissile-check-") as scratch:
         shared, _signatures_ = one._share(Path(scratch) / "shared.mlirbc")
-        measured, _ops = one._form(target, shared)
+        measured, _ops, _findings = one._form(target, shared)
     return list({m.dispatch.fingerprint: m for m in measured}.values())
 
 
@@ -263,7 +263,7 @@ class _Check:
         if asked:
             with ProbePool(self.flags, self.timeout) as pool:
                 for convert in (False, True):
-                    these = {f: d for f, d in asked.items() if (self.mode == "all" or _uncommon(d)) == convert}
+                    these = {f: d for f, d in asked.items() if (self.mode == "all" or self.mode == "auto" and _uncommon(d)) == convert}
                     results.update(zip(these, pool.probe_all(list(these.values()), convert=convert), strict=True))
         return [Measured(d, predictions[d.fingerprint], results.get(d.fingerprint)) for d in formed]
 
