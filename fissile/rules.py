@@ -89,8 +89,7 @@ _rule(
     "The target lacks the type (8- or 16-bit storage, bf16, 8-bit floats on CUDA and most AMD targets, storing 4-bit integers) or the "
     "vector shape that the op needs.",
     "fissile reads and writes 8-bit floats and types below a byte by their bits (`fissile-pack-narrow-storage`). On Vulkan, name the "
-    "device's real features (`--fissile-match-device=vulkan`). IREE's own way for 8-bit floats on AMD is "
-    "`--iree-llvmgpu-enable-small-float-emulation`.",
+    "device's real features (`--fissile-match-device=vulkan`).",
 )
 _rule(
     "FIS105", "unbounded-memory", "a dispatch allocates on-chip memory of a size that is not known",

@@ -20,6 +20,7 @@ BUILT_IN: dict[str, str] = {
     "fissile-assert-bounds": "fissile.passes.remedies.assert_bounds",
     "fissile-check-leftovers": "fissile.passes.checks.leftover_ops",
     "fissile-decompose-attention": "fissile.passes.remedies.decompose_attention",
+    "fissile-decompose-movement": "fissile.passes.remedies.decompose_movement",
     "fissile-decompose-softmax": "fissile.passes.remedies.decompose_softmax",
     "fissile-extend-operands": "fissile.passes.remedies.extend_operands",
     "fissile-fold-producers": "fissile.passes.remedies.fold_producers",

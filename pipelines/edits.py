@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fissile.dialect import load_dialects
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.remedies.decompose_attention import DecomposeAttention, decompose_attention
+from fissile.passes.remedies.decompose_movement import DecomposeMovement, decompose_movement
 from fissile.passes.remedies.decompose_softmax import DecomposeSoftmax, decompose_softmax
 from fissile.passes.remedies.extend_operands import ExtendOperands, extend_operands
 from fissile.passes.remedies.fold_producers import FoldProducers, fold_producers
@@ -22,11 +23,11 @@ from fissile.finding import Finding, Help, Severity
 
 from .session import Module
 
-CUT, DECOMPOSE, ATTENTION_APART, EXTEND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT = (
-    PlaceBoundaries.name, DecomposeSoftmax.name, DecomposeAttention.name, ExtendOperands.name, WidenAccumulators.name,
-    SetLowering.name, FoldProducers.name, ReadByElement.name,
+CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, EXTEND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT = (
+    PlaceBoundaries.name, DecomposeSoftmax.name, DecomposeAttention.name, DecomposeMovement.name, ExtendOperands.name,
+    WidenAccumulators.name, SetLowering.name, FoldProducers.name, ReadByElement.name,
 )
-REMEDIES = (CUT, DECOMPOSE, ATTENTION_APART, EXTEND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
+REMEDIES = (CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, EXTEND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
 
 
 @dataclass(frozen=True, order=True)
@@ -50,8 +51,8 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
     chosen = sorted(set(wanted))
     if not chosen:
         return
-    for remedy in (LowerBoundaries, DecomposeSoftmax, DecomposeAttention, ExtendOperands, WidenAccumulators, SetLowering,
-                   FoldProducers, ReadByElement):
+    for remedy in (LowerBoundaries, DecomposeSoftmax, DecomposeAttention, DecomposeMovement, ExtendOperands,
+                   WidenAccumulators, SetLowering, FoldProducers, ReadByElement):
         load_dialects(module.op.context, remedy.dialects)
     known = source_ops(module.op)
     by_remedy = {remedy: [known[e.op] for e in chosen if e.remedy == remedy] for remedy in REMEDIES}
@@ -66,6 +67,8 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
             decompose_softmax(op)
         for op in by_remedy[ATTENTION_APART]:
             decompose_attention(op)
+        for op in by_remedy[MOVEMENT_APART]:
+            decompose_movement(op)
         extend_operands(by_remedy[EXTEND])
         widen_accumulators(by_remedy[WIDEN])
         read_by_element(by_remedy[BY_ELEMENT])

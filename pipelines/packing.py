@@ -23,7 +23,8 @@ PASS = "fissile-pack-narrow-storage"
 UNLOWERED = ("FIS104", "FIS108")
 """How code generation fails of an element type that it does not know."""
 ATTENTION_APART = "fissile-decompose-attention"
-"""Comes before: what has narrow elements inside of an attention is packed as any other op, and no SPIR-V target takes one whole."""
+MOVEMENT_APART = "fissile-decompose-movement"
+"""They come before: what has narrow elements inside is packed as any other op, and no SPIR-V target takes one of these ops whole."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
     packed = origin.clone()
     found: list[Finding] = []
     # Indices are those of the module as it is: nothing is rewritten before.
-    before = () if narrow.ops else (QUANTISATION_AS_GENERICS, ATTENTION_APART)
+    before = () if narrow.ops else (QUANTISATION_AS_GENERICS, ATTENTION_APART, MOVEMENT_APART)
     try:
         passes = ",".join((*before, narrow.pass_text, "fissile-lower-boundaries,canonicalize,cse"))
         run_pipeline(f"builtin.module({passes})", packed.op, report=found.append)

@@ -17,6 +17,7 @@ from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, ta
 from fissile.passes.analysis.structure import loop_extents, structure_of
 from fissile.passes.checks.recomputation import check_recomputation, worth_cutting
 from fissile.passes.remedies.decompose_attention import why_not_decomposed
+from fissile.passes.remedies.decompose_movement import why_not_moved
 from fissile.passes.remedies.extend_operands import why_not_extended
 from fissile.passes.remedies.read_by_element import why_not_by_element
 from fissile.passes.remedies.set_lowering import SERIAL_OPS
@@ -27,7 +28,7 @@ from fissile.quantity import Bytes
 
 from .cut_search import Candidate, translate, trial_sets
 from .dispatch_check import CheckedDispatch, DispatchChecker
-from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXTEND, FOLD, WIDEN, Edit, apply_edits, edits
+from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXTEND, FOLD, MOVEMENT_APART, WIDEN, Edit, apply_edits, edits
 from .iree.lowerings import one_thread_per_row, tile_and_fuse
 from .iree.names import CONFIGURABLE_BACKENDS, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT, RACING_CODEGEN
 from .itinerary import Itinerary
@@ -243,6 +244,8 @@ class Repairer:
             yield attentions
             if producers:
                 yield (*producers, *attentions)
+        if movements := edits(MOVEMENT_APART, (tag for tag in tags if not why_not_moved(self._graph.ops[tag]))):
+            yield movements
         if endless and softmaxes:
             yield softmaxes
         if failing.finding.code == "FIS112":

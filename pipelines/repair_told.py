@@ -10,20 +10,21 @@ from fissile.passes.analysis.provenance import SourceOp
 from fissile.finding import Finding, Help, Severity
 from fissile.quantity import Bytes, total
 
-from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXTEND, FOLD, WIDEN, Edit, edits, passes_of
+from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXTEND, FOLD, MOVEMENT_APART, WIDEN, Edit, edits, passes_of
 from .repair_case import Case, Diagnosis
 
 _DONE = {
     CUT: "kept {ops} out of this dispatch, read {them} back by tile",
     DECOMPOSE: "computed {ops} as its parts: maximum, exponentials, sum and quotient",
     ATTENTION_APART: "computed {ops} as its parts: scores, maxima, exponentials, sums and weighted values",
+    MOVEMENT_APART: "read each element of {ops} from its place",
     EXTEND: "extended the narrow operands of {ops} once, in dispatches of their own",
     WIDEN: "accumulated {ops} in f32",
     CONFIGURE: "gave {ops} a lowering configuration of its own",
     FOLD: "computed {ops} inside the consumer's body",
     BY_ELEMENT: "computed {ops} element by element, without vectors",
 }
-_TO_DO = {"kept": "keep", "computed": "compute", "accumulated": "accumulate", "gave": "give", "extended": "extend"}
+_TO_DO = {"kept": "keep", "computed": "compute", "accumulated": "accumulate", "gave": "give", "extended": "extend", "read": "read"}
 
 
 class RepairTold:

@@ -1,0 +1,21 @@
+// RUN: not fissile-opt %s --pass-pipeline='builtin.module(fissile-decompose-movement{ops=0,1})' 2>&1 | FileCheck %s
+
+// CHECK: error[FIS116] linalg.pack cannot be taken apart: its tiles are of dynamic size
+func.func @dynamic(%x: tensor<100xf32>, %t: index, %n: index) -> tensor<?x?xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty(%n, %t) : tensor<?x?xf32>
+  %r = linalg.pack %x padding_value(%z : f32) inner_dims_pos = [0] inner_tiles = [%t] into %e : tensor<100xf32> -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+
+// CHECK: error[FIS116] linalg.generic cannot be taken apart: it does more than move elements
+func.func @computes(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(a) -> (a)>, affine_map<(a) -> (a)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%i: f32, %o: f32):
+    %s = arith.addf %i, %i : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

@@ -1,0 +1,169 @@
+"""Packs, unpacks and gathers as reads by index: equal to NumPy on llvm-cpu and on default Vulkan, where stock refuses them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fissile
+from fissile.pipelines.numerics import runtimes
+from fissile.pipelines.numerics.signature import signatures_of_vmfb
+from fissile.pipelines.pass_runner import run_pipeline
+from fissile.pipelines.session import Session
+
+CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic")
+VULKAN = ("--iree-hal-target-device=vulkan",)
+
+
+def tensor(shape, kind: str = "f32") -> str:
+    return f"tensor<{'x'.join(map(str, shape))}x{kind}>"
+
+
+def packed_shape(shape, inner, tiles, outer):
+    counts = [-(-size // tiles[inner.index(d)]) if d in inner else size for d, size in enumerate(shape)]
+    return (*(counts[d] for d in outer), *tiles)
+
+
+def layout(inner, tiles, outer) -> str:
+    return f"outer_dims_perm = {list(outer)} inner_dims_pos = {list(inner)} inner_tiles = {list(tiles)}"
+
+
+def pack(shape, inner, tiles, outer, dynamic: bool = False) -> str:
+    made = packed_shape(shape, inner, tiles, outer)
+    x, y = tensor(["?", *shape[1:]] if dynamic else shape), tensor(["?" if d == 0 and dynamic else made[i] for i, d in enumerate(outer)]
+                                                                  + list(tiles))
+    size = ("  %c0 = arith.constant 0 : index\n"
+            f"  %n = tensor.dim %x, %c0 : {x}\n  %t = arith.constant {tiles[inner.index(0)] if 0 in inner else 1} : index\n"
+            "  %s = arith.ceildivui %n, %t : index\n") if dynamic else ""
+    return f"""
+func.func @main(%x: {x}) -> {y} {{
+  %z = arith.constant -7.0 : f32
+{size}  %e = tensor.empty({"%s" if dynamic else ""}) : {y}
+  %r = linalg.pack %x padding_value(%z : f32) {layout(inner, tiles, outer)} into %e : {x} -> {y}
+  return %r : {y}
+}}
+"""
+
+
+def unpack(shape, inner, tiles, outer) -> str:
+    x, y = tensor(packed_shape(shape, inner, tiles, outer)), tensor(shape)
+    return f"""
+func.func @main(%x: {x}) -> {y} {{
+  %e = tensor.empty() : {y}
+  %r = linalg.unpack %x {layout(inner, tiles, outer)} into %e : {x} -> {y}
+  return %r : {y}
+}}
+"""
+
+
+def numpy_pack(x, inner, tiles, outer):
+    wanted = [-(-n // tiles[inner.index(d)]) * tiles[inner.index(d)] if d in inner else n for d, n in enumerate(x.shape)]
+    x = np.pad(x, [(0, w - n) for w, n in zip(wanted, x.shape)], constant_values=-7)
+    split, at = [], []
+    for d, size in enumerate(x.shape):
+        at.append(len(split))
+        split += [size // tiles[inner.index(d)], tiles[inner.index(d)]] if d in inner else [size]
+    return x.reshape(split).transpose([*(at[d] for d in outer), *(at[d] + 1 for d in inner)])
+
+
+def numpy_unpack(y, shape, inner, tiles, outer):
+    order, padded = [], []
+    for d in range(len(shape)):
+        order.append(outer.index(d))
+        padded.append(y.shape[outer.index(d)])
+        if d in inner:
+            order.append(len(shape) + inner.index(d))
+            padded[-1] *= tiles[inner.index(d)]
+    return y.transpose(order).reshape(padded)[tuple(slice(0, size) for size in shape)]
+
+
+def built_by_itself(text: str, path):
+    session = Session(CPU)
+    module = session.parse_text(text)
+    session.run(module, "global-optimization")
+    run_pipeline("builtin.module(fissile-decompose-movement)", module.op, report=pytest.fail)
+    assert "linalg.generic" in module.text() and not any(name in module.text() for name in ("linalg.pack", "linalg.unpack", ".gather"))
+    session.run(module, "end")
+    session.write(module, path)
+
+
+def run(path, inputs, name):
+    [runtime] = runtimes.named([name])
+    answer = runtimes.run(path, signatures_of_vmfb(path)["main"], inputs, runtime)
+    assert isinstance(answer, list), answer
+    return answer[0]
+
+
+@st.composite
+def layouts(draw):
+    shape = tuple(draw(st.lists(st.integers(1, 9), min_size=1, max_size=3)))
+    inner = draw(st.lists(st.sampled_from(range(len(shape))), min_size=1, max_size=len(shape), unique=True))
+    tiles = [draw(st.integers(1, 4)) for _ in inner]
+    outer = draw(st.permutations(range(len(shape))))
+    return shape, inner, tiles, outer
+
+
+@settings(max_examples=15, deadline=None, derandomize=True)
+@given(layouts())
+def test_any_layout_and_back(tmp_path_factory, one):
+    shape, inner, tiles, outer = one
+    path = tmp_path_factory.mktemp("moved") / "x.vmfb"
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    built_by_itself(pack(*one), path)
+    packed = run(path, [x], "local-task")
+    np.testing.assert_array_equal(packed, numpy_pack(x, inner, tiles, outer))
+    built_by_itself(unpack(*one), path)
+    np.testing.assert_array_equal(run(path, [packed], "local-task"), x)
+
+
+def test_a_dynamic_pack(tmp_path):
+    path, x = tmp_path / "x.vmfb", np.arange(35, dtype=np.float32).reshape(7, 5)
+    built_by_itself(pack((7, 5), [0, 1], [4, 2], [1, 0], dynamic=True), path)
+    np.testing.assert_array_equal(run(path, [x], "local-task"), numpy_pack(x, [0, 1], [4, 2], [1, 0]))
+
+
+GATHER = """
+func.func @main(%x: {x}, %i: {i}) -> {y} {{
+  %e = tensor.empty() : {y}
+  %r = iree_linalg_ext.gather dimension_map = {order} ins(%x, %i : {x}, {i}) outs(%e : {y}) -> {y}
+  return %r : {y}
+}}
+"""
+PLACES = np.int32([[2, 0], [5, 3], [0, 1]])
+GATHERS = {
+    "rows": (GATHER.format(x=tensor([6, 4, 3]), i=tensor([3], "i32"), y=tensor([3, 4, 3]), order=[0]),
+             PLACES[:, 0], lambda x, i: x[i]),
+    "pairs": (GATHER.format(x=tensor([6, 4, 3]), i=tensor([3, 2], "i32"), y=tensor([3, 3]), order=[0, 1]),
+              PLACES, lambda x, i: x[i[:, 0], i[:, 1]]),
+    "turned": (GATHER.format(x=tensor([4, 6, 3]), i=tensor([3, 2], "i32"), y=tensor([3, 3]), order=[1, 0]),
+               PLACES, lambda x, i: x[i[:, 1], i[:, 0]]),
+    "batches": (GATHER.format(x=tensor([6, 4, 3]), i=tensor([3, 2, 1], "i32"), y=tensor([3, 2, 4, 3]), order=[0]),
+                PLACES[:, :, None], lambda x, i: x[i[:, :, 0]]),
+}
+
+
+@pytest.mark.parametrize("name", GATHERS)
+def test_gathers(tmp_path, name):
+    text, indices, expected = GATHERS[name]
+    path = tmp_path / "x.vmfb"
+    x = np.arange(72, dtype=np.float32).reshape((4, 6, 3) if name == "turned" else (6, 4, 3))
+    built_by_itself(text, path)
+    np.testing.assert_array_equal(run(path, [x, indices], "local-task"), expected(x, indices))
+
+
+@pytest.mark.parametrize(("text", "inputs", "expected"), (
+    (pack((10, 7), [1, 0], [4, 8], [1, 0]), [(10, 7)], lambda x: numpy_pack(x, [1, 0], [4, 8], [1, 0])),
+    (unpack((10, 7), [1, 0], [4, 8], [1, 0]), [(2, 2, 4, 8)], lambda y: numpy_unpack(y, (10, 7), [1, 0], [4, 8], [1, 0])),
+    (GATHERS["pairs"][0], [(6, 4, 3)], lambda x: GATHERS["pairs"][2](x, PLACES)),
+), ids=("pack", "unpack", "gather"))
+def test_vulkan_builds_and_runs_what_stock_refuses(tmp_path, text, inputs, expected):
+    source, path = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text(text)
+    assert fissile.compile(source, path, list(VULKAN), repair="off").errors
+    report = fissile.compile(source, path, list(VULKAN))
+    assert report.output and [f.code for f in report.findings if f.severity.value == "repaired"] == ["FIS108"]
+    if not any(runtime.name == "vulkan" for runtime in runtimes.present()):
+        pytest.skip("no Vulkan device")
+    given_ = [np.random.default_rng(1).standard_normal(shape).astype(np.float32) for shape in inputs]
+    more = [PLACES] if "gather" in text else []
+    np.testing.assert_array_equal(run(path, [*given_, *more], "vulkan"), expected(*given_))
