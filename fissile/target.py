@@ -18,6 +18,7 @@ LLVM_AMDGPU = "LLVM AMDGPU backend, addressable local memory"
 NVIDIA_VULKAN = (
     "NVIDIA's Vulkan drivers, maxComputeSharedMemorySize (vulkan.gpuinfo.org report 11252; Mesa NVK)"
 )
+METAL_TABLES = "Apple, Metal Feature Set Tables, maximum total threadgroup memory allocation"
 VULKAN_MINIMUM = "Vulkan specification, least maxComputeSharedMemorySize"
 IREE_STACK_LIMIT = "IREE 3.13's --iree-llvmcpu-stack-allocation-limit"
 
@@ -34,7 +35,7 @@ class Claim:
 class Target:
     """A compilation target and the bytes of on-chip memory that one workgroup of it may use.
 
-    ``family`` is ``rocm``, ``cuda``, ``vulkan`` or ``llvm-cpu``; ``arch`` is what IREE calls the target
+    ``family`` is ``rocm``, ``cuda``, ``vulkan``, ``metal`` or ``llvm-cpu``; ``arch`` is what IREE calls the target
     (empty: the family's default). ``claims`` holds every figure with its source; the smallest counts.
     """
 
@@ -140,6 +141,7 @@ def _table() -> dict[str, Target]:
     rows += [Target(n, "rocm", n, _claims(*kib, LLVM_AMDGPU)) for n, kib in _ROCM.items()]
     rows += [Target(n, "cuda", n, _claims(*kib, CUDA_GUIDE)) for n, kib in _CUDA.items()]
     rows += [Target(f"vulkan:{n}", "vulkan", n, _claims(*row)) for n, row in _VULKAN.items()]
+    rows.append(Target("metal", "metal", "apple", _claims(32, 32, METAL_TABLES)))
     stack = (Claim(_CPU_STACK_BYTES, IREE_STACK_LIMIT),)
     rows += [Target("llvm-cpu" if c == "host" else f"llvm-cpu:{c}", "llvm-cpu", c, stack) for c in _CPUS]
     return {row.name: row for row in rows}
@@ -152,7 +154,7 @@ _FAMILY_PREFIXES = {"hip:": "rocm", "rocm:": "rocm", "cuda:": "cuda", "cpu:": "l
 
 
 def find_target(name: str) -> Target:
-    """The target called ``name``: `gfx942`, `sm_86`, `vulkan`, `vulkan:ampere` (or `ampere`), `llvm-cpu`.
+    """The target called ``name``: `gfx942`, `sm_86`, `vulkan`, `vulkan:ampere` (or `ampere`), `metal`, `llvm-cpu`.
 
     Raises UsageError, with the known names, for any other.
     """
@@ -184,7 +186,7 @@ def device_claim(backend: str, arch: str) -> Claim | None:
     if backend == "vulkan-spirv":
         return Claim(48 * _KIB, NVIDIA_VULKAN) if arch.startswith("sm_") else None
     known = KNOWN_TARGETS.get(arch)
-    if known is None or known.is_cpu or known.family == "vulkan":
+    if known is None or known.is_cpu or known.family in ("vulkan", "metal"):
         return None
     return min(known.claims, key=lambda claim: claim.bytes)
 

@@ -27,6 +27,7 @@ from .iree.names import (
     RACING_CODEGEN,
     RECOMPUTING_BACKENDS,
     SIGN_LOSING_BACKENDS,
+    SPIRV_BACKENDS,
     VECTOR_MOVING_BACKENDS,
 )
 from .probe import Probed, probe
@@ -154,7 +155,7 @@ def shares_workgroup_memory(module: Module, ask: Ask = probe) -> bool:
     return any(
         ask(dispatch).races
         for dispatch in dispatches(module.op)
-        if dispatch.target.backend == "vulkan-spirv" and dispatch.codegen in RACING_CODEGEN
+        if dispatch.target.backend in SPIRV_BACKENDS and dispatch.codegen in RACING_CODEGEN
     )
 
 

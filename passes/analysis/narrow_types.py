@@ -111,7 +111,7 @@ class NarrowSet:
 def missing_types(storage_bits: Iterable[int], backend: str) -> frozenset[str]:
     """The types that a target cannot take: ``storage_bits`` are the widths its storage buffers hold.
 
-    No widths: the target does not say, and takes all. bf16 is emulated by no Vulkan target of IREE 3.13.
+    No widths: the target does not say, and takes all. bf16 is emulated by no SPIR-V target of IREE 3.13.
     """
     widths = set(storage_bits)
     missing = set()
@@ -119,7 +119,7 @@ def missing_types(storage_bits: Iterable[int], backend: str) -> frozenset[str]:
         missing |= {"i1", "i2", "i4", "i8", *BYTE_FLOATS}
     if widths and 16 not in widths:
         missing |= {"i16", "f16", "bf16"}
-    if backend == "vulkan-spirv":
+    if backend.endswith("-spirv"):
         missing.add("bf16")
     return frozenset(missing)
 

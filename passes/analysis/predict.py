@@ -21,12 +21,18 @@ MODELS: dict[tuple[str, str], Callable[[ConfiguredDispatch], Prediction]] = {
             "Default": predict_llvmgpu.base_lowering,
         }.items()
     },
-    ("vulkan-spirv", "BaseDistribute"): predict_spirv.base_distribute,
-    ("vulkan-spirv", "BaseVectorize"): predict_spirv.vectorize,
-    ("vulkan-spirv", "SubgroupReduce"): predict_spirv.subgroup_reduce,
-    ("vulkan-spirv", "MatmulPromoteVectorize"): predict_spirv.matmul_promote,
-    ("vulkan-spirv", "CooperativeMatrixVectorize"): predict_spirv.cooperative_matrix,
-    ("vulkan-spirv", "BaseLowering"): predict_spirv.base_lowering,
+    **{
+        (backend, pipeline): model
+        for backend in ("vulkan-spirv", "metal-spirv")
+        for pipeline, model in {
+            "BaseDistribute": predict_spirv.base_distribute,
+            "BaseVectorize": predict_spirv.vectorize,
+            "SubgroupReduce": predict_spirv.subgroup_reduce,
+            "MatmulPromoteVectorize": predict_spirv.matmul_promote,
+            "CooperativeMatrixVectorize": predict_spirv.cooperative_matrix,
+            "BaseLowering": predict_spirv.base_lowering,
+        }.items()
+    },
 }
 
 

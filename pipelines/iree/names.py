@@ -36,6 +36,14 @@ QUANTISATION_AS_GENERICS = (
 
 CONFIGURATION_PIPELINE = "builtin.module(hal.executable(iree-hal-configure-target-executable-variants{{target={backend}}}))"
 
+SPIRV_BACKENDS = ("vulkan-spirv", "metal-spirv")
+"""Executable target backends with SPIR-V code generation; Metal's is translated to Metal Shading Language behind it."""
+
+_SPIRV_LOWERING = (
+    "builtin.module(iree-codegen-linalg-to-spirv-pipeline{include-spirv-lowering=false},"
+    "func.func(iree-codegen-pad-dynamic-alloc))"
+)
+
 LOWERING_PIPELINES = {
     # Each runs on the builtin.module inside a hal.executable.variant and stops before the conversion to
     # LLVM or SPIR-V: with the buffers that the resource check counts. IREE gives a buffer of dynamic size its upper
@@ -44,8 +52,7 @@ LOWERING_PIPELINES = {
             "func.func(iree-codegen-pad-dynamic-alloc))",
     "cuda": "builtin.module(iree-codegen-llvmgpu-nvvm-lowering-pipeline{include-llvm-lowering=false},"
             "func.func(iree-codegen-pad-dynamic-alloc))",
-    "vulkan-spirv": "builtin.module(iree-codegen-linalg-to-spirv-pipeline{include-spirv-lowering=false},"
-                    "func.func(iree-codegen-pad-dynamic-alloc))",
+    **dict.fromkeys(SPIRV_BACKENDS, _SPIRV_LOWERING),
     "llvm-cpu": "builtin.module(iree-codegen-llvmcpu-lowering-pipeline{include-llvm-lowering=false})",
 }
 """Executable target backend -> code generation up to IREE's own resource check, by dispatch."""
@@ -54,12 +61,12 @@ CONVERSION_PIPELINES = {
     # The same code generation with its last part, the conversion to LLVM or SPIR-V.
     "rocm": "builtin.module(iree-codegen-llvmgpu-rocdl-lowering-pipeline)",
     "cuda": "builtin.module(iree-codegen-llvmgpu-nvvm-lowering-pipeline)",
-    "vulkan-spirv": "builtin.module(iree-codegen-linalg-to-spirv-pipeline)",
+    **dict.fromkeys(SPIRV_BACKENDS, "builtin.module(iree-codegen-linalg-to-spirv-pipeline)"),
     "llvm-cpu": "builtin.module(iree-codegen-llvmcpu-lowering-pipeline)",
 }
 """Executable target backend -> all of code generation; a backend that is missing has it in LOWERING_PIPELINES."""
 
-WORKGROUP_ALLOCATION_ALIGNMENT = {"vulkan-spirv": 64}
+WORKGROUP_ALLOCATION_ALIGNMENT = dict.fromkeys(SPIRV_BACKENDS, 64)
 """Each workgroup allocation is rounded up to this many bytes (SPIR-V: alignment of memref.alloc)."""
 
 RACING_CODEGEN = ("BaseDistribute",)
@@ -71,10 +78,10 @@ RECOMPUTING_BACKENDS = ("llvm-cpu",)
 CONFIGURABLE_BACKENDS = ("rocm", "cuda")
 """Backends that take a lowering configuration from an op (LLVMGPU; SPIR-V races or runs on with one, 3.13)."""
 
-SIGN_LOSING_BACKENDS = ("vulkan-spirv",)
+SIGN_LOSING_BACKENDS = SPIRV_BACKENDS
 """Backends that rewrite the sign extension of a bitcast into a zero extension (ConvertToSPIRV, 3.13)."""
 
-VECTOR_MOVING_BACKENDS = ("vulkan-spirv",)
+VECTOR_MOVING_BACKENDS = SPIRV_BACKENDS
 """Backends that divide the last index of a vector transfer by the vector's size (SPIRVVectorizeLoadStore, 3.13)."""
 
 VIEWS_FOLDED = "builtin.module(canonicalize,cse,func.func(fold-memref-alias-ops),canonicalize,cse)"

@@ -7,7 +7,7 @@ from fissile.target import Target
 LAST_SHARED_PHASE = "abi"
 """The last phase whose output is the same for every target: devices are assigned in the next one."""
 
-_BACKENDS = {"rocm": "rocm", "cuda": "cuda", "vulkan": "vulkan-spirv", "llvm-cpu": "llvm-cpu"}
+_BACKENDS = {"rocm": "rocm", "cuda": "cuda", "vulkan": "vulkan-spirv", "metal": "metal-spirv", "llvm-cpu": "llvm-cpu"}
 
 
 def backend_of(target: Target) -> str:
@@ -24,6 +24,8 @@ def flags_for(target: Target) -> list[str]:
     if target.family == "vulkan":
         named = [f"--iree-vulkan-target={target.arch}"] if target.arch else []
         return ["--iree-hal-target-device=vulkan", *named]
+    if target.family == "metal":
+        return ["--iree-hal-target-device=metal"]
     return [
         "--iree-hal-target-device=local",
         "--iree-hal-local-target-device-backends=llvm-cpu",
