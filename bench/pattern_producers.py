@@ -64,6 +64,13 @@ def brain(p: Program, shape: Shape, dynamic: bool) -> Value:
     return p.pointwise([(x, range(len(shape)))], shape, "f32", ["%r = arith.extf %i0 : bf16 to f32"])
 
 
+def small_float(p: Program, shape: Shape, dynamic: bool) -> Value:
+    """8-bit floats with a scale for each index of the last dimension."""
+    x, scale = p.argument(shape, "f8E4M3FN", dynamic), p.argument(shape[-1:], "f32")
+    return p.pointwise([(x, range(len(shape))), (scale, [len(shape) - 1])], shape, "f32", [
+        "%f = arith.extf %i0 : f8E4M3FN to f32", "%r = arith.mulf %f, %i1 : f32"])
+
+
 def residual(p: Program, shape: Shape, dynamic: bool) -> Value:
     """The sum of two dequantised tensors, then relu."""
     whole = range(len(shape))
@@ -131,6 +138,6 @@ def half_dequantised(p: Program, shape: Shape, dynamic: bool) -> Value:
 PRODUCERS: dict[str, Callable[[Program, Shape, bool], Value]] = {
     "none": plain, "dq": dequantised, "dqt": transposed, "dqc": per_channel, "dqu": unsigned, "group4": group4,
     "ext": extended, "bf16": brain, "residual": residual, "gate": sigmoid_gate, "pad": padded, "concat": joined,
-    "slice": cut_out, "f16": half, "dqh": half_dequantised,
+    "slice": cut_out, "f16": half, "dqh": half_dequantised, "f8": small_float,
 }
 HALVES = ("f16", "dqh")
