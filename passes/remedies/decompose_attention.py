@@ -36,7 +36,7 @@ class DecomposeAttention(Pass):
     takes one, of any size. ``ops`` chooses source ops by index; without it, all. With ``boundaries`` a
     `fissile.boundary` keeps the parts in dispatches of their own; without it dispatch creation may join them again.
 
-    The scores, [batch, rows, columns], become a tensor. All of it is computed in f32 (f64 for f64 operands) and rounded
+    The scores, [batch, rows, columns], become a tensor, and so do bf16 operands in f32. All of it is computed in f32 (f64 for f64 operands) and rounded
     once to the result's type, where IREE rounds probabilities to the values' type too; exponentials are to the base e,
     not 2, and sums may be added up in another order.
 
@@ -117,7 +117,14 @@ def decompose_attention(op: ir.Operation, boundaries: bool = True) -> None:
     with ir.InsertionPoint(op), op.location:
         sizes = parts.sizes()
         build = _Builder(sizes, wide)
-        query, key = (parts.query, parts.loops[0]), (parts.key, parts.loops[1])
+
+        def read(operand: ir.Value, loops: list[int]) -> tuple[ir.Value, list[int]]:
+            """An operand of a contraction. IREE folds the extension of bf16 into the contraction, and SPIR-V has no bf16."""
+            if str(element_type(operand.type)) == "bf16":
+                operand = cut(build([(operand, loops)], loops, None, lambda x, _: x))
+            return operand, loops
+
+        query, key = read(parts.query, parts.loops[0]), read(parts.key, parts.loops[1])
         products = build([query, key], parts.scores, 0.0, lambda q, k, out: arith.addf(arith.mulf(q, k), out))
         given = [(products, parts.scores), (parts.scale, [])]
         if parts.mask is not None:
@@ -127,7 +134,7 @@ def decompose_attention(op: ir.Operation, boundaries: bool = True) -> None:
         powers = cut(build([(scores, parts.scores), (largest, parts.rows)], parts.scores, None,
                            lambda x, m, _: math.exp(arith.subf(x, m))))
         total = cut(build([(powers, parts.scores)], parts.rows, 0.0, arith.addf))
-        value = (parts.value, parts.loops[2])
+        value = read(parts.value, parts.loops[2])
         weighted = build([(powers, parts.scores), value], parts.loops[-1], 0.0,
                          lambda p, v, out: arith.addf(arith.mulf(p, v), out))
         result = element_type(op.results[0].type)

@@ -8,13 +8,17 @@ import sys
 from pathlib import Path
 
 import iree.runtime
+import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_programs import TARGETS
 
+import fissile
+from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.runtimes import present
+from fissile.pipelines.numerics.signature import signatures_of_vmfb
 from fissile.pipelines.pass_runner import run_pipeline
 from fissile.pipelines.session import Session
 
@@ -112,3 +116,20 @@ def test_an_attention_on_vulkan_is_taken_apart_and_right(tmp_path, element, mask
     exact = expected(*given_)
     assert np.allclose(np.load(tmp_path / "out.npy"), exact, rtol=1e-3 if element == "f16" else 2e-5,
                        atol=1e-3 if element == "f16" else 2e-6)
+
+
+@pytest.mark.parametrize("flags", (["--iree-vulkan-target=ampere"], ["--fissile-match-device=vulkan"]), ids=("ampere", "here"))
+def test_bf16_on_devices_with_16_bit_storage(tmp_path, flags):
+    """IREE folds bf16's extension into a contraction, and SPIR-V takes no contraction of bf16."""
+    here = "vulkan" in {r.name for r in present()}
+    if "match" in flags[0] and not here:
+        pytest.skip("no Vulkan device answers here")
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(attention(2, 16, 24, 8, 8, "bf16"))
+    report = fissile.compile(source, output, [*TARGETS["vulkan"], *flags])
+    assert report.output and [f.severity.value for f in report.findings] == ["repaired"]
+    if "match" in flags[0]:
+        given_ = operands(2, 16, 24, 8, 8, ml_dtypes.bfloat16, "")
+        [runtime] = runtimes.named(["vulkan"])
+        [got] = runtimes.run(output, signatures_of_vmfb(output)["main"], given_, runtime)
+        assert np.allclose(got.astype(np.float64), expected(*given_), rtol=1e-2, atol=1e-2)

@@ -1,5 +1,5 @@
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-decompose-attention{boundaries=false})' | FileCheck %s
-// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-decompose-attention{ops=0})' | FileCheck %s --check-prefix=CUT
+// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-decompose-attention{ops=0,2})' | FileCheck %s --check-prefix=CUT
 // RUN: not fissile-opt %s --pass-pipeline='builtin.module(fissile-decompose-attention{ops=1})' 2>&1 | FileCheck %s --check-prefix=OTHER
 
 // OTHER: error[FIS116] linalg.softmax cannot be taken apart as an attention: it is no attention
@@ -26,6 +26,8 @@
 // CUT-LABEL:   func.func @masked
 // CUT-COUNT-4: fissile.boundary
 // CUT-NOT:     fissile.boundary
+// CUT-LABEL:   func.func @softmax_only
+// CUT-NOT:     fissile.boundary
 func.func @masked(%q: tensor<2x6x4xf16>, %k: tensor<2x5x4xf16>, %v: tensor<2x5x3xf16>, %m: tensor<6x5xi1>, %e: tensor<2x6x3xf16>) -> tensor<2x6x3xf16> {
   %scale = arith.constant 0.5 : f16
   %r = iree_linalg_ext.attention <{indexing_maps = [
@@ -46,4 +48,21 @@ func.func @masked(%q: tensor<2x6x4xf16>, %k: tensor<2x5x4xf16>, %v: tensor<2x5x3
 func.func @softmax_only(%x: tensor<2x8xf32>, %e: tensor<2x8xf32>) -> tensor<2x8xf32> {
   %r = linalg.softmax dimension(1) ins(%x : tensor<2x8xf32>) outs(%e : tensor<2x8xf32>) -> tensor<2x8xf32>
   return %r : tensor<2x8xf32>
+}
+
+// bf16 operands of a contraction become f32 behind a boundary: IREE would fold their extension into it.
+// CUT-LABEL:   func.func @brain
+// CUT-DAG:     "fissile.boundary"(%{{.*}}) : (tensor<2x6x4xf32>) -> tensor<2x6x4xf32>
+// CUT-DAG:     "fissile.boundary"(%{{.*}}) : (tensor<2x5x4xf32>) -> tensor<2x5x4xf32>
+// CUT:         "fissile.boundary"(%{{.*}}) : (tensor<2x5x3xf32>) -> tensor<2x5x3xf32>
+func.func @brain(%q: tensor<2x6x4xbf16>, %k: tensor<2x5x4xbf16>, %v: tensor<2x5x3xbf16>, %e: tensor<2x6x3xbf16>) -> tensor<2x6x3xbf16> {
+  %scale = arith.constant 0.5 : bf16
+  %r = iree_linalg_ext.attention <{indexing_maps = [
+      affine_map<(b, m, n, k, c) -> (b, m, k)>, affine_map<(b, m, n, k, c) -> (b, c, k)>, affine_map<(b, m, n, k, c) -> (b, c, n)>,
+      affine_map<(b, m, n, k, c) -> ()>, affine_map<(b, m, n, k, c) -> (b, m, n)>]}>
+      ins(%q, %k, %v, %scale : tensor<2x6x4xbf16>, tensor<2x5x4xbf16>, tensor<2x5x3xbf16>, bf16) outs(%e : tensor<2x6x3xbf16>) {
+  ^bb0(%score: f32):
+    iree_linalg_ext.yield %score : f32
+  } -> tensor<2x6x3xbf16>
+  return %r : tensor<2x6x3xbf16>
 }
