@@ -1,7 +1,7 @@
 """Small networks in the manner of architectures that ONNX's reference models lack, with random weights.
 
 Inverted residuals, squeeze-and-excitation, up-sampling with skips, vision transformer, group norm, dilated pyramids, 1-D convolutions,
-mixers: written in ONNX ops as exporters write them, [1, 3, pixels, pixels] in, small enough that lavapipe runs them.
+mixers, super-resolution, decoder, recurrence, detector: written in ONNX ops as exporters write them, [1, 3, pixels, pixels] in, small enough that lavapipe runs them.
 """
 
 from __future__ import annotations
@@ -32,9 +32,12 @@ class Graph:
         return name
 
     def op(self, kind: str, *operands: str, **attributes: object) -> str:
-        name = f"v{len(self._nodes)}"
-        self._nodes.append(helper.make_node(kind, list(operands), [name], name=f"n{len(self._nodes)}", **attributes))
-        return name
+        return self.ops(kind, operands, 1, **attributes)[0]
+
+    def ops(self, kind: str, operands: Sequence[str], results: int, **attributes: object) -> list[str]:
+        made = [f"v{len(self._nodes)}_{i}" for i in range(results)]
+        self._nodes.append(helper.make_node(kind, list(operands), made, name=f"n{len(self._nodes)}", **attributes))
+        return made
 
     def convolution(self, x: str, given: int, made: int, size: int, *, stride: int = 1, groups: int = 1, dilation: int = 1,
                     dims: int = 2) -> str:
@@ -168,9 +171,103 @@ def mixer(seed: int) -> onnx.ModelProto:
     return g.model(32, g.op("LogSoftmax", x, axis=-1))
 
 
+def super_resolution(seed: int) -> onnx.ModelProto:
+    """ESPCN: convolutions, then channels moved into pixels; PReLU."""
+    g = Graph(seed)
+    x = "x"
+    for given, made, size in ((3, 32, 5), (32, 16, 3)):
+        x = g.op("PRelu", g.convolution(x, given, made, size), g.constant(np.full((made, 1, 1), 0.1), np.float32))
+    return g.model(32, g.op("Clip", g.op("DepthToSpace", g.convolution(x, 16, 12, 3), blocksize=2, mode="DCR"),
+                            g.constant(-1, np.float32), g.constant(1, np.float32)))
+
+
+def language_model(seed: int) -> onnx.ModelProto:
+    """A decoder: embeddings by token, rotary positions, grouped queries, a causal mask, RMS norms, gated SiLU, logits."""
+    g, tokens, width, heads, shared, size = Graph(seed), 48, 64, 4, 2, 16
+    scaled = g.op("Mul", g.op("Abs", g.op("Reshape", "x", g.constant([-1]))), g.constant(40, np.float32))
+    wanted = g.op("Slice", scaled, g.constant([0]), g.constant([tokens]))
+    identifiers = g.op("Cast", g.op("Clip", wanted, g.constant(0, np.float32), g.constant(199, np.float32)), to=TensorProto.INT64)
+    x = g.op("Gather", g.weights(200, width, scale=1.0), identifiers, axis=0)
+    angles = np.outer(np.arange(tokens), 10000.0 ** (-np.arange(0, size, 2) / size))
+    angles = np.concatenate([angles, angles], axis=1)
+    cosines, sines = g.constant(np.cos(angles), np.float32), g.constant(np.sin(angles), np.float32)
+    mask = g.constant(np.triu(np.full((tokens, tokens), -1e4), 1), np.float32)
+
+    def norm(x: str) -> str:
+        mean = g.op("ReduceMean", g.op("Mul", x, x), axes=[-1])
+        root = g.op("Sqrt", g.op("Add", mean, g.constant(1e-5, np.float32)))
+        return g.op("Mul", g.op("Div", x, root), g.constant(np.ones(width), np.float32))
+
+    def dense(x: str, given: int, made: int) -> str:
+        return g.op("MatMul", x, g.weights(given, made, scale=given ** -0.5))
+
+    def split(x: str, count: int) -> str:
+        return g.op("Transpose", g.op("Reshape", x, g.constant([tokens, count, size])), perm=[1, 0, 2])
+
+    def turned(x: str) -> str:
+        low = g.op("Slice", x, g.constant([0]), g.constant([size // 2]), g.constant([2]))
+        high = g.op("Slice", x, g.constant([size // 2]), g.constant([size]), g.constant([2]))
+        other = g.op("Concat", g.op("Neg", high), low, axis=-1)
+        return g.op("Add", g.op("Mul", x, cosines), g.op("Mul", other, sines))
+
+    def repeated(x: str) -> str:
+        x = g.op("Expand", g.op("Unsqueeze", x, g.constant([1])), g.constant([shared, heads // shared, tokens, size]))
+        return g.op("Reshape", x, g.constant([heads, tokens, size]))
+
+    for _ in range(2):
+        y = norm(x)
+        q = turned(split(dense(y, width, width), heads))
+        k = repeated(turned(split(dense(y, width, shared * size), shared)))
+        v = repeated(split(dense(y, width, shared * size), shared))
+        scores = g.op("Mul", g.op("MatMul", q, g.op("Transpose", k, perm=[0, 2, 1])), g.constant(size ** -0.5, np.float32))
+        y = g.op("MatMul", g.op("Softmax", g.op("Add", scores, mask), axis=-1), v)
+        y = g.op("Reshape", g.op("Transpose", y, perm=[1, 0, 2]), g.constant([tokens, width]))
+        x = g.op("Add", x, dense(y, width, width))
+        y = norm(x)
+        gate = dense(y, width, 128)
+        gate = g.op("Mul", gate, g.op("Sigmoid", gate))
+        x = g.op("Add", x, dense(g.op("Mul", gate, dense(y, width, 128)), 128, width))
+    return g.model(32, dense(norm(x), width, 200))
+
+
+def recurrent(seed: int) -> onnx.ModelProto:
+    """A GRU written out over 8 steps, from the rows of the image."""
+    g, width = Graph(seed), 32
+    rows = g.op("Reshape", "x", g.constant([8, -1]))
+    state = g.constant(np.zeros((1, width)), np.float32)
+    given = 3 * 32 * 32 // 8
+    into = [g.weights(given, width, scale=given ** -0.5) for _ in range(3)]
+    back = [g.weights(width, width, scale=width ** -0.5) for _ in range(3)]
+    for step in range(8):
+        x = g.op("Slice", rows, g.constant([step]), g.constant([step + 1]), g.constant([0]))
+        inputs = [g.op("MatMul", x, w) for w in into]
+        update = g.op("Sigmoid", g.op("Add", inputs[0], g.op("MatMul", state, back[0])))
+        reset = g.op("Sigmoid", g.op("Add", inputs[1], g.op("MatMul", state, back[1])))
+        found = g.op("Tanh", g.op("Add", inputs[2], g.op("MatMul", g.op("Mul", reset, state), back[2])))
+        kept = g.op("Mul", update, state)
+        state = g.op("Add", kept, g.op("Mul", g.op("Sub", g.constant(1, np.float32), update), found))
+    return g.model(32, state)
+
+
+def detector(seed: int) -> onnx.ModelProto:
+    """A head over a grid: boxes and scores, the 20 best of them picked by their scores."""
+    g = Graph(seed)
+    x = g.op("LeakyRelu", g.convolution("x", 3, 32, 3, stride=2), alpha=0.1)
+    x = g.op("LeakyRelu", g.convolution(x, 32, 32, 3, stride=2), alpha=0.1)
+
+    def flat(x: str, made: int) -> str:
+        return g.op("Reshape", g.op("Transpose", x, perm=[0, 2, 3, 1]), g.constant([64, made]))
+
+    boxes = g.op("Exp", g.op("Tanh", flat(g.convolution(x, 32, 4, 1), 4)))
+    scores = g.op("ReduceMax", g.op("Sigmoid", flat(g.convolution(x, 32, 10, 1), 10)), axes=[1], keepdims=0)
+    best, places = g.ops("TopK", [scores, g.constant([20])], 2, axis=0)
+    return g.model(32, g.op("Concat", g.op("Unsqueeze", best, g.constant([1])), g.op("Gather", boxes, places, axis=0), axis=1))
+
+
 BLOCKS: dict[str, Callable[[int], onnx.ModelProto]] = {
     "inverted_residuals": inverted_residuals, "squeeze_excitation": squeeze_excitation, "skips": skips,
     "vision_transformer": vision_transformer, "group_norm": group_norm, "dilated_pyramid": dilated_pyramid,
-    "temporal": temporal, "mixer": mixer,
+    "temporal": temporal, "mixer": mixer, "super_resolution": super_resolution, "language_model": language_model,
+    "recurrent": recurrent, "detector": detector,
 }
 """By name; each takes the seed of its weights."""
