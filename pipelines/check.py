@@ -19,6 +19,7 @@ from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, ta
 from fissile.passes.analysis.vector_alignment import may_misplace
 from fissile.passes.checks.limit_agreement import check_limit
 from fissile.passes.checks.narrow_storage import check_narrow_storage
+from fissile.passes.checks.unrolled_code import check_unrolled
 from fissile.passes.definition import PassFailed
 from iree.compiler import ir
 
@@ -29,6 +30,7 @@ from fissile.target import Target
 
 from . import baseline as baselines
 from .compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
+from .dispatch_check import unrolls
 from .failures import rejected, suggested
 from .guard import GUARDED_AT, guard, strips_asserts
 from .iree.names import (
@@ -193,6 +195,8 @@ class _Check:
         findings += check_narrow_storage([m.dispatch for m in measured])
         for one in measured:
             findings += findings_of(one, target, ops)
+            if found := check_unrolled(one.dispatch, unrolls(one.dispatch), ops):
+                findings.append(found.with_(target=target.name))
         limits = check_limit(target, between(measured, target))
         told["dispatches"] = [facts_of(one, target, ops) for one in measured]
         return [*findings, *([limits] if limits else [])], told
@@ -253,7 +257,7 @@ class _Check:
                 continue
             if self._needs_probe(dispatch, prediction, target):
                 asked[dispatch.fingerprint] = dispatch
-            elif self.mode == "auto" and (
+            elif self.mode == "auto" and not unrolls(dispatch).elements and (
                 dispatch.codegen in RACING_CODEGEN and prediction.buffers
                 or dispatch.target.backend in VECTOR_MOVING_BACKENDS and may_misplace(dispatch.inner_module())
             ):
@@ -270,6 +274,8 @@ class _Check:
     def _needs_probe(self, dispatch: Dispatch, prediction: Prediction, target: Target) -> bool:
         if self.mode != "auto":
             return self.mode in ("all", "bytes")
+        if unrolls(dispatch).elements:
+            return False  # told as it is: its code takes minutes
         if prediction.doubts or _uncommon(dispatch):
             return True
         needed = prediction.total.value

@@ -12,9 +12,11 @@ from fissile.passes.analysis.footprint import Allocation, Footprint
 from fissile.passes.analysis.predict import predict
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.analysis.recomputation import Recomputed, recomputed_producers
+from fissile.passes.analysis.unrolling import VECTORISED, Unrolled, unrolled
 from fissile.passes.analysis.vector_alignment import may_misplace
 from fissile.passes.checks.codegen_failure import check_codegen
 from fissile.passes.checks.misplaced_vectors import check_vector_places
+from fissile.passes.checks.unrolled_code import UNROLLED_FROM, check_unrolled
 from fissile.passes.checks.workgroup_fit import check_fit, limit_of, space_of, stricter_device
 from fissile.passes.checks.workgroup_race import check_races
 
@@ -52,6 +54,8 @@ class CheckedDispatch:
     races: tuple[Allocation, ...] = ()
     recomputed: tuple[Recomputed, ...] = ()
     """Producers that it computes again for every use (llvm-cpu)."""
+    unrolled: tuple[int, ...] = ()
+    """Source ops whose results are unrolled over narrow elements (FIS109); no code was generated then."""
 
 
 class DispatchChecker:
@@ -78,9 +82,11 @@ class DispatchChecker:
     def check(self, module: Module, ops: Sequence[SourceOp]) -> list[CheckedDispatch]:
         """All dispatches of ``module`` (phase executable-configurations), in program order.
 
-        A target whose code generation cannot be probed (VMVX, Metal) passes unchecked.
+        A target whose code generation cannot be probed (VMVX) passes unchecked.
         """
-        seen = [d for d in dispatches(module.op) if d.target.backend in LOWERING_PIPELINES]
+        formed = [d for d in dispatches(module.op) if d.target.backend in LOWERING_PIPELINES]
+        unrolling = {id(d): found for d in formed if (found := unrolls(d)).elements}
+        seen = [d for d in formed if id(d) not in unrolling]
         if self._trusting:
             unknown = [d for d in seen if d.fingerprint not in self._passed and _identity(d) not in self._failed]
             self._trusted |= {_identity(d): cleared for d in unknown if (cleared := _cleared(d)) is not None}
@@ -89,7 +95,11 @@ class DispatchChecker:
         self.generated += len(fresh)
         results = dict(zip((id(d) for d in fresh), self._pool.probe_all(fresh, convert=not self._optimistic), strict=True))
         checked = []
-        for dispatch in seen:
+        for dispatch in formed:
+            if found := unrolling.get(id(dispatch)):
+                finding = check_unrolled(dispatch, found, ops)
+                checked.append(CheckedDispatch(dispatch, Footprint(()), finding, unrolled=found.tags))
+                continue
             identity = _identity(dispatch)
             asked = results.get(id(dispatch)) or self._passed.get(dispatch.fingerprint) or self._failed.get(identity)
             result = asked or self._trusted[identity]
@@ -100,7 +110,7 @@ class DispatchChecker:
                 self._failed[identity] = result
             again = recomputed_producers(dispatch) if dispatch.target.backend in RECOMPUTING_BACKENDS else ()
             checked.append(CheckedDispatch(dispatch, result.probed.footprint, finding, result.probed.races, tuple(again)))
-        self._trusting &= all(c.finding is None or c.finding.code == "FIS101" for c in checked)
+        self._trusting &= all(c.finding is None or c.finding.code in ("FIS101", "FIS109") for c in checked)
         return checked
 
 
@@ -144,6 +154,14 @@ def _failure(dispatch: Dispatch, said: Diagnostic | None, ops: Sequence[SourceOp
     if said is None:
         return None
     return check_codegen(dispatch, failure_code(said.text), said.message, said.text, said.tags, ops)
+
+
+def unrolls(dispatch: Dispatch) -> Unrolled:
+    """What SPIR-V code generation will unroll of ``dispatch``, where that is too much; no code is generated to know it."""
+    if dispatch.target.backend not in SPIRV_BACKENDS or dispatch.codegen != VECTORISED:
+        return Unrolled()
+    found = unrolled(read_configured(dispatch))
+    return found if found.elements >= UNROLLED_FROM else Unrolled()
 
 
 def shares_workgroup_memory(module: Module, ask: Ask = probe) -> bool:
@@ -202,9 +220,10 @@ def exceeds_device(module: Module, ask: Ask = probe) -> bool:
 def sign_losses(module: Module, ask: Ask = probe) -> list[tuple[Dispatch, tuple[str, ...]]]:
     """Dispatches in which code generation loses the sign of narrow integers, with the element types.
 
-    Only dispatches of SPIR-V that sign-extend anything are asked.
+    Only dispatches of SPIR-V that sign-extend anything are asked, and none whose code is unrolled: it would take minutes.
     """
-    asked = [d for d in dispatches(module.op) if d.target.backend in SIGN_LOSING_BACKENDS and _extends(d)]
+    asked = [d for d in dispatches(module.op) if d.target.backend in SIGN_LOSING_BACKENDS and _extends(d)
+             and not unrolls(d).elements]
     return [(d, lost) for d in asked if (lost := ask(d).lost_signs)]
 
 

@@ -26,6 +26,7 @@ TOO_LARGE = Foreseen("a dispatch will need more on-chip memory than its target h
 TOO_LARGE_FOR_DEVICE = Foreseen("a dispatch needs more workgroup memory than the device has")
 RACES = Foreseen("a dispatch shares workgroup memory without a barrier")
 MISPLACED_VECTORS = Foreseen("a dispatch reads or writes vectors beside their place")
+UNROLLED = Foreseen("the code of a dispatch is unrolled and compiles for minutes")
 RECOMPUTES = Foreseen("producers are computed again for every use")
 
 
@@ -42,6 +43,14 @@ class StraightEnded(FissileError):
 
 class PackingDoesNotHold(FissileError):
     """The packed and repaired program still has what packing is for; the message says what."""
+
+
+class NarrowAfterRepair(FissileError):
+    """What a repair made reads or writes narrow elements wrongly, as ``narrow`` says: it has to be packed first."""
+
+    def __init__(self, narrow: Narrow) -> None:
+        super().__init__(narrow.found[0].message)
+        self.narrow = narrow
 
 
 Failure = PhaseFailed | StraightEnded | Foreseen

@@ -15,7 +15,7 @@ from fissile.report import Report
 
 from . import reduction
 from .compile_run import CompileRun
-from .dispatch_check import exceeds_device, misplaces_vectors, predicted_to_exceed, shares_workgroup_memory
+from .dispatch_check import exceeds_device, misplaces_vectors, predicted_to_exceed, shares_workgroup_memory, unrolls
 from .emitted_spec import nothing_to_write
 from .failures import (
     MISPLACED_VECTORS,
@@ -23,6 +23,7 @@ from .failures import (
     RECOMPUTES,
     TOO_LARGE,
     TOO_LARGE_FOR_DEVICE,
+    UNROLLED,
     Failure,
     Foreseen,
     NarrowStorage,
@@ -159,6 +160,8 @@ class GuardedCompile:
         run, ask = self._run, self._run.ask
         if run.request.repair == "auto" and run.narrow.found:
             return NarrowStorage("narrow elements would be read or written wrongly", run.narrow)
+        if run.request.repair != "off" and any(unrolls(d).elements for d in dispatches(module.op)):
+            return UNROLLED
         if predicted_to_exceed(module):
             return TOO_LARGE
         if exceeds_device(module, ask):

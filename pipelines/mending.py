@@ -17,7 +17,7 @@ from .compile_run import CompileRun
 from .dispatch_check import CheckedDispatch
 from .edits import apply_edits, instead
 from .emitted_spec import emit_spec, not_carried
-from .failures import Failure, NarrowStorage, PackingDoesNotHold, StraightEnded, rejected, suggested
+from .failures import Failure, NarrowAfterRepair, NarrowStorage, PackingDoesNotHold, StraightEnded, rejected, suggested
 from .iree.names import DISPATCHES_CONFIGURED_AT
 from .iree.runtime_flags import RUNTIME_OF_BACKEND
 from .packing import Narrow, find_narrow, find_unlowered, may_be_unlowered, pack, unusable
@@ -35,6 +35,7 @@ class Mender:
         self._progress = progress
         self._watch = watch
         self._endless = endless
+        self._tell_narrow = False
 
     def mend(self, failure: Failure) -> list[Finding]:
         """Findings about what was done; the output is written unless one of them is an error."""
@@ -56,7 +57,14 @@ class Mender:
                     refusals = (unusable(narrow.found[0], why.message),)
             # Unpacked, the module may still compile; its narrow storage is told as a warning then.
             already = {(f.code, f.message) for f in refusals}
-            rest = self._mend(origin, origin, failure, pool)
+            try:
+                rest = self._mend(origin, origin, failure, pool)
+            except NarrowAfterRepair as found:
+                packed = pack(origin, found.narrow)
+                if packed.module is not None:
+                    return [*told, *packed.findings, *self._mend(packed.module, origin, failure, pool)]
+                self._tell_narrow, refusals = True, (*refusals, *packed.refusals)
+                rest = self._mend(origin, origin, failure, pool)
             return [*told, *refusals, *(f for f in rest if (f.code, f.message) not in already)]
 
     def _narrow(self, origin: Module, failure: Failure, pool: ProbePool) -> Narrow:
@@ -201,9 +209,12 @@ class Mender:
         if configured is None:
             configured = edited, self._run.itinerary.advance(edited, DISPATCHES_CONFIGURED_AT)
         edited, found = configured
+        told_before = bool(self._run.narrow.found) or request.repair != "auto"
         looked = self._run.look(edited)
         if module is not before and looked:
             raise PackingDoesNotHold(looked[0].message)
+        if looked and not told_before and not self._tell_narrow:
+            raise NarrowAfterRepair(self._run.narrow)
         findings += found + looked
         self._progress(len(dispatches(edited.op)))
         try:

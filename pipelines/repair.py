@@ -227,7 +227,7 @@ class Repairer:
             families.sort(key=lambda family: len(tags & set(family)), reverse=True)
             case = Case(failing, families, iter(()), shared=diagnosis.shared)
             case.trials = self._trials(failing, families[0])
-            case.minimise = failing.finding.code != "FIS106"
+            case.minimise = failing.finding.code not in ("FIS106", "FIS109")
             cases.append(case)
 
     def _trials(self, failing: CheckedDispatch, tags: Sequence[int]) -> Iterator[tuple[Edit, ...]]:
@@ -252,6 +252,8 @@ class Repairer:
             # Vectors are beside their place where a result is stored into a part of a tensor: behind the last ops.
             if behind := edits(CUT, (c.tag for c in candidates if not self._graph.reaches(c.tag, tags))):
                 yield behind
+        if failing.unrolled:
+            yield edits(CUT, failing.unrolled)
         for chosen in trial_sets(candidates, self._excess(failing), endless):
             if narrow_sums and failing.finding.code == "FIS103" and len(chosen) > 1:
                 break  # 16-bit sums have no schedule, whatever stands around them

@@ -42,8 +42,8 @@ class RepairTold:
 
     @staticmethod
     def not_repaired(case: Case) -> Finding:
-        """The finding of a dispatch that still fails. A race is a warning, as are misplaced vectors: stock IREE builds such
-        a program."""
+        """The finding of a dispatch that still fails. A race is a warning, as are misplaced vectors and unrolled code: stock
+        IREE builds such a program."""
         finding = case.first.finding
         tried = len(case.tried)
         note = (
@@ -51,7 +51,7 @@ class RepairTold:
             if tried
             else "no remedy applies: the dispatch has no producer that could be cut off or folded"
         )
-        severity = Severity.WARNING if finding.code in ("FIS111", "FIS112") else finding.severity
+        severity = Severity.WARNING if finding.code in ("FIS109", "FIS111", "FIS112") else finding.severity
         return finding.with_(severity=severity, notes=(*finding.notes, note))
 
     def tuned(self, finding: Finding, tags: Sequence[int], before: Diagnosis, after: Diagnosis) -> Finding:

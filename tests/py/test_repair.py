@@ -157,14 +157,16 @@ def test_unsigned_extension_is_silent(tmp_path):
 
 
 @needs_vulkan
-def test_code_generation_without_end_is_ended_where_it_is_only_looked_at(tmp_path):
-    """Sign extensions are looked at by generating code, before the straight compile: that look has the same limit."""
+@pytest.mark.parametrize(("repair", "told"), (("auto", ("FIS109", "repaired")), ("off", ("FIS106", "error"))))
+def test_code_generation_without_end_is_foreseen_or_ended(tmp_path, repair, told):
+    """What would be unrolled is not even looked at by generating code; unrepaired, the straight compile has the limit."""
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(quantised_matmul(128, 768, 768))
     done = subprocess.run([BIN / "fissile", "compile", *TARGETS["vulkan"], "--fissile-match-device=vulkan", "--dispatch-timeout=4",
-                           "--format=json", source, "-o", output], capture_output=True, text=True, timeout=500, check=False)
-    told = [(f["code"], f["severity"]) for f in json.loads(done.stderr)["findings"]]
-    assert told == [("FIS106", "repaired")] and done.returncode == 0 and output.exists()
+                           f"--repair={repair}", "--format=json", source, "-o", output],
+                          capture_output=True, text=True, timeout=500, check=False)
+    assert [(f["code"], f["severity"]) for f in json.loads(done.stderr)["findings"]] == [told]
+    assert output.exists() == (repair == "auto") == (done.returncode == 0)
 
 
 LONG_SOFTMAX = """\
@@ -205,7 +207,7 @@ def test_dispatches_that_share_a_fill_are_repaired_each_by_itself(tmp_path):
 
 @pytest.mark.parametrize(("sizes", "code", "remedy"), [
     ((7, 500, 61), "FIS101", "fissile-fold-producers"),
-    ((8, 512, 64), "FIS106", "fissile-place-boundaries"),
+    ((8, 512, 64), "FIS109", "fissile-place-boundaries"),
 ])
 def test_where_a_root_has_no_vectors_behind_a_cut_either_its_producers_are_folded(tmp_path, sizes, code, remedy):
     """valhall takes 7x500 by 500x61 element by element, cut or not; 8x512 by 512x64 has vectors once it is cut."""
