@@ -66,11 +66,13 @@ class DispatchChecker:
 
     ``optimistic``: someone else finds out what is left unasked, by translating all of it in the end. Dispatches of the
     first module that fit by a prediction without doubts are not asked, and none is converted to LLVM or SPIR-V. Where
-    nothing but memory fails in it, no later module's are asked either.
+    nothing but memory fails in it, no later module's are asked either. ``foresee``: code that will be unrolled fails (FIS109) and
+    is not generated.
     """
 
-    def __init__(self, pool: ProbePool, optimistic: bool = False) -> None:
+    def __init__(self, pool: ProbePool, optimistic: bool = False, foresee: bool = True) -> None:
         self._pool = pool
+        self._foresee = foresee
         self._optimistic = optimistic
         self._trusted: dict[tuple, ProbeResult] = {}
         self._trusting = optimistic
@@ -85,7 +87,7 @@ class DispatchChecker:
         A target whose code generation cannot be probed (VMVX) passes unchecked.
         """
         formed = [d for d in dispatches(module.op) if d.target.backend in LOWERING_PIPELINES]
-        unrolling = {id(d): found for d in formed if (found := unrolls(d)).elements}
+        unrolling = {id(d): found for d in formed if self._foresee and (found := unrolls(d)).elements}
         seen = [d for d in formed if id(d) not in unrolling]
         if self._trusting:
             unknown = [d for d in seen if d.fingerprint not in self._passed and _identity(d) not in self._failed]

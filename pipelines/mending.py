@@ -98,7 +98,7 @@ class Mender:
     def _mend_once(self, module: Module, original: Module, failure: Failure, pool: ProbePool,
                    optimistic: bool) -> list[Finding]:
         """Raises PhaseFailed where the repaired module does not compile and ``optimistic`` may be why."""
-        repairer = Repairer(self._run.itinerary, module, pool, optimistic)
+        repairer = Repairer(self._run.itinerary, module, pool, optimistic, self._run.request.repair != "off")
         before = repairer.diagnose()
         if before.failed is not None:
             return [rejected(before.failed)]

@@ -63,10 +63,11 @@ class Repair:
 class Repairer:
     """Diagnoses and repairs one module, given at phase global-optimization. The module itself is never changed."""
 
-    def __init__(self, itinerary: Itinerary, origin: Module, pool: ProbePool, optimistic: bool = False) -> None:
+    def __init__(self, itinerary: Itinerary, origin: Module, pool: ProbePool, optimistic: bool = False,
+                 foresee: bool = True) -> None:
         self._itinerary = itinerary
         self._origin = origin
-        self._checker = DispatchChecker(pool, optimistic)
+        self._checker = DispatchChecker(pool, optimistic, foresee)
         self.ops: list[SourceOp] = describe_source_ops(origin.op)
         self._graph = ProducerGraph(origin.op)
         self._rounds = 0
