@@ -65,7 +65,20 @@ class Mender:
                     return [*told, *packed.findings, *self._mend(packed.module, origin, failure, pool)]
                 self._tell_narrow, refusals = True, (*refusals, *packed.refusals)
                 rest = self._mend(origin, origin, failure, pool)
+            if any(f.severity is Severity.ERROR for f in rest) and (last := self._by_bits(origin, failure, pool)):
+                return [*told, *last]
             return [*told, *refusals, *(f for f in rest if (f.code, f.message) not in already)]
+
+    def _by_bits(self, origin: Module, failure: Failure, pool: ProbePool) -> list[Finding]:
+        """The findings of a repair of ``origin`` without its uncommon types, where there is one: a dispatch that fails of
+        another reason first may have no code for them either. Else nothing."""
+        if self._run.request.repair != "auto" or not may_be_unlowered(origin):
+            return []
+        packed = pack(origin, find_unlowered(origin, Repairer(self._run.itinerary, origin, pool).diagnose().failing, ()))
+        if packed.module is None:
+            return []
+        findings = self._mend(packed.module, origin, failure, pool)
+        return [] if any(f.severity is Severity.ERROR for f in findings) else [*packed.findings, *findings]
 
     def _narrow(self, origin: Module, failure: Failure, pool: ProbePool) -> Narrow:
         """What packing is for. The straight compile has looked at storage, unless it did not come back; what code generation

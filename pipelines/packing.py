@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fissile.passes.analysis.dispatches import dispatches
@@ -92,13 +92,13 @@ def may_be_unlowered(origin: Module) -> bool:
     return any(uncommon_types(op) for op in source_ops(origin.op))
 
 
-def find_unlowered(origin: Module, failing: Iterable[CheckedDispatch]) -> Narrow:
-    """Dispatches that code generation refuses and that compute with 8-bit floats, or with types below a byte."""
+def find_unlowered(origin: Module, failing: Iterable[CheckedDispatch], codes: Sequence[str] = UNLOWERED) -> Narrow:
+    """Dispatches that compute with 8-bit floats or with types below a byte, and fail by one of ``codes`` (none: by any)."""
     ops = source_ops(origin.op)
     found, types, chosen = [], set(), set()
     for checked in failing:
         tags = {tag for tag in checked.dispatch.tags if uncommon_types(ops[tag])}
-        if tags and checked.finding.code in UNLOWERED:
+        if tags and (not codes or checked.finding.code in codes):
             found.append(checked.finding)
             chosen |= tags
             types |= set().union(*(uncommon_types(ops[tag]) for tag in tags))
@@ -110,10 +110,13 @@ def unusable(finding: Finding, why: str) -> Finding:
 
 
 def _told(finding: Finding, narrow: Narrow) -> Finding:
-    if finding.code in UNLOWERED:
+    if narrow.ops:
         how = f"reads and writes {' and '.join(narrow.types)} by their bits, and computes in 32 bits in between"
         help_ = Help(how, PASS, True, (("pass", narrow.pass_text),))
-        return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
+        if finding.code in UNLOWERED:
+            return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
+        message = f"behind that failure ({finding.code}) {finding.target} has no code for {' and '.join(narrow.types)}"
+        return Finding("FIS104", message, Severity.REPAIRED, finding.subject, finding.target, finding.places, helps=(help_,))
     element = finding.message.split(": ", 1)[1]
     return finding.with_(
         severity=Severity.REPAIRED,

@@ -225,3 +225,29 @@ def test_check_tells_what_has_no_code(tmp_path):
     assert [(f.code, f.target) for f in report.errors] == [("FIS104", "gfx1100"), ("FIS104", "gfx942")]
     source.write_text(decoded("f8E4M3FNUZ"))
     assert [f.target for f in fissile.check(source, ["gfx1100", "gfx942"]).errors] == ["gfx1100"]
+
+
+def test_a_dispatch_that_fails_of_its_memory_first(tmp_path):
+    """gfx942: too large as it is, and without code for the type once it would fit."""
+    source, path = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    x, y = "tensor<1x26x26x96xf8E4M3FN>", "tensor<1x26x26x96xf32>"
+    source.write_text(f"""
+func.func @main(%a: {x}, %w: tensor<2x2x96x8xf32>) -> tensor<1x13x13x8xf32> {{
+  %z = arith.constant 0.0 : f32
+  %de = tensor.empty() : {y}
+  %d = linalg.generic {{indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>, affine_map<(a, b, c, d) -> (a, b, c, d)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "parallel"]}} ins(%a : {x}) outs(%de : {y}) {{
+  ^bb0(%i: f8E4M3FN, %o: f32):
+    %v = arith.extf %i : f8E4M3FN to f32
+    linalg.yield %v : f32
+  }} -> {y}
+  %e = tensor.empty() : tensor<1x13x13x8xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x13x13x8xf32>) -> tensor<1x13x13x8xf32>
+  %r = linalg.conv_2d_nhwc_hwcf {{strides = dense<2> : vector<2xi64>, dilations = dense<1> : vector<2xi64>}}
+      ins(%d, %w : {y}, tensor<2x2x96x8xf32>) outs(%f : tensor<1x13x13x8xf32>) -> tensor<1x13x13x8xf32>
+  return %r : tensor<1x13x13x8xf32>
+}}
+""")
+    report = fissile.compile(source, path, list(flags_for(find_target("gfx942"))))
+    assert report.output
+    assert {(f.code, f.severity.value) for f in report.findings} == {("FIS101", "repaired"), ("FIS104", "repaired")}
