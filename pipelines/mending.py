@@ -45,40 +45,41 @@ class Mender:
             if isinstance(failure, StraightEnded):
                 # What ended the straight compile is among what is asked from here on.
                 self._run.ask = lambda dispatch: pool.probe_all([dispatch], convert=False)[0].probed
-            narrow = self._narrow(origin, failure, pool) if self._run.request.repair == "auto" else Narrow()
-            packed = pack(origin, narrow)
-            refusals = packed.refusals
-            if packed.module is not None:
-                try:
-                    findings = self._mend(packed.module, origin, failure, pool)
-                    if not any(f.severity is Severity.ERROR for f in findings):
-                        return [*told, *packed.findings, *findings]
-                except PackingDoesNotHold as why:
-                    refusals = (unusable(narrow.found[0], why.message),)
+            auto = request.repair == "auto"
+            found, refusals = self._packed(origin, self._narrow(origin, failure, pool) if auto else Narrow(), failure, pool)
+            if found is not None:
+                return [*told, *found]
             # Unpacked, the module may still compile; its narrow storage is told as a warning then.
-            already = {(f.code, f.message) for f in refusals}
             try:
                 rest = self._mend(origin, origin, failure, pool)
-            except NarrowAfterRepair as found:
-                packed = pack(origin, found.narrow)
-                if packed.module is not None:
-                    return [*told, *packed.findings, *self._mend(packed.module, origin, failure, pool)]
-                self._tell_narrow, refusals = True, (*refusals, *packed.refusals)
+            except NarrowAfterRepair as after:
+                found, refusals = self._packed(origin, after.narrow, failure, pool)
+                if found is not None:
+                    return [*told, *found]
+                self._tell_narrow = True
                 rest = self._mend(origin, origin, failure, pool)
-            if any(f.severity is Severity.ERROR for f in rest) and (last := self._by_bits(origin, failure, pool)):
-                return [*told, *last]
+            if auto and any(f.severity is Severity.ERROR for f in rest) and may_be_unlowered(origin):
+                # A dispatch that fails of another reason first may have no code for such types either.
+                failing = Repairer(self._run.itinerary, origin, pool).diagnose().failing
+                found, _why_not = self._packed(origin, find_unlowered(origin, failing, ()), failure, pool)
+                if found is not None:
+                    return [*told, *found]
+            already = {(f.code, f.message) for f in refusals}
             return [*told, *refusals, *(f for f in rest if (f.code, f.message) not in already)]
 
-    def _by_bits(self, origin: Module, failure: Failure, pool: ProbePool) -> list[Finding]:
-        """The findings of a repair of ``origin`` without its uncommon types, where there is one: a dispatch that fails of
-        another reason first may have no code for them either. Else nothing."""
-        if self._run.request.repair != "auto" or not may_be_unlowered(origin):
-            return []
-        packed = pack(origin, find_unlowered(origin, Repairer(self._run.itinerary, origin, pool).diagnose().failing, ()))
+    def _packed(self, origin: Module, narrow: Narrow, failure: Failure,
+                pool: ProbePool) -> tuple[list[Finding] | None, tuple[Finding, ...]]:
+        """The findings of ``origin`` packed and repaired; None where that does not compile, and why it could not be packed."""
+        packed = pack(origin, narrow)
         if packed.module is None:
-            return []
-        findings = self._mend(packed.module, origin, failure, pool)
-        return [] if any(f.severity is Severity.ERROR for f in findings) else [*packed.findings, *findings]
+            return None, packed.refusals
+        try:
+            findings = self._mend(packed.module, origin, failure, pool)
+        except PackingDoesNotHold as why:
+            return None, (unusable(narrow.found[0], why.message),)
+        if any(f.severity is Severity.ERROR for f in findings):
+            return None, ()
+        return [*packed.findings, *findings], ()
 
     def _narrow(self, origin: Module, failure: Failure, pool: ProbePool) -> Narrow:
         """What packing is for. The straight compile has looked at storage, unless it did not come back; what code generation
