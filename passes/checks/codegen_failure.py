@@ -9,6 +9,8 @@ from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.rules import RULES
 
+from .dispatch_places import labelled, root_places
+
 
 def check_codegen(
     dispatch: Dispatch, code: str, said: str, text: str, tags: Sequence[int], ops: Sequence[SourceOp]
@@ -20,12 +22,9 @@ def check_codegen(
     places: list[Place] = []
     for tag in tags:
         if tag < len(ops) and ops[tag].place is not None and tag != dispatch.root:
-            at = ops[tag].place
-            places.append(Place(at.file, at.line, at.column, "code generation stops here"))
+            places += labelled(ops[tag].place, "code generation stops here")
             break
-    root = ops[dispatch.root].place if dispatch.root is not None and dispatch.root < len(ops) else dispatch.place
-    if root is not None:
-        places.append(Place(root.file, root.line, root.column, "root of the dispatch"))
+    places += root_places(dispatch, ops)
     short = said if len(said) <= 100 else said[:97] + "..."
     return Finding(
         code,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fissile.finding import Finding, Place, Severity
+from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.analysis.unrolling import Unrolled
+
+from .dispatch_places import labelled, root_places
 
 UNROLLED_FROM = 256
 """Elements of one thread. Lavapipe compiles 256 in 4 s, 768 in 28 s, 1500 not in 120 s; IREE 3.13 takes 1 to 3 s for 576, 40 s for
@@ -18,16 +20,13 @@ def check_unrolled(dispatch: Dispatch, found: Unrolled, ops: Sequence[SourceOp] 
     """FIS109 where ``found`` are too many. ``ops`` are the source ops that its tags name."""
     if found.elements < UNROLLED_FROM:
         return None
-    places = [Place(at.file, at.line, at.column, "fused into the dispatch: all of it is unrolled")
-              for tag in found.tags if tag < len(ops) and (at := ops[tag].place) is not None]
-    root = ops[dispatch.root].place if dispatch.root is not None and dispatch.root < len(ops) else dispatch.place
-    if root is not None:
-        places.append(Place(root.file, root.line, root.column, "root of the dispatch"))
+    places = [place for tag in found.tags if tag < len(ops)
+              for place in labelled(ops[tag].place, "fused into the dispatch: all of it is unrolled")]
     return Finding(
         "FIS109",
         f"the dispatch is unrolled over {found.elements} narrow elements for each thread: long to compile, for IREE and for the driver",
         severity=Severity.WARNING,
         subject=dispatch.name,
         target=dispatch.target.name,
-        places=tuple(dict.fromkeys(places)),
+        places=tuple(dict.fromkeys((*places, *root_places(dispatch, ops)))),
     )

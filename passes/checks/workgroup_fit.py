@@ -11,6 +11,8 @@ from fissile.passes.analysis.provenance import SourceOp
 from fissile.quantity import total
 from fissile.target import Claim, device_claim
 
+from .dispatch_places import labelled, root_of, root_places
+
 IREE_DEFAULT_STACK_BYTES = 32 * 1024
 """LLVMCPUCheckIRBeforeLLVMConversion, IREE 3.13, where the target attribute states no limit."""
 
@@ -111,11 +113,10 @@ def _places(dispatch: Dispatch, buffers: Sequence[Allocation], ops: Sequence[Sou
     blamed = max(buffers, key=lambda a: a.bytes.value if a.bytes.value is not None else float("inf"))
     owner = _owner(blamed, ops)
     at = (owner.place if owner else None) or blamed.place
-    root = ops[dispatch.root].place if dispatch.root is not None and dispatch.root < len(ops) else dispatch.place
+    root = root_of(dispatch, ops)
     if at is not None and at != root:
         whole = owner is not None and _holds_all(blamed.type, owner.type)
         label = "fused into the dispatch: held on chip whole" if whole else "fused into the dispatch: its tile is held on chip"
-        places.append(Place(at.file, at.line, at.column, label))
-    if root is not None:
-        places.append(Place(root.file, root.line, root.column, "root of the dispatch"))
+        places += labelled(at, label)
+    places += root_places(dispatch, ops)
     return tuple(places)
