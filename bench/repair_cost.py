@@ -38,6 +38,7 @@ TARGETS = {
     "gfx942": ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"],
     "sm_86": ["--iree-hal-target-device=cuda", "--iree-cuda-target=sm_86"],
     "vulkan": RUNNING["vulkan"][1],
+    "vulkan-llvmpipe": [*RUNNING["vulkan"][1], "--iree-vulkan-target=llvmpipe"],
     "llvm-cpu": RUNNING["llvm-cpu"][1],
 }
 FROM_REPAIRED = "--compile-from=global-optimization"
