@@ -75,7 +75,7 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
         run_pipeline(f"builtin.module({passes})", packed.op, report=found.append)
     except PassFailed as refused:
         return Packed(None, refusals=tuple(f.with_(severity=Severity.WARNING) for f in refused.findings))
-    return Packed(packed, tuple(_told(finding, narrow) for finding in narrow.found))
+    return Packed(packed, _each_once([_told(finding, narrow) for finding in narrow.found]))
 
 
 def find_narrow(configured: Module, ask: Ask) -> Narrow:
@@ -107,6 +107,19 @@ def find_unlowered(origin: Module, failing: Iterable[CheckedDispatch], codes: Se
 
 def unusable(finding: Finding, why: str) -> Finding:
     return finding.with_(notes=(*finding.notes, f"packing into 32-bit words was tried and does not hold: {why}"))
+
+
+def _each_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """One finding for all dispatches of which the same is said, with the first places."""
+    alike: dict[tuple, list[Finding]] = {}
+    for finding in findings:
+        alike.setdefault((finding.code, finding.message, finding.target, finding.helps), []).append(finding)
+    told = []
+    for first, *others in alike.values():
+        places = dict.fromkeys(place for finding in (first, *others) for place in finding.places)
+        notes = (*first.notes, f"the same of {len(others)} more dispatch{'es' if len(others) > 1 else ''}") if others else first.notes
+        told.append(first.with_(places=tuple(places)[:4], notes=notes))
+    return tuple(told)
 
 
 def _told(finding: Finding, narrow: Narrow) -> Finding:

@@ -251,3 +251,11 @@ func.func @main(%a: {x}, %w: tensor<2x2x96x8xf32>) -> tensor<1x13x13x8xf32> {{
     report = fissile.compile(source, path, list(flags_for(find_target("gfx942"))))
     assert report.output
     assert {(f.code, f.severity.value) for f in report.findings} == {("FIS101", "repaired"), ("FIS104", "repaired")}
+
+
+def test_what_is_said_of_many_dispatches_is_said_once(tmp_path):
+    source, path = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text("".join(decoded("f8E5M2", f"{n}x16").replace("@main", f"@main{n}") for n in (3, 5, 7)))
+    report = fissile.compile(source, path, list(flags_for(find_target("gfx1100"))))
+    [told] = report.findings
+    assert report.output and told.severity.value == "repaired" and "the same of 2 more dispatches" in told.notes
