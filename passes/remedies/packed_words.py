@@ -1,8 +1,9 @@
 """How does a tensor of narrow elements become a tensor of words, and the words a tensor of 32-bit values?
 
 The words are the same bytes (`iree_tensor_ext.bitcast`, no copy), of 32 bits and little-endian: element i of a
-word stands in its bits i*b to i*b + b - 1. A word of as many bits as an element is that element. A tensor whose element count does not fill its last word is copied into one
-that does; the copy is one of bytes, which no dispatch does.
+word stands in its bits i*b to i*b + b - 1. A word of as many bits as an element is that element. A tensor whose
+element count does not fill its last word is copied into one that does; the copy is one of bytes, which no dispatch
+does.
 """
 
 from __future__ import annotations
