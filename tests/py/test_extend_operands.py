@@ -35,28 +35,28 @@ func.func @f(%x: tensor<?x{width}x{c}xi8>, %w: tensor<{k}x{c}x{f}xi8>) -> tensor
 """
 
 HALF_BATCH = """
-func.func @main(%a: tensor<12x49x64xbf16>, %b: tensor<12x64x67xi8>) -> tensor<12x49x64xf32> {
+func.func @main(%a: tensor<12x49x16xbf16>, %b: tensor<12x16x67xi8>) -> tensor<12x49x64xf32> {
   %k = arith.constant 0.0078125 : f32
   %z = arith.constant 0.0 : f32
-  %ae = tensor.empty() : tensor<12x49x64xf32>
+  %ae = tensor.empty() : tensor<12x49x16xf32>
   %aw = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>],
-      iterator_types = ["parallel", "parallel", "parallel"]} ins(%a : tensor<12x49x64xbf16>) outs(%ae : tensor<12x49x64xf32>) {
+      iterator_types = ["parallel", "parallel", "parallel"]} ins(%a : tensor<12x49x16xbf16>) outs(%ae : tensor<12x49x16xf32>) {
   ^bb0(%in: bf16, %o: f32):
     %r = arith.extf %in : bf16 to f32
     linalg.yield %r : f32
-  } -> tensor<12x49x64xf32>
-  %be = tensor.empty() : tensor<12x64x67xf32>
+  } -> tensor<12x49x16xf32>
+  %be = tensor.empty() : tensor<12x16x67xf32>
   %bd = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j, k)>],
-      iterator_types = ["parallel", "parallel", "parallel"]} ins(%b : tensor<12x64x67xi8>) outs(%be : tensor<12x64x67xf32>) {
+      iterator_types = ["parallel", "parallel", "parallel"]} ins(%b : tensor<12x16x67xi8>) outs(%be : tensor<12x16x67xf32>) {
   ^bb0(%in: i8, %o: f32):
     %s = arith.sitofp %in : i8 to f32
     %r = arith.mulf %s, %k : f32
     linalg.yield %r : f32
-  } -> tensor<12x64x67xf32>
-  %bs = tensor.extract_slice %bd[0, 0, 1] [12, 64, 64] [1, 1, 1] : tensor<12x64x67xf32> to tensor<12x64x64xf32>
+  } -> tensor<12x16x67xf32>
+  %bs = tensor.extract_slice %bd[0, 0, 1] [12, 16, 64] [1, 1, 1] : tensor<12x16x67xf32> to tensor<12x16x64xf32>
   %e = tensor.empty() : tensor<12x49x64xf32>
   %acc = linalg.fill ins(%z : f32) outs(%e : tensor<12x49x64xf32>) -> tensor<12x49x64xf32>
-  %m = linalg.batch_matmul ins(%aw, %bs : tensor<12x49x64xf32>, tensor<12x64x64xf32>) outs(%acc : tensor<12x49x64xf32>)
+  %m = linalg.batch_matmul ins(%aw, %bs : tensor<12x49x16xf32>, tensor<12x16x64xf32>) outs(%acc : tensor<12x49x64xf32>)
       -> tensor<12x49x64xf32>
   return %m : tensor<12x49x64xf32>
 }
