@@ -119,8 +119,8 @@ _rule(
 _rule(
     "FIS109", "unrolled-code", "a dispatch is unrolled over its narrow elements, and compiles for seconds to minutes",
     "A matmul or convolution on Vulkan or Metal has producers fused into it that extend narrow elements (a dequantisation), and one "
-    "thread reads hundreds of them or more. The module compiles, if IREE ends: up to 40 s for one dispatch, and beyond. The driver takes "
-    "longer: lavapipe 4 s for 256 elements, 28 s for 768, more than two minutes for 1500.",
+    "thread reads hundreds of them or more. The module compiles, if IREE ends, in seconds to minutes, and the driver takes longer still: "
+    "lavapipe 5 s for 256 elements and 32 s for 768 (`bench/unrolled_cost.py`).",
     "IREE 3.13 tiles the sum, but not the producers with it: a thread holds their values for all of a sum, and reads each narrow element "
     "by itself, in straight-line code.",
     "fissile keeps such producers out of the dispatch.",

@@ -12,8 +12,8 @@ from fissile.passes.analysis.unrolling import Unrolled
 from .dispatch_places import labelled, root_places
 
 UNROLLED_FROM = 256
-"""Elements of one thread. Lavapipe compiles 256 in 4 s, 768 in 28 s, 1500 not in 120 s; IREE 3.13 takes 1 to 3 s for 576, 40 s for
-3000, 0.06 s for what is not unrolled (2 cores, a quiet machine)."""
+"""Elements of one thread: from here on lavapipe takes seconds, tens of them soon, and IREE 3.13 more than for anything that is not
+unrolled (`bench/unrolled_cost.py`)."""
 
 
 def check_unrolled(dispatch: Dispatch, found: Unrolled, ops: Sequence[SourceOp] = ()) -> Finding | None:

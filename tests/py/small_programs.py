@@ -98,3 +98,13 @@ def quantised_matmul(m: int, k: int, n: int) -> str:
             f"  %acc = linalg.fill ins(%zero : f32) outs(%e : {out}) -> {out}\n"
             f"  %r = linalg.matmul ins(%xd, %wd : tensor<{x}xf32>, tensor<{w}xf32>) outs(%acc : {out}) -> {out}\n"
             f"  return %r : {out}\n}}\n")
+
+INT8_MATMUL = """\
+func.func @main(%a: tensor<128x32xi8>, %b: tensor<32x32xi8>) -> tensor<128x32xi32> {
+  %c0 = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<128x32xi32>
+  %f = linalg.fill ins(%c0 : i32) outs(%e : tensor<128x32xi32>) -> tensor<128x32xi32>
+  %r = linalg.matmul ins(%a, %b : tensor<128x32xi8>, tensor<32x32xi8>) outs(%f : tensor<128x32xi32>) -> tensor<128x32xi32>
+  return %r : tensor<128x32xi32>
+}
+"""

@@ -1,22 +1,13 @@
 """Metal: SPIR-V code generation as for Vulkan, with other limits. Compiles only; no device runs here."""
 
 import pytest
-from small_programs import ADD, quantised_conv
+from small_programs import ADD, INT8_MATMUL, quantised_conv
 
 import fissile
 from fissile.pipelines.iree.targets import flags_for
 from fissile.target import find_target
 
 METAL = list(flags_for(find_target("metal")))
-INT8_MATMUL = """
-func.func @main(%a: tensor<96x80xi8>, %b: tensor<80x112xi8>) -> tensor<96x112xi32> {
-  %z = arith.constant 0 : i32
-  %e = tensor.empty() : tensor<96x112xi32>
-  %f = linalg.fill ins(%z : i32) outs(%e : tensor<96x112xi32>) -> tensor<96x112xi32>
-  %r = linalg.matmul ins(%a, %b : tensor<96x80xi8>, tensor<80x112xi8>) outs(%f : tensor<96x112xi32>) -> tensor<96x112xi32>
-  return %r : tensor<96x112xi32>
-}
-"""
 SOFTMAX = """
 func.func @main(%a: tensor<8x3000xf16>) -> tensor<8x3000xf16> {
   %e = tensor.empty() : tensor<8x3000xf16>

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_programs import TARGETS, quantised_matmul, two_convs_one_fill
+from small_programs import INT8_MATMUL, TARGETS, quantised_matmul, two_convs_one_fill
 
 from fissile.pipelines.numerics.runtimes import present
 
@@ -50,17 +50,6 @@ func.func @main(%x: tensor<64x131072xi8>) -> tensor<64xf32> {
     linalg.yield %n : f32
   } -> tensor<64xf32>
   return %q : tensor<64xf32>
-}
-"""
-
-
-INT8_MATMUL = """\
-func.func @main(%a: tensor<128x32xi8>, %b: tensor<32x32xi8>) -> tensor<128x32xi32> {
-  %c0 = arith.constant 0 : i32
-  %e = tensor.empty() : tensor<128x32xi32>
-  %f = linalg.fill ins(%c0 : i32) outs(%e : tensor<128x32xi32>) -> tensor<128x32xi32>
-  %r = linalg.matmul ins(%a, %b : tensor<128x32xi8>, tensor<32x32xi8>) outs(%f : tensor<128x32xi32>) -> tensor<128x32xi32>
-  return %r : tensor<128x32xi32>
 }
 """
 
