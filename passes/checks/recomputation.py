@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fissile.finding import Finding, Place, Severity
+from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.analysis.recomputation import Recomputed
+
+from .dispatch_places import labelled
 
 MIN_TIMES = 2
 """Evaluations per element, rounded down, from which on a dispatch of its own is faster."""
@@ -38,12 +40,8 @@ def check_recomputation(
             if producer.tag is not None and producer.tag < len(ops)
             else producer.place
         )
-        if at is not None:
-            places.append(Place(at.file, at.line, at.column, f"computed {producer.times} times per element"))
-    if worst.root is not None:
-        places.append(
-            Place(worst.root.file, worst.root.line, worst.root.column, "for each step of this reduction")
-        )
+        places += labelled(at, f"computed {producer.times} times per element")
+    places += labelled(worst.root, "for each step of this reduction")
     names = [_name(producer, ops) for producer in costly]
     listed = " and ".join(dict.fromkeys(names))
     return Finding(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fissile.finding import Finding, Place
+from fissile.finding import Finding
 from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.footprint import WORKGROUP, Allocation
 from fissile.passes.analysis.provenance import SourceOp
+
+from .dispatch_places import labelled
 
 
 def check_races(dispatch: Dispatch, races: Sequence[Allocation], ops: Sequence[SourceOp]) -> Finding | None:
@@ -19,10 +21,8 @@ def check_races(dispatch: Dispatch, races: Sequence[Allocation], ops: Sequence[S
         owner = next((ops[tag] for tag in race.tags if tag < len(ops)), None)
         values.append(f"{owner.name or owner.op} {race.type}" if owner else race.type)
         at = owner.place if owner else race.place
-        if at is not None:
-            places.append(Place(at.file, at.line, at.column, "what it writes is shared between threads, with no barrier"))
-    if dispatch.place is not None:
-        places.append(Place(dispatch.place.file, dispatch.place.line, dispatch.place.column, "root of the dispatch"))
+        places += labelled(at, "what it writes is shared between threads, with no barrier")
+    places += labelled(dispatch.place, "root of the dispatch")
     what = values[0] if len(values) == 1 else f"{len(values)} values"
     where = "workgroup memory" if any(race.space == WORKGROUP for race in races) else "the result's storage"
     return Finding(
