@@ -247,6 +247,16 @@ _rule(
     "Leave the op out of `ops`.",
 )
 _rule(
+    "FIS125", "long-loop", "one thread runs a long row alone: slow, and wrong where the device ends its loop",
+    "All loops of one thread of a dispatch run more than 65535 iterations, one after the other. lavapipe ends them there, without a "
+    "message: a softmax of 50257 f32 values had all of them wrong. Other devices take long, while their other threads have nothing to do.",
+    "IREE 3.13's SPIR-V code generation gives a row to one thread (BaseDistribute) where it has no other schedule: always where the target "
+    "has no arithmetic across a subgroup (default Vulkan), else for sizes that fill no vectors.",
+    "fissile splits the sum into parts that threads compute beside each other (`fissile-split-reductions`).",
+    example="linalg.softmax of a tensor<1x50257xf32>, or a sum of 128256 values, target Vulkan",
+    repaired="the sum of 256 sums, of every 256th value each",
+)
+_rule(
     "FIS150", "baseline-grown", "a dispatch needs more on-chip memory than the baseline says",
     "`fissile check --baseline FILE` compares the bytes of every dispatch with those that were recorded, and one grew.",
     "A change of the model, of the target or of IREE fused or tiled it in another way.",

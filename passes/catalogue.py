@@ -33,6 +33,7 @@ BUILT_IN: dict[str, str] = {
     "fissile-place-boundaries": "fissile.passes.remedies.place_boundaries",
     "fissile-read-by-element": "fissile.passes.remedies.read_by_element",
     "fissile-set-lowering": "fissile.passes.remedies.set_lowering",
+    "fissile-split-reductions": "fissile.passes.remedies.split_reductions",
     "fissile-trim-borders": "fissile.passes.remedies.trim_borders",
     "fissile-widen-accumulators": "fissile.passes.remedies.widen_accumulators",
 }

@@ -245,31 +245,31 @@ class _Check:
 
     def _measure(self, formed: list[Dispatch], target: Target) -> list[Measured]:
         """Predicts every dispatch; asks code generation about those where that is not enough. Equal bodies
-        once."""
-        predictions: dict[str, Prediction] = {}
-        results: dict[str, ProbeResult] = {}
-        asked: dict[str, Dispatch] = {}
+        of the same source ops once."""
+        predictions: dict[tuple, Prediction] = {}
+        results: dict[tuple, ProbeResult] = {}
+        asked: dict[tuple, Dispatch] = {}
         for dispatch in formed:
-            if dispatch.fingerprint in predictions:
+            if dispatch.identity in predictions:
                 continue
-            prediction = predictions[dispatch.fingerprint] = predict(read_configured(dispatch))
+            prediction = predictions[dispatch.identity] = predict(read_configured(dispatch))
             if dispatch.target.backend not in LOWERING_PIPELINES:
                 continue
             if self._needs_probe(dispatch, prediction, target):
-                asked[dispatch.fingerprint] = dispatch
+                asked[dispatch.identity] = dispatch
             elif self.mode == "auto" and not unrolls(dispatch).elements and (
-                dispatch.codegen in RACING_CODEGEN and prediction.buffers
+                dispatch.codegen in RACING_CODEGEN
                 or dispatch.target.backend in VECTOR_MOVING_BACKENDS and may_misplace(dispatch.inner_module())
             ):
-                # A tile that is handed over in shared memory: is there a barrier? A slice: do vectors begin with
-                # it? 0.02 s each, so in this process.
-                results[dispatch.fingerprint] = ProbeResult(probe(dispatch), None, 0.0)
+                # Whole rows for one thread, and no barriers: do threads share what they write, and how long are the rows? A slice:
+                # do vectors begin with it? 0.02 s each, so in this process.
+                results[dispatch.identity] = ProbeResult(probe(dispatch), None, 0.0)
         if asked:
             with ProbePool(self.flags, self.timeout) as pool:
                 for convert in (False, True):
                     these = {f: d for f, d in asked.items() if (self.mode == "all" or self.mode == "auto" and _uncommon(d)) == convert}
                     results.update(zip(these, pool.probe_all(list(these.values()), convert=convert), strict=True))
-        return [Measured(d, predictions[d.fingerprint], results.get(d.fingerprint)) for d in formed]
+        return [Measured(d, predictions[d.identity], results.get(d.identity)) for d in formed]
 
     def _needs_probe(self, dispatch: Dispatch, prediction: Prediction, target: Target) -> bool:
         if self.mode != "auto":

@@ -16,6 +16,7 @@ from fissile.passes.analysis.unrolling import VECTORISED, Unrolled, unrolled
 from fissile.passes.analysis.vector_alignment import may_misplace
 from fissile.passes.checks.codegen_failure import check_codegen
 from fissile.passes.checks.misplaced_vectors import check_vector_places
+from fissile.passes.checks.serial_loops import MOST_ITERATIONS, check_serial_loops
 from fissile.passes.checks.unrolled_code import UNROLLED_FROM, check_unrolled
 from fissile.passes.checks.workgroup_fit import check_fit, limit_of, space_of, stricter_device
 from fissile.passes.checks.workgroup_race import check_races
@@ -90,10 +91,10 @@ class DispatchChecker:
         unrolling = {id(d): found for d in formed if self._foresee and (found := unrolls(d)).elements}
         seen = [d for d in formed if id(d) not in unrolling]
         if self._trusting:
-            unknown = [d for d in seen if d.fingerprint not in self._passed and _identity(d) not in self._failed]
-            self._trusted |= {_identity(d): cleared for d in unknown if (cleared := _cleared(d)) is not None}
+            unknown = [d for d in seen if d.fingerprint not in self._passed and d.identity not in self._failed]
+            self._trusted |= {d.identity: cleared for d in unknown if (cleared := _cleared(d)) is not None}
         known = self._trusted.keys() | self._failed.keys()
-        fresh = [d for d in seen if d.fingerprint not in self._passed and _identity(d) not in known]
+        fresh = [d for d in seen if d.fingerprint not in self._passed and d.identity not in known]
         self.generated += len(fresh)
         results = dict(zip((id(d) for d in fresh), self._pool.probe_all(fresh, convert=not self._optimistic), strict=True))
         checked = []
@@ -102,7 +103,7 @@ class DispatchChecker:
                 finding = check_unrolled(dispatch, found, ops)
                 checked.append(CheckedDispatch(dispatch, Footprint(()), finding, unrolled=found.tags))
                 continue
-            identity = _identity(dispatch)
+            identity = dispatch.identity
             asked = results.get(id(dispatch)) or self._passed.get(dispatch.fingerprint) or self._failed.get(identity)
             result = asked or self._trusted[identity]
             finding = _finding(dispatch, result, ops)
@@ -114,10 +115,6 @@ class DispatchChecker:
             checked.append(CheckedDispatch(dispatch, result.probed.footprint, finding, result.probed.races, tuple(again)))
         self._trusting &= all(c.finding is None or c.finding.code in ("FIS101", "FIS109") for c in checked)
         return checked
-
-
-def _identity(dispatch: Dispatch) -> tuple:
-    return dispatch.fingerprint, dispatch.variant, dispatch.root, dispatch.tags
 
 
 def _cleared(dispatch: Dispatch) -> ProbeResult | None:
@@ -149,6 +146,7 @@ def _finding(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp]) -
         or check_vector_places(dispatch, probed.misplaced, ops)
         or check_races(dispatch, probed.races, ops)
         or _failure(dispatch, result.converted, ops)
+        or check_serial_loops(dispatch, probed.iterations, ops)
     )
 
 
@@ -166,17 +164,21 @@ def unrolls(dispatch: Dispatch) -> Unrolled:
     return found if found.elements >= UNROLLED_FROM else Unrolled()
 
 
-def shares_workgroup_memory(module: Module, ask: Ask = probe) -> bool:
-    """Whether a dispatch would race: asked of programs that IREE compiles, so only where it happens.
+def computes_wrongly(module: Module, ask: Ask = probe) -> str:
+    """Why the numbers of a dispatch would be wrong, or depend on timing; empty where nothing is seen of that. Asked of programs
+    that IREE compiles.
 
-    Only SPIR-V's BaseDistribute places no barrier after a fused producer (IREE 3.13), and only a dispatch of several
-    source ops has one, so nothing else is probed: 0.01 to 0.03 s each.
+    Only SPIR-V's BaseDistribute places no barrier after a fused producer and gives whole rows to threads without vectors (IREE
+    3.13), so nothing else is probed: 0.01 to 0.03 s each.
     """
-    return any(
-        ask(dispatch).races
-        for dispatch in dispatches(module.op)
-        if dispatch.target.backend in SPIRV_BACKENDS and dispatch.codegen in RACING_CODEGEN
-    )
+    for dispatch in dispatches(module.op):
+        if dispatch.target.backend in SPIRV_BACKENDS and dispatch.codegen in RACING_CODEGEN:
+            probed = ask(dispatch)
+            if probed.races:
+                return "a dispatch shares workgroup memory without a barrier"
+            if probed.iterations > MOST_ITERATIONS:
+                return "one thread of a dispatch runs more loop iterations than every device lets it run"
+    return ""
 
 
 def predicted_to_exceed(module: Module) -> bool:

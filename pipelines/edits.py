@@ -16,6 +16,7 @@ from fissile.passes.remedies.lower_boundaries import LowerBoundaries
 from fissile.passes.remedies.place_boundaries import PlaceBoundaries, place_boundaries
 from fissile.passes.remedies.read_by_element import ReadByElement, read_by_element
 from fissile.passes.remedies.set_lowering import SetLowering, set_lowering
+from fissile.passes.remedies.split_reductions import SplitReductions, split_reductions
 from fissile.passes.remedies.widen_accumulators import WidenAccumulators, widen_accumulators
 from iree.compiler import ir
 
@@ -23,11 +24,11 @@ from fissile.finding import Finding, Help, Severity
 
 from .session import Module
 
-CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, EXTEND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT = (
-    PlaceBoundaries.name, DecomposeSoftmax.name, DecomposeAttention.name, DecomposeMovement.name, ExtendOperands.name,
-    WidenAccumulators.name, SetLowering.name, FoldProducers.name, ReadByElement.name,
+CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, SPLIT, EXTEND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT = (
+    PlaceBoundaries.name, DecomposeSoftmax.name, DecomposeAttention.name, DecomposeMovement.name, SplitReductions.name,
+    ExtendOperands.name, WidenAccumulators.name, SetLowering.name, FoldProducers.name, ReadByElement.name,
 )
-REMEDIES = (CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, EXTEND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
+REMEDIES = (CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, SPLIT, EXTEND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
 
 
 @dataclass(frozen=True, order=True)
@@ -51,13 +52,13 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
     chosen = sorted(set(wanted))
     if not chosen:
         return
-    for remedy in (LowerBoundaries, DecomposeSoftmax, DecomposeAttention, DecomposeMovement, ExtendOperands,
+    for remedy in (LowerBoundaries, DecomposeSoftmax, DecomposeAttention, DecomposeMovement, SplitReductions, ExtendOperands,
                    WidenAccumulators, SetLowering, FoldProducers, ReadByElement):
         load_dialects(module.op.context, remedy.dialects)
     known = source_ops(module.op)
     by_remedy = {remedy: [known[e.op] for e in chosen if e.remedy == remedy] for remedy in REMEDIES}
-    # Boundaries and configurations leave every op in place, decomposing, extending, widening and reading by element replace the chosen
-    # ops, folding their consumers: in this order an op that is still to be edited is still there.
+    # Boundaries and configurations leave every op in place, decomposing, splitting, extending, widening and reading by element replace
+    # the chosen ops, folding their consumers: in this order an op that is still to be edited is still there.
     with module.op.context, ir.Location.unknown():
         for edit in chosen:
             if edit.remedy == CONFIGURE:
@@ -69,6 +70,7 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
             decompose_attention(op)
         for op in by_remedy[MOVEMENT_APART]:
             decompose_movement(op)
+        split_reductions(by_remedy[SPLIT])
         extend_operands(by_remedy[EXTEND])
         widen_accumulators(by_remedy[WIDEN])
         read_by_element(by_remedy[BY_ELEMENT])

@@ -15,11 +15,10 @@ from fissile.report import Report
 
 from . import reduction
 from .compile_run import CompileRun
-from .dispatch_check import exceeds_device, misplaces_vectors, predicted_to_exceed, shares_workgroup_memory, unrolls
+from .dispatch_check import computes_wrongly, exceeds_device, misplaces_vectors, predicted_to_exceed, unrolls
 from .emitted_spec import nothing_to_write
 from .failures import (
     MISPLACED_VECTORS,
-    RACES,
     RECOMPUTES,
     TOO_LARGE,
     TOO_LARGE_FOR_DEVICE,
@@ -168,8 +167,8 @@ class GuardedCompile:
             return TOO_LARGE_FOR_DEVICE
         if misplaces_vectors(module, ask):
             return MISPLACED_VECTORS
-        if shares_workgroup_memory(module, ask):
-            return RACES
+        if why := computes_wrongly(module, ask):
+            return Foreseen(why)
         if may_recompute(module):
             findings += run.slow(run.origin()[0])
         return RECOMPUTES if run.tuning and any(f.code == "FIS140" for f in findings) else None

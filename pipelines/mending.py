@@ -123,7 +123,10 @@ class Mender:
                 return [rejected(failure)]
         elif self._run.request.repair == "off":
             note = "--repair=off: nothing was changed"
-            return [c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing]
+            told = tuple(c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing)
+            if any(finding.severity is Severity.ERROR for finding in told):
+                return list(told)
+            return self._finish(module, original, Repair((), told, True, 0), repairer)
         spec = self._spec(module, repairer, before)
         repair = repairer.repair(spec.after if spec else before, tune=self._run.tuning)
         if spec:

@@ -11,6 +11,7 @@ from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.footprint import Allocation, Footprint, read_footprint
 from fissile.passes.analysis.lost_sign import lost_signs
 from fissile.passes.analysis.provenance import TAG_FILE, places_in, tags_in
+from fissile.passes.analysis.serial_loops import serial_iterations
 from fissile.passes.analysis.sharing import unsynchronised
 from fissile.passes.analysis.vector_alignment import misplaced_vectors
 from iree.compiler import ir
@@ -22,6 +23,7 @@ from .iree.names import (
     LOWERING_PIPELINES,
     RACING_CODEGEN,
     SIGN_LOSING_BACKENDS,
+    SPIRV_BACKENDS,
     VECTOR_MOVING_BACKENDS,
     VIEWS_FOLDED,
     WORKGROUP_ALLOCATION_ALIGNMENT,
@@ -35,7 +37,7 @@ class Probed:
     ``footprint`` holds the buffers at the point where code generation ended: after the resource check, or where it
     failed. ``failure`` is its first error, None where it went through. ``races`` are buffers that threads share
     with no barrier; ``lost_signs`` are element types whose sign extension goes wrong, ``misplaced`` types of buffers whose
-    vectors are read or written beside their place (SPIR-V).
+    vectors are read or written beside their place; ``iterations`` of all loops are run by one thread (SPIR-V).
     """
 
     footprint: Footprint
@@ -43,6 +45,7 @@ class Probed:
     races: tuple[Allocation, ...] = ()
     lost_signs: tuple[str, ...] = ()
     misplaced: tuple[str, ...] = ()
+    iterations: int = 0
 
 
 def probe(dispatch: Dispatch) -> Probed:
@@ -58,9 +61,10 @@ def probe(dispatch: Dispatch) -> Probed:
     races = () if failure else unsynchronised(inner, alignment, dispatch.codegen in RACING_CODEGEN)
     lost = lost_signs(inner) if backend in SIGN_LOSING_BACKENDS and not failure else ()
     footprint = read_footprint(inner, alignment)
+    iterations = serial_iterations(inner) if backend in SPIRV_BACKENDS and not failure else 0
     # Last, since it changes the copy; a failure of it is none of the program.
     moving = backend in VECTOR_MOVING_BACKENDS and not failure and copy.generate(VIEWS_FOLDED) is None
-    return Probed(footprint, failure, races, lost, misplaced_vectors(inner) if moving else ())
+    return Probed(footprint, failure, races, lost, misplaced_vectors(inner) if moving else (), iterations)
 
 
 def convert(dispatch: Dispatch) -> Diagnostic | None:

@@ -120,7 +120,7 @@ class ProbePool:
                 races = tuple(decode_allocation(a) for a in probed["races"])
                 return ProbeResult(
                     Probed(decode_footprint(probed["footprint"]), decode_diagnostic(probed["failure"]), races,
-                           tuple(probed["lost_signs"]), tuple(probed["misplaced"])),
+                           tuple(probed["lost_signs"]), tuple(probed["misplaced"]), probed["iterations"]),
                     decode_diagnostic(answer["converted"]), seconds)
             server.end()
             server = None

@@ -21,6 +21,7 @@ from fissile.passes.remedies.decompose_movement import why_not_moved
 from fissile.passes.remedies.extend_operands import why_not_extended
 from fissile.passes.remedies.read_by_element import why_not_by_element
 from fissile.passes.remedies.set_lowering import SERIAL_OPS
+from fissile.passes.remedies.split_reductions import worth_splitting
 from fissile.passes.remedies.widen_accumulators import why_not
 
 from fissile.finding import Finding, Severity
@@ -28,7 +29,7 @@ from fissile.quantity import Bytes
 
 from .cut_search import Candidate, translate, trial_sets
 from .dispatch_check import CheckedDispatch, DispatchChecker
-from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXTEND, FOLD, MOVEMENT_APART, WIDEN, Edit, apply_edits, edits
+from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXTEND, FOLD, MOVEMENT_APART, SPLIT, WIDEN, Edit, apply_edits, edits
 from .iree.lowerings import one_thread_per_row, tile_and_fuse
 from .iree.names import CONFIGURABLE_BACKENDS, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT, RACING_CODEGEN
 from .itinerary import Itinerary
@@ -253,6 +254,9 @@ class Repairer:
             # Vectors are beside their place where a result is stored into a part of a tensor: behind the last ops.
             if behind := edits(CUT, (c.tag for c in candidates if not self._graph.reaches(c.tag, tags))):
                 yield behind
+        if failing.finding.code == "FIS125":
+            if split := edits(SPLIT, (tag for tag in tags if worth_splitting(self._graph.ops[tag]))):
+                yield split
         if failing.unrolled:
             yield edits(CUT, failing.unrolled)
         for chosen in trial_sets(candidates, self._excess(failing), endless):

@@ -10,7 +10,7 @@ from fissile.passes.analysis.provenance import SourceOp
 from fissile.finding import Finding, Help, Severity
 from fissile.quantity import Bytes, total
 
-from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXTEND, FOLD, MOVEMENT_APART, WIDEN, Edit, edits, passes_of
+from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXTEND, FOLD, MOVEMENT_APART, SPLIT, WIDEN, Edit, edits, passes_of
 from .repair_case import Case, Diagnosis
 
 _DONE = {
@@ -18,13 +18,15 @@ _DONE = {
     DECOMPOSE: "computed {ops} as its parts: maximum, exponentials, sum and quotient",
     ATTENTION_APART: "computed {ops} as its parts: scores, maxima, exponentials, sums and weighted values",
     MOVEMENT_APART: "read each element of {ops} from its place",
+    SPLIT: "added {ops} up in parts, and then the parts",
     EXTEND: "extended the narrow operands of {ops} once, in dispatches of their own",
     WIDEN: "accumulated {ops} in f32",
     CONFIGURE: "gave {ops} a lowering configuration of its own",
     FOLD: "computed {ops} inside the consumer's body",
     BY_ELEMENT: "computed {ops} element by element, without vectors",
 }
-_TO_DO = {"kept": "keep", "computed": "compute", "accumulated": "accumulate", "gave": "give", "extended": "extend", "read": "read"}
+_TO_DO = {"kept": "keep", "computed": "compute", "accumulated": "accumulate", "gave": "give", "extended": "extend", "read": "read",
+          "added": "add"}
 
 
 class RepairTold:
@@ -42,8 +44,8 @@ class RepairTold:
 
     @staticmethod
     def not_repaired(case: Case) -> Finding:
-        """The finding of a dispatch that still fails. A race is a warning, as are misplaced vectors and unrolled code: stock
-        IREE builds such a program."""
+        """The finding of a dispatch that still fails. A race is a warning, as are misplaced vectors, unrolled code and long
+        loops: stock IREE builds such a program."""
         finding = case.first.finding
         tried = len(case.tried)
         note = (
@@ -51,7 +53,7 @@ class RepairTold:
             if tried
             else "no remedy applies: the dispatch has no producer that could be cut off or folded"
         )
-        severity = Severity.WARNING if finding.code in ("FIS109", "FIS111", "FIS112") else finding.severity
+        severity = Severity.WARNING if finding.code in ("FIS109", "FIS111", "FIS112", "FIS125") else finding.severity
         return finding.with_(severity=severity, notes=(*finding.notes, note))
 
     def tuned(self, finding: Finding, tags: Sequence[int], before: Diagnosis, after: Diagnosis) -> Finding:
@@ -76,12 +78,16 @@ class RepairTold:
             facts.append(("costs", f"{_more(before, after)}; {through} written once to global memory, then read by tile"))
         elif any(edit.remedy == EXTEND for edit in spread):
             facts.append(("costs", f"{_more(before, after)}; the wide operands are written once to global memory"))
+        elif any(edit.remedy == SPLIT for edit in spread):
+            facts.append(("costs", f"{_more(before, after)}; the parts' sums are written once to global memory"))
         elif any(edit.remedy == FOLD for edit in spread):
             facts.append(("costs", "no intermediate; evaluated for every use, and matrix units are not used"))
         elif any(edit.remedy == BY_ELEMENT for edit in spread):
             facts.append(("costs", f"{_more(before, after)}; every operand is read from memory for every use, no vectors"))
         if any(edit.remedy == WIDEN for edit in spread):
             facts.append(("rounding", "one 16-bit rounding at the end instead of one per term: closer to the exact sum"))
+        if any(edit.remedy == SPLIT for edit in spread):
+            facts.append(("rounding", "the same terms in another order, with fewer roundings one after the other"))
         alike = len(case.families) - 1
         if alike > 0:
             facts.append(("alike", f"{alike} more dispatch{'es' if alike > 1 else ''} of equal body, repaired the same way"))

@@ -17,6 +17,12 @@ from fissile.finding import Place
 from .provenance import place_of, tags_in, tags_of
 
 
+BINDING_ALIGNMENT = 64
+"""Bytes; IREE places tensors in their allocations at multiples of it, and tells code generation so."""
+
+_INDEX_CONSTANT = re.compile(r"^ *(%\w+) = arith\.constant (-?\d+) : index$\n?", re.MULTILINE)
+
+
 @dataclass(frozen=True)
 class TargetFacts:
     """What IREE's executable target attribute says about the device. Limits in bytes; None: not stated."""
@@ -63,9 +69,15 @@ class Dispatch:
     place: Place | None
     bindings: tuple[Binding, ...]
     fingerprint: str
-    """Equal for dispatches with the same body and target, whatever their names and locations."""
+    """Equal for dispatches with the same body and target, whatever their names and locations, and wherever their buffers
+    begin in a larger allocation."""
     executable: ir.Operation = field(repr=False, compare=False)
     variant: str = ""
+
+    @property
+    def identity(self) -> tuple:
+        """Equal for dispatches with the same body, target and source ops: what is said of one names the other's places."""
+        return self.fingerprint, self.variant, self.root, self.tags
 
     def inner_module(self, executable: ir.Operation | None = None) -> ir.Operation:
         """The builtin.module with the function, in ``executable`` (a clone) or in the module itself."""
@@ -143,7 +155,7 @@ def _dispatch(executable: ir.Operation, variant: str, target: TargetFacts, funct
     function.walk(visit, ir.WalkOrder.PRE_ORDER)
     roots = tags_in(str(function.location))
     name = _symbol(function)
-    body = function.get_asm(enable_debug_info=False, use_local_scope=True).replace(name, "@")
+    body = without_offsets(function.get_asm(enable_debug_info=False, use_local_scope=True).replace(name, "@"))
     codegen = ""
     if "translation_info" in function.attributes:
         match = re.search(r"pipeline<(\w+)>|pipeline = (\w+)", str(function.attributes["translation_info"]))
@@ -160,6 +172,24 @@ def _dispatch(executable: ir.Operation, variant: str, target: TargetFacts, funct
         executable=executable,
         variant=variant,
     )
+
+
+def without_offsets(body: str) -> str:
+    """A function's text with constant indices in their uses' places, and of a binding's byte offset only what code depends on.
+
+    A boundary anywhere in a program moves tensors in the allocation that they share, and with them the offsets of dispatches
+    that it has nothing to do with.
+    """
+    constants: dict[str, str] = {}
+    for name, value in _INDEX_CONSTANT.findall(body):
+        if constants.setdefault(name, value) != value:
+            return body  # one name for two values, in two scopes
+    def offset(match: re.Match) -> str:
+        value = constants.get(match[1])
+        return match[0] if value is None else f" offset({int(value) % BINDING_ALIGNMENT}{' far' if int(value) >> 31 else ''})"
+
+    body = re.sub(r" offset\((%[\w]+)\)", offset, _INDEX_CONSTANT.sub("", body))
+    return re.sub(r"%\w+", lambda match: constants.get(match[0], match[0]), body)
 
 
 def _binding(op: ir.Operation) -> Binding:

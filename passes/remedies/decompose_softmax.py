@@ -56,8 +56,8 @@ class DecomposeSoftmax(Pass):
             decompose_softmax(softmax, self.boundaries)
 
 
-def decompose_softmax(op: ir.Operation, boundaries: bool = True) -> None:
-    """Replaces the linalg.softmax ``op`` in place."""
+def decompose_softmax(op: ir.Operation, boundaries: bool = True) -> list[ir.Operation]:
+    """Replaces the linalg.softmax ``op`` in place; returns its two reductions."""
     source, result = op.operands[0], ir.RankedTensorType(op.results[0].type)
     dimension = ir.IntegerAttr(op.attributes["dimension"]).value
     element = result.element_type
@@ -68,6 +68,7 @@ def decompose_softmax(op: ir.Operation, boundaries: bool = True) -> None:
         result.rank, 0, [ir.AffineDimExpr.get(i) for i in range(result.rank) if i != dimension]
     )
     parallel = [i != dimension for i in range(result.rank)]
+    reductions: list[ir.Operation] = []
 
     def cut(value: ir.Value) -> ir.Value:
         return BoundaryOp(value).operation.results[0] if boundaries else value
@@ -75,7 +76,9 @@ def decompose_softmax(op: ir.Operation, boundaries: bool = True) -> None:
     def reduced(value: ir.Value, start: float, combine: Callable[[ir.Value, ir.Value], ir.Value]) -> ir.Value:
         empty = tensor.EmptyOp(sizes[:dimension] + sizes[dimension + 1:], element).result
         init = linalg.fill(arith.constant(element, start), outs=[empty])
-        return cut(_generic([value], init, [whole, row], parallel, combine))
+        made = _generic([value], init, [whole, row], parallel, combine)
+        reductions.append(made.owner.operation)
+        return cut(made)
 
     def each(
         value: ir.Value, by_row: ir.Value, body: Callable[[ir.Value, ir.Value, ir.Value], ir.Value]
@@ -90,6 +93,7 @@ def decompose_softmax(op: ir.Operation, boundaries: bool = True) -> None:
         quotients = each(powers, total, lambda x, s, _: arith.divf(x, s))
     op.results[0].replace_all_uses_with(quotients)
     op.erase()
+    return reductions
 
 
 def _generic(

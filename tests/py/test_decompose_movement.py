@@ -6,12 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fissile
+from built import build, run
 from fissile.pipelines.numerics import runtimes
-from fissile.pipelines.numerics.signature import signatures_of_vmfb
-from fissile.pipelines.pass_runner import run_pipeline
-from fissile.pipelines.session import Session
 
-CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic")
 VULKAN = ("--iree-hal-target-device=vulkan",)
 
 
@@ -78,20 +75,8 @@ def numpy_unpack(y, shape, inner, tiles, outer):
 
 
 def built_by_itself(text: str, path):
-    session = Session(CPU)
-    module = session.parse_text(text)
-    session.run(module, "global-optimization")
-    run_pipeline("builtin.module(fissile-decompose-movement)", module.op, report=pytest.fail)
-    assert "linalg.generic" in module.text() and not any(name in module.text() for name in ("linalg.pack", "linalg.unpack", ".gather"))
-    session.run(module, "end")
-    session.write(module, path)
-
-
-def run(path, inputs, name):
-    [runtime] = runtimes.named([name])
-    answer = runtimes.run(path, signatures_of_vmfb(path)["main"], inputs, runtime)
-    assert isinstance(answer, list), answer
-    return answer[0]
+    changed = build(text, path, "fissile-decompose-movement")
+    assert "linalg.generic" in changed and not any(name in changed for name in ("linalg.pack", "linalg.unpack", ".gather"))
 
 
 @st.composite
@@ -110,16 +95,16 @@ def test_any_layout_and_back(tmp_path_factory, one):
     path = tmp_path_factory.mktemp("moved") / "x.vmfb"
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
     built_by_itself(pack(*one), path)
-    packed = run(path, [x], "local-task")
+    packed = run(path, [x])[0]
     np.testing.assert_array_equal(packed, numpy_pack(x, inner, tiles, outer))
     built_by_itself(unpack(*one), path)
-    np.testing.assert_array_equal(run(path, [packed], "local-task"), x)
+    np.testing.assert_array_equal(run(path, [packed])[0], x)
 
 
 def test_a_dynamic_pack(tmp_path):
     path, x = tmp_path / "x.vmfb", np.arange(35, dtype=np.float32).reshape(7, 5)
     built_by_itself(pack((7, 5), [0, 1], [4, 2], [1, 0], dynamic=True), path)
-    np.testing.assert_array_equal(run(path, [x], "local-task"), numpy_pack(x, [0, 1], [4, 2], [1, 0]))
+    np.testing.assert_array_equal(run(path, [x])[0], numpy_pack(x, [0, 1], [4, 2], [1, 0]))
 
 
 GATHER = """
@@ -148,7 +133,7 @@ def test_gathers(tmp_path, name):
     path = tmp_path / "x.vmfb"
     x = np.arange(72, dtype=np.float32).reshape((4, 6, 3) if name == "turned" else (6, 4, 3))
     built_by_itself(text, path)
-    np.testing.assert_array_equal(run(path, [x, indices], "local-task"), expected(x, indices))
+    np.testing.assert_array_equal(run(path, [x, indices])[0], expected(x, indices))
 
 
 @pytest.mark.parametrize(("text", "inputs", "expected"), (
@@ -166,4 +151,4 @@ def test_vulkan_builds_and_runs_what_stock_refuses(tmp_path, text, inputs, expec
         pytest.skip("no Vulkan device")
     given_ = [np.random.default_rng(1).standard_normal(shape).astype(np.float32) for shape in inputs]
     more = [PLACES] if "gather" in text else []
-    np.testing.assert_array_equal(run(path, [*given_, *more], "vulkan"), expected(*given_))
+    np.testing.assert_array_equal(run(path, [*given_, *more], "vulkan")[0], expected(*given_))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from fissile.passes.analysis.dispatches import dispatches
+from fissile.passes.analysis.dispatches import dispatches, without_offsets
 from fissile.passes.analysis.provenance import describe_source_ops, tag_source_ops
 from fissile.passes.analysis.recomputation import recomputed_producers
 from fissile.passes.checks.narrow_storage import check_narrow_storage
@@ -112,6 +114,59 @@ def test_equal_bodies_have_equal_fingerprints():
     assert len({d.fingerprint for d in dispatches(module.op)}) == 1
     other, _ops = configured("gfx942", quantised_conv(size=8))
     assert {d.fingerprint for d in dispatches(other.op)} != {d.fingerprint for d in dispatches(module.op)}
+
+
+OFFSET = """
+  func.func @f() {{
+    %c{n} = arith.constant {n} : index
+    %c4 = arith.constant 4 : index
+    %0 = hal.interface.binding.subspan layout(<>) binding(0) alignment(64) offset(%c{n}) : tensor<4xf32>
+    scf.for %i = %c{used} to %c4 step %c4 {{
+    }}
+"""
+
+
+def test_a_fingerprint_knows_no_place_in_an_allocation_but_its_alignment():
+    there, elsewhere, unaligned, far = (without_offsets(OFFSET.format(n=n, used=4)) for n in (128, 65536, 132, 1 << 32))
+    assert there == elsewhere and len({there, unaligned, far}) == 3
+    assert without_offsets(OFFSET.format(n=128, used=128)) != without_offsets(OFFSET.format(n=192, used=192)), "a loop's bound counts"
+    twice = "%c1 = arith.constant 1 : index\n%c1 = arith.constant 2 : index\n"
+    assert without_offsets(twice) == twice
+
+
+CHAIN = """
+func.func @main(%a: tensor<60x30xf32>, %b: tensor<30x60xf32>, %c: tensor<60x50xf32>, %d: tensor<50x40xf32>) -> tensor<60x40xf32> {
+  %z = arith.constant 0.0 : f32
+  %e1 = tensor.empty() : tensor<60x60xf32>
+  %e2 = tensor.empty() : tensor<60x50xf32>
+  %e3 = tensor.empty() : tensor<60x40xf32>
+  %f1 = linalg.fill ins(%z : f32) outs(%e1 : tensor<60x60xf32>) -> tensor<60x60xf32>
+  %f2 = linalg.fill ins(%z : f32) outs(%e2 : tensor<60x50xf32>) -> tensor<60x50xf32>
+  %f3 = linalg.fill ins(%z : f32) outs(%e3 : tensor<60x40xf32>) -> tensor<60x40xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<60x30xf32>, tensor<30x60xf32>) outs(%f1 : tensor<60x60xf32>) -> tensor<60x60xf32>
+  %x = linalg.map { math.exp } ins(%p : tensor<60x60xf32>) outs(%e1 : tensor<60x60xf32>)
+  %q = linalg.matmul ins(%x, %c : tensor<60x60xf32>, tensor<60x50xf32>) outs(%f2 : tensor<60x50xf32>) -> tensor<60x50xf32>
+  %r = linalg.matmul ins(%q, %d : tensor<60x50xf32>, tensor<50x40xf32>) outs(%f3 : tensor<60x40xf32>) -> tensor<60x40xf32>
+  return %r : tensor<60x40xf32>
+}
+"""
+
+
+def test_a_boundary_leaves_the_dispatches_that_it_does_not_touch_as_they_are():
+    """It moves their buffers in the transient allocation; what was generated for them is not generated again."""
+    module, _ops = configured("vulkan", CHAIN)
+    cut, _ops = configured("vulkan", CHAIN, cuts=(3,))
+    before, after = ({d.name.split("_matmul_")[-1]: d for d in dispatches(m.op)} for m in (module, cut))
+    assert len(after) == len(before) + 1
+    moved = [name for name in ("60x50x60_f32", "60x40x50_f32") if offsets(before[name]) != offsets(after[name])]
+    assert moved, "the program does not show what the test is about"
+    for name in ("60x50x60_f32", "60x40x50_f32"):
+        assert before[name].fingerprint == after[name].fingerprint
+    assert before["60x60x30_f32"].fingerprint != after["60x60x30_f32"].fingerprint
+
+
+def offsets(dispatch) -> list[str]:
+    return re.findall(r" offset\((%\w+)\)", dispatch.executable.get_asm(use_local_scope=True))
 
 
 def test_a_passing_dispatch_is_generated_once():

@@ -1,0 +1,175 @@
+"""Long rows added up in parts: equal to NumPy on llvm-cpu for any shape, and right on lavapipe where stock's are not."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fissile
+from built import build, run
+from fissile.passes.analysis.serial_loops import serial_iterations
+from fissile.passes.checks.serial_loops import MOST_ITERATIONS
+from fissile.pipelines.numerics import runtimes
+from iree.compiler import ir
+
+VULKAN = ["--iree-hal-target-device=vulkan"]
+NO_VULKAN = pytest.mark.skipif("vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here")
+COMBINED = {  # the op, the element type, what the sum starts from, NumPy's form
+    "addf": ("f32", "0.5", lambda x: x.astype(np.float64).sum),
+    "maximumf": ("f32", "-1.0", lambda x: x.max),
+    "minimumf": ("f32", "1.0", lambda x: x.min),
+    "addi": ("i32", "7", lambda x: x.sum),
+    "xori": ("i32", "7", lambda x: lambda axis, initial: np.bitwise_xor.reduce(x, axis=axis, initial=initial)),
+    "andi": ("i32", "-1", lambda x: lambda axis, initial: np.bitwise_and.reduce(x, axis=axis, initial=initial)),
+    "maxsi": ("i32", "-3", lambda x: x.max),
+    "minsi": ("i32", "3", lambda x: x.min),
+}
+
+
+def reduction(shape, dimension: int, name: str, element: str, start: str) -> str:
+    """A sum along ``dimension``, which may be dynamic elsewhere."""
+    rank = len(shape)
+    loops = ", ".join(f"d{i}" for i in range(rank))
+    kept = ", ".join(f"d{i}" for i in range(rank) if i != dimension)
+    kinds = ", ".join('"reduction"' if i == dimension else '"parallel"' for i in range(rank))
+    x = f"tensor<{'x'.join(map(str, shape))}x{element}>"
+    y = f"tensor<{''.join(f'{n}x' for i, n in enumerate(shape) if i != dimension)}{element}>"
+    return f"""
+func.func @main(%x: {x}) -> {y} {{
+  %z = arith.constant {start} : {element}
+  %e = tensor.empty() : {y}
+  %f = linalg.fill ins(%z : {element}) outs(%e : {y}) -> {y}
+  %r = linalg.generic {{indexing_maps = [affine_map<({loops}) -> ({loops})>, affine_map<({loops}) -> ({kept})>],
+                       iterator_types = [{kinds}]}} ins(%x : {x}) outs(%f : {y}) {{
+  ^bb0(%in: {element}, %sum: {element}):
+    %s = arith.{name} %sum, %in : {element}
+    linalg.yield %s : {element}
+  }} -> {y}
+  return %r : {y}
+}}
+"""
+
+
+def softmax(shape, dimension: int) -> str:
+    x = f"tensor<{'x'.join(map(str, shape))}xf32>"
+    return f"""
+func.func @main(%x: {x}) -> {x} {{
+  %e = tensor.empty() : {x}
+  %r = linalg.softmax dimension({dimension}) ins(%x : {x}) outs(%e : {x}) -> {x}
+  return %r : {x}
+}}
+"""
+
+
+def softmax_in_numpy(x: np.ndarray, axis: int) -> np.ndarray:
+    powers = np.exp(x.astype(np.float64) - x.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
+@st.composite
+def reductions(draw):
+    shape = draw(st.lists(st.integers(1, 5), min_size=0, max_size=2))
+    dimension = draw(st.integers(0, len(shape)))
+    shape.insert(dimension, draw(st.integers(2, 300)))
+    return tuple(shape), dimension, draw(st.sampled_from(sorted(COMBINED)))
+
+
+@settings(max_examples=25, deadline=None, derandomize=True)
+@given(reductions())
+def test_any_sum_of_any_length(tmp_path_factory, one):
+    shape, dimension, name = one
+    path = tmp_path_factory.mktemp("split") / "x.vmfb"
+    element, start, expected = COMBINED[name]
+    changed = build(reduction(shape, dimension, name, element, start), path, "fissile-split-reductions{ops=1},fissile-lower-boundaries")
+    assert changed.count(f"arith.{name}") >= 2
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(shape).astype(np.float32) if element == "f32" else rng.integers(-99, 99, shape).astype(np.int32)
+    wanted = expected(x)(axis=dimension, initial=float(start) if element == "f32" else int(start))
+    np.testing.assert_allclose(run(path, [x])[0], wanted, rtol=1e-5 if name == "addf" else 0, atol=1e-5 if name == "addf" else 0)
+
+
+@settings(max_examples=8, deadline=None, derandomize=True)
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=3).filter(lambda s: max(s) > 1))
+def test_any_softmax(tmp_path_factory, shape):
+    path, dimension = tmp_path_factory.mktemp("split") / "x.vmfb", shape.index(max(shape))
+    build(softmax(shape, dimension), path, "fissile-split-reductions{ops=0},fissile-lower-boundaries")
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    np.testing.assert_allclose(run(path, [x])[0], softmax_in_numpy(x, dimension), rtol=1e-5)
+
+
+LOOPS = """
+func.func @f(%m: memref<9xf32>, %n: index, %t: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %c10 = arith.constant 10 : index
+  %z = arith.constant 0.0 : f32
+  {loops}
+  return
+}}
+"""
+INNER = "scf.for %j = %c0 to %c10 step %c4 { memref.store %z, %m[%j] : memref<9xf32> }"
+
+
+@pytest.mark.parametrize(("loops", "expected"), (
+    ("", 0),
+    (INNER, 3),
+    (f"{INNER}\n{INNER.replace('%j', '%k')}", 6),
+    (f"scf.for %i = %t to %c10 step %c1 {{ {INNER} }}", 10 * (1 + 3)),  # a loop from the thread's id is counted from 0
+    (f"scf.for %i = %c0 to %n step %c1 {{ {INNER} }}", 1 + 3),  # a dynamic one once
+), ids=("none", "one", "two", "nested", "dynamic"))
+def test_iterations_are_counted(loops, expected):
+    with ir.Context():
+        assert serial_iterations(ir.Module.parse(LOOPS.format(loops=loops)).operation) == expected
+
+
+LONG = {"softmax": softmax((1, 22001), 1), "sum": reduction((3, 66001), 1, "addf", "f32", "0.0")}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_a_long_row_is_told_and_split(tmp_path, name):
+    source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text(LONG[name])
+    [told] = fissile.check(source, ["vulkan"]).findings
+    steps = 3 * 22001 if name == "softmax" else 66001
+    assert (told.code, told.severity.value) == ("FIS125", "warning") and f" {steps} loop" in told.message and steps > MOST_ITERATIONS
+    [done] = fissile.compile(source, output, VULKAN).findings
+    assert (done.code, done.severity.value) == ("FIS125", "repaired") and "fissile-split-reductions" in str(done.helps)
+    [left] = fissile.compile(source, output, VULKAN, repair="off").findings
+    assert output.exists() and (left.code, left.severity.value) == ("FIS125", "warning")
+
+
+@NO_VULKAN
+@pytest.mark.parametrize("name", LONG)
+def test_the_row_is_right_on_the_device(tmp_path, name):
+    source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text(LONG[name])
+    assert fissile.compile(source, output, VULKAN).output
+    shape = (1, 22001) if name == "softmax" else (3, 66001)
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    wanted = softmax_in_numpy(x, 1) if name == "softmax" else x.astype(np.float64).sum(axis=1)
+    np.testing.assert_allclose(run(output, [x], "vulkan")[0], wanted, rtol=1e-5, atol=1e-9 if name == "softmax" else 1e-3)
+
+
+LLVMPIPE = [*VULKAN, "--iree-vulkan-target=llvmpipe"]
+
+
+@pytest.mark.parametrize(("text", "flags", "target"), (
+    (softmax((1, 21001), 1), VULKAN, "vulkan"),
+    (reduction((3, 65001), 1, "addf", "f32", "0.0"), VULKAN, "vulkan"),
+    (reduction((3, 128256), 1, "addf", "f32", "0.0"), LLVMPIPE, "vulkan:llvmpipe"),
+), ids=("softmax", "sum", "a row across a subgroup"))
+def test_silent_twins(tmp_path, text, flags, target):
+    source = tmp_path / "x.mlir"
+    source.write_text(text)
+    assert not fissile.check(source, [target]).findings
+    assert not fissile.compile(source, tmp_path / "x.vmfb", flags).findings
+
+
+def test_what_cannot_be_split_is_a_warning_and_built(tmp_path):
+    source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text(reduction((3, 66001), 1, "divf", "f32", "1.0"))
+    [told] = fissile.compile(source, output, VULKAN).findings
+    assert Path(output).exists() and (told.code, told.severity.value) == ("FIS125", "warning") and "no remedy helps" in str(told.notes)
