@@ -283,7 +283,7 @@ def _stored(value, map_, free, ranges, array) -> np.ndarray:
         raise NotEvaluated(f"an output indexed by {map_}")
     full = np.broadcast_to(value, [n if i in free else 1 for i, n in enumerate(ranges)])
     full = full.reshape([ranges[i] for i in free]).transpose([free.index(i) for i in order])
-    return np.ascontiguousarray(full, array.dtype)
+    return np.array(full, array.dtype, order="C")  # which keeps no dimensions as none
 
 
 def _over_loops(array: np.ndarray, map_, ranges: Sequence[int], fixed: dict[int, int]) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from math import isqrt
+from math import isqrt, prod
 from typing import ClassVar
 
 from iree.compiler import ir
@@ -24,6 +24,8 @@ from .rebuilt_ops import copy_into, element_type
 
 LONG = 4096
 """Steps of one reduction from which on the pass splits it by itself."""
+STILL_LONG = 8 * LONG
+"""Steps from which on a part is split once more."""
 
 _ZERO, _ONE, _ALL, _LEAST, _MOST = "zero", "one", "all bits", "least", "most"
 NEUTRAL = {
@@ -45,8 +47,8 @@ class SplitReductions(Pass):
     ops by index; without it, all with 4096 steps or more.
 
     The same terms, added in another order: in floats the result differs by roundings, and is closer to the exact sum, since P + N / P
-    roundings follow each other instead of N. Integers, minima and maxima are equal in every bit. An op that cannot be split (a dynamic
-    loop, a combination that has no neutral element) is FIS116.
+    roundings follow each other instead of N. Integers, minima and maxima are equal in every bit. A window's loop (a pooling of a whole
+    image) is split as any other. An op that cannot be split (a dynamic loop, a combination that has no neutral element) is FIS116.
     """
 
     name: ClassVar[str] = "fissile-split-reductions"
@@ -67,21 +69,21 @@ class SplitReductions(Pass):
 
 
 def worth_splitting(op: ir.Operation) -> bool:
-    """Whether ``op`` can be split and has a loop of many steps."""
-    return not why_not_split(op) and _longest(op) >= LONG
+    """Whether ``op`` can be split and has many steps."""
+    return not why_not_split(op) and _steps(op) >= LONG
 
 
 def why_not_split(op: ir.Operation) -> str:
     """Why ``op`` cannot be computed in parts; empty where it can."""
     if op.name == SOFTMAX:
-        return "" if _longest(op) > 1 else "its rows are of dynamic size"
+        return "" if _steps(op) > 1 else "its rows are of dynamic size"
     structure = structure_of(op)
     if structure is None:
         return "it has no body"
     if structure.all_parallel:
         return "it does not reduce"
     if _split_loop(op, structure) is None:
-        return "no loop of its sum has a size that is known and an index of its own in every operand"
+        return "no loop of its sum has a size that is known"
     if any(not m.is_projected_permutation for m in structure.maps[-len(op.results):]):
         return "its result is indexed by more than its loops"
     if not all(_combiners(op)):
@@ -97,30 +99,24 @@ def split_reductions(ops: Iterable[ir.Operation]) -> None:
                 split_reductions([part] if not why_not_split(part) else [])
             continue
         with ir.InsertionPoint(op), op.location:
-            _split(op, structure_of(op))
+            made = _split(op, structure_of(op))
+        split_reductions(part for part in made if _steps(part) > STILL_LONG)
 
 
-def _longest(op: ir.Operation) -> int:
+def _steps(op: ir.Operation) -> int:
+    """Steps of all reduction loops for one result, as far as they are known."""
     if op.name == SOFTMAX:
         kind, along = ir.RankedTensorType(op.operands[0].type), ir.IntegerAttr(op.attributes["dimension"]).value
         return 0 if kind.is_dynamic_dim(along) else kind.get_dim_size(along)
     structure = structure_of(op)
-    return loop_extents(op, structure)[_split_loop(op, structure)]
+    return prod(extent or 1 for extent, parallel in zip(loop_extents(op, structure), structure.parallel) if not parallel)
 
 
 def _split_loop(op: ir.Operation, structure: Structure) -> int | None:
-    """The longest reduction loop that is a whole index wherever it indexes an operand; None without one of two steps or more."""
+    """The longest reduction loop whose steps are known; None without one of two steps or more."""
     extents = loop_extents(op, structure)
-    able = [
-        loop for loop, parallel in enumerate(structure.parallel)
-        if not parallel and (extents[loop] or 0) > 1 and not any(_inside(result, loop) for m in structure.maps for result in m.results)
-    ]
+    able = [loop for loop, parallel in enumerate(structure.parallel) if not parallel and (extents[loop] or 0) > 1]
     return max(able, key=lambda loop: extents[loop], default=None)
-
-
-def _inside(expression: ir.AffineExpr, loop: int) -> bool:
-    """Whether ``loop`` is a part of a larger ``expression``."""
-    return not isinstance(expression, ir.AffineDimExpr) and f"d{loop}" in str(expression).replace("(", " ").replace(")", " ").split()
 
 
 def _combiners(op: ir.Operation) -> list[ir.Operation | None]:
@@ -137,40 +133,51 @@ def _combiners(op: ir.Operation) -> list[ir.Operation | None]:
     return found
 
 
-def _split(op: ir.Operation, structure: Structure) -> None:
+def _split(op: ir.Operation, structure: Structure) -> list[ir.Operation]:
+    """Replaces ``op``; returns the ops that add up its parts."""
     loop = _split_loop(op, structure)
     steps, results = loop_extents(op, structure)[loop], len(op.results)
     parts = 1 << (isqrt(steps).bit_length() - 1)
     each, inputs, inits = steps // parts, list(op.operands)[:-results], list(op.operands)[-results:]
     combiners = _combiners(op)
+    made: list[ir.Operation] = []
     if left := steps - parts * each:
         inits = _rest(op, structure, loop, parts * each, left)
+        made.append(inits[0].owner.operation)
     partial = _partial(op, structure, loop, parts, inputs, combiners)
+    made.append(partial[0].owner.operation)
+    partial = [BoundaryOp(value).operation.results[0] for value in partial]
     sofar = list(op.regions[0].blocks[0].arguments)[-results:]
     whole = [_combined(*each_result) for each_result in zip(combiners, sofar, partial, inits, strict=True)]
     for old, new in zip(list(op.results), whole, strict=True):
         old.replace_all_uses_with(new)
     op.erase()
+    return made
 
 
 def _rest(op: ir.Operation, structure: Structure, loop: int, start: int, count: int) -> list[ir.Value]:
     """The op on the last ``count`` steps of ``loop``, which begin at ``start``."""
     operands = [_slice(value, m, loop, start, count) for value, m in zip(op.operands, structure.maps, strict=True)]
     index = ir.AffineMap.get(1, 0, [ir.AffineDimExpr.get(0) + start])
-    return _generic(op, operands, structure.maps, structure.parallel, lambda number: affine.apply(index, [linalg.IndexOp(number).result])
+    behind = _replacing(structure.loops, loop, structure.loops, ir.AffineDimExpr.get(loop) + start)
+    maps = [ir.AffineMap.get(structure.loops, 0, [r if _is_loop(r, loop) else r.compose(behind) for r in m.results])
+            for m in structure.maps]
+    return _generic(op, operands, maps, structure.parallel, lambda number: affine.apply(index, [linalg.IndexOp(number).result])
                     if number == loop else linalg.IndexOp(number).result)
 
 
 def _partial(op: ir.Operation, structure: Structure, loop: int, parts: int, inputs: list[ir.Value],
              combiners: list[ir.Operation]) -> list[ir.Value]:
-    """``parts`` sums for every sum of ``op``, each of every ``parts``-th term, in a last dimension; kept apart by boundaries."""
+    """``parts`` sums for every sum of ``op``, each of every ``parts``-th term, in a last dimension."""
     steps = loop_extents(op, structure)[loop] // parts
     loops, last = structure.loops + 1, ir.AffineDimExpr.get(structure.loops)
     count = len(inputs)
+    # A window's index (d1 * 2 + d5) stays one, of both loops; where the loop is an index by itself, its dimension becomes two.
+    both = _replacing(structure.loops, loop, loops, ir.AffineDimExpr.get(loop) * parts + last)
     maps, operands = [], []
     for value, m in zip(inputs, structure.maps[:count], strict=True):
         at = next((i for i, result in enumerate(m.results) if _is_loop(result, loop)), None)
-        results = list(m.results)
+        results = [r if _is_loop(r, loop) else r.compose(both) for r in m.results]
         if at is not None:
             results.insert(at + 1, last)
             value = _expanded(_slice(value, m, loop, 0, steps * parts), at, steps, parts)
@@ -188,8 +195,7 @@ def _partial(op: ir.Operation, structure: Structure, loop: int, parts: int, inpu
         own = linalg.IndexOp(number).result
         return affine.apply(inside, [own, linalg.IndexOp(structure.loops).result]) if number == loop else own
 
-    summed = _generic(op, operands, maps, (*structure.parallel, True), index)
-    return [BoundaryOp(value).operation.results[0] for value in summed]
+    return _generic(op, operands, maps, (*structure.parallel, True), index)
 
 
 def _combined(combiner: ir.Operation, sofar: ir.Value, parts: ir.Value, init: ir.Value) -> ir.Value:
@@ -224,6 +230,11 @@ def _generic(op: ir.Operation, operands: list[ir.Value], maps: Iterable[ir.Affin
             else:
                 copy_into(inner, values)
     return list(new.operation.results)
+
+
+def _replacing(loops: int, loop: int, dims: int, by: ir.AffineExpr) -> ir.AffineMap:
+    """A map from ``dims`` dimensions to ``loops``, each itself but ``loop``, which is ``by``."""
+    return ir.AffineMap.get(dims, 0, [by if i == loop else ir.AffineDimExpr.get(i) for i in range(loops)])
 
 
 def _is_loop(expression: ir.AffineExpr, loop: int) -> bool:
