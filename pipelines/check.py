@@ -30,14 +30,13 @@ from fissile.target import Target
 
 from . import baseline as baselines
 from .compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
-from .dispatch_check import unrolls
+from .dispatch_check import shares_or_runs_long, unrolls
 from .failures import rejected, suggested
 from .guard import GUARDED_AT, guard, strips_asserts
 from .iree.names import (
     BOUNDARIES_PLACED_AT,
     DISPATCHES_CONFIGURED_AT,
     LOWERING_PIPELINES,
-    RACING_CODEGEN,
     VECTOR_MOVING_BACKENDS,
 )
 from .iree.targets import LAST_SHARED_PHASE, flags_for
@@ -258,11 +257,10 @@ class _Check:
             if self._needs_probe(dispatch, prediction, target):
                 asked[dispatch.identity] = dispatch
             elif self.mode == "auto" and not unrolls(dispatch).elements and (
-                dispatch.codegen in RACING_CODEGEN
+                shares_or_runs_long(dispatch)
                 or dispatch.target.backend in VECTOR_MOVING_BACKENDS and may_misplace(dispatch.inner_module())
             ):
-                # Whole rows for one thread, and no barriers: do threads share what they write, and how long are the rows? A slice:
-                # do vectors begin with it? 0.02 s each, so in this process.
+                # A slice: do vectors begin with it? 0.02 s each, so in this process.
                 results[dispatch.identity] = ProbeResult(probe(dispatch), None, 0.0)
         if asked:
             with ProbePool(self.flags, self.timeout) as pool:

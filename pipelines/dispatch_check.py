@@ -12,6 +12,7 @@ from fissile.passes.analysis.footprint import Allocation, Footprint
 from fissile.passes.analysis.predict import predict
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.analysis.recomputation import Recomputed, recomputed_producers
+from fissile.passes.analysis.serial_loops import longest_sum
 from fissile.passes.analysis.unrolling import VECTORISED, Unrolled, unrolled
 from fissile.passes.analysis.vector_alignment import may_misplace
 from fissile.passes.checks.codegen_failure import check_codegen
@@ -123,7 +124,7 @@ def _cleared(dispatch: Dispatch) -> ProbeResult | None:
     What compiles and computes wrong numbers (races, vectors beside their place) has to be asked for.
     """
     limit = limit_of(dispatch)
-    if limit is None or dispatch.codegen in RACING_CODEGEN:
+    if limit is None or shares_or_runs_long(dispatch):
         return None
     if dispatch.target.backend in VECTOR_MOVING_BACKENDS and may_misplace(dispatch.inner_module()):
         return None
@@ -167,18 +168,26 @@ def unrolls(dispatch: Dispatch) -> Unrolled:
 def computes_wrongly(module: Module, ask: Ask = probe) -> str:
     """Why the numbers of a dispatch would be wrong, or depend on timing; empty where nothing is seen of that. Asked of programs
     that IREE compiles.
-
-    Only SPIR-V's BaseDistribute places no barrier after a fused producer and gives whole rows to threads without vectors (IREE
-    3.13), so nothing else is probed: 0.01 to 0.03 s each.
     """
     for dispatch in dispatches(module.op):
-        if dispatch.target.backend in SPIRV_BACKENDS and dispatch.codegen in RACING_CODEGEN:
+        if shares_or_runs_long(dispatch):
             probed = ask(dispatch)
             if probed.races:
                 return "a dispatch shares workgroup memory without a barrier"
             if probed.iterations > MOST_ITERATIONS:
                 return "one thread of a dispatch runs more loop iterations than every device lets it run"
     return ""
+
+
+def shares_or_runs_long(dispatch: Dispatch) -> bool:
+    """Whether code generation has to be asked about barriers and loops: 0.01 to 0.03 s.
+
+    Only SPIR-V's BaseDistribute places no barrier after a fused producer and gives whole rows to threads without vectors (IREE
+    3.13). Elsewhere a thread's part of a sum is too long only where the sum is.
+    """
+    if dispatch.target.backend not in SPIRV_BACKENDS or unrolls(dispatch).elements:
+        return False
+    return dispatch.codegen in RACING_CODEGEN or longest_sum(read_configured(dispatch)) > MOST_ITERATIONS
 
 
 def predicted_to_exceed(module: Module) -> bool:

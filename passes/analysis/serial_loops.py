@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from iree.compiler import ir
+
+from .tiles import ConfiguredDispatch
+
+
+def longest_sum(dispatch: ConfiguredDispatch) -> int:
+    """Terms of the dispatch's longest sum, as far as they are known: no thread runs more iterations for one."""
+    return max((prod(n for n, sums in zip(op.loops, op.reduction) if sums and isinstance(n, int)) for op in dispatch.ops if op.reduces),
+               default=0)
 
 
 def serial_iterations(function_or_module: ir.Operation) -> int:

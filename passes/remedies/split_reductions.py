@@ -39,7 +39,7 @@ NEUTRAL = {
 @register_pass
 @dataclass(frozen=True)
 class SplitReductions(Pass):
-    """Splits a reduction's longest loop into parts that are computed beside each other, and adds the parts up behind a boundary.
+    """Splits a reduction's longest loop into parts that are computed beside each other, and adds the parts up behind boundaries.
 
     IREE 3.13 gives whole rows to single threads on SPIR-V where it has no other schedule (default Vulkan: always): slow everywhere,
     and wrong where a driver ends a loop (lavapipe, after 65535 iterations). A loop of N steps becomes P sums of N / P steps and one of P, P being the largest power
@@ -144,9 +144,11 @@ def _split(op: ir.Operation, structure: Structure) -> list[ir.Operation]:
     if left := steps - parts * each:
         inits = _rest(op, structure, loop, parts * each, left)
         made.append(inits[0].owner.operation)
+        # Not in the dispatch that adds the parts up: SPIR-V would unroll the rest's odd loop there (lavapipe: 40 s).
+        inits = _apart(inits)
     partial = _partial(op, structure, loop, parts, inputs, combiners)
     made.append(partial[0].owner.operation)
-    partial = [BoundaryOp(value).operation.results[0] for value in partial]
+    partial = _apart(partial)
     sofar = list(op.regions[0].blocks[0].arguments)[-results:]
     whole = [_combined(*each_result) for each_result in zip(combiners, sofar, partial, inits, strict=True)]
     for old, new in zip(list(op.results), whole, strict=True):
@@ -230,6 +232,10 @@ def _generic(op: ir.Operation, operands: list[ir.Value], maps: Iterable[ir.Affin
             else:
                 copy_into(inner, values)
     return list(new.operation.results)
+
+
+def _apart(values: Iterable[ir.Value]) -> list[ir.Value]:
+    return [BoundaryOp(value).operation.results[0] for value in values]
 
 
 def _replacing(loops: int, loop: int, dims: int, by: ir.AffineExpr) -> ir.AffineMap:

@@ -208,6 +208,16 @@ def test_silent_twins(tmp_path, text, flags, target):
     assert not fissile.compile(source, tmp_path / "x.vmfb", flags).findings
 
 
+def test_a_sum_across_a_subgroup_may_be_too_long_as_well(tmp_path):
+    """25 million terms for 64 threads: 390625 for each."""
+    source = tmp_path / "x.mlir"
+    source.write_text(reduction((5000, 5000), 1, "addf", "f32", "0.0").replace("(d0)>", "()>").replace('"parallel"', '"reduction"')
+                      .replace("tensor<5000xf32>", "tensor<f32>"))
+    [told] = fissile.check(source, ["vulkan:llvmpipe"]).findings
+    assert told.code == "FIS125" and " 390625 loop" in told.message
+    assert [f.severity.value for f in fissile.compile(source, tmp_path / "x.vmfb", LLVMPIPE).findings] == ["repaired"]
+
+
 def test_what_cannot_be_split_is_a_warning_and_built(tmp_path):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(reduction((3, 66001), 1, "divf", "f32", "1.0"))

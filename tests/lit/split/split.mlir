@@ -8,11 +8,12 @@
 // CHECK:         %[[LAST:.*]] = tensor.extract_slice %[[X]][0, 50176] [3, 81] [1, 1]
 // CHECK:         %[[LEFT:.*]] = linalg.generic {{.*}} ins(%[[LAST]] : tensor<3x81xf32>) outs(%[[INIT]] : tensor<3xf32>)
 // CHECK:           affine.apply #[[REST]]
+// CHECK:         %[[APART:.*]] = "fissile.boundary"(%[[LEFT]]) : (tensor<3xf32>)
 // CHECK:         tensor.expand_shape {{.*}} into tensor<3x392x128xf32>
 // CHECK:         linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel"]
 // CHECK:           affine.apply #[[EVERY]]
 // CHECK:         %[[PARTS:.*]] = "fissile.boundary"(%{{.*}}) : (tensor<3x128xf32>)
-// CHECK:         linalg.generic {{.*}} ins(%[[PARTS]] : tensor<3x128xf32>) outs(%[[LEFT]] : tensor<3xf32>)
+// CHECK:         linalg.generic {{.*}} ins(%[[PARTS]] : tensor<3x128xf32>) outs(%[[APART]] : tensor<3xf32>)
 // CHECK:           arith.addf
 // CHECK-NEXT:      linalg.yield
 func.func @weighted(%x: tensor<3x50257xf32>, %init: tensor<3xf32>) -> tensor<3xf32> {
