@@ -12,6 +12,7 @@ from iree.compiler.dialects import affine, arith, tensor
 
 from fissile.dialect import BoundaryOp, linalg_ops as linalg, place_of, register
 from fissile.finding import Finding, ordered
+from fissile.passes.analysis.combination import Combination, combination_of
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.analysis.structure import Structure, iterators_attribute, loop_extents, maps_attribute, structure_of
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
@@ -27,14 +28,6 @@ LONG = 4096
 STILL_LONG = 8 * LONG
 """Steps from which on a part is split once more."""
 
-_ZERO, _ONE, _ALL, _LEAST, _MOST = "zero", "one", "all bits", "least", "most"
-NEUTRAL = {
-    "arith.addf": _ZERO, "arith.addi": _ZERO, "arith.ori": _ZERO, "arith.xori": _ZERO, "arith.mulf": _ONE, "arith.muli": _ONE,
-    "arith.andi": _ALL, "arith.maximumf": _LEAST, "arith.maxnumf": _LEAST, "arith.maxsi": _LEAST, "arith.maxui": _ZERO,
-    "arith.minimumf": _MOST, "arith.minnumf": _MOST, "arith.minsi": _MOST, "arith.minui": _ALL,
-}
-"""Ops that combine a sum so far with the next term, and what a part starts from."""
-
 
 @register_pass
 @dataclass(frozen=True)
@@ -42,13 +35,14 @@ class SplitReductions(Pass):
     """Splits a reduction's longest loop into parts that are computed beside each other, and adds the parts up behind boundaries.
 
     IREE 3.13 gives whole rows to single threads on SPIR-V where it has no other schedule (default Vulkan: always): slow everywhere,
-    and wrong where a driver ends a loop (lavapipe, after 65535 iterations). A loop of N steps becomes P sums of N / P steps and one of P, P being the largest power
-    of two below the root of N; what N / P leaves over is added first. A softmax is taken apart before. ``ops`` chooses source
-    ops by index; without it, all with 4096 steps or more.
+    and wrong where a driver ends a loop (lavapipe, after 65535 iterations). A loop of N steps becomes P sums of N / P steps and
+    one of P, P being the largest power of two below the root of N; what N / P leaves over is a sum of its own. A softmax is taken
+    apart before. ``ops`` chooses source ops by index; without it, all with 4096 steps or more.
 
     The same terms, added in another order: in floats the result differs by roundings, and is closer to the exact sum, since P + N / P
-    roundings follow each other instead of N. Integers, minima and maxima are equal in every bit. A window's loop (a pooling of a whole
-    image) is split as any other. An op that cannot be split (a dynamic loop, a combination that has no neutral element) is FIS116.
+    roundings follow each other instead of N. Integers, minima and maxima are equal in every bit, and so is the position of a largest
+    or smallest value, whose parts stay in order (but for rows with a NaN). A window's loop (a pooling of a whole image) is split as
+    any other. An op that cannot be split (a dynamic loop, another combination of its terms) is FIS116.
     """
 
     name: ClassVar[str] = "fissile-split-reductions"
@@ -86,8 +80,8 @@ def why_not_split(op: ir.Operation) -> str:
         return "no loop of its sum has a size that is known"
     if any(not m.is_projected_permutation for m in structure.maps[-len(op.results):]):
         return "its result is indexed by more than its loops"
-    if not all(_combiners(op)):
-        return "its terms are not combined by an op with a neutral element"
+    if combination_of(op) is None:
+        return "its terms are combined in a way that has no parts"
     return ""
 
 
@@ -119,104 +113,91 @@ def _split_loop(op: ir.Operation, structure: Structure) -> int | None:
     return max(able, key=lambda loop: extents[loop], default=None)
 
 
-def _combiners(op: ir.Operation) -> list[ir.Operation | None]:
-    """For each result the op that combines its sum so far with the next term; None where it is another kind of op, or where the
-    sum so far is read anywhere else."""
-    block = op.regions[0].blocks[0]
-    operations = [o.operation for o in block.operations]
-    found = []
-    for yielded, sofar in zip(operations[-1].operands, list(block.arguments)[-len(op.results):], strict=True):
-        users = [use.owner.operation for use in sofar.uses]
-        owner = None if isinstance(yielded.owner, ir.Block) else yielded.owner.operation
-        alone = len(users) == 1 and owner is not None and users[0] == owner and len(list(yielded.uses)) == 1
-        found.append(owner if alone and owner.name in NEUTRAL else None)
-    return found
-
-
 def _split(op: ir.Operation, structure: Structure) -> list[ir.Operation]:
     """Replaces ``op``; returns the ops that add up its parts."""
-    loop = _split_loop(op, structure)
+    loop, combination = _split_loop(op, structure), combination_of(op)
     steps, results = loop_extents(op, structure)[loop], len(op.results)
     parts = 1 << (isqrt(steps).bit_length() - 1)
-    each, inputs, inits = steps // parts, list(op.operands)[:-results], list(op.operands)[-results:]
-    combiners = _combiners(op)
-    made: list[ir.Operation] = []
-    if left := steps - parts * each:
-        inits = _rest(op, structure, loop, parts * each, left)
-        made.append(inits[0].owner.operation)
-        # Not in the dispatch that adds the parts up: SPIR-V would unroll the rest's odd loop there (lavapipe: 40 s).
-        inits = _apart(inits)
-    partial = _partial(op, structure, loop, parts, inputs, combiners)
-    made.append(partial[0].owner.operation)
-    partial = _apart(partial)
-    sofar = list(op.regions[0].blocks[0].arguments)[-results:]
-    whole = [_combined(*each_result) for each_result in zip(combiners, sofar, partial, inits, strict=True)]
+    each = steps // parts
+    start, left, inits = parts * each, steps % parts, list(op.operands)[-results:]
+    summed = _partial(op, structure, loop, parts, combination)
+    made, partial = [summed[0].owner.operation], _apart(summed)
+
+    def with_rest(inits: list[ir.Value]) -> list[ir.Value]:
+        if not left:
+            return inits
+        rest = _rest(op, structure, loop, start, left, inits)
+        made.append(rest[0].owner.operation)
+        return rest
+
+    # The rest is not in one dispatch with the parts' sum: SPIR-V would unroll its odd loop there (lavapipe: 40 s).
+    if combination.in_order:
+        combined = _combined(combination, partial, inits)
+        whole = with_rest(_apart(combined) if left else combined)
+    else:
+        whole = _combined(combination, partial, _apart(with_rest(inits)) if left else inits)
     for old, new in zip(list(op.results), whole, strict=True):
         old.replace_all_uses_with(new)
     op.erase()
     return made
 
 
-def _rest(op: ir.Operation, structure: Structure, loop: int, start: int, count: int) -> list[ir.Value]:
+def _rest(op: ir.Operation, structure: Structure, loop: int, start: int, count: int, inits: list[ir.Value]) -> list[ir.Value]:
     """The op on the last ``count`` steps of ``loop``, which begin at ``start``."""
-    operands = [_slice(value, m, loop, start, count) for value, m in zip(op.operands, structure.maps, strict=True)]
-    index = ir.AffineMap.get(1, 0, [ir.AffineDimExpr.get(0) + start])
-    behind = _replacing(structure.loops, loop, structure.loops, ir.AffineDimExpr.get(loop) + start)
+    operands = [*op.operands][: -len(inits)] + inits
+    operands = [_slice(value, m, loop, start, count) for value, m in zip(operands, structure.maps, strict=True)]
+    step = ir.AffineDimExpr.get(loop)
+    behind = _replacing(structure.loops, loop, structure.loops, step + start)
     maps = [ir.AffineMap.get(structure.loops, 0, [r if _is_loop(r, loop) else r.compose(behind) for r in m.results])
             for m in structure.maps]
-    return _generic(op, operands, maps, structure.parallel, lambda number: affine.apply(index, [linalg.IndexOp(number).result])
-                    if number == loop else linalg.IndexOp(number).result)
+    return _generic(op, operands, maps, structure.parallel, behind)
 
 
-def _partial(op: ir.Operation, structure: Structure, loop: int, parts: int, inputs: list[ir.Value],
-             combiners: list[ir.Operation]) -> list[ir.Value]:
-    """``parts`` sums for every sum of ``op``, each of every ``parts``-th term, in a last dimension."""
+def _partial(op: ir.Operation, structure: Structure, loop: int, parts: int, combination: Combination) -> list[ir.Value]:
+    """``parts`` sums for every sum of ``op``, in a last dimension: of every ``parts``-th term each, so that threads beside each other
+    read elements beside each other, or, where the order counts, of the terms that follow each other."""
     steps = loop_extents(op, structure)[loop] // parts
-    loops, last = structure.loops + 1, ir.AffineDimExpr.get(structure.loops)
-    count = len(inputs)
+    loops, step, part = structure.loops + 1, ir.AffineDimExpr.get(loop), ir.AffineDimExpr.get(structure.loops)
+    wide, both = ((parts, steps), [part, step]) if combination.in_order else ((steps, parts), [step, part])
     # A window's index (d1 * 2 + d5) stays one, of both loops; where the loop is an index by itself, its dimension becomes two.
-    both = _replacing(structure.loops, loop, loops, ir.AffineDimExpr.get(loop) * parts + last)
+    inside = _replacing(structure.loops, loop, loops, both[0] * wide[1] + both[1])
+    count = len(op.operands) - len(op.results)
     maps, operands = [], []
-    for value, m in zip(inputs, structure.maps[:count], strict=True):
+    for value, m in zip(list(op.operands)[:count], structure.maps[:count], strict=True):
         at = next((i for i, result in enumerate(m.results) if _is_loop(result, loop)), None)
-        results = [r if _is_loop(r, loop) else r.compose(both) for r in m.results]
+        results = [[r] if i == at else [r.compose(inside)] for i, r in enumerate(m.results)]
         if at is not None:
-            results.insert(at + 1, last)
-            value = _expanded(_slice(value, m, loop, 0, steps * parts), at, steps, parts)
-        maps.append(ir.AffineMap.get(loops, 0, results))
+            results[at] = both
+            value = _expanded(_slice(value, m, loop, 0, steps * parts), at, *wide)
+        maps.append(ir.AffineMap.get(loops, 0, [r for some in results for r in some]))
         operands.append(value)
-    for result, m, combiner in zip(op.results, structure.maps[count:], combiners, strict=True):
-        kind = ir.RankedTensorType(result.type)
-        sizes = sizes_of(list(op.operands)[count + result.result_number])
-        empty = tensor.EmptyOp([*sizes, parts], kind.element_type).result
-        operands.append(linalg.fill(_neutral(combiner), outs=[empty]))
-        maps.append(ir.AffineMap.get(loops, 0, [*m.results, last]))
-    inside = ir.AffineMap.get(2, 0, [ir.AffineDimExpr.get(0) * parts + ir.AffineDimExpr.get(1)])
-
-    def index(number: int) -> ir.Value:
-        own = linalg.IndexOp(number).result
-        return affine.apply(inside, [own, linalg.IndexOp(structure.loops).result]) if number == loop else own
-
-    return _generic(op, operands, maps, (*structure.parallel, True), index)
+    for init, m, neutral in zip(list(op.operands)[count:], structure.maps[count:], combination.neutral, strict=True):
+        element = element_type(init.type)
+        empty = tensor.EmptyOp([*sizes_of(init), parts], element).result
+        operands.append(linalg.fill(arith.constant(element, neutral), outs=[empty]))
+        maps.append(ir.AffineMap.get(loops, 0, [*m.results, part]))
+    return _generic(op, operands, maps, (*structure.parallel, True), inside)
 
 
-def _combined(combiner: ir.Operation, sofar: ir.Value, parts: ir.Value, init: ir.Value) -> ir.Value:
-    """``parts`` along their last dimension and ``init``, put together by ``combiner``, whose operand ``sofar`` is the sum so far."""
-    rank = ir.RankedTensorType(init.type).rank
+def _combined(combination: Combination, parts: list[ir.Value], inits: list[ir.Value]) -> list[ir.Value]:
+    """``parts`` along their last dimension, and ``inits``."""
+    rank = ir.RankedTensorType(inits[0].type).rank
     row = ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(i) for i in range(rank)])
-    new = linalg.GenericOp([init.type], [parts], [init], maps_attribute([ir.AffineMap.get_identity(rank + 1), row]),
-                           iterators_attribute([True] * rank + [False]))
-    block = new.regions[0].blocks.append(*[element_type(init.type)] * 2)
+    maps = [*[ir.AffineMap.get_identity(rank + 1)] * len(parts), *[row] * len(inits)]
+    new = linalg.GenericOp([v.type for v in inits], parts, inits, maps_attribute(maps), iterators_attribute([True] * rank + [False]))
+    block = new.regions[0].blocks.append(*[element_type(v.type) for v in (*parts, *inits)])
     with ir.InsertionPoint(block):
-        values = {operand: block.arguments[int(operand == sofar)] for operand in combiner.operands}
-        copy_into(combiner, values)
-        linalg.YieldOp([values[combiner.results[0]]])
-    return new.operation.results[0]
+        values = dict(zip((*combination.terms, *combination.sofar), block.arguments, strict=True))
+        for op in combination.ops:
+            copy_into(op, values)
+        yielded = combination.sofar[0].owner.operations[len(combination.sofar[0].owner.operations) - 1].operation
+        linalg.YieldOp([values[v] for v in yielded.operands])
+    return list(new.operation.results)
 
 
 def _generic(op: ir.Operation, operands: list[ir.Value], maps: Iterable[ir.AffineMap], parallel: Iterable[bool],
-             index: Callable[[int], ir.Value]) -> list[ir.Value]:
-    """``op`` with its body on other operands; ``index`` makes what stands for its `linalg.index` of a loop."""
+             index: ir.AffineMap) -> list[ir.Value]:
+    """``op`` with its body on other operands; ``index`` computes the indices of its loops from those of the new ones."""
     results = len(op.results)
     new = linalg.GenericOp([v.type for v in operands[-results:]], operands[:-results], operands[-results:], maps_attribute(list(maps)),
                            iterators_attribute(list(parallel)))
@@ -228,7 +209,9 @@ def _generic(op: ir.Operation, operands: list[ir.Value], maps: Iterable[ir.Affin
             if inner.name == "linalg.yield":
                 linalg.YieldOp([values.get(v, v) for v in inner.operands])
             elif inner.name == "linalg.index":
-                values[inner.results[0]] = index(ir.IntegerAttr(inner.attributes["dim"]).value)
+                one = index.results[ir.IntegerAttr(inner.attributes["dim"]).value]
+                loops = [linalg.IndexOp(i).result for i in range(index.n_dims)]
+                values[inner.results[0]] = affine.apply(ir.AffineMap.get(index.n_dims, 0, [one]), loops)
             else:
                 copy_into(inner, values)
     return list(new.operation.results)
@@ -270,17 +253,6 @@ def _expanded(value: ir.Value, at: int, outer: int, inner: int) -> ir.Value:
     groups = [[i] if i < at else [i, i + 1] if i == at else [i + 1] for i in range(kind.rank)]
     return tensor.expand_shape(ir.RankedTensorType.get(static, kind.element_type), value, groups,
                                [size for size in wide if isinstance(size, ir.Value)], static)
-
-
-def _neutral(combiner: ir.Operation) -> ir.Value:
-    """What ``combiner`` leaves every term as it is with."""
-    kind, which = combiner.results[0].type, NEUTRAL[combiner.name]
-    if isinstance(kind, ir.FloatType):
-        value = {_ZERO: -0.0, _ONE: 1.0, _LEAST: float("-inf"), _MOST: float("inf")}[which]
-        return arith.constant(kind, value)
-    width = ir.IntegerType(kind).width
-    value = {_ZERO: 0, _ONE: 1, _ALL: -1, _LEAST: -(1 << (width - 1)), _MOST: (1 << (width - 1)) - 1}[which]
-    return arith.constant(kind, value)
 
 
 def _refusal(op: ir.Operation, why: str) -> Finding:

@@ -99,6 +99,57 @@ def test_any_softmax(tmp_path_factory, shape):
     np.testing.assert_allclose(run(path, [x])[0], softmax_in_numpy(x, dimension), rtol=1e-5)
 
 
+def extreme(shape, element: str, compare: str, value: str = "select", swapped: bool = False) -> str:
+    """The largest or smallest value of each row and its position; the first or the last of equal ones, as ``compare`` says."""
+    rows, columns = shape
+    cmp = f"arith.{'cmpf' if element == 'f32' else 'cmpi'} {compare}, "
+    start = {"f32": {"g": "0xFF800000", "l": "0x7F800000"}, "i32": {"g": "-2147483648", "l": "2147483647"}}
+    greater = ("g" in compare) != swapped
+    chosen = {"select": f"arith.select %c, %in, %most : {element}", "op": f"arith.{value} %in, %most : {element}"}
+    return f"""
+func.func @main(%x: tensor<{rows}x{columns}x{element}>) -> (tensor<{rows}x{element}>, tensor<{rows}xi32>) {{
+  %least = arith.constant {start[element]["g" if greater else "l"]} : {element}
+  %zero = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<{rows}x{element}>
+  %g = tensor.empty() : tensor<{rows}xi32>
+  %f = linalg.fill ins(%least : {element}) outs(%e : tensor<{rows}x{element}>) -> tensor<{rows}x{element}>
+  %h = linalg.fill ins(%zero : i32) outs(%g : tensor<{rows}xi32>) -> tensor<{rows}xi32>
+  %r:2 = linalg.generic {{indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0)>],
+                         iterator_types = ["parallel", "reduction"]}}
+      ins(%x : tensor<{rows}x{columns}x{element}>) outs(%f, %h : tensor<{rows}x{element}>, tensor<{rows}xi32>) {{
+  ^bb0(%in: {element}, %most: {element}, %at: i32):
+    %i = linalg.index 1 : index
+    %j = arith.index_cast %i : index to i32
+    %c = {cmp}{"%most, %in" if swapped else "%in, %most"} : {element}
+    %s = {chosen["select" if value == "select" else "op"]}
+    %t = arith.select %c, %j, %at : i32
+    linalg.yield %s, %t : {element}, i32
+  }} -> (tensor<{rows}x{element}>, tensor<{rows}xi32>)
+  return %r#0, %r#1 : tensor<{rows}x{element}>, tensor<{rows}xi32>
+}}
+"""
+
+
+@pytest.mark.parametrize(("element", "compare", "value", "swapped"), (
+    ("f32", "ogt", "select", False), ("f32", "oge", "select", False), ("f32", "olt", "minimumf", False), ("f32", "ogt", "maximumf", False),
+    ("f32", "olt", "select", True), ("i32", "sgt", "maxsi", False), ("i32", "sle", "select", False), ("i32", "sge", "select", True),
+))
+@pytest.mark.parametrize("columns", (2, 300, 1027))
+def test_positions_of_extremes(tmp_path, columns, element, compare, value, swapped):
+    """Of equal values the first or the last, as the whole row would have it: parts and rest stay in order."""
+    changed = build(extreme((5, columns), element, compare, value, swapped), tmp_path / "x.vmfb",
+                    "fissile-split-reductions{ops=2},fissile-lower-boundaries")
+    assert changed.count("linalg.generic") >= (2 if columns > 2 else 1)
+    x = np.random.default_rng(0).integers(-4, 5, (5, columns)).astype(np.float32 if element == "f32" else np.int32)
+    x[4] = 2  # all are equal
+    last = "e" in compare
+    positions = np.argmax if ("g" in compare) != swapped else np.argmin
+    wanted = columns - 1 - positions(x[:, ::-1], axis=1) if last else positions(x, axis=1)
+    values, found = run(tmp_path / "x.vmfb", [x])
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(values, x[np.arange(5), wanted])
+
+
 POOL = """
 func.func @main(%x: tensor<1x{h}x{w}x3xf32>) -> tensor<1x{oh}x{ow}x3xf32> {{
   %z = arith.constant {start} : f32
@@ -163,6 +214,7 @@ LONG = {  # the program, and how long its row is
     "softmax": (softmax((1, 22001), 1), 3 * 22001),
     "sum": (reduction((3, 66001), 1, "addf", "f32", "0.0"), 66001),
     "pooling": (pool(257, 259, 257, 259), 257 * 259),
+    "position": (extreme((3, 70001), "f32", "ogt"), 70001),
 }
 
 
@@ -186,11 +238,11 @@ def test_the_row_is_right_on_the_device(tmp_path, name):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(LONG[name][0])
     assert fissile.compile(source, output, VULKAN).output
-    shape = {"softmax": (1, 22001), "sum": (3, 66001), "pooling": (1, 257, 259, 3)}[name]
+    shape = {"softmax": (1, 22001), "sum": (3, 66001), "pooling": (1, 257, 259, 3), "position": (3, 70001)}[name]
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
     wanted = {"softmax": lambda: softmax_in_numpy(x, 1), "sum": lambda: x.astype(np.float64).sum(axis=1),
-              "pooling": lambda: x.astype(np.float64).sum(axis=(1, 2), keepdims=True)}[name]()
-    np.testing.assert_allclose(run(output, [x], "vulkan")[0], wanted, rtol=1e-5, atol=1e-9 if name == "softmax" else 1e-3)
+              "pooling": lambda: x.astype(np.float64).sum(axis=(1, 2), keepdims=True), "position": lambda: x.argmax(axis=1)}[name]()
+    np.testing.assert_allclose(run(output, [x], "vulkan")[-1], wanted, rtol=1e-5, atol=1e-9 if name == "softmax" else 1e-3)
 
 
 LLVMPIPE = [*VULKAN, "--iree-vulkan-target=llvmpipe"]
