@@ -80,8 +80,11 @@ def why_not_split(op: ir.Operation) -> str:
         return "no loop of its sum has a size that is known"
     if any(not m.is_projected_permutation for m in structure.maps[-len(op.results):]):
         return "its result is indexed by more than its loops"
-    if combination_of(op) is None:
+    combination = combination_of(op)
+    if combination is None:
         return "its terms are combined in a way that has no parts"
+    if combination.in_order and structure.parallel.count(False) > 1:
+        return "the order of its terms is that of several loops"
     return ""
 
 
@@ -148,7 +151,7 @@ def _rest(op: ir.Operation, structure: Structure, loop: int, start: int, count: 
     operands = [_slice(value, m, loop, start, count) for value, m in zip(operands, structure.maps, strict=True)]
     step = ir.AffineDimExpr.get(loop)
     behind = _replacing(structure.loops, loop, structure.loops, step + start)
-    maps = [ir.AffineMap.get(structure.loops, 0, [r if _is_loop(r, loop) else r.compose(behind) for r in m.results])
+    maps = [ir.AffineMap.get(structure.loops, 0, [r if i == _dimension(m, loop) else r.compose(behind) for i, r in enumerate(m.results)])
             for m in structure.maps]
     return _generic(op, operands, maps, structure.parallel, behind)
 
@@ -164,7 +167,7 @@ def _partial(op: ir.Operation, structure: Structure, loop: int, parts: int, comb
     count = len(op.operands) - len(op.results)
     maps, operands = [], []
     for value, m in zip(list(op.operands)[:count], structure.maps[:count], strict=True):
-        at = next((i for i, result in enumerate(m.results) if _is_loop(result, loop)), None)
+        at = _dimension(m, loop)
         results = [[r] if i == at else [r.compose(inside)] for i, r in enumerate(m.results)]
         if at is not None:
             results[at] = both
@@ -226,13 +229,14 @@ def _replacing(loops: int, loop: int, dims: int, by: ir.AffineExpr) -> ir.Affine
     return ir.AffineMap.get(dims, 0, [by if i == loop else ir.AffineDimExpr.get(i) for i in range(loops)])
 
 
-def _is_loop(expression: ir.AffineExpr, loop: int) -> bool:
-    return isinstance(expression, ir.AffineDimExpr) and expression.position == loop
+def _dimension(m: ir.AffineMap, loop: int) -> int | None:
+    """The first dimension that ``loop`` by itself indexes."""
+    return next((i for i, r in enumerate(m.results) if isinstance(r, ir.AffineDimExpr) and r.position == loop), None)
 
 
 def _slice(value: ir.Value, m: ir.AffineMap, loop: int, start: int, count: int) -> ir.Value:
-    """``count`` indices from ``start`` of the dimension that ``loop`` indexes; ``value`` itself where it has none, or all of them."""
-    at = next((i for i, result in enumerate(m.results) if _is_loop(result, loop)), None)
+    """``count`` indices from ``start`` of `_dimension`; ``value`` itself where it has none, or all of them."""
+    at = _dimension(m, loop)
     if at is None or sizes_of(value)[at] == count:
         return value
     kind = ir.RankedTensorType(value.type)

@@ -11,6 +11,7 @@ import fissile
 from built import build, run
 from fissile.passes.analysis.serial_loops import serial_iterations
 from fissile.passes.checks.serial_loops import MOST_ITERATIONS
+from fissile.passes.definition import PassFailed
 from fissile.pipelines.numerics import runtimes
 from iree.compiler import ir
 
@@ -148,6 +149,35 @@ def test_positions_of_extremes(tmp_path, columns, element, compare, value, swapp
     values, found = run(tmp_path / "x.vmfb", [x])
     np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(values, x[np.arange(5), wanted])
+
+
+TRACE = """
+func.func @main(%x: tensor<{n}x{n}xf32>) -> tensor<f32> {{
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<f32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<f32>) -> tensor<f32>
+  %r = linalg.generic {{indexing_maps = [affine_map<(d0) -> (d0, d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}}
+      ins(%x : tensor<{n}x{n}xf32>) outs(%f : tensor<f32>) {{
+  ^bb0(%in: f32, %sum: f32):
+    %s = arith.addf %sum, %in : f32
+    linalg.yield %s : f32
+  }} -> tensor<f32>
+  return %r : tensor<f32>
+}}
+"""
+
+
+def test_a_loop_that_indexes_one_operand_twice(tmp_path):
+    build(TRACE.format(n=103), tmp_path / "x.vmfb", "fissile-split-reductions{ops=1},fissile-lower-boundaries")
+    x = np.random.default_rng(0).standard_normal((103, 103)).astype(np.float32)
+    np.testing.assert_allclose(run(tmp_path / "x.vmfb", [x])[0], np.trace(x.astype(np.float64)), rtol=1e-5)
+
+
+def test_a_position_in_several_loops_stays_whole(tmp_path):
+    text = extreme((5, 300), "f32", "ogt").replace("(d0)>", "()>").replace('"parallel"', '"reduction"')
+    text = text.replace("tensor<5xf32>", "tensor<f32>").replace("tensor<5xi32>", "tensor<i32>")
+    with pytest.raises(PassFailed, match="the order of its terms is that of several loops"):
+        build(text, tmp_path / "x.vmfb", "fissile-split-reductions{ops=2}")
 
 
 POOL = """
