@@ -20,7 +20,8 @@ def check_serial_loops(dispatch: Dispatch, iterations: int, ops: Sequence[Source
         return None
     return Finding(
         "FIS125",
-        f"one thread of the dispatch runs {iterations} loop iterations; lavapipe ends them after {MOST_ITERATIONS}, and the numbers are wrong",
+        f"one thread of the dispatch runs {iterations} loop iterations: slow, and wrong on a device that ends them "
+        f"(lavapipe, after {MOST_ITERATIONS})",
         severity=Severity.WARNING,
         subject=dispatch.name,
         target=dispatch.target.name,
