@@ -34,6 +34,7 @@ from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, RECOMPUT
 from .mending import Mender
 from .probe import Probed, probe
 from .probe_pool import ProbePool, Tell
+from .repair_told import BUILT_BY_STOCK
 from .session import Module, PhaseFailed, phase_index
 from .trimming import find_borders, trim_from_now_on
 
@@ -105,11 +106,13 @@ class GuardedCompile:
         except PhaseFailed as failure:
             borders = [suggested(f, "`fissile compile` applies it") for f in find_borders(self._run, failure)]
             return self._run.report(borders or [rejected(failure)])
-        command = "iree-compile " + shlex.join([*self._run.request.flags, "reduced.mlir", "-o", "/dev/null"])
+        silent = reduced.finding.code in BUILT_BY_STOCK
+        compiler = "fissile compile --repair=suggest " if silent else "iree-compile "
+        command = compiler + shlex.join([*self._run.request.flags, "reduced.mlir", "-o", "/dev/null"])
         head = f"// {reduced.finding.code}: {reduced.finding.message}\n// shown by: {command}\n"
         self._run.output.write_text(head + reduced.text + "\n")
         self._run.facts.update(kept=reduced.kept, of=reduced.of)
-        told = reduced.finding.with_(severity=Severity.NOTE, places=(), notes=(f"shown on stock IREE by: {command}",))
+        told = reduced.finding.with_(severity=Severity.NOTE, places=(), notes=(f"{'IREE says nothing of it; shown' if silent else 'shown on stock IREE'} by: {command}",))
         return self._run.report([told], written=True)
 
     def _emit_mlir(self) -> None:

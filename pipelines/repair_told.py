@@ -28,6 +28,9 @@ _DONE = {
 _TO_DO = {"kept": "keep", "computed": "compute", "accumulated": "accumulate", "gave": "give", "extended": "extend", "read": "read",
           "added": "add"}
 
+BUILT_BY_STOCK = ("FIS109", "FIS111", "FIS112", "FIS125")
+"""What IREE says nothing of: it compiles for long, or computes wrong numbers."""
+
 
 class RepairTold:
     """Words for the repairs of one module, whose ``ops`` and ``graph`` are those that the edits name."""
@@ -53,7 +56,7 @@ class RepairTold:
             if tried
             else "no remedy applies: the dispatch has no producer that could be cut off or folded"
         )
-        severity = Severity.WARNING if finding.code in ("FIS109", "FIS111", "FIS112", "FIS125") else finding.severity
+        severity = Severity.WARNING if finding.code in BUILT_BY_STOCK else finding.severity
         return finding.with_(severity=severity, notes=(*finding.notes, note))
 
     def tuned(self, finding: Finding, tags: Sequence[int], before: Diagnosis, after: Diagnosis) -> Finding:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from small_programs import ADD, TARGETS, quantised_conv
+from test_split_reductions import softmax
 
 BIN = Path(sys.executable).parent
 
@@ -25,6 +26,18 @@ def test_the_reduced_program_fails_alike_on_stock_iree(tmp_path):
     assert stock.returncode == 1 and "bytes of shared memory; exceeded" in stock.stderr
     said = reduced.read_text().split("needs ")[1].split(" bytes")[0]
     assert f"uses {said} bytes" in stock.stderr, "the number in its first line is IREE's"
+
+
+def test_what_iree_says_nothing_of_is_shown_by_fissile(tmp_path):
+    source, reduced = tmp_path / "in.mlir", tmp_path / "reduced.mlir"
+    source.write_text(softmax((1, 22001), 1))
+    done = run("fissile", "reduce", *TARGETS["vulkan"], source, "-o", reduced)
+    assert done.returncode == 0 and "IREE says nothing of it" in done.stderr
+    command = reduced.read_text().splitlines()[1].removeprefix("// shown by: ").split()
+    assert command[:3] == ["fissile", "compile", "--repair=suggest"]
+    shown = run("fissile", *command[1:-3], reduced, "-o", tmp_path / "x.vmfb")
+    assert shown.returncode == 1 and "error[FIS125]" in shown.stderr
+    assert run("iree-compile", *TARGETS["vulkan"], reduced, "-o", "/dev/null").returncode == 0
 
 
 def test_a_healthy_program_has_nothing_to_reduce(tmp_path):
