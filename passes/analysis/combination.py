@@ -92,7 +92,7 @@ def _with_position(ops: tuple[ir.Operation, ...], sofar: tuple[ir.Value, ...], y
     unsigned = compare.name == "arith.cmpi" and predicate in _UNSIGNED
     neutral = _number((_ZERO if unsigned else _LEAST) if greater else (_ALL if unsigned else _MOST), value.type)
     if kept is not None and kept.name in NEUTRAL:
-        same = set(map(_key, kept.operands)) == {_key(term), _key(value)} and _number(NEUTRAL[kept.name], value.type) == neutral
+        same = set(kept.operands) == {term, value} and _number(NEUTRAL[kept.name], value.type) == neutral
     else:
         same = _chosen(yielded[0], compare, value) == (term, if_so)
     return Combination(ops, (term, other), sofar, (neutral, 0), True) if same else None
@@ -106,10 +106,6 @@ def _chosen(value: ir.Value, compare: ir.Operation, before: ir.Value) -> tuple[i
     if op.operands[2] == before:
         return op.operands[1], True
     return (op.operands[2], False) if op.operands[1] == before else None
-
-
-def _key(value: ir.Value) -> int:
-    return hash(value)
 
 
 def _number(which: str, kind: ir.Type) -> int | float:
