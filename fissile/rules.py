@@ -257,6 +257,14 @@ _rule(
     repaired="the sum of 256 sums, of every 256th value each",
 )
 _rule(
+    "FIS126", "host-float", "a float of less than 32 bits is kept on the host, which IREE's VM has no type for",
+    "A scalar f16, bf16 or 8-bit float stands outside of every dispatch, and IREE stops at the end (`failed to legalize operation "
+    "'util.initializer'`), on every target: an fp16 network whose pooling pads with -3.4e38, for example.",
+    "MLIR folds no cast of a constant that rounds or overflows; IREE 3.13 hoists it into a global, and the VM has 32 bits and more.",
+    "fissile does the cast and puts the constant where it is used (`fissile-fold-host-floats`); no number changes.",
+    example="arith.truncf %c : f32 to f16 of -3.40282347E+38, padding a tensor", repaired="arith.constant 0xFC00 : f16",
+)
+_rule(
     "FIS150", "baseline-grown", "a dispatch needs more on-chip memory than the baseline says",
     "`fissile check --baseline FILE` compares the bytes of every dispatch with those that were recorded, and one grew.",
     "A change of the model, of the target or of IREE fused or tiled it in another way.",

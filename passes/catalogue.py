@@ -23,6 +23,7 @@ BUILT_IN: dict[str, str] = {
     "fissile-decompose-movement": "fissile.passes.remedies.decompose_movement",
     "fissile-decompose-softmax": "fissile.passes.remedies.decompose_softmax",
     "fissile-extend-operands": "fissile.passes.remedies.extend_operands",
+    "fissile-fold-host-floats": "fissile.passes.remedies.fold_host_floats",
     "fissile-fold-producers": "fissile.passes.remedies.fold_producers",
     "fissile-grow-storage": "fissile.passes.remedies.grow_storage",
     "fissile-lower-boundaries": "fissile.passes.remedies.lower_boundaries",

@@ -29,6 +29,7 @@ from fissile.report import Report
 from fissile.target import Target
 
 from . import baseline as baselines
+from . import host_floats
 from .compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from .dispatch_check import shares_or_runs_long, unrolls
 from .failures import rejected, suggested
@@ -226,12 +227,12 @@ class _Check:
         except PhaseFailed as failed:
             failure = failed
         if failure is None:
-            return module, []
+            return module, host_floats.told(module)
         module = _resumed(itinerary.session, shared)
         borders = itinerary.with_stop(TRIM).advance(module, BOUNDARIES_PLACED_AT)
         if not borders or not module.is_valid():
             raise failure
-        return module, [suggested(border, "`fissile compile` applies it") for border in borders]
+        return module, [*(suggested(border, "`fissile compile` applies it") for border in borders), *host_floats.told(module)]
 
     def _refusal(self, flags: Sequence[str], shared: Path, phase: str) -> PhaseFailed | None:
         """What IREE says on the way to ``phase`` with its verifier on; None where it takes ``shared`` all the same."""

@@ -19,6 +19,7 @@ from fissile.report import Report
 
 from .dispatch_check import Ask
 from .guard import GUARDED_AT, guard, strips_asserts
+from .host_floats import fold
 from .iree.names import (
     BOUNDARIES_PLACED_AT,
     DEVICES_ASSIGNED_AT,
@@ -171,6 +172,8 @@ class CompileRun:
         stops += [self._pipeline_stop(phase, pipeline) for phase, pipeline in request.pipelines_after]
         stops += [Stop(phase, "lower-dialect", lower_dialect(pipeline)) for phase, pipeline in DIALECT_LOWERINGS]
         stops.append(Stop(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
+        if request.repair != "off":
+            stops.append(fold(request.repair))
         return stops
 
     def _pipeline_stop(self, phase: str, pipeline: str) -> Stop:
