@@ -29,13 +29,15 @@ CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, SPLIT, EXTEND, WIDEN, CONFIGURE
     ExtendOperands.name, WidenAccumulators.name, SetLowering.name, FoldProducers.name, ReadByElement.name,
 )
 REMEDIES = (CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, SPLIT, EXTEND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
+FLAT = "flat"
+"""The detail of a BY_ELEMENT whose loops become one."""
 
 
 @dataclass(frozen=True, order=True)
 class Edit:
     """One remedy, by its pass's name, on one source op, by its index in the module.
 
-    ``detail`` is the lowering configuration for CONFIGURE, as IREE spells it; empty for the others.
+    ``detail`` is the lowering configuration for CONFIGURE, as IREE spells it, and may be FLAT for BY_ELEMENT; empty for the others.
     """
 
     remedy: str
@@ -73,7 +75,9 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
         split_reductions(by_remedy[SPLIT])
         extend_operands(by_remedy[EXTEND])
         widen_accumulators(by_remedy[WIDEN])
-        read_by_element(by_remedy[BY_ELEMENT])
+        for edit in chosen:
+            if edit.remedy == BY_ELEMENT:
+                read_by_element([known[edit.op]], edit.detail == FLAT)
         fold_producers(by_remedy[FOLD])
         LowerBoundaries().run(module.op, lambda finding: None)
 
@@ -84,7 +88,7 @@ def passes_of(wanted: Iterable[Edit]) -> tuple[str, ...]:
     calls = sorted({(REMEDIES.index(e.remedy), e.detail) for e in chosen})
     return tuple(
         f"{REMEDIES[rank]}{{ops={','.join(str(e.op) for e in chosen if (e.remedy, e.detail) == (REMEDIES[rank], detail))}"
-        + (f" info='{detail}'}}" if detail else "}")
+        + (f" info='{detail}'}}" if REMEDIES[rank] == CONFIGURE else f" {detail}=true}}" if detail else "}")
         for rank, detail in calls
     )
 

@@ -19,7 +19,7 @@ from fissile.passes.checks.recomputation import check_recomputation, worth_cutti
 from fissile.passes.remedies.decompose_attention import why_not_decomposed
 from fissile.passes.remedies.decompose_movement import why_not_moved
 from fissile.passes.remedies.extend_operands import why_not_extended
-from fissile.passes.remedies.read_by_element import why_not_by_element
+from fissile.passes.remedies.read_by_element import why_not_by_element, why_not_flat
 from fissile.passes.remedies.set_lowering import SERIAL_OPS
 from fissile.passes.remedies.split_reductions import worth_splitting
 from fissile.passes.remedies.widen_accumulators import why_not
@@ -29,7 +29,22 @@ from fissile.quantity import Bytes
 
 from .cut_search import Candidate, translate, trial_sets
 from .dispatch_check import CheckedDispatch, DispatchChecker
-from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXTEND, FOLD, MOVEMENT_APART, SPLIT, WIDEN, Edit, apply_edits, edits
+from .edits import (
+    ATTENTION_APART,
+    BY_ELEMENT,
+    CONFIGURE,
+    CUT,
+    DECOMPOSE,
+    EXTEND,
+    FLAT,
+    FOLD,
+    MOVEMENT_APART,
+    SPLIT,
+    WIDEN,
+    Edit,
+    apply_edits,
+    edits,
+)
 from .iree.lowerings import one_thread_per_row, tile_and_fuse
 from .iree.names import CONFIGURABLE_BACKENDS, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT, RACING_CODEGEN
 from .itinerary import Itinerary
@@ -257,6 +272,9 @@ class Repairer:
         if failing.finding.code == "FIS125":
             if split := edits(SPLIT, (tag for tag in tags if worth_splitting(self._graph.ops[tag]))):
                 yield split
+            flat = [tag for tag in tags if not why_not_flat(self._graph.ops[tag]) and not structure_of(self._graph.ops[tag]).all_parallel]
+            if flat:
+                yield tuple(Edit(BY_ELEMENT, tag, FLAT) for tag in flat)
         if failing.unrolled:
             yield edits(CUT, failing.unrolled)
         for chosen in trial_sets(candidates, self._excess(failing), endless):
