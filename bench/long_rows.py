@@ -9,8 +9,8 @@ Names say the root, the element type it reads and the row's length: ``softmax_i8
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
+from bench.program_files import write_programs
 from bench.recomputing_forms import dequantise
 
 LENGTHS = (50257, 128256, 300001)
@@ -57,6 +57,17 @@ def image_mean(size: int) -> str:
 """)
 
 
+def odd_convolution(channels: int, filters: int, size: int) -> str:
+    """3x3 in NCHW layout, with a result of odd size: default Vulkan computes it 64 times over (`whole_conv`)."""
+    image, kernel = f"tensor<1x{channels}x{size + 2}x{size + 2}xf32>", f"tensor<{filters}x{channels}x3x3xf32>"
+    result = f"tensor<1x{filters}x{size}x{size}xf32>"
+    return _function("f32", (1, channels, size + 2, size + 2), result, f"""  %e = tensor.empty() : {result}
+  %f = linalg.fill ins(%zero : f32) outs(%e : {result}) -> {result}
+  %r = linalg.conv_2d_nchw_fchw {{dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}}
+      ins(%xd, %w : {image}, {kernel}) outs(%f : {result}) -> {result}
+""", f", %w: {kernel}")
+
+
 def _function(element: str, shape: tuple[int, ...], result: str, body: str, more: str = "") -> str:
     """``body`` computes %r from %xd, the argument in f32."""
     given = "x".join(map(str, shape))
@@ -77,6 +88,7 @@ def programs() -> dict[str, str]:
     made = {f"image_mean_f32_{size * size}": image_mean(size) for size in (257, 300)}
     made |= {f"product_f32_{length}": product(rows, length, columns) for rows, length, columns in
              ((1, 131072, 1), (1, 300001, 8), (3, 100003, 5), (4, 300000, 4))}
+    made["whole_conv_f32_1440"] = odd_convolution(160, 320, 7)
     for element in ("f32", "i8"):
         for length in LENGTHS:
             made[f"softmax_{element}_{length}"] = softmax(element, length)
@@ -84,16 +96,5 @@ def programs() -> dict[str, str]:
     return made
 
 
-def main() -> int:
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-        print(__doc__)
-        return 2
-    folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in programs().items():
-        (folder / f"{name}.mlir").write_text(text)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_programs(__doc__, programs()))

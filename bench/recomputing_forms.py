@@ -9,7 +9,8 @@ Names say the root, how often it evaluates each element of its producer, and the
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+
+from bench.program_files import write_programs
 
 SIZES = {"tiny": (6, 8), "mini": (14, 16), "small": (28, 32), "large": (112, 128)}
 """Output rows and channels."""
@@ -75,16 +76,5 @@ def programs() -> dict[str, str]:
     return made
 
 
-def main() -> int:
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-        print(__doc__)
-        return 2
-    folder = Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in programs().items():
-        (folder / f"{name}.mlir").write_text(text)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_programs(__doc__, programs()))

@@ -133,7 +133,7 @@ def _split(op: ir.Operation, structure: Structure) -> list[ir.Operation]:
         made.append(rest[0].owner.operation)
         return rest
 
-    # The rest is not in one dispatch with the parts' sum: SPIR-V would unroll its odd loop there (lavapipe: 40 s).
+    # The rest is not in one dispatch with the parts' sum: SPIR-V would unroll its odd loop there, long for a driver.
     if combination.in_order:
         combined = _combined(combination, partial, inits)
         whole = with_rest(_apart(combined) if left else combined)

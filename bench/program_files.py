@@ -1,0 +1,22 @@
+"""The command line of a module that only writes programs: `python -m bench.NAME FOLDER`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def write_programs(manual: str, programs: Mapping[str, str]) -> int:
+    """Writes name -> MLIR text into the folder that the command line names, made where it is missing; the exit status.
+
+    Prints ``manual`` and answers 2 where no folder is named.
+    """
+    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
+        print(manual)
+        return 2
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in programs.items():
+        (folder / f"{name}.mlir").write_text(text)
+    return 0
