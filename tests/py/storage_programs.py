@@ -1,102 +1,17 @@
-"""Random programs whose sizes lie below, at and above their capacities, with what each call must do.
+"""Steps of random programs whose sizes lie below, at and above their capacities.
 
-A program is built step by step as MLIR text and as a Python function side by side: the function
-returns the result, or raises Violation where a size does not fit. It is the oracle: it shares nothing
-with the code under test.
+A program is built step by step as MLIR text and as a Python function side by side (`storage_oracle.py`): the function returns the result,
+or raises Violation where a size does not fit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from hypothesis import strategies as st
 
-LARGEST = 4096
-"""Calls that would legally make a tensor of more elements are left out: they are about memory, not
-about bounds."""
-
-
-class Violation(Exception):
-    """A size does not fit."""
-
-
-class TooLarge(Exception):
-    """The call is legal and large."""
-
-
-def wrap(value: int, bits: int = 64) -> int:
-    return (value + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
-
-
-def require(condition: bool) -> None:
-    if not condition:
-        raise Violation
-
-
-def fits(offset: int, size: int, stride: int, capacity: int) -> None:
-    require(size >= 0)
-    if size > 0:
-        require(offset >= 0 and offset + (size - 1) * stride < capacity)
-
-
-@dataclass
-class Number:
-    """An index value: its SSA name and how the oracle computes it from the arguments."""
-
-    name: str
-    value: Callable[[dict], int]
-
-
-@dataclass
-class Tensor:
-    name: str
-    dims: tuple[int | None, ...]
-
-    @property
-    def type(self) -> str:
-        return f"tensor<{''.join(('?' if d is None else str(d)) + 'x' for d in self.dims)}f32>"
-
-
-class Program:
-    """``arguments`` are (name, MLIR type); ``calls`` are argument values; ``run`` is the oracle."""
-
-    def __init__(self) -> None:
-        self.arguments: list[tuple[str, str]] = []
-        self.lines: list[str] = []
-        self.steps: list[Callable[[dict], None]] = []
-        self.result: Tensor | None = None
-        self.calls: list[dict[str, object]] = []
-        self.count = 0
-
-    def __repr__(self) -> str:
-        return "Program"  # its text is in every message
-
-    def fresh(self, stem: str) -> str:
-        self.count += 1
-        return f"%{stem}{self.count}"
-
-    @property
-    def text(self) -> str:
-        arguments = ", ".join(f"{name}: {kind}" for name, kind in self.arguments)
-        body = "\n".join(f"  {line}" for line in self.lines)
-        return (
-            f"func.func @main({arguments}) -> {self.result.type} {{\n{body}\n"
-            f"  return {self.result.name} : {self.result.type}\n}}\n"
-        )
-
-    def run(self, call: dict[str, object]) -> np.ndarray:
-        """The result, or Violation, or TooLarge. A static size in an argument's type is the caller's
-        duty too."""
-        values = dict(call)
-        for name, kind in self.arguments:
-            if kind.startswith("tensor"):
-                for have, want in zip(np.shape(call[name]), kind[7:].split("x")[:-1]):
-                    require(want == "?" or have == int(want))
-        for step in self.steps:
-            step(values)
-        return values[self.result.name]
+from storage_oracle import LARGEST, Number, Program, Tensor, TooLarge, fits, require, wrap
 
 
 class Builder:
@@ -458,68 +373,3 @@ class Builder:
             f"}} -> {made.type}",
         ]
         return made
-
-
-STEPS = (
-    "extract",
-    "extract",
-    "insert",
-    "insert",
-    "extract_rows",
-    "add",
-    "tiled",
-    "guarded_insert",
-    "cast",
-    "expand",
-    "collapse",
-    "pad",
-    "gather",
-    "asserted",
-)
-EDGES = (-1, 2**31, 2**62, 2**63 - 1, -(2**63))
-
-
-@st.composite
-def programs(draw, calls: int = 8) -> Program:
-    """A program of one to three steps with calls whose sizes lie around its capacities, and at the
-    ends of i64."""
-    builder = Builder(draw)
-    builder.argument_tensor((draw(st.sampled_from([None, None, 5, 8])),))
-    for _ in range(draw(st.integers(1, 3))):
-        getattr(builder, draw(st.sampled_from(STEPS)))()
-    builder.p.result = builder.tensors[-1]
-    if builder.p.result.name in {name for name, _ in builder.p.arguments}:
-        builder.p.result = builder.doubled(builder.p.result)
-    builder.p.calls = [draw(call_of(builder.p)) for _ in range(calls)]
-    return builder.p
-
-
-@st.composite
-def call_of(draw, program: Program) -> dict[str, object]:
-    call: dict[str, object] = {}
-    common = draw(st.integers(0, 9))
-    for name, kind in program.arguments:
-        if kind.startswith("tensor"):
-            *dims, element = kind[7:-1].split("x")
-            shape = [
-                int(d) if d != "?" else draw(st.one_of(st.just(common), st.integers(0, 9))) for d in dims
-            ]
-            if element == "i32":
-                call[name] = np.array(
-                    draw(
-                        st.lists(
-                            st.integers(-1, 9) if draw(st.booleans()) else st.integers(0, 3),
-                            min_size=shape[0],
-                            max_size=shape[0],
-                        )
-                    ),
-                    np.int32,
-                )
-            else:
-                call[name] = (np.arange(int(np.prod(shape)), dtype=np.float32) + 1).reshape(shape)
-        else:
-            value = draw(
-                st.one_of(st.just(common), st.integers(0, 10), st.integers(-2, 10), st.sampled_from(EDGES))
-            )
-            call[name] = wrap(value, 32) if kind == "i32" else value
-    return call

@@ -1,4 +1,4 @@
-"""Guards random programs, runs them, and holds every call against the oracle (see storage_programs)."""
+"""Guards random programs, runs them, and holds every call against the oracle (see storage_oracle)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from fissile.pipelines.guard import GUARDED_AT, guard
 from fissile.pipelines.session import PhaseFailed, Session
 from hypothesis import HealthCheck, Phase, given, settings
 from iree.compiler import ir
-from storage_programs import Program, TooLarge, Violation, programs
+from storage_draws import programs
+from storage_oracle import Program, TooLarge, Violation
 
 FLAGS = {
     "local-task": [

@@ -11,7 +11,7 @@ from fissile.pipelines.guard import GUARDED_AT, guard, strips_asserts
 from fissile.pipelines.numerics.runtimes import present
 from fissile.pipelines.session import Session
 from hypothesis import Phase
-from storage_programs import Program, Tensor, Violation
+from storage_oracle import Program, Tensor, Violation
 from storage_sweep import FLAGS, Sweep
 
 
