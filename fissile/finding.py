@@ -105,7 +105,7 @@ class Finding:
 
     def __post_init__(self) -> None:
         if self.code not in RULES:
-            raise ValueError(f"finding with unknown code {self.code}: add it to fissile/rules.py")
+            raise ValueError(f"finding with unknown code {self.code}: add it to fissile/rules/")
 
     def with_(self, **changes) -> Finding:
         return replace(self, **changes)

@@ -22,6 +22,7 @@ LAYERS = ("vocabulary", "dialect", "pass kit", "analysis", "checks", "remedies",
 """Bottom to top. A module imports from its own layer and from those before it."""
 
 PACKAGE_LAYERS = {
+    "fissile.rules": "vocabulary",
     "fissile.dialect": "dialect",
     "fissile.passes": "pass kit",
     "fissile.passes.analysis": "analysis",
@@ -54,9 +55,10 @@ NAMES_ALLOWED = {
     ("fissile/cli/check.py", "--iree-flags"),
     ("fissile/cli/check.py", "--iree-opt-level"),
     ("fissile/cli/compile.py", "--iree-preprocessing-pass-pipeline"),
-    ("fissile/rules.py", "--iree-hal-target-device"),
-    ("fissile/rules.py", "--iree-opt-strip-assertions"),
-    ("fissile/rules.py", "--iree-vulkan-target"),
+    ("fissile/rules/fusion.py", "--iree-hal-target-device"),
+    ("fissile/rules/input.py", "--iree-hal-target-device"),
+    ("fissile/rules/storage.py", "--iree-opt-strip-assertions"),
+    ("fissile/rules/fusion.py", "--iree-vulkan-target"),
     ("passes/checks/narrow_storage.py", "--iree-vulkan-target"),
     ("fissile/target.py", "--iree-llvmcpu-stack-allocation-limit"),
 }

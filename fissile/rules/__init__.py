@@ -1,0 +1,10 @@
+"""The only catalogue of finding codes. `fissile explain CODE` prints a rule as a manual page.
+
+FIS0xx input and driver, FIS1xx fusion and on-chip memory, FIS2xx storage, FIS3xx lifetime,
+FIS4xx legality, FIS5xx order of passes, FIS9xx fissile itself.
+"""
+
+from . import fusion, input, legality, storage
+from .rule import RULES, Rule
+
+__all__ = ["RULES", "Rule", "fusion", "input", "legality", "storage"]

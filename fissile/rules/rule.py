@@ -1,0 +1,30 @@
+"""One entry of the catalogue of finding codes, and how one is added."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rule:
+    """``what`` happens, ``why`` it happens, ``remedy``: what fissile does or what a person can do."""
+
+    code: str
+    name: str
+    title: str
+    what: str
+    why: str
+    remedy: str
+    example: str = ""
+    repaired: str = ""
+
+
+RULES: dict[str, Rule] = {}
+"""All rules by code."""
+
+
+def define(*args: str, **kwargs: str) -> None:
+    rule = Rule(*args, **kwargs)
+    if rule.code in RULES:
+        raise ValueError(f"duplicate rule {rule.code}: {RULES[rule.code].name} and {rule.name}")
+    RULES[rule.code] = rule
