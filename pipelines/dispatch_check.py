@@ -17,6 +17,7 @@ from fissile.passes.analysis.unrolling import VECTORISED, Unrolled, unrolled
 from fissile.passes.analysis.vector_alignment import may_misplace
 from fissile.passes.checks.codegen_failure import check_codegen
 from fissile.passes.checks.misplaced_vectors import check_vector_places
+from fissile.passes.checks.repeated_sums import check_repeated_sums
 from fissile.passes.checks.serial_loops import MOST_ITERATIONS, check_serial_loops
 from fissile.passes.checks.unrolled_code import UNROLLED_FROM, check_unrolled
 from fissile.passes.checks.workgroup_fit import check_fit, limit_of, space_of, stricter_device
@@ -148,6 +149,7 @@ def _finding(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp]) -
         or check_races(dispatch, probed.races, ops)
         or _failure(dispatch, result.converted, ops)
         or check_serial_loops(dispatch, probed.iterations, ops)
+        or check_repeated_sums(dispatch, probed.threads_of_one_sum, ops)
     )
 
 
@@ -176,6 +178,8 @@ def computes_wrongly(module: Module, ask: Ask = probe) -> str:
                 return "a dispatch shares workgroup memory without a barrier"
             if probed.iterations > MOST_ITERATIONS:
                 return "one thread of a dispatch runs more loop iterations than every device lets it run"
+            if probed.threads_of_one_sum > 1:
+                return "threads of a dispatch add to the same elements"
     return ""
 
 

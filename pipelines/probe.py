@@ -11,6 +11,7 @@ from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.footprint import Allocation, Footprint, read_footprint
 from fissile.passes.analysis.lost_sign import lost_signs
 from fissile.passes.analysis.provenance import TAG_FILE, places_in, tags_in
+from fissile.passes.analysis.repeated_sums import threads_of_one_sum
 from fissile.passes.analysis.serial_loops import serial_iterations
 from fissile.passes.analysis.sharing import unsynchronised
 from fissile.passes.analysis.vector_alignment import misplaced_vectors
@@ -37,7 +38,8 @@ class Probed:
     ``footprint`` holds the buffers at the point where code generation ended: after the resource check, or where it
     failed. ``failure`` is its first error, None where it went through. ``races`` are buffers that threads share
     with no barrier; ``lost_signs`` are element types whose sign extension goes wrong, ``misplaced`` types of buffers whose
-    vectors are read or written beside their place; ``iterations`` of all loops are run by one thread (SPIR-V).
+    vectors are read or written beside their place; ``iterations`` of all loops are run by one thread, and ``threads_of_one_sum`` add
+    the same to the same elements (both: SPIR-V).
     """
 
     footprint: Footprint
@@ -46,6 +48,7 @@ class Probed:
     lost_signs: tuple[str, ...] = ()
     misplaced: tuple[str, ...] = ()
     iterations: int = 0
+    threads_of_one_sum: int = 1
 
 
 def probe(dispatch: Dispatch) -> Probed:
@@ -61,10 +64,11 @@ def probe(dispatch: Dispatch) -> Probed:
     races = () if failure else unsynchronised(inner, alignment, dispatch.codegen in RACING_CODEGEN)
     lost = lost_signs(inner) if backend in SIGN_LOSING_BACKENDS and not failure else ()
     footprint = read_footprint(inner, alignment)
-    iterations = serial_iterations(inner) if backend in SPIRV_BACKENDS and not failure else 0
+    looped = backend in SPIRV_BACKENDS and not failure
+    iterations, together = (serial_iterations(inner), threads_of_one_sum(inner)) if looped else (0, 1)
     # Last, since it changes the copy; a failure of it is none of the program.
     moving = backend in VECTOR_MOVING_BACKENDS and not failure and copy.generate(VIEWS_FOLDED) is None
-    return Probed(footprint, failure, races, lost, misplaced_vectors(inner) if moving else (), iterations)
+    return Probed(footprint, failure, races, lost, misplaced_vectors(inner) if moving else (), iterations, together)
 
 
 def convert(dispatch: Dispatch) -> Diagnostic | None:

@@ -6,56 +6,29 @@ of trials of any one dispatch, not their sum. Dispatches with equal bodies are r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-
-from iree.compiler import ir
 
 from fissile.passes.analysis.fusion_groups import fusion_groups, members
 from fissile.passes.analysis.producers import ProducerGraph
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops, untag
-from fissile.passes.analysis.structure import loop_extents, structure_of
+from fissile.passes.analysis.structure import structure_of
 from fissile.passes.checks.recomputation import check_recomputation, worth_cutting
-from fissile.passes.remedies.decompose_attention import why_not_decomposed
-from fissile.passes.remedies.decompose_movement import why_not_moved
-from fissile.passes.remedies.extend_operands import why_not_extended
-from fissile.passes.remedies.read_by_element import why_not_by_element, why_not_flat
-from fissile.passes.remedies.set_lowering import SERIAL_OPS
-from fissile.passes.remedies.split_reductions import worth_splitting
-from fissile.passes.remedies.widen_accumulators import why_not
 
 from fissile.finding import Finding, Severity
-from fissile.quantity import Bytes
 
-from .cut_search import Candidate, translate, trial_sets
-from .dispatch_check import CheckedDispatch, DispatchChecker
-from .edits import (
-    ATTENTION_APART,
-    BY_ELEMENT,
-    CONFIGURE,
-    CUT,
-    DECOMPOSE,
-    EXTEND,
-    FLAT,
-    FOLD,
-    MOVEMENT_APART,
-    SPLIT,
-    WIDEN,
-    Edit,
-    apply_edits,
-    edits,
-)
-from .iree.lowerings import one_thread_per_row, tile_and_fuse
-from .iree.names import CONFIGURABLE_BACKENDS, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT, RACING_CODEGEN
+from .cut_search import translate
+from .dispatch_check import DispatchChecker
+from .edits import CUT, FOLD, Edit, apply_edits, edits
+from .iree.names import DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT, RACING_CODEGEN
 from .itinerary import Itinerary
 from .probe_pool import ProbePool
 from .repair_case import Case, Diagnosis
 from .repair_told import RepairTold
 from .session import Module, PhaseFailed
+from .trials import Offers
 
 MAX_ROUNDS = 96
-UNKNOWN_CROSSING = 1 << 40
-"""Ranks a result of dynamic size behind every static one."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +59,7 @@ class Repairer:
         self._checker = DispatchChecker(pool, optimistic, foresee)
         self.ops: list[SourceOp] = describe_source_ops(origin.op)
         self._graph = ProducerGraph(origin.op)
+        self._offers = Offers(self._graph)
         self._rounds = 0
         self._known: dict[frozenset[Edit], Diagnosis] = {}
         self._passing: tuple[frozenset[Edit], Module, list[Finding]] | None = None
@@ -202,7 +176,7 @@ class Repairer:
         producers: set[int] = set()
         for checked in before.checked:
             if checked.finding is not None or worth_cutting(checked.recomputed):
-                producers |= {c.tag for c in self._candidates(checked, checked.dispatch.tags) if c.upstream}
+                producers |= {c.tag for c in self._offers.candidates(checked, checked.dispatch.tags) if c.upstream}
         spread = {tag for case in self._cases for tag in {e.op for e in case.spread(edits(CUT, producers & case.all_tags))}}
         producers |= spread
         offers = [("the model's choice", repair.edits)]
@@ -243,115 +217,9 @@ class Repairer:
             families = members(list(diagnosis.groups), failing.dispatch.tags)
             families.sort(key=lambda family: len(tags & set(family)), reverse=True)
             case = Case(failing, families, iter(()), shared=diagnosis.shared)
-            case.trials = self._trials(failing, families[0])
+            case.trials = self._offers.trials(failing, families[0])
             case.minimise = failing.finding.code not in ("FIS106", "FIS109")
             cases.append(case)
-
-    def _trials(self, failing: CheckedDispatch, tags: Sequence[int]) -> Iterator[tuple[Edit, ...]]:
-        """Sets of boundaries first: they change no number. Then what changes an op of the dispatch, then folding.
-
-        What is endless is seen again only after a whole time limit, so there the surest set comes first.
-        """
-        candidates = self._candidates(failing, tags)
-        endless = failing.finding.code == "FIS106"
-        softmaxes = edits(DECOMPOSE, (tag for tag in tags if self._graph.ops[tag].name == "linalg.softmax"))
-        narrow_sums = [tag for tag in tags if not why_not(self._graph.ops[tag])]
-        if attentions := self._attentions(tags):
-            producers = edits(CUT, (c.tag for c in candidates if self._graph.reaches(c.tag, [e.op for e in attentions])))
-            yield attentions
-            if producers:
-                yield (*producers, *attentions)
-        if movements := edits(MOVEMENT_APART, (tag for tag in tags if not why_not_moved(self._graph.ops[tag]))):
-            yield movements
-        if endless and softmaxes:
-            yield softmaxes
-        if failing.finding.code == "FIS112":
-            # Vectors are beside their place where a result is stored into a part of a tensor: behind the last ops.
-            if behind := edits(CUT, (c.tag for c in candidates if not self._graph.reaches(c.tag, tags))):
-                yield behind
-        if failing.finding.code == "FIS125":
-            if split := edits(SPLIT, (tag for tag in tags if worth_splitting(self._graph.ops[tag]))):
-                yield split
-            flat = [tag for tag in tags if not why_not_flat(self._graph.ops[tag]) and not structure_of(self._graph.ops[tag]).all_parallel]
-            if flat:
-                yield tuple(Edit(BY_ELEMENT, tag, FLAT) for tag in flat)
-        if failing.unrolled:
-            yield edits(CUT, failing.unrolled)
-        for chosen in trial_sets(candidates, self._excess(failing), endless):
-            if narrow_sums and failing.finding.code == "FIS103" and len(chosen) > 1:
-                break  # 16-bit sums have no schedule, whatever stands around them
-            yield edits(CUT, chosen)
-        if softmaxes and not endless:
-            yield softmaxes
-        if extends := edits(EXTEND, (tag for tag in tags if not why_not_extended(self._graph.ops[tag]))):
-            yield extends
-            if cut_too := edits(CUT, (c.tag for c in candidates if c.upstream)):
-                yield (*cut_too, *extends)
-        if narrow_sums:
-            yield edits(WIDEN, narrow_sums)
-        if failing.dispatch.root is not None and (configured := self._configured(failing)):
-            yield configured
-        producers = [c.tag for c in candidates if c.upstream]
-        if producers:
-            yield edits(FOLD, producers)
-        if len(producers) > 1:
-            yield from (edits(FOLD, (tag,)) for tag in producers)
-        yield from self._by_element(failing, tags)
-
-    def _attentions(self, tags: Sequence[int]) -> tuple[Edit, ...]:
-        """Every attention of the dispatch taken apart; first of all, since no boundary around one gives it a schedule."""
-        return edits(ATTENTION_APART, (tag for tag in tags if not why_not_decomposed(self._graph.ops[tag])))
-
-    def _by_element(self, failing: CheckedDispatch, tags: Sequence[int]) -> Iterator[tuple[Edit, ...]]:
-        """What always generates code, last: the root reads by element, then every op of the dispatch."""
-        able = [tag for tag in tags if not why_not_by_element(self._graph.ops[tag])]
-        if failing.dispatch.root in able and len(able) > 1:
-            yield edits(BY_ELEMENT, (failing.dispatch.root,))
-        if able:
-            yield edits(BY_ELEMENT, able)
-
-    def _configured(self, failing: CheckedDispatch) -> tuple[Edit, ...]:
-        """The root of ``failing`` with tiles that always generate code, for targets that take a configuration; a sort that races
-        with one thread."""
-        target, root = failing.dispatch.target, failing.dispatch.root
-        op = self._graph.ops[root]
-        if failing.races and op.name in SERIAL_OPS:
-            rank, along = op.operands[0].type.rank, ir.IntegerAttr(op.attributes["dimension"]).value
-            return (Edit(CONFIGURE, root, one_thread_per_row(rank, along)),)
-        structure = structure_of(op)
-        if target.backend not in CONFIGURABLE_BACKENDS or structure is None or structure.all_parallel:
-            return ()
-        info = tile_and_fuse(structure.parallel, loop_extents(op, structure), target.subgroup)
-        return (Edit(CONFIGURE, root, info),)
-
-    def _candidates(self, failing: CheckedDispatch, tags: Sequence[int]) -> list[Candidate]:
-        blamed = failing.footprint.by_tag()
-        racing = {tag for race in failing.races for tag in race.tags[:1]}
-        root = failing.dispatch.root
-        found = []
-        for tag in tags:
-            # What follows the last source op (a slice that is stored elsewhere) can be cut off as well.
-            last = failing.finding is not None and failing.finding.code == "FIS112"
-            if self._graph.ops[tag].name == "linalg.fill" and tag not in racing or not (last or self._graph.reaches(tag, tags)):
-                continue
-            crossing = self._graph.result_bytes(tag)
-            found.append(
-                Candidate(
-                    tag=tag,
-                    blamed=blamed.get(tag, Bytes.exact(0)).value or 0,
-                    crossing=UNKNOWN_CROSSING if crossing is None else crossing,
-                    racing=tag in racing,
-                    upstream=root is not None and tag != root and self._graph.reaches(tag, [root]),
-                )
-            )
-        return found
-
-    @staticmethod
-    def _excess(failing: CheckedDispatch) -> int:
-        finding = failing.finding
-        if finding is None or finding.limit is None or finding.ledger is None or finding.ledger.total.value is None:
-            return 0
-        return max(0, finding.ledger.total.value - finding.limit.bytes)
 
     @staticmethod
     def _next_trial(case: Case) -> tuple[Edit, ...] | None:
@@ -364,16 +232,20 @@ class Repairer:
                     case.tried.append(smaller)
                     return smaller
             return None
-        wanted = next(case.trials, None)
+        wanted = case.next_trials.pop(0) if case.next_trials else next(case.trials, None)
         if wanted is not None:
             case.tried.append(wanted)
         return wanted
 
-    @staticmethod
-    def _judge(cases: list[Case], trial: dict[str, tuple[Edit, ...] | None], now: Diagnosis) -> None:
+    def _judge(self, cases: list[Case], trial: dict[str, tuple[Edit, ...] | None], now: Diagnosis) -> None:
         for case in cases:
             tried = trial[case.first.dispatch.name]
-            if tried is None or case.still_fails(now):
+            if tried is None:
+                continue
+            if case.still_fails(now):
+                left = [c for c in now.failing if case.own_tags & set(c.dispatch.tags)]
+                more = {self._offers.after(tried, c, case.families[0]) for c in left} - {()}
+                case.next_trials += [wanted for wanted in sorted(more) if case.accepted is None and wanted not in case.tried]
                 continue
             if case.accepted is None or len(tried) < len(case.accepted):
                 case.accepted = tried

@@ -41,6 +41,8 @@ class Case:
     families: list[tuple[int, ...]]
     trials: Iterator[tuple[Edit, ...]]
     tried: list[tuple[Edit, ...]] = field(default_factory=list)
+    next_trials: list[tuple[Edit, ...]] = field(default_factory=list)
+    """What the last trial has suggested; before any other of ``trials``."""
     accepted: tuple[Edit, ...] | None = None
     to_leave_out: list[Edit] = field(default_factory=list)
     minimise: bool = True

@@ -10,7 +10,7 @@ from fissile.passes.analysis.provenance import SourceOp
 from fissile.finding import Finding, Help, Severity
 from fissile.quantity import Bytes, total
 
-from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXTEND, FOLD, MOVEMENT_APART, SPLIT, WIDEN, Edit, edits, passes_of
+from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXTEND, FLAT, FOLD, MOVEMENT_APART, SPLIT, WIDEN, Edit, edits, passes_of
 from .repair_case import Case, Diagnosis
 
 _DONE = {
@@ -24,11 +24,12 @@ _DONE = {
     CONFIGURE: "gave {ops} a lowering configuration of its own",
     FOLD: "computed {ops} inside the consumer's body",
     BY_ELEMENT: "computed {ops} element by element, without vectors",
+    FLAT: "made the loops of {ops} one, with an element of the result to each thread",
 }
 _TO_DO = {"kept": "keep", "computed": "compute", "accumulated": "accumulate", "gave": "give", "extended": "extend", "read": "read",
-          "added": "add"}
+          "added": "add", "made": "make"}
 
-BUILT_BY_STOCK = ("FIS109", "FIS111", "FIS112", "FIS125")
+BUILT_BY_STOCK = ("FIS109", "FIS111", "FIS112", "FIS125", "FIS127")
 """What IREE says nothing of: it compiles for long, or computes wrong numbers."""
 
 
@@ -47,8 +48,8 @@ class RepairTold:
 
     @staticmethod
     def not_repaired(case: Case) -> Finding:
-        """The finding of a dispatch that still fails. A race is a warning, as are misplaced vectors, unrolled code and long
-        loops: stock IREE builds such a program."""
+        """The finding of a dispatch that still fails. A race is a warning, as are misplaced vectors, unrolled code, long
+        loops and repeated sums: stock IREE builds such a program."""
         finding = case.first.finding
         tried = len(case.tried)
         note = (
@@ -99,8 +100,8 @@ class RepairTold:
 
     def _what_was_done(self, accepted: Sequence[Edit]) -> str:
         sentences = []
-        for remedy in sorted({edit.remedy for edit in accepted}, key=list(_DONE).index):
-            names = self._names(edit.op for edit in accepted if edit.remedy == remedy)
+        for remedy in sorted({_kind(edit) for edit in accepted}, key=list(_DONE).index):
+            names = self._names(edit.op for edit in accepted if _kind(edit) == remedy)
             listed = names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}"
             sentences.append(_DONE[remedy].format(ops=listed, them="it" if len(names) == 1 else "them"))
         return "; ".join(sentences)
@@ -116,6 +117,11 @@ class RepairTold:
     def _names(self, tags: Iterable[int]) -> list[str]:
         """Each op's name in the source, or what it is; each once."""
         return list(dict.fromkeys(self._ops[tag].name or f"the result of {self._ops[tag].op}" for tag in tags))
+
+
+def _kind(edit: Edit) -> str:
+    """What was done, as `_DONE` tells it apart."""
+    return FLAT if (edit.remedy, edit.detail) == (BY_ELEMENT, FLAT) else edit.remedy
 
 
 def to_do(title: str) -> str:

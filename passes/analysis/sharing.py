@@ -17,11 +17,10 @@ from dataclasses import dataclass, field, replace
 from iree.compiler import ir
 
 from .footprint import STORAGE, WORKGROUP, Allocation, allocation_of, read_footprint
+from .memory_views import VIEWS
 from .provenance import place_of, tags_of
 from .thread_rows import Row, rows_of_thread, rows_of_view
 
-_VIEWS = ("memref.subview", "memref.cast", "memref.collapse_shape", "memref.expand_shape", "memref.reinterpret_cast",
-          "memref.assume_alignment", "memref.view")
 _BARRIERS = ("gpu.barrier", "amdgpu.lds_barrier", "nvgpu.device_async_wait")
 _WRITES = ("memref.store", "vector.store", "vector.transfer_write", "vector.maskedstore", "vector.scatter")
 
@@ -110,7 +109,7 @@ def _writers_that_race(buffer: ir.Value, intervals: Mapping[int, int], block: Se
             user = use.owner.operation
             if user.name == "memref.dealloc":
                 continue
-            if user.name in _VIEWS:
+            if user.name in VIEWS:
                 indices = list(user.operands)[1:]
                 where, within = user.name, rows
                 if user.name == "memref.subview":

@@ -1,15 +1,20 @@
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-read-by-element{ops=0 flat=true})' | FileCheck %s
 // RUN: not fissile-opt %s --pass-pipeline='builtin.module(fissile-read-by-element{ops=1 flat=true})' 2>&1 | FileCheck %s --check-prefix=WRONG
 
-// The three loops of the result are one; the window's loops stay, with their extents from an empty tensor.
+// The three loops of the result are one; the window's loops stay, with their extents from empty tensors. The order of the sum is the same.
 // CHECK-LABEL: func.func @windows
 // CHECK-SAME:    (%[[X:.*]]: tensor<8x9x9xf32>, %[[W:.*]]: tensor<4x8x3x3xf32>,
 // CHECK:         tensor.collapse_shape %{{.*}} into tensor<196xf32>
-// CHECK:         %[[SIZES:.*]] = tensor.empty() : tensor<8x3x3xf32>
 // CHECK:         linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "reduction", "reduction"]
-// CHECK-SAME:      ins(%[[SIZES]] : tensor<8x3x3xf32>)
-// CHECK:           tensor.extract %[[X]]
-// CHECK:           tensor.extract %[[W]]
+// CHECK-SAME:      ins(%{{.*}} : tensor<8xf32>, tensor<3xf32>, tensor<3xf32>)
+// CHECK:           %[[AT:.*]] = linalg.index 0
+// CHECK:           %[[COLUMN:.*]] = arith.remui %[[AT]], %{{.*}}
+// CHECK:           %[[REST:.*]] = arith.divui %[[AT]], %{{.*}}
+// CHECK:           %[[ROW:.*]] = arith.remui %[[REST]], %{{.*}}
+// CHECK:           %[[CHANNEL:.*]] = arith.divui %[[REST]], %{{.*}}
+// CHECK:           %[[SUM:.*]] = linalg.index 1
+// CHECK:           tensor.extract %[[X]][%[[SUM]]
+// CHECK:           tensor.extract %[[W]][%[[CHANNEL]], %[[SUM]]
 // CHECK:         tensor.expand_shape %{{.*}} into tensor<4x7x7xf32>
 func.func @windows(%x: tensor<8x9x9xf32>, %w: tensor<4x8x3x3xf32>, %init: tensor<4x7x7xf32>) -> tensor<4x7x7xf32> {
   %r = linalg.generic {indexing_maps = [affine_map<(f, h, w, c, i, j) -> (c, h + i, w + j)>, affine_map<(f, h, w, c, i, j) -> (f, c, i, j)>,

@@ -1,0 +1,109 @@
+"""FIS127: threads that all accumulate into the same elements are told, given elements of their own, and right on lavapipe."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fissile
+from built import run
+from fissile.pipelines.numerics import runtimes
+
+VULKAN = ["--iree-hal-target-device=vulkan"]
+NO_VULKAN = pytest.mark.skipif("vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here")
+POOL = """
+func.func @main(%x: tensor<{n}x{c}x{h}x{w}xf32>) -> tensor<{n}x{c}x{oh}x{ow}xf32> {{
+  %zero = arith.constant 0.0 : f32
+  {count}
+  %e = tensor.empty({size}) : tensor<{n}x{c}x{oh}x{ow}xf32>
+  %k = tensor.empty() : tensor<3x3xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<{n}x{c}x{oh}x{ow}xf32>) -> tensor<{n}x{c}x{oh}x{ow}xf32>
+  %r = linalg.pooling_nchw_sum {{strides = dense<1> : vector<2xi64>, dilations = dense<1> : vector<2xi64>}}
+      ins(%x, %k : tensor<{n}x{c}x{h}x{w}xf32>, tensor<3x3xf32>)
+      outs(%f : tensor<{n}x{c}x{oh}x{ow}xf32>) -> tensor<{n}x{c}x{oh}x{ow}xf32>
+  return %r : tensor<{n}x{c}x{oh}x{ow}xf32>
+}}
+"""
+DEQUANTISED = """
+func.func @main(%x: tensor<16x9x9xi8>, %w: tensor<64x16x3x3xf32>) -> tensor<64x7x7xf32> {
+  %zero = arith.constant 0.0 : f32
+  %scale = arith.constant 0.5 : f32
+  %xe = tensor.empty() : tensor<16x9x9xf32>
+  %xd = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (a, b, c)>],
+                        iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<16x9x9xi8>) outs(%xe : tensor<16x9x9xf32>) {
+  ^bb0(%q: i8, %o: f32):
+    %wide = arith.sitofp %q : i8 to f32
+    %v = arith.mulf %wide, %scale : f32
+    linalg.yield %v : f32
+  } -> tensor<16x9x9xf32>
+  %e = tensor.empty() : tensor<64x7x7xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x7x7xf32>) -> tensor<64x7x7xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(f, h, w, c, i, j) -> (c, h + i, w + j)>, affine_map<(f, h, w, c, i, j) -> (f, c, i, j)>,
+                                        affine_map<(f, h, w, c, i, j) -> (f, h, w)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%xd, %w : tensor<16x9x9xf32>, tensor<64x16x3x3xf32>) outs(%f : tensor<64x7x7xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %p = arith.mulf %a, %b : f32
+    %s = arith.addf %sum, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<64x7x7xf32>
+  return %r : tensor<64x7x7xf32>
+}
+"""
+
+
+def pool(n, c, oh, ow) -> str:
+    """A 3x3 sum pooling with a result of n (None: dynamic) x c x oh x ow."""
+    sized = {"n": n, "count": "", "size": ""} if n else {
+        "n": "?", "size": "%n",
+        "count": f"%c0 = arith.constant 0 : index\n  %n = tensor.dim %x, %c0 : tensor<?x{c}x{oh + 2}x{ow + 2}xf32>",
+    }
+    return POOL.format(c=c, h=oh + 2, w=ow + 2, oh=oh, ow=ow, **sized)
+
+
+def in_numpy(x):
+    return np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(2, 3)).sum(axis=(4, 5))
+
+
+def compiled(text, tmp_path, *more):
+    source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text(text)
+    return fissile.compile(source, output, [*VULKAN, *more]), output
+
+
+@pytest.mark.parametrize("threads,size", [(64, (1, 64, 7, 7)), (8, (1, 64, 7, 8)), (8, (1, 64, 8, 7)), (32, (1, 64, 13, 26)), (64, (None, 64, 7, 7))])
+def test_it_is_told_and_repaired(tmp_path, threads, size):
+    source = tmp_path / "x.mlir"
+    source.write_text(pool(*size))
+    [told] = [f for f in fissile.check(source, ["vulkan"]).findings if f.code.startswith("FIS1")]
+    assert (told.code, told.severity.value) == ("FIS127", "warning") and told.message.startswith(f"{threads} threads")
+    [done] = compiled(pool(*size), tmp_path)[0].findings
+    assert (done.code, done.severity.value) == ("FIS127", "repaired") and "flat=true" in str(done.helps)
+
+
+@pytest.mark.parametrize("size", [(1, 64, 8, 8), (1, 64, 14, 14), (1, 3, 28, 28), (2, 64, 16, 4)])
+def test_sizes_with_a_thread_for_each_element_are_no_finding(tmp_path, size):
+    assert not compiled(pool(*size), tmp_path)[0].findings
+
+
+@NO_VULKAN
+@settings(max_examples=8, deadline=None, derandomize=True)
+@given(st.tuples(st.integers(1, 3), st.integers(1, 70), st.integers(1, 15), st.integers(1, 15)), st.booleans())
+def test_any_pooling_is_right_on_the_device(tmp_path_factory, size, dynamic):
+    report, output = compiled(pool(None if dynamic else size[0], *size[1:]), tmp_path_factory.mktemp("pool"))
+    assert all(f.severity.value in ("repaired", "note") for f in report.findings)
+    n, c, oh, ow = size
+    x = np.random.default_rng(0).integers(-8, 8, (n, c, oh + 2, ow + 2)).astype(np.float32)
+    np.testing.assert_array_equal(run(output, [x], "vulkan")[0], in_numpy(x))
+
+
+@NO_VULKAN
+def test_a_boundary_that_leaves_such_a_sum_is_followed_up(tmp_path):
+    """On a device with 8-bit storage the race is cut off, and the convolution behind it is another one."""
+    report, output = compiled(DEQUANTISED, tmp_path, "--fissile-match-device=vulkan")
+    [done] = report.findings
+    assert (done.code, done.severity.value) == ("FIS111", "repaired") and "flat=true" in str(done.helps)
+    rng = np.random.default_rng(0)
+    x, w = rng.integers(-8, 8, (16, 9, 9)).astype(np.int8), rng.integers(-4, 4, (64, 16, 3, 3)).astype(np.float32)
+    windows = np.lib.stride_tricks.sliding_window_view(x * np.float32(0.5), (3, 3), axis=(1, 2))
+    np.testing.assert_array_equal(run(output, [x, w], "vulkan")[0], np.einsum("chwij,fcij->fhw", windows, w))
