@@ -10,6 +10,7 @@ from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.remedies.decompose_attention import DecomposeAttention, decompose_attention
 from fissile.passes.remedies.decompose_movement import DecomposeMovement, decompose_movement
 from fissile.passes.remedies.decompose_softmax import DecomposeSoftmax, decompose_softmax
+from fissile.passes.remedies.expand_scalars import ExpandScalars, expand_scalars
 from fissile.passes.remedies.extend_operands import ExtendOperands, extend_operands
 from fissile.passes.remedies.fold_producers import FoldProducers, fold_producers
 from fissile.passes.remedies.lower_boundaries import LowerBoundaries
@@ -24,11 +25,11 @@ from fissile.finding import Finding, Help, Severity
 
 from .session import Module
 
-CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, SPLIT, EXTEND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT = (
+CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, SPLIT, EXTEND, EXPAND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT = (
     PlaceBoundaries.name, DecomposeSoftmax.name, DecomposeAttention.name, DecomposeMovement.name, SplitReductions.name,
-    ExtendOperands.name, WidenAccumulators.name, SetLowering.name, FoldProducers.name, ReadByElement.name,
+    ExtendOperands.name, ExpandScalars.name, WidenAccumulators.name, SetLowering.name, FoldProducers.name, ReadByElement.name,
 )
-REMEDIES = (CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, SPLIT, EXTEND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
+REMEDIES = (CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, SPLIT, EXTEND, EXPAND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
 FLAT = "flat"
 """The detail of a BY_ELEMENT whose loops become one."""
 
@@ -55,17 +56,18 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
     if not chosen:
         return
     for remedy in (LowerBoundaries, DecomposeSoftmax, DecomposeAttention, DecomposeMovement, SplitReductions, ExtendOperands,
-                   WidenAccumulators, SetLowering, FoldProducers, ReadByElement):
+                   ExpandScalars, WidenAccumulators, SetLowering, FoldProducers, ReadByElement):
         load_dialects(module.op.context, remedy.dialects)
     known = source_ops(module.op)
     by_remedy = {remedy: [known[e.op] for e in chosen if e.remedy == remedy] for remedy in REMEDIES}
-    # Boundaries and configurations leave every op in place, decomposing, splitting, extending, widening and reading by element replace
+    # Boundaries, configurations and expanded bodies leave every op in place, decomposing, splitting, extending, widening and reading by element replace
     # the chosen ops, folding their consumers: in this order an op that is still to be edited is still there.
     with module.op.context, ir.Location.unknown():
         for edit in chosen:
             if edit.remedy == CONFIGURE:
                 set_lowering([known[edit.op]], edit.detail)
         place_boundaries(by_remedy[CUT])
+        expand_scalars(by_remedy[EXPAND])
         for op in by_remedy[DECOMPOSE]:
             decompose_softmax(op)
         for op in by_remedy[ATTENTION_APART]:

@@ -10,6 +10,7 @@ from fissile.passes.analysis.producers import ProducerGraph
 from fissile.passes.analysis.structure import loop_extents, structure_of
 from fissile.passes.remedies.decompose_attention import why_not_decomposed
 from fissile.passes.remedies.decompose_movement import why_not_moved
+from fissile.passes.remedies.expand_scalars import why_not_expanded
 from fissile.passes.remedies.extend_operands import why_not_extended
 from fissile.passes.remedies.read_by_element import why_not_by_element, why_not_flat
 from fissile.passes.remedies.set_lowering import SERIAL_OPS
@@ -26,6 +27,7 @@ from .edits import (
     CONFIGURE,
     CUT,
     DECOMPOSE,
+    EXPAND,
     EXTEND,
     FLAT,
     FOLD,
@@ -71,6 +73,9 @@ class Offers:
             if behind := edits(CUT, (c.tag for c in candidates if not self._graph.reaches(c.tag, tags))):
                 yield behind
         yield from self._own_loops(failing, tags)
+        if failing.finding.code in ("FIS104", "FIS108"):
+            if expanded := edits(EXPAND, (tag for tag in tags if not why_not_expanded(self._graph.ops[tag]))):
+                yield expanded
         if failing.unrolled:
             yield edits(CUT, failing.unrolled)
         for chosen in trial_sets(candidates, self._excess(failing), endless):

@@ -218,6 +218,12 @@ define(
     repaired="a loop over 3136 elements, 64 to a workgroup",
 )
 define(
+    "FIS128", "not-expanded", "an op has no scalar op that could be computed by simpler ones",
+    "A chosen op's body has no 64-bit division, absolute value or bit count, and no integer power.",
+    "The index is of another op, or the ops are narrower, or floats.",
+    "Name the op whose code generation fails.",
+)
+define(
     "FIS130", "numerics-differ", "two programs that must agree compute different numbers",
     "The repaired program, or the program on a target, differs from its reference by more than the tolerance.",
     "A wrong repair or a miscompile; the finding names the output, the place and the size of the difference.",

@@ -11,7 +11,7 @@ from iree.compiler.dialects import affine, arith, tensor
 from fissile.dialect import linalg_ops as linalg
 from fissile.passes.analysis.structure import Structure, iterators_attribute, maps_attribute, structure_of
 
-from .packed_words import Size, sizes_of
+from .packed_words import Size
 from .rebuilt_ops import copy_into, element_type
 
 
@@ -72,12 +72,20 @@ def index_of(expression: ir.AffineExpr, loops: list[ir.Value]) -> ir.Value:
 
 def _extents(operands: Sequence[ir.Value], structure: Structure) -> list[Size]:
     """How often each loop runs, read off an operand that it alone indexes: a number where one says so."""
-    found: list[Size | None] = [None] * structure.loops
+    found: dict[int, Size] = {}
+    dynamic: dict[int, tuple[ir.Value, int]] = {}
     for value, m in zip(operands, structure.maps, strict=True):
         for position, result in enumerate(m.results):
-            if isinstance(result, ir.AffineDimExpr) and not isinstance(found[result.position], int):
-                found[result.position] = sizes_of(value)[position]
-    return found
+            if isinstance(result, ir.AffineDimExpr):
+                kind = ir.RankedTensorType(value.type)
+                if kind.is_dynamic_dim(position):
+                    dynamic.setdefault(result.position, (value, position))
+                else:
+                    found[result.position] = kind.get_dim_size(position)
+    for loop, (value, position) in dynamic.items():
+        if loop not in found:
+            found[loop] = tensor.dim(value, arith.constant(ir.IndexType.get(), position))
+    return [found[loop] for loop in range(structure.loops)]
 
 
 def _collapsed(value: ir.Value, shape: Sequence[Size], groups: list[list[int]]) -> ir.Value:

@@ -60,6 +60,8 @@ _CLOSED_FLOAT = {
 }
 _ROUNDED_FLOAT = {"arith.addf", "arith.subf", "arith.mulf", "arith.divf"}
 """Every other op of `math` on floats is rounded as well."""
+_PREDICATES = {"arith.cmpi", "arith.cmpf", "math.isnan", "math.isinf", "math.isfinite"}
+"""The same of a value extended to 32 bits. (Not math.isnormal: a subnormal f16 is a normal f32.)"""
 _OVERFLOW_FLAGS = "overflowFlags"
 """arith's promise that a narrow sum does not wrap; the sum in 32 bits never does, so the promise is
 dropped."""
@@ -149,7 +151,7 @@ class ScalarWidener:
             return rule(self, op)
         operands = [self.value(v) for v in op.operands]
         kind = self._kind(op.results[0].type)
-        if op.name in ("arith.cmpi", "arith.cmpf"):
+        if op.name in _PREDICATES:
             return self._again(op, operands, op.results[0].type)
         if kind is None:
             raise CannotWiden(op)

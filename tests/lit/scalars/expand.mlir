@@ -1,0 +1,53 @@
+// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-expand-scalars{ops=0})' | FileCheck %s
+// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-expand-scalars)' | FileCheck %s --check-prefix=ALL
+// RUN: not fissile-opt %s --pass-pipeline='builtin.module(fissile-expand-scalars{ops=2})' 2>&1 | FileCheck %s --check-prefix=WRONG
+
+// 64 bits are divided by 32-bit halves; the chosen op alone is touched.
+// CHECK-LABEL: func.func @wide
+// CHECK:         linalg.generic
+// CHECK-NOT:     arith.divui {{.*}} : i64
+// CHECK:         arith.divui {{.*}} : i32
+// CHECK-NOT:     arith.divsi
+// CHECK:         linalg.yield %{{.*}} : i64
+// ALL-LABEL:   func.func @wide
+// ALL-NOT:       arith.divsi
+// ALL:           linalg.yield
+func.func @wide(%x: tensor<8xi64>, %init: tensor<8xi64>) -> tensor<8xi64> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xi64>) outs(%init : tensor<8xi64>) {
+  ^bb0(%a: i64, %o: i64):
+    %q = arith.divsi %a, %o : i64
+    linalg.yield %q : i64
+  } -> tensor<8xi64>
+  return %r : tensor<8xi64>
+}
+
+// CHECK-LABEL: func.func @power
+// CHECK:         math.ipowi
+// ALL-LABEL:   func.func @power
+// ALL-NOT:       math.ipowi
+// ALL:           linalg.yield
+func.func @power(%x: tensor<8xi32>, %init: tensor<8xi32>) -> tensor<8xi32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xi32>) outs(%init : tensor<8xi32>) {
+  ^bb0(%a: i32, %o: i32):
+    %q = math.ipowi %a, %o : i32
+    linalg.yield %q : i32
+  } -> tensor<8xi32>
+  return %r : tensor<8xi32>
+}
+
+// WRONG: FIS128
+// WRONG-SAME: no 64-bit division
+// ALL-LABEL:   func.func @silent
+// ALL:           %[[Q:.*]] = arith.divsi
+// ALL-NEXT:      linalg.yield %[[Q]] : i32
+func.func @silent(%x: tensor<8xi32>, %init: tensor<8xi32>) -> tensor<8xi32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xi32>) outs(%init : tensor<8xi32>) {
+  ^bb0(%a: i32, %o: i32):
+    %q = arith.divsi %a, %o : i32
+    linalg.yield %q : i32
+  } -> tensor<8xi32>
+  return %r : tensor<8xi32>
+}

@@ -1,0 +1,125 @@
+"""64-bit divisions, bit counts and integer powers by simpler ops: equal to Python's integers, built for Vulkan, and right there."""
+
+import random
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import fissile
+from built import build, run
+from fissile.pipelines.numerics import runtimes
+
+VULKAN = ["--iree-hal-target-device=vulkan"]
+NO_VULKAN = pytest.mark.skipif("vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here")
+TWO = """
+func.func @main(%x: tensor<{n}x{type}>, %y: tensor<{n}x{type}>) -> tensor<{n}x{type}> {{
+  %e = tensor.empty() : tensor<{n}x{type}>
+  %r = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}}
+      ins(%x, %y : tensor<{n}x{type}>, tensor<{n}x{type}>) outs(%e : tensor<{n}x{type}>) {{
+  ^bb0(%a: {type}, %b: {type}, %o: {type}):
+    %q = {op} : {type}
+    linalg.yield %q : {type}
+  }} -> tensor<{n}x{type}>
+  return %r : tensor<{n}x{type}>
+}}
+"""
+BITS = {"i64": 64, "i32": 32, "i16": 16, "i8": 8}
+
+
+def unsigned(number, bits=64):
+    return number % (1 << bits)
+
+
+def signed(number, bits=64):
+    number = unsigned(number, bits)
+    return number - (1 << bits) if number >> (bits - 1) else number
+
+
+def to_zero(a, b):
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def power(a, b, bits):
+    if b < 0:
+        return {1: 1, -1: -1 if b % 2 else 1}.get(a, 0)
+    return signed(pow(a, b, 1 << bits), bits)
+
+
+EXPECTED = {
+    "arith.divui": lambda a, b: signed(unsigned(a) // unsigned(b)),
+    "arith.remui": lambda a, b: signed(unsigned(a) % unsigned(b)),
+    "arith.ceildivui": lambda a, b: signed(-(-unsigned(a) // unsigned(b))),
+    "arith.divsi": to_zero,
+    "arith.remsi": lambda a, b: a - b * to_zero(a, b),
+    "arith.floordivsi": lambda a, b: a // b,
+    "arith.ceildivsi": lambda a, b: -(-a // b),
+    "math.absi": lambda a, _b: signed(abs(a)),
+    "math.ctlz": lambda a, _b: 64 - unsigned(a).bit_length(),
+    "math.cttz": lambda a, _b: (unsigned(a) & -unsigned(a)).bit_length() - 1 if a else 64,
+    "math.ctpop": lambda a, _b: unsigned(a).bit_count(),
+    "math.ipowi": lambda a, b: power(a, b, 64),
+}
+UNARY = ("math.absi", "math.ctlz", "math.cttz", "math.ctpop")
+EDGES = [signed(sign * ((1 << shift) + off)) for shift in (0, 1, 15, 16, 31, 32, 33, 47, 48, 62, 63) for off in (-1, 0, 1) for sign in (1, -1)]
+
+
+def program(op, count, kind="i64"):
+    return TWO.format(op=f"{op} %a" if op in UNARY else f"{op} %a, %b", n=count, type=kind)
+
+
+def numbers(seed, pairs=1500):
+    """Pairs of all edges, and pairs of numbers of every length; no division by zero, nor of the least number by -1."""
+    draw = random.Random(seed)
+    drawn = [(signed(draw.getrandbits(draw.randint(1, 64))), signed(draw.getrandbits(draw.randint(1, 64)))) for _ in range(pairs)]
+    chosen = [(a, b) for a, b in [*((a, b) for a in EDGES for b in EDGES), *drawn] if b and (a, b) != (-(1 << 63), -1)]
+    return (np.array(column, np.int64) for column in zip(*chosen))
+
+
+@pytest.mark.parametrize("op", EXPECTED)
+def test_every_form_is_exact(tmp_path, op):
+    a, b = numbers(len(op))
+    if op == "math.ipowi":
+        b = b % 70 - 3
+    changed = build(program(op, len(a)), tmp_path / "x.vmfb", "fissile-expand-scalars")
+    assert not re.search(rf"{op} .*: i64", changed)
+    expected = [EXPECTED[op](int(x), int(y)) for x, y in zip(a, b)]
+    np.testing.assert_array_equal(run(tmp_path / "x.vmfb", [a, b])[0], np.array(expected, np.int64))
+
+
+@settings(max_examples=4, deadline=None, derandomize=True)
+@given(st.sampled_from(sorted(BITS)), st.integers(0, 1000))
+def test_powers_of_every_width(tmp_path_factory, kind, seed):
+    bits, path = BITS[kind], tmp_path_factory.mktemp("power") / "x.vmfb"
+    draw = random.Random(seed)
+    pairs = [(signed(draw.getrandbits(bits), bits), draw.randint(-3, min(2 * bits, 100))) for _ in range(64)]
+    a, b = (np.array(column, f"int{bits}") for column in zip(*pairs))
+    build(program("math.ipowi", 64, kind), path, "fissile-expand-scalars")
+    np.testing.assert_array_equal(run(path, [a, b])[0], np.array([power(x, y, bits) for x, y in pairs], f"int{bits}"))
+
+
+@pytest.mark.parametrize("op,kind", [("arith.divsi", "i64"), ("math.ctpop", "i64"), ("math.ipowi", "i32"), ("math.ipowi", "i8")])
+def test_it_is_repaired(tmp_path, op, kind):
+    source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text(program(op, 60, kind))
+    done = fissile.compile(source, output, VULKAN).findings
+    assert {f.severity.value for f in done} == {"repaired"}
+    [told] = [f for f in done if f.code in ("FIS104", "FIS108")]
+    assert "fissile-expand-scalars" in str(told.helps)
+
+
+@NO_VULKAN
+def test_divisions_are_right_on_the_device(tmp_path):
+    source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    a, b = numbers(3, 200)
+    source.write_text(program("arith.floordivsi", len(a)))
+    assert fissile.compile(source, output, VULKAN).output
+    np.testing.assert_array_equal(run(output, [a, b], "vulkan")[0], a // b)
+
+
+def test_narrower_divisions_are_no_finding(tmp_path):
+    source = tmp_path / "x.mlir"
+    source.write_text(program("arith.divsi", 60, "i32"))
+    assert not fissile.compile(source, tmp_path / "x.vmfb", VULKAN).findings
