@@ -13,13 +13,13 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from fissile.pipelines.check import Measured, measure
 from fissile.pipelines.session import PhaseFailed
 from fissile.pipelines.targets import resolve_target
 from fissile.quantity import Certainty
 
+from bench.program_files import existing
 
 TARGETS = ("gfx942", "gfx1100", "sm_86", "vulkan", "vulkan:ampere", "vulkan:rdna3", "vulkan:valhall4")
 
@@ -63,7 +63,7 @@ class Tally:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=existing)
     parser.add_argument("--target", action="append", default=[])
     parser.add_argument("--timeout", type=float, default=20.0, help="seconds of code generation per dispatch")
     arguments = parser.parse_args()

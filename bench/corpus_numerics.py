@@ -36,6 +36,7 @@ from fissile.pipelines.numerics.child_process import run_child
 from fissile.pipelines.numerics.verify import Options, verify
 
 from bench.linalg_reference import NotEvaluated, Program
+from bench.program_files import existing
 
 TARGETS = {
     "vulkan": ("vulkan", ["--iree-hal-target-device=vulkan"]),
@@ -142,7 +143,7 @@ def _left_out(outcomes: list[Outcome]) -> dict[str, list[str]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=existing)
     parser.add_argument("--target", choices=TARGETS, default="vulkan")
     parser.add_argument("--sample", type=int, default=0, help="that many programs, drawn with --seed")
     parser.add_argument("--seed", type=int, default=0)

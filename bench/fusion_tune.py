@@ -28,6 +28,8 @@ from fissile.pipelines.numerics.inputs import draw
 from fissile.pipelines.numerics.runtimes import input_flags, native_program
 from fissile.pipelines.numerics.signature import choose, signatures_of_source
 
+from bench.program_files import existing
+
 FLAGS = [
     "--iree-hal-target-device=local",
     "--iree-hal-local-target-device-backends=llvm-cpu",
@@ -137,7 +139,7 @@ def _seconds(vmfb: Path, function: str, given: list[str]) -> float | None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=existing)
     parser.add_argument("--only", default="", help="regular expression on the program's name")
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument(

@@ -1,10 +1,19 @@
-"""The command line of a module that only writes programs: `python -m bench.NAME FOLDER`."""
+"""What command lines say of programs: files of MLIR to read, and the folder that a module writes its own to."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+
+
+def existing(text: str) -> Path:
+    """The path that ``text`` names, as argparse's type; one that is not there is a usage error."""
+    path = Path(text)
+    if not path.exists():
+        raise argparse.ArgumentTypeError(f"no such file or folder: {text}")
+    return path
 
 
 def write_programs(manual: str, programs: Mapping[str, str]) -> int:

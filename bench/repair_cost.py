@@ -33,6 +33,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bench.corpus_numerics import TARGETS as RUNNING
+from bench.program_files import existing
 
 BIN = Path(sys.executable).parent
 TARGETS = {
@@ -154,7 +155,7 @@ def _line(row: Row) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("paths", type=Path, nargs="+")
+    parser.add_argument("paths", type=existing, nargs="+")
     parser.add_argument("--target", choices=TARGETS, default="gfx942")
     parser.add_argument("--sample", type=int, default=0, help="stop after that many repaired programs")
     parser.add_argument("--seed", type=int, default=0)

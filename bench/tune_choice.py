@@ -30,6 +30,7 @@ from fissile.pipelines.numerics.child_process import run_child
 
 from bench.corpus_numerics import TARGETS
 from bench.linalg_reference import NotEvaluated, Program
+from bench.program_files import existing
 
 CHOICE = "the model's choice"
 """What `--tune` calls it (pipelines/repair.py)."""
@@ -97,7 +98,7 @@ def small_enough(program: Path, most: float) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=existing)
     parser.add_argument("--target", choices=TARGETS, default="llvm-cpu")
     parser.add_argument("--sample", type=int, default=0, help="stop after that many programs with a choice")
     parser.add_argument("--seed", type=int, default=0)

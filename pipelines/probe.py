@@ -104,17 +104,23 @@ class _Copy:
         return None
 
 
+_CONVERTED_FROM = ("arith.", "math.", "memref.", "scf.", "vector.")
+"""Dialects of which nothing is left in what a translation takes."""
+
+
 def _unconverted(inner: ir.Operation) -> ir.Operation | None:
-    """A cast between type systems that conversion left behind: translation to LLVM IR refuses it later."""
+    """What conversion left behind, a cast between type systems or an op it does not know: translation refuses it later."""
     found: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name == "builtin.unrealized_conversion_cast":
+        if op.name == "iree_codegen.dispatch_config":
+            return ir.WalkResult.SKIP  # counts workgroups, on the host
+        if op.name == "builtin.unrealized_conversion_cast" or op.name.startswith(_CONVERTED_FROM):
             found.append(op)
             return ir.WalkResult.INTERRUPT
         return ir.WalkResult.ADVANCE
 
-    inner.walk(visit)
+    inner.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found[0] if found else None
 
 
