@@ -24,7 +24,7 @@ from fissile.passes.analysis.footprint import Footprint
 from .diagnostics import Diagnostic
 from .patience import Patience
 from .probe import Probed, convert, probe
-from .probe_wire import decode_allocation, decode_diagnostic, decode_footprint
+from .probe_wire import decode_diagnostic, decode_probed
 
 FEW = 8
 """Up to so many dispatches are faster asked here (0.03 to 0.3 s each) than by processes that first load IREE (0.5 s)."""
@@ -116,12 +116,7 @@ class ProbePool:
             answer = server.ask(job, self._deadline)
             seconds = time.perf_counter() - start
             if isinstance(answer, dict):
-                probed = answer["probed"]
-                races = tuple(decode_allocation(a) for a in probed["races"])
-                return ProbeResult(
-                    Probed(decode_footprint(probed["footprint"]), decode_diagnostic(probed["failure"]), races,
-                           tuple(probed["lost_signs"]), tuple(probed["misplaced"]), probed["iterations"]),
-                    decode_diagnostic(answer["converted"]), seconds)
+                return ProbeResult(decode_probed(answer["probed"]), decode_diagnostic(answer["converted"]), seconds)
             server.end()
             server = None
             if answer is None:

@@ -10,6 +10,7 @@ from fissile.finding import Place
 from fissile.quantity import Bytes, Certainty
 
 from .diagnostics import Diagnostic
+from .probe import Probed
 
 
 def encode(value):
@@ -34,6 +35,13 @@ def decode_diagnostic(data: dict | None) -> Diagnostic | None:
         return None
     return Diagnostic(data["severity"], data["message"], data["text"], tuple(Place(**p) for p in data["places"]),
                       tuple(data["tags"]))
+
+
+def decode_probed(data: dict) -> Probed:
+    """What `encode` made of a `Probed`, all of its fields."""
+    counts = {name: value for name, value in data.items() if isinstance(value, int)}
+    return Probed(decode_footprint(data["footprint"]), decode_diagnostic(data["failure"]),
+                  tuple(decode_allocation(a) for a in data["races"]), tuple(data["lost_signs"]), tuple(data["misplaced"]), **counts)
 
 
 def decode_allocation(data: dict) -> Allocation:
