@@ -12,12 +12,13 @@ from fissile.passes.analysis.footprint import Allocation, Footprint
 from fissile.passes.analysis.predict import predict
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.analysis.recomputation import Recomputed, recomputed_producers
+from fissile.passes.analysis.repeated_work import may_repeat
 from fissile.passes.analysis.serial_loops import longest_sum
 from fissile.passes.analysis.unrolling import VECTORISED, Unrolled, unrolled
 from fissile.passes.analysis.vector_alignment import may_misplace
 from fissile.passes.checks.codegen_failure import check_codegen
 from fissile.passes.checks.misplaced_vectors import check_vector_places
-from fissile.passes.checks.repeated_sums import check_repeated_sums
+from fissile.passes.checks.repeated_work import check_repeated_work, is_costly
 from fissile.passes.checks.serial_loops import MOST_ITERATIONS, check_serial_loops
 from fissile.passes.checks.unrolled_code import UNROLLED_FROM, check_unrolled
 from fissile.passes.checks.workgroup_fit import check_fit, limit_of, space_of, stricter_device
@@ -149,7 +150,7 @@ def _finding(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp]) -
         or check_races(dispatch, probed.races, ops)
         or _failure(dispatch, result.converted, ops)
         or check_serial_loops(dispatch, probed.iterations, ops)
-        or check_repeated_sums(dispatch, probed.threads_of_one_sum, ops)
+        or check_repeated_work(dispatch, probed.repeated, ops)
     )
 
 
@@ -178,8 +179,8 @@ def computes_wrongly(module: Module, ask: Ask = probe) -> str:
                 return "a dispatch shares workgroup memory without a barrier"
             if probed.iterations > MOST_ITERATIONS:
                 return "one thread of a dispatch runs more loop iterations than every device lets it run"
-            if probed.threads_of_one_sum > 1:
-                return "threads of a dispatch add to the same elements"
+            if is_costly(probed.repeated):
+                return "threads of a dispatch do the same work"
     return ""
 
 
@@ -187,11 +188,15 @@ def shares_or_runs_long(dispatch: Dispatch) -> bool:
     """Whether code generation has to be asked about barriers and loops: 0.01 to 0.03 s.
 
     Only SPIR-V's BaseDistribute places no barrier after a fused producer and gives whole rows to threads without vectors (IREE
-    3.13). Elsewhere a thread's part of a sum is too long only where the sum is.
+    3.13). Elsewhere a thread's part of a sum is too long only where the sum is, and threads do the same only where loops and
+    block do not match.
     """
     if dispatch.target.backend not in SPIRV_BACKENDS or unrolls(dispatch).elements:
         return False
-    return dispatch.codegen in RACING_CODEGEN or longest_sum(read_configured(dispatch)) > MOST_ITERATIONS
+    if dispatch.codegen in RACING_CODEGEN:
+        return True
+    configured = read_configured(dispatch)
+    return longest_sum(configured) > MOST_ITERATIONS or may_repeat(configured)
 
 
 def predicted_to_exceed(module: Module) -> bool:

@@ -11,7 +11,7 @@ from fissile.passes.analysis.prediction import Prediction
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.checks.codegen_failure import check_codegen
 from fissile.passes.checks.misplaced_vectors import check_vector_places
-from fissile.passes.checks.repeated_sums import check_repeated_sums
+from fissile.passes.checks.repeated_work import check_repeated_work
 from fissile.passes.checks.serial_loops import check_serial_loops
 from fissile.passes.checks.workgroup_fit import check_fit, space_of
 from fissile.passes.checks.workgroup_prediction import check_agreement, check_prediction
@@ -97,7 +97,7 @@ def _codegen(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp]) -
     said = said or result.converted
     if said is None:
         return (check_serial_loops(dispatch, result.probed.iterations, ops)
-                or check_repeated_sums(dispatch, result.probed.threads_of_one_sum, ops))
+                or check_repeated_work(dispatch, result.probed.repeated, ops))
     return check_codegen(dispatch, failure_code(said.text), said.message, said.text, said.tags, ops)
 
 

@@ -11,7 +11,7 @@ from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.footprint import Allocation, Footprint, read_footprint
 from fissile.passes.analysis.lost_sign import lost_signs
 from fissile.passes.analysis.provenance import TAG_FILE, places_in, tags_in
-from fissile.passes.analysis.repeated_sums import threads_of_one_sum
+from fissile.passes.analysis.repeated_work import Repeated, repeated_work
 from fissile.passes.analysis.serial_loops import serial_iterations
 from fissile.passes.analysis.sharing import unsynchronised
 from fissile.passes.analysis.vector_alignment import misplaced_vectors
@@ -38,8 +38,8 @@ class Probed:
     ``footprint`` holds the buffers at the point where code generation ended: after the resource check, or where it
     failed. ``failure`` is its first error, None where it went through. ``races`` are buffers that threads share
     with no barrier; ``lost_signs`` are element types whose sign extension goes wrong, ``misplaced`` types of buffers whose
-    vectors are read or written beside their place; ``iterations`` of all loops are run by one thread, and ``threads_of_one_sum`` add
-    the same to the same elements (both: SPIR-V).
+    vectors are read or written beside their place; ``iterations`` of all loops are run by one thread, and threads do
+    the work of each other as ``repeated`` says (both: SPIR-V).
     """
 
     footprint: Footprint
@@ -48,7 +48,7 @@ class Probed:
     lost_signs: tuple[str, ...] = ()
     misplaced: tuple[str, ...] = ()
     iterations: int = 0
-    threads_of_one_sum: int = 1
+    repeated: Repeated = Repeated()
 
 
 def probe(dispatch: Dispatch) -> Probed:
@@ -65,10 +65,10 @@ def probe(dispatch: Dispatch) -> Probed:
     lost = lost_signs(inner) if backend in SIGN_LOSING_BACKENDS and not failure else ()
     footprint = read_footprint(inner, alignment)
     looped = backend in SPIRV_BACKENDS and not failure
-    iterations, together = (serial_iterations(inner), threads_of_one_sum(inner)) if looped else (0, 1)
+    iterations, repeated = (serial_iterations(inner), repeated_work(inner)) if looped else (0, Repeated())
     # Last, since it changes the copy; a failure of it is none of the program.
     moving = backend in VECTOR_MOVING_BACKENDS and not failure and copy.generate(VIEWS_FOLDED) is None
-    return Probed(footprint, failure, races, lost, misplaced_vectors(inner) if moving else (), iterations, together)
+    return Probed(footprint, failure, races, lost, misplaced_vectors(inner) if moving else (), iterations, repeated)
 
 
 def convert(dispatch: Dispatch) -> Diagnostic | None:

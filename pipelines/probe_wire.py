@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from fissile.passes.analysis.footprint import Allocation, Footprint
+from fissile.passes.analysis.repeated_work import Repeated
 
 from fissile.finding import Place
 from fissile.quantity import Bytes, Certainty
@@ -39,9 +40,9 @@ def decode_diagnostic(data: dict | None) -> Diagnostic | None:
 
 def decode_probed(data: dict) -> Probed:
     """What `encode` made of a `Probed`, all of its fields."""
-    counts = {name: value for name, value in data.items() if isinstance(value, int)}
     return Probed(decode_footprint(data["footprint"]), decode_diagnostic(data["failure"]),
-                  tuple(decode_allocation(a) for a in data["races"]), tuple(data["lost_signs"]), tuple(data["misplaced"]), **counts)
+                  tuple(decode_allocation(a) for a in data["races"]), tuple(data["lost_signs"]), tuple(data["misplaced"]),
+                  data["iterations"], Repeated(**data["repeated"]))
 
 
 def decode_allocation(data: dict) -> Allocation:

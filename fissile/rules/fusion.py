@@ -208,11 +208,11 @@ define(
     example="arith.truncf %c : f32 to f16 of -3.40282347E+38, padding a tensor", repaired="arith.constant 0xFC00 : f16",
 )
 define(
-    "FIS127", "repeated-sum", "all threads of a workgroup add to the same elements",
-    "Each of the 64 (or 8) threads of a workgroup loads the same element of the result, adds the same term and stores it again. On a device "
-    "that runs them in step, or one after the other (lavapipe), that is 64 times the work; on any other, terms get lost.",
-    "IREE 3.13's SPIR-V BaseDistribute chooses threads for a convolution's or pooling's channels in the block's third dimension where the "
-    "image has an odd size, drops the loops of one iteration, and then gives the channels to the one thread of the first.",
+    "FIS127", "repeated-work", "threads of a workgroup do each other's work",
+    "Each of the 64 (or fewer) threads of a workgroup computes all of its elements. Most often each loads the same element of the result, "
+    "adds the same term and stores it again: where the threads do not run in step, or one after the other (lavapipe), terms get lost.",
+    "IREE 3.13's SPIR-V code generation chooses the threads for a loop in one dimension of the block and gives the loop to another: "
+    "loops of one iteration, of odd sizes most often, count for the one and not for the other.",
     "fissile makes the loops one (`fissile-read-by-element{flat=true}`): each thread has an element of its own.",
     example="linalg.conv_2d_nchw_fchw with a result of 1x64x7x7, target Vulkan",
     repaired="a loop over 3136 elements, 64 to a workgroup",

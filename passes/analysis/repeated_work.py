@@ -1,4 +1,4 @@
-"""Do all threads of a workgroup add the same terms to the same elements in memory?
+"""Do threads of a workgroup compute the same elements, and in the same memory?
 
 A dimension of the block whose thread id appears nowhere gives its threads nothing to tell them apart: each does what the
 others do. What they only write they write alike. What they load, add to and store again is wrong wherever one thread
@@ -7,11 +7,13 @@ begins while another is at work: the last store wins, whatever it has missed.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 from iree.compiler import ir
 
 from .memory_views import buffer_of
+from .tiles import ConfiguredDispatch
 
 _DIMENSIONS = ("#gpu.dim<x>", "#gpu.dim<y>", "#gpu.dim<z>")
 _ANY_DIMENSION = ("gpu.lane_id", "gpu.subgroup_id")
@@ -20,32 +22,55 @@ _LOADS = ("memref.load", "vector.load", "vector.transfer_read")
 _SHARED = ("hal.interface.binding.subspan", "memref.alloc")
 
 
-def threads_of_one_sum(function_or_module: ir.Operation) -> int:
-    """How many threads of a workgroup do the same to an element that they load and store again; 1 where none does.
+@dataclass(frozen=True)
+class Repeated:
+    """``threads`` of a workgroup compute the same: ``accumulated`` in memory that all of them see, or ``summed`` by each for itself."""
 
-    Reads IR after distribution to threads and bufferization, with one function of a known block size.
-    """
+    threads: int = 1
+    accumulated: bool = False
+    summed: bool = False
+
+
+def repeated_work(function_or_module: ir.Operation) -> Repeated:
+    """Reads IR after distribution to threads and bufferization, with one function of a known block size."""
     block: tuple[int, ...] = ()
     told_apart: set[int] = set()
-    adds = False
+    accumulated = summed = False
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        nonlocal block, adds
+        nonlocal block, accumulated, summed
         if op.name == "func.func" and "gpu.known_block_size" in op.attributes:
             block = tuple(ir.DenseI32ArrayAttr(op.attributes["gpu.known_block_size"]))
         elif op.name == "gpu.thread_id":
             told_apart.add(_DIMENSIONS.index(str(op.attributes["dimension"])))
         elif op.name in _ANY_DIMENSION:
             told_apart.update(range(len(_DIMENSIONS)))
+        elif op.name == "scf.for":
+            summed = summed or len(op.results) > 0
         elif op.name in _STORES:
-            adds = adds or _adds(op)
+            accumulated = accumulated or _accumulates(op)
         return ir.WalkResult.ADVANCE
 
     function_or_module.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return prod(size for dimension, size in enumerate(block) if dimension not in told_apart) if adds else 1
+    threads = prod(size for dimension, size in enumerate(block) if dimension not in told_apart)
+    return Repeated(threads, accumulated, summed) if threads > 1 else Repeated()
 
 
-def _adds(store: ir.Operation) -> bool:
+def may_repeat(dispatch: ConfiguredDispatch) -> bool:
+    """Whether SPIR-V may give the loops of ``dispatch`` (configured) to other dimensions of the block than were chosen for them.
+
+    It takes the tiled loops from the innermost one outwards, a dimension each; the configuration counts only those with
+    several threads.
+    """
+    root = dispatch.root
+    if root is None or not root.reduces or root.config is None or len(root.config.levels) < 2:
+        return False
+    tiles, parts = root.config.levels[:2]
+    given = [tile // part for loop, (tile, part) in enumerate(zip(tiles, parts)) if tile and part and not root.reduction[loop]]
+    return any(threads != chosen for threads, chosen in zip(reversed(given), dispatch.workgroup))
+
+
+def _accumulates(store: ir.Operation) -> bool:
     """Whether ``store`` writes to memory of the whole workgroup what was computed from the same buffer."""
     buffer = buffer_of(store.operands[1])
     if buffer is None or buffer.name not in _SHARED or buffer.name == "memref.alloc" and "workgroup" not in str(buffer.results[0].type):
