@@ -65,8 +65,16 @@ class Case:
 
     @property
     def own_tags(self) -> set[int]:
-        """The source ops that tell which dispatches are this case's, whatever has become of them."""
-        return self.all_tags - self.shared or self.all_tags
+        """The source ops that tell which dispatches are this case's, whatever has become of them: those that stand in no other,
+        or else the roots (a pooling that is copied as well, from a fill that others start from too)."""
+        return self.all_tags - self.shared or self._roots or self.all_tags
+
+    @property
+    def _roots(self) -> set[int]:
+        root = self.first.dispatch.root
+        if root is None:
+            return set()
+        return {root} | {tag for family in self.families for tag in translate((root,), self.families[0], family)}
 
     def still_fails(self, now: Diagnosis) -> bool:
         return now.failed is not None or any(self.own_tags & set(c.dispatch.tags) for c in now.failing)

@@ -107,3 +107,56 @@ def test_a_boundary_that_leaves_such_a_sum_is_followed_up(tmp_path):
     x, w = rng.integers(-8, 8, (16, 9, 9)).astype(np.int8), rng.integers(-4, 4, (64, 16, 3, 3)).astype(np.float32)
     windows = np.lib.stride_tricks.sliding_window_view(x * np.float32(0.5), (3, 3), axis=(1, 2))
     np.testing.assert_array_equal(run(output, [x, w], "vulkan")[0], np.einsum("chwij,fcij->fhw", windows, w))
+
+
+TWO_POOLINGS = """
+func.func @main(%x: tensor<1x64x9x9xf32>, %y: tensor<1x64x15x15xf32>) -> (tensor<1x64x9x9xf32>, tensor<1x64x7x7xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x64x7x7xf32>
+  %k = tensor.empty() : tensor<3x3xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x64x7x7xf32>) -> tensor<1x64x7x7xf32>
+  %a = linalg.pooling_nchw_sum {strides = dense<1> : vector<2xi64>, dilations = dense<1> : vector<2xi64>}
+      ins(%x, %k : tensor<1x64x9x9xf32>, tensor<3x3xf32>) outs(%f : tensor<1x64x7x7xf32>) -> tensor<1x64x7x7xf32>
+  %b = linalg.pooling_nchw_sum {strides = dense<2> : vector<2xi64>, dilations = dense<1> : vector<2xi64>}
+      ins(%y, %k : tensor<1x64x15x15xf32>, tensor<3x3xf32>) outs(%f : tensor<1x64x7x7xf32>) -> tensor<1x64x7x7xf32>
+  %p = tensor.pad %a low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%n: index, %c: index, %h: index, %w: index):
+    tensor.yield %zero : f32
+  } : tensor<1x64x7x7xf32> to tensor<1x64x9x9xf32>
+  return %p, %b : tensor<1x64x9x9xf32>, tensor<1x64x7x7xf32>
+}
+"""
+
+
+def test_two_that_start_from_one_fill_are_both_repaired(tmp_path):
+    done = compiled(TWO_POOLINGS, tmp_path)[0].findings
+    assert [(f.code, f.severity.value) for f in done] == [("FIS127", "repaired")] * 2
+
+
+CONV_1X1 = """
+func.func @main(%x: tensor<1x{c}x{h}x{h}xf32>, %k: tensor<{f}x{c}x1x1xf32>) -> tensor<1x{f}x{h}x{h}xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x{f}x{h}x{h}xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<1x{f}x{h}x{h}xf32>) -> tensor<1x{f}x{h}x{h}xf32>
+  %r = linalg.conv_2d_nchw_fchw {{strides = dense<1> : vector<2xi64>, dilations = dense<1> : vector<2xi64>}}
+      ins(%x, %k : tensor<1x{c}x{h}x{h}xf32>, tensor<{f}x{c}x1x1xf32>) outs(%i : tensor<1x{f}x{h}x{h}xf32>) -> tensor<1x{f}x{h}x{h}xf32>
+  return %r : tensor<1x{f}x{h}x{h}xf32>
+}}
+"""
+
+
+@pytest.mark.parametrize("threads,f,h,c", [(8, 64, 7, 192), (32, 256, 3, 528), (0, 96, 7, 192)])
+def test_vectors_that_every_thread_computes_are_told(tmp_path, threads, f, h, c):
+    """A thread has whole rows of pixels as vectors, so the block's threads are for channels, and get none. Four are few enough."""
+    told = compiled(CONV_1X1.format(f=f, h=h, c=c), tmp_path)[0].findings
+    assert [f"{f.code} {f.severity.value} {f.message[:22]}" for f in told] == (
+        [f"FIS127 repaired {f'{threads} threads each compute'[:22]}"] if threads else [])
+
+
+@NO_VULKAN
+def test_such_vectors_are_right_on_the_device(tmp_path):
+    report, output = compiled(CONV_1X1.format(f=64, h=7, c=192), tmp_path)
+    assert report.findings
+    rng = np.random.default_rng(0)
+    x, k = rng.integers(-8, 8, (1, 192, 7, 7)).astype(np.float32), rng.integers(-8, 8, (64, 192, 1, 1)).astype(np.float32)
+    np.testing.assert_array_equal(run(output, [x, k], "vulkan")[0], np.einsum("nchw,fc->nfhw", x, k[:, :, 0, 0]))
