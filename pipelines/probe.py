@@ -5,6 +5,7 @@ Agreed with the real compile on every gfx942 and Vulkan program of the public co
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fissile.passes.analysis.dispatches import Dispatch
@@ -21,6 +22,7 @@ from iree.compiler.passmanager import PassManager
 from .diagnostics import Diagnostic, parse_diagnostic
 from .iree.names import (
     CONVERSION_PIPELINES,
+    LEFT_TO_A_LIBRARY,
     LOWERING_PIPELINES,
     RACING_CODEGEN,
     SIGN_LOSING_BACKENDS,
@@ -81,7 +83,7 @@ def convert(dispatch: Dispatch) -> Diagnostic | None:
         return None
     copy = _Copy(dispatch)
     failure = copy.generate(pipeline)
-    if failure is None and (left := _unconverted(copy.inner)) is not None:
+    if failure is None and (left := _unconverted(copy.inner, LEFT_TO_A_LIBRARY.get(dispatch.target.backend, ()))) is not None:
         text = f"{_plain(left.location)}: failed to legalize operation '{left.name}': left over after conversion"
         failure = parse_diagnostic("error", text)
     return failure
@@ -108,14 +110,15 @@ _CONVERTED_FROM = ("arith.", "math.", "memref.", "scf.", "vector.")
 """Dialects of which nothing is left in what a translation takes."""
 
 
-def _unconverted(inner: ir.Operation) -> ir.Operation | None:
-    """What conversion left behind, a cast between type systems or an op it does not know: translation refuses it later."""
+def _unconverted(inner: ir.Operation, unlinked: Sequence[str]) -> ir.Operation | None:
+    """What conversion left behind, a cast between type systems or an op it does not know, or a call of what is ``unlinked``:
+    translation or the linker refuses it later."""
     found: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name == "iree_codegen.dispatch_config":
             return ir.WalkResult.SKIP  # counts workgroups, on the host
-        if op.name == "builtin.unrealized_conversion_cast" or op.name.startswith(_CONVERTED_FROM):
+        if op.name == "builtin.unrealized_conversion_cast" or op.name.startswith(_CONVERTED_FROM) or op.name in unlinked:
             found.append(op)
             return ir.WalkResult.INTERRUPT
         return ir.WalkResult.ADVANCE

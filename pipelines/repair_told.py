@@ -20,7 +20,7 @@ _DONE = {
     MOVEMENT_APART: "read each element of {ops} from its place",
     SPLIT: "added {ops} up in parts, and then the parts",
     EXTEND: "extended the narrow operands of {ops} once, in dispatches of their own",
-    EXPAND: "computed the 64-bit integers or powers in {ops} by simpler ops",
+    EXPAND: "computed the 64-bit integers, powers or logarithms in {ops} by simpler ops",
     WIDEN: "accumulated {ops} in f32",
     CONFIGURE: "gave {ops} a lowering configuration of its own",
     FOLD: "computed {ops} inside the consumer's body",

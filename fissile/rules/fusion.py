@@ -219,7 +219,7 @@ define(
 )
 define(
     "FIS128", "not-expanded", "an op has no scalar op that could be computed by simpler ones",
-    "A chosen op's body has no 64-bit division, absolute value or bit count, and no integer power.",
+    "A chosen op's body has no 64-bit division, absolute value or bit count, no integer power and no decimal logarithm.",
     "The index is of another op, or the ops are narrower, or floats.",
     "Name the op whose code generation fails.",
 )

@@ -21,10 +21,11 @@ from .scalar_forms import form_of
 @register_pass
 @dataclass(frozen=True)
 class ExpandScalars(Pass):
-    """Replaces 64-bit divisions, absolute values and bit counts, and integer powers, in the bodies of linalg ops.
+    """Replaces 64-bit divisions, absolute values and bit counts, integer powers and decimal logarithms in the bodies of linalg ops.
 
     A Vulkan target without 64-bit integers has IREE compute them in pairs of 32 bits, all but these (IREE 3.13); integer powers
-    are known to no GPU target. The results are the same in every bit.
+    are known to no target, and llvm-cpu leaves a decimal logarithm to a C library that IREE does not link. Integers are the same in
+    every bit; a decimal logarithm has one rounding more.
 
     ``ops`` chooses source ops by index; without it, every op whose body has such an op. A chosen op without one is FIS128.
     """
@@ -45,7 +46,7 @@ class ExpandScalars(Pass):
 
 def why_not_expanded(op: ir.Operation) -> str:
     """Why ``op`` has no scalar op to expand; empty where it has."""
-    return "" if _expandable(op) else "its body has no 64-bit division, absolute value or bit count, and no integer power"
+    return "" if _expandable(op) else "its body has no 64-bit division, absolute value or bit count, integer power or decimal logarithm"
 
 
 def expand_scalars(ops: Iterable[ir.Operation]) -> None:

@@ -62,7 +62,7 @@ EXPECTED = {
     "math.ctpop": lambda a, _b: unsigned(a).bit_count(),
     "math.ipowi": lambda a, b: power(a, b, 64),
 }
-UNARY = ("math.absi", "math.ctlz", "math.cttz", "math.ctpop")
+UNARY = ("math.log10", "math.absi", "math.ctlz", "math.cttz", "math.ctpop")
 EDGES = [signed(sign * ((1 << shift) + off)) for shift in (0, 1, 15, 16, 31, 32, 33, 47, 48, 62, 63) for off in (-1, 0, 1) for sign in (1, -1)]
 
 
@@ -120,6 +120,17 @@ def test_divisions_are_right_on_the_device(tmp_path):
     source.write_text(program("arith.floordivsi", len(a)))
     assert fissile.compile(source, output, VULKAN).output
     np.testing.assert_array_equal(run(output, [a, b], "vulkan")[0], a // b)
+
+
+@pytest.mark.parametrize("kind,unit", [("f32", 2.0 ** -23), ("f16", 2.0 ** -10)])
+def test_a_decimal_logarithm_is_built_for_the_cpu(tmp_path, kind, unit):
+    source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text(program("math.log10", 60, kind))
+    [done] = fissile.compile(source, output, CPU).findings
+    assert (done.code, done.severity.value) == ("FIS104", "repaired")
+    x = np.logspace(-4, 4, 60).astype({"f32": np.float32, "f16": np.float16}[kind])
+    expected = np.log10(x.astype(np.float64))
+    np.testing.assert_allclose(run(output, [x, x])[0].astype(np.float64), expected, rtol=2 * unit, atol=2 * unit)
 
 
 def test_narrower_divisions_are_no_finding(tmp_path):
