@@ -60,8 +60,8 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
         load_dialects(module.op.context, remedy.dialects)
     known = source_ops(module.op)
     by_remedy = {remedy: [known[e.op] for e in chosen if e.remedy == remedy] for remedy in REMEDIES}
-    # Boundaries, configurations and expanded bodies leave every op in place, decomposing, splitting, extending, widening and reading by element replace
-    # the chosen ops, folding their consumers: in this order an op that is still to be edited is still there.
+    # Boundaries, configurations and expanded bodies leave every op in place; decomposing, splitting, extending, widening and reading
+    # by element replace the chosen ops, folding their consumers: in this order an op that is still to be edited is still there.
     with module.op.context, ir.Location.unknown():
         for edit in chosen:
             if edit.remedy == CONFIGURE:
