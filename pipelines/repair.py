@@ -259,5 +259,7 @@ class Repairer:
             for case in cases
         ]
         covered = set().union(*(case.own_tags for case in cases)) if cases else set()
-        untagged = [c.finding for c in before.failing if not covered & set(c.dispatch.tags)]
+        left = set().union(*(c.dispatch.tags for c in after.failing)) if after.failed is None else set(range(len(self.ops)))
+        # A dispatch whose ops all stand in others too is repaired with those that are like it: it is told where it is left.
+        untagged = [c.finding for c in before.failing if not c.dispatch.tags or not covered & set(c.dispatch.tags) and left & set(c.dispatch.tags)]
         return Repair(final, (*findings, *untagged), complete and not untagged, self._rounds)
