@@ -36,7 +36,7 @@ from fissile.pipelines.numerics.child_process import run_child
 from fissile.pipelines.numerics.verify import Options, verify
 
 from bench.linalg_reference import NotEvaluated, Program
-from bench.program_files import existing
+from bench.program_files import existing, pattern
 
 TARGETS = {
     "vulkan": ("vulkan", ["--iree-hal-target-device=vulkan"]),
@@ -147,7 +147,7 @@ def main() -> int:
     parser.add_argument("--target", choices=TARGETS, default="vulkan")
     parser.add_argument("--sample", type=int, default=0, help="that many programs, drawn with --seed")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="regular expression on the program's name")
+    parser.add_argument("--only", type=pattern, default="", help="regular expression on the program's name")
     parser.add_argument("--skip", default="", help="regular expression on the program's name")
     parser.add_argument(
         "--max-macs", type=float, default=float("inf"), help="loop iterations above which none runs"

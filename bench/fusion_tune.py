@@ -28,7 +28,7 @@ from fissile.pipelines.numerics.inputs import draw
 from fissile.pipelines.numerics.runtimes import input_flags, native_program
 from fissile.pipelines.numerics.signature import choose, signatures_of_source
 
-from bench.program_files import existing
+from bench.program_files import existing, pattern
 
 FLAGS = [
     "--iree-hal-target-device=local",
@@ -140,7 +140,7 @@ def _seconds(vmfb: Path, function: str, given: list[str]) -> float | None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=existing)
-    parser.add_argument("--only", default="", help="regular expression on the program's name")
+    parser.add_argument("--only", type=pattern, default="", help="regular expression on the program's name")
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument(
         "--cut-always",
@@ -166,8 +166,8 @@ def main() -> int:
             print(f"{row.program:<26} not measured: {row.told}", flush=True)
         if arguments.json:
             arguments.json.write_text(json.dumps([asdict(r) for r in rows], indent=1))
-    for name, pattern in (*GROUPS, ("all that was changed", "")):
-        _group(name, [r for r in rows if re.search(pattern, r.program) and (pattern or r.stock)])
+    for name, names in (*GROUPS, ("all that was changed", "")):
+        _group(name, [r for r in rows if re.search(names, r.program) and (names or r.stock)])
     slow = [r for r in rows if r.ratio is not None and r.ratio < SLOWER]
     broken = [r for r in rows if r.told.startswith("tuned:")]
     for row in slow:

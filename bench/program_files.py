@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +15,14 @@ def existing(text: str) -> Path:
     if not path.exists():
         raise argparse.ArgumentTypeError(f"no such file or folder: {text}")
     return path
+
+
+def pattern(text: str) -> re.Pattern[str]:
+    """The regular expression ``text``, as argparse's type; one that is none is a usage error."""
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"no regular expression: {text} ({error})") from None
 
 
 def write_programs(manual: str, programs: Mapping[str, str]) -> int:

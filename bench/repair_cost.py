@@ -33,7 +33,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bench.corpus_numerics import TARGETS as RUNNING
-from bench.program_files import existing
+from bench.program_files import existing, pattern
 
 BIN = Path(sys.executable).parent
 TARGETS = {
@@ -159,7 +159,7 @@ def main() -> int:
     parser.add_argument("--target", choices=TARGETS, default="gfx942")
     parser.add_argument("--sample", type=int, default=0, help="stop after that many repaired programs")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="regular expression on the program's name")
+    parser.add_argument("--only", type=pattern, default="", help="regular expression on the program's name")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one stock compile")
     parser.add_argument("--flag", action="append", default=[], help="added to fissile compile")

@@ -14,7 +14,8 @@ import sys
 from collections.abc import Iterator
 from itertools import product
 
-from bench.before_after import HEAD, cells
+from bench.before_after import show
+from bench.program_files import pattern
 
 
 def windows(root: str, channels: int, filters: int, size: int, kernel: int) -> tuple[str, list[str]]:
@@ -44,7 +45,7 @@ def _function(root: str, left: str, right: str, result: str) -> tuple[str, list[
 def programs() -> Iterator[tuple[str, tuple[str, list[str]]]]:
     for (channels, filters), size in product([(16, 64), (64, 64)], (7, 8, 27, 28)):
         yield f"conv3x3_{channels}_{filters}_{size}", windows("conv_2d_nchw_fchw", channels, filters, size, 3)
-    for filters, size in ((64, 7), (256, 7), (64, 15)):
+    for filters, size in ((96, 7), (64, 7), (128, 7), (256, 3), (64, 15)):  # 4, 8, 16, 32 and 8 threads have the same vectors
         yield f"conv1x1_192_{filters}_{size}", windows("conv_2d_nchw_fchw", 192, filters, size, 1)
     for size in (27, 28):
         yield f"pool_max_64_{size}", windows("pooling_nchw_max", 64, 64, size, 3)
@@ -54,14 +55,10 @@ def programs() -> Iterator[tuple[str, tuple[str, list[str]]]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="regular expression on the program's name")
+    parser.add_argument("--only", type=pattern, default="", help="regular expression on the program's name")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds for a compile or a run (default 120)")
     arguments = parser.parse_args()
-    print(f"{'program':<22} {HEAD}")
-    for name, (text, inputs) in programs():
-        if re.search(arguments.only, name):
-            before, after = cells(text, inputs, "vulkan", arguments.limit)
-            print(f"{name:<22} {before:>20s}  {after:>20s}", flush=True)
+    show(((name, text, inputs) for name, (text, inputs) in programs() if re.search(arguments.only, name)), "vulkan", arguments.limit)
     return 0
 
 

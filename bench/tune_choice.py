@@ -30,7 +30,7 @@ from fissile.pipelines.numerics.child_process import run_child
 
 from bench.corpus_numerics import TARGETS
 from bench.linalg_reference import NotEvaluated, Program
-from bench.program_files import existing
+from bench.program_files import existing, pattern
 
 CHOICE = "the model's choice"
 """What `--tune` calls it (pipelines/repair.py)."""
@@ -102,7 +102,7 @@ def main() -> int:
     parser.add_argument("--target", choices=TARGETS, default="llvm-cpu")
     parser.add_argument("--sample", type=int, default=0, help="stop after that many programs with a choice")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", default="", help="regular expression on the program's name")
+    parser.add_argument("--only", type=pattern, default="", help="regular expression on the program's name")
     parser.add_argument("--max-macs", type=float, default=math.inf, help="loop iterations above which none runs")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--most", type=float, default=1.2)

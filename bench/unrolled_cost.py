@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from bench.before_after import HEAD, cells
+from bench.before_after import show
 from bench.pattern_producers import dequantised
 from bench.pattern_roots import contraction
 from bench.program_text import Program
@@ -29,10 +29,8 @@ def main() -> int:
     parser.add_argument("--sums", default="16,32,64,96,192", help="values of K")
     parser.add_argument("--limit", type=float, default=120.0, help="seconds for a compile or a run (default 120)")
     arguments = parser.parse_args()
-    print(f"   K  {HEAD}")
-    for k in map(int, arguments.sums.split(",")):
-        before, after = cells(program(k), [f"{ROWS}x{k}xi8=1", f"{k}x{COLUMNS}xf32=1"], "vulkan-matched", arguments.limit)
-        print(f"{k:4d}  {before:>20s}  {after:>20s}", flush=True)
+    sums = map(int, arguments.sums.split(","))
+    show(((f"K = {k}", program(k), [f"{ROWS}x{k}xi8=1", f"{k}x{COLUMNS}xf32=1"]) for k in sums), "vulkan-matched", arguments.limit)
     return 0
 
 

@@ -31,7 +31,7 @@ from fissile.target import Target
 from . import baseline as baselines
 from . import host_floats
 from .compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
-from .dispatch_check import shares_or_runs_long, unrolls
+from .dispatch_check import asks_about_threads, unrolls
 from .failures import rejected, suggested
 from .guard import GUARDED_AT, guard, strips_asserts
 from .iree.names import (
@@ -258,7 +258,7 @@ class _Check:
             if self._needs_probe(dispatch, prediction, target):
                 asked[dispatch.identity] = dispatch
             elif self.mode == "auto" and not unrolls(dispatch).elements and (
-                shares_or_runs_long(dispatch)
+                asks_about_threads(dispatch)
                 or dispatch.target.backend in VECTOR_MOVING_BACKENDS and may_misplace(dispatch.inner_module())
             ):
                 # A slice: do vectors begin with it? 0.02 s each, so in this process.

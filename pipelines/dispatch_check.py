@@ -126,7 +126,7 @@ def _cleared(dispatch: Dispatch) -> ProbeResult | None:
     What compiles and computes wrong numbers (races, vectors beside their place) has to be asked for.
     """
     limit = limit_of(dispatch)
-    if limit is None or shares_or_runs_long(dispatch):
+    if limit is None or asks_about_threads(dispatch):
         return None
     if dispatch.target.backend in VECTOR_MOVING_BACKENDS and may_misplace(dispatch.inner_module()):
         return None
@@ -173,7 +173,7 @@ def computes_wrongly(module: Module, ask: Ask = probe) -> str:
     that IREE compiles.
     """
     for dispatch in dispatches(module.op):
-        if shares_or_runs_long(dispatch):
+        if asks_about_threads(dispatch):
             probed = ask(dispatch)
             if probed.races:
                 return "a dispatch shares workgroup memory without a barrier"
@@ -184,7 +184,7 @@ def computes_wrongly(module: Module, ask: Ask = probe) -> str:
     return ""
 
 
-def shares_or_runs_long(dispatch: Dispatch) -> bool:
+def asks_about_threads(dispatch: Dispatch) -> bool:
     """Whether code generation has to be asked about barriers and loops: 0.01 to 0.03 s.
 
     Only SPIR-V's BaseDistribute places no barrier after a fused producer and gives whole rows to threads without vectors (IREE

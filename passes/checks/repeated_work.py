@@ -27,7 +27,7 @@ def check_repeated_work(dispatch: Dispatch, repeated: Repeated, ops: Sequence[So
         return None
     threads = repeated.threads
     what = "accumulate the same terms into" if repeated.accumulated else "compute"
-    wrong = ", and wrong on a device that does not run them in step" if repeated.accumulated else ""
+    wrong = ", and may be wrong on a device that does not run them in step" if repeated.accumulated else ""
     return Finding(
         "FIS127",
         f"{threads} threads each {what} the same elements of the result: {threads} times the work{wrong}",

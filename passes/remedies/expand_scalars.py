@@ -10,11 +10,10 @@ from iree.compiler import ir
 
 from fissile.dialect import place_of
 from fissile.finding import Finding
-from fissile.passes.analysis.provenance import source_ops
-from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
+from fissile.passes.definition import Contract, Pass, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
-from .chosen_ops import check_indices
+from .chosen_ops import able_ops
 from .scalar_forms import form_of
 
 
@@ -36,12 +35,7 @@ class ExpandScalars(Pass):
     ops: tuple[int, ...] = option((), "indices of the source ops; empty: all with an op to expand")
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        known = source_ops(op)
-        check_indices(self.ops, known, self.name)
-        chosen = [known[i] for i in dict.fromkeys(self.ops)] if self.ops else [o for o in known if not why_not_expanded(o)]
-        if refused := [_refusal(one, why) for one in chosen if (why := why_not_expanded(one))]:
-            raise PassFailed(refused)
-        expand_scalars(chosen)
+        expand_scalars(able_ops(op, self.ops, self.name, why_not_expanded, _refusal))
 
 
 def why_not_expanded(op: ir.Operation) -> str:

@@ -11,12 +11,11 @@ from iree.compiler import ir
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect import place_of, register
 from fissile.finding import Finding
-from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.analysis.structure import Structure, structure_of
-from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
+from fissile.passes.definition import Contract, Pass, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
 
-from .chosen_ops import check_indices
+from .chosen_ops import able_ops
 from .place_boundaries import EXTENSIONS, place_boundaries
 from .rebuilt_ops import copy_into, discardable_attributes, element_type, elementwise
 
@@ -44,12 +43,7 @@ class ExtendOperands(Pass):
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         register(op.context)
-        known = source_ops(op)
-        check_indices(self.ops, known, self.name)
-        chosen = [known[i] for i in dict.fromkeys(self.ops)] if self.ops else [o for o in known if not why_not_extended(o)]
-        if refused := [_refusal(one, why) for one in chosen if (why := why_not_extended(one))]:
-            raise PassFailed(refused)
-        extend_operands(chosen)
+        extend_operands(able_ops(op, self.ops, self.name, why_not_extended, _refusal))
 
 
 def why_not_extended(op: ir.Operation) -> str:

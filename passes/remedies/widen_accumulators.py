@@ -13,12 +13,11 @@ from iree.compiler.dialects import arith, tensor
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect import place_of
 from fissile.finding import Finding
-from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.analysis.structure import Structure, structure_of
-from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
+from fissile.passes.definition import Contract, Pass, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
-from .chosen_ops import check_indices
+from .chosen_ops import able_ops
 from .packed_words import sizes_of
 from .rebuilt_ops import element_type, elementwise
 
@@ -47,13 +46,7 @@ class WidenAccumulators(Pass):
     )
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        known = source_ops(op)
-        check_indices(self.ops, known, self.name)
-        wanted = [known[i] for i in self.ops] if self.ops else known
-        reasons = [(found, why_not(found)) for found in dict.fromkeys(wanted)]
-        if self.ops and (refused := [_refusal(found, why) for found, why in reasons if why]):
-            raise PassFailed(refused)
-        widen_accumulators(found for found, why in reasons if not why)
+        widen_accumulators(able_ops(op, self.ops, self.name, why_not, _refusal))
 
 
 def why_not(op: ir.Operation) -> str:

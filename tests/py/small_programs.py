@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from string import Template
 
+import numpy as np
+
 TARGETS = {
     "gfx942": ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"],
     "sm_86": ["--iree-hal-target-device=cuda", "--iree-cuda-target=sm_86"],
@@ -98,6 +100,30 @@ def quantised_matmul(m: int, k: int, n: int) -> str:
             f"  %acc = linalg.fill ins(%zero : f32) outs(%e : {out}) -> {out}\n"
             f"  %r = linalg.matmul ins(%xd, %wd : tensor<{x}xf32>, tensor<{w}xf32>) outs(%acc : {out}) -> {out}\n"
             f"  return %r : {out}\n}}\n")
+
+_CONVOLUTION = """\
+func.func @main(%x: tensor<{n}x{c}x{h}x{w}xf32>, %k: tensor<{f}x{c}x{kh}x{kw}xf32>) -> tensor<{n}x{f}x{oh}x{ow}xf32> {{
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<{n}x{f}x{oh}x{ow}xf32>
+  %i = linalg.fill ins(%z : f32) outs(%e : tensor<{n}x{f}x{oh}x{ow}xf32>) -> tensor<{n}x{f}x{oh}x{ow}xf32>
+  %r = linalg.conv_2d_nchw_fchw {{strides = dense<{stride}> : vector<2xi64>, dilations = dense<1> : vector<2xi64>}}
+      ins(%x, %k : tensor<{n}x{c}x{h}x{w}xf32>, tensor<{f}x{c}x{kh}x{kw}xf32>)
+      outs(%i : tensor<{n}x{f}x{oh}x{ow}xf32>) -> tensor<{n}x{f}x{oh}x{ow}xf32>
+  return %r : tensor<{n}x{f}x{oh}x{ow}xf32>
+}}
+"""
+
+
+def convolution(n: int, c: int, f: int, h: int, w: int, kh: int, kw: int, stride: int = 1) -> str:
+    """f32 [N,C,H,W] convolved with f32 [F,C,KH,KW], no padding; `convolved` is the same in NumPy."""
+    return _CONVOLUTION.format(n=n, c=c, f=f, h=h, w=w, kh=kh, kw=kw, stride=stride, oh=(h - kh) // stride + 1, ow=(w - kw) // stride + 1)
+
+
+def convolved(x: np.ndarray, k: np.ndarray, stride: int = 1) -> np.ndarray:
+    """The convolution of ``x`` [N,C,H,W] and ``k`` [F,C,KH,KW], no padding, in double precision."""
+    windows = np.lib.stride_tricks.sliding_window_view(x, k.shape[2:], axis=(2, 3))[:, :, ::stride, ::stride]
+    return np.einsum("nchwij,fcij->nfhw", windows.astype(np.float64), k.astype(np.float64))
+
 
 INT8_MATMUL = """\
 func.func @main(%a: tensor<128x32xi8>, %b: tensor<32x32xi8>) -> tensor<128x32xi32> {

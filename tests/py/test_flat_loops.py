@@ -9,29 +9,10 @@ import fissile
 from built import build, run
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.session import PhaseFailed
+from small_programs import convolution, convolved
 
 VULKAN = ["--iree-hal-target-device=vulkan"]
 NO_VULKAN = pytest.mark.skipif("vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here")
-CONV = """
-func.func @main(%x: tensor<{n}x{c}x{h}x{w}xf32>, %k: tensor<{f}x{c}x{kh}x{kw}xf32>) -> tensor<{n}x{f}x{oh}x{ow}xf32> {{
-  %z = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<{n}x{f}x{oh}x{ow}xf32>
-  %i = linalg.fill ins(%z : f32) outs(%e : tensor<{n}x{f}x{oh}x{ow}xf32>) -> tensor<{n}x{f}x{oh}x{ow}xf32>
-  %r = linalg.conv_2d_nchw_fchw {{strides = dense<{stride}> : vector<2xi64>, dilations = dense<1> : vector<2xi64>}}
-      ins(%x, %k : tensor<{n}x{c}x{h}x{w}xf32>, tensor<{f}x{c}x{kh}x{kw}xf32>)
-      outs(%i : tensor<{n}x{f}x{oh}x{ow}xf32>) -> tensor<{n}x{f}x{oh}x{ow}xf32>
-  return %r : tensor<{n}x{f}x{oh}x{ow}xf32>
-}}
-"""
-
-
-def conv(n, c, f, h, w, kh, kw, stride=1) -> str:
-    return CONV.format(n=n, c=c, f=f, h=h, w=w, kh=kh, kw=kw, stride=stride, oh=(h - kh) // stride + 1, ow=(w - kw) // stride + 1)
-
-
-def in_numpy(x, k, stride):
-    windows = np.lib.stride_tricks.sliding_window_view(x, k.shape[2:], axis=(2, 3))[:, :, ::stride, ::stride]
-    return np.einsum("nchwij,fcij->nfhw", windows.astype(np.float64), k.astype(np.float64))
 
 
 def values(n, c, f, h, w, kh, kw):
@@ -45,14 +26,14 @@ def test_any_convolution(tmp_path_factory, channels, size, kernel, stride):
     path, sizes = tmp_path_factory.mktemp("flat") / "x.vmfb", (*channels, *size, *kernel)
     assume(_several_loops(sizes, stride))
     try:
-        changed = build(conv(*sizes, stride), path, "fissile-read-by-element{ops=1 flat=true}")
+        changed = build(convolution(*sizes, stride), path, "fissile-read-by-element{ops=1 flat=true}")
     except PhaseFailed as failed:
         # IREE refuses borders that no window reads (FIS119), and leaves a cast behind in some tiny ones on llvm-cpu.
         assume(not any(known in failed.message for known in ("inferred input/output operand", "unrealized_conversion_cast")))
         raise
     assert "tensor.extract" in changed
     x, k = values(*sizes)
-    np.testing.assert_allclose(run(path, [x, k])[0], in_numpy(x, k, stride), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(run(path, [x, k])[0], convolved(x, k, stride), rtol=1e-5, atol=1e-5)
 
 
 def _several_loops(sizes, stride) -> bool:
@@ -67,7 +48,7 @@ ODD = (1, 160, 128, 9, 9, 3, 3)
 
 def test_it_is_told_and_flattened(tmp_path):
     source = tmp_path / "x.mlir"
-    source.write_text(conv(*ODD))
+    source.write_text(convolution(*ODD))
     [told] = fissile.check(source, ["vulkan"]).findings
     assert (told.code, told.severity.value) == ("FIS125", "warning")
     [done] = fissile.compile(source, tmp_path / "x.vmfb", VULKAN).findings
@@ -77,13 +58,13 @@ def test_it_is_told_and_flattened(tmp_path):
 @NO_VULKAN
 def test_it_is_right_on_the_device(tmp_path):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
-    source.write_text(conv(*ODD))
+    source.write_text(convolution(*ODD))
     assert fissile.compile(source, output, VULKAN).output
     x, k = values(*ODD)
-    np.testing.assert_allclose(run(output, [x, k], "vulkan")[0], in_numpy(x, k, 1), rtol=1e-4, atol=1e-3)
+    np.testing.assert_allclose(run(output, [x, k], "vulkan")[0], convolved(x, k, 1), rtol=1e-4, atol=1e-3)
 
 
 def test_an_even_size_is_no_finding(tmp_path):
     source = tmp_path / "x.mlir"
-    source.write_text(conv(1, 160, 128, 18, 18, 3, 3))
+    source.write_text(convolution(1, 160, 128, 18, 18, 3, 3))
     assert not fissile.check(source, ["vulkan"]).findings

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import fissile
 from built import run
 from fissile.pipelines.numerics import runtimes
+from small_programs import convolution, convolved, quantised_conv
 
 VULKAN = ["--iree-hal-target-device=vulkan"]
 NO_VULKAN = pytest.mark.skipif("vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here")
@@ -23,32 +24,6 @@ func.func @main(%x: tensor<{n}x{c}x{h}x{w}xf32>) -> tensor<{n}x{c}x{oh}x{ow}xf32
       outs(%f : tensor<{n}x{c}x{oh}x{ow}xf32>) -> tensor<{n}x{c}x{oh}x{ow}xf32>
   return %r : tensor<{n}x{c}x{oh}x{ow}xf32>
 }}
-"""
-DEQUANTISED = """
-func.func @main(%x: tensor<16x9x9xi8>, %w: tensor<64x16x3x3xf32>) -> tensor<64x7x7xf32> {
-  %zero = arith.constant 0.0 : f32
-  %scale = arith.constant 0.5 : f32
-  %xe = tensor.empty() : tensor<16x9x9xf32>
-  %xd = linalg.generic {indexing_maps = [affine_map<(a, b, c) -> (a, b, c)>, affine_map<(a, b, c) -> (a, b, c)>],
-                        iterator_types = ["parallel", "parallel", "parallel"]} ins(%x : tensor<16x9x9xi8>) outs(%xe : tensor<16x9x9xf32>) {
-  ^bb0(%q: i8, %o: f32):
-    %wide = arith.sitofp %q : i8 to f32
-    %v = arith.mulf %wide, %scale : f32
-    linalg.yield %v : f32
-  } -> tensor<16x9x9xf32>
-  %e = tensor.empty() : tensor<64x7x7xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x7x7xf32>) -> tensor<64x7x7xf32>
-  %r = linalg.generic {indexing_maps = [affine_map<(f, h, w, c, i, j) -> (c, h + i, w + j)>, affine_map<(f, h, w, c, i, j) -> (f, c, i, j)>,
-                                        affine_map<(f, h, w, c, i, j) -> (f, h, w)>],
-                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
-      ins(%xd, %w : tensor<16x9x9xf32>, tensor<64x16x3x3xf32>) outs(%f : tensor<64x7x7xf32>) {
-  ^bb0(%a: f32, %b: f32, %sum: f32):
-    %p = arith.mulf %a, %b : f32
-    %s = arith.addf %sum, %p : f32
-    linalg.yield %s : f32
-  } -> tensor<64x7x7xf32>
-  return %r : tensor<64x7x7xf32>
-}
 """
 
 
@@ -100,13 +75,12 @@ def test_any_pooling_is_right_on_the_device(tmp_path_factory, size, dynamic):
 @NO_VULKAN
 def test_a_boundary_that_leaves_such_a_sum_is_followed_up(tmp_path):
     """On a device with 8-bit storage the race is cut off, and the convolution behind it is another one."""
-    report, output = compiled(DEQUANTISED, tmp_path, "--fissile-match-device=vulkan")
+    report, output = compiled(quantised_conv(16, 64, 7), tmp_path, "--fissile-match-device=vulkan")
     [done] = report.findings
     assert (done.code, done.severity.value) == ("FIS111", "repaired") and "flat=true" in str(done.helps)
     rng = np.random.default_rng(0)
-    x, w = rng.integers(-8, 8, (16, 9, 9)).astype(np.int8), rng.integers(-4, 4, (64, 16, 3, 3)).astype(np.float32)
-    windows = np.lib.stride_tricks.sliding_window_view(x * np.float32(0.5), (3, 3), axis=(1, 2))
-    np.testing.assert_array_equal(run(output, [x, w], "vulkan")[0], np.einsum("chwij,fcij->fhw", windows, w))
+    x, w = rng.integers(-8, 8, (1, 16, 9, 9)).astype(np.int8), rng.integers(-4, 4, (64, 16, 3, 3)).astype(np.int8)
+    np.testing.assert_array_equal(run(output, [x, w], "vulkan")[0], convolved(x / 128, w / 128))
 
 
 TWO_POOLINGS = """
@@ -133,30 +107,18 @@ def test_two_that_start_from_one_fill_are_both_repaired(tmp_path):
     assert [(f.code, f.severity.value) for f in done] == [("FIS127", "repaired")] * 2
 
 
-CONV_1X1 = """
-func.func @main(%x: tensor<1x{c}x{h}x{h}xf32>, %k: tensor<{f}x{c}x1x1xf32>) -> tensor<1x{f}x{h}x{h}xf32> {{
-  %zero = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<1x{f}x{h}x{h}xf32>
-  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<1x{f}x{h}x{h}xf32>) -> tensor<1x{f}x{h}x{h}xf32>
-  %r = linalg.conv_2d_nchw_fchw {{strides = dense<1> : vector<2xi64>, dilations = dense<1> : vector<2xi64>}}
-      ins(%x, %k : tensor<1x{c}x{h}x{h}xf32>, tensor<{f}x{c}x1x1xf32>) outs(%i : tensor<1x{f}x{h}x{h}xf32>) -> tensor<1x{f}x{h}x{h}xf32>
-  return %r : tensor<1x{f}x{h}x{h}xf32>
-}}
-"""
-
-
 @pytest.mark.parametrize("threads,f,h,c", [(8, 64, 7, 192), (32, 256, 3, 528), (0, 96, 7, 192)])
 def test_vectors_that_every_thread_computes_are_told(tmp_path, threads, f, h, c):
     """A thread has whole rows of pixels as vectors, so the block's threads are for channels, and get none. Four are few enough."""
-    told = compiled(CONV_1X1.format(f=f, h=h, c=c), tmp_path)[0].findings
+    told = compiled(convolution(1, c, f, h, h, 1, 1), tmp_path)[0].findings
     assert [f"{f.code} {f.severity.value} {f.message[:22]}" for f in told] == (
         [f"FIS127 repaired {f'{threads} threads each compute'[:22]}"] if threads else [])
 
 
 @NO_VULKAN
 def test_such_vectors_are_right_on_the_device(tmp_path):
-    report, output = compiled(CONV_1X1.format(f=64, h=7, c=192), tmp_path)
+    report, output = compiled(convolution(1, 192, 64, 7, 7, 1, 1), tmp_path)
     assert report.findings
     rng = np.random.default_rng(0)
     x, k = rng.integers(-8, 8, (1, 192, 7, 7)).astype(np.float32), rng.integers(-8, 8, (64, 192, 1, 1)).astype(np.float32)
-    np.testing.assert_array_equal(run(output, [x, k], "vulkan")[0], np.einsum("nchw,fc->nfhw", x, k[:, :, 0, 0]))
+    np.testing.assert_array_equal(run(output, [x, k], "vulkan")[0], convolved(x, k))
