@@ -12,8 +12,11 @@ from fissile.passes.analysis.repeated_work import Repeated
 from .dispatch_places import root_places
 
 LEAST_THREADS = 8
-"""Threads that compute the same vectors, from which one that computes an element by itself is as fast (lavapipe: 58 ms for 36 to 60 with
-16, 24 for 136 with 32, 30 for 20 with 4; and the driver's code generation, 1 s or without end, takes 0.03 s)."""
+"""Threads that compute the same vectors, from which each gets an element of its own.
+
+That shortens the driver's code generation, and costs later runs up to three times their time below 16 threads (lavapipe,
+bench/repeated_work.py). With 16 here lavapipe gives no answer for inception_v1 within 200 s; with 8 it does within 71 s.
+"""
 
 
 def is_costly(repeated: Repeated) -> bool:
