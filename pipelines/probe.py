@@ -5,7 +5,7 @@ Agreed with the real compile on every gfx942 and Vulkan program of the public co
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from fissile.passes.analysis.dispatches import Dispatch
@@ -22,7 +22,6 @@ from iree.compiler.passmanager import PassManager
 from .diagnostics import Diagnostic, parse_diagnostic
 from .iree.names import (
     CONVERSION_PIPELINES,
-    LEFT_TO_A_LIBRARY,
     LOWERING_PIPELINES,
     RACING_CODEGEN,
     SIGN_LOSING_BACKENDS,
@@ -31,6 +30,7 @@ from .iree.names import (
     VIEWS_FOLDED,
     WORKGROUP_ALLOCATION_ALIGNMENT,
 )
+from .linking import calls_a_library, link
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def probe(dispatch: Dispatch) -> Probed:
 
 
 def convert(dispatch: Dispatch) -> Diagnostic | None:
-    """Runs code generation to its end on a copy: the first error, or None where LLVM or SPIR-V comes out.
+    """Runs code generation to its end on a copy: the first error, or None where LLVM or SPIR-V comes out, and what LLVM calls is linked.
 
     Asked of dispatches whose buffers are known to fit, since it repeats what `probe` does.
     """
@@ -83,10 +83,15 @@ def convert(dispatch: Dispatch) -> Diagnostic | None:
         return None
     copy = _Copy(dispatch)
     failure = copy.generate(pipeline)
-    if failure is None and (left := _unconverted(copy.inner, LEFT_TO_A_LIBRARY.get(dispatch.target.backend, ()))) is not None:
+    if failure is not None:
+        return failure
+    if (left := _first(copy.inner, _is_unconverted)) is not None:
         text = f"{_plain(left.location)}: failed to legalize operation '{left.name}': left over after conversion"
-        failure = parse_diagnostic("error", text)
-    return failure
+        return parse_diagnostic("error", text)
+    if (call := _first(copy.inner, lambda op: calls_a_library(op, dispatch.target.backend))) is not None:
+        if (unlinked := link(dispatch)) is not None:
+            return parse_diagnostic("error", f"{_plain(call.location)}: {unlinked.message}")
+    return None
 
 
 class _Copy:
@@ -110,15 +115,19 @@ _CONVERTED_FROM = ("arith.", "math.", "memref.", "scf.", "vector.")
 """Dialects of which nothing is left in what a translation takes."""
 
 
-def _unconverted(inner: ir.Operation, unlinked: Sequence[str]) -> ir.Operation | None:
-    """What conversion left behind, a cast between type systems or an op it does not know, or a call of what is ``unlinked``:
-    translation or the linker refuses it later."""
+def _is_unconverted(op: ir.Operation) -> bool:
+    """Whether conversion left ``op`` behind, a cast between type systems or an op it does not know: translation refuses it later."""
+    return op.name == "builtin.unrealized_conversion_cast" or op.name.startswith(_CONVERTED_FROM)
+
+
+def _first(inner: ir.Operation, wanted: Callable[[ir.Operation], bool]) -> ir.Operation | None:
+    """The first op of converted code that is ``wanted``."""
     found: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name == "iree_codegen.dispatch_config":
             return ir.WalkResult.SKIP  # counts workgroups, on the host
-        if op.name == "builtin.unrealized_conversion_cast" or op.name.startswith(_CONVERTED_FROM) or op.name in unlinked:
+        if wanted(op):
             found.append(op)
             return ir.WalkResult.INTERRUPT
         return ir.WalkResult.ADVANCE

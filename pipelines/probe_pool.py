@@ -22,6 +22,7 @@ from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.footprint import Footprint
 
 from .diagnostics import Diagnostic
+from .linking import standalone
 from .patience import Patience
 from .probe import Probed, convert, probe
 from .probe_wire import decode_diagnostic, decode_probed
@@ -88,7 +89,7 @@ class ProbePool:
         if self._watch is not None and not self._started and len(dispatches) <= FEW:
             return [self._endless.get(d.fingerprint) or self._here(d, convert) for d in dispatches]
         # Text is taken here: the module belongs to this thread.
-        jobs = [{"text": _standalone(d), "index": _index(d), "convert": convert} for d in dispatches]
+        jobs = [{"text": standalone(d), "index": _index(d), "convert": convert} for d in dispatches]
         return list(self._threads.map(self._run, jobs, [d.fingerprint for d in dispatches]))
 
     def _here(self, dispatch: Dispatch, converted: bool) -> ProbeResult:
@@ -168,12 +169,6 @@ class _Server:
     def _why(self) -> str:
         status = self._process.wait()
         return signal.Signals(-status).name if status < 0 else f"exit status {status}"
-
-
-def _standalone(dispatch: Dispatch) -> str:
-    """The dispatch's executable as a module of its own, locations and tags included."""
-    body = dispatch.executable.get_asm(enable_debug_info=True, use_local_scope=True, assume_verified=True)
-    return f"module {{\n{body}\n}}\n"
 
 
 def _index(dispatch: Dispatch) -> int:

@@ -80,6 +80,9 @@ class Session:
     def __init__(self, flags: Sequence[str] = (), *, verify_ir: bool = True, dump_phases_to: str = "") -> None:
         self._session = library.Session()
         self.context: ir.Context = self._session.context
+        # IREE's phases load what their passes name as they start. Of a dialect that none names, and another phase would have
+        # loaded, an op is created under another op's name: index.mul of a TOSA FFT as index.or (3.13, a stop at phase abi).
+        self.context.load_all_available_dialects()
         register(self.context)
         self.diagnostics: list[Diagnostic] = []
         self._verify_ir = verify_ir

@@ -20,6 +20,7 @@ from fissile.errors import ExitCode, FissileError, InternalError, UsageError
 from fissile.finding import Finding
 from fissile.report import Report
 
+from .iree.names import LINKER_SAID
 from .patience import Patience
 from .request import CompileRequest
 
@@ -161,11 +162,14 @@ def _outcome(job: dict, end: WorkerEnd, request: CompileRequest) -> Report | Non
     if end.timed_out or not result.exists():
         return None
     outcome = json.loads(result.read_text())
-    if Path(job["started"]).exists() and end.errors.strip():
-        sys.stderr.write(end.errors)  # what IREE prints itself: --mlir-print-ir-…, --mlir-timing, …
-    if "report" in outcome:
-        return Report.from_json(outcome["report"])
-    raise _error(outcome["error"], request)
+    report = Report.from_json(outcome["report"]) if "report" in outcome else None
+    # What IREE prints itself: --mlir-print-ir-…, --mlir-timing, … What the linker missed is told, or repaired.
+    printed = re.sub(LINKER_SAID, "", end.errors) if report and not report.exit_code else end.errors
+    if Path(job["started"]).exists() and printed.strip():
+        sys.stderr.write(printed)
+    if report is None:
+        raise _error(outcome["error"], request)
+    return report
 
 
 def _how_it_ended(end: WorkerEnd, request: CompileRequest) -> str:

@@ -35,7 +35,7 @@ class DecomposeSoftmax(Pass):
     that the quotients and the exponentials are computed by all threads; without it dispatch creation may join
     them again.
 
-    Each element is computed by the ops that IREE decomposes a softmax into; the terms of the sum may be added
+    Each element is computed as by the ops that IREE decomposes a softmax into; the terms of the sum may be added
     in another order.
     """
 
@@ -86,8 +86,10 @@ def decompose_softmax(op: ir.Operation, boundaries: bool = True) -> list[ir.Oper
         init = tensor.EmptyOp(sizes, element).result
         return _generic([value, by_row], init, [whole, row, whole], [True] * result.rank, body)
 
+    # Of halves, LLVM has no maxnum on processors without F16C. A row with a NaN is NaN throughout either way.
+    larger = arith.maximumf if element.width < 32 else arith.maxnumf
     with ir.InsertionPoint(op), op.location:
-        largest = reduced(source, float("-inf"), arith.maxnumf)
+        largest = reduced(source, float("-inf"), larger)
         powers = cut(each(source, largest, lambda x, m, _: math.exp(arith.subf(x, m))))
         total = reduced(powers, 0.0, arith.addf)
         quotients = each(powers, total, lambda x, s, _: arith.divf(x, s))

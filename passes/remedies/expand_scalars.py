@@ -14,17 +14,21 @@ from fissile.passes.definition import Contract, Pass, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
 from .chosen_ops import able_ops
-from .scalar_forms import form_of
+from .float_forms import float_form_of
+from .index_forms import index_form_of
+from .integer_forms import integer_form_of
 
 
 @register_pass
 @dataclass(frozen=True)
 class ExpandScalars(Pass):
-    """Replaces 64-bit divisions, absolute values and bit counts, integer powers and decimal logarithms in the bodies of linalg ops.
+    """Replaces, in the bodies of linalg ops, what some target computes no other way than by these forms.
 
-    A Vulkan target without 64-bit integers has IREE compute them in pairs of 32 bits, all but these (IREE 3.13); integer powers
-    are known to no target, and llvm-cpu leaves a decimal logarithm to a C library that IREE does not link. Integers are the same in
-    every bit; a decimal logarithm has one rounding more.
+    64-bit divisions, absolute values and bit counts: a Vulkan target without 64-bit integers has IREE compute all others in pairs of
+    32 bits (IREE 3.13). Integer powers: known to no target. Decimal logarithms, truncation, complementary error functions, the larger
+    or smaller of two halves, integers to bfloat16, and a few functions of f64: on llvm-cpu calls of functions that IREE does not link,
+    by the processor's features. Ops of the index dialect (a TOSA FFT has them), and booleans as signed floats: unknown on GPUs. Integers, truncation and the larger or smaller are the same in every bit; logarithms have one rounding
+    more, an error function up to 1e-5 of itself (where that is below 1e-20).
 
     ``ops`` chooses source ops by index; without it, every op whose body has such an op. A chosen op without one is FIS128.
     """
@@ -40,23 +44,31 @@ class ExpandScalars(Pass):
 
 def why_not_expanded(op: ir.Operation) -> str:
     """Why ``op`` has no scalar op to expand; empty where it has."""
-    return "" if _expandable(op) else "its body has no 64-bit division, absolute value or bit count, integer power or decimal logarithm"
+    return "" if expandable(op) else "every target computes what its body has"
 
 
 def expand_scalars(ops: Iterable[ir.Operation]) -> None:
     """Expands all there is in the bodies of ``ops``, in place."""
     for op in ops:
-        for scalar in _expandable(op):
+        for scalar in expandable(op):
             with ir.InsertionPoint(scalar), scalar.location:
-                scalar.results[0].replace_all_uses_with(form_of(scalar)(*scalar.operands))
+                scalar.results[0].replace_all_uses_with(_built(scalar))
             scalar.erase()
 
 
-def _expandable(op: ir.Operation) -> list[ir.Operation]:
+def _built(scalar: ir.Operation) -> ir.Value:
+    """What ``scalar`` computes, by its form, at the insertion point."""
+    if of_integers := integer_form_of(scalar):
+        return of_integers(*scalar.operands)
+    return (float_form_of(scalar) or index_form_of(scalar))(scalar)
+
+
+def expandable(op: ir.Operation) -> list[ir.Operation]:
+    """The scalar ops in the regions of ``op`` that have a form."""
     found: list[ir.Operation] = []
 
     def visit(inner: ir.Operation) -> ir.WalkResult:
-        if form_of(inner) is not None:
+        if len(inner.results) == 1 and (integer_form_of(inner) or float_form_of(inner) or index_form_of(inner)):
             found.append(inner)
         return ir.WalkResult.ADVANCE
 

@@ -62,6 +62,8 @@ _ROUNDED_FLOAT = {"arith.addf", "arith.subf", "arith.mulf", "arith.divf"}
 """Every other op of `math` on floats is rounded as well."""
 _PREDICATES = {"arith.cmpi", "arith.cmpf", "math.isnan", "math.isinf", "math.isfinite"}
 """The same of a value extended to 32 bits. (Not math.isnormal: a subnormal f16 is a normal f32.)"""
+_BLOCKS = ("scf.for", "scf.if", "scf.while")
+"""Loops and branches inside a body: StableHLO's integer powers come as one."""
 _OVERFLOW_FLAGS = "overflowFlags"
 """arith's promise that a narrow sum does not wrap; the sum in 32 bits never does, so the promise is
 dropped."""
@@ -117,6 +119,8 @@ class ScalarWidener:
         for op in ops:
             if op.name == "tensor.extract" and self._narrow.of(op.operands[0].type):
                 self._extract(op)
+            elif op.name in _BLOCKS:
+                self._blocks(op)
             elif any(self._kind(v.type) for v in [*op.operands, *op.results]):
                 with op.location:
                     self._values[op.results[0]] = self._widened(op)
@@ -133,6 +137,26 @@ class ScalarWidener:
             new.operands[position] = self.value(operand)
         for old, result in zip(op.results, new.results):
             self._values[old] = result
+
+    def _blocks(self, op: ir.Operation) -> None:
+        """The same loop or branch, its blocks in 32 bits."""
+        attributes = {named.name: named.attr for named in (op.attributes[i] for i in range(len(op.attributes)))}
+        with op.location:
+            new = ir.Operation.create(op.name, [self._wide(v.type) for v in op.results], [self.value(v) for v in op.operands],
+                                      attributes, regions=len(op.regions))
+            for old_region, region in zip(op.regions, new.regions):
+                for old in old_region.blocks:
+                    block = region.blocks.append(*[self._wide(a.type) for a in old.arguments])
+                    self._values.update(zip(old.arguments, block.arguments))
+                    body = [inner.operation for inner in old.operations]
+                    with ir.InsertionPoint(block):
+                        self.block(body[:-1])
+                        ir.Operation.create(body[-1].name, [], [self.value(v) for v in body[-1].operands])
+        self._values.update(zip(op.results, new.results))
+
+    def _wide(self, kind: ir.Type) -> ir.Type:
+        narrow = self._kind(kind)
+        return ir.Type.parse(narrow.wide) if narrow else kind
 
     def _extract(self, op: ir.Operation) -> None:
         new = ir.Operation.create(

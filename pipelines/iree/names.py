@@ -75,8 +75,20 @@ RACING_CODEGEN = ("BaseDistribute",)
 RECOMPUTING_BACKENDS = ("llvm-cpu",)
 """Backends whose code generation folds producers into a reduction's body and evaluates them per step (3.13)."""
 
-LEFT_TO_A_LIBRARY = {"llvm-cpu": ("llvm.intr.log10",)}
-"""Ops that LLVM makes calls of, of functions that IREE's linker does not find (`undefined symbol: log10f`, 3.13)."""
+LIBRARY_CALLS = {
+    "llvm-cpu": {
+        "llvm.intr.log10": (), "llvm.intr.trunc": (), "llvm.intr.maxnum": ("f16",), "llvm.intr.minnum": ("f16",),
+        "llvm.sitofp": ("bf16",), "llvm.uitofp": ("bf16",), "llvm.frem": ("f64",), "llvm.call": ("f64",),
+        **{f"llvm.intr.{name}": ("f64",) for name in ("acos", "asin", "atan", "atan2", "ceil", "cos", "log2", "sin", "tan", "tanh")},
+    },
+}
+"""Backend -> op -> element types (none: all) for which LLVM may call a function that IREE's linker does not find, on some processor."""
+UNDEFINED_SYMBOL = r"undefined symbol: [\w.]+"
+"""What the linker prints of it, on standard error (iree-lld)."""
+LINKER_SAID = r"(?ms)^iree-lld: error: undefined symbol: .*?^Linking failed;[^\n]*\n(?:\n?LLD_VERSION[^\n]*\n)?\n?"
+"""All that IREE prints of one link that found undefined symbols."""
+SERIALISED_AT = "hal"
+"""The first phase whose output holds machine code: executables are translated and linked on the way."""
 
 CONFIGURABLE_BACKENDS = ("rocm", "cuda")
 """Backends that take a lowering configuration from an op (LLVMGPU; SPIR-V races or runs on with one, 3.13)."""
@@ -113,6 +125,7 @@ FAILURE_MESSAGES = (
     (r"unsupported dynamic shared memory|no unbounded stack allocations|without upper bound shapes", "FIS105"),  # they
     (r"failed to distribute|failed to pack reduction dimensions", "FIS103"),  # LLVMGPU vector distribution
     (r"failed to legalize (?:unresolved materialization|operation)", "FIS104"),  # dialect conversion
+    (r"undefined symbol: ", "FIS104"),  # iree-lld
     (r"types are not supported on", "FIS104"),  # 8-bit floats on AMD (ConvertToROCDL)
     (r"LLVM Translation failed|missing `LLVMTranslationDialectInterface`", "FIS104"),  # and on CUDA: they stay as they are
 )

@@ -1,4 +1,4 @@
-"""64-bit divisions, bit counts and integer powers by simpler ops: equal to Python's integers, built for Vulkan, and right there."""
+"""Integer and index ops by simpler ones: equal to Python's integers, built for Vulkan, and right there."""
 
 import random
 import re
@@ -111,6 +111,57 @@ def test_it_is_repaired(tmp_path, op, kind, flags):
     assert {f.severity.value for f in done} == {"repaired"}
     [told] = [f for f in done if f.code in ("FIS104", "FIS108")]
     assert "fissile-expand-scalars" in str(told.helps)
+
+
+FFT = """
+func.func @main(%x: tensor<1x8x8xf32>) -> (tensor<1x8x5xf32>, tensor<1x8x5xf32>) {
+  %a, %b = "tosa.rfft2d"(%x) : (tensor<1x8x8xf32>) -> (tensor<1x8x5xf32>, tensor<1x8x5xf32>)
+  return %a, %b : tensor<1x8x5xf32>, tensor<1x8x5xf32>
+}
+"""
+SIGNS = """
+func.func @main(%x: tensor<60xf32>) -> tensor<60xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<60xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<60xf32>) outs(%e : tensor<60xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %n = arith.cmpf olt, %a, %zero : f32
+    %s = arith.sitofp %n : i1 to f32
+    linalg.yield %s : f32
+  } -> tensor<60xf32>
+  return %r : tensor<60xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("flags", [VULKAN, ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"],
+                                   ["--iree-hal-target-device=cuda", "--iree-cuda-target=sm_86"]], ids=lambda f: f[0][-6:])
+def test_ops_of_the_index_dialect_are_built(tmp_path, flags):
+    source = tmp_path / "x.mlir"
+    source.write_text(FFT)
+    [done] = fissile.compile(source, tmp_path / "x.vmfb", flags).findings
+    assert (done.code, done.severity.value) == ("FIS104", "repaired") and "fissile-expand-scalars" in str(done.helps)
+
+
+@NO_VULKAN
+def test_a_fourier_transform_is_right_on_the_device(tmp_path):
+    source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text(FFT)
+    assert fissile.compile(source, output, VULKAN).output
+    x = np.random.default_rng(0).normal(size=(1, 8, 8)).astype(np.float32)
+    real, imaginary = run(output, [x], "vulkan")
+    np.testing.assert_allclose(real + 1j * imaginary, np.fft.rfft2(x), atol=1e-5)
+
+
+@NO_VULKAN
+def test_a_boolean_as_a_signed_float_is_right_on_the_device(tmp_path):
+    source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text(SIGNS)
+    [done] = fissile.compile(source, output, VULKAN).findings
+    assert (done.code, done.severity.value) == ("FIS104", "repaired")
+    x = np.random.default_rng(0).normal(size=60).astype(np.float32)
+    np.testing.assert_array_equal(run(output, [x], "vulkan")[0], -(x < 0).astype(np.float32))
 
 
 @NO_VULKAN

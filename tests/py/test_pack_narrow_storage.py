@@ -176,6 +176,42 @@ func.func @largest(%a: tensor<2x40xf16>) -> tensor<2x4xf16> {
 WEIGHTS = np.array([[1, 2, 3, 4, -5], [100, -128, 127, 0, 9], [7, 8, 9, 10, 11]], np.int8)
 
 
+POWER = """
+  func.func @power(%a: tensor<3x5xi8>, %b: tensor<3x5xi8>) -> tensor<3x5xi8> {
+    %i0 = arith.constant 0 : index
+    %i1 = arith.constant 1 : index
+    %i3 = arith.constant 3 : index
+    %one = arith.constant 1 : i8
+    %e = tensor.empty() : tensor<3x5xi8>
+    %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+                         iterator_types = ["parallel", "parallel"]} ins(%a, %b : tensor<3x5xi8>, tensor<3x5xi8>) outs(%e : tensor<3x5xi8>) {
+    ^bb0(%x: i8, %n: i8, %o: i8):
+      %p:3 = scf.for %k = %i0 to %i3 step %i1 iter_args(%power = %one, %square = %x, %left = %n) -> (i8, i8, i8) {
+        %bit = arith.andi %left, %one : i8
+        %odd = arith.cmpi eq, %bit, %one : i8
+        %next = scf.if %odd -> i8 {
+          %t = arith.muli %power, %square : i8
+          scf.yield %t : i8
+        } else {
+          scf.yield %power : i8
+        }
+        %s = arith.muli %square, %square : i8
+        %l = arith.shrui %left, %one : i8
+        scf.yield %next, %s, %l : i8, i8, i8
+      }
+      linalg.yield %p#0 : i8
+    } -> tensor<3x5xi8>
+    return %r : tensor<3x5xi8>
+  }
+"""
+
+
+def powers(a, b):
+    """Of the lowest three bits of ``b``, which the program's loop looks at."""
+    wide = a.astype(np.int64) ** (b.view(np.uint8) & 7)
+    return wide.astype(np.int8)
+
+
 def bytes_of(*shape):
     return GENERATOR.integers(-128, 128, shape).astype(np.int8)
 
@@ -226,6 +262,7 @@ CASES = {
     "scatter": (SCATTER, [bytes_of(3, 5), np.int32([[2], [0], [4]]), bytes_of(6, 5)], scattered),
     "arg_max": (ARG_MAX, [np.stack([GENERATOR.permutation(np.arange(-8, 9)) for _ in range(3)]).astype(np.int8)],
                 lambda a: np.argmax(a, axis=1).astype(np.int32)),
+    "power": (POWER, [bytes_of(3, 5), bytes_of(3, 5)], powers),
     "loop": (LOOP, [bytes_of(3, 5), np.int32([3])], lambda a, n: (a + n[0] * WEIGHTS.astype(np.int32)).astype(np.int8)),
 }
 

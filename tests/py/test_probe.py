@@ -194,7 +194,7 @@ def test_a_dispatch_past_its_deadline_and_one_that_crashes_are_findings(monkeypa
 
     import fissile.pipelines.probe_pool as probe_pool
 
-    monkeypatch.setattr(probe_pool, "_standalone", lambda dispatch: "this is no module")
+    monkeypatch.setattr(probe_pool, "standalone", lambda dispatch: "this is no module")
     with ProbePool([], deadline=60) as pool:
         (crashed,) = DispatchChecker(pool).check(module, ops)
         assert crashed.finding.code == "FIS107"

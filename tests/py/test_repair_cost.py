@@ -86,7 +86,7 @@ def test_a_few_dispatches_are_asked_here_between_two_calls_and_many_elsewhere(mo
     monkeypatch.setattr("fissile.pipelines.probe_pool.probe", lambda dispatch: Probed(Footprint(()), None))
     monkeypatch.setattr("fissile.pipelines.probe_pool.convert", lambda dispatch: told.append(dispatch.fingerprint))
     monkeypatch.setattr(pool, "_run", lambda job, fingerprint: "elsewhere")
-    monkeypatch.setattr("fissile.pipelines.probe_pool._standalone", lambda dispatch: "")
+    monkeypatch.setattr("fissile.pipelines.probe_pool.standalone", lambda dispatch: "")
     monkeypatch.setattr("fissile.pipelines.probe_pool._index", lambda dispatch: 0)
     a, b, c = (SimpleNamespace(fingerprint=name) for name in "abc")
     with pool:

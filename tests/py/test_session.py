@@ -51,6 +51,26 @@ def test_diagnostics_are_captured_with_their_places_not_printed(capfd):
     assert capfd.readouterr() == ("", "")
 
 
+FFT = """
+func.func @main(%x: tensor<1x8x8xf32>) -> (tensor<1x8x5xf32>, tensor<1x8x5xf32>) {
+  %a, %b = "tosa.rfft2d"(%x) : (tensor<1x8x8xf32>) -> (tensor<1x8x5xf32>, tensor<1x8x5xf32>)
+  return %a, %b : tensor<1x8x5xf32>, tensor<1x8x5xf32>
+}
+"""
+
+
+def test_a_stop_on_the_way_changes_no_op():
+    """The index dialect is loaded by a later phase than the one that creates its ops."""
+    texts = []
+    for stops in ((), ("input", "abi", "preprocessing")):
+        session = Session(TARGETS["llvm-cpu"])
+        module = session.parse_text(FFT)
+        for phase in (*stops, "global-optimization"):
+            session.run(module, phase)
+        texts.append(module.text())
+    assert "index.mul" in texts[0] and texts[0] == texts[1]
+
+
 def test_a_syntax_error_has_its_place(session):
     with pytest.raises(PhaseFailed) as failure:
         session.parse_text("func.func @f( {\n}", "bad.mlir")

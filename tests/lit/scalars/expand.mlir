@@ -1,6 +1,6 @@
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-expand-scalars{ops=0})' | FileCheck %s
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-expand-scalars)' | FileCheck %s --check-prefix=ALL
-// RUN: not fissile-opt %s --pass-pipeline='builtin.module(fissile-expand-scalars{ops=2})' 2>&1 | FileCheck %s --check-prefix=WRONG
+// RUN: not fissile-opt %s --pass-pipeline='builtin.module(fissile-expand-scalars{ops=3})' 2>&1 | FileCheck %s --check-prefix=WRONG
 
 // 64 bits are divided by 32-bit halves; the chosen op alone is touched.
 // CHECK-LABEL: func.func @wide
@@ -37,8 +37,28 @@ func.func @power(%x: tensor<8xi32>, %init: tensor<8xi32>) -> tensor<8xi32> {
   return %r : tensor<8xi32>
 }
 
+// Ops of the index dialect are arith's.
+// CHECK-LABEL: func.func @indices
+// CHECK:         index.remu
+// ALL-LABEL:   func.func @indices
+// ALL-NOT:       index.
+// ALL:           arith.remui %{{.*}} : index
+// ALL:           arith.cmpi slt, %{{.*}} : index
+// ALL:           linalg.yield
+func.func @indices(%init: tensor<8xi1>) -> tensor<8xi1> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%init : tensor<8xi1>) {
+  ^bb0(%o: i1):
+    %i = linalg.index 0 : index
+    %c = index.constant 3
+    %q = index.remu %i, %c
+    %s = index.cmp slt(%q, %c)
+    linalg.yield %s : i1
+  } -> tensor<8xi1>
+  return %r : tensor<8xi1>
+}
+
 // WRONG: FIS128
-// WRONG-SAME: no 64-bit division
+// WRONG-SAME: every target computes what its body has
 // ALL-LABEL:   func.func @silent
 // ALL:           %[[Q:.*]] = arith.divsi
 // ALL-NEXT:      linalg.yield %[[Q]] : i32

@@ -1,4 +1,4 @@
-"""Scalar ops as simpler ones: what a target without 64-bit integers, or without the op, computes instead.
+"""Integer ops as simpler ones: what a target without 64-bit integers, or without the op, computes instead.
 
 The forms are those of arith and math in MLIR's documentation; where MLIR leaves a result undefined (a division by zero), these do too.
 64-bit division is by 32-bit halves (Knuth, The Art of Computer Programming, volume 2, 4.3.1, algorithm D).
@@ -7,19 +7,16 @@ The forms are those of arith and math in MLIR's documentation; where MLIR leaves
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import log
 
 from iree.compiler import ir
 from iree.compiler.dialects import arith, math
 
 Form = Callable[..., ir.Value]
-"""Builds an op's result from its operands, at the insertion point."""
+"""Builds an integer from operands, at the insertion point."""
 
 
-def form_of(op: ir.Operation) -> Form | None:
-    """How ``op`` is computed without itself; None where no target lacks it."""
-    if len(op.results) != 1:
-        return None
+def integer_form_of(op: ir.Operation) -> Form | None:
+    """How ``op`` is computed without itself from its operands; None where no target lacks it."""
     if op.name in _ANY_WIDTH:
         return _ANY_WIDTH[op.name]
     kind = op.results[0].type
@@ -196,19 +193,10 @@ def _ipowi(base: ir.Value, exponent: ir.Value) -> ir.Value:
     return arith.select(_is_negative(exponent), inverse, power)
 
 
-def _log10(value: ir.Value) -> ir.Value:
-    """By the natural logarithm, in 32 bits at least: one rounding more."""
-    kind = value.type
-    wide = ir.F32Type.get() if kind.width < 32 else kind
-    logarithm = math.log(arith.extf(wide, value) if wide != kind else value)
-    scaled = arith.mulf(logarithm, arith.constant(wide, 1 / log(10)))
-    return arith.truncf(kind, scaled) if wide != kind else scaled
-
-
 _WIDE: dict[str, Form] = {
     "arith.divui": _divui, "arith.remui": _remui, "arith.divsi": _divsi, "arith.remsi": _remsi,
     "arith.floordivsi": _floordivsi, "arith.ceildivsi": _ceildivsi, "arith.ceildivui": _ceildivui,
     "math.absi": _absi, "math.ctlz": _ctlz, "math.cttz": _cttz, "math.ctpop": _ctpop,
 }
 """Of 64 bits."""
-_ANY_WIDTH: dict[str, Form] = {"math.ipowi": _ipowi, "math.log10": _log10}
+_ANY_WIDTH: dict[str, Form] = {"math.ipowi": _ipowi}
