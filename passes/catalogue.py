@@ -36,6 +36,7 @@ BUILT_IN: dict[str, str] = {
     "fissile-read-by-element": "fissile.passes.remedies.read_by_element",
     "fissile-set-lowering": "fissile.passes.remedies.set_lowering",
     "fissile-split-reductions": "fissile.passes.remedies.split_reductions",
+    "fissile-split-results": "fissile.passes.remedies.split_results",
     "fissile-trim-borders": "fissile.passes.remedies.trim_borders",
     "fissile-widen-accumulators": "fissile.passes.remedies.widen_accumulators",
 }

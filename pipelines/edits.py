@@ -18,6 +18,7 @@ from fissile.passes.remedies.place_boundaries import PlaceBoundaries, place_boun
 from fissile.passes.remedies.read_by_element import ReadByElement, read_by_element
 from fissile.passes.remedies.set_lowering import SetLowering, set_lowering
 from fissile.passes.remedies.split_reductions import SplitReductions, split_reductions
+from fissile.passes.remedies.split_results import SplitResults, split_results
 from fissile.passes.remedies.widen_accumulators import WidenAccumulators, widen_accumulators
 from iree.compiler import ir
 
@@ -25,11 +26,11 @@ from fissile.finding import Finding, Help, Severity
 
 from .session import Module
 
-CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, SPLIT, EXTEND, EXPAND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT = (
-    PlaceBoundaries.name, DecomposeSoftmax.name, DecomposeAttention.name, DecomposeMovement.name, SplitReductions.name,
+CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, SPLIT, RESULTS_APART, EXTEND, EXPAND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT = (
+    PlaceBoundaries.name, DecomposeSoftmax.name, DecomposeAttention.name, DecomposeMovement.name, SplitReductions.name, SplitResults.name,
     ExtendOperands.name, ExpandScalars.name, WidenAccumulators.name, SetLowering.name, FoldProducers.name, ReadByElement.name,
 )
-REMEDIES = (CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, SPLIT, EXTEND, EXPAND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
+REMEDIES = (CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, SPLIT, RESULTS_APART, EXTEND, EXPAND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
 FLAT = "flat"
 """The detail of a BY_ELEMENT whose loops become one."""
 
@@ -55,8 +56,8 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
     chosen = sorted(set(wanted))
     if not chosen:
         return
-    for remedy in (LowerBoundaries, DecomposeSoftmax, DecomposeAttention, DecomposeMovement, SplitReductions, ExtendOperands,
-                   ExpandScalars, WidenAccumulators, SetLowering, FoldProducers, ReadByElement):
+    for remedy in (LowerBoundaries, DecomposeSoftmax, DecomposeAttention, DecomposeMovement, SplitReductions, SplitResults,
+                   ExtendOperands, ExpandScalars, WidenAccumulators, SetLowering, FoldProducers, ReadByElement):
         load_dialects(module.op.context, remedy.dialects)
     known = source_ops(module.op)
     by_remedy = {remedy: [known[e.op] for e in chosen if e.remedy == remedy] for remedy in REMEDIES}
@@ -75,6 +76,7 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
         for op in by_remedy[MOVEMENT_APART]:
             decompose_movement(op)
         split_reductions(by_remedy[SPLIT])
+        split_results(by_remedy[RESULTS_APART])
         extend_operands(by_remedy[EXTEND])
         widen_accumulators(by_remedy[WIDEN])
         for edit in chosen:

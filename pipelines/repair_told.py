@@ -10,7 +10,7 @@ from fissile.passes.analysis.provenance import SourceOp
 from fissile.finding import Finding, Help, Severity
 from fissile.quantity import Bytes, total
 
-from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXPAND, EXTEND, FLAT, FOLD, MOVEMENT_APART, SPLIT, WIDEN, Edit, edits, passes_of
+from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXPAND, EXTEND, FLAT, FOLD, MOVEMENT_APART, RESULTS_APART, SPLIT, WIDEN, Edit, edits, passes_of
 from .repair_case import Case, Diagnosis
 
 _DONE = {
@@ -20,7 +20,8 @@ _DONE = {
     MOVEMENT_APART: "read each element of {ops} from its place",
     SPLIT: "added {ops} up in parts, and then the parts",
     EXTEND: "extended the narrow operands of {ops} once, in dispatches of their own",
-    EXPAND: "computed the 64-bit integers, powers or logarithms in {ops} by simpler ops",
+    RESULTS_APART: "computed each result of {ops} by an op of its own",
+    EXPAND: "computed what the target lacks in {ops} by simpler ops",
     WIDEN: "accumulated {ops} in f32",
     CONFIGURE: "gave {ops} a lowering configuration of its own",
     FOLD: "computed {ops} inside the consumer's body",

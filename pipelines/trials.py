@@ -15,6 +15,7 @@ from fissile.passes.remedies.extend_operands import why_not_extended
 from fissile.passes.remedies.read_by_element import why_not_by_element, why_not_flat
 from fissile.passes.remedies.set_lowering import SERIAL_OPS
 from fissile.passes.remedies.split_reductions import worth_splitting
+from fissile.passes.remedies.split_results import why_not_apart
 from fissile.passes.remedies.widen_accumulators import why_not
 
 from fissile.quantity import Bytes
@@ -32,6 +33,7 @@ from .edits import (
     FLAT,
     FOLD,
     MOVEMENT_APART,
+    RESULTS_APART,
     SPLIT,
     WIDEN,
     Edit,
@@ -88,6 +90,8 @@ class Offers:
             yield extends
             if cut_too := edits(CUT, (c.tag for c in candidates if c.upstream)):
                 yield (*cut_too, *extends)
+        if apart := edits(RESULTS_APART, (tag for tag in tags if not why_not_apart(self._graph.ops[tag]))):
+            yield apart
         if narrow_sums:
             yield edits(WIDEN, narrow_sums)
         if failing.dispatch.root is not None and (configured := self._configured(failing)):

@@ -219,9 +219,15 @@ define(
 )
 define(
     "FIS128", "not-expanded", "an op has no scalar op that could be computed by simpler ones",
-    "A chosen op's body has no 64-bit division, absolute value or bit count, no integer power and no decimal logarithm.",
-    "The index is of another op, or the ops are narrower, or floats.",
+    "A chosen op's body has none of the scalar ops that some target lacks (docs/remedies.md lists them).",
+    "The index is of another op, or the ops are narrower.",
     "Name the op whose code generation fails.",
+)
+define(
+    "FIS129", "not-apart", "an op's results cannot be computed apart",
+    "A chosen op has one result, no body, or computes one result from another (the position of a maximum, for example).",
+    "The index is of another op.",
+    "Name the op with several results whose code generation fails.",
 )
 define(
     "FIS130", "numerics-differ", "two programs that must agree compute different numbers",
