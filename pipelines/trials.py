@@ -39,7 +39,7 @@ from .edits import (
     Edit,
     edits,
 )
-from .iree.lowerings import one_thread_per_row, tile_and_fuse
+from .iree.lowerings import one_thread_per_butterfly, one_thread_per_row, tile_and_fuse
 from .iree.names import CONFIGURABLE_BACKENDS
 
 UNKNOWN_CROSSING = 1 << 40
@@ -142,8 +142,7 @@ class Offers:
         target, root = failing.dispatch.target, failing.dispatch.root
         op = self._graph.ops[root]
         if failing.races and op.name in SERIAL_OPS:
-            rank, along = op.operands[0].type.rank, ir.IntegerAttr(op.attributes["dimension"]).value
-            return (Edit(CONFIGURE, root, one_thread_per_row(rank, along)),)
+            return tuple(Edit(CONFIGURE, root, info) for info in _one_thread(op))
         structure = structure_of(op)
         if target.backend not in CONFIGURABLE_BACKENDS or structure is None or structure.all_parallel:
             return ()
@@ -178,3 +177,14 @@ class Offers:
         if finding is None or finding.limit is None or finding.ledger is None or finding.ledger.total.value is None:
             return 0
         return max(0, finding.ledger.total.value - finding.limit.bytes)
+
+
+def _one_thread(op: ir.Operation) -> Iterator[str]:
+    """The configuration of one of SERIAL_OPS by which no two threads work on the same; none for an FFT whose stage is not known."""
+    rank = ir.RankedTensorType(op.results[0].type).rank
+    if "dimension" in op.attributes:
+        yield one_thread_per_row(rank, ir.IntegerAttr(op.attributes["dimension"]).value)
+        return
+    stage = op.operands[0].owner
+    if not isinstance(stage, ir.Block) and stage.operation.name == "arith.constant":
+        yield one_thread_per_butterfly(rank, ir.IntegerAttr(stage.operation.attributes["value"]).value)

@@ -17,6 +17,7 @@ from .chosen_ops import able_ops
 from .float_forms import float_form_of
 from .index_forms import index_form_of
 from .integer_forms import integer_form_of
+from .narrow_constants import narrow_constants, wide_constants
 
 
 @register_pass
@@ -25,10 +26,13 @@ class ExpandScalars(Pass):
     """Replaces, in the bodies of linalg ops, what some target computes no other way than by these forms.
 
     64-bit divisions, absolute values and bit counts: a Vulkan target without 64-bit integers has IREE compute all others in pairs of
-    32 bits (IREE 3.13). Integer powers: known to no target. Decimal logarithms, truncation, complementary error functions, the larger
-    or smaller of two halves, integers to bfloat16, and a few functions of f64: on llvm-cpu calls of functions that IREE does not link,
-    by the processor's features. Ops of the index dialect (a TOSA FFT has them), and booleans as signed floats: unknown on GPUs. Integers, truncation and the larger or smaller are the same in every bit; logarithms have one rounding
-    more, an error function up to 1e-5 of itself (where that is below 1e-20).
+    32 bits (IREE 3.13), and has no way to those from a constant tensor of i64, which becomes one of i32 where that holds it. Integer
+    powers and complementary error functions: known to no target. Ops of the index dialect (a TOSA FFT has them), and booleans as
+    signed floats: unknown on GPUs. Decimal logarithms, truncation, the larger or smaller of two halves, integers to bfloat16, and a
+    few functions of f64: on llvm-cpu calls of functions that IREE does not link, by the processor's features.
+
+    Integers, truncation and the larger or smaller are the same in every bit; logarithms have one rounding more, an error function up
+    to 1e-5 of itself (where that is below 1e-20).
 
     ``ops`` chooses source ops by index; without it, every op whose body has such an op. A chosen op without one is FIS128.
     """
@@ -44,16 +48,22 @@ class ExpandScalars(Pass):
 
 def why_not_expanded(op: ir.Operation) -> str:
     """Why ``op`` has no scalar op to expand; empty where it has."""
-    return "" if expandable(op) else "every target computes what its body has"
+    return "" if expandable(op) or _constants(op) else "every target computes what its body has"
 
 
 def expand_scalars(ops: Iterable[ir.Operation]) -> None:
     """Expands all there is in the bodies of ``ops``, in place."""
     for op in ops:
+        if _constants(op):
+            narrow_constants(op)
         for scalar in expandable(op):
             with ir.InsertionPoint(scalar), scalar.location:
                 scalar.results[0].replace_all_uses_with(_built(scalar))
             scalar.erase()
+
+
+def _constants(op: ir.Operation) -> list[int]:
+    return wide_constants(op) if op.name == "linalg.generic" else []
 
 
 def _built(scalar: ir.Operation) -> ir.Value:

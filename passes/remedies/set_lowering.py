@@ -24,7 +24,7 @@ ATTRIBUTE = "compilation_info"
 3.13)."""
 
 
-SERIAL_OPS = ("iree_linalg_ext.scan", "iree_linalg_ext.sort", "iree_linalg_ext.topk")
+SERIAL_OPS = ("iree_linalg_ext.fft", "iree_linalg_ext.scan", "iree_linalg_ext.sort", "iree_linalg_ext.topk")
 """Ops of IREE's own that go along one dimension step by step, and take a configuration as structured ops do."""
 
 
@@ -39,7 +39,7 @@ class SetLowering(Pass):
     reductions, the attribute is lost: put a boundary on the producer first. Numbers change only as far as the
     pipelines add up in another order.
 
-    A chosen op that is no structured op with a body, and no sort, scan or topk of IREE's, is FIS117; an
+    A chosen op that is no structured op with a body, and no FFT, sort, scan or topk of IREE's, is FIS117; an
     attribute that does not parse is a usage error.
     """
 

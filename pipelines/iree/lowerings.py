@@ -59,7 +59,19 @@ def one_thread_per_row(rank: int, dimension: int) -> str:
 
     IREE's own choice is 64 threads, of which all sort the same row where there is but one.
     """
-    tiles = [0 if i == dimension else 1 for i in range(rank)]
+    return _one_thread([0 if i == dimension else 1 for i in range(rank)])
+
+
+def one_thread_per_butterfly(rank: int, stage: int) -> str:
+    """The same for ``stage`` of an FFT along the last dimension: the smallest part that is computed in place from itself alone.
+
+    IREE's own choice is 64 threads, of which all compute the same part.
+    """
+    return _one_thread([1] * (rank - 1) + [1 << stage])
+
+
+def _one_thread(tiles: Sequence[int]) -> str:
+    tiles = list(tiles)
     return (f"#iree_codegen.compilation_info<lowering_config = #iree_codegen.lowering_config<tile_sizes = [{tiles}, {tiles}]>, "
             "translation_info = <pipeline = #iree_gpu.spirv_pipeline<BaseDistribute> workgroup_size = [1, 1, 1]>>")
 

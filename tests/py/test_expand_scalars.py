@@ -113,6 +113,54 @@ def test_it_is_repaired(tmp_path, op, kind, flags):
     assert "fissile-expand-scalars" in str(told.helps)
 
 
+PERMUTED = """
+func.func @main(%t: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<8xi64>) {{
+  %i = arith.constant dense<[0, 4, 2, 6, 1, 5, 3, {last}]> : tensor<8xi64>
+  %e = tensor.empty() : tensor<4x8xf32>
+  %r = linalg.generic {{indexing_maps = [affine_map<(a, b) -> (b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]}}
+      ins(%i : tensor<8xi64>) outs(%e : tensor<4x8xf32>) {{
+  ^bb0(%x: i64, %o: f32):
+    %j = arith.index_cast %x : i64 to index
+    %k = linalg.index 0 : index
+    %v = tensor.extract %t[%k, %j] : tensor<4x8xf32>
+    linalg.yield %v : f32
+  }} -> tensor<4x8xf32>
+  %n = tensor.empty() : tensor<8xi64>
+  %s = linalg.generic {{indexing_maps = [affine_map<(a) -> (a)>, affine_map<(a) -> (a)>], iterator_types = ["parallel"]}}
+      ins(%i : tensor<8xi64>) outs(%n : tensor<8xi64>) {{
+  ^bb0(%x: i64, %o: i64):
+    %y = arith.muli %x, %x : i64
+    linalg.yield %y : i64
+  }} -> tensor<8xi64>
+  return %r, %s : tensor<4x8xf32>, tensor<8xi64>
+}}
+"""
+
+
+def test_a_constant_of_64_bits_that_32_hold_is_one_of_those(tmp_path):
+    changed = build(PERMUTED.format(last=7), tmp_path / "x.vmfb", "fissile-expand-scalars")
+    assert "tensor<8xi32>" in changed
+    x = np.arange(32, dtype=np.float32).reshape(4, 8)
+    order = np.array([0, 4, 2, 6, 1, 5, 3, 7])
+    permuted, squares = run(tmp_path / "x.vmfb", [x])
+    np.testing.assert_array_equal(permuted, x[:, order])
+    np.testing.assert_array_equal(squares, order * order)
+
+
+def test_a_constant_that_32_bits_do_not_hold_is_left(tmp_path):
+    assert "tensor<8xi32>" not in build(PERMUTED.format(last=1 << 40), tmp_path / "x.vmfb", "fissile-expand-scalars")
+
+
+@NO_VULKAN
+def test_such_a_constant_is_built_and_right_on_the_device(tmp_path):
+    source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text(PERMUTED.format(last=7))
+    done = fissile.compile(source, output, [*VULKAN, "--iree-input-demote-i64-to-i32=false", "--guard=off"]).findings
+    assert done and {f.severity.value for f in done} == {"repaired"}
+    x = np.arange(32, dtype=np.float32).reshape(4, 8)
+    np.testing.assert_array_equal(run(output, [x], "vulkan")[0], x[:, [0, 4, 2, 6, 1, 5, 3, 7]])
+
+
 FFT = """
 func.func @main(%x: tensor<1x8x8xf32>) -> (tensor<1x8x5xf32>, tensor<1x8x5xf32>) {
   %a, %b = "tosa.rfft2d"(%x) : (tensor<1x8x8xf32>) -> (tensor<1x8x5xf32>, tensor<1x8x5xf32>)

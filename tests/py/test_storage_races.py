@@ -229,3 +229,25 @@ def test_one_row_is_gone_along_by_one_thread(tmp_path, text, expected, rows, tol
     assert [(f.code, f.severity.value) for f in report.findings] == told
     given = np.random.default_rng(rows).integers(-99, 100, (rows, 48)).astype(np.float32)
     assert fissile.verify(source, output, inputs=[given], expected=[expected(given)], options=Options(on=("vulkan",))).agrees
+
+
+FFT = """
+func.func @f(%x: tensor<4x32xf32>) -> (tensor<4x17xf32>, tensor<4x17xf32>) {
+  %c = stablehlo.fft %x, type = RFFT, length = [32] : (tensor<4x32xf32>) -> tensor<4x17xcomplex<f32>>
+  %re = stablehlo.real %c : (tensor<4x17xcomplex<f32>>) -> tensor<4x17xf32>
+  %im = stablehlo.imag %c : (tensor<4x17xcomplex<f32>>) -> tensor<4x17xf32>
+  return %re, %im : tensor<4x17xf32>, tensor<4x17xf32>
+}
+"""
+
+
+@needs_vulkan
+def test_a_part_of_a_fourier_transform_is_computed_by_one_thread(tmp_path):
+    """All 64 do each of its five stages otherwise, in place; and IREE refuses the constant of i64 by which it permutes its input."""
+    source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
+    source.write_text(FFT)
+    report = fissile.compile(source, output, [*flags_for(find_target("vulkan")), "--guard=off"])
+    assert sorted((f.code, f.severity.value) for f in report.findings) == [("FIS108", "repaired"), *[("FIS111", "repaired")] * 5]
+    given = np.random.default_rng(0).normal(size=(4, 32)).astype(np.float32)
+    expected = np.fft.rfft(given).astype(np.complex64)
+    assert fissile.verify(source, output, inputs=[given], expected=[expected.real, expected.imag], options=Options(on=("vulkan",))).agrees
