@@ -21,7 +21,7 @@ from fissile.passes.checks.limit_agreement import check_limit
 from fissile.passes.checks.narrow_storage import check_narrow_storage
 from fissile.passes.checks.unrolled_code import check_unrolled
 from fissile.passes.definition import PassFailed
-from fissile.passes.remedies.expand_scalars import expandable
+from fissile.passes.remedies.expand_scalars import may_lack
 from iree.compiler import ir
 
 from fissile.errors import UsageError
@@ -313,7 +313,7 @@ class _Check:
 
 def _uncommon(dispatch: Dispatch) -> bool:
     """Whether it has elements or ops that the target's backend may have no code for: only the whole of code generation tells."""
-    return any(binding.element in UNCOMMON for binding in dispatch.bindings) or bool(expandable(dispatch.inner_module()))
+    return any(binding.element in UNCOMMON for binding in dispatch.bindings) or may_lack(dispatch.inner_module())
 
 
 def _resumed(session: Session, shared: Path) -> Module:

@@ -94,6 +94,7 @@ class Offers:
             yield apart
         if narrow_sums:
             yield edits(WIDEN, narrow_sums)
+        yield from self._one_thread_each(failing, tags)
         if failing.dispatch.root is not None and (configured := self._configured(failing)):
             yield configured
         producers = [c.tag for c in candidates if c.upstream]
@@ -137,17 +138,21 @@ class Offers:
             yield edits(BY_ELEMENT, able)
 
     def _configured(self, failing: CheckedDispatch) -> tuple[Edit, ...]:
-        """The root of ``failing`` with tiles that always generate code, for targets that take a configuration; a sort that races
-        with one thread."""
+        """The root of ``failing`` with tiles that always generate code, for targets that take a configuration."""
         target, root = failing.dispatch.target, failing.dispatch.root
         op = self._graph.ops[root]
-        if failing.races and op.name in SERIAL_OPS:
-            return tuple(Edit(CONFIGURE, root, info) for info in _one_thread(op))
         structure = structure_of(op)
         if target.backend not in CONFIGURABLE_BACKENDS or structure is None or structure.all_parallel:
             return ()
         info = tile_and_fuse(structure.parallel, loop_extents(op, structure), target.subgroup)
         return (Edit(CONFIGURE, root, info),)
+
+    def _one_thread_each(self, failing: CheckedDispatch, tags: Sequence[int]) -> Iterator[tuple[Edit, ...]]:
+        """Sorts and their like that race, by one thread for what belongs together; then also with nothing fused behind them."""
+        serial = [tag for tag in tags if failing.races and self._graph.ops[tag].name in SERIAL_OPS]
+        if alone := tuple(Edit(CONFIGURE, tag, info) for tag in serial for info in _one_thread(self._graph.ops[tag])):
+            yield alone
+            yield (*alone, *edits(CUT, serial))
 
     def candidates(self, failing: CheckedDispatch, tags: Sequence[int]) -> list[Candidate]:
         blamed = failing.footprint.by_tag()

@@ -73,6 +73,15 @@ def _built(scalar: ir.Operation) -> ir.Value:
     return (float_form_of(scalar) or index_form_of(scalar))(scalar)
 
 
+SELDOM_A_CALL = "math.floor"
+"""Every processor's code generation has it, but LLVM makes a truncation of a magnitude that is rounded down and gets its sign again."""
+
+
+def may_lack(op: ir.Operation) -> bool:
+    """Whether ``op`` has a scalar op that a target may lack, of those that are rare."""
+    return any(scalar.name != SELDOM_A_CALL for scalar in expandable(op))
+
+
 def expandable(op: ir.Operation) -> list[ir.Operation]:
     """The scalar ops in the regions of ``op`` that have a form."""
     found: list[ir.Operation] = []

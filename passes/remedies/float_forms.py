@@ -51,15 +51,29 @@ def _scaled_log(op: ir.Operation, scale: float) -> ir.Value:
 
 
 def _trunc(op: ir.Operation) -> ir.Value:
-    """By an integer, as long as there are digits behind the point; exact, and -0.5 is -0.
-
-    LLVM makes a truncation again of a magnitude that is rounded down.
-    """
+    """By an integer; exact, and -0.5 is -0."""
     value = _widened(op.operands[0])
+    return _narrowed(_whole(value), op.results[0].type)
+
+
+def _floor(op: ir.Operation) -> ir.Value:
+    """The whole part, less 1 where that is larger; exact."""
+    value = _widened(op.operands[0])
+    whole = _whole(value)
+    larger = arith.cmpf(arith.CmpFPredicate.OGT, whole, value)
+    less = arith.subf(whole, arith.constant(value.type, 1.0))
+    return _narrowed(arith.select(larger, less, whole), op.results[0].type)
+
+
+def _whole(value: ir.Value) -> ir.Value:
+    """``value``, of 32 or 64 bits, without what is behind its point, as long as there can be any.
+
+    By an integer: of a magnitude that is rounded down LLVM makes a truncation again.
+    """
     digits, word = (23, 32) if value.type.width == 32 else (52, 64)
     whole = arith.sitofp(value.type, arith.fptosi(ir.IntegerType.get_signless(word), value))
     small = arith.cmpf(arith.CmpFPredicate.OLT, math.absf(value), arith.constant(value.type, float(1 << digits)))
-    return _narrowed(arith.select(small, math.copysign(whole, value), value), op.results[0].type)
+    return arith.select(small, math.copysign(whole, value), value)
 
 
 def _ceil(op: ir.Operation) -> ir.Value:
@@ -133,7 +147,7 @@ def _tanh(op: ir.Operation) -> ir.Value:
 
 _CONVERSIONS = ("arith.sitofp", "arith.uitofp")
 _FORMS: dict[str, tuple[Form, int, int]] = {
-    "math.log10": (_log10, 0, 64), "math.trunc": (_trunc, 0, 64), "math.erfc": (_erfc, 0, 32),
+    "math.log10": (_log10, 0, 64), "math.trunc": (_trunc, 0, 64), "math.floor": (_floor, 0, 64), "math.erfc": (_erfc, 0, 32),
     "arith.maxnumf": (_maxnum, 0, 16), "arith.minnumf": (_minnum, 0, 16),
     "math.log2": (_log2, 64, 64), "math.ceil": (_ceil, 64, 64), "math.tanh": (_tanh, 64, 64),
 }

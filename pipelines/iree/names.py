@@ -77,7 +77,7 @@ RECOMPUTING_BACKENDS = ("llvm-cpu",)
 
 LIBRARY_CALLS = {
     "llvm-cpu": {
-        "llvm.intr.log10": (), "llvm.intr.trunc": (), "llvm.intr.maxnum": ("f16",), "llvm.intr.minnum": ("f16",),
+        "llvm.intr.log10": (), "llvm.intr.trunc": (), "llvm.intr.floor": (), "llvm.intr.maxnum": ("f16",), "llvm.intr.minnum": ("f16",),
         "llvm.sitofp": ("bf16",), "llvm.uitofp": ("bf16",), "llvm.frem": ("f64",), "llvm.call": ("f64",),
         **{f"llvm.intr.{name}": ("f64",) for name in ("acos", "asin", "atan", "atan2", "ceil", "cos", "log2", "sin", "tan", "tanh")},
     },

@@ -47,19 +47,16 @@ def numbers(kind):
         return np.array([*EDGES, *BEYOND[kind], *drawn]).astype(TYPES[kind])
 
 
-@pytest.mark.parametrize("kind", ["f16", "f32", "f64"])
-def test_truncation_is_exact(tmp_path, kind):
+@pytest.mark.parametrize("op,kind,expected", [
+    *(("math.trunc", kind, np.trunc) for kind in ("f16", "f32", "f64")), *(("math.floor", kind, np.floor) for kind in ("f16", "f32", "f64")),
+    ("math.ceil", "f64", np.ceil),
+])
+def test_rounding_is_exact(tmp_path, op, kind, expected):
     x = numbers(kind)
-    build(same("math.trunc", kind)(len(x)), tmp_path / "x.vmfb", "fissile-expand-scalars", (*CPU, F64))
-    found = run(tmp_path / "x.vmfb", [x])[0]
-    np.testing.assert_array_equal(found, np.trunc(x))
-    np.testing.assert_array_equal(np.signbit(found)[~np.isnan(x)], np.signbit(x)[~np.isnan(x)])
-
-
-def test_rounding_up_is_exact(tmp_path):
-    x = numbers("f64")
-    build(same("math.ceil", "f64")(len(x)), tmp_path / "x.vmfb", "fissile-expand-scalars", (*CPU, F64))
-    np.testing.assert_array_equal(run(tmp_path / "x.vmfb", [x])[0], np.ceil(x))
+    build(same(op, kind)(len(x)), tmp_path / "x.vmfb", "fissile-expand-scalars", (*CPU, F64))
+    found, wanted = run(tmp_path / "x.vmfb", [x])[0], expected(x)
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(np.signbit(found)[~np.isnan(x)], np.signbit(wanted)[~np.isnan(x)])
 
 
 @pytest.mark.parametrize("op,expected", [("arith.maxnumf", np.fmax), ("arith.minnumf", np.fmin)])
@@ -101,11 +98,14 @@ func.func @main(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
   return %r : tensor<8x64xf16>
 }
 """
+SIGNED = program("math.absf {0} : f32", ["f32"], "f32", 60, "%f = math.floor %y : f32\n    %z = math.copysign %f, %a0 : f32", "%z")
+"""Of which LLVM makes a truncation."""
 BUILT = {
     "fmaxf": same("arith.maxnumf", "f16")(60), "truncf": same("math.trunc", "f32")(60), "trunc": same("math.trunc", "f64")(60),
     "log2": same("math.log2", "f64")(60), "tanh": same("math.tanh", "f64")(60), "ceil": same("math.ceil", "f64")(60),
-    "__truncsfbf2": program("arith.sitofp {0} : i8 to bf16", ["i8"], "bf16", 60), "softmax": SOFTMAX,
+    "__truncsfbf2": program("arith.sitofp {0} : i8 to bf16", ["i8"], "bf16", 60), "softmax": SOFTMAX, "signed": SIGNED,
 }
+SYMBOL = {"softmax": "fmaxf", "signed": "truncf"}
 
 
 @pytest.mark.parametrize("name", BUILT)
@@ -115,8 +115,7 @@ def test_what_is_not_linked_is_told_and_repaired(tmp_path, name, capfd):
     source.write_text(BUILT[name])
     flags = [*CPU, F64, "--iree-llvmcpu-target-triple=x86_64-unknown-linux-gnu"]
     [done] = fissile.compile(source, tmp_path / "x.vmfb", flags).findings
-    symbol = name if name != "softmax" else "fmaxf"
-    assert (done.code, done.severity.value) == ("FIS104", "repaired") and done.message.endswith(f"undefined symbol: {symbol}")
+    assert (done.code, done.severity.value) == ("FIS104", "repaired") and done.message.endswith(f"undefined symbol: {SYMBOL.get(name, name)}")
     assert "iree-lld" not in capfd.readouterr().err, "what was mended is told once"
 
 
