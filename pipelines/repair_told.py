@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from fissile.passes.analysis.producers import ProducerGraph
 from fissile.passes.analysis.provenance import SourceOp
+from fissile.passes.remedies.expand_scalars import rounding_of
 
 from fissile.finding import Finding, Help, Severity
 from fissile.quantity import Bytes, total
@@ -88,12 +89,16 @@ class RepairTold:
             facts.append(("costs", f"{_more(before, after)}; the parts' sums are written once to global memory"))
         elif any(edit.remedy == FOLD for edit in spread):
             facts.append(("costs", "no intermediate; evaluated for every use, and matrix units are not used"))
+        elif any(edit.remedy == RESULTS_APART for edit in spread):
+            facts.append(("costs", f"{_more(before, after)}; the inputs are read once for each result"))
         elif any(edit.remedy == BY_ELEMENT for edit in spread):
             facts.append(("costs", f"{_more(before, after)}; every operand is read from memory for every use, no vectors"))
         if any(edit.remedy == WIDEN for edit in spread):
             facts.append(("rounding", "one 16-bit rounding at the end instead of one per term: closer to the exact sum"))
         if any(edit.remedy == SPLIT for edit in spread):
             facts.append(("rounding", "the same terms in another order, with fewer roundings one after the other"))
+        if inexact := {said for edit in spread if edit.remedy == EXPAND and (said := rounding_of(self._graph.ops[edit.op]))}:
+            facts.append(("rounding", "; ".join(sorted(inexact))))
         alike = len(case.families) - 1
         if alike > 0:
             facts.append(("alike", f"{alike} more dispatch{'es' if alike > 1 else ''} of equal body, repaired the same way"))

@@ -14,7 +14,7 @@ from fissile.passes.definition import Contract, Pass, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
 from .chosen_ops import able_ops
-from .float_forms import float_form_of
+from .float_forms import NOT_THE_SAME, float_form_of
 from .index_forms import index_form_of
 from .integer_forms import integer_form_of
 from .narrow_constants import narrow_constants, wide_constants
@@ -80,6 +80,11 @@ SELDOM_A_CALL = "math.floor"
 def may_lack(op: ir.Operation) -> bool:
     """Whether ``op`` has a scalar op that a target may lack, of those that are rare."""
     return any(scalar.name != SELDOM_A_CALL for scalar in expandable(op))
+
+
+def rounding_of(op: ir.Operation) -> str:
+    """How far the numbers of ``op`` may change when it is expanded; empty: in no bit."""
+    return ", ".join(sorted({f"{s.name}: {NOT_THE_SAME[s.name]}" for s in expandable(op) if s.name in NOT_THE_SAME}))
 
 
 def expandable(op: ir.Operation) -> list[ir.Operation]:

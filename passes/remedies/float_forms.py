@@ -152,3 +152,9 @@ _FORMS: dict[str, tuple[Form, int, int]] = {
     "math.log2": (_log2, 64, 64), "math.ceil": (_ceil, 64, 64), "math.tanh": (_tanh, 64, 64),
 }
 """Op -> its form, and the widths, in bits, at which a target lacks it."""
+
+NOT_THE_SAME = {
+    "math.log10": "one rounding more", "math.log2": "one rounding more", "math.tanh": "a few roundings more",
+    "math.erfc": "up to 1e-5 of itself",
+}
+"""How far the result of a form may be from the op's; all others are the same in every bit."""
