@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from fissile.passes.analysis.dispatches import dispatches
@@ -19,7 +21,8 @@ from fissile.report import Report
 
 from .dispatch_check import Ask
 from .guard import GUARDED_AT, guard, strips_asserts
-from .host_floats import fold
+from .failures import suggested
+from .host_floats import FOLD
 from .iree.names import (
     BOUNDARIES_PLACED_AT,
     DEVICES_ASSIGNED_AT,
@@ -33,6 +36,7 @@ from .pass_runner import run_pipeline
 from .probe import probe
 from .request import CompileRequest
 from .session import Module, Session, phase_index
+from .whole_files import write_whole
 
 DIALECT_LOWERINGS = (
     # Preconditions and storage become IREE's own ops as soon as the input is in IREE's dialects, and groups must:
@@ -65,6 +69,8 @@ class CompileRun:
         self.narrow = Narrow()
         self.ask: Ask = probe
         self.guarded: tuple[Finding, ...] = ()
+        self._asked_for: list[Finding] = []
+        self._emitted: Path | None = None
         self._origin: tuple[Module, tuple[Finding, ...]] | None = None
         self.session = Session(verify_ir=request.verify_ir, dump_phases_to=request.dump_phases_to)
         if request.remarks_filter:
@@ -100,15 +106,15 @@ class CompileRun:
         self.session.write(module, self.output, form, self.request.mlir_bytecode_version)
 
     def emit_mlir(self, module: Module) -> None:
-        """Writes ``module`` (at global optimisation) where --emit-mlir says, whole or not at all."""
+        """Keeps ``module`` (at global optimisation) for --emit-mlir; it is written with the output, or not at all."""
         if self.request.emit_mlir:
-            target = Path(self.request.emit_mlir)
-            partial = target.with_name(f".{target.name}.tmp")
-            try:
-                self.session.write(module, partial, "ir")
-                partial.replace(target)
-            finally:
-                partial.unlink(missing_ok=True)
+            self._emitted = self.scratch / "emitted.mlir"
+            self.session.write(module, self._emitted, "ir")
+
+    @property
+    def only_suggests(self) -> bool:
+        """Whether what is repaired is told and not written (--repair=suggest)."""
+        return self.request.repair == "suggest"
 
     @property
     def tuning(self) -> bool:
@@ -146,8 +152,13 @@ class CompileRun:
     def report(self, findings: Iterable[Finding], written: bool = False) -> Report:
         if self.request.werror:
             findings = [f.with_(severity=Severity.ERROR) if f.severity is Severity.WARNING else f for f in findings]
+        if self.only_suggests:
+            # A pass that the command line names did what was asked for.
+            findings = [f if f in self._asked_for else suggested(f) for f in findings]
         findings = (*findings, *self.guarded)
         written = written and not any(f.severity is Severity.ERROR for f in findings)
+        if written and self._emitted is not None:
+            write_whole(self.request.emit_mlir, partial(shutil.copyfile, self._emitted))
         messages = tuple(d.text for d in self.session.diagnostics if d.severity in ("warning", "remark"))
         return Report("compile", findings, self.request.output if written else "",
                       tuple(dict.fromkeys(messages)), dict(self.seconds), dict(self.facts))
@@ -173,13 +184,14 @@ class CompileRun:
         stops += [Stop(phase, "lower-dialect", lower_dialect(pipeline)) for phase, pipeline in DIALECT_LOWERINGS]
         stops.append(Stop(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
         if request.repair != "off":
-            stops.append(fold(request.repair))
+            stops.append(FOLD)
         return stops
 
     def _pipeline_stop(self, phase: str, pipeline: str) -> Stop:
         def act(module: Module) -> list[Finding]:
             found: list[Finding] = []
             run_pipeline(pipeline, module.op, report=found.append, verify_contracts=self.request.verify_contracts)
+            self._asked_for += found
             return found
 
         return Stop(phase, pipeline, act)

@@ -1,28 +1,12 @@
-"""The file of --emit-tuning-spec: written whole or not at all, and what is told where it does not carry every repair."""
+"""What is told of --emit-tuning-spec where there is none to write, or it does not carry every repair."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 
 from fissile.finding import Finding, Severity
 
 CODE = "FIS122"
-
-
-def emit_spec(text: str, path: str) -> None:
-    """Writes ``text`` to ``path`` in one step."""
-    target = Path(path).absolute()
-    with tempfile.NamedTemporaryFile("w", dir=target.parent, prefix=f".{target.name}.", delete=False) as partial:
-        pass
-    try:
-        # A temporary file is private to its owner; a plain new one has the modes that the user's umask gives.
-        Path(partial.name).unlink()
-        Path(partial.name).write_text(text)
-        Path(partial.name).replace(target)
-    finally:
-        Path(partial.name).unlink(missing_ok=True)
 
 
 def nothing_to_write(path: str) -> Finding:

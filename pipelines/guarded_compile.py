@@ -32,6 +32,7 @@ from .failures import (
 )
 from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, RECOMPUTING_BACKENDS
 from .mending import Mender
+from .packing import NARROW
 from .probe import Probed, probe
 from .probe_pool import ProbePool, Tell
 from .repair_told import BUILT_BY_STOCK
@@ -62,9 +63,7 @@ class GuardedCompile:
         try:
             findings, failure = self._compile()
             if failure is not None and self._run.request.repair != "off":
-                if borders := find_borders(self._run, failure):
-                    if self._run.request.repair == "suggest":
-                        return self._run.report([suggested(border) for border in borders])
+                if find_borders(self._run, failure):
                     trim_from_now_on(self._run)
                     self._run.forget_origin()
                     findings, failure = self._compile()
@@ -106,7 +105,7 @@ class GuardedCompile:
         except PhaseFailed as failure:
             borders = [suggested(f, "`fissile compile` applies it") for f in find_borders(self._run, failure)]
             return self._run.report(borders or [rejected(failure)])
-        silent = reduced.finding.code in BUILT_BY_STOCK
+        silent = reduced.finding.code in (*BUILT_BY_STOCK, *NARROW)
         compiler = "fissile compile --repair=suggest " if silent else "iree-compile "
         command = compiler + shlex.join([*self._run.request.flags, "reduced.mlir", "-o", "/dev/null"])
         head = f"// {reduced.finding.code}: {reduced.finding.message}\n// shown by: {command}\n"
@@ -160,7 +159,7 @@ class GuardedCompile:
     def _foreseen(self, module: Module, findings: list[Finding]) -> Foreseen | None:
         """Why code need not be generated for ``module`` as it is; what is slow is added to the ``findings`` so far."""
         run, ask = self._run, self._run.ask
-        if run.request.repair == "auto" and run.narrow.found:
+        if run.request.repair != "off" and run.narrow.found:
             return NarrowStorage("narrow elements would be read or written wrongly", run.narrow)
         if run.request.repair != "off" and any(unrolls(d).elements for d in dispatches(module.op)):
             return UNROLLED

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from fissile.passes.analysis.host_floats import host_floats
 from fissile.passes.checks.host_floats import check_host_floats
-from fissile.passes.definition import PassFailed
 
 from fissile.finding import Finding, Help, Severity
 
-from .failures import suggested
 from .iree.names import BOUNDARIES_PLACED_AT
 from .itinerary import Stop
 from .pass_runner import run_pipeline
@@ -23,16 +21,14 @@ def told(module: Module) -> list[Finding]:
     return [finding.with_(helps=(HELP,)) for finding in check_host_floats(host_floats(module.op))]
 
 
-def fold(repair: str) -> Stop:
-    """The stop of a compile with --repair=``repair``; with `suggest` it ends the compile where there is something to do."""
-    def act(module: Module) -> list[Finding]:
-        found = check_host_floats(host_floats(module.op))
-        done = Help("put the constant where it is used", PASS, True, (("pass", PASS), ("numerics", "bit-identical")))
-        repaired = [finding.with_(severity=Severity.REPAIRED, helps=(done,)) for finding in found]
-        if repaired and repair == "suggest":
-            raise PassFailed([suggested(finding) for finding in repaired])
-        if repaired:
-            run_pipeline(f"builtin.module({PASS})", module.op, report=repaired.append)
-        return repaired
+def _fold(module: Module) -> list[Finding]:
+    found = check_host_floats(host_floats(module.op))
+    done = Help("put the constant where it is used", PASS, True, (("pass", PASS), ("numerics", "bit-identical")))
+    repaired = [finding.with_(severity=Severity.REPAIRED, helps=(done,)) for finding in found]
+    if repaired:
+        run_pipeline(f"builtin.module({PASS})", module.op, report=repaired.append)
+    return repaired
 
-    return Stop(BOUNDARIES_PLACED_AT, "fold-host-floats", act)
+
+FOLD = Stop(BOUNDARIES_PLACED_AT, "fold-host-floats", _fold)
+"""Puts such constants where they are used; tells FIS126 of each."""

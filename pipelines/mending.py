@@ -16,8 +16,8 @@ from fissile.finding import Finding, Severity
 from .compile_run import CompileRun
 from .dispatch_check import CheckedDispatch
 from .edits import apply_edits, instead
-from .emitted_spec import emit_spec, not_carried
-from .failures import Failure, NarrowAfterRepair, NarrowStorage, PackingDoesNotHold, StraightEnded, rejected, suggested
+from .emitted_spec import not_carried
+from .failures import Failure, NarrowAfterRepair, NarrowStorage, PackingDoesNotHold, StraightEnded, rejected
 from .iree.names import DISPATCHES_CONFIGURED_AT
 from .iree.runtime_flags import RUNTIME_OF_BACKEND
 from .packing import Narrow, find_narrow, find_unlowered, may_be_unlowered, pack, unusable
@@ -25,6 +25,7 @@ from .probe_pool import ProbePool, Tell
 from .repair import Diagnosis, Repair, Repairer
 from .session import Module, PhaseFailed
 from .spec_search import FoundSpec, SpecSearch, in_force
+from .whole_files import write_whole
 
 
 class Mender:
@@ -38,15 +39,18 @@ class Mender:
         self._tell_narrow = False
 
     def mend(self, failure: Failure) -> list[Finding]:
-        """Findings about what was done; the output is written unless one of them is an error."""
+        """Findings about what was done; the output is written unless one of them is an error.
+
+        With --repair=suggest all of it is done as well: what is suggested has been seen to compile.
+        """
         origin, told = self._run.origin()
         request = self._run.request
         with ProbePool(request.flags, request.dispatch_timeout, watch=self._watch, endless=self._endless) as pool:
             if isinstance(failure, StraightEnded):
                 # What ended the straight compile is among what is asked from here on.
                 self._run.ask = lambda dispatch: pool.probe_all([dispatch], convert=False)[0].probed
-            auto = request.repair == "auto"
-            found, refusals = self._packed(origin, self._narrow(origin, failure, pool) if auto else Narrow(), failure, pool)
+            repairs = request.repair != "off"
+            found, refusals = self._packed(origin, self._narrow(origin, failure, pool) if repairs else Narrow(), failure, pool)
             if found is not None:
                 return [*told, *found]
             # Unpacked, the module may still compile; its narrow storage is told as a warning then.
@@ -58,7 +62,7 @@ class Mender:
                     return [*told, *found]
                 self._tell_narrow = True
                 rest = self._mend(origin, origin, failure, pool)
-            if auto and any(f.severity is Severity.ERROR for f in rest) and may_be_unlowered(origin):
+            if repairs and any(f.severity is Severity.ERROR for f in rest) and may_be_unlowered(origin):
                 # A dispatch that fails of another reason first may have no code for such types either.
                 failing = Repairer(self._run.itinerary, origin, pool).diagnose().failing
                 found, _why_not = self._packed(origin, find_unlowered(origin, failing, ()), failure, pool)
@@ -135,8 +139,6 @@ class Mender:
                                generated=repairer.generated)
         if not repair.complete and not repair.only_races_left:
             return list(repair.findings)
-        if self._run.request.repair == "suggest":
-            return [suggested(finding) for finding in repair.findings]
         if self._run.request.tune:
             with self._run.step("tune"):
                 repair = self._fastest(module, repairer, repair, before)
@@ -146,7 +148,7 @@ class Mender:
             if optimistic:
                 raise
             return [*repair.findings, rejected(failed)]
-        if not self._run.request.emit_tuning_spec or any(f.severity is Severity.ERROR for f in findings):
+        if not self._run.request.emit_tuning_spec or self._run.only_suggests or any(f.severity is Severity.ERROR for f in findings):
             return findings
         return [*findings, *self._emit_spec(spec)]
 
@@ -161,7 +163,7 @@ class Mender:
         """Writes the spec that was found, and tells what it does not repair."""
         path, found = self._run.request.emit_tuning_spec, spec.repaired if spec else ()
         if found:
-            emit_spec(spec.text, path)
+            write_whole(path, lambda partial: partial.write_text(spec.text))
         self._run.facts["tuning_spec"] = {"written": bool(found), "dispatches": [f.subject for f in found]}
         told = not_carried(path, len(found), spec.why_not if spec else {})
         return [told] if told else []
@@ -226,7 +228,7 @@ class Mender:
         if configured is None:
             configured = edited, self._run.itinerary.advance(edited, DISPATCHES_CONFIGURED_AT)
         edited, found = configured
-        told_before = bool(self._run.narrow.found) or request.repair != "auto"
+        told_before = bool(self._run.narrow.found) or request.repair == "off"
         looked = self._run.look(edited)
         if module is not before and looked:
             raise PackingDoesNotHold(looked[0].message)

@@ -20,6 +20,8 @@ from .pass_runner import run_pipeline
 from .session import Module
 
 PASS = "fissile-pack-narrow-storage"
+NARROW = ("FIS110", "FIS118")
+"""IREE builds such a module, and its numbers are wrong."""
 UNLOWERED = ("FIS104", "FIS108")
 """How code generation fails of an element type that it does not know."""
 ATTENTION_APART = "fissile-decompose-attention"
@@ -124,7 +126,7 @@ def _each_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _told(finding: Finding, narrow: Narrow) -> Finding:
     if narrow.ops:
-        how = f"reads and writes {' and '.join(narrow.types)} by their bits, and computes in 32 bits in between"
+        how = f"took {' and '.join(narrow.types)} apart by their bits; computed in 32 bits in between"
         help_ = Help(how, PASS, True, (("pass", narrow.pass_text),))
         if finding.code in UNLOWERED:
             return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
@@ -135,6 +137,6 @@ def _told(finding: Finding, narrow: Narrow) -> Finding:
         severity=Severity.REPAIRED,
         message=f"stock IREE would compute wrong numbers: {element}",
         notes=(),
-        helps=(Help("reads and writes these buffers as 32-bit words, and computes in 32 bits in between", PASS, True,
+        helps=(Help("packed these buffers into 32-bit words; computed in 32 bits in between", PASS, True,
                     (("pass", PASS),)),),
     )

@@ -30,7 +30,7 @@ _DONE = {
     FLAT: "made the loops of {ops} one, with an element of the result to each thread",
 }
 _TO_DO = {"kept": "keep", "computed": "compute", "accumulated": "accumulate", "gave": "give", "extended": "extend", "read": "read",
-          "added": "add", "made": "make"}
+          "added": "add", "made": "make", "packed": "pack", "took": "take", "sliced": "slice"}
 
 BUILT_BY_STOCK = ("FIS109", "FIS111", "FIS112", "FIS125", "FIS127")
 """What IREE says nothing of: it compiles for long, or computes wrong numbers."""

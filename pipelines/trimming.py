@@ -45,7 +45,7 @@ def _trim(module: Module) -> list[Finding]:
 
 
 def _told(finding: Finding) -> Finding:
-    help_ = Help("slices off what is not read, before global optimisation", PASS, True, (("pass", PASS),))
+    help_ = Help("sliced off what is not read, before global optimisation", PASS, True, (("pass", PASS),))
     return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
 
 

@@ -153,6 +153,19 @@ def test_without_repair_nothing_is_written(program, tmp_path, mode):
     assert ("help: keep %xd out" in done.stderr) == (mode == "suggest")
 
 
+def test_packing_is_suggested_and_nothing_is_written(program, tmp_path):
+    """IREE builds it; what is told is what --repair=auto does, and what it does holds."""
+    output, emitted, source = tmp_path / "out.vmfb", tmp_path / "repaired.mlir", program(quantised_conv())
+    words = (*TARGETS["vulkan"], source, "-o", output, f"--emit-mlir={emitted}")
+    done, report = compile_json(*words, "--repair=suggest")
+    assert done.returncode == 1 and not output.exists() and not emitted.exists()
+    [told] = [f for f in report["findings"] if f["code"] == "FIS110"]
+    assert told["severity"] == "error" and not told["helps"][0]["applied"] and told["helps"][0]["title"].startswith("pack ")
+    done, report = compile_json(*words)
+    assert done.returncode == 0 and output.exists() and emitted.exists()
+    assert [f["severity"] for f in report["findings"]] == ["repaired"] * len(report["findings"])
+
+
 def test_an_output_that_exists_survives_a_failure(program, tmp_path):
     output = program("precious", "out.vmfb")
     done = fissile("compile", *TARGETS["gfx942"], program(quantised_conv()), "-o", output, "--repair=off")
@@ -210,6 +223,17 @@ def test_a_pass_that_throws_is_one_line_and_exit_3(program, tmp_path):
                    "--fissile-pipeline-after=abi:builtin.module(test-throw{word=bang})")
     assert done.returncode == 3 and not output.exists()
     assert "test-throw" in done.stderr and "bang" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_what_a_named_pass_repaired_is_no_suggestion(program, tmp_path):
+    tells = USER_PASS.replace("raise ValueError(self.word)", "report(Finding('FIS119', 'sliced', Severity.REPAIRED))").replace(
+        "\nfrom dataclasses", "\nfrom fissile.finding import Finding, Severity\nfrom dataclasses", 1)
+    output = tmp_path / "o.vmfb"
+    done, report = compile_json(*TARGETS["llvm-cpu"], program(ADD), "-o", output, "--repair=suggest",
+                                f"--fissile-load-passes={program(tells, 'mine.py')}",
+                                "--fissile-pipeline-after=abi:builtin.module(test-throw)")
+    assert done.returncode == 0 and output.exists(), report["findings"]
+    assert [f["severity"] for f in report["findings"]] == ["repaired"]
 
 
 def test_a_boundary_written_by_hand_is_honoured(program, tmp_path):

@@ -40,6 +40,34 @@ def test_what_iree_says_nothing_of_is_shown_by_fissile(tmp_path):
     assert run("iree-compile", *TARGETS["vulkan"], reduced, "-o", "/dev/null").returncode == 0
 
 
+NARROWED = """
+func.func @main(%x: tensor<6x64xf32>) -> (tensor<6x64xi8>, tensor<64x6xf32>) {
+  %n = tensor.empty() : tensor<6x64xi8>
+  %r = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>],
+      iterator_types = ["parallel", "parallel"]} ins(%x : tensor<6x64xf32>) outs(%n : tensor<6x64xi8>) {
+  ^bb0(%e: f32, %o: i8):
+    %i = arith.fptosi %e : f32 to i8
+    linalg.yield %i : i8
+  } -> tensor<6x64xi8>
+  %t = tensor.empty() : tensor<64x6xf32>
+  %w = linalg.transpose ins(%x : tensor<6x64xf32>) outs(%t : tensor<64x6xf32>) permutation = [1, 0]
+  return %r, %w : tensor<6x64xi8>, tensor<64x6xf32>
+}
+"""
+
+
+def test_narrow_storage_that_iree_builds_wrong_is_reduced(tmp_path):
+    source, reduced = tmp_path / "in.mlir", tmp_path / "reduced.mlir"
+    source.write_text(NARROWED)
+    done = run("fissile", "reduce", *TARGETS["vulkan"], source, "-o", reduced)
+    assert done.returncode == 0 and "1 of 2 source ops" in done.stderr, done.stderr
+    assert "FIS110" in reduced.read_text() and "tensor<64x6xf32>" not in reduced.read_text()
+    shown = run("fissile", "compile", "--repair=suggest", *TARGETS["vulkan"], reduced, "-o", tmp_path / "x.vmfb")
+    assert shown.returncode == 1 and "error[FIS110]" in shown.stderr
+    wider = run("fissile", "reduce", *TARGETS["gfx942"], source, "-o", tmp_path / "none.mlir")
+    assert wider.returncode == 2 and "nothing to reduce" in wider.stderr, "gfx942 has such storage"
+
+
 def test_a_healthy_program_has_nothing_to_reduce(tmp_path):
     source, reduced = tmp_path / "in.mlir", tmp_path / "out.mlir"
     source.write_text(ADD)
