@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 import re
 import shlex
 import shutil
@@ -28,7 +27,7 @@ from pathlib import Path
 
 from fissile.pipelines.numerics.child_process import Ended, run_child
 
-from bench.program_files import existing, pattern
+from bench.program_files import drawn, existing, pattern
 from bench.repair_cost import BIN, FROM_REPAIRED, TARGETS
 
 YES, NO, NONE = "yes", "NO", "-"
@@ -49,11 +48,8 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=120.0, help="seconds for one command")
     parser.add_argument("--flag", action="append", default=[], help="added to fissile compile")
     arguments = parser.parse_args()
-    programs = [p for path in arguments.paths for p in (sorted(path.glob("*.mlir")) if path.is_dir() else [path])]
-    programs = [p for p in programs if re.search(arguments.only, p.stem)]
-    random.Random(arguments.seed).shuffle(programs)
     asked = wrong = 0
-    for program in programs:
+    for program in drawn(arguments.paths, arguments.only, arguments.seed):
         answers = ask(program, [*TARGETS[arguments.target], *NO_PLACES], arguments.flag, arguments.limit)
         if answers is None:
             continue

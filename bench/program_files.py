@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import random
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 
@@ -23,6 +24,14 @@ def pattern(text: str) -> re.Pattern[str]:
         return re.compile(text)
     except re.error as error:
         raise argparse.ArgumentTypeError(f"no regular expression: {text} ({error})") from None
+
+
+def drawn(paths: Sequence[Path], only: str | re.Pattern[str], seed: int) -> list[Path]:
+    """The programs that ``paths`` name, files or folders of them, whose names match ``only``: in an order that ``seed`` gives."""
+    found = [p for path in paths for p in (sorted(path.glob("*.mlir")) if path.is_dir() else [path])]
+    found = [p for p in found if re.search(only, p.stem)]
+    random.Random(seed).shuffle(found)
+    return found
 
 
 def write_programs(manual: str, programs: Mapping[str, str]) -> int:

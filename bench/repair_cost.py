@@ -20,8 +20,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
-import re
 import signal
 import statistics
 import subprocess
@@ -33,7 +31,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bench.corpus_numerics import TARGETS as RUNNING
-from bench.program_files import existing, pattern
+from bench.program_files import drawn, existing, pattern
 
 BIN = Path(sys.executable).parent
 TARGETS = {
@@ -138,13 +136,6 @@ def measure(program: Path, flags: list[str], how: list[str], rounds: int, limit:
         )
 
 
-def _programs(paths: Sequence[Path], only: str, seed: int) -> list[Path]:
-    found = [p for path in paths for p in (sorted(path.glob("*.mlir")) if path.is_dir() else [path])]
-    found = [p for p in found if re.search(only, p.stem)]
-    random.Random(seed).shuffle(found)
-    return found
-
-
 def _line(row: Row) -> str:
     steps = " ".join(f"{name} {seconds:.1f}" for name, seconds in row.steps.items())
     refused = "ended at the limit" if row.original.status is None else f"{row.original.wall:.1f} s"
@@ -167,7 +158,7 @@ def main() -> int:
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     rows: list[Row] = []
-    for program in _programs(arguments.paths, arguments.only, arguments.seed):
+    for program in drawn(arguments.paths, arguments.only, arguments.seed):
         row = measure(program, TARGETS[arguments.target], arguments.flag, arguments.rounds, arguments.limit)
         if isinstance(row, str):
             if row:

@@ -18,8 +18,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import random
-import re
 import statistics
 import sys
 import tempfile
@@ -30,7 +28,7 @@ from fissile.pipelines.numerics.child_process import run_child
 
 from bench.corpus_numerics import TARGETS
 from bench.linalg_reference import NotEvaluated, Program
-from bench.program_files import existing, pattern
+from bench.program_files import drawn, existing, pattern
 
 CHOICE = "the model's choice"
 """What `--tune` calls it (pipelines/repair.py)."""
@@ -110,11 +108,9 @@ def main() -> int:
     parser.add_argument("--flag", action="append", default=[], help="added to fissile compile")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
-    programs = [p for p in sorted(arguments.folder.glob("*.mlir")) if re.search(arguments.only, p.stem)]
-    random.Random(arguments.seed).shuffle(programs)
     rows: list[Timed] = []
     reasons: dict[str, int] = {}
-    for program in programs:
+    for program in drawn([arguments.folder], arguments.only, arguments.seed):
         if arguments.max_macs < math.inf and not small_enough(program, arguments.max_macs):
             reasons["too large, or unknown to the reference"] = reasons.get("too large, or unknown to the reference", 0) + 1
             continue

@@ -9,6 +9,8 @@ from fissile.passes.analysis.provenance import places_in, tags_in
 
 from fissile.finding import Place
 
+from .iree.names import FAILURE_MESSAGES
+
 _LEADING_PLACE = re.compile(r'^(?:(?:"[^"\n]+"|[^\s":\n]+):\d+:\d+|<unknown>|-|loc\([^\n]*?\)):\s*')
 _OPERATION_DUMP = re.compile(r"\n[^\n]*see current operation:.*", re.DOTALL)
 
@@ -40,6 +42,11 @@ def parse_diagnostic(severity: str, text: str) -> Diagnostic:
         message = stripped
     message = re.sub(r"^(error|warning|note|remark):\s*", "", message)
     return Diagnostic(severity, message, _OPERATION_DUMP.sub("", text).strip(), places, tags_in(text))
+
+
+def failure_code(text: str) -> str:
+    """The rule for a message of IREE; FIS108, of code generation, where none is known."""
+    return next((code for pattern, code in FAILURE_MESSAGES if re.search(pattern, text)), "FIS108")
 
 
 def _places_only(text: str) -> str:

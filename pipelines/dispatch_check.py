@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -26,9 +25,8 @@ from fissile.passes.checks.workgroup_race import check_races
 
 from fissile.finding import Finding
 
-from .diagnostics import Diagnostic
+from .diagnostics import Diagnostic, failure_code
 from .iree.names import (
-    FAILURE_MESSAGES,
     LOWERING_PIPELINES,
     RACING_CODEGEN,
     RECOMPUTING_BACKENDS,
@@ -252,8 +250,3 @@ def sign_losses(module: Module, ask: Ask = probe) -> list[tuple[Dispatch, tuple[
 def _extends(dispatch: Dispatch) -> bool:
     """Whether it reads narrow integers and extends them: in a body, or inside of a named op (an int8 matmul)."""
     return any(b.element_bits < 32 and b.element.startswith("i") for b in dispatch.bindings)
-
-
-def failure_code(text: str) -> str:
-    """The rule for a code generation message of IREE; FIS108 where none is known."""
-    return next((code for pattern, code in FAILURE_MESSAGES if re.search(pattern, text)), "FIS108")

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from fissile.errors import FissileError
 from fissile.finding import Finding, Severity
 
-from .diagnostics import Diagnostic
-from .dispatch_check import failure_code
+from .diagnostics import Diagnostic, failure_code
 from .iree.names import BOUNDARIES_PLACED_AT
 from .packing import Narrow
 from .repair_told import to_do
@@ -52,6 +51,7 @@ class NarrowAfterRepair(FissileError):
         self.narrow = narrow
 
 
+NO_TARGET = "FIS004"
 Failure = PhaseFailed | StraightEnded | Foreseen
 
 
@@ -65,19 +65,27 @@ def rejected(failure: Failure) -> Finding:
     errors = failure.errors or tuple(failure.diagnostics)
     first = errors[0] if errors else Diagnostic("error", failure.message, failure.message)
     early = phase_index(failure.phase) <= phase_index(BOUNDARIES_PLACED_AT)
-    code = "FIS001" if early else failure_code(first.text)
+    code = failure_code(first.text)
+    if early and code != NO_TARGET:
+        code = "FIS001"
     if code == "FIS003":
         return Finding(code, "the module has no functions: there is nothing to compile", places=first.places[:1],
                        notes=("give a module with at least one public function",), detail=first.text)
-    if code == "FIS004":
-        return Finding(code, f"IREE has no target to generate code for: {first.message.split(';')[0]}",
-                       notes=("`fissile targets` lists what IREE 3.13 knows",), detail=first.text)
+    if code == NO_TARGET:
+        return no_target(first)
     if code == "FIS108" and not first.places:
         code = "FIS002"
     rest = tuple(f"also: {d.message}" for d in errors[1:4] if d.message != first.message)
     return Finding(code, f"IREE stops before phase {failure.phase}: {first.message}" if failure.phase != "start"
                    else f"the input is no valid module: {first.message}",
                    places=first.places[:1], notes=rest, detail="\n".join(d.text for d in failure.diagnostics))
+
+
+def no_target(said: Diagnostic) -> Finding:
+    """FIS004 for what IREE said of a device, backend or architecture; what it knows instead is a note."""
+    wrong, _, known = said.message.partition("; ")
+    return Finding(NO_TARGET, f"IREE has no target to generate code for: {wrong}",
+                   notes=(*((known,) if known else ()), "`fissile targets` lists what IREE 3.13 knows"), detail=said.text)
 
 
 def suggested(finding: Finding, note: str = "--repair=suggest: nothing was changed; --repair=auto applies it") -> Finding:

@@ -21,7 +21,7 @@ from fissile.finding import Finding
 from fissile.quantity import Bytes, total
 from fissile.target import Target
 
-from .dispatch_check import failure_code
+from .diagnostics import failure_code
 from .probe_pool import ProbeResult
 
 _UNBOUNDED = str(2**53 - 1)

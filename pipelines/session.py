@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fissile.dialect import register
@@ -87,6 +87,8 @@ class Session:
         self.diagnostics: list[Diagnostic] = []
         self._verify_ir = verify_ir
         self._dump_phases_to = dump_phases_to
+        self.on_error: Callable[[Sequence[Diagnostic]], object] = lambda _said: None
+        """Told all that IREE has said of a run whenever it says an error: a crash may follow that takes this process along."""
         self._remarks: tuple[str, str] | None = None
         if flags:
             self.set_flags(flags)
@@ -196,8 +198,13 @@ class Session:
         self._remarks = (pattern, file)
 
     def _invocation(self, said: list[Diagnostic]) -> library.Invocation:
+        def hear(severity: str, text: str) -> None:
+            said.append(parse_diagnostic(severity, text))
+            if said[-1].is_error:
+                self.on_error(said)
+
         invocation = self._session.invocation()
-        library.send_diagnostics(invocation, lambda severity, text: said.append(parse_diagnostic(severity, text)))
+        library.send_diagnostics(invocation, hear)
         library.verify_ir(invocation, self._verify_ir)
         if self._dump_phases_to:
             library.dump_phases_to(invocation, self._dump_phases_to)

@@ -122,7 +122,7 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
     every dispatch is, and the straight compile is not tried again. A dispatch that was seen not to end is not asked again.
     """
     job = {"request": request.to_json(), "output": str(output), "result": str(folder / "result.json"),
-           "started": str(folder / "started"), "translating": str(folder / "translating")}
+           "started": str(folder / "started"), "translating": str(folder / "translating"), "said": str(folder / "said")}
     if request.input == "-":
         spooled = folder / "stdin"
         spooled.write_bytes(sys.stdin.buffer.read())
@@ -131,14 +131,15 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
     while True:
         left = max(0.001, request.time_limit - (time.monotonic() - begin)) if request.time_limit else 0.0
         end = run_job(job, folder, left, request.dispatch_timeout)
-        report = _outcome(job, end, request)
+        report = _outcome(job, end, request) or _target_unknown(job, end)
         if report is not None:
             return report
         if not Path(job["started"]).exists() and not end.timed_out:
             raise _flag_error(end)
         late = request.time_limit and time.monotonic() - begin >= request.time_limit
         if late or "ended" in job or not Path(job["started"]).exists():
-            return _ended(end, request)
+            return _ended(job, end, request)
+        Path(job["said"]).unlink(missing_ok=True)
         output.unlink(missing_ok=True)
         count, asked, fingerprint = _translating(Path(job["translating"]))
         Path(job["translating"]).unlink(missing_ok=True)
@@ -172,21 +173,46 @@ def _outcome(job: dict, end: WorkerEnd, request: CompileRequest) -> Report | Non
     return report
 
 
+def _target_unknown(job: dict, end: WorkerEnd) -> Report | None:
+    """FIS004 where IREE crashed over a device, an architecture or a CPU that it does not know: it says so before, to its
+    diagnostics or to stderr."""
+    if end.timed_out or not Path(job["started"]).exists():
+        return None
+    from .diagnostics import failure_code, parse_diagnostic  # IREE's bindings: only where it crashed
+    from .failures import NO_TARGET, no_target
+
+    said = (text for text in (*_said(job), *_paragraphs(end.errors)) if failure_code(text) == NO_TARGET)
+    text = next(said, None)
+    return Report("compile", (no_target(parse_diagnostic("error", text)),)) if text else None
+
+
+def _said(job: dict) -> list[str]:
+    """The errors of IREE's last run in the worker, as it left them."""
+    file = Path(job["said"])
+    return json.loads(file.read_text()) if file.exists() else []
+
+
+def _paragraphs(errors: str) -> list[str]:
+    """Lines of stderr; a list stands in the line that it belongs to."""
+    return re.sub(r"\.?\n(?=List of )", "; ", errors).splitlines()
+
+
 def _how_it_ended(end: WorkerEnd, request: CompileRequest) -> str:
     if end.timed_out:
         return f"the compiler did not end within {request.dispatch_timeout:g} seconds per dispatch (--dispatch-timeout)"
     return f"the compiler crashed ({_signal_name(end.status)})"
 
 
-def _ended(end: WorkerEnd, request: CompileRequest) -> Report:
+def _ended(job: dict, end: WorkerEnd, request: CompileRequest) -> Report:
     """A report for a compile that neither ended nor said anything."""
     again = f"shows it again: {_stock_line(request)}"
     if end.timed_out:
         limit = f" within {request.time_limit:g} seconds" if request.time_limit else ""
         return Report("compile", (Finding("FIS106", f"the compile does not end{limit}", subject=request.input,
                                           notes=("the compiler was stopped; nothing was written", again)),))
+    said = tuple(f"IREE said before: {text.splitlines()[0]}" for text in _said(job)[-2:])
     return Report("compile", (Finding("FIS107", f"the compiler crashed ({_signal_name(end.status)})",
-                                      subject=request.input, notes=("nothing was written", again),
+                                      subject=request.input, notes=(*said, "nothing was written", again),
                                       detail=end.errors[-4000:]),))
 
 

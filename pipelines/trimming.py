@@ -29,7 +29,10 @@ def find_borders(run: CompileRun, failure: Failure) -> list[Finding]:
     if phase_index(run.request.compile_from) >= phase_index(BORDERS_TRIMMED_AT):
         return []
     module = run.parse()
-    run.itinerary.advance(module, BORDERS_TRIMMED_AT)
+    try:
+        run.itinerary.advance(module, BORDERS_TRIMMED_AT)
+    except PhaseFailed:
+        return []  # it fails before (an unknown target): no border is to blame
     return unread(module)
 
 

@@ -10,7 +10,10 @@ from __future__ import annotations
 import json
 import sys
 import traceback
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fissile.errors import ExitCode, FissileError, InternalError
 
@@ -18,6 +21,8 @@ from .iree.late_imports import load_late
 from .lifeline import end_with_parent
 from .request import CompileRequest
 
+if TYPE_CHECKING:
+    from .diagnostics import Diagnostic
 
 def main() -> int:
     end_with_parent(int(sys.argv[2]))
@@ -60,6 +65,7 @@ def _compile(job: dict) -> dict:
     spooled = Path(job["input"]) if job.get("input") else None
     try:
         run = CompileRun(request, Path(job["output"]), spooled, Path(job["result"]).parent)
+        run.session.on_error = partial(_leave, Path(job["said"]))
         translating = Path(job["translating"])
 
         def progress(dispatches: int, fingerprint: str = "") -> None:
@@ -73,6 +79,11 @@ def _compile(job: dict) -> dict:
         return (compile_.reduce() if request.task == "reduce" else compile_.run()).to_json()
     except MemoryError:
         raise InternalError("out of memory") from None
+
+
+def _leave(file: Path, said: Sequence[Diagnostic]) -> None:
+    """Writes IREE's errors down while there is time: after some of them it crashes (an unknown Vulkan target, IREE 3.13)."""
+    file.write_text(json.dumps([d.text for d in said if d.is_error]))
 
 
 if __name__ == "__main__":

@@ -118,7 +118,10 @@ STOCK_ONLY_FLAGS = {
 """Flags that ask iree-compile for something other than one guarded compile."""
 
 FAILURE_MESSAGES = (
-    (r"no HAL devices defined|missing GPU target in", "FIS004"),  # device assignment; LLVMGPU configuration
+    # Device assignment and resolution; the target backends' registry and options; LLVMGPU configuration
+    (r"no HAL devices defined|missing GPU target in|unregistered device alias|target backend '.*' not registered"
+     r"|[Uu]nknown (?:ROCM|CUDA|Vulkan|Metal) target|target not set; did you forget|target backend not registered"
+     r"|Unknown CPU for target architecture|createTargetMachine\(.*\) failed", "FIS004"),
     (r"does not contain a vm\.module op", "FIS003"),  # VM bytecode serialisation of an empty module
     (r"bytes of shared memory; exceeded the limit", "FIS101"),  # GPUCheckResourceUsage
     (r"exceeded stack allocation limit of|stack allocations? need to be hoisted", "FIS102"),  # LLVMCPUCheckIRBefore…

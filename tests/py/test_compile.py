@@ -298,10 +298,24 @@ def test_bad_input(program, tmp_path, words, status, said):
     assert sorted(tmp_path.iterdir()) == before, "nothing is left behind"
 
 
-def test_a_compile_without_a_known_target_is_told_what_there_is(program, tmp_path):
-    for flags in ([], ["--iree-hal-target-device=cuda", "--iree-cuda-target=sm_90"]):
-        done = fissile("compile", *flags, program(quantised_conv()), "-o", tmp_path / "o.vmfb")
-        assert done.returncode == 1 and "FIS004" in done.stderr and "fissile targets" in done.stderr
+CPU_FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
+
+
+@pytest.mark.parametrize(("flags", "said"), [
+    ([], "no HAL devices"),
+    (["--iree-hal-target-device=cuda", "--iree-cuda-target=sm_90"], "missing GPU target"),
+    (["--iree-hal-target-device=llvm-cpu"], "unregistered device alias"),
+    (["--iree-hal-target-device=hip"], "--iree-rocm-target"),
+    (["--iree-hal-target-device=hip", "--iree-rocm-target=gfx0"], "'gfx0'"),
+    (["--iree-hal-target-backends=vulkan"], "vulkan-spirv"),
+    (["--iree-hal-target-device=vulkan", "--iree-vulkan-target=none"], "'none'"),  # stock crashes after it said so
+    (["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=none"], "not registered: none"),  # and here
+    ([*CPU_FLAGS, "--iree-llvmcpu-target-cpu=none"], "Unknown CPU"),  # LLVM ends the process
+], ids=lambda given: " ".join(given) or "none" if isinstance(given, list) else "")
+def test_a_compile_without_a_known_target_is_told_what_there_is(program, tmp_path, flags, said):
+    done = fissile("compile", *flags, program(quantised_conv()), "-o", tmp_path / "o.vmfb")
+    assert done.returncode == 1 and "error[FIS004]" in done.stderr, done.stderr
+    assert said in done.stderr and "fissile targets" in done.stderr and not (tmp_path / "o.vmfb").exists()
 
 
 def test_a_compile_that_takes_too_long_is_ended_and_told(program, tmp_path):
