@@ -39,6 +39,9 @@ from .repair_told import BUILT_BY_STOCK
 from .session import Module, PhaseFailed, phase_index
 from .trimming import find_borders, trim_from_now_on
 
+DISPATCH_FINDINGS = "FIS1"
+"""The rules about a dispatch; others are about the input."""
+
 
 class GuardedCompile:
     """Compiles what ``run`` was asked for.
@@ -70,8 +73,15 @@ class GuardedCompile:
         except PassFailed as refused:
             return self._run.report(refused.findings)
         if failure is not None:
-            return self._run.report([rejected(failure)])
+            return self._run.report([self._with_way_out(rejected(failure))])
         return self._run.report(findings, written=True)
+
+    def _with_way_out(self, finding: Finding) -> Finding:
+        """With a note, where only the phase that the compile starts from keeps it from being repaired."""
+        if self._run.request.repair == "off" or self._can_go_back() or not finding.code.startswith(DISPATCH_FINDINGS):
+            return finding
+        return finding.with_(notes=(*finding.notes, f"it is not repaired: that is done at phase {BOUNDARIES_PLACED_AT}, which "
+                                                    f"--compile-from={self._run.request.compile_from} is behind"))
 
     def _compile(self) -> tuple[list[Finding], Failure | None]:
         """A named line per step. The failure is one that no repair was tried for."""

@@ -246,8 +246,13 @@ def _writable_target(request: CompileRequest) -> Path | None:
 
 def _check_artifacts(request: CompileRequest) -> None:
     """Refuses early what could only be found out after the repair: other files that have no place to go."""
+    written = {Path(request.input).absolute(): "the input", Path(request.output).absolute(): "the output"}
     for option, file in (("--emit-mlir", request.emit_mlir), ("--emit-tuning-spec", request.emit_tuning_spec)):
         folder = Path(file).absolute().parent
+        if file and (other := written.setdefault(Path(file).absolute(), option)) != option and Path(file).absolute() != Path(os.devnull):
+            raise UsageError(f"{option}={file} is {other} too", "name another file")
+        if file == "-":
+            raise UsageError(f"{option} does not write to standard output", "name a file")
         if file and (Path(file).is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK)):
             raise UsageError(f"cannot write {option}={file}", "name a file in a folder that can be written to")
 

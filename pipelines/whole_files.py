@@ -8,8 +8,16 @@ from pathlib import Path
 
 
 def write_whole(path: str | Path, write: Callable[[Path], object]) -> None:
-    """Has ``write`` write a file beside ``path``, which takes that name in one step when it is done."""
+    """Has ``write`` write a file beside ``path``, which takes that name in one step when it is done.
+
+    What is no file (/dev/null) is written to instead of being replaced.
+    """
     target = Path(path).absolute()
+    if target.exists() and not target.is_file():
+        with tempfile.TemporaryDirectory(prefix="fissile-") as scratch:
+            write(Path(scratch, target.name))
+            target.write_bytes(Path(scratch, target.name).read_bytes())
+        return
     with tempfile.NamedTemporaryFile("w", dir=target.parent, prefix=f".{target.name}.", delete=False) as partial:
         pass
     try:

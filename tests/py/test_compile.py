@@ -225,6 +225,14 @@ def test_a_pass_that_throws_is_one_line_and_exit_3(program, tmp_path):
     assert "test-throw" in done.stderr and "bang" in done.stderr and "Traceback" not in done.stderr
 
 
+def test_behind_the_phase_of_repairs_a_failure_says_so(program, tmp_path):
+    late, output = tmp_path / "late.mlir", tmp_path / "o.vmfb"
+    assert stock(*TARGETS["gfx942"], "--compile-to=flow", program(quantised_conv()), "-o", late).returncode == 0
+    done = fissile("compile", *TARGETS["gfx942"], "--compile-from=flow", late, "-o", output)
+    assert done.returncode == 1 and not output.exists()
+    assert "error[FIS101]" in done.stderr and "--compile-from=flow is behind" in done.stderr
+
+
 def test_what_a_named_pass_repaired_is_no_suggestion(program, tmp_path):
     tells = USER_PASS.replace("raise ValueError(self.word)", "report(Finding('FIS119', 'sliced', Severity.REPAIRED))").replace(
         "\nfrom dataclasses", "\nfrom fissile.finding import Finding, Severity\nfrom dataclasses", 1)
@@ -271,6 +279,9 @@ def test_a_leftover_op_is_an_error_that_names_it(program, tmp_path):
 @pytest.mark.parametrize(
     "words, status, said",
     [
+        (["{add}", "-o", "{out}", "--emit-mlir={add}"], 2, "is the input too"),
+        (["{add}", "-o", "{out}", "--emit-mlir={out}"], 2, "is the output too"),
+        (["{add}", "-o", "{out}", "--emit-mlir=-"], 2, "name a file"),
         (["{missing}", "-o", "{out}"], 2, "no such file"),
         (["{folder}", "-o", "{out}"], 2, "not a file"),
         (["{add}", "-o", "{folder}/no/such/o.vmfb"], 2, "no directory"),
