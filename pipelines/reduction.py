@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fissile.passes.analysis.dispatches import dispatches
-from fissile.passes.analysis.provenance import source_ops, tag_source_ops
-from fissile.passes.analysis.slice import slice_of
+from iree.compiler import ir
+
+from fissile.passes.analysis.dispatches import Dispatch, dispatches
+from fissile.passes.analysis.provenance import place_of, source_ops, tag_source_ops
+from fissile.passes.analysis.slice import slice_of, tensor_ops
 from fissile.passes.checks.narrow_storage import check_narrow_storage
 from fissile.passes.checks.sign_extension import check_sign_extension
 
@@ -22,12 +24,15 @@ from .probe_pool import ProbePool
 from .repair import Repairer
 from .session import Module, PhaseFailed
 
+MOST_OPS = 100
+"""Of a program that is reduced as a whole: each try takes as long as its dispatches' code generation."""
+
 
 @dataclass(frozen=True)
 class Reduced:
     """``text`` is MLIR that stock iree-compile takes from the start; it fails with ``finding``.
 
-    ``kept`` of ``of`` source ops of the whole program are in it.
+    ``kept`` of the ``of`` ops of the whole program that make tensors are in it.
     """
 
     text: str
@@ -38,44 +43,80 @@ class Reduced:
 
 @dataclass(frozen=True)
 class _Failing:
-    """A dispatch, the source ops in it, and what is wrong with it."""
+    """A dispatch, the source ops and places in it, and what is wrong with it."""
 
     name: str
     tags: tuple[int, ...]
+    places: frozenset[tuple[int, int]]
+    """Lines and columns of the source."""
     finding: Finding
 
 
 def reduce(itinerary: Itinerary, origin: Module, pool: ProbePool, dispatch: str = "") -> Reduced:
-    """Reduces ``origin`` (at global optimisation) to one failing dispatch: the one called ``dispatch``, or the first.
+    """Reduces ``origin`` (at global optimisation) to one failing dispatch: the one called ``dispatch``, or the first that
+    fails by itself.
 
-    Ops are left out one by one as long as the same rule still fires. Raises UsageError where nothing fails, or
-    ``dispatch`` does not.
+    Ops are left out as long as the same rule still fires. Raises UsageError where nothing fails, ``dispatch`` does not, or
+    what fails cannot be told from its program.
     """
     try:
         chosen = _choose([*_refused(itinerary, origin, pool), *_narrow(itinerary, origin, pool)], dispatch)
     except PhaseFailed as failed:
         raise UsageError(f"the program does not reach code generation: {failed.message}",
                          "fissile compile tells where and why") from None
-    tags = list(dict.fromkeys(chosen.tags))
-    found = _fails(itinerary, origin, pool, tags, chosen.finding.code)
-    if found is None:
-        raise UsageError(f"{chosen.name} fails only within its program ({chosen.finding.code})",
+    ops = tensor_ops(origin.op)
+    for ops_of in (_own, _near, _all):
+        for failing in chosen:
+            kept, code = ops_of(origin, ops, failing), failing.finding.code
+            found = _fails(itinerary, ops, kept, pool, code)
+            if found is not None:
+                break
+        if found is not None:
+            break
+    else:
+        raise UsageError(f"{chosen[0].name} fails only within its program ({chosen[0].finding.code})",
                          "IREE decides its fusion or its tiles from ops outside of the dispatch")
-    for tag in list(tags):
-        fewer = [other for other in tags if other != tag]
-        if fewer and (still := _fails(itinerary, origin, pool, fewer, chosen.finding.code)) is not None:
-            tags, found = fewer, still
+    # Halves first, then quarters, at last each op.
+    size = len(kept) // 2
+    while size:
+        for first in range(0, len(kept), size):
+            fewer = [index for index in kept if index not in kept[first:first + size]]
+            if (still := _fails(itinerary, ops, fewer, pool, code)) is not None:
+                kept, found = fewer, still
+                break
+        else:
+            size //= 2
     text, finding = found
-    return Reduced(text, finding, len(tags), len(source_ops(origin.op)))
+    return Reduced(text, finding, len(kept), len(ops))
 
 
-def _choose(failing: Sequence[_Failing], name: str) -> _Failing:
+def _own(origin: Module, ops: Sequence[ir.Operation], failing: _Failing) -> list[int]:
+    """Indices into ``ops`` of what is in the dispatch."""
+    known = source_ops(origin.op)
+    own = {hash(known[tag]) for tag in failing.tags}
+    return [index for index, op in enumerate(ops) if hash(op) in own]
+
+
+def _near(origin: Module, ops: Sequence[ir.Operation], failing: _Failing) -> list[int]:
+    """And of what was written where it comes from: a dispatch may copy, or hold an op that IREE made of another."""
+    own = set(_own(origin, ops, failing))
+    return [index for index, op in enumerate(ops)
+            if index in own or (place := place_of(op)) is not None and (place.line, place.column) in failing.places]
+
+
+def _all(_origin: Module, ops: Sequence[ir.Operation], _failing: _Failing) -> list[int]:
+    """Everything, where that is little enough to ask of each op whether it is needed."""
+    return list(range(len(ops))) if len(ops) <= MOST_OPS else []
+
+
+def _choose(failing: Sequence[_Failing], name: str) -> Sequence[_Failing]:
+    """The dispatch called ``name``, or all, each once."""
     by_name = {failed.name: failed for failed in reversed(failing)}
     if name and name not in by_name:
         raise UsageError(f"no failing dispatch is called '{name}'", closest(name, list(by_name)) or "nothing fails")
     if not failing:
         raise UsageError("every dispatch of the program generates code and fits", "there is nothing to reduce")
-    return by_name[name] if name else failing[0]
+    return [by_name[name]] if name else failing
 
 
 def _refused(itinerary: Itinerary, origin: Module, pool: ProbePool) -> list[_Failing]:
@@ -83,7 +124,7 @@ def _refused(itinerary: Itinerary, origin: Module, pool: ProbePool) -> list[_Fai
     diagnosis = Repairer(itinerary, origin, pool).diagnose()
     if diagnosis.failed is not None:
         raise diagnosis.failed
-    return [_Failing(c.dispatch.name, c.dispatch.tags, c.finding) for c in diagnosis.failing if c.finding is not None]
+    return [_failing(c.dispatch, c.finding) for c in diagnosis.failing if c.finding is not None]
 
 
 def _narrow(itinerary: Itinerary, origin: Module, pool: ProbePool) -> list[_Failing]:
@@ -94,12 +135,20 @@ def _narrow(itinerary: Itinerary, origin: Module, pool: ProbePool) -> list[_Fail
     losing = sign_losses(clone, lambda dispatch: pool.probe_all([dispatch], convert=False)[0].probed)
     found = [(d, finding) for d in dispatches(clone.op) for finding in check_narrow_storage([d])]
     found += [(d, finding) for d, types in losing for finding in check_sign_extension([(d, types)])]
-    return [_Failing(d.name, d.tags, finding) for d, finding in found]
+    return [_failing(d, finding) for d, finding in found]
 
 
-def _fails(itinerary: Itinerary, origin: Module, pool: ProbePool, tags: Sequence[int], code: str) -> tuple[str, Finding] | None:
-    """The slice of ``tags`` as text and its finding, where it fails under the same rule as the whole program."""
-    text = slice_of(origin.op, tags).get_asm(use_local_scope=False)
+def _failing(dispatch: Dispatch, finding: Finding) -> _Failing:
+    places = (*finding.places, *((dispatch.place,) if dispatch.place else ()))
+    return _Failing(dispatch.name, dispatch.tags, frozenset((place.line, place.column) for place in places), finding)
+
+
+def _fails(itinerary: Itinerary, ops: Sequence[ir.Operation], kept: Sequence[int], pool: ProbePool,
+           code: str) -> tuple[str, Finding] | None:
+    """The slice of those of ``ops`` that are ``kept`` as text and its finding, where it fails under the rule ``code``."""
+    if not kept:
+        return None
+    text = slice_of([ops[index] for index in kept]).get_asm(use_local_scope=False)
     try:
         module = itinerary.session.parse_text(text, "reduced.mlir")
         itinerary.advance(module, BOUNDARIES_PLACED_AT)

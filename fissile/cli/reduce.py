@@ -36,6 +36,6 @@ def run(argv: Sequence[str]) -> int:
     print_report(report)
     if report.output:
         kept, of = report.facts["kept"], report.facts["of"]
-        print(f"fissile: {kept} of {of} source ops fail in the same way", file=sys.stderr)
+        print(f"fissile: {kept} of {of} ops fail in the same way", file=sys.stderr)
         return 0
     return int(report.exit_code)

@@ -6,25 +6,41 @@ from collections.abc import Iterable
 
 from iree.compiler import ir
 
-from .provenance import source_ops
+from .provenance import is_source_op
 
-_COPIED = ("tensor.empty", "arith.constant", "tensor.collapse_shape", "tensor.expand_shape", "tensor.cast",
-           "tensor.extract_slice", "tensor.pad", "tensor.dim", "arith.")
-"""Ops that are cheap, pure and belong to whatever reads them."""
+_CHEAP = ("tensor.empty", "tensor.collapse_shape", "tensor.expand_shape", "tensor.cast", "tensor.dim")
+_COPIED = (*_CHEAP, "tensor.extract_slice", "tensor.pad", "arith.")
+"""Ops that are pure and belong to whatever reads them."""
 
 
-def slice_of(module: ir.Operation, indices: Iterable[int], name: str = "reduced") -> ir.Operation:
-    """A new module with one function of the source ops ``indices`` and what they need; everything else is an argument.
+def tensor_ops(module: ir.Operation) -> list[ir.Operation]:
+    """The ops of ``module`` that make tensors, in program order, and are no cheap part of their readers: the source ops, and
+    what moves elements. An op in the body of another is not among them."""
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        moves = op.name.startswith("tensor.") and op.name not in _CHEAP and any(isinstance(r.type, ir.RankedTensorType) for r in op.results)
+        if is_source_op(op) or moves:
+            found.append(op)
+            return ir.WalkResult.SKIP
+        return ir.WalkResult.ADVANCE
+
+    module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def slice_of(ops: Iterable[ir.Operation], name: str = "reduced") -> ir.Operation:
+    """A new module with one function of ``ops``, of one module, and what they need; everything else is an argument.
 
     Results are the values that something outside of the slice reads, or that nothing reads. The function takes and
-    returns tensors, so stock iree-compile takes it from the start. Same context as ``module``.
+    returns tensors, so stock iree-compile takes it from the start. Same context as the module's.
     """
-    known = source_ops(module)
-    chosen = [known[i] for i in sorted(set(indices))]
-    needed = _with_cheap_producers(chosen)
+    needed = _with_cheap_producers(list(ops))
+    own = {hash(op) for op in ops}
+    chosen = [op for op in needed if hash(op) in own]
     inputs = _inputs(needed)
     outputs = _outputs(chosen, {hash(op) for op in needed})
-    with module.context, ir.Location.unknown():
+    with chosen[0].context, ir.Location.unknown():
         types = [value.type for value in inputs]
         results = [value.type for value in outputs]
         new = ir.Operation.create("builtin.module", regions=1)
