@@ -15,6 +15,7 @@ from fissile.passes.analysis.recomputation import recomputed_producers
 from fissile.passes.checks.leftover_ops import leftover_ops
 from fissile.passes.checks.recomputation import check_recomputation
 from fissile.passes.definition import PassFailed
+from fissile.passes.remedies.index_forms import without_index_dialect
 
 from fissile.finding import Finding, Severity
 from fissile.report import Report
@@ -109,7 +110,7 @@ class CompileRun:
         """Keeps ``module`` (at global optimisation) for --emit-mlir; it is written with the output, or not at all."""
         if self.request.emit_mlir:
             self._emitted = self.scratch / "emitted.mlir"
-            self.session.write(module, self._emitted, "ir")
+            self.session.write(Module(without_index_dialect(module.op), module.phase, module.name), self._emitted, "ir")
 
     @property
     def only_suggests(self) -> bool:

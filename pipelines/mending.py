@@ -171,14 +171,16 @@ class Mender:
     def _fastest(self, module: Module, repairer: Repairer, repair: Repair, before: Diagnosis) -> Repair:
         """``repair``, or what runs faster and passes as well; as it is where no runtime for the target answers."""
         from .numerics.runtimes import present
-        from .numerics.signature import choose, signatures_of_module
+        from .numerics.signature import signatures_of_module
         from .tuning import time_in_turns
 
         names = {RUNTIME_OF_BACKEND.get(c.dispatch.target.backend) for c in before.checked}
         runtime = next((r for r in present() if r.name in names), None)
         variants = repairer.variants(repair, before)
-        if runtime is None or len(variants) < 2:
-            why = "no runtime for the target answers here" if runtime is None else "nothing to choose from"
+        signatures = tuple(signatures_of_module(self._run.parse().op).values())
+        opaque = next((signature.opaque for signature in signatures if signature.opaque), "")
+        if runtime is None or len(variants) < 2 or opaque:
+            why = "no runtime for the target answers here" if runtime is None else opaque or "nothing to choose from"
             self._run.facts["tuned"] = why
             told = [f.with_(notes=(*f.notes, f"not timed: {why}")) if f.severity is Severity.REPAIRED else f
                     for f in repair.findings]
@@ -196,8 +198,7 @@ class Mender:
                     continue  # a candidate may be known to fit only; the choice itself has to compile
                 self._run.session.write(clone, vmfb)
                 programs.append((name, vmfb))
-            signature = choose(signatures_of_module(self._run.parse().op), None, str(self._run.input))
-            timed = time_in_turns(programs, signature, runtime)
+            timed = time_in_turns(programs, signatures, runtime)
         self._run.facts["tuned"] = {t.name: t.seconds if t.seconds is not None else t.why for t in timed}
         self._run.facts["tuned_processor"] = {t.name: t.processor for t in timed if t.seconds is not None}
         if timed[0].seconds is None:

@@ -12,6 +12,7 @@ from fissile.passes.analysis.provenance import place_of, source_ops, tag_source_
 from fissile.passes.analysis.slice import slice_of, tensor_ops
 from fissile.passes.checks.narrow_storage import check_narrow_storage
 from fissile.passes.checks.sign_extension import check_sign_extension
+from fissile.passes.remedies.index_forms import without_index_dialect
 
 from fissile.errors import UsageError, closest
 from fissile.finding import Finding
@@ -148,7 +149,7 @@ def _fails(itinerary: Itinerary, ops: Sequence[ir.Operation], kept: Sequence[int
     """The slice of those of ``ops`` that are ``kept`` as text and its finding, where it fails under the rule ``code``."""
     if not kept:
         return None
-    text = slice_of([ops[index] for index in kept]).get_asm(use_local_scope=False)
+    text = without_index_dialect(slice_of([ops[index] for index in kept])).get_asm(use_local_scope=False)
     try:
         module = itinerary.session.parse_text(text, "reduced.mlir")
         itinerary.advance(module, BOUNDARIES_PLACED_AT)

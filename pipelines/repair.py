@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from fissile.passes.analysis.fusion_groups import fusion_groups, members
-from fissile.passes.analysis.producers import ProducerGraph
+from fissile.passes.analysis.producers import ProducerGraph, read_once
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops, untag
 from fissile.passes.analysis.structure import structure_of
 from fissile.passes.checks.recomputation import check_recomputation, worth_cutting
@@ -152,15 +152,17 @@ class Repairer:
         return replace(repair, findings=(*repair.findings, *told), complete=after.failed is None and not after.failing)
 
     def _fold_instead(self, case: Case, after: Diagnosis) -> tuple[Edit, ...]:
-        """The producers that ``case`` cut off as producers to fold, where a cut buys nothing.
+        """The producers that ``case`` cut off as producers to fold, where a cut buys nothing: measured, `bench/tune_choice.py`.
 
-        Where SPIR-V's root is computed without vectors behind the cut as well, and by loops that read no window, the cut
-        costs its dispatches and the tensors in memory, and gains no time: measured, `bench/tune_choice.py`. Not where
-        narrow storage is packed: each read would unpack again.
+        Where each element of them is read once, as by a matrix and one vector. And where SPIR-V's root is computed without vectors
+        behind the cut as well, by loops that read no window: the cut costs its dispatches and the tensors in memory, and gains no
+        time. That not where narrow storage is packed: each read would unpack again.
         """
         first = case.first.dispatch
         if not case.accepted or any(edit.remedy != CUT for edit in case.accepted) or first.root is None:
             return ()
+        if all(read_once(self._graph.ops[edit.op]) for edit in case.accepted):
+            return edits(FOLD, (edit.op for edit in case.accepted))
         if first.target.storage_bits and not {8, 16} <= first.target.storage_bits:
             return ()
         structure = structure_of(self._graph.ops[first.root])

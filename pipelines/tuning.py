@@ -32,21 +32,25 @@ class Timed:
     processor: float = 0.0
 
 
-def time_in_turns(programs: Sequence[tuple[str, Path]], signature: Signature, runtime: Runtime,
+def time_in_turns(programs: Sequence[tuple[str, Path]], signatures: Sequence[Signature], runtime: Runtime,
                   time_limit: float = 120.0) -> list[Timed]:
     """Times ``programs`` (name, vmfb) on ``runtime`` with the same seeded inputs, fastest first.
 
-    ``time_limit`` seconds for one round of one program.
+    Each of the functions ``signatures`` is called, and their times added. ``time_limit`` seconds for one round of one function.
     """
     with tempfile.TemporaryDirectory(prefix="fissile-tune-") as folder:
-        given = input_flags(Path(folder), signature, draw(signature, 0))
+        calls = []
+        for signature in signatures:
+            own = Path(folder, signature.function)
+            own.mkdir()
+            calls.append((signature.function, input_flags(own, signature, draw(signature, 0))))
         best: dict[str, tuple[float, float]] = {}
         failed: dict[str, str] = {}
         for _ in range(ROUNDS):
             for name, vmfb in programs:
                 if name in failed:
                     continue
-                taken, why = _round(vmfb, signature, runtime, given, time_limit)
+                taken, why = _round(vmfb, calls, runtime, time_limit)
                 if taken is None:
                     failed[name] = why
                 else:
@@ -56,16 +60,20 @@ def time_in_turns(programs: Sequence[tuple[str, Path]], signature: Signature, ru
     return sorted(timed, key=lambda t: (t.seconds is None, t.seconds or 0.0))
 
 
-def _round(vmfb: Path, signature: Signature, runtime: Runtime, given: Sequence[str],
+def _round(vmfb: Path, calls: Sequence[tuple[str, Sequence[str]]], runtime: Runtime,
            limit: float) -> tuple[tuple[float, float] | None, str]:
-    """Seconds of the clock and of the host's processors, per call; None and why where it did not run."""
-    ended = run_child(
-        [native_program("iree-benchmark-module"), f"--module={vmfb}", f"--function={signature.function}",
-         f"--device={runtime.device}", *given, "--benchmark_format=json", f"--benchmark_min_time={SECONDS_A_ROUND}s"],
-        limit,
-    )
-    if ended.status != 0:
-        return None, ended.reason or (ended.err.strip().splitlines() or ["it said nothing"])[-1][:200]
-    measured = json.loads(ended.out[ended.out.index("{"):])["benchmarks"][0]
-    unit = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}[measured["time_unit"]]
-    return (measured["real_time"] * unit, measured["cpu_time"] * unit), ""
+    """Seconds of the clock and of the host's processors, for one call of each function; None and why where one did not run."""
+    wall = processor = 0.0
+    for function, given in calls:
+        ended = run_child(
+            [native_program("iree-benchmark-module"), f"--module={vmfb}", f"--function={function}",
+             f"--device={runtime.device}", *given, "--benchmark_format=json", f"--benchmark_min_time={SECONDS_A_ROUND}s"],
+            limit,
+        )
+        if ended.status != 0:
+            return None, ended.reason or (ended.err.strip().splitlines() or ["it said nothing"])[-1][:200]
+        measured = json.loads(ended.out[ended.out.index("{"):])["benchmarks"][0]
+        unit = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}[measured["time_unit"]]
+        wall += measured["real_time"] * unit
+        processor += measured["cpu_time"] * unit
+    return (wall, processor), ""

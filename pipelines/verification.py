@@ -5,13 +5,15 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from fissile.finding import Finding, Help, Severity
 
 from .iree.runtime_flags import RUNTIME_OF_BACKEND
-from .numerics.certificate import Certificate
+from .numerics.certificate import Certificate, joined
 from .numerics.runtimes import present
+from .numerics.signature import signatures_of_source
 from .numerics.verify import Options, certify_transform, verify
 
 
@@ -21,25 +23,31 @@ def verify_repair(original: str, repaired: str, seeds: int) -> Certificate:
 
 
 def verify_artifact(source: Path, artifact: Path, backends: Iterable[str], seeds: int) -> tuple[Certificate | None, str]:
-    """Runs ``artifact`` on its own runtime and compares it with ``source``, compiled by stock IREE for llvm-cpu.
+    """Runs ``artifact`` on its own runtime and compares it with ``source``, compiled by stock IREE for llvm-cpu: every function.
 
-    Returns no certificate, and why in words, where no runtime for its ``backends`` answers here.
+    Returns no certificate, and why in words, where no runtime for its ``backends`` answers here or no data can be made.
     """
     wanted = [RUNTIME_OF_BACKEND[b] for b in dict.fromkeys(backends) if b in RUNTIME_OF_BACKEND]
     answering = {runtime.name for runtime in present()}
     on = tuple(name for name in wanted if name in answering)
     if not on:
         return None, f"not run: no {' or '.join(wanted) or 'known'} device answers here"
+    signatures = signatures_of_source(source).values()
+    skipped = tuple(signature.opaque for signature in signatures if signature.opaque)
+    known = [signature.function for signature in signatures if not signature.opaque]
+    if not known:
+        return None, f"not run: {'; '.join(skipped) or 'no public function'}"
     with tempfile.TemporaryDirectory(prefix="fissile-artifact-") as folder:
         module = Path(folder, "artifact.vmfb")
         shutil.copyfile(artifact, module)
-        return verify(source, module, options=Options(on=on, seeds=tuple(range(seeds)))), ""
+        options = Options(on=on, seeds=tuple(range(seeds)))
+        parts = [verify(source, module, options=replace(options, function=name)) for name in known]
+    whole = joined(parts[0].subject, parts)
+    return replace(whole, skipped=(*skipped, *whole.skipped)), ""
 
 
 def with_numerics(findings: Iterable[Finding], sentence: str) -> list[Finding]:
     """``findings`` with the row `numerics` added to what was done."""
-    from dataclasses import replace
-
     told = []
     for finding in findings:
         if finding.severity is Severity.REPAIRED:

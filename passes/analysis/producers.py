@@ -8,6 +8,26 @@ from iree.compiler import ir
 
 from .footprint import element_bits
 from .provenance import source_ops
+from .structure import loop_extents, structure_of
+
+
+def read_once(producer: ir.Operation) -> bool:
+    """Whether one structured op reads the result of ``producer``, and each element of it in one turn of its loops alone.
+
+    Then nothing is computed twice where it is folded. A matrix is read so by one vector, and not by a matrix of two columns.
+    """
+    uses = [use for result in producer.results for use in result.uses]
+    if len(uses) != 1:
+        return False
+    consumer = uses[0].owner.operation
+    structure = structure_of(consumer)
+    if structure is None or uses[0].operand_number >= len(structure.maps):
+        return False
+    read = structure.maps[uses[0].operand_number]
+    if not read.is_projected_permutation:
+        return False
+    loops = {expression.position for expression in map(ir.AffineDimExpr, read.results)}
+    return all(extent == 1 for loop, extent in enumerate(loop_extents(consumer, structure)) if loop not in loops)
 
 
 class ProducerGraph:

@@ -9,7 +9,7 @@ from iree.compiler import ir
 from .provenance import is_source_op
 
 _CHEAP = ("tensor.empty", "tensor.collapse_shape", "tensor.expand_shape", "tensor.cast", "tensor.dim")
-_COPIED = (*_CHEAP, "tensor.extract_slice", "tensor.pad", "arith.")
+_COPIED = (*_CHEAP, "tensor.extract_slice", "tensor.pad", "arith.", "index.")
 """Ops that are pure and belong to whatever reads them."""
 
 

@@ -27,6 +27,28 @@ def index_form_of(op: ir.Operation) -> Form | None:
     return _again if name in _SAME else _OTHERS.get(name)
 
 
+def without_index_dialect(module: ir.Operation) -> ir.Operation:
+    """``module``, or a copy in which arith computes what ops of the index dialect do, where it has any.
+
+    Text for iree-compile: it does not know the dialect when it parses, only once a pass has made such ops (IREE 3.13).
+    """
+    if not _index_ops(module):
+        return module
+    copy = module.operation.clone()
+    for op in _index_ops(copy):
+        with ir.InsertionPoint(op), op.location:
+            op.results[0].replace_all_uses_with(index_form_of(op)(op))
+        op.erase()
+    return copy
+
+
+def _index_ops(module: ir.Operation) -> list[ir.Operation]:
+    """Those that have a form, in program order."""
+    found: list[ir.Operation] = []
+    module.walk(lambda op: (index_form_of(op) and found.append(op), ir.WalkResult.ADVANCE)[1], ir.WalkOrder.PRE_ORDER)
+    return found
+
+
 def _again(op: ir.Operation) -> ir.Value:
     name = f"arith.{_SAME[op.name.partition('.')[2]]}"
     return ir.Operation.create(name, [op.results[0].type], list(op.operands)).results[0]

@@ -12,8 +12,9 @@ from fissile.errors import UsageError
 from .signature import Signature, Value
 
 INTEGER_RANGES: dict[str, tuple[int, int]] = {
-    # 8 and 16 bits are quantised data: all values. Wider ones are mostly biases, sums and indices, where the
+    # 16 bits and below are quantised data: all values. Wider ones are mostly biases, sums and indices, where the
     # full range would overflow every sum or leave every bound.
+    "i4": (-8, 7), "si4": (-8, 7), "ui4": (0, 15), "i2": (-2, 1),
     "i8": (-128, 127), "si8": (-128, 127), "ui8": (0, 255),
     "i16": (-(2**15), 2**15 - 1), "si16": (-(2**15), 2**15 - 1), "ui16": (0, 2**16 - 1),
     "i32": (-1024, 1023), "si32": (-1024, 1023), "ui32": (0, 1023),

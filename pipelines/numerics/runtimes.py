@@ -6,6 +6,7 @@ program is a finding, and ends nothing but that child.
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import tempfile
@@ -21,14 +22,15 @@ from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
 
 from .child_process import run_child
-from .signature import ELEMENT_TYPES, Signature, Value
+from .signature import Signature, Value
+from .sub_byte import SUB_BYTE_BITS, pack, unpack
 
 DRIVERS = ("local-task", "vulkan", "cuda", "hip")
 """In the order in which they are tried and told."""
 
 _QUERY_SECONDS = 30.0
 _NPY_KINDS = "biuf"
-"""What iree-run-module 3.13 writes as .npy; bf16 and 8-bit floats are written as raw bytes."""
+"""What iree-run-module 3.13 writes as .npy; bf16, 8-bit floats and integers below a byte are written as raw bytes."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def input_flags(folder: Path, signature: Signature, inputs: Sequence[np.ndarray]
 
 
 def _as_npy(value: Value) -> bool:
-    return value.dtype.kind in _NPY_KINDS
+    return value.dtype.kind in _NPY_KINDS and value.element not in SUB_BYTE_BITS
 
 
 def _input(path: Path, value: Value, array: np.ndarray) -> str:
@@ -118,7 +120,8 @@ def _input(path: Path, value: Value, array: np.ndarray) -> str:
     spelled = "".join(f"{d}x" for d in array.shape) + value.element.replace("index", "i64")
     if not array.size:
         return f"--input={spelled}"
-    path.write_bytes(np.ascontiguousarray(array.astype(value.dtype)).tobytes())
+    array, bits = np.ascontiguousarray(array.astype(value.dtype)), SUB_BYTE_BITS.get(value.element)
+    path.write_bytes(pack(array, bits) if bits else array.tobytes())
     return f"--input={spelled}=@{path}"
 
 
@@ -126,9 +129,13 @@ def _output(path: Path, value: Value, shape: tuple[int, ...] | None) -> np.ndarr
     if _as_npy(value):
         # astype, not view: a scalar i1 or i8 comes back as i32.
         return np.load(path).astype(value.dtype)
-    data = np.frombuffer(path.read_bytes(), ELEMENT_TYPES[value.element])
+    bits = SUB_BYTE_BITS.get(value.element)
+    data = unpack(path.read_bytes(), bits, value.dtype) if bits else np.frombuffer(path.read_bytes(), value.dtype)
     if shape is None:
         shape = tuple(-1 if d is None else d for d in value.shape or ())
+    if bits:  # what fills the last byte is no element
+        known = math.prod(d for d in shape if d != -1)
+        data = data[:len(data) // known * known if -1 in shape and known else known]
     return data.reshape(shape)
 
 

@@ -11,18 +11,21 @@ import numpy as np
 
 from fissile.errors import UsageError, closest
 
+from .sub_byte import SUB_BYTE_BITS
+
 ELEMENT_TYPES: dict[str, np.dtype] = {
     name: np.dtype(dtype)
     for name, dtype in {
         "i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "index": np.int64,
         "si8": np.int8, "si16": np.int16, "si32": np.int32, "si64": np.int64,
         "ui8": np.uint8, "ui16": np.uint16, "ui32": np.uint32, "ui64": np.uint64,
+        "i4": np.int8, "i2": np.int8, "si4": np.int8, "ui4": np.uint8,
         "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
         "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
         "f8E5M2": ml_dtypes.float8_e5m2, "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
     }.items()
 }
-"""The element types that cross IREE's ABI as whole bytes, by MLIR's name."""
+"""NumPy's type for each element type that data can be made of, by MLIR's name; `SUB_BYTE_BITS` are packed on their way to IREE."""
 
 _TORCH_SCALARS = {"!torch.int": "i64", "!torch.float": "f64", "!torch.bool": "i1"}
 
@@ -54,6 +57,12 @@ class Signature:
     arguments: tuple[Value, ...]
     results: tuple[Value, ...]
 
+    @property
+    def opaque(self) -> str:
+        """Why no data can be made for it, in words; empty where it can."""
+        unknown = next((value.text for value in (*self.arguments, *self.results) if not value.element), "")
+        return f"@{self.function}: no data can be made for {unknown}" if unknown else ""
+
 
 def parse_value(text: str) -> Value:
     """A `Value` from MLIR's or torch-mlir's spelling of a type."""
@@ -68,7 +77,7 @@ def parse_value(text: str) -> Value:
         # torch-mlir's signed types become signless ones before the ABI.
         return _value(text, re.sub(r"^si(\d)", r"i\1", torch[2].strip()), dims)
     scalar = _TORCH_SCALARS.get(text, text)
-    return Value(text, scalar if scalar in ELEMENT_TYPES else "", None)
+    return Value(text, scalar if scalar in ELEMENT_TYPES and scalar not in SUB_BYTE_BITS else "", None)
 
 
 def _value(text: str, element: str, dims: list[str]) -> Value:

@@ -25,6 +25,7 @@ from .inputs import Sizes, draw
 from .retarget import retarget
 from .runtimes import Runtime, named, present, run
 from .signature import Signature, choose, signatures_of_source, signatures_of_vmfb
+from .sub_byte import SUB_BYTE_BITS
 
 Arrays = list[np.ndarray]
 
@@ -126,9 +127,8 @@ def _compare_pair(folder: Path, backend: str, options: Options, skipped: tuple[s
     runtime = replace(named(["local-task"])[0], description=backend)
     parts = []
     for signature in signatures.values():
-        opaque = [value.text for value in (*signature.arguments, *signature.results) if not value.element]
-        if opaque:
-            skipped += (f"@{signature.function}: no data can be made for {opaque[0]}",)
+        if signature.opaque:
+            skipped += (signature.opaque,)
             continue
         cases = [(seed, draw(signature, seed, options.sizes, options.ranges)) for seed in options.seeds]
         session = _Verification(folder, signature, options)
@@ -230,6 +230,11 @@ def _checked(inputs: Sequence[np.ndarray], signature: Signature) -> Arrays:
             given = "x".join([*map(str, array.shape), array.dtype.name])
             raise UsageError(f"input {index} of @{signature.function} is {given}, and {value.text} is needed",
                              "save it with numpy.save in the type and shape that the function takes")
+        if bits := SUB_BYTE_BITS.get(value.element):
+            low = 0 if array.dtype.kind == "u" else -(1 << (bits - 1))
+            if array.size and not (low <= array.min() and array.max() < low + (1 << bits)):
+                raise UsageError(f"input {index} of @{signature.function} has values from {array.min()} to {array.max()}",
+                                 f"{value.element} holds {low} to {low + (1 << bits) - 1}")
     return list(inputs)
 
 

@@ -3,6 +3,9 @@
 import ml_dtypes
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from fissile.pipelines.numerics.inputs import Sizes, draw
 from fissile.pipelines.numerics.signature import (
     ELEMENT_TYPES,
@@ -12,6 +15,7 @@ from fissile.pipelines.numerics.signature import (
     parse_value,
     signatures_of_module,
 )
+from fissile.pipelines.numerics.sub_byte import SUB_BYTE_BITS, pack, unpack
 
 from fissile.errors import UsageError
 
@@ -39,7 +43,7 @@ def test_torch_types():
     assert parse_value("!torch.int").element == "i64"
 
 
-@pytest.mark.parametrize("text", ["!hal.buffer_view", "tensor<4xcomplex<f32>>", "!util.list<?>", "tensor<2xi4>"])
+@pytest.mark.parametrize("text", ["!hal.buffer_view", "tensor<4xcomplex<f32>>", "!util.list<?>", "tensor<2xi3>", "i4"])
 def test_unknown_types_are_told(text):
     with pytest.raises(UsageError, match="no data can be made"):
         draw(Signature("f", (parse_value(text),), ()), seed=0)
@@ -51,10 +55,10 @@ def test_tensor_encodings_are_ignored():
 
 @pytest.mark.parametrize("element", ELEMENT_TYPES)
 def test_every_element_type_is_drawn(element):
-    signature = Signature("f", (parse_value(f"tensor<50x?x{element}>"), parse_value(element)), ())
-    tensor, scalar = draw(signature, seed=1, sizes=Sizes(3))
-    assert tensor.shape == (50, 3) and scalar.shape == ()
-    assert tensor.dtype == scalar.dtype == ELEMENT_TYPES[element]
+    scalars = () if element in SUB_BYTE_BITS else (parse_value(element),)
+    tensor, *rest = draw(Signature("f", (parse_value(f"tensor<50x?x{element}>"), *scalars), ()), seed=1, sizes=Sizes(3))
+    assert tensor.shape == (50, 3) and all(scalar.shape == () for scalar in rest)
+    assert {array.dtype for array in (tensor, *rest)} == {ELEMENT_TYPES[element]}
     assert len(np.unique(tensor.astype(np.float64))) > 1
 
 
@@ -142,3 +146,17 @@ def test_a_torch_import_has_the_types_of_its_asynchronous_twin():
         found = signatures_of_module(ir.Module.parse(text))
     assert list(found) == ["net"]
     assert [v.text for v in (*found["net"].arguments, *found["net"].results)] == ["tensor<1x3xf16>", "i64", "tensor<1x3xf16>"]
+
+
+@given(bits=st.sampled_from([2, 4]), signed=st.booleans(), data=st.data())
+def test_what_is_packed_is_unpacked(bits, signed, data):
+    low = -(1 << (bits - 1)) if signed else 0
+    values = data.draw(st.lists(st.integers(low, low + (1 << bits) - 1), max_size=40))
+    array = np.array(values, np.int8 if signed else np.uint8)
+    packed = pack(array, bits)
+    assert len(packed) == -(-len(values) * bits // 8)
+    assert list(unpack(packed, bits, array.dtype)[:len(values)]) == values
+
+
+def test_the_first_is_in_the_lowest_bits():
+    assert pack(np.array([1, -2, 3], np.int8), 4) == bytes([0xE1, 0x03])

@@ -49,6 +49,22 @@ def test_nothing_to_tune_is_stock(tmp_path):
     assert (tmp_path / "a.vmfb").read_bytes() == (tmp_path / "s.vmfb").read_bytes()
 
 
+def test_every_function_is_timed_and_verified(conv, tmp_path):
+    text = conv.read_text()
+    conv.write_text(text + text.replace("@main", "@second"))
+    status, report = compiled(conv, "--fusion=tune", "--tune", "--verify", "-o", tmp_path / "a.vmfb")
+    assert status == 0 and len(report["facts"]["tuned"]) >= 2, report
+    assert report["facts"]["artifact"]["agrees"] and len(report["facts"]["artifact"]["checks"]) == 2
+
+
+def test_what_no_data_can_be_made_for_is_not_timed_and_compiled(conv, tmp_path):
+    conv.write_text(conv.read_text() + "func.func @opaque(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {\n"
+                                       "  return %x : tensor<4xcomplex<f32>>\n}\n")
+    status, report = compiled(conv, "--fusion=tune", "--tune", "--verify", "-o", tmp_path / "a.vmfb")
+    assert status == 0 and "tensor<4xcomplex<f32>>" in report["facts"]["tuned"]
+    assert report["facts"]["artifact"]["agrees"] and "@opaque" in " ".join(report["facts"]["artifact"]["skipped"])
+
+
 def test_candidates_are_timed_and_the_fastest_is_taken(conv, tmp_path):
     status, report = compiled(conv, "--tune", "-o", tmp_path / "a.vmfb")
     timed = report["facts"]["tuned"]

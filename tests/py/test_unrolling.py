@@ -63,6 +63,15 @@ func.func @main(%a: tensor<{m}x{k}x{kind}>, %b: tensor<{k}x{n}xf32>) -> tensor<{
 """
 
 
+@pytest.mark.parametrize(("columns", "remedy"), ((1, "fissile-fold-producers"), (64, "fissile-place-boundaries")))
+def test_what_each_element_is_read_for_once_is_computed_there(tmp_path, columns, remedy):
+    """By a vector a matrix is read once: a tensor of it in memory buys nothing."""
+    source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
+    source.write_text(matmul(64, 512, n=columns))
+    report = fissile.compile(source, output, LLVMPIPE)
+    assert [f.code for f in report.findings] == ["FIS109"] and report.facts["edits"] == [f"{remedy} 0"], report.facts
+
+
 def generated(text: str) -> list[tuple[int, int]]:
     """Of each dispatch: elements as predicted, and how many operations IREE's code generation makes of it."""
     session = Session(LLVMPIPE)
