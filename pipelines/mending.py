@@ -117,33 +117,42 @@ class Mender:
                    optimistic: bool) -> list[Finding]:
         """Raises PhaseFailed where the repaired module does not compile and ``optimistic`` may be why."""
         repairer = Repairer(self._run.itinerary, module, pool, optimistic, self._run.request.repair != "off")
-        before = repairer.diagnose()
+        before, packed = repairer.diagnose(), module is not original
         if before.failed is not None:
             return [rejected(before.failed)]
         if not before.failing and isinstance(failure, StraightEnded):
             before = with_softmaxes_blamed(before, repairer, failure)
         if not before.failing:
-            if isinstance(failure, (PhaseFailed, StraightEnded)) and module is original:
+            if isinstance(failure, (PhaseFailed, StraightEnded)) and not packed:
                 return [rejected(failure)]
         elif self._run.request.repair == "off":
             note = "--repair=off: nothing was changed"
             told = tuple(c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing)
             if any(finding.severity is Severity.ERROR for finding in told):
                 return list(told)
-            return self._finish(module, original, Repair((), told, True, 0), repairer)
+            return self._finish(module, original, Repair((), told, True, 0), repairer, packed)
         spec = self._spec(module, repairer, before)
         repair = repairer.repair(spec.after if spec else before, tune=self._run.tuning)
         if spec:
             repair = replace(repair, findings=(*repair.findings, *spec.repaired))
-        self._run.facts.update(edits=[f"{edit.remedy} {edit.op}" for edit in repair.edits], rounds=repair.rounds,
-                               generated=repairer.generated)
+        done, generated = list(repair.edits), repairer.generated
+        if repair.partial and repair.only_races_left:
+            # What the edits made of an op (an attention's sums) has no index in the module as it was.
+            module = module.clone()
+            apply_edits(module, repair.edits)
+            repairer = Repairer(self._run.itinerary, module, pool)
+            before = repairer.diagnose()
+            second = repairer.repair(before, tune=self._run.tuning)
+            repair = replace(second, findings=(*repair.findings, *second.findings), rounds=repair.rounds + second.rounds)
+            done, generated = [*done, *repair.edits], generated + repairer.generated
+        self._run.facts.update(edits=[f"{edit.remedy} {edit.op}" for edit in done], rounds=repair.rounds, generated=generated)
         if not repair.complete and not repair.only_races_left:
             return list(repair.findings)
         if self._run.request.tune:
             with self._run.step("tune"):
                 repair = self._fastest(module, repairer, repair, before)
         try:
-            findings = self._finish(module, original, repair, repairer)
+            findings = self._finish(module, original, repair, repairer, packed)
         except PhaseFailed as failed:
             if optimistic:
                 raise
@@ -211,10 +220,10 @@ class Mender:
             told = [instead(f, timed[0].name, wanted) if f.severity is Severity.REPAIRED else f for f in told]
         return replace(repair, edits=wanted, findings=tuple(told))
 
-    def _finish(self, module: Module, before: Module, repair: Repair, repairer: Repairer) -> list[Finding]:
+    def _finish(self, module: Module, before: Module, repair: Repair, repairer: Repairer, packed: bool) -> list[Finding]:
         """Compiles ``module``, edited as ``repair`` says, to the end; from where ``repairer`` left it, if it did.
 
-        ``before`` is what it computed first: another module where it is packed. Raises PhaseFailed, and
+        ``before`` is what it computed first. Raises PhaseFailed, and
         PackingDoesNotHold where a packed one has narrow elements nevertheless.
         """
         request, told = self._run.request, list(repair.findings)
@@ -231,7 +240,7 @@ class Mender:
         edited, found = configured
         told_before = bool(self._run.narrow.found) or request.repair == "off"
         looked = self._run.look(edited)
-        if module is not before and looked:
+        if packed and looked:
             raise PackingDoesNotHold(looked[0].message)
         if looked and not told_before and not self._tell_narrow:
             raise NarrowAfterRepair(self._run.narrow)

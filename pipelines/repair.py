@@ -24,7 +24,7 @@ from .iree.names import DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT, RACING_CODE
 from .itinerary import Itinerary
 from .probe_pool import ProbePool
 from .repair_case import Case, Diagnosis
-from .repair_told import RepairTold
+from .repair_told import BUILT_BY_STOCK, RepairTold
 from .session import Module, PhaseFailed
 from .trials import Offers
 
@@ -42,6 +42,8 @@ class Repair:
     findings: tuple[Finding, ...]
     complete: bool
     rounds: int
+    partial: bool = False
+    """Whether ops that the edits made fail in turn, as IREE builds them: to be repaired in the edited module."""
 
     @property
     def only_races_left(self) -> bool:
@@ -134,6 +136,8 @@ class Repairer:
             if now.failed is None:
                 self._judge(cases, trial, now)
                 self._open_cases(now, cases)
+        for case in cases:
+            case.accepted = case.accepted or case.partial
         final = sorted(committed | {edit for case in cases if case.accepted for edit in case.spread(case.accepted)})
         after = self.diagnose(final) if final else before
         if folded := {id(case): fold for case in cases if (fold := self._fold_instead(case, after))}:
@@ -248,6 +252,8 @@ class Repairer:
                 left = [c for c in now.failing if case.own_tags & set(c.dispatch.tags)]
                 more = {self._offers.after(tried, c, case.families[0]) for c in left} - {()}
                 case.next_trials += [wanted for wanted in sorted(more) if case.accepted is None and wanted not in case.tried]
+                milder = case.first.finding.code not in BUILT_BY_STOCK and all(c.finding.code in BUILT_BY_STOCK for c in left)
+                case.partial = case.partial or (tried if milder else None)
                 continue
             if case.accepted is None or len(tried) < len(case.accepted):
                 case.accepted = tried
@@ -255,8 +261,10 @@ class Repairer:
 
     def _tell(self, before: Diagnosis, after: Diagnosis, cases: list[Case], final: tuple[Edit, ...]) -> Repair:
         complete = after.failed is None and not after.failing
+        partial = [case for case in cases if case.accepted and case.accepted == case.partial and case.still_fails(after)]
         findings = [
-            self._told.not_repaired(case) if case.accepted is None or not complete and case.still_fails(after)
+            self._told.not_repaired(case)
+            if case.accepted is None or not complete and case not in partial and case.still_fails(after)
             else self._told.repaired(case, before, after)
             for case in cases
         ]
@@ -264,4 +272,4 @@ class Repairer:
         left = set().union(*(c.dispatch.tags for c in after.failing)) if after.failed is None else set(range(len(self.ops)))
         # A dispatch whose ops all stand in others too is repaired with those that are like it: it is told where it is left.
         untagged = [c.finding for c in before.failing if not c.dispatch.tags or not covered & set(c.dispatch.tags) and left & set(c.dispatch.tags)]
-        return Repair(final, (*findings, *untagged), complete and not untagged, self._rounds)
+        return Repair(final, (*findings, *untagged), complete and not untagged, self._rounds, bool(partial))

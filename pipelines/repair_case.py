@@ -44,6 +44,8 @@ class Case:
     next_trials: list[tuple[Edit, ...]] = field(default_factory=list)
     """What the last trial has suggested; before any other of ``trials``."""
     accepted: tuple[Edit, ...] | None = None
+    partial: tuple[Edit, ...] | None = None
+    """What leaves only such failures as IREE builds: taken where nothing is accepted. They stand in what the edits made."""
     to_leave_out: list[Edit] = field(default_factory=list)
     minimise: bool = True
     shared: frozenset[int] = frozenset()

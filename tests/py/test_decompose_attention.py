@@ -133,3 +133,17 @@ def test_bf16_on_devices_with_16_bit_storage(tmp_path, flags):
         [runtime] = runtimes.named(["vulkan"])
         [got] = runtimes.run(output, signatures_of_vmfb(output)["main"], given_, runtime)
         assert np.allclose(got.astype(np.float64), expected(*given_), rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.skipif("vulkan" not in {r.name for r in present()}, reason="no Vulkan device answers here")
+def test_what_the_parts_lack_is_repaired_in_turn(tmp_path):
+    """Of odd sizes threads repeat the work of one of the parts: an op that the program as it was does not have."""
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(attention(3, 65, 65, 5, 7))
+    report = fissile.compile(source, output, [*TARGETS["vulkan"], "--iree-vulkan-target=llvmpipe"])
+    assert report.output and [(f.code, f.severity.value) for f in report.findings] == [("FIS108", "repaired"), ("FIS127", "repaired")]
+    assert [edit.split()[0] for edit in report.facts["edits"]] == ["fissile-decompose-attention", "fissile-read-by-element"]
+    given_ = operands(3, 65, 65, 5, 7, np.float32, "")
+    [runtime] = runtimes.named(["vulkan"])
+    [got] = runtimes.run(output, signatures_of_vmfb(output)["main"], given_, runtime)
+    assert np.allclose(got, expected(*given_), rtol=2e-5, atol=2e-6)
