@@ -61,18 +61,16 @@ def reduce(itinerary: Itinerary, origin: Module, pool: ProbePool, dispatch: str 
     what fails cannot be told from its program.
     """
     try:
-        chosen = _choose([*_refused(itinerary, origin, pool), *_narrow(itinerary, origin, pool)], dispatch)
+        found = _refused(itinerary, origin, pool)
+        if not found or dispatch and dispatch not in {failing.name for failing in found}:
+            found += _narrow(itinerary, origin, pool)
+        chosen = _choose(found, dispatch)
     except PhaseFailed as failed:
         raise UsageError(f"the program does not reach code generation: {failed.message}",
                          "fissile compile tells where and why") from None
     ops = tensor_ops(origin.op)
-    for ops_of in (_own, _near, _all):
-        for failing in chosen:
-            kept, code = ops_of(origin, ops, failing), failing.finding.code
-            found = _fails(itinerary, ops, kept, pool, code)
-            if found is not None:
-                break
-        if found is not None:
+    for kept, code in ((among(origin, ops, f), f.finding.code) for among in (_own, _near, _all) for f in chosen):
+        if (shown := _fails(itinerary, ops, kept, pool, code)) is not None:
             break
     else:
         raise UsageError(f"{chosen[0].name} fails only within its program ({chosen[0].finding.code})",
@@ -83,11 +81,11 @@ def reduce(itinerary: Itinerary, origin: Module, pool: ProbePool, dispatch: str 
         for first in range(0, len(kept), size):
             fewer = [index for index in kept if index not in kept[first:first + size]]
             if (still := _fails(itinerary, ops, fewer, pool, code)) is not None:
-                kept, found = fewer, still
+                kept, shown = fewer, still
                 break
         else:
             size //= 2
-    text, finding = found
+    text, finding = shown
     return Reduced(text, finding, len(kept), len(ops))
 
 
@@ -133,9 +131,10 @@ def _narrow(itinerary: Itinerary, origin: Module, pool: ProbePool) -> list[_Fail
     clone = origin.clone()
     tag_source_ops(clone.op)
     itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
-    losing = sign_losses(clone, lambda dispatch: pool.probe_all([dispatch], convert=False)[0].probed)
     found = [(d, finding) for d in dispatches(clone.op) for finding in check_narrow_storage([d])]
-    found += [(d, finding) for d, types in losing for finding in check_sign_extension([(d, types)])]
+    if not found:
+        losing = sign_losses(clone, lambda dispatch: pool.probe_all([dispatch], convert=False)[0].probed)
+        found = [(d, finding) for d, types in losing for finding in check_sign_extension([(d, types)])]
     return [_failing(d, finding) for d, finding in found]
 
 
