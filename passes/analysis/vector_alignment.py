@@ -8,6 +8,7 @@ values of a plain f32 matmul wrong, with no message.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 
 from iree.compiler import ir
@@ -20,6 +21,7 @@ _OFFSETS = {"load": "static_offsets", "store": "static_offsets", "extract_slice"
             "insert_slice": "static_offsets", "pad": "static_low"}
 _SLICES = ("dispatch.tensor.load", "dispatch.tensor.store", "tensor.extract_slice", "tensor.insert_slice", "tensor.pad")
 _ANY_DEPTH = 24
+_COMBINED: dict[str, Callable[[int, int], int]] = {"arith.addi": operator.add, "arith.subi": operator.sub, "arith.muli": operator.mul}
 
 
 def may_misplace(function_or_module: ir.Operation) -> bool:
@@ -132,15 +134,32 @@ def residues(index: ir.Value, modulus: int, depth: int = 0) -> set[int]:
         return {ir.IntegerAttr(op.attributes["value"]).value % modulus}
     if op.name == "affine.apply":
         return _of_expression(ir.AffineMapAttr(op.attributes["map"]).value, [f() for f in of], modulus)
-    if op.name in ("arith.addi", "arith.subi", "arith.muli"):
+    if op.name in _COMBINED:
         left, right = (f() for f in of)
-        combine: dict[str, Callable[[int, int], int]] = {
-            "arith.addi": lambda a, b: a + b, "arith.subi": lambda a, b: a - b, "arith.muli": lambda a, b: a * b,
-        }
-        return {combine[op.name](a, b) % modulus for a in left for b in right}
+        return {_COMBINED[op.name](a, b) % modulus for a in left for b in right}
     if op.name in ("arith.index_cast", "arith.index_castui"):
         return of[0]()
+    if op.name == "vector.extract" and len(op.operands) == 1 and len(lane := list(ir.DenseI64ArrayAttr(op.attributes["static_position"]))) == 1:
+        return _of_lane(op.operands[0], lane[0], modulus, depth + 1)
     return anything
+
+
+def _of_lane(vector: ir.Value, lane: int, modulus: int, depth: int) -> set[int]:
+    """What element ``lane`` of a vector of indices can be: a gather of one row is counted by such vectors."""
+    owner = vector.owner
+    if depth > _ANY_DEPTH or isinstance(owner, ir.Block):
+        return set(range(modulus))
+    op = owner.operation
+    if op.name == "vector.step":
+        return {lane % modulus}
+    if op.name == "vector.broadcast" and not isinstance(op.operands[0].type, ir.VectorType):
+        return residues(op.operands[0], modulus, depth + 1)
+    if op.name == "arith.constant" and (values := ir.DenseElementsAttr(op.attributes["value"])).is_splat:
+        return {ir.IntegerAttr(values.get_splat_value()).value % modulus}
+    if op.name in _COMBINED:
+        left, right = (_of_lane(v, lane, modulus, depth + 1) for v in op.operands)
+        return {_COMBINED[op.name](a, b) % modulus for a in left for b in right}
+    return set(range(modulus))
 
 
 def _of_expression(indexing: ir.AffineMap, operands: Sequence[set[int]], modulus: int) -> set[int]:

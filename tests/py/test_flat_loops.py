@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import fissile
 from built import build, run
 from fissile.pipelines.numerics import runtimes
+from fissile.pipelines.numerics.signature import signatures_of_vmfb
 from fissile.pipelines.session import PhaseFailed
 from small_programs import convolution, convolved
 
@@ -68,3 +69,38 @@ def test_an_even_size_is_no_finding(tmp_path):
     source = tmp_path / "x.mlir"
     source.write_text(convolution(1, 160, 128, 18, 18, 3, 3))
     assert not fissile.check(source, ["vulkan"]).findings
+
+
+POINTWISE = """
+func.func @main(%x: tensor<32x3x3xf16>, %w: tensor<128x32xf16>) -> tensor<128x3x3xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<128x3x3xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<128x3x3xf32>) -> tensor<128x3x3xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(o, i, j, k) -> (k, i, j)>, affine_map<(o, i, j, k) -> (o, k)>,
+      affine_map<(o, i, j, k) -> (o, i, j)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<32x3x3xf16>, tensor<128x32xf16>) outs(%f : tensor<128x3x3xf32>) {
+  ^bb0(%a: f16, %b: f16, %o: f32):
+    %c = arith.extf %a : f16 to f32
+    %d = arith.extf %b : f16 to f32
+    %p = arith.mulf %c, %d : f32
+    %s = arith.addf %o, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<128x3x3xf32>
+  return %r : tensor<128x3x3xf32>
+}
+"""
+
+
+@NO_VULKAN
+def test_of_one_sum_a_subgroup_adds_it_up(tmp_path):
+    """IREE reads its rows by vectors whose place an element of a vector of indices says: none is beside its place (no FIS112)."""
+    source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text(POINTWISE)
+    report = fissile.compile(source, output, [*VULKAN, "--iree-vulkan-target=llvmpipe"])
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS127", "repaired")]
+    assert report.facts["edits"] == ["fissile-read-by-element 1"]
+    rng = np.random.default_rng(0)
+    x, w = (rng.standard_normal(shape).astype(np.float16) for shape in ((32, 3, 3), (128, 32)))
+    [runtime] = runtimes.named(["vulkan"])
+    [got] = runtimes.run(output, signatures_of_vmfb(output)["main"], [x, w], runtime)
+    np.testing.assert_allclose(got, np.einsum("ok,kij->oij", w.astype(np.float64), x.astype(np.float64)), rtol=1e-5, atol=1e-5)

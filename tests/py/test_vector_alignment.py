@@ -144,3 +144,25 @@ def test_residues_of_an_index(expression, expected):
         block = next(iter(module.body.operations)).regions[0].blocks[0]
         returned = list(block.operations)[-1]
         assert residues(returned.operands[0], 4) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    (("%j = vector.extract %s[0] : index from vector<4xindex>", {0}), ("%j = vector.extract %s[3] : index from vector<4xindex>", {3}),
+     ("%a = arith.addi %s, %c : vector<4xindex>\n%j = vector.extract %a[2] : index from vector<4xindex>", {1}),
+     ("%b = vector.broadcast %i : index to vector<4xindex>\n%a = arith.muli %s, %b : vector<4xindex>\n"
+      "%j = vector.extract %a[2] : index from vector<4xindex>", {0, 2}),
+     ("%j = vector.extract %v[0] : index from vector<4xindex>", {0, 1, 2, 3})),
+    ids=("first", "last", "sum", "product", "unknown"),
+)
+def test_residues_of_an_element_of_a_vector_of_indices(body, expected):
+    with ir.Context():
+        module = ir.Module.parse(f"""
+            func.func @f(%i: index, %v: vector<4xindex>) -> index {{
+              %s = vector.step : vector<4xindex>
+              %c = arith.constant dense<7> : vector<4xindex>
+              {body}
+              return %j : index
+            }}""")
+        block = next(iter(module.body.operations)).regions[0].blocks[0]
+        assert residues(list(block.operations)[-1].operands[0], 4) == expected
