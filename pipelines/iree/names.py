@@ -117,6 +117,9 @@ STOCK_ONLY_FLAGS = {
 }
 """Flags that ask iree-compile for something other than one guarded compile."""
 
+TOLD_AT_EXIT = ("timing", "stat", "time-", "remark", "profil", "trace", "debug", "dump")
+"""In flags of MLIR and LLVM that write something as the process ends (`--mlir-timing`, `--stats`)."""
+
 FAILURE_MESSAGES = (
     # Device assignment and resolution; the target backends' registry and options; LLVMGPU configuration
     (r"no HAL devices defined|missing GPU target in|unregistered device alias|target backend '.*' not registered"
