@@ -21,8 +21,8 @@ from fissile.finding import Finding, Severity
 from fissile.report import Report
 
 from .dispatch_check import Ask
-from .guard import GUARDED_AT, guard, strips_asserts
 from .failures import suggested
+from .guard import GUARDED_AT, guard, strips_asserts
 from .host_floats import FOLD
 from .iree.names import (
     BOUNDARIES_PLACED_AT,

@@ -112,7 +112,7 @@ def _choose(failing: Sequence[_Failing], name: str) -> Sequence[_Failing]:
     """The dispatch called ``name``, or all, each once."""
     by_name = {failed.name: failed for failed in reversed(failing)}
     if name and name not in by_name:
-        raise UsageError(f"no failing dispatch is called '{name}'", closest(name, list(by_name)) or "nothing fails")
+        raise UsageError(f"no failing dispatch is called '{name}'", closest(name, list(by_name)) if by_name else "nothing fails")
     if not failing:
         raise UsageError("every dispatch of the program generates code and fits", "there is nothing to reduce")
     return [by_name[name]] if name else failing

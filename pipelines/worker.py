@@ -42,12 +42,17 @@ def main() -> int:
     partial = result.with_suffix(".partial")
     partial.write_text(json.dumps(outcome))
     partial.rename(result)
-    if not any(word in flag for flag in (*job["request"]["argv"], *job["request"]["flags"]) for word in TOLD_AT_EXIT):
+    if not _has_more_to_say(job["request"]):
         # To free what the compile has made, op by op, takes 0.2 s and more: the process is at its end.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
     return 0
+
+
+def _has_more_to_say(request: dict) -> bool:
+    """Whether IREE prints as the process ends, or passes of the user's own may have something to do then."""
+    return bool(request["load_passes"]) or any(word in flag for flag in (*request["argv"], *request["flags"]) for word in TOLD_AT_EXIT)
 
 
 def _compile(job: dict) -> dict:
@@ -90,7 +95,9 @@ def _compile(job: dict) -> dict:
 
 def _leave(file: Path, said: Sequence[Diagnostic]) -> None:
     """Writes IREE's errors down while there is time: after some of them it crashes (an unknown Vulkan target, IREE 3.13)."""
-    file.write_text(json.dumps([d.text for d in said if d.is_error]))
+    partial_file = file.with_suffix(".partial")
+    partial_file.write_text(json.dumps([d.text for d in said if d.is_error]))
+    partial_file.replace(file)  # whole, if the crash comes now
 
 
 if __name__ == "__main__":

@@ -117,8 +117,8 @@ STOCK_ONLY_FLAGS = {
 }
 """Flags that ask iree-compile for something other than one guarded compile."""
 
-TOLD_AT_EXIT = ("timing", "stat", "time-", "remark", "profil", "trace", "debug", "dump")
-"""In flags of MLIR and LLVM that write something as the process ends (`--mlir-timing`, `--stats`)."""
+TOLD_AT_EXIT = ("timing", "stat", "time-", "remark", "profil", "trace", "debug", "dump", "print", "graph")
+"""In flags that write as the process ends (`--time-passes`, `--stats`), or may write to buffers that are flushed then."""
 
 FAILURE_MESSAGES = (
     # Device assignment and resolution; the target backends' registry and options; LLVMGPU configuration

@@ -103,6 +103,13 @@ def test_a_healthy_program_has_nothing_to_reduce(tmp_path):
     assert done.returncode == 2 and "nothing to reduce" in done.stderr and not reduced.exists()
 
 
+def test_a_dispatch_of_a_healthy_program_is_told_so(tmp_path):
+    source = tmp_path / "in.mlir"
+    source.write_text(ADD)
+    done = run("fissile", "reduce", *TARGETS["gfx942"], source, "--dispatch=main", "-o", tmp_path / "o.mlir")
+    assert done.returncode == 2 and "nothing fails" in done.stderr and not (tmp_path / "o.mlir").exists()
+
+
 def test_an_unknown_dispatch_names_the_nearest(tmp_path):
     source = tmp_path / "in.mlir"
     source.write_text(quantised_conv())
