@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from iree.compiler import ir
 
 from fissile.dialect import place_of, place_of_location
+from fissile.dialect.operands import init_of
 
 from . import value_terms
 from .conditions import Condition
@@ -136,7 +137,7 @@ class Extents:
             return rule(self, op, number, index)
         if op.name.startswith(ELEMENTWISE) and len(op.operands) and is_shaped(op.operands[0]):
             return self.dimension(op.operands[0], index)
-        destination = destination_of(op, number)
+        destination = init_of(op, number)
         return self.dimension(destination, index) if destination is not None else None
 
     def _resolve_argument(self, value: ir.Value, index: int, own: Term) -> Term:
@@ -348,17 +349,6 @@ def _places(sizes: list[int], shape: list[int | None]) -> bool:
     return position == len(shape)
 
 
-def destination_of(op: ir.Operation, number: int) -> ir.Value | None:
-    """The operand that a destination-style op's result has the shape of."""
-    if op.name.startswith(DESTINATION_STYLE) and "operandSegmentSizes" in op.attributes:
-        outs = list(op.attributes["operandSegmentSizes"])[-1]
-        if op.name.startswith("linalg.") or outs == len(op.results):
-            return op.operands[len(op.operands) - outs + number]
-    if op.name.startswith("linalg.") and len(op.operands) > len(op.results):
-        return op.operands[len(op.operands) - len(op.results) + number]
-    return None
-
-
 def _terminator(op: ir.Operation, region: int = 0) -> ir.Operation:
     operations = op.regions[region].blocks[0].operations
     return operations[len(operations) - 1].operation
@@ -378,7 +368,9 @@ def name_of(value: ir.Value) -> str:
         line = linecache.getline(place.file, place.line)[place.column - 1 :] if place else ""
         owner = argument.owner.owner
         if owner is not None and owner.operation.name.startswith(DESTINATION_STYLE):
-            return f"an element of {name_of(owner.operation.operands[argument.arg_number])}"
+            # A linalg op's body has an argument for each operand; a scatter's, an attention's have others.
+            each = len(argument.owner.arguments) == len(owner.operation.operands)
+            return f"an element of {name_of(owner.operation.operands[argument.arg_number])}" if each else f"a value in {owner.operation.name}"
         match = re.match(r"%[\w$.-]+", line)
         return match[0] if match else f"argument {argument.arg_number}"
     op = value.owner.operation
