@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 
+from .effect import Effect
 from .quantity import Bytes, Certainty, total
 from .rules import RULES
 
 
 class Severity(Enum):
-    """ERROR keeps the output from being written; REPAIRED was an error; the others only tell."""
+    """ERROR keeps the output from being written; REPAIRED was one; the others do not."""
 
     ERROR = "error"
     REPAIRED = "repaired"
@@ -88,11 +89,13 @@ class Finding:
 
     ``subject`` names what it is about (a dispatch, an op, a function); ``message`` is the headline
     without severity and code; ``places`` lists the place to blame first and the root second.
+    ``effect`` is what stock IREE does with the program: the rule's, unless the finding knows better. A finding that is not
+    repaired has the severity of its effect, unless another is given. ``stock`` quotes stock IREE on this program in one line.
     """
 
     code: str
     message: str
-    severity: Severity = Severity.ERROR
+    severity: Severity = None  # type: ignore[assignment]  # derived below
     subject: str = ""
     target: str = ""
     places: tuple[Place, ...] = ()
@@ -102,13 +105,29 @@ class Finding:
     notes: tuple[str, ...] = ()
     detail: str = field(default="", compare=False)
     """What the compiler said, verbatim; shown on request only."""
+    effect: Effect = None  # type: ignore[assignment]  # derived below
+    stock: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
         if self.code not in RULES:
             raise ValueError(f"finding with unknown code {self.code}: add it to fissile/rules/")
+        if self.effect is None:
+            object.__setattr__(self, "effect", RULES[self.code].effect)
+        if self.severity is None:
+            object.__setattr__(self, "severity", Severity.ERROR if self.effect.is_error else Severity.WARNING)
 
     def with_(self, **changes) -> Finding:
         return replace(self, **changes)
+
+    @property
+    def withholds(self) -> bool:
+        """Whether it keeps an output back that IREE would write: the numbers are wrong, or depend on luck."""
+        return self.severity is Severity.ERROR and self.effect.spoils_numbers
+
+    @property
+    def stops(self) -> bool:
+        """Whether there is nothing to write, whatever the user insists on."""
+        return self.severity is Severity.ERROR and not self.effect.is_built
 
     @property
     def sort_key(self) -> tuple:
@@ -159,4 +178,6 @@ def from_json(data: dict) -> Finding:
         helps=tuple(Help(h["title"], h["remedy"], h["applied"], tuple(map(tuple, h["facts"]))) for h in data["helps"]),
         notes=tuple(data["notes"]),
         detail=data["detail"],
+        effect=Effect(data["effect"]),
+        stock=data["stock"],
     )

@@ -177,6 +177,11 @@ def find_target(name: str) -> Target:
     raise UsageError(f"unknown target '{name}'", f"{near} {known}" if near.startswith("did") else known)
 
 
+def may_end_loops(arch: str) -> bool:
+    """Whether the device behind ``arch`` may end a long loop: lavapipe does, and a target that names no product may be it."""
+    return arch in ("", "vulkan", "vulkan:device") or arch.startswith("vp_") or "llvmpipe" in arch
+
+
 def device_claim(backend: str, arch: str) -> Claim | None:
     """The smallest published figure of the device that IREE's target attribute names, where there is one.
 

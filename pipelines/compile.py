@@ -12,11 +12,11 @@ from .supervisor import run_compile
 
 
 def compile(source: str | os.PathLike, output: str | os.PathLike, flags: Sequence[str] = (), *,
-            repair: str = "auto", match_device: str = "", verify: bool = False) -> Report:
+            repair: str = "auto", match_device: str = "", verify: bool = False, allow_wrong: bool = False) -> Report:
     """Compiles the MLIR file ``source`` to ``output``, repaired where stock IREE refuses it.
 
     ``flags`` are iree-compile's. ``repair`` is "auto", "suggest" or "off"; ``match_device`` "vulkan" compiles for the
-    Vulkan device that is present. The compile runs in a process of its own. Look at ``report.exit_code`` and
+    Vulkan device that is present; ``allow_wrong`` writes an output whose numbers are known to be wrong. The compile runs in a process of its own. Look at ``report.exit_code`` and
     ``report.findings``: the output exists only where no error remains. Raises UsageError for bad arguments.
     """
     argv = [*flags, f"--repair={repair}", os.fspath(source), "-o", os.fspath(output)]
@@ -24,4 +24,6 @@ def compile(source: str | os.PathLike, output: str | os.PathLike, flags: Sequenc
         argv.append(f"--fissile-match-device={match_device}")
     if verify:
         argv.append("--fissile-verify")
+    if allow_wrong:
+        argv.append("--allow-wrong-numbers")
     return run_compile(parse_command_line(argv))

@@ -38,6 +38,7 @@ from .probe import probe
 from .request import CompileRequest
 from .session import Module, Session, phase_index
 from .whole_files import write_whole
+from .wrong_numbers import settled
 
 DIALECT_LOWERINGS = (
     # Preconditions and storage become IREE's own ops as soon as the input is in IREE's dialects, and groups must:
@@ -153,6 +154,7 @@ class CompileRun:
     def report(self, findings: Iterable[Finding], written: bool = False) -> Report:
         if self.request.werror:
             findings = [f.with_(severity=Severity.ERROR) if f.severity is Severity.WARNING else f for f in findings]
+        findings = settled(findings, self.request.allow_wrong)
         if self.only_suggests:
             # A pass that the command line names did what was asked for.
             findings = [f if f in self._asked_for else suggested(f) for f in findings]

@@ -32,10 +32,8 @@ from .failures import (
 )
 from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, RECOMPUTING_BACKENDS
 from .mending import Mender
-from .packing import NARROW
 from .probe import Probed, probe
 from .probe_pool import ProbePool, Tell
-from .repair_told import BUILT_BY_STOCK
 from .session import Module, PhaseFailed, phase_index
 from .trimming import find_borders, trim_from_now_on
 
@@ -115,7 +113,7 @@ class GuardedCompile:
         except PhaseFailed as failure:
             borders = [suggested(f, "`fissile compile` applies it") for f in find_borders(self._run, failure)]
             return self._run.report(borders or [rejected(failure)])
-        silent = reduced.finding.code in (*BUILT_BY_STOCK, *NARROW)
+        silent = reduced.finding.effect.is_built
         compiler = "fissile compile --repair=suggest " if silent else "iree-compile "
         command = compiler + shlex.join([*self._run.request.flags, "reduced.mlir", "-o", "/dev/null"])
         head = f"// {reduced.finding.code}: {reduced.finding.message}\n// shown by: {command}\n"

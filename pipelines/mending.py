@@ -62,7 +62,7 @@ class Mender:
                     return [*told, *found]
                 self._tell_narrow = True
                 rest = self._mend(origin, origin, failure, pool)
-            if repairs and any(f.severity is Severity.ERROR for f in rest) and may_be_unlowered(origin):
+            if repairs and any(f.stops for f in rest) and may_be_unlowered(origin):
                 # A dispatch that fails of another reason first may have no code for such types either.
                 failing = Repairer(self._run.itinerary, origin, pool).diagnose().failing
                 found, _why_not = self._packed(origin, find_unlowered(origin, failing, ()), failure, pool)
@@ -81,7 +81,7 @@ class Mender:
             findings = self._mend(packed.module, origin, failure, pool)
         except PackingDoesNotHold as why:
             return None, (unusable(narrow.found[0], why.message),)
-        if any(f.severity is Severity.ERROR for f in findings):
+        if any(f.stops for f in findings):
             return None, ()
         return [*packed.findings, *findings], ()
 
@@ -128,7 +128,7 @@ class Mender:
         elif self._run.request.repair == "off":
             note = "--repair=off: nothing was changed"
             told = tuple(c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing)
-            if any(finding.severity is Severity.ERROR for finding in told):
+            if self._withheld(told):
                 return list(told)
             return self._finish(module, original, Repair((), told, True, 0), repairer, packed)
         spec = self._spec(module, repairer, before)
@@ -136,7 +136,7 @@ class Mender:
         if spec:
             repair = replace(repair, findings=(*repair.findings, *spec.repaired))
         done, generated = list(repair.edits), repairer.generated
-        if repair.partial and repair.only_races_left:
+        if repair.partial and repair.compiles:
             # What the edits made of an op (an attention's sums) has no index in the module as it was.
             module = module.clone()
             apply_edits(module, repair.edits)
@@ -146,7 +146,7 @@ class Mender:
             repair = replace(second, findings=(*repair.findings, *second.findings), rounds=repair.rounds + second.rounds)
             done, generated = [*done, *repair.edits], generated + repairer.generated
         self._run.facts.update(edits=[f"{edit.remedy} {edit.op}" for edit in done], rounds=repair.rounds, generated=generated)
-        if not repair.complete and not repair.only_races_left:
+        if self._withheld(repair.findings):
             return list(repair.findings)
         if self._run.request.tune:
             with self._run.step("tune"):
@@ -160,6 +160,10 @@ class Mender:
         if not self._run.request.emit_tuning_spec or self._run.only_suggests or any(f.severity is Severity.ERROR for f in findings):
             return findings
         return [*findings, *self._emit_spec(spec)]
+
+    def _withheld(self, findings: Sequence[Finding]) -> bool:
+        """Whether there is no use in compiling on: IREE would stop, or its output would not be written."""
+        return any(f.stops or f.withholds and not self._run.request.allow_wrong for f in findings)
 
     def _spec(self, module: Module, repairer: Repairer, before: Diagnosis) -> FoundSpec | None:
         """What a tuning spec repairs, where one was asked for. It is in force from here on."""
@@ -245,6 +249,8 @@ class Mender:
         if looked and not told_before and not self._tell_narrow:
             raise NarrowAfterRepair(self._run.narrow)
         findings += found + looked
+        if self._withheld(looked):
+            return [*told, *findings]
         self._progress(len(dispatches(edited.op)))
         try:
             findings += self._run.itinerary.advance(edited, request.compile_to)

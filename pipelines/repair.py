@@ -15,7 +15,7 @@ from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, ta
 from fissile.passes.analysis.structure import structure_of
 from fissile.passes.checks.recomputation import check_recomputation, worth_cutting
 
-from fissile.finding import Finding, Severity
+from fissile.finding import Finding
 
 from .cut_search import translate
 from .dispatch_check import DispatchChecker
@@ -24,7 +24,7 @@ from .iree.names import DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT, RACING_CODE
 from .itinerary import Itinerary
 from .probe_pool import ProbePool
 from .repair_case import Case, Diagnosis
-from .repair_told import BUILT_BY_STOCK, RepairTold
+from .repair_told import RepairTold
 from .session import Module, PhaseFailed
 from .trials import Offers
 
@@ -46,9 +46,9 @@ class Repair:
     """Whether ops that the edits made fail in turn, as IREE builds them: to be repaired in the edited module."""
 
     @property
-    def only_races_left(self) -> bool:
-        """Whether all that is left are races: IREE compiles such a program, so it is told and not withheld."""
-        return all(f.severity is not Severity.ERROR for f in self.findings)
+    def compiles(self) -> bool:
+        """Whether IREE compiles the edited program; its numbers may still be wrong."""
+        return not any(f.stops for f in self.findings)
 
 
 class Repairer:
@@ -252,7 +252,7 @@ class Repairer:
                 left = [c for c in now.failing if case.own_tags & set(c.dispatch.tags)]
                 more = {self._offers.after(tried, c, case.families[0]) for c in left} - {()}
                 case.next_trials += [wanted for wanted in sorted(more) if case.accepted is None and wanted not in case.tried]
-                milder = case.first.finding.code not in BUILT_BY_STOCK and all(c.finding.code in BUILT_BY_STOCK for c in left)
+                milder = not case.first.finding.effect.is_built and all(c.finding.effect.is_built for c in left)
                 case.partial = case.partial or (tried if milder else None)
                 continue
             if case.accepted is None or len(tried) < len(case.accepted):

@@ -32,9 +32,6 @@ _DONE = {
 _TO_DO = {"kept": "keep", "computed": "compute", "accumulated": "accumulate", "gave": "give", "extended": "extend", "read": "read",
           "added": "add", "made": "make", "packed": "pack", "took": "take", "sliced": "slice"}
 
-BUILT_BY_STOCK = ("FIS109", "FIS111", "FIS112", "FIS125", "FIS127")
-"""What IREE says nothing of: it compiles for long, or computes wrong numbers."""
-
 
 class RepairTold:
     """Words for the repairs of one module, whose ``ops`` and ``graph`` are those that the edits name."""
@@ -51,8 +48,7 @@ class RepairTold:
 
     @staticmethod
     def not_repaired(case: Case) -> Finding:
-        """The finding of a dispatch that still fails. A race is a warning, as are misplaced vectors, unrolled code, long
-        loops and repeated sums: stock IREE builds such a program."""
+        """The finding of a dispatch that still fails: an error unless stock IREE builds it and its numbers are right."""
         finding = case.first.finding
         tried = len(case.tried)
         note = (
@@ -60,8 +56,7 @@ class RepairTold:
             if tried
             else "no remedy applies: the dispatch has no producer that could be cut off or folded"
         )
-        severity = Severity.WARNING if finding.code in BUILT_BY_STOCK else finding.severity
-        return finding.with_(severity=severity, notes=(*finding.notes, note))
+        return finding.with_(notes=(*finding.notes, note))
 
     def tuned(self, finding: Finding, tags: Sequence[int], before: Diagnosis, after: Diagnosis) -> Finding:
         """The finding of a recomputed producer that is computed once now, in a dispatch of its own."""

@@ -58,6 +58,8 @@ class CompileRequest:
     save_temps: str = ""
     format: str = "text"
     werror: bool = False
+    allow_wrong: bool = False
+    """Writes an output whose numbers are known to be wrong, with a warning."""
     verbose: bool = False
     time_limit: float = 0.0
     """Seconds for the whole compile; 0 is none."""
@@ -101,6 +103,7 @@ _OWN = {
     "fissile-save-temps": ("save_temps", "text"),
     "format": ("format", FORMATS),
     "fissile-werror": ("werror", "switch"),
+    "allow-wrong-numbers": ("allow_wrong", "switch"),
     "fissile-verbose": ("verbose", "switch"),
     "fissile-time-limit": ("time_limit", "seconds"),
     "dispatch-timeout": ("dispatch_timeout", "seconds"),

@@ -33,6 +33,7 @@ options:
   --dispatch-timeout=SECONDS         code generation of one dispatch that takes longer counts as endless, and
                                      is repaired as any failure (default 30)
   --fissile-time-limit=SECONDS       stop the compiler after this time
+  --allow-wrong-numbers              write the output even where its numbers are known to be wrong (exit 0, a warning)
   --fissile-werror                   warnings count as errors: exit 1 and no output
   --fissile-verbose                  IREE's own messages and the time of each step as well
 

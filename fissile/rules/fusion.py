@@ -1,5 +1,7 @@
 """Findings about fusion, on-chip memory and code generation: FIS1xx."""
 
+from fissile.effect import Effect
+
 from .rule import define
 
 define(
@@ -13,18 +15,21 @@ define(
     "(`fissile-place-boundaries`): their results go through global memory and are read back by tile.",
     example="linalg.generic (i8 -> f32) feeding linalg.conv_2d_nchw_fchw, target gfx942 or default Vulkan",
     repaired="%xd, then `fissile.boundary %xd`, then the convolution",
+    effect=Effect.REFUSED,
 )
 define(
     "FIS102", "stack-memory", "a dispatch needs more stack than its CPU target allows",
     "The fused ops keep temporaries on the CPU stack, and the sum exceeds IREE's limit (32768 bytes by default).",
     "The same fusion as FIS101; the CPU backend puts the tiles on the stack.",
     "fissile places a fusion boundary. Do not switch the check off: the program would overrun its stack.",
+    effect=Effect.REFUSED,
 )
 define(
     "FIS103", "not-distributed", "code generation cannot distribute a dispatch over the target's threads",
     "IREE stops with `failed to distribute`.",
     "The chosen vector-distribution strategy has no layout for one of the ops.",
     "Another code generation pipeline or a boundary; f16 accumulation needs f32 accumulators.",
+    effect=Effect.REFUSED,
 )
 define(
     "FIS104", "not-legalized", "code generation cannot legalise an op of a dispatch for this target",
@@ -33,12 +38,14 @@ define(
     "vector shape that the op needs.",
     "fissile reads and writes 8-bit floats and types below a byte by their bits (`fissile-pack-narrow-storage`). On Vulkan, name the "
     "device's real features (`--fissile-match-device=vulkan`).",
+    effect=Effect.REFUSED,
 )
 define(
     "FIS105", "unbounded-memory", "a dispatch allocates on-chip memory of a size that is not known",
     "An on-chip allocation has a dynamic size, so it cannot be proved to fit.",
     "A dynamic dimension reaches an allocation that no tile bounds.",
     "Give the dimension an upper bound (`util.assume.int`), or let fissile cut the producer off.",
+    effect=Effect.REFUSED,
 )
 define(
     "FIS106", "dispatch-timeout", "code generation of a dispatch does not end within its time limit",
@@ -46,18 +53,21 @@ define(
     "machine does not make a compile endless.",
     "Very large vectors are unrolled element by element.",
     "A boundary or smaller tiles; raise the limit where the dispatch is merely slow.",
+    effect=Effect.ENDLESS,
 )
 define(
     "FIS107", "compiler-crash", "the compiler crashed",
     "The compiler process ended by a signal. Nothing was written.",
     "A bug in IREE, or memory ran out.",
     "The reproducer that is named shows it again with stock tools; report it upstream.",
+    effect=Effect.CRASHES,
 )
 define(
     "FIS108", "codegen-failed", "code generation of a dispatch fails",
     "IREE's code generation stops on one dispatch with an error that no other rule recognises.",
     "See IREE's own message, which is repeated unchanged.",
     "A fusion boundary often helps; fissile tries it and says so where it does.",
+    effect=Effect.REFUSED,
 )
 define(
     "FIS109", "unrolled-code", "a dispatch is unrolled over its narrow elements, and compiles for seconds to minutes",
@@ -67,6 +77,7 @@ define(
     "IREE 3.13 tiles the sum, but not the producers with it: a thread holds their values for all of a sum, and reads each narrow element "
     "by itself, in straight-line code.",
     "fissile keeps such producers out of the dispatch.",
+    effect=Effect.SLOW,
 )
 define(
     "FIS110", "narrow-storage", "the numbers will be wrong: narrow loads on a target without narrow storage",
@@ -77,6 +88,7 @@ define(
     "`--fissile-match-device=vulkan` compiles for the device that is present; or name a target with 8-bit storage.",
     example="an i8 tensor argument, --iree-hal-target-device=vulkan (no --iree-vulkan-target)",
     repaired="the same, with --fissile-match-device=vulkan",
+    effect=Effect.WRONG,
 )
 define(
     "FIS111", "workgroup-race", "threads share a buffer without a barrier",
@@ -85,6 +97,7 @@ define(
     "IREE 3.13's SPIR-V BaseDistribute pipeline places no gpu.barrier after a fused producer, and gives a fill to threads by the order of "
     "its result's dimensions, whatever the order of the loops that add to it: a depthwise convolution in NCHW layout.",
     "fissile cuts the producer or the fill off by a fusion boundary, so that it is done before the dispatch begins.",
+    effect=Effect.MAY_BE_WRONG,
 )
 define(
     "FIS112",
@@ -98,6 +111,7 @@ define(
     "fissile keeps the slice out of the dispatch by a fusion boundary: it is copied by a dispatch of its own.",
     example="linalg.generic (a 1x1 convolution, NCHW), then tensor.insert_slice at [0, 1, 1] into a fill, target Vulkan",
     repaired="the convolution, `fissile.boundary`, then the tensor.insert_slice",
+    effect=Effect.WRONG,
 )
 define(
     "FIS113", "not-packed", "an op on narrow elements has no 32-bit form",
@@ -143,6 +157,7 @@ define(
     "MLIR rewrites the extension of a bitcast into a mask and a logical shift (llvm-project #199243, in IREE 3.13). An int8 "
     "matmul on a device with 8-bit storage had 4091 of 4096 values wrong.",
     "fissile reads such buffers as 32-bit words and extends the elements itself (`fissile-pack-narrow-storage`).",
+    effect=Effect.WRONG,
 )
 define(
     "FIS119",
@@ -153,18 +168,21 @@ define(
     "IREE 3.13 drops loops that run once without making the operand smaller, and its own verifier refuses the result. Small "
     "inputs to strided networks do this, on every target.",
     "fissile slices the unread border off before (`fissile-trim-borders`); no number changes.",
+    effect=Effect.REFUSED,
 )
 define(
     "FIS120", "limit-disagreement", "two sources give different limits for one target",
     "IREE's table and the vendor's document, or the device itself, disagree.",
     "IREE's table is maintained by hand.",
     "fissile uses the smaller limit and says so.",
+    effect=Effect.UNPROVED,
 )
 define(
     "FIS121", "prediction-mismatch", "prediction and code generation disagree about a dispatch's bytes",
     "The model of IREE's tiling predicts another sum than IREE's code generation allocates.",
     "IREE changed, or a pattern the model does not know.",
     "The probe's number is the true one. Please report the program.",
+    effect=Effect.UNPROVED,
 )
 define(
     "FIS122",
@@ -198,6 +216,7 @@ define(
     "fissile splits the sum into parts (`fissile-split-reductions`), or makes a convolution's loops one (`fissile-read-by-element`).",
     example="linalg.softmax of a tensor<1x50257xf32>, or a sum of 128256 values, target Vulkan",
     repaired="the sum of 256 sums, of every 256th value each",
+    effect=Effect.MAY_BE_WRONG,
 )
 define(
     "FIS126", "host-float", "a float of less than 32 bits is kept on the host, which IREE's VM has no type for",
@@ -206,6 +225,7 @@ define(
     "MLIR folds no cast of a constant that rounds or overflows; IREE 3.13 hoists it into a global, and the VM has 32 bits and more.",
     "fissile does the cast and puts the constant where it is used (`fissile-fold-host-floats`); no number changes.",
     example="arith.truncf %c : f32 to f16 of -3.40282347E+38, padding a tensor", repaired="arith.constant 0xFC00 : f16",
+    effect=Effect.REFUSED,
 )
 define(
     "FIS127", "repeated-work", "threads of a workgroup do each other's work",
@@ -216,6 +236,7 @@ define(
     "fissile makes the loops one (`fissile-read-by-element{flat=true}`): each thread has an element of its own.",
     example="linalg.conv_2d_nchw_fchw with a result of 1x64x7x7, target Vulkan",
     repaired="a loop over 3136 elements, 64 to a workgroup",
+    effect=Effect.SLOW,
 )
 define(
     "FIS128", "not-expanded", "an op has no scalar op that could be computed by simpler ones",
@@ -234,6 +255,7 @@ define(
     "The repaired program, or the program on a target, differs from its reference by more than the tolerance.",
     "A wrong repair or a miscompile; the finding names the output, the place and the size of the difference.",
     "Do not ship the module. `--repair=off` shows what stock IREE says.",
+    effect=Effect.WRONG,
 )
 define(
     "FIS131", "not-verified", "a program could not be run, so nothing was compared",
@@ -248,6 +270,7 @@ define(
     "IREE folds the producer into its consumer's loop nest: it is evaluated per multiply-and-add, and the body is no "
     "plain contraction any more for the vectoriser.",
     "`--fusion=tune` places a fusion boundary behind the producer.",
+    effect=Effect.SLOW,
 )
 define(
     "FIS150", "baseline-grown", "a dispatch needs more on-chip memory than the baseline says",

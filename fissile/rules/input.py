@@ -1,5 +1,7 @@
 """Findings about the input and about fissile itself: FIS0xx and FIS9xx."""
 
+from fissile.effect import Effect
+
 from .rule import define
 
 define(
@@ -7,18 +9,21 @@ define(
     "The file does not parse as MLIR, does not verify, or IREE's own diagnostics end the compile before code generation.",
     "A syntax error, an op of a dialect that IREE does not know, or types that do not agree.",
     "Mend the place that is named. `iree-opt FILE` shows the same error without the rest of the compile.",
+    effect=Effect.REFUSED,
 )
 define(
     "FIS002", "compile-failed", "IREE refuses the module for a reason that has no repair here",
     "IREE's pipeline stopped with an error that none of the other rules recognises.",
     "See IREE's own message, which is repeated unchanged.",
     "Report it upstream with the reproducer; `fissile compile --fissile-save-temps=DIR` keeps the IR before the failing phase.",
+    effect=Effect.REFUSED,
 )
 define(
     "FIS003", "no-functions", "the module has no functions",
     "Nothing can be called, and IREE has nothing to translate.",
     "An empty file, a module whose functions are all private and unused, or the wrong file.",
     "Give a module with at least one public function.",
+    effect=Effect.REFUSED,
 )
 define(
     "FIS004",
@@ -27,6 +32,7 @@ define(
     "IREE has no device to generate code for, or no description of the one that is named. On some names it crashes after it said so.",
     "--iree-hal-target-device is missing, or the device, backend, architecture or CPU is unknown to this version (sm_90 in IREE 3.13).",
     "`fissile targets` lists the targets that IREE 3.13 describes; name one of them.",
+    effect=Effect.REFUSED,
 )
 define(
     "FIS901", "internal", "fissile itself failed",

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fissile.effect import Effect
+
 
 @dataclass(frozen=True)
 class Rule:
-    """``what`` happens, ``why`` it happens, ``remedy``: what fissile does or what a person can do."""
+    """``what`` happens, ``why`` it happens, ``remedy``: what fissile does or what a person can do.
+
+    ``effect``: what stock IREE does with such a program. Severity, exit status and wording follow from it.
+    """
 
     code: str
     name: str
@@ -17,13 +22,14 @@ class Rule:
     remedy: str
     example: str = ""
     repaired: str = ""
+    effect: Effect = Effect.NONE
 
 
 RULES: dict[str, Rule] = {}
 """All rules by code."""
 
 
-def define(*args: str, **kwargs: str) -> None:
+def define(*args: str, **kwargs: str | Effect) -> None:
     rule = Rule(*args, **kwargs)
     if rule.code in RULES:
         raise ValueError(f"duplicate rule {rule.code}: {RULES[rule.code].name} and {rule.name}")

@@ -1,5 +1,7 @@
 """Findings about storage and its sizes: FIS2xx."""
 
+from fissile.effect import Effect
+
 from .rule import define
 
 define(
@@ -11,6 +13,7 @@ define(
     "sizes that use it, where the storage does not escape.",
     example="tensor.insert_slice %y into %f[5] [10] [1] : tensor<?xf32> into tensor<10xf32>",
     repaired="tensor.insert_slice %y into %f[0] [10] [1] : tensor<?xf32> into tensor<10xf32>",
+    effect=Effect.OVERRUN,
 )
 define(
     "FIS202", "storage-precondition", "an op stays inside its storage only for some calls",
@@ -20,24 +23,28 @@ define(
     "returns FAILED_PRECONDITION with the same sentence. `util.assume.int` or a cf.assert of your own may prove it.",
     example="tensor.insert_slice %y into %f[0] [%m] [1], %m an argument",
     repaired="the same, after cf.assert of %m <= 10 at the entry",
+    effect=Effect.UNPROVED,
 )
 define(
     "FIS203", "asserts-stripped", "run-time checks are needed, and an option strips them",
     "--iree-opt-strip-assertions removes every cf.assert, fissile's and the program's own.",
     "The option is meant for programs whose asserts are known to hold.",
     "Leave the option out, or prove what FIS202 lists.",
+    effect=Effect.UNPROVED,
 )
 define(
     "FIS204", "storage-not-covered", "an op with dynamic shapes has no storage rule",
     "fissile does not know what sizes this op needs, so nothing about it is checked.",
     "An op of a dialect, or a newer IREE, that the rules do not know.",
     "Report the op; a rule is one function in passes/analysis/storage_rules.py.",
+    effect=Effect.UNPROVED,
 )
 define(
     "FIS205", "storage-not-protected", "a size may not fit, and no check of it can be placed",
     "The condition depends on values that exist only inside a dispatch, in a form that no separate check can compute.",
     "An assert inside a dispatch is dropped by IREE.",
     "Clamp the index in the program, or compute it in a tensor of its own.",
+    effect=Effect.UNPROVED,
 )
 define(
     "FIS206", "no-smt-solver", "the SMT tier of the storage proofs is not available",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fissile.finding import Finding, Place, Severity
+from fissile.finding import Finding, Place
 from fissile.passes.analysis.dispatches import Dispatch
 
 NARROW_BITS = (8, 16)
@@ -42,7 +42,6 @@ def _finding(target: str, element: str, where: list[Dispatch]) -> Finding:
     return Finding(
         "FIS110",
         f"the numbers will be wrong: {element} in {count}, but {target} has no {bits}-bit storage",
-        severity=Severity.WARNING,
         subject=where[0].name,
         target=target,
         places=places[:4],

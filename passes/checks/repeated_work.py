@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fissile.finding import Finding, Severity
+from fissile.effect import Effect
+from fissile.finding import Finding
 from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.analysis.repeated_work import Repeated
@@ -34,8 +35,8 @@ def check_repeated_work(dispatch: Dispatch, repeated: Repeated, ops: Sequence[So
     return Finding(
         "FIS127",
         f"{threads} threads each {what} the same elements of the result: {threads} times the work{wrong}",
-        severity=Severity.WARNING,
         subject=dispatch.name,
         target=dispatch.target.name,
         places=root_places(dispatch, ops),
+        effect=Effect.MAY_BE_WRONG if repeated.accumulated else Effect.SLOW,
     )

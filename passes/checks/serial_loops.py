@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fissile.finding import Finding, Severity
+from fissile.effect import Effect
+from fissile.finding import Finding
 from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.provenance import SourceOp
+from fissile.target import may_end_loops
 
 from .dispatch_places import root_places
 
@@ -18,12 +20,13 @@ def check_serial_loops(dispatch: Dispatch, iterations: int, ops: Sequence[Source
     """FIS125 where ``iterations`` (of one thread, from the probe) are too many. ``ops`` are the source ops that its tags name."""
     if iterations <= MOST_ITERATIONS:
         return None
+    ended = may_end_loops(dispatch.target.arch)
+    wrong = f", and wrong on a device that ends them (lavapipe, after {MOST_ITERATIONS})" if ended else ""
     return Finding(
         "FIS125",
-        f"one thread of the dispatch runs {iterations} loop iterations: slow, and wrong on a device that ends them "
-        f"(lavapipe, after {MOST_ITERATIONS})",
-        severity=Severity.WARNING,
+        f"one thread of the dispatch runs {iterations} loop iterations: slow{wrong}",
         subject=dispatch.name,
         target=dispatch.target.name,
         places=root_places(dispatch, ops),
+        effect=Effect.MAY_BE_WRONG if ended else Effect.SLOW,
     )

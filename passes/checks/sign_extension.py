@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fissile.finding import Finding, Place, Severity
+from fissile.finding import Finding, Place
 from fissile.passes.analysis.dispatches import Dispatch
 
 
@@ -26,7 +26,6 @@ def _finding(target: str, element: str, where: list[Dispatch]) -> Finding:
     return Finding(
         "FIS118",
         f"the numbers will be wrong: code generation loses the sign of {element} in {count} on {target}",
-        severity=Severity.WARNING,
         subject=where[0].name,
         target=target,
         places=places[:4],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fissile.finding import Finding, Severity
+from fissile.finding import Finding
 from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.analysis.unrolling import Unrolled
@@ -25,7 +25,6 @@ def check_unrolled(dispatch: Dispatch, found: Unrolled, ops: Sequence[SourceOp] 
     return Finding(
         "FIS109",
         f"the dispatch is unrolled over {found.elements} narrow elements for each thread: long to compile, for IREE and for the driver",
-        severity=Severity.WARNING,
         subject=dispatch.name,
         target=dispatch.target.name,
         places=tuple(dict.fromkeys((*places, *root_places(dispatch, ops)))),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fissile.effect import Effect
 from fissile.finding import Severity
 from fissile.quantity import Certainty
 from fissile.rules import RULES
@@ -56,6 +57,8 @@ FINDING = _object(
         "helps": {"type": "array", "items": _HELP},
         "notes": {"type": "array", "items": _TEXT},
         "detail": _TEXT,
+        "effect": {"enum": [e.value for e in Effect]},
+        "stock": _TEXT,
     }
 )
 _BUFFER = _object(

@@ -29,12 +29,16 @@ def summary(report: Report) -> str:
             word = _WORDS[severity]
             counts.append(f"{number} {word}" + ("s" if number > 1 and severity is not Severity.REPAIRED else ""))
     end = f"wrote {report.output}" if report.output else "no output written"
+    if report.output and any(f.severity is Severity.WARNING and f.effect.spoils_numbers for f in report.findings):
+        end += ", WHOSE NUMBERS ARE WRONG OR DEPEND ON LUCK"
     return f"fissile: {', '.join(counts)}; {end}"
 
 
 def render_finding(finding: Finding) -> str:
     """One finding: headline, places with their source lines, ledger, limit, helps, notes."""
     lines = [f"{_WORDS[finding.severity]}[{finding.code}] {finding.message}"]
+    if finding.stock:
+        lines.append(f"     = stock    {finding.stock}")
     lines += _places(finding.places)
     lines += _ledger(finding.ledger, finding.limit)
     if finding.limit is not None:

@@ -109,11 +109,14 @@ def test_narrow_storage_is_packed_and_told(program, tmp_path):
 
 
 def test_narrow_storage_is_never_a_silent_success(program, tmp_path):
-    """Asked not to repair, it compiles what stock compiles, and says that the numbers will be wrong."""
+    """Not to be repaired, it is withheld; and written with a warning where the user insists."""
     text = quantised_conv(channels=4, filters=4, size=4)
     done, report = compile_json(*TARGETS["vulkan"], program(text), "-o", tmp_path / "out.vmfb", "--repair=off")
-    codes = {f["code"]: f["severity"] for f in report["findings"]}
-    assert codes["FIS110"] == "warning", done.stderr
+    codes = {f["code"]: (f["severity"], f["effect"]) for f in report["findings"]}
+    assert codes["FIS110"] == ("error", "wrong") and done.returncode == 1 and not (tmp_path / "out.vmfb").exists(), done.stderr
+    done, report = compile_json(*TARGETS["vulkan"], program(text), "-o", tmp_path / "out.vmfb", "--repair=off", "--allow-wrong-numbers")
+    codes = {f["code"]: (f["severity"], f["effect"]) for f in report["findings"]}
+    assert codes["FIS110"] == ("warning", "wrong") and done.returncode == 0 and (tmp_path / "out.vmfb").exists(), done.stderr
 
 
 def test_no_warning_of_narrow_storage_where_the_target_has_it(program, tmp_path):

@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 
 import fissile
 from built import build, run
+from fissile.effect import Effect
 from fissile.passes.analysis.serial_loops import serial_iterations
 from fissile.passes.checks.serial_loops import MOST_ITERATIONS
 from fissile.passes.definition import PassFailed
 from fissile.pipelines.numerics import runtimes
+from fissile.pipelines.report.text import summary
 from iree.compiler import ir
 
 VULKAN = ["--iree-hal-target-device=vulkan"]
@@ -254,12 +256,13 @@ def test_a_long_row_is_told_and_split(tmp_path, name):
     text, steps = LONG[name]
     source.write_text(text)
     [told] = fissile.check(source, ["vulkan"]).findings
-    assert (told.code, told.severity.value) == ("FIS125", "warning")
+    assert (told.code, told.severity.value, told.effect) == ("FIS125", "error", Effect.MAY_BE_WRONG)
     assert int(told.message.split(" runs ")[1].split()[0]) >= steps > MOST_ITERATIONS
     [done] = fissile.compile(source, output, VULKAN).findings
     assert (done.code, done.severity.value) == ("FIS125", "repaired") and "fissile-split-reductions" in str(done.helps)
+    output.unlink()
     [left] = fissile.compile(source, output, VULKAN, repair="off").findings
-    assert output.exists() and (left.code, left.severity.value) == ("FIS125", "warning")
+    assert not output.exists() and (left.code, left.severity.value) == ("FIS125", "error")
 
 
 @NO_VULKAN
@@ -300,8 +303,13 @@ def test_a_sum_across_a_subgroup_may_be_too_long_as_well(tmp_path):
     assert [f.severity.value for f in fissile.compile(source, tmp_path / "x.vmfb", LLVMPIPE).findings] == ["repaired"]
 
 
-def test_what_cannot_be_split_is_a_warning_and_built(tmp_path):
+def test_what_cannot_be_split_is_withheld_unless_the_user_insists(tmp_path):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(reduction((3, 66001), 1, "divf", "f32", "1.0"))
     [told] = fissile.compile(source, output, VULKAN).findings
-    assert Path(output).exists() and (told.code, told.severity.value) == ("FIS125", "warning") and "no remedy helps" in str(told.notes)
+    assert not output.exists() and (told.code, told.severity.value) == ("FIS125", "error") and "no remedy helps" in str(told.notes)
+    report = fissile.compile(source, output, VULKAN, allow_wrong=True)
+    assert output.exists() and [(f.code, f.severity.value) for f in report.findings] == [("FIS125", "warning")] and not report.exit_code
+    assert "WHOSE NUMBERS ARE WRONG" in summary(report) and "--allow-wrong-numbers" in str(report.findings[0].notes)
+    [slow] = fissile.compile(source, output, [*VULKAN, "--iree-vulkan-target=rdna3"]).findings
+    assert (slow.code, slow.severity.value, slow.effect) == ("FIS125", "warning", Effect.SLOW)

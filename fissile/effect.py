@@ -1,0 +1,43 @@
+"""What stock IREE does with a program that has a finding: the one question behind severity, exit status and wording."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Effect(Enum):
+    """What becomes of the program where nothing is repaired. Every rule declares one; a finding may know better."""
+
+    NONE = "none"
+    """No statement about stock IREE: the input, an option, a pass."""
+    REFUSED = "refused"
+    """IREE stops with an error."""
+    CRASHES = "crashes"
+    """IREE's process ends by a signal."""
+    ENDLESS = "endless"
+    """IREE does not end within the time limit."""
+    OVERRUN = "overrun"
+    """Every call that gets there reads or writes out of bounds."""
+    WRONG = "wrong"
+    """IREE's code computes wrong numbers: measured, or it follows from the generated code."""
+    MAY_BE_WRONG = "may be wrong"
+    """IREE's code has a defect, and what it computes depends on timing or on the device."""
+    UNPROVED = "unproved"
+    """Right for some inputs, or not known to be right: it depends on the call, or nobody looked."""
+    SLOW = "slow"
+    """Right, and slow to compile or to run."""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether a finding with this effect is an error as long as it is not repaired."""
+        return self not in (Effect.UNPROVED, Effect.SLOW)
+
+    @property
+    def spoils_numbers(self) -> bool:
+        """Whether the numbers are wrong, or depend on luck: the output is withheld, unless --allow-wrong-numbers is given."""
+        return self in (Effect.WRONG, Effect.MAY_BE_WRONG)
+
+    @property
+    def is_built(self) -> bool:
+        """Whether IREE says nothing of it and writes a module."""
+        return self in (Effect.WRONG, Effect.MAY_BE_WRONG, Effect.UNPROVED, Effect.SLOW)
