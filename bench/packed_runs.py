@@ -1,0 +1,257 @@
+"""Builds programs here, runs them on a machine that has the device, and compares the numbers and the times.
+
+    python -m bench.packed_runs pack PACK PROGRAM... --target sm_80 [--only REGEX] [--sample N] [--seed S]
+    python -m bench.packed_runs run PACK --on cuda [--json FILE] [--no-times]      # on the machine with the device
+    python -m bench.packed_runs table FILE
+
+``pack`` compiles each program three times: by stock iree-compile and by `fissile compile` for ``--target``, and by
+`fissile compile` for llvm-cpu, whose results are the expected ones. All of it lies in the folder PACK then. ``run`` needs
+this repository, `iree-base-runtime`, NumPy and ml_dtypes, but no compiler: it gives every public function the same seeded
+inputs, compares with the expected results (the tolerances of `fissile verify`), and times stock's module and fissile's in
+turns. ``table`` prints what a ``run`` wrote. Exit status 1 where fissile is worse than stock: a function that stock's
+module computes right and fissile's does not, or a program that stock builds and fissile refuses.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fissile.errors import FissileError, UsageError
+from fissile.finding import Finding
+from fissile.pipelines.numerics.child_process import run_child
+from fissile.pipelines.numerics.compare import compare
+from fissile.pipelines.numerics.inputs import draw
+from fissile.pipelines.numerics.runtimes import Runtime, named, run
+from fissile.pipelines.numerics.signature import Signature, Value, parse_value
+
+from bench.program_files import drawn, existing, pattern
+
+TARGETS = {
+    **{sm: ("--iree-hal-target-device=cuda", f"--iree-cuda-target={sm}") for sm in ("sm_80", "sm_86", "sm_89")},
+    **{gfx: ("--iree-hal-target-device=hip", f"--iree-rocm-target={gfx}") for gfx in ("gfx942", "gfx1100")},
+    "vulkan": ("--iree-hal-target-device=vulkan",),
+    "llvm-cpu": (
+        "--iree-hal-target-device=local",
+        "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-llvmcpu-target-cpu=host",
+    ),
+}
+COMPILERS = ("stock", "fissile")
+COMPILE_SECONDS = 120.0
+RUN_SECONDS = 60.0
+RUNS_AT_ONCE = 8
+"""Modules that a device runs beside each other; times are taken afterwards, one at a time."""
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One function on the device. A verdict is "right", "wrong: …", "not run: …" or "not built: …" (with the compiler's line);
+    ``ratio`` is fissile's time by stock's, 0 where one of them has none."""
+
+    program: str
+    function: str
+    stock: str
+    fissile: str
+    identical: bool
+    codes: tuple[str, ...] = ()
+    ratio: float = 0.0
+    stock_ms: float = 0.0
+    fissile_ms: float = 0.0
+
+    @property
+    def is_worse(self) -> bool:
+        return self.stock == "right" and self.fissile != "right" or self.stock[:9] != self.fissile[:9] == "not built"
+
+
+# --- pack
+
+
+def pack(folder: Path, programs: list[Path], target: str) -> int:
+    from fissile.pipelines.numerics.signature import signatures_of_source
+
+    folder.mkdir(parents=True, exist_ok=True)
+    host = named(["local-task"])[0]
+    packed = []
+    for program in programs:
+        own = folder / program.stem
+        own.mkdir(exist_ok=True)
+        try:
+            signatures = [s for s in signatures_of_source(program).values() if not s.opaque]
+        except FissileError as error:
+            print(f"{program.stem:44} left out: {error.message}", flush=True)
+            continue
+        entry = {"program": program.stem, "target": target, "functions": []}
+        entry |= {name: _compiled(name, program, own / f"{name}.vmfb", TARGETS[target]) for name in COMPILERS}
+        entry["identical"] = _same(own)
+        refused = _compiled("fissile", program, own / "expected.vmfb", TARGETS["llvm-cpu"])["error"]
+        for number, signature in enumerate(signatures):
+            expected = _expected(own / "expected.vmfb", signature, host) if not refused else refused
+            if isinstance(expected, str):
+                print(f"{program.stem:44} @{signature.function}: nothing to compare with: {expected[:120]}", flush=True)
+                continue
+            for index, array in enumerate(expected):
+                (own / f"{number}.{index}.expected").write_bytes(np.ascontiguousarray(array).tobytes())
+            entry["functions"].append(
+                {"name": signature.function, "number": number, "shapes": [list(a.shape) for a in expected],
+                 "arguments": [v.text for v in signature.arguments], "results": [v.text for v in signature.results]}
+            )
+        (own / "expected.vmfb").unlink(missing_ok=True)
+        if entry["identical"]:
+            (own / "fissile.vmfb").unlink()
+        packed.append(entry)
+        states = ", ".join(f"{name} {'refuses' if entry[name]['error'] else 'builds'}" for name in COMPILERS)
+        print(f"{program.stem:44} {states}; {len(entry['functions'])} functions", flush=True)
+    (folder / MANIFEST).write_text(json.dumps(packed, indent=1))
+    return 0
+
+
+def _compiled(compiler: str, program: Path, output: Path, flags: tuple[str, ...]) -> dict:
+    """Builds ``program``; {"error": the compiler's first line, empty where it builds, "codes": of findings}."""
+    beside = Path(sys.executable).parent
+    command = [str(beside / "iree-compile")] if compiler == "stock" else [str(beside / "fissile"), "compile"]
+    ended = run_child([*command, *flags, str(program), "-o", str(output)], COMPILE_SECONDS)
+    if ended.status == 0 and output.exists():
+        return {"error": "", "codes": sorted({word[:6] for word in ended.err.split("[") if word.startswith("FIS")})}
+    output.unlink(missing_ok=True)
+    lines = [line for line in ended.err.splitlines() if "error" in line]
+    return {"error": ended.reason or (lines or ["no message"])[0][:200], "codes": []}
+
+
+def _same(own: Path) -> bool:
+    stock, fissile = own / "stock.vmfb", own / "fissile.vmfb"
+    return stock.exists() and fissile.exists() and stock.read_bytes() == fissile.read_bytes()
+
+
+def _expected(vmfb: Path, signature: Signature, host: Runtime) -> list[np.ndarray] | str:
+    try:
+        results = run(vmfb, signature, draw(signature, 0), host, RUN_SECONDS)
+    except FissileError as error:
+        return error.message
+    return results.message if isinstance(results, Finding) else results
+
+
+# --- run
+
+
+def run_packed(folder: Path, driver: str, timed: bool) -> list[Outcome]:
+    device = named([driver])[0]
+    entries = json.loads((folder / MANIFEST).read_text())
+    todo = [(entry, function) for entry in entries for function in entry["functions"]]
+    with ThreadPoolExecutor(RUNS_AT_ONCE) as pool:
+        outcomes = list(pool.map(lambda one: _judge(folder, *one, device), todo))
+    if timed:
+        outcomes = [_timed(folder, o, e, f, device) for o, (e, f) in zip(outcomes, todo, strict=True)]
+    return outcomes
+
+
+def _judge(folder: Path, entry: dict, function: dict, device: Runtime) -> Outcome:
+    verdicts = {name: _verdict(folder, entry, function, name, device) for name in COMPILERS if name == "stock" or not entry["identical"]}
+    return Outcome(entry["program"], function["name"], verdicts["stock"], verdicts.get("fissile", verdicts["stock"]),
+                   entry["identical"], tuple(entry["fissile"]["codes"]))
+
+
+def _verdict(folder: Path, entry: dict, function: dict, compiler: str, device: Runtime) -> str:
+    if entry[compiler]["error"]:
+        return f"not built: {entry[compiler]['error']}"
+    own, signature = folder / entry["program"], _signature(function)
+    try:
+        results = run(own / f"{compiler}.vmfb", signature, draw(signature, 0), device, RUN_SECONDS)
+    except FissileError as error:
+        return f"not run: {error.message}"
+    if isinstance(results, Finding):
+        return f"not run: {results.message}"
+    for index, (result, value, shape) in enumerate(zip(results, signature.results, function["shapes"], strict=True)):
+        stored = (own / f"{function['number']}.{index}.expected").read_bytes()
+        compared = compare(result, np.frombuffer(stored, value.dtype).reshape(shape))
+        if not compared.agrees:
+            return f"wrong: result {index}: {compared.sentence}"
+    return "right"
+
+
+def _signature(function: dict) -> Signature:
+    def values(name: str) -> tuple[Value, ...]:
+        return tuple(map(parse_value, function[name]))
+
+    return Signature(function["name"], values("arguments"), values("results"))
+
+
+def _timed(folder: Path, outcome: Outcome, entry: dict, function: dict, device: Runtime) -> Outcome:
+    """With both modules' times, in turns, where both run and differ."""
+    if outcome.identical or {outcome.stock[:3], outcome.fissile[:3]} & {"not"}:
+        return outcome
+    from fissile.pipelines.tuning import time_in_turns
+
+    own = folder / outcome.program
+    timed = {t.name: t.seconds for t in time_in_turns([(c, own / f"{c}.vmfb") for c in COMPILERS], [_signature(function)], device, RUN_SECONDS)}
+    stock, fissile = timed["stock"], timed["fissile"]
+    if not stock or not fissile:
+        return outcome
+    return Outcome(**asdict(outcome) | {"ratio": fissile / stock, "stock_ms": stock * 1e3, "fissile_ms": fissile * 1e3})
+
+
+# --- table
+
+
+def show(outcomes: list[Outcome]) -> int:
+    for o in outcomes:
+        if o.is_worse or "right" not in (o.fissile, o.stock):
+            print(f"{o.program:40} @{o.function:34} {'WORSE ' if o.is_worse else ''}stock {o.stock[:90]} | fissile {o.fissile[:140]} {' '.join(o.codes)}")
+
+    def counted(name: str) -> str:
+        kinds = Counter(getattr(o, name).partition(":")[0] for o in outcomes)
+        return ", ".join(f"{kinds[kind]} {kind}" for kind in ("right", "wrong", "not run", "not built"))
+
+    print(f"{len(outcomes)} functions of {len({o.program for o in outcomes})} programs")
+    print(f"stock    {counted('stock')}\nfissile  {counted('fissile')}")
+    ratios = [o.ratio for o in outcomes if o.ratio]
+    if ratios:
+        print(f"time of fissile's module by stock's, {len(ratios)} functions: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3g}, "
+              f"{min(ratios):.3g} to {max(ratios):.3g}")
+    worse = sum(o.is_worse for o in outcomes)
+    print(f"worse than stock: {worse}")
+    return 1 if worse else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    packing = commands.add_parser("pack")
+    packing.add_argument("pack", type=Path)
+    packing.add_argument("programs", nargs="+", type=existing)
+    packing.add_argument("--target", choices=TARGETS, required=True)
+    packing.add_argument("--only", type=pattern, default="")
+    packing.add_argument("--sample", type=int)
+    packing.add_argument("--seed", type=int, default=0)
+    running = commands.add_parser("run")
+    running.add_argument("pack", type=existing)
+    running.add_argument("--on", required=True, help="the runtime's driver: cuda, hip, vulkan, local-task")
+    running.add_argument("--json", type=Path)
+    running.add_argument("--no-times", action="store_true")
+    table = commands.add_parser("table")
+    table.add_argument("file", type=existing)
+    chosen = parser.parse_args()
+    try:
+        if chosen.command == "pack":
+            return pack(chosen.pack, drawn(chosen.programs, chosen.only, chosen.seed)[: chosen.sample], chosen.target)
+        if chosen.command == "table":
+            return show([Outcome(**row) for row in json.loads(chosen.file.read_text())])
+        outcomes = run_packed(chosen.pack, chosen.on, not chosen.no_times)
+    except UsageError as error:
+        parser.error(f"{error.message} ({error.hint})" if error.hint else error.message)
+    if chosen.json:
+        chosen.json.write_text(json.dumps([asdict(o) for o in outcomes], indent=1))
+    return show(outcomes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
