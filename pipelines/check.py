@@ -85,13 +85,14 @@ def check(
     dispatch_timeout: float = 30.0,
     baseline: str | os.PathLike | None = None,
     update_baseline: bool = False,
+    allow_pipelines: bool = False,
 ) -> Report:
     """Findings and every dispatch's bytes for the MLIR file ``source`` on each of ``targets``.
 
     ``budget`` bytes stand in for each target's own limit. ``flags`` are further session flags of
     iree-compile. ``probe``: "auto" asks IREE's code generation where the prediction has doubts or exceeds the
     limit, "all" asks it for every dispatch, "never" for none. ``dispatch_timeout`` seconds per question, 0
-    for none. ``report.facts`` has "targets": bytes, certainty and buffers of every dispatch. Raises
+    for none. ``allow_pipelines`` runs pass pipelines that the program brings along (FIS005). ``report.facts`` has "targets": bytes, certainty and buffers of every dispatch. Raises
     UsageError.
     """
     if probe not in PROBE_MODES:
@@ -101,16 +102,18 @@ def check(
     chosen = list(dict.fromkeys(t if isinstance(t, Target) else resolve_target(t) for t in targets))
     if budget is not None:
         chosen = [target.with_budget(budget) for target in chosen]
-    return _Check(Path(source), chosen, tuple(flags), probe, dispatch_timeout).run(
+    return _Check(Path(source), chosen, tuple(flags), probe, dispatch_timeout, allow_pipelines).run(
         Path(baseline) if baseline else None, update_baseline
     )
 
 
 class _Check:
     def __init__(
-        self, source: Path, targets: list[Target], flags: tuple[str, ...], mode: str, timeout: float
+        self, source: Path, targets: list[Target], flags: tuple[str, ...], mode: str, timeout: float,
+        allow_pipelines: bool = False,
     ) -> None:
         self.source = source
+        self.allow_pipelines = allow_pipelines
         self.targets = targets
         self.flags = flags
         self.mode = mode
@@ -153,7 +156,7 @@ class _Check:
         """Parses and lowers the input as far as no target matters; returns the file it is in, and the
         signatures."""
         session = self._session(self.flags)
-        module = session.parse(self.source)
+        module = session.parse_input(self.source, allow_pipelines=self.allow_pipelines)
         _refuse_executables(module)
         signatures = _signatures(module)
         stops = self._itinerary(session).stops

@@ -18,6 +18,7 @@ from fissile.finding import Finding
 from fissile.report import Report
 
 from .iree.late_imports import load_late
+from .isolated_python import module_command
 
 
 def run_check(source: str, targets: list[str], **options) -> Report:
@@ -25,7 +26,7 @@ def run_check(source: str, targets: list[str], **options) -> Report:
     check itself."""
     job = json.dumps({"source": source, "targets": targets, "options": options})
     process = subprocess.Popen(
-        [sys.executable, "-m", "fissile.pipelines.check_worker"],
+        module_command("fissile.pipelines.check_worker"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -80,7 +80,7 @@ class CompileRun:
         self.itinerary = Itinerary(self.session, self._stops())
 
     def parse(self) -> Module:
-        module = self.session.parse(self.input, self.input_name)
+        module = self.session.parse_input(self.input, self.input_name, self.request.allow_pipelines)
         module.phase = self.request.compile_from
         if phase_index(module.phase) >= phase_index(BOUNDARIES_PLACED_AT):
             stop_on_leftovers(module)

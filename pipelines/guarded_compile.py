@@ -110,6 +110,8 @@ class GuardedCompile:
             origin, _told = self._run.origin()
             with ProbePool(self._run.request.flags, self._run.request.dispatch_timeout) as pool:
                 reduced = reduction.reduce(self._run.itinerary, origin, pool, self._run.request.dispatch)
+        except PassFailed as refused:
+            return self._run.report(refused.findings)
         except PhaseFailed as failure:
             borders = [suggested(f, "`fissile compile` applies it") for f in find_borders(self._run, failure)]
             return self._run.report(borders or [rejected(failure)])

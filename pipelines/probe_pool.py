@@ -12,7 +12,6 @@ import queue
 import select
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +21,7 @@ from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.footprint import Footprint
 
 from .diagnostics import Diagnostic
+from .isolated_python import module_command
 from .linking import standalone
 from .patience import Patience
 from .probe import Probed, convert, probe
@@ -134,7 +134,7 @@ def _without_answer(text: str, seconds: float, ended: str) -> ProbeResult:
 class _Server:
     def __init__(self, flags: Sequence[str]) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "fissile.pipelines.probe_server", str(os.getpid())], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            module_command("fissile.pipelines.probe_server", str(os.getpid())), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True, start_new_session=True,
         )
         self._send({"flags": list(flags)})

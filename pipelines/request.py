@@ -44,6 +44,8 @@ class CompileRequest:
     """(phase, textual pipeline), run on the module when it has reached the phase."""
     load_passes: tuple[str, ...] = ()
     verify_contracts: bool = False
+    allow_pipelines: bool = False
+    """Whether pass pipelines that the input brings along may run (FIS005)."""
     match_device: str = ""
     repair: str = "auto"
     guard: str = "assert"
@@ -98,6 +100,7 @@ _OWN = {
     "fissile-pipeline-after": ("pipelines_after", "phase:pipeline"),
     "fissile-load-passes": ("load_passes", "list"),
     "verify-contracts": ("verify_contracts", "switch"),
+    "allow-pipelines-in-input": ("allow_pipelines", "switch"),
     "emit-mlir": ("emit_mlir", "text"),
     "emit-tuning-spec": ("emit_tuning_spec", "text"),
     "fissile-save-temps": ("save_temps", "text"),

@@ -15,6 +15,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from fissile.dialect import register
+from fissile.passes.analysis.embedded_pipelines import embedded_pipelines, may_embed_pipelines
+from fissile.passes.checks.embedded_pipelines import check_embedded_pipeline
+from fissile.passes.definition import PassFailed
 from iree.compiler import ir
 
 from fissile.errors import FissileError, UsageError, closest
@@ -66,6 +69,12 @@ def phase_index(phase: str) -> int:
     if phase not in PHASES:
         raise UsageError(f"unknown phase '{phase}'", closest(phase, list(PHASES)))
     return PHASES.index(phase)
+
+
+def refuse_pipelines(module: ir.Operation, source: bytes) -> None:
+    """Raises PassFailed with FIS005 for each pass pipeline that ``module``, parsed from ``source``, brings along."""
+    if may_embed_pipelines(source) and (found := embedded_pipelines(module)):
+        raise PassFailed([check_embedded_pipeline(one) for one in found])
 
 
 class Session:
@@ -130,6 +139,13 @@ class Session:
         except (ValueError, OSError) as error:
             raise UsageError(f"cannot read {path}: {error}") from None
         return self._parse(opened, name or str(path))
+
+    def parse_input(self, source: str | os.PathLike, name: str = "", allow_pipelines: bool = False) -> Module:
+        """`parse` for a program that may come from anywhere. Raises PassFailed (FIS005) where it brings pass pipelines along."""
+        module = self.parse(source, name)
+        if not allow_pipelines:
+            refuse_pipelines(module.op, Path(source).read_bytes())
+        return module
 
     def parse_text(self, text: str, name: str = "module.mlir") -> Module:
         """A module from MLIR text in memory; ``name`` stands for the file in locations."""

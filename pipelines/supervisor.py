@@ -21,6 +21,7 @@ from fissile.finding import Finding
 from fissile.report import Report
 
 from .iree.names import LINKER_SAID
+from .isolated_python import module_command
 from .patience import Patience
 from .request import CompileRequest
 
@@ -91,7 +92,7 @@ def run_job(job: dict, folder: Path, time_limit: float = 0.0, dispatch_timeout: 
     patience, told_at = None, 0
     with errors.open("wb") as sink:
         process = subprocess.Popen(
-            [sys.executable, "-m", "fissile.pipelines.worker", str(job_file), str(os.getpid())],
+            module_command("fissile.pipelines.worker", str(job_file), str(os.getpid())),
             stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, start_new_session=True,
         )
         timed_out = False

@@ -48,6 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--update-baseline", action="store_true", help="record the bytes in the baseline FILE"
     )
     parser.add_argument(
+        "--allow-pipelines-in-input",
+        action="store_true",
+        help="run pass pipelines that the input brings along (FIS005); only for input that you trust",
+    )
+    parser.add_argument(
         "--dispatch-timeout",
         type=float,
         default=30.0,
@@ -88,6 +93,7 @@ def run(args: argparse.Namespace) -> int:
         dispatch_timeout=args.dispatch_timeout,
         baseline=args.baseline,
         update_baseline=args.update_baseline,
+        allow_pipelines=args.allow_pipelines_in_input,
     )
     if args.format == "json":
         json.dump(report.to_json(), sys.stdout, indent=2)
@@ -95,5 +101,5 @@ def run(args: argparse.Namespace) -> int:
         return int(report.exit_code)
     from fissile.pipelines.report.footprint_text import render_check
 
-    sys.stdout.write(render_check(report, every_dispatch=args.verbose))
+    sys.stdout.write(render_check(report, every_dispatch=args.verbose, source=args.input))
     return int(report.exit_code)

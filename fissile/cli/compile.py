@@ -24,6 +24,7 @@ options:
   --iree-preprocessing-pass-pipeline=PIPELINE
                                      IREE's own option; fissile's passes may stand in it
   --fissile-load-passes=FILE.py      load passes of your own
+  --allow-pipelines-in-input         run pass pipelines that the input brings along (FIS005); only for input that you trust
   --verify-contracts                 check every pass's contract after every pass
   --emit-mlir=FILE                   write the repaired module too; iree-compile --compile-from=global-optimization
                                      takes it
@@ -59,17 +60,19 @@ def run(argv: Sequence[str]) -> int:
 
 def _print(report, request) -> None:
     from fissile.cli.terminal import print_report
+    from fissile.pipelines.report.untrusted_text import shown, shown_lines
 
     if request.format == "json":
         json.dump(report.to_json(), sys.stderr, indent=2)
         sys.stderr.write("\n")
         return
     for message in report.messages:
-        print(message, file=sys.stderr)
-    print_report(report)
+        print("\n  ".join(shown_lines(message)), file=sys.stderr)
+    print_report(report, request.input)
     if request.verbose:
         for finding in report.findings:
             if finding.detail:
-                print(f"\nIREE on {finding.subject or finding.code}:\n{finding.detail}", file=sys.stderr)
+                detail = "\n  ".join(shown_lines(finding.detail))
+                print(f"\nIREE on {shown(finding.subject or finding.code)}:\n  {detail}", file=sys.stderr)
         steps = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in report.seconds.items())
         print(f"fissile: {steps}", file=sys.stderr)

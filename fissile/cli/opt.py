@@ -22,6 +22,7 @@ from fissile.cli.opt_flags import read_command_line
 from fissile.errors import ExitCode, FissileError, InternalError, UsageError
 from fissile.finding import Finding, Severity
 
+STDIN_NAME = "<stdin>"
 _SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
 
 
@@ -80,7 +81,7 @@ def _work(words: list[str]) -> ExitCode:
             printed.append(_transform(session, chunk, pipeline, flags, said.append))
         except _Stopped as stopped:
             said += stopped.findings
-        _print_findings(said)
+        _print_findings(said, "" if chunk.name == STDIN_NAME else chunk.name)
         if any(finding.severity is Severity.ERROR for finding in said):
             status = ExitCode.FINDINGS
     if printed or status is ExitCode.CLEAN:
@@ -104,14 +105,18 @@ def _transform(
     from fissile.dialect.verify import verify_dialect
     from fissile.passes.definition import PassFailed
     from fissile.pipelines.pass_runner import run_pipeline
-    from fissile.pipelines.session import PhaseFailed
+    from fissile.pipelines.session import PhaseFailed, refuse_pipelines
 
     register(session.context)
     try:
         if chunk.text is None:
-            module = session.parse(chunk.name)
+            module = session.parse_input(chunk.name, allow_pipelines=flags.allow_pipelines_in_input)
         else:
             module = session.parse_text(chunk.text, chunk.name)
+            if not flags.allow_pipelines_in_input:
+                refuse_pipelines(module.op, chunk.text.encode())
+    except PassFailed as refused:
+        raise _Stopped(refused.findings) from None
     except PhaseFailed as failed:
         raise _Stopped(
             [
@@ -148,7 +153,7 @@ def _chunks(source: str, split: bool) -> list[_Chunk]:
             f"{'standard input' if source == '-' else source} is not text",
             "bytecode is read from a named file, without --split-input-file",
         ) from None
-    name = "<stdin>" if source == "-" else source
+    name = STDIN_NAME if source == "-" else source
     if not split:
         return [_Chunk(name, text)]
     chunks, start = [], 0
@@ -197,18 +202,24 @@ def _print_passes() -> None:
         print(f"{name:<32} {' '.join(first.split())}")
 
 
-def _print_findings(findings: Sequence[Finding]) -> None:
+def _print_findings(findings: Sequence[Finding], source: str) -> None:
+    if not findings:
+        return
     from fissile.finding import ordered
     from fissile.pipelines.report.text import render_finding
+    from fissile.pipelines.report.untrusted_text import SourceLines
 
+    lines = SourceLines(source)
     for finding in ordered(findings):
-        sys.stderr.write(render_finding(finding) + "\n")
+        sys.stderr.write(render_finding(finding, lines) + "\n")
 
 
 def _tell(error: FissileError, words: Sequence[str] | None = None) -> int:
-    sys.stderr.write(f"fissile-opt: error: {error.message}\n")
+    from fissile.pipelines.report.untrusted_text import shown
+
+    sys.stderr.write(f"fissile-opt: error: {shown(error.message)}\n")
     if error.hint:
-        sys.stderr.write(f"fissile-opt: {error.hint}\n")
+        sys.stderr.write(f"fissile-opt: {shown(error.hint)}\n")
     if words is not None:
         sys.stderr.write(f"fissile-opt: shows it again: fissile-opt {shlex.join(words)}\n")
     return int(error.exit_code)

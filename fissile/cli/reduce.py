@@ -33,7 +33,7 @@ def run(argv: Sequence[str]) -> int:
     if request.stock:
         raise UsageError("fissile reduce takes a program and iree-compile's flags for one compile")
     report = run_compile(replace(request, task="reduce", dispatch=named[-1] if named else ""))
-    print_report(report)
+    print_report(report, request.input)
     if report.output:
         kept, of = report.facts["kept"], report.facts["of"]
         print(f"fissile: {kept} of {of} ops fail in the same way", file=sys.stderr)

@@ -20,10 +20,11 @@ _STYLES = (
 )
 
 
-def print_report(report: Report) -> None:
+def print_report(report: Report, source: str = "") -> None:
+    """``source`` is the input file, whose lines are quoted."""
     from fissile.pipelines.report.text import render
 
-    print_text(render(report))
+    print_text(render(report, source))
 
 
 def print_text(text: str) -> None:
@@ -48,10 +49,12 @@ def print_text(text: str) -> None:
 
 def print_error(error: FissileError, program: str = "fissile") -> int:
     """One line that says what is known, one that says what to do; returns the exit status."""
-    lines = [f"{program}: error: {error.message.strip()}"]
+    from fissile.pipelines.report.untrusted_text import shown
+
+    lines = [f"{program}: error: {shown(error.message.strip())}"]
     if error.hint:
-        lines.append(f"{program}: {error.hint}")
+        lines.append(f"{program}: {shown(error.hint)}")
     if getattr(error, "reproducer", ""):
-        lines.append(f"{program}: shows it again: {error.reproducer}")
+        lines.append(f"{program}: shows it again: {shown(error.reproducer)}")
     sys.stderr.write("\n".join(lines) + "\n")
     return int(error.exit_code)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ctypes
 import json
 import subprocess
-import sys
 from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_uint8, c_uint32, c_uint64, c_void_p
 from dataclasses import asdict, dataclass
 from functools import cache
 
 from fissile.errors import UsageError
+
+from ..isolated_python import module_command
 
 INSTALL = "install a Vulkan driver; on Debian `apt install mesa-vulkan-drivers libvulkan1` gives a software device"
 _QUERY_SECONDS = 60
@@ -78,7 +79,7 @@ def query_device(index: int | None = None) -> VulkanDevice:
 @cache
 def devices() -> tuple[VulkanDevice, ...]:
     """All devices in the loader's order, asked once per process. `UsageError` where there are none."""
-    command = [sys.executable, "-m", __name__]
+    command = module_command(__name__)
     try:
         child = subprocess.run(command, capture_output=True, text=True, timeout=_QUERY_SECONDS, start_new_session=True)
     except subprocess.TimeoutExpired:

@@ -6,12 +6,14 @@ from fissile.finding import Severity
 from fissile.report import Report
 
 from .text import render_finding
+from .untrusted_text import SourceLines, shown
 
 
-def render_check(report: Report, every_dispatch: bool = False) -> str:
+def render_check(report: Report, every_dispatch: bool = False, source: str = "") -> str:
     """Findings, then per target how many dispatches fit and which needs most; with ``every_dispatch`` all of
-    them."""
-    blocks = [render_finding(finding) for finding in report.findings]
+    them. Lines of the file ``source`` are quoted."""
+    known = SourceLines(source)
+    blocks = [render_finding(finding, known) for finding in report.findings]
     lines = []
     for target in report.facts.get("targets", []):
         lines += _target(target, every_dispatch)
@@ -19,7 +21,7 @@ def render_check(report: Report, every_dispatch: bool = False) -> str:
         blocks.append("\n".join(lines))
     for function, conditions in report.facts.get("contract", {}).items():
         if conditions:
-            blocks.append("\n".join([f"{function} asks of its callers:", *(f"  {c}" for c in conditions)]))
+            blocks.append("\n".join([f"{shown(function)} asks of its callers:", *(f"  {shown(c)}" for c in conditions)]))
     counts = []
     for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE):
         number = sum(f.severity is severity for f in report.findings)
@@ -52,13 +54,13 @@ def _target(target: dict, every_dispatch: bool) -> list[str]:
 
 def _dispatch(row: dict) -> list[str]:
     shown = row["formula"] or "unknown" if row["bytes"] is None else str(row["bytes"])
-    lines = [f"  {shown:>10} {row['certainty']:<10} {row['name']}  {row['codegen']}  {row['place']}".rstrip()]
+    lines = [f"  {shown:>10} {row['certainty']:<10} {row['name']}  {row['codegen']}  {shown(row['place'])}".rstrip()]
     for buffer in row["buffers"]:
         size = buffer["formula"] if buffer["bytes"] is None else buffer["bytes"]
         scales = "" if buffer["scales_with_tile"] is not False else "; no tile makes it smaller"
-        lines.append(f"  {size:>10}   {buffer['value']:<28} {buffer['reason']}{scales}".rstrip())
+        lines.append(f"  {size:>10}   {shown(buffer['value']):<28} {shown(buffer['reason'])}{scales}".rstrip())
     for doubt in row["doubts"]:
-        lines.append(f"             doubt: {doubt}")
+        lines.append(f"             doubt: {shown(doubt)}")
     return lines
 
 

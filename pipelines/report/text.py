@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Iterable
 
 from fissile.finding import Finding, Help, Ledger, Limit, Place, Severity
 from fissile.report import Report
 
+from .untrusted_text import SourceLines, shown, shown_lines
+
 WIDTH = 100
 _WORDS = {Severity.ERROR: "error", Severity.REPAIRED: "repaired", Severity.WARNING: "warning", Severity.NOTE: "note"}
 
 
-def render(report: Report) -> str:
-    """All findings, then one line that counts them; empty where there is nothing to say."""
-    blocks = [render_finding(finding) for finding in report.findings]
+def render(report: Report, source: str = "") -> str:
+    """All findings, then one line that counts them; empty where there are none. Lines of the file ``source`` are quoted, of no other."""
+    lines = SourceLines(source)
+    blocks = [render_finding(finding, lines) for finding in report.findings]
     if report.findings:
         blocks.append(summary(report))
     return "\n\n".join(blocks) + ("\n" if blocks else "")
@@ -28,44 +30,46 @@ def summary(report: Report) -> str:
         if number:
             word = _WORDS[severity]
             counts.append(f"{number} {word}" + ("s" if number > 1 and severity is not Severity.REPAIRED else ""))
-    end = f"wrote {report.output}" if report.output else "no output written"
+    end = f"wrote {shown(report.output)}" if report.output else "no output written"
     if report.output and any(f.severity is Severity.WARNING and f.effect.spoils_numbers for f in report.findings):
         end += ", WHOSE NUMBERS ARE WRONG OR DEPEND ON LUCK"
     return f"fissile: {', '.join(counts)}; {end}"
 
 
-def render_finding(finding: Finding) -> str:
-    """One finding: headline, places with their source lines, ledger, limit, helps, notes."""
-    lines = [f"{_WORDS[finding.severity]}[{finding.code}] {finding.message}"]
+def render_finding(finding: Finding, source: SourceLines | None = None) -> str:
+    """One finding: headline, places with their source lines, ledger, limit, helps, notes. All of it may quote the input."""
+    lines = [f"{_WORDS[finding.severity]}[{finding.code}] {shown(finding.message)}"]
     if finding.stock:
-        lines.append(f"     = stock    {finding.stock}")
-    lines += _places(finding.places)
+        lines.append(f"     = stock    {shown(finding.stock)}")
+    lines += _places(finding.places, source or SourceLines())
     lines += _ledger(finding.ledger, finding.limit)
     if finding.limit is not None:
-        lines.append(f"     = limit    {finding.limit.bytes}  per {finding.limit.per}: {finding.limit.source}")
+        lines.append(f"     = limit    {finding.limit.bytes}  per {finding.limit.per}: {shown(finding.limit.source)}")
     for help_ in finding.helps:
         lines += _help(help_)
-    lines += [f"note: {note}" for note in finding.notes]
+    for note in finding.notes:
+        first, *rest = shown_lines(note)
+        lines += [f"note: {first}", *(f"      {line}" for line in rest)]
     return "\n".join(lines)
 
 
-def _places(places: Iterable[Place]) -> list[str]:
-    """Places by file, the first with an arrow, each with its source line where the file can be read."""
+def _places(places: Iterable[Place], known: SourceLines) -> list[str]:
+    """Places by file, the first with an arrow, each with its source line where the file is the input."""
     lines: list[str] = []
     file = ""
     for number, place in enumerate(places):
         if place.file != file:
-            lines.append(f"  {'-->' if number == 0 else ':::'} {place}")
+            lines.append(f"  {'-->' if number == 0 else ':::'} {shown(str(place))}")
             file = place.file
-        source = linecache.getline(place.file, place.line).rstrip("\n") if place.line else ""
+        source = shown(known.line(place.file, place.line).rstrip().expandtabs(1))
         if not source.strip():
             if number or place.label:
-                lines.append(f"     | {place.line}:{place.column} {place.label}".rstrip())
+                lines.append(f"     | {place.line}:{place.column} {shown(place.label)}".rstrip())
             continue
         head, column = _excerpt(source, place.column)
         mark = ("^" if number == 0 else "-") * _span(source, place.column)
         lines.append(f"{place.line:4d} | {head}")
-        lines.append(f"     | {' ' * column}{mark} {place.label}".rstrip())
+        lines.append(f"     | {' ' * column}{mark} {shown(place.label)}".rstrip())
     return lines
 
 
@@ -97,7 +101,7 @@ def _ledger(ledger: Ledger | None, limit: Limit | None) -> list[str]:
         share = f"{100 * value / whole:5.1f}%" if whole and value is not None else "      "
         shown = "unknown" if value is None else str(value)
         head = "     = bytes" if number == 0 else "            "
-        rows.append(f"{head} {shown:>8} {share}  {line.value:<28} {line.reason}".rstrip())
+        rows.append(f"{head} {shown:>8} {share}  {shown(line.value):<28} {shown(line.reason)}".rstrip())
     if whole is not None:
         times = f"{whole / limit.bytes:.1f} times the limit" if limit and limit.bytes else ""
         basis = ledger.total.how_known
@@ -106,6 +110,6 @@ def _ledger(ledger: Ledger | None, limit: Limit | None) -> list[str]:
 
 
 def _help(help_: Help) -> list[str]:
-    lines = [f"{'done' if help_.applied else 'help'}: {help_.title}"]
-    lines += [f"     = {name:<8} {sentence}" for name, sentence in help_.facts]
+    lines = [f"{'done' if help_.applied else 'help'}: {shown(help_.title)}"]
+    lines += [f"     = {name:<8} {shown(sentence)}" for name, sentence in help_.facts]
     return lines

@@ -1,0 +1,50 @@
+"""Text and files that an input names, made safe to show: a program says where its ops come from, and may say anything."""
+
+from __future__ import annotations
+
+import os
+import stat
+from functools import cached_property
+
+MOST_BYTES = 64 << 20
+"""Of an input whose source lines are quoted; a larger one is reported without them."""
+
+
+def shown(text: str) -> str:
+    """``text`` on one line: what is not printable (control and escape codes, newlines, text direction marks) is spelled out."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else _spelled(c) for c in text)
+
+
+def shown_lines(text: str) -> list[str]:
+    """The lines of ``text``, each as `shown`: the caller indents them, so that none reads as a finding of its own."""
+    return [shown(line) for line in text.split("\n")]
+
+
+def _spelled(character: str) -> str:
+    return character.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+class SourceLines:
+    """The lines of one input file, and of no other: a location may name a private file, a pipe or a device."""
+
+    def __init__(self, file: str = "") -> None:
+        self._file = file
+
+    def line(self, file: str, number: int) -> str:
+        """Line ``number`` (1-based) of ``file``; empty where that is not the input, or has no such line."""
+        if not self._file or file != self._file or not 1 <= number <= len(self._lines):
+            return ""
+        return self._lines[number - 1].decode(errors="replace")
+
+    @cached_property
+    def _lines(self) -> list[bytes]:
+        try:
+            found = os.stat(self._file)
+            if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
+                return []
+            with open(self._file, "rb") as opened:
+                return opened.read(MOST_BYTES).split(b"\n")
+        except OSError:
+            return []

@@ -1,0 +1,128 @@
+"""What a hostile program, or a hostile folder, can make fissile do: run nothing, read nothing else, forge no line."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fissile.finding import Finding, Place
+from fissile.pipelines.report.text import render
+from fissile.pipelines.report.untrusted_text import SourceLines, shown
+from fissile.report import Report
+
+BIN = Path(sys.executable).parent
+ADD = """func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+LLVM_CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu")
+DUMP = "builtin.module(iree-util-dump-module{path=DUMPED})"
+ATTRIBUTE = f'#util.preprocessing_pipeline<"{DUMP}">'
+BRINGS_PIPELINE = """util.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> attributes {ATTRIBUTE} {
+  builtin.module { util.func private @x() }
+  %0 = arith.addf %a, %a : tensor<4xf32>
+  util.return %0 : tensor<4xf32>
+}
+"""
+
+COMMANDS = {
+    "compile": ("fissile", "compile", *LLVM_CPU, "in.mlir", "-o", "out.vmfb"),
+    "check": ("fissile", "check", "in.mlir", "--target", "llvm-cpu"),
+    "check-probes": ("fissile", "check", "in.mlir", "--target", "gfx942", "--probe=all"),
+    "reduce": ("fissile", "reduce", *LLVM_CPU, "in.mlir", "-o", "out.mlir"),
+    "verify": ("fissile", "verify", "in.mlir", "in.mlir", "--on", "local-task"),
+    "match-device": ("fissile", "compile", "--iree-hal-target-device=vulkan", "--fissile-match-device=vulkan", "in.mlir", "-o", "out.vmfb"),
+    "opt": ("fissile-opt", "in.mlir", "--pass-pipeline=builtin.module(canonicalize)"),
+    "passes": ("fissile", "passes"),
+}
+
+
+def run(command, folder: Path) -> subprocess.CompletedProcess:
+    return subprocess.run([str(BIN / command[0]), *command[1:]], cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_module_of_the_working_directory_is_imported(name, tmp_path):
+    (tmp_path / "in.mlir").write_text(ADD)
+    for module in ("random", "iree", "numpy", "json", "fissile", "tempfile", "ctypes", "sitecustomize"):
+        (tmp_path / f"{module}.py").write_text(f"open({str(tmp_path / 'RAN')!r}, 'a').write('{module} ')\nraise SystemExit(7)\n")
+    ended = run(COMMANDS[name], tmp_path)
+    assert not (tmp_path / "RAN").exists(), (tmp_path / "RAN").read_text()
+    # What the command itself says of this program is its own: reduce finds nothing that fails, a machine may have no Vulkan device.
+    assert ended.returncode in (0, 2) and "Traceback" not in ended.stderr, ended.stderr
+
+
+@pytest.mark.parametrize("name", ["compile", "check", "reduce", "opt"])
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        f"preprocessing_pipeline = {ATTRIBUTE}",
+        f'"preprocessing\\5Fpipeline" = {ATTRIBUTE}',
+        f"anything = [{{deep = {ATTRIBUTE}}}]",
+        'anything = #iree_codegen.pass_pipeline<"canonicalize">',
+    ],
+    ids=["plain", "escaped", "nested", "codegen"],
+)
+def test_a_pipeline_in_the_input_is_refused_and_not_run(name, spelling, tmp_path):
+    (tmp_path / "in.mlir").write_text(BRINGS_PIPELINE.replace("ATTRIBUTE", spelling))
+    ended = run(COMMANDS[name], tmp_path)
+    assert ended.returncode == 1, ended.stderr
+    assert "FIS005" in ended.stderr + ended.stdout
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.mlir"]
+
+
+def test_a_pipeline_in_the_input_runs_where_that_is_allowed(tmp_path):
+    (tmp_path / "in.mlir").write_text(BRINGS_PIPELINE.replace("ATTRIBUTE", f"preprocessing_pipeline = {ATTRIBUTE}"))
+    ended = run((*COMMANDS["compile"], "--allow-pipelines-in-input"), tmp_path)
+    assert "FIS005" not in ended.stderr
+
+
+def test_a_registered_pass_of_a_transform_script_is_a_pipeline(tmp_path):
+    (tmp_path / "in.mlir").write_text(
+        ADD + 'module attributes {transform.with_named_sequence} {\n  transform.named_sequence @x(%m: !transform.any_op) {\n'
+        '    %1 = transform.apply_registered_pass "canonicalize" to %m : (!transform.any_op) -> !transform.any_op\n    transform.yield\n  }\n}\n'
+    )
+    ended = run(COMMANDS["opt"], tmp_path)
+    assert ended.returncode == 1 and "transform.apply_registered_pass" in ended.stderr
+
+
+def test_text_of_the_input_is_spelled_out():
+    assert shown("%xd 64x58 …") == "%xd 64x58 …"
+    assert shown("a\x1b[31m\nerror[FIS101]\u202e\udc80") == "a\\x1b[31m\\nerror[FIS101]\\u202e\\udc80"
+
+
+def test_a_location_forges_no_finding():
+    forged = Place("x.mlir\nerror[FIS101] forged\x1b[2J", 1, 1, "label\nwarning[FIS110] forged")
+    finding = Finding("FIS108", "m\nerror[FIS101] forged", places=(forged,), notes=("n\nerror[FIS101] forged",))
+    text = render(Report("compile", (finding,)), "x.mlir")
+    assert "\x1b" not in text
+    assert [line for line in text.splitlines() if line.startswith(("error", "warning"))] == ["error[FIS108] m\\nerror[FIS101] forged"]
+
+
+def test_lines_are_quoted_from_the_input_alone(tmp_path):
+    own, other = tmp_path / "in.mlir", tmp_path / "private"
+    own.write_text("first\nsecond\n")
+    other.write_text("secret\n")
+    lines = SourceLines(str(own))
+    assert (lines.line(str(own), 2), lines.line(str(own), 9), lines.line(str(other), 1)) == ("second", "", "")
+    assert SourceLines().line(str(own), 1) == ""
+
+
+def test_an_input_that_is_no_regular_file_is_not_read(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    for device in (str(tmp_path / "fifo"), "/dev/zero"):
+        assert SourceLines(device).line(device, 1) == ""
+
+
+def test_a_location_that_names_a_device_or_a_pipe_is_not_opened(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    for name in ("fifo", "/dev/zero", "/etc/passwd"):
+        (tmp_path / "in.mlir").write_text(
+            f'func.func @main(%a: tensor<4xf32>) -> tensor<5xf32> {{\n  %0 = "fissile.boundary"(%a) : (tensor<4xf32>) -> tensor<5xf32> loc("{name}":1:1)\n'
+            "  return %0 : tensor<5xf32>\n}\n"
+        )
+        ended = run(COMMANDS["opt"], tmp_path)
+        assert ended.returncode == 1 and f"{name}:1:1" in ended.stderr and "root:" not in ended.stderr
