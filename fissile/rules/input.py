@@ -38,11 +38,10 @@ define(
     "FIS005", "pipeline-in-input", "the input brings its own pass pipeline",
     "An attribute of the program (`#util.preprocessing_pipeline`, `#iree_codegen.pass_pipeline`) or a transform op "
     "(`transform.apply_registered_pass`) holds a pass pipeline that IREE runs while it compiles the program.",
-    "Some passes start a command (`iree-hal-preprocess-executables-with-tool`) or write a file (`iree-util-dump-module`): compiling "
-    "such a program runs what its author wants on this machine.",
+    "Some of IREE's passes start a command or write a file: compiling such a program runs what its author wants on this machine.",
     "Remove the attribute, or compile with `--allow-pipelines-in-input` if you trust the file.",
     example="util.func public @main(%a: tensor<4xf32>) -> tensor<4xf32>\n"
-            "    attributes {preprocessing_pipeline = #util.preprocessing_pipeline<\"builtin.module(iree-util-dump-module{path=x})\">} {\n"
+            "    attributes {preprocessing_pipeline = #util.preprocessing_pipeline<\"builtin.module(canonicalize)\">} {\n"
             "  util.return %a : tensor<4xf32>\n}",
 )
 define(
