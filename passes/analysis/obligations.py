@@ -14,6 +14,7 @@ from iree.compiler import ir
 
 from fissile.dialect import place_of
 from fissile.finding import Place
+from fissile.passes.net import ask
 
 from .conditions import Condition, all_of, any_of, at_most, equal, less, negation, symbols
 from .extents import Extents, is_argument, is_shaped, rank_of, static_dimension
@@ -238,7 +239,7 @@ class _Walk:
             return
         rule, before = self._rule_for(op.name), len(self.obligations)
         if rule is not None:
-            for requirement in rule(self.extents, op):
+            for requirement in ask("sizes", lambda: list(rule(self.extents, op)), [], about=op):
                 self._add(op, requirement)
         # A structured op without indexing maps says nothing of its sizes.
         silent = op.name.startswith(STRUCTURED) and len(self.obligations) == before

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from iree.compiler import ir
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.dialect.operands import operand
+from fissile.dialect.operands import operand as named
 
 from .conditions import Condition, all_of, any_of, at_most, equal, less, symbols
 from .extents import Extents, is_argument, is_shaped, name_of, rank_of
@@ -180,22 +180,22 @@ def elementwise(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
 
 def element_gather(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     """Every index of a gather lies inside its source, and so does what it reads from there on."""
-    source, indices = operand(op, "source"), operand(op, "indices")
+    source, indices = named(op, "source"), named(op, "indices")
     if op.name == "tensor.gather":
         yield from _elements(extents, op, source, indices, "gather_dims", "reads")
         return
-    yield from _slices(extents, op, operand(op, "output"), indices, source)
+    yield from _slices(extents, op, named(op, "output"), indices, source)
     yield from _elements(extents, op, source, indices, "dimension_map", "reads")
 
 
 def element_scatter(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     """Every index of a scatter lies inside its destination, and so does what it writes from there on."""
-    indices = operand(op, "indices")
+    indices = named(op, "indices")
     if op.name == "tensor.scatter":
-        yield from _elements(extents, op, operand(op, "dest"), indices, "scatter_dims", "writes")
+        yield from _elements(extents, op, named(op, "dest"), indices, "scatter_dims", "writes")
         return
-    original = operand(op, "original")
-    yield from _slices(extents, op, operand(op, "updates"), indices, original)
+    original = named(op, "original")
+    yield from _slices(extents, op, named(op, "updates"), indices, original)
     yield from _elements(extents, op, original, indices, "dimension_map", "writes")
 
 
