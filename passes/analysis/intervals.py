@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from .conditions import All, Compare, Condition
+from .conditions import All, Any, Compare, Condition
 from .size_terms import DIMENSION_LIMIT, INDEX_BITS, Apply, Atom, Symbol, Term, apply, term
 
 Interval = tuple[int, int]
@@ -13,6 +13,9 @@ Interval = tuple[int, int]
 
 ROUNDS = 6
 """How often facts are used to narrow bounds; enough for chains of arguments, and a fixed price."""
+
+MAX_CHOICES = 24
+"""Facts of the form *this or that* that narrow bounds."""
 
 
 class Bounds:
@@ -24,11 +27,14 @@ class Bounds:
         self._cache: dict[Atom, Interval] = {}
         self.contradictory = False
         """True where the facts exclude each other: what they guard is never reached."""
-        pending = _conjuncts(facts)
+        pending, choices = _conjuncts(facts)
         for _ in range(ROUNDS):
             changed = False
             for compare in pending:
                 changed |= self._narrow(compare)
+            if not self.contradictory:
+                for choice in choices[:MAX_CHOICES]:
+                    changed |= self._narrow_choice(choice)
             if not changed or self.contradictory:
                 break
 
@@ -70,6 +76,8 @@ class Bounds:
         if atom.function == "max":
             return max(r[0] for r in ranges), max(r[1] for r in ranges)
         (low, high), (first, last) = ranges
+        if atom.function in ("udiv", "urem"):
+            return _unsigned_quotient(atom.function, low, high, first, last)
         if first <= 0 <= last:  # the divisor may be 0: then nothing runs that is defined
             first, last = (1, last) if first == 0 and last else (first, last)
         if first <= 0:
@@ -104,6 +112,29 @@ class Bounds:
             # -rest[1].
             bounds = _solve(factor, None if compare.relation == "<=" else -rest[1], -rest[0])
             changed |= self._set(atom, bounds, now)
+        return changed
+
+    def _narrow_choice(self, choice: Any) -> bool:
+        """Uses a fact of which one part holds: an atom lies between the ends that the parts that can hold give it."""
+        found: list[Bounds] = []
+        for part in choice.parts:
+            case = Bounds()
+            case._known = dict(self._known)
+            compares, _ = _conjuncts([part])
+            for _ in range(2):
+                if not case.contradictory and not any([case._narrow(c) for c in compares]):
+                    break
+            if not case.contradictory:
+                found.append(case)
+        if not found:
+            self.contradictory = True
+            return False
+        changed = False
+        for atom in found[0]._known:
+            if all(atom in case._known for case in found[1:]):
+                ends = [case._of_atom(atom) for case in found]
+                now = self._of_atom(atom)
+                changed |= self._set(atom, (min(e[0] for e in ends), max(e[1] for e in ends)), now)
         return changed
 
     def _exclude(self, atom: Atom, factor: int, rest: Interval, now: Interval) -> bool:
@@ -145,14 +176,34 @@ def wrapped(t: Term, bits: int = INDEX_BITS, bounds: Bounds | None = None) -> Te
     return apply("wrap", t, parameter=bits)
 
 
-def _conjuncts(facts: Iterable[Condition]) -> list[Compare]:
+def _conjuncts(facts: Iterable[Condition]) -> tuple[list[Compare], list[Any]]:
+    """The comparisons that hold all together, and the choices of which one part holds."""
     found: list[Compare] = []
-    for fact in facts:
+    choices: list[Any] = []
+    pending = list(facts)[::-1]
+    while pending:
+        fact = pending.pop()
         if isinstance(fact, Compare):
             found.append(fact)
         elif isinstance(fact, All):
-            found.extend(_conjuncts(fact.parts))
-    return found
+            pending.extend(fact.parts[::-1])
+        else:
+            choices.append(fact)
+    return found, choices
+
+
+def choices_of(facts: Iterable[Condition]) -> list[Any]:
+    """The facts, and parts of facts, of which one part holds."""
+    return _conjuncts(facts)[1]
+
+
+def _unsigned_quotient(function: str, low: int, high: int, first: int, last: int) -> Interval:
+    """A quotient or rest of 64-bit numbers, a negative one of which counts as a huge one."""
+    if low < 0:
+        low, high = 0, 2**INDEX_BITS - 1
+    if first <= 0:
+        first, last = 1, 2**INDEX_BITS - 1
+    return (low // last, high // first) if function == "udiv" else (0, min(high, last - 1))
 
 
 def _corners(a: Interval, b: Interval) -> Interval:

@@ -10,7 +10,8 @@ from iree.compiler import ir
 from fissile.dialect import ops as dialect_ops
 
 from .conditions import all_of, any_of, at_most, equal, less
-from .extents import Extents, i64s
+from .extents import Extents
+from .shaped_values import i64s
 from .obligations import Requirement
 from .size_terms import Term, product, term
 

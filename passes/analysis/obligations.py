@@ -14,14 +14,15 @@ from iree.compiler import ir
 
 from fissile.dialect import place_of
 from fissile.finding import Place
-from fissile.passes.net import ask
 
-from .conditions import Condition, all_of, any_of, at_most, equal, less, negation, symbols
-from .extents import Extents, is_argument, is_shaped, rank_of, static_dimension
+from .conditions import TRUE, Condition, all_of, any_of, at_most, equal, less, negation, symbols
+from .extents import Extents
+from .shaped_values import is_argument, is_shaped, last_of, rank_of, static_dimension
 from .intervals import always_holds
+from .loop_facts import equal_integers, invariants, of_results
+from .private_calls import FUNCTIONS, calls_of_private_functions
 from .size_terms import Symbol, Term, apply, term
 
-FUNCTIONS = ("func.func", "util.func")
 ASSERTS = ("cf.assert",)
 TRANSPARENT = ("flow.dispatch.region", "fissile.group", "scf.forall.in_parallel")
 """Ops whose regions run exactly where the op stands."""
@@ -98,8 +99,9 @@ class ElementBound:
     """A bound on values that only a dispatch sees; how a check of it can be built.
 
     In the body of a structured op, ``index`` must be in 0 … size - 1, or the i1 ``condition`` must be
-    true. For an op without a body (gather, scatter), the elements of ``indices`` at ``position`` of
-    its last dimension must be in 0 … size - 1; ``depth`` is how many indices one place takes.
+    true, wherever the i1 values of ``when`` are what they say. For an op without a body (gather,
+    scatter), the elements of ``indices`` at ``position`` of its last dimension must be in 0 … size - 1,
+    where ``mask`` is set if there is one; ``depth`` is how many indices one place takes.
     """
 
     size: Term | None = None
@@ -108,17 +110,25 @@ class ElementBound:
     indices: ir.Value | None = field(default=None, compare=False)
     position: int = 0
     depth: int = 1
+    mask: ir.Value | None = field(default=None, compare=False)
+    when: tuple[tuple[ir.Value, bool], ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """What a rule says of one op: a condition and its sentence. ``guards`` are loops of the op
-    itself; ``elements`` says how to check a condition on values that exist only inside it."""
+    """What a rule says of one op: a condition and its sentence. ``guards`` are loops and branches of
+    the op itself; ``elements`` says how to check a condition on values that exist only inside it.
+
+    Once it is checked, ``here`` is known to the op's later requirements, and ``afterwards`` to later
+    ops; None: the condition, if the op has no guards of its own.
+    """
 
     condition: Condition
     sentence: str
     guards: tuple[Guard, ...] = ()
     elements: ElementBound | None = None
+    here: Condition = TRUE
+    afterwards: Condition | None = None
 
 
 Rule = Callable[[Extents, ir.Operation], Iterator[Requirement]]
@@ -239,8 +249,10 @@ class _Walk:
             return
         rule, before = self._rule_for(op.name), len(self.obligations)
         if rule is not None:
-            for requirement in ask("sizes", lambda: list(rule(self.extents, op)), [], about=op):
-                self._add(op, requirement)
+            here: list[Condition] = []
+            for requirement in rule(self.extents, op):
+                self._add(op, requirement, here)
+                here.append(requirement.here)
         # A structured op without indexing maps says nothing of its sizes.
         silent = op.name.startswith(STRUCTURED) and len(self.obligations) == before
         if (rule is None or silent) and not self._covers(op):
@@ -258,6 +270,8 @@ class _Walk:
             condition = self.extents.condition(op.operands[0])
             for region, taken in zip(op.regions, (condition, negation(condition))):
                 self._scoped(region, [Branch(op, taken)], [taken])
+        elif op.name == "scf.while":
+            self._while(op)
         elif op.name == "scf.forall":
             self._forall(op)
         elif op.name in TRANSPARENT:
@@ -272,7 +286,27 @@ class _Walk:
                 self._scoped(region, [opaque], [])
 
     def _loop(self, op: ir.Operation, loop: Loop) -> None:
-        self._scoped(op.regions[0], [loop], loop.facts)
+        carried = list(op.regions[0].blocks[0].arguments)[1:]
+        rows = list(zip(carried, list(op.operands)[3:], last_of(op.regions[0]).operands))
+        kept = invariants(self.extents, rows, [*self._facts, *loop.facts])
+        self._scoped(op.regions[0], [loop], [*loop.facts, *(f for facts in kept.values() for f in facts)])
+        for fact in of_results(self.extents, kept, dict(zip(carried, op.results))):
+            self._learn(fact)
+
+    def _while(self, op: ir.Operation) -> None:
+        """Before its body runs a `scf.while` has tested its condition; behind it the condition is false."""
+        before, after = (region.blocks[0] for region in op.regions)
+        test = last_of(op.regions[0])
+        goes_on, passed = self.extents.condition(test.operands[0]), list(test.operands)[1:]
+        same = equal_integers(self.extents, after.arguments, passed)
+        rows = list(zip(before.arguments, op.operands, last_of(op.regions[1]).operands))
+        found = invariants(self.extents, rows, [*self._facts, goes_on, *same])
+        kept = [fact for facts in found.values() for fact in facts]
+        opaque = Branch(op, UNKNOWN_BRANCH)
+        self._scoped(op.regions[0], [opaque], kept)
+        self._scoped(op.regions[1], [opaque], [*kept, goes_on, *same])
+        for fact in (*kept, negation(goes_on), *equal_integers(self.extents, op.results, passed)):
+            self._learn(fact)
 
     def _forall(self, op: ir.Operation) -> None:
         view = op.opview
@@ -306,13 +340,9 @@ class _Walk:
             known = self.extents.value(operand)
             self._learn(any_of(_assumption(known, str(a)) for a in alternatives))
 
-    def _add(self, op: ir.Operation, requirement: Requirement) -> None:
+    def _add(self, op: ir.Operation, requirement: Requirement, here: list[Condition]) -> None:
         facts = list(self._facts)
-        defined = [
-            self.extents.definitions[i]
-            for i in symbols(requirement.condition)
-            if i in self.extents.definitions
-        ]
+        defined = self.extents.facts_about(symbols(requirement.condition))
         inner = [fact for guard in requirement.guards if isinstance(guard, Loop) for fact in guard.facts]
         guards = (*self._guards, *requirement.guards)
         self.obligations.append(
@@ -322,44 +352,16 @@ class _Walk:
                 op.name,
                 requirement.sentence,
                 requirement.condition,
-                (*defined, *facts, *inner),
+                (*defined, *facts, *inner, *here),
                 len(defined) + (self._certain if self._guards else len(facts)),
                 guards,
                 requirement.elements,
             )
         )
-        if not requirement.guards:
+        if requirement.afterwards is not None:
+            self._learn(requirement.afterwards)
+        elif not requirement.guards:
             self._learn(requirement.condition)
-
-
-def calls_of_private_functions(module: ir.Operation) -> dict[str, list[ir.Operation]]:
-    """Private function -> its calls; only functions of which every use is a call."""
-    private: dict[str, list[ir.Operation]] = {}
-    calls: list[ir.Operation] = []
-    other: set[str] = set()
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if (
-            op.name in FUNCTIONS
-            and "sym_visibility" in op.attributes
-            and str(op.attributes["sym_visibility"]) == '"private"'
-        ):
-            private[ir.StringAttr(op.attributes["sym_name"]).value] = []
-        if op.name in ("func.call", "util.call"):
-            calls.append(op)
-        elif op.name not in FUNCTIONS:
-            for named in op.attributes:
-                attribute = op.attributes[named] if isinstance(named, str) else named.attr
-                if isinstance(attribute, ir.FlatSymbolRefAttr):
-                    other.add(attribute.value)
-        return ir.WalkResult.ADVANCE
-
-    module.walk(visit, ir.WalkOrder.PRE_ORDER)
-    for call in calls:
-        name = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
-        if name in private:
-            private[name].append(call)
-    return {name: found for name, found in private.items() if name not in other}
 
 
 UNKNOWN_BRANCH: Condition = any_of(())
@@ -385,7 +387,8 @@ def _assumption(known: Term, text: str) -> Condition:
 def argument_symbols(extents: Extents, condition: Condition) -> bool:
     """Whether every symbol of ``condition`` is an argument of a function, or a dimension of one."""
     return all(
-        is_argument(extents.handle(s).value)
+        s.ident >= 0
+        and is_argument(extents.handle(s).value)
         and extents.handle(s).value.owner.owner.operation.name in FUNCTIONS
         for s in symbols(condition).values()
     )

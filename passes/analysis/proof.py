@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fissile.verdict import Answer, Verdict
 
 from . import smt
-from .conditions import FALSE, TRUE, All, Compare, Condition, all_of, compares, holds, negation, symbols
-from .intervals import Bounds, always_holds, bounds_as_text, unwrapped
+from .conditions import FALSE, TRUE, All, Any, Compare, Condition, all_of, compares, holds, negation, symbols
+from .intervals import Bounds, always_holds, bounds_as_text, choices_of, unwrapped
 from .size_terms import Symbol, Term, Undefined, term
 
 SMT_TIMEOUT_MS = 500
@@ -52,7 +52,7 @@ def decide(
     if condition == FALSE:
         return _refuted(CONSTANTS, "the sizes are constants and do not fit", condition, near, timeout_ms)
     known = bounds_as_text(bounds, symbols(condition))
-    answer = _by_intervals(condition, bounds, near)
+    answer = _by_cases(condition, bounds, near)
     if answer is Answer.PROVED:
         return _decision(answer, INTERVALS, f"holds for {known}" if known else "the two sides are equal")
     if answer is Answer.REFUTED:
@@ -76,6 +76,55 @@ def _by_intervals(condition: Condition, bounds: Bounds, facts: Iterable[Conditio
     if decides in answers:
         return decides
     return otherwise if all(a is otherwise for a in answers) else Answer.UNKNOWN
+
+
+CASE_DEPTH, MAX_CASES = 3, 48
+"""How many facts of the form *this or that* are split one inside another, and how many cases one question may take."""
+
+
+def _by_cases(condition: Condition, bounds: Bounds, facts: Sequence[Condition]) -> Answer:
+    """Intervals, then intervals for each case of a select, a branch or a size that may be 0."""
+    answer = _by_intervals(condition, bounds, facts)
+    if answer is not Answer.UNKNOWN:
+        return answer
+    return _Cases().answer(condition, list(facts), CASE_DEPTH)
+
+
+class _Cases:
+    """Splits facts and conditions into cases, up to MAX_CASES in all."""
+
+    def __init__(self) -> None:
+        self._left = MAX_CASES
+
+    def answer(self, condition: Condition, facts: list[Condition], depth: int) -> Answer:
+        self._left -= 1
+        bounds = Bounds(facts)
+        if bounds.contradictory:
+            return Answer.PROVED
+        found = _by_intervals(condition, bounds, facts)
+        if found is not Answer.UNKNOWN or not depth:
+            return found
+        if isinstance(condition, All):
+            answers = [self.answer(part, facts, depth) for part in condition.parts]
+            if all(a is Answer.PROVED for a in answers):
+                return Answer.PROVED
+            return Answer.UNKNOWN
+        if isinstance(condition, Any):  # one part holds where the others do not
+            for part in condition.parts[::-1]:
+                others = [negation(p) for p in condition.parts if p is not part]
+                if self._left > 0 and self.answer(part, [*facts, *others], depth - 1) is Answer.PROVED:
+                    return Answer.PROVED
+        about = set(symbols(condition))
+        for choice in choices_of(facts):
+            if self._left <= 0:
+                return Answer.UNKNOWN
+            if not about & set(symbols(choice)) or len(choice.parts) > MAX_CASES // 4:
+                continue
+            rest = [fact for fact in facts if fact is not choice]
+            answers = [self.answer(condition, [part, *rest], depth - 1) for part in choice.parts]
+            if all(a is Answer.PROVED for a in answers):
+                return Answer.PROVED
+        return Answer.UNKNOWN
 
 
 def _compare_by_intervals(compare: Compare, bounds: Bounds, facts: Iterable[Condition]) -> Answer:

@@ -100,7 +100,7 @@ class Apply:
         return f"{self.function}({', '.join(shown)})"
 
 
-_INFIX = {"floordiv": "/", "tdiv": "/", "mod": "mod", "trem": "mod", "ceildiv": "ceildiv"}
+_INFIX = {"floordiv": "/", "tdiv": "/", "mod": "mod", "trem": "mod", "ceildiv": "ceildiv", "udiv": "/", "urem": "mod"}
 
 Atom = Symbol | Apply
 Monomial = tuple[Atom, ...]
@@ -235,6 +235,8 @@ FUNCTIONS: dict[str, Callable[..., int]] = {
     "mod": lambda a, b: a % _nonzero(b),  # affine mod: the divisor is positive
     "tdiv": _truncated,  # arith.divsi rounds to zero
     "trem": lambda a, b: a - b * _truncated(a, b),  # arith.remsi
+    "udiv": lambda a, b: a % 2**INDEX_BITS // _nonzero(b % 2**INDEX_BITS),  # arith.divui of an index
+    "urem": lambda a, b: a % 2**INDEX_BITS % _nonzero(b % 2**INDEX_BITS),  # arith.remui of an index
     "min": min,
     "max": max,
 }

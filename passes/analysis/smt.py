@@ -125,16 +125,20 @@ class Solver:
             add(z3.Or([result == argument for argument in arguments]))
         else:
             a, b = arguments
+            if atom.function in ("udiv", "urem"):
+                a, b = (z3.If(v >= 0, v, v + 2**64) for v in arguments)
             # z3's division is Euclidean: the remainder is never negative. It is floor division for b > 0.
             floor = z3.If(b > 0, a / b, (-a) / (-b))
             quotient = {
                 "floordiv": floor,
                 "mod": floor,
+                "udiv": floor,
+                "urem": floor,
                 "ceildiv": z3.If(b > 0, -((-a) / b), -(a / (-b))),
                 "tdiv": z3.If((a >= 0) == (b >= 0), _abs(z3, a) / _abs(z3, b), -(_abs(z3, a) / _abs(z3, b))),
             }
-            if atom.function in ("mod", "trem"):
-                by = quotient["mod" if atom.function == "mod" else "tdiv"]
+            if atom.function in ("mod", "trem", "urem"):
+                by = quotient["tdiv" if atom.function == "trem" else "mod"]
                 add(z3.Implies(b != 0, result == a - b * by))
             else:
                 add(z3.Implies(b != 0, result == quotient[atom.function]))

@@ -6,16 +6,18 @@ storage in bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from iree.compiler import ir
 
-from . import memory_rules
+from . import flow_rules, memory_rules
 from .conditions import Condition, all_of, any_of, at_most, equal, less
-from .extents import ELEMENTWISE, Extents, i64s, is_shaped, kept_dimensions, rank_of, static_dimension
+from .extents import Extents
+from .shaped_values import ELEMENTWISE, i64s, is_shaped, kept_dimensions, rank_of, static_dimension
 from .obligations import STRUCTURED, Requirement, Rule
 from .size_terms import INDEX_MAX, Term, product, symbols_of, term
-from .structured_rules import element_gather, element_scatter, elementwise, same_shape, structured
+from .gather_rules import element_gather, element_scatter
+from .structured_rules import elementwise, same_shape, select, structured
 
 WITHOUT_OBLIGATIONS = (
     # Ops that take shapes as they are: their operands' obligations are the makers' own, or MLIR's verifier
@@ -56,6 +58,8 @@ WITHOUT_OBLIGATIONS = (
 
 
 def rule_for(name: str) -> Rule | None:
+    if name == "arith.select":
+        return select
     if name.startswith(ELEMENTWISE):
         return elementwise
     return _RULES.get(name) or (
@@ -71,9 +75,9 @@ def covers(op: ir.Operation) -> bool:
     return all(ir.ShapedType(v.type).has_static_shape for v in shaped)
 
 
-def fits(offset: Term, size: Term, stride: Term, capacity: Term) -> Condition:
+def fits(offset: Term, size: Term, stride: Term, capacity: Term, others: Sequence[Term] = ()) -> Condition:
     """``size`` elements from ``offset`` on, each ``stride`` further, lie in 0 … capacity - 1. No
-    element, no harm."""
+    element, no harm: also where one of ``others``, the sizes in other dimensions, is 0."""
     if stride.constant == 1:
         last = at_most(offset + size, capacity)
     else:
@@ -85,9 +89,10 @@ def fits(offset: Term, size: Term, stride: Term, capacity: Term) -> Condition:
             )
         )
     inside = all_of((at_most(0, offset), last))
-    return all_of(
-        (at_most(0, size), inside if (size.constant or 0) > 0 else any_of((equal(size, 0), inside)))
-    )
+    if size.constant == 0 or 0 in [other.constant for other in others]:
+        return at_most(0, size)
+    empty = [equal(s, 0) for s in dict.fromkeys((size, *others)) if s.constant is None]
+    return all_of((at_most(0, size), any_of((*empty, inside))))
 
 
 def _slices(
@@ -101,7 +106,7 @@ def _slices(
         offset, size, stride = row
         every = "" if stride.constant == 1 else f", every {stride},"
         yield Requirement(
-            fits(offset, size, stride, capacity),
+            fits(offset, size, stride, capacity, [s for j, s in enumerate(sizes) if j != i]),
             f"{verb} {size} elements from {offset} on{every} in dimension {i}; {what} has {capacity}",
         )
 
@@ -154,7 +159,7 @@ def _addressable(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     if any(symbol.tensor is None for symbol in symbols_of(need).values()):
         yield Requirement(
             any_of((*(equal(s, 0) for s in shape if s.constant is None), at_most(need, INDEX_MAX))),
-            f"makes {_shape_text(shape)} elements of {width or 1} bytes; an index holds their bytes",
+            f"makes {shape_text(shape)} elements of {width or 1} bytes; an index holds their bytes",
         )
 
 
@@ -184,23 +189,15 @@ def _reshape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     )
     yield Requirement(
         all_of(equal(a, b) for a, b in zip(shape, given)),
-        f"takes the shape to be {_shape_text(shape)}; the shape operand says {_shape_text(given)}",
+        f"takes the shape to be {shape_text(shape)}; the shape operand says {shape_text(given)}",
     )
     yield Requirement(
         all_of((*(at_most(0, s) for s in shape), equal(product(shape), product(have)))),
-        f"makes {_shape_text(shape)} of {_shape_text(have)}; both have as many elements",
+        f"makes {shape_text(shape)} of {shape_text(have)}; both have as many elements",
     )
 
 
-def _flow_reshape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    shape, have = extents.shape(op.results[0]), extents.shape(op.operands[0])
-    yield Requirement(
-        all_of((*(at_most(0, s) for s in shape), equal(product(shape), product(have)))),
-        f"makes {_shape_text(shape)} of {_shape_text(have)}; both have as many elements",
-    )
-
-
-def _shape_text(shape: list[Term]) -> str:
+def shape_text(shape: list[Term]) -> str:
     return "x".join(f"({s})" if " " in str(s) else str(s) for s in shape) or "a scalar"
 
 
@@ -271,30 +268,6 @@ def _loop(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     yield Requirement(at_most(1, step), f"steps by {step}; a step is at least 1")
 
 
-def _flow_update(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    target, update, starts = op.opview.target, op.opview.update, list(op.opview.start_indices)
-    for i, start in enumerate(starts):
-        offset, size, capacity = (
-            extents.value(start),
-            extents.dimension(update, i),
-            extents.dimension(target, i),
-        )
-        yield Requirement(
-            fits(offset, size, term(1), capacity),
-            f"writes {size} elements from {offset} on in dimension {i}; its destination has {capacity}",
-        )
-
-
-def _flow_slice(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    for i, (start, length) in enumerate(zip(op.opview.start_indices, op.opview.lengths)):
-        offset, size = extents.value(start), extents.value(length)
-        capacity = extents.dimension(op.opview.source, i)
-        yield Requirement(
-            fits(offset, size, term(1), capacity),
-            f"reads {size} elements from {offset} on in dimension {i}; its source has {capacity}",
-        )
-
-
 _RULES: dict[str, Rule] = {
     "tensor.extract_slice": _extract_slice,
     "memref.subview": _extract_slice,
@@ -313,9 +286,6 @@ _RULES: dict[str, Rule] = {
     "memref.expand_shape": _expand,
     "tensor.reshape": _reshape,
     "memref.reshape": _reshape,
-    "flow.tensor.reshape": _flow_reshape,
-    "flow.tensor.update": _flow_update,
-    "flow.tensor.slice": _flow_slice,
     "tensor.pad": _pad,
     "tensor.concat": _concat,
     "tensor.dim": _dimension,
@@ -336,4 +306,7 @@ _RULES: dict[str, Rule] = {
     "iree_linalg_ext.scatter": element_scatter,
     "tensor.gather": element_gather,
     "tensor.scatter": element_scatter,
+    "flow.tensor.alloca": _not_negative,
+    "flow.tensor.empty": _not_negative,
+    **flow_rules.RULES,
 }

@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 from iree.compiler import ir
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.dialect.operands import operand as named
 
+from .body_rules import body
 from .conditions import Condition, all_of, any_of, at_most, equal, less, symbols
-from .extents import Extents, is_argument, is_shaped, name_of, rank_of
-from .obligations import ElementBound, Loop, Requirement
-from .size_terms import ONE, ZERO, Symbol, Term, apply, term
+from .extents import Extents
+from .shaped_values import is_shaped, rank_of
+from .value_names import name_of
+from .obligations import Requirement
+from .size_terms import ZERO, Term, apply, product, term
 
 
 def indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
@@ -63,7 +65,7 @@ def structured(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
             )
     for region in op.regions:
         for block in region.blocks:
-            yield from _body(extents, op, block, sizes)
+            yield from body(extents, op, block, sizes)
 
 
 def loop_extents(extents: Extents, op: ir.Operation, maps: Sequence[ir.AffineMap]) -> list[Term | None]:
@@ -117,43 +119,6 @@ def _reach(expression: ir.AffineExpr, sizes: Sequence[Term | None]) -> tuple[Ter
     return apply(name, left[0], by), apply(name, left[1], by)
 
 
-def _body(
-    extents: Extents, op: ir.Operation, block: ir.Block, sizes: Sequence[Term | None]
-) -> Iterator[Requirement]:
-    loops: list[Loop] = []
-    for inner in block.operations:
-        inner = inner.operation
-        if inner.name == "linalg.index":
-            size = sizes[ir.IntegerAttr(inner.attributes["dim"]).value]
-            if size is not None:
-                loops.append(Loop(op, extents.symbol(inner.results[0]), ZERO, size, ONE))
-        elif inner.name == "tensor.extract":
-            source = inner.operands[0]
-            for i, index in enumerate(list(inner.operands)[1:]):
-                capacity = extents.dimension(source, i)
-                at = extents.value(index)
-                yield Requirement(
-                    all_of((at_most(0, at), less(at, capacity))),
-                    f"reads dimension {i} of {name_of(source)}, which has {capacity}, at {at}",
-                    guards=(*loops, *_runs(op, sizes)),
-                    elements=ElementBound(capacity, index=index),
-                )
-        elif inner.name == "cf.assert":
-            # IREE drops asserts inside dispatches: nobody would check this one at run time.
-            yield Requirement(
-                extents.condition(inner.operands[0]),
-                f"asserts inside its body: {ir.StringAttr(inner.attributes['msg']).value}",
-                guards=(*loops, *_runs(op, sizes)),
-                elements=ElementBound(condition=inner.operands[0]),
-            )
-
-
-def _runs(op: ir.Operation, sizes: Sequence[Term | None]) -> list[Loop]:
-    """A body runs only if no loop is empty; told as loops over extents whose variable nothing uses."""
-    unused = [Symbol(-1 - i, f"loop {i} of {op.name}") for i in range(len(sizes))]
-    return [Loop(op, u, ZERO, s, ONE) for u, s in zip(unused, sizes) if s is not None and s.constant is None]
-
-
 def same_shape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     """The first and the last operand have one shape (softmax and its like)."""
     have = extents.shape(op.operands[len(op.operands) - 1])
@@ -178,77 +143,21 @@ def elementwise(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
             )
 
 
-def element_gather(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    """Every index of a gather lies inside its source, and so does what it reads from there on."""
-    source, indices = named(op, "source"), named(op, "indices")
-    if op.name == "tensor.gather":
-        yield from _elements(extents, op, source, indices, "gather_dims", "reads")
+def select(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
+    """A choice by one i1 between tensors of different sizes: IREE gives the result as many bytes as its first one has."""
+    view = op.opview
+    if not is_shaped(view.true_value) or is_shaped(view.condition):
+        yield from elementwise(extents, op)
         return
-    yield from _slices(extents, op, named(op, "output"), indices, source)
-    yield from _elements(extents, op, source, indices, "dimension_map", "reads")
+    taken = extents.condition(view.condition)
+    first, second = product(extents.shape(view.true_value)), product(extents.shape(view.false_value))
+    yield Requirement(
+        any_of((taken, at_most(second, first))),
+        f"may choose {name_of(view.false_value)} with {second} elements; IREE makes room for the {first} of "
+        f"{name_of(view.true_value)}",
+    )
 
 
-def element_scatter(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    """Every index of a scatter lies inside its destination, and so does what it writes from there on."""
-    indices = named(op, "indices")
-    if op.name == "tensor.scatter":
-        yield from _elements(extents, op, named(op, "dest"), indices, "scatter_dims", "writes")
-        return
-    original = named(op, "original")
-    yield from _slices(extents, op, named(op, "updates"), indices, original)
-    yield from _elements(extents, op, original, indices, "dimension_map", "writes")
-
-
-def _slices(
-    extents: Extents, op: ir.Operation, moved: ir.Value, indices: ir.Value, whole: ir.Value
-) -> Iterator[Requirement]:
-    """iree_linalg_ext: ``moved`` has the batch of ``indices``, then slices of ``whole`` without its
-    indexed dimensions."""
-    depth = len(op.attributes["dimension_map"])
-    batch = rank_of(moved) - (rank_of(whole) - depth)
-    for i in range(min(batch, rank_of(indices))):
-        have, given = extents.dimension(moved, i), extents.dimension(indices, i)
-        yield Requirement(
-            equal(have, given), f"moves {have} slices in dimension {i}; there are {given} indices"
-        )
-    for i in range(max(batch, 0), rank_of(moved)):
-        size, capacity = extents.dimension(moved, i), extents.dimension(whole, depth + i - batch)
-        yield Requirement(
-            at_most(size, capacity),
-            f"moves slices of {size} elements; dimension {depth + i - batch} has {capacity}",
-        )
-
-
-def _elements(
-    extents: Extents, op: ir.Operation, whole: ir.Value, indices: ir.Value, attribute: str, verb: str
-) -> Iterator[Requirement]:
-    dims = [int(d) for d in op.attributes[attribute]]
-    for position, dim in enumerate(dims):
-        capacity = extents.dimension(whole, dim)
-        at = term(extents.symbol(indices, element=position))
-        yield Requirement(
-            all_of((at_most(0, at), less(at, capacity))),
-            f"{verb} dimension {dim}, which has {capacity}, at the elements of {name_of(indices)}",
-            guards=tuple(
-                Loop(op, extents.symbol(indices, i), ZERO, extents.dimension(indices, i), ONE)
-                for i in range(rank_of(indices))
-                if extents.dimension(indices, i).constant is None
-            ),
-            elements=ElementBound(capacity, indices=indices, position=position, depth=len(dims)),
-        )
-
-
-def reads_elements(extents: Extents, op: ir.Operation, condition: Condition) -> bool:
-    """Whether ``condition`` is about values that exist only inside ``op``: its body's, or a tensor's
-    elements."""
-    for symbol in symbols(condition).values():
-        if symbol.ident < 0:
-            return True
-        handle = extents.handle(symbol)
-        if handle.element is not None:
-            return True
-        block = handle.value.owner if is_argument(handle.value) else handle.value.owner.operation.block
-        owner = block.owner
-        if owner is not None and owner.operation == op:
-            return True
-    return False
+def reads_elements(extents: Extents, condition: Condition) -> bool:
+    """Whether ``condition`` is about values that exist only inside an op: its body's, or a tensor's elements."""
+    return any(extents.is_inner(symbol) for symbol in symbols(condition).values())

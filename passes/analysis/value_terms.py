@@ -6,11 +6,12 @@ an op on negative numbers differs (unsigned ops), it is taken only if the operan
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
+from . import element_values, float_ranges
 from .conditions import FALSE, TRUE, Condition, all_of, any_of, at_most, different, equal, less, negation
 from .intervals import Bounds, wrapped
 from .size_terms import INDEX_BITS, Term, apply, product, term
@@ -70,11 +71,13 @@ def _compare(extents: Extents, op: ir.Operation) -> Condition | None:
     if predicate.startswith("s"):
         return signed
     # Unsigned: a negative left is a huge number, so it is not below a right side that is not negative.
-    if Bounds().of(right)[0] >= 0:
+    if extents.bounds_of(right)[0] >= 0:
         return all_of((at_most(0, left), signed))
-    if Bounds().of(left)[0] >= 0:
+    if extents.bounds_of(left)[0] >= 0:
         return any_of((less(right, 0), signed))
-    return None
+    apart = all_of((at_most(0, left), less(right, 0)))
+    same = any_of((all_of((at_most(0, left), at_most(0, right))), all_of((less(left, 0), less(right, 0)))))
+    return any_of((apart, all_of((same, signed))))
 
 
 def element_of(extents: Extents, tensor: ir.Value, index: int) -> Term:
@@ -128,11 +131,19 @@ def _polynomial(combine: Callable[[Term, Term], Term]) -> Callable:
 def _function(name: str, unsigned: bool = False) -> Callable:
     def rule(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
         terms = [extents.value(operand) for operand in op.operands]
-        if unsigned and any(Bounds().of(t)[0] < 0 for t in terms):
-            return None
+        if unsigned and any(extents.bounds_of(t)[0] < 0 for t in terms):
+            return _unsigned(name, terms, bits_of(value.type))
         return wrapped(apply(name, *terms), bits_of(value.type))
 
     return rule
+
+
+def _unsigned(name: str, terms: list[Term], bits: int) -> Term | None:
+    """A quotient, rest, minimum or maximum of unsigned numbers that may be negative as signed ones."""
+    if bits < INDEX_BITS:
+        return wrapped(apply(name, *(apply("mod", t, 1 << bits) for t in terms)), bits)
+    function = {"tdiv": "udiv", "trem": "urem"}.get(name)
+    return wrapped(apply(function, *terms), bits) if function else None
 
 
 def _same(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
@@ -159,11 +170,24 @@ def _same_if_not_negative(extents: Extents, op: ir.Operation, value: ir.Value) -
     if not isinstance(value.type, (ir.IndexType, ir.IntegerType)) or bits_of(op.operands[0].type) == 1:
         return None
     known = extents.value(op.operands[0])
-    if Bounds().of(known)[0] >= 0:
-        return wrapped(known, bits_of(value.type))
-    # Zero extension: a negative number of n bits is 2**n more.
-    width = bits_of(op.operands[0].type)
+    return _zero_extended(known, bits_of(op.operands[0].type), bits_of(value.type), extents.bounds_of(known)[0])
+
+
+def _zero_extended(known: Term, width: int, wanted: int, low: int) -> Term | None:
+    """A negative number of n bits is 2**n more; a cast to fewer bits keeps the lower ones."""
+    if low >= 0 or wanted <= width:
+        return wrapped(known, wanted)
     return apply("mod", known, 1 << width) if width < INDEX_BITS else None
+
+
+def cast_of(name: str, known: Term, source: ir.Type, result: ir.Type, facts: Sequence[Condition]) -> Term | None:
+    """What the cast ``name`` makes of ``known``, which ``facts`` bound."""
+    if bits_of(source) == 1:
+        return None
+    bounds = Bounds(facts)
+    if name in ("arith.extui", "arith.index_castui"):
+        return _zero_extended(known, bits_of(source), bits_of(result), bounds.of(known)[0])
+    return wrapped(known, bits_of(result), bounds)
 
 
 def _shift_left(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
@@ -177,8 +201,8 @@ def _shift_right(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | 
     by, known = extents.value(op.operands[1]).constant, extents.value(op.operands[0])
     if by is None or not 0 <= by < bits_of(value.type) - 1:
         return None
-    if op.name == "arith.shrui" and Bounds().of(known)[0] < 0:
-        return None
+    if op.name == "arith.shrui" and by and extents.bounds_of(known)[0] < 0:
+        return _unsigned("tdiv", [known, term(1 << by)], bits_of(value.type))
     return apply("floordiv", known, 1 << by)
 
 
@@ -196,12 +220,8 @@ def _select(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
     if condition in (at_most(no, yes), less(no, yes)):
         return apply("max", yes, no)
     chosen = extents.symbol(value)
-    extents.definitions[chosen.ident] = any_of(
-        (
-            all_of((condition, equal(term(chosen), yes))),
-            all_of((negation(condition), equal(term(chosen), no))),
-        )
-    )
+    cases = all_of((condition, equal(term(chosen), yes))), all_of((negation(condition), equal(term(chosen), no)))
+    extents.define(chosen, any_of(cases))
     return term(chosen)
 
 
@@ -252,18 +272,51 @@ def affine_term(expression: ir.AffineExpr, dims: list[Term], symbols: list[Term]
 
 
 def _extract(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
-    """An element of a small tensor of sizes whose place is known."""
-    if not isinstance(value.type, (ir.IndexType, ir.IntegerType)) or len(op.operands) != 2:
+    """An element of a small tensor of sizes whose place is known; any element of another whose makers are."""
+    if not isinstance(value.type, (ir.IndexType, ir.IntegerType)) or bits_of(value.type) == 1:
         return None
-    index = extents.value(op.operands[1]).constant
     source = op.operands[0].owner
-    if index is None or isinstance(source, ir.Block):
+    if isinstance(source, ir.Block):
         return None
-    source = source.operation
-    if source.name == "tensor.from_elements" and 0 <= index < len(source.operands):
+    source, index = source.operation, extents.value(op.operands[1]).constant if len(op.operands) == 2 else None
+    if index is not None and source.name == "tensor.from_elements" and 0 <= index < len(source.operands):
         return extents.value(source.operands[index])
-    constant = _constant_elements(source)
-    return term(constant[index]) if constant is not None and 0 <= index < len(constant) else None
+    constant = _constant_elements(source) if index is not None else None
+    if constant is not None and 0 <= index < len(constant):
+        return term(constant[index])
+    found = element_values.element(extents, op.operands[0])
+    if found is None:
+        return None
+    if found.term.constant is not None:
+        return found.term
+    read = extents.symbol(value)
+    extents.define(read, all_of((equal(term(read), found.term), *found.facts)))
+    return term(read)
+
+
+def _loop_index(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
+    """The number of a round: from 0 to the loop's extent, without it."""
+    from .structured_rules import indexing_maps, loop_extents
+
+    owner = op.parent.operation
+    maps = indexing_maps(owner) if owner.name.startswith("linalg.") else None
+    at = extents.symbol(value)
+    if maps:
+        size = loop_extents(extents, owner, maps)[ir.IntegerAttr(op.attributes["dim"]).value]
+        if size is not None:
+            extents.define(at, all_of((at_most(0, term(at)), less(term(at), size))))
+    return term(at)
+
+
+def _from_float(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
+    if not isinstance(value.type, ir.IntegerType):
+        return None
+    found = float_ranges.integer_range(extents, op)
+    if found is None:
+        return None
+    made = extents.symbol(value)
+    extents.define(made, all_of((at_most(found[0], term(made)), at_most(term(made), found[1]))))
+    return term(made)
 
 
 def _assumed(extents: Extents, op: ir.Operation, value: ir.Value) -> Term:
@@ -299,6 +352,9 @@ _RULES: dict[str, Callable] = {
     "arith.shrsi": _shift_right,
     "arith.shrui": _shift_right,
     "arith.select": _select,
+    "arith.fptosi": _from_float,
+    "arith.fptoui": _from_float,
+    "linalg.index": _loop_index,
     "hal.buffer_view.dim": _buffer_dimension,
     "tensor.dim": _dimension,
     "memref.dim": _dimension,

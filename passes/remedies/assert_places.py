@@ -23,7 +23,8 @@ from fissile.passes.analysis.conditions import (
     replace,
     symbols,
 )
-from fissile.passes.analysis.extents import Extents, is_argument
+from fissile.passes.analysis.extents import Extents
+from fissile.passes.analysis.shaped_values import is_argument
 from fissile.passes.analysis.obligations import (
     FUNCTIONS,
     TRANSPARENT,
@@ -69,6 +70,8 @@ def place_assert(extents: Extents, obligation: Obligation) -> AssertPlace | None
             condition = outer
             continue
         outer = _crossed(extents, condition, guard)
+        if outer is None and guard.op == obligation.op:
+            return None  # a branch in the body of the op
         if outer is None:
             crossed_all = False
             break
@@ -79,7 +82,7 @@ def place_assert(extents: Extents, obligation: Obligation) -> AssertPlace | None
         and _available(extents, condition, anchor.parent.operation)
     ):
         anchor = anchor.parent.operation
-    if reads_elements(extents, obligation.op, condition) or not _on_host(anchor):
+    if reads_elements(extents, condition) or not _on_host(anchor):
         return None
     function = _function(anchor)
     at_entry = crossed_all and function is not None and argument_symbols(extents, condition)

@@ -14,17 +14,20 @@ from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.passes.analysis.extents import Extents, is_argument, is_shaped, rank_of
+from fissile.passes.analysis.extents import Extents
+from fissile.passes.analysis.shaped_values import is_argument, is_shaped, rank_of
 from fissile.passes.analysis.obligations import ElementBound, Obligation
 from fissile.passes.analysis.structured_rules import indexing_maps
 
 from .term_ops import TermWriter
 
-_EQ, _SLT, _SGE = 0, 2, 5
+_EQ, _NE, _SLT, _SGE = 0, 1, 2, 5
 MAX_CHECKS = 31
 """Bits of the i32 that a reduction hands back."""
 REPEATABLE = ("arith.", "math.", "linalg.index", "tensor.extract", "affine.apply", "affine.min", "affine.max")
 """Ops of a body that may be computed a second time."""
+UNSAFE = ("tensor.extract", "arith.div", "arith.rem", "arith.ceildiv", "arith.floordiv")
+"""Those that must not be computed where a branch keeps them from running."""
 
 
 def can_check(obligation: Obligation) -> bool:
@@ -39,7 +42,8 @@ def can_check(obligation: Obligation) -> bool:
         op.name.startswith("linalg.")
         and indexing_maps(op) is not None
         and all(isinstance(v.type, ir.RankedTensorType) or not is_shaped(v) for v in op.operands)
-        and all(inner.name.startswith(REPEATABLE) for inner in _slice(op, [_watched(bound)]))
+        and all(_repeatable(op, inner) for inner in _slice(op, _read_by(bound)))
+        and not any(_is_inner_argument(op, v) for o in _slice(op, _read_by(bound)) for v in o.operands)
     )
 
 
@@ -68,11 +72,15 @@ def check_elements(extents: Extents, obligations: Sequence[Obligation]) -> list[
 def _over_indices(
     _op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence[ir.Value], at: ir.InsertionPoint
 ) -> ir.Value:
-    indices = bounds[0].indices
+    indices, mask = bounds[0].indices, bounds[0].mask
     rank = rank_of(indices)
+    read, maps = [indices], [ir.AffineMap.get_identity(rank)]
+    if mask is not None:
+        read.append(mask)
+        maps.append(ir.AffineMap.get(rank, 0, [ir.AffineDimExpr.get(i) for i in range(rank_of(mask))]))
 
     def body(arguments: Sequence[ir.Value], inner: ir.InsertionPoint) -> list[ir.Value]:
-        index = _as_index(arguments[0], inner)
+        index = arguments[0]
         found = []
         for bound, size in zip(bounds, sizes):
             bad = _outside(index, size, inner)
@@ -80,18 +88,22 @@ def _over_indices(
                 position = linalg.IndexOp(rank - 1, ip=inner).result
                 wanted = arith.constant(ir.IndexType.get(), bound.position, ip=inner)
                 bad = arith.andi(bad, arith.cmpi(_EQ, position, wanted, ip=inner), ip=inner)
+            if mask is not None:
+                zero = arith.constant(arguments[1].type, 0, ip=inner)
+                bad = arith.andi(bad, arith.cmpi(_NE, arguments[1], zero, ip=inner), ip=inner)
             found.append(bad)
         return found
 
-    return _reduction([indices], [ir.AffineMap.get_identity(rank)], rank, body, at)
+    return _reduction(read, maps, rank, body, at)
 
 
 def _over_body(
     op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence[ir.Value | None], at: ir.InsertionPoint
 ) -> ir.Value:
     watched = [_watched(b) for b in bounds]
-    slice_, block = _slice(op, watched), op.regions[0].blocks[0]
-    read = [*watched, *(v for o in slice_ for v in o.operands)]
+    needed = [v for b in bounds for v in _read_by(b)]
+    slice_, block = _slice(op, needed), op.regions[0].blocks[0]
+    read = [*needed, *(v for o in slice_ for v in o.operands)]
     chosen = sorted({ir.BlockArgument(v).arg_number for v in read if _is_body_argument(v, block)})
     maps = indexing_maps(op)
     loops = {ir.IntegerAttr(o.attributes["dim"]).value for o in slice_ if o.name == "linalg.index"}
@@ -119,12 +131,15 @@ def _over_body(
             copies.update(zip(original.results, copy.results))
         found = []
         for bound, size, value in zip(bounds, sizes, watched):
-            value = copies.get(value, value)
             if bound.condition is not None:
-                true = arith.constant(ir.IntegerType.get_signless(1), 1, ip=inner)
-                found.append(arith.xori(value, true, ip=inner))
+                bad = _inverted(copies.get(value, value), inner)
             else:
-                found.append(_outside(_as_index(value, inner), size, inner))
+                value = _before_cast(value)
+                bad = _outside(copies.get(value, value), size, inner)
+            for condition, taken in bound.when:
+                runs = copies.get(condition, condition)
+                bad = arith.andi(bad, runs if taken else _inverted(runs, inner), ip=inner)
+            found.append(bad)
         return found
 
     new_maps = [
@@ -161,31 +176,73 @@ def _reduction(
 
 
 def _outside(index: ir.Value, size: ir.Value, at: ir.InsertionPoint) -> ir.Value:
-    zero = arith.constant(ir.IndexType.get(), 0, ip=at)
-    below = arith.cmpi(_SLT, index, zero, ip=at)
+    """Compared in 64 bits where the index has as many: a device may have indices of 32 bits, and would see a part of it."""
+    kind = index.type
+    if not isinstance(kind, ir.IndexType) and kind.width < 64:
+        kind, index = ir.IndexType.get(), arith.index_cast(ir.IndexType.get(), index, ip=at)
+    elif not isinstance(kind, ir.IndexType):
+        size = arith.index_cast(kind, size, ip=at)
+    below = arith.cmpi(_SLT, index, arith.constant(kind, 0, ip=at), ip=at)
     return arith.ori(below, arith.cmpi(_SGE, index, size, ip=at), ip=at)
 
 
-def _as_index(value: ir.Value, at: ir.InsertionPoint) -> ir.Value:
-    return (
-        value if isinstance(value.type, ir.IndexType) else arith.index_cast(ir.IndexType.get(), value, ip=at)
-    )
+def _before_cast(index: ir.Value) -> ir.Value:
+    """What `arith.index_cast` makes the index of."""
+    op = None if is_argument(index) else index.owner.operation
+    return op.operands[0] if op is not None and op.name == "arith.index_cast" else index
+
+
+def _inverted(condition: ir.Value, at: ir.InsertionPoint) -> ir.Value:
+    return arith.xori(condition, arith.constant(ir.IntegerType.get_signless(1), 1, ip=at), ip=at)
 
 
 def _watched(bound: ElementBound) -> ir.Value:
     return bound.index if bound.index is not None else bound.condition
 
 
+def _read_by(bound: ElementBound) -> list[ir.Value]:
+    """The values of the body that a check of ``bound`` reads."""
+    return [_watched(bound), *(condition for condition, _ in bound.when)]
+
+
 def _slice(op: ir.Operation, values: Sequence[ir.Value]) -> list[ir.Operation]:
-    """The ops of the body that compute ``values``, in program order."""
-    block = op.regions[0].blocks[0]
-    needed: set[ir.Value] = set(values)
-    found: list[ir.Operation] = []
-    for inner in reversed([o.operation for o in block.operations]):
-        if any(r in needed for r in inner.results):
-            found.append(inner)
-            needed.update(inner.operands)
-    return found[::-1]
+    """The ops of the body, and of regions in it, that compute ``values``: each behind those that it reads."""
+    found: dict[ir.Operation, None] = {}
+
+    def visit(value: ir.Value) -> None:
+        if is_argument(value) or value.owner.operation in found:
+            return
+        inner = value.owner.operation
+        if _is_inside(inner, op):
+            for operand in inner.operands:
+                visit(operand)
+            found[inner] = None
+
+    for value in values:
+        visit(value)
+    return list(found)
+
+
+def _is_inside(inner: ir.Operation, op: ir.Operation) -> bool:
+    parent = inner.parent
+    while parent is not None and parent.operation != op:
+        parent = parent.operation.parent
+    return parent is not None
+
+
+def _is_inner_argument(op: ir.Operation, value: ir.Value) -> bool:
+    """Whether ``value`` is an argument of a region inside of the body: a loop's number."""
+    if not is_argument(value) or value.owner.owner is None:
+        return False
+    owner = value.owner.owner.operation
+    return owner != op and _is_inside(owner, op)
+
+
+def _repeatable(op: ir.Operation, inner: ir.Operation) -> bool:
+    """Whether ``inner`` may be computed again, and, where a branch of the body decides whether it runs, at any time."""
+    if not inner.name.startswith(REPEATABLE) or len(inner.regions):
+        return False
+    return inner.parent.operation == op or not inner.name.startswith(UNSAFE)
 
 
 def _is_body_argument(value: ir.Value, block: ir.Block) -> bool:

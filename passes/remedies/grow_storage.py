@@ -12,7 +12,8 @@ from iree.compiler.dialects import tensor
 from fissile.dialect import ops_of, place_of
 from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.conditions import at_most
-from fissile.passes.analysis.extents import Extents, i64s
+from fissile.passes.analysis.extents import Extents
+from fissile.passes.analysis.shaped_values import i64s
 from fissile.passes.analysis.memory_rules import bytes_of_element
 from fissile.passes.analysis.proof import decide
 from fissile.passes.analysis.size_terms import Term, apply, product, symbols_of, term

@@ -229,6 +229,8 @@ class TermWriter:
             "trem": arith.remsi,
             "floordiv": arith.floordivsi,
             "ceildiv": arith.ceildivsi,
+            "udiv": arith.divui,
+            "urem": arith.remui,
         }
         if function in direct:
             return direct[function](a, b, ip=self._at)
