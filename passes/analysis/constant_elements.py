@@ -9,8 +9,8 @@ from iree.compiler import ir
 if TYPE_CHECKING:
     import numpy as np
 
-CONSTANTS = ("arith.constant", "util.unfoldable_constant")
-"""The second hides its value from folding, not from its reader."""
+CONSTANTS = ("arith.constant", "flow.tensor.constant", "util.unfoldable_constant", "flow.tensor.dynamic_constant")
+"""The others hide their value or shape from folding, not from their reader."""
 LARGEST_READ = 1 << 22
 """Elements of a constant that are looked at; a splat has no limit."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
-from . import value_terms
+from . import call_results, value_terms
 from .intervals import wrapped
 from .shaped_values import i64s, kept_dimensions, last_of, static_dimension
 from .size_terms import Term, product, term
@@ -76,6 +76,11 @@ def _reshape(extents: Extents, op: ir.Operation, _number: int, index: int) -> Te
     return value_terms.element_of(extents, op.operands[1], index)
 
 
+def _constant(_extents: Extents, op: ir.Operation, _number: int, index: int) -> Term:
+    """A constant whose shape is hidden from folding, not from its reader."""
+    return term(ir.ShapedType(op.attributes["value"].type).get_dim_size(index))
+
+
 def _if(extents: Extents, op: ir.Operation, number: int, index: int) -> Term | None:
     yielded = {
         extents.dimension(last_of(op.regions[r]).operands[number], index)
@@ -139,6 +144,9 @@ RULES: dict[str, Callable] = {
     "tensor.concat": _concat,
     "tensor.reshape": _reshape,
     "memref.reshape": _reshape,
+    "func.call": call_results.dimension,
+    "util.call": call_results.dimension,
+    "flow.tensor.dynamic_constant": _constant,
     "scf.if": _if,
     "scf.for": _for,
     "scf.forall": _forall,

@@ -58,6 +58,9 @@ class Extents:
         self._tensors: dict[ir.Value, int] = {}
         self._names: dict[str, int] = {}
         self._unnamed = FIRST_UNNAMED
+        self.functions: dict[str, ir.Operation] | None = None
+        self.entered: set[ir.Operation] = set()
+        """Functions of one block by name, and those whose results are being followed (see call_results)."""
         self.templates: dict[tuple, element_values.Element | None] = {}
         """What is known of a tensor's elements (see element_values)."""
         self.definitions: dict[int, Condition] = {}

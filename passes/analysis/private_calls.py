@@ -24,7 +24,10 @@ def calls_of_private_functions(module: ir.Operation) -> dict[str, list[ir.Operat
             calls.append(op)
         elif op.name not in FUNCTIONS:
             for named in op.attributes:
-                attribute = op.attributes[named] if isinstance(named, str) else named.attr
+                try:
+                    attribute = op.attributes[named] if isinstance(named, str) else named.attr
+                except TypeError:  # a complex constant has no Python type, and names no function
+                    continue
                 if isinstance(attribute, ir.FlatSymbolRefAttr):
                     other.add(attribute.value)
         return ir.WalkResult.ADVANCE

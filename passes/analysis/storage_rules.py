@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from iree.compiler import ir
 
-from . import flow_rules, memory_rules
+from . import flow_rules, memory_rules, search_rules
 from .conditions import Condition, all_of, any_of, at_most, equal, less
 from .extents import Extents
 from .shaped_values import ELEMENTWISE, i64s, is_shaped, kept_dimensions, rank_of, static_dimension
@@ -49,7 +49,8 @@ WITHOUT_OBLIGATIONS = (
     "memref.memory_space_cast",
     "memref.assume_alignment",
     "builtin.",
-    "flow.tensor.transfer",
+    "flow.tensor.constant",
+    "flow.tensor.dynamic_constant",
     "flow.dispatch.region",
     "flow.return",
     "check.",
@@ -68,8 +69,8 @@ def rule_for(name: str) -> Rule | None:
 
 
 def covers(op: ir.Operation) -> bool:
-    """Whether ``op`` is known to need no rule: by its name, or since all its shapes are static."""
-    if op.name.startswith(WITHOUT_OBLIGATIONS):
+    """Whether ``op`` is known to need no rule, or no more than it has: by its name, or since all its shapes are static."""
+    if op.name.startswith(WITHOUT_OBLIGATIONS) or op.name in search_rules.RULES:
         return True
     shaped = [v for v in (*op.operands, *op.results) if is_shaped(v)]
     return all(ir.ShapedType(v.type).has_static_shape for v in shaped)
@@ -309,4 +310,5 @@ _RULES: dict[str, Rule] = {
     "flow.tensor.alloca": _not_negative,
     "flow.tensor.empty": _not_negative,
     **flow_rules.RULES,
+    **search_rules.RULES,
 }

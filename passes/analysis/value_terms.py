@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
-from . import element_values, float_ranges
+from . import call_results, element_values, float_ranges
 from .conditions import FALSE, TRUE, Condition, all_of, any_of, at_most, different, equal, less, negation
 from .intervals import Bounds, wrapped
 from .size_terms import INDEX_BITS, Term, apply, product, term
@@ -319,6 +319,12 @@ def _from_float(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | N
     return term(made)
 
 
+def _called(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
+    if not isinstance(value.type, (ir.IndexType, ir.IntegerType)):
+        return None
+    return call_results.integer(extents, op, ir.OpResult(value).result_number)
+
+
 def _assumed(extents: Extents, op: ir.Operation, value: ir.Value) -> Term:
     return extents.value(op.operands[ir.OpResult(value).result_number])
 
@@ -329,6 +335,7 @@ def _first(extents: Extents, op: ir.Operation, _value: ir.Value) -> Term:
 
 _RULES: dict[str, Callable] = {
     "arith.constant": _constant,
+    "util.unfoldable_constant": _constant,
     "arith.addi": _polynomial(lambda a, b: a + b),
     "arith.subi": _polynomial(lambda a, b: a - b),
     "arith.muli": _polynomial(lambda a, b: product((a, b))),
@@ -362,6 +369,8 @@ _RULES: dict[str, Callable] = {
     "affine.min": _affine(lambda results: apply("min", *results)),
     "affine.max": _affine(lambda results: apply("max", *results)),
     "tensor.extract": _extract,
+    "func.call": _called,
+    "util.call": _called,
     "util.assume.int": _assumed,
     "util.optimization_barrier": _assumed,
     "index.castu": _same_if_not_negative,

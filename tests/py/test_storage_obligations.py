@@ -64,13 +64,12 @@ def test_the_indices_of_a_scatter_are_never_taken_on_trust(session):
 
 
 def test_a_structured_op_without_maps_is_told_only_with_dynamic_shapes(session):
-    sort = (
-        "%r = iree_linalg_ext.sort dimension(0) outs(%x : {0}) {{\n^bb0(%a: f32, %b: f32):\n"
-        "%c = arith.cmpf ogt, %a, %b : f32\niree_linalg_ext.yield %c : i1\n}} -> {0}"
-    )
-    _, report = judge(session, "%x: tensor<?xf32>", sort.format("tensor<?xf32>"))
-    assert list(report.uncovered) == ["iree_linalg_ext.sort"]
-    _, report = judge(session, "%x: tensor<8xf32>", sort.format("tensor<8xf32>"))
+    pack = "%r = linalg.pack %x inner_dims_pos = [0] inner_tiles = [2] into %y : {0} -> {1}"
+    _, report = judge(session, "%x: tensor<?xf32>, %y: tensor<?x2xf32>", pack.format("tensor<?xf32>", "tensor<?x2xf32>"))
+    assert list(report.uncovered) == ["linalg.pack"]
+    (finding,) = findings_of(report, asserted=True)
+    assert finding.code == "FIS204"
+    _, report = judge(session, "%x: tensor<4xf32>, %y: tensor<2x2xf32>", pack.format("tensor<4xf32>", "tensor<2x2xf32>"))
     assert not report.uncovered
 
 
@@ -280,3 +279,140 @@ def test_elementwise_ops_on_tensors_keep_a_shape_and_ask_for_one():
     assert told("  %r = arith.addf %a, %a : tensor<?xf32>\n  return %r : tensor<?xf32>") == []
     assert told("  %s = math.exp %a : tensor<?xf32>\n  %r = arith.mulf %s, %a : tensor<?xf32>\n"
                 "  return %r : tensor<?xf32>") == []
+
+
+IOTA = """%e8 = tensor.empty() : tensor<8xi64>
+%iota = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]} outs(%e8 : tensor<8xi64>) {
+^bb0(%o: i64):
+  %k = linalg.index 0 : index
+  %w = arith.index_cast %k : index to i64
+  linalg.yield %w : i64
+} -> tensor<8xi64>"""
+EACH = """%f8 = tensor.empty() : tensor<8xf32>
+%r = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}}
+    ins({ids} : tensor<8xi64>) outs(%f8 : tensor<8xf32>) {{
+^bb0(%p: i64, %o: f32):
+  {body}
+  %n = arith.index_cast %at : i64 to index
+  %v = tensor.extract %x[%n] : tensor<{size}xf32>
+  linalg.yield %v : f32
+}} -> tensor<8xf32>"""
+SAME = "%q = arith.constant 0 : i64\n%at = arith.addi %p, %q : i64"
+HALF = """%q = arith.sitofp %p : i64 to f32
+  %two = arith.constant 2.0 : f32
+  %d = arith.divf %q, %two : f32
+  %l = math.floor %d : f32
+  %at = arith.fptosi %l : f32 to i64"""
+CLAMPED = """%lo = arith.constant 0 : i64
+  %hi = arith.constant 4 : i64
+  %m = arith.maxsi %p, %lo : i64
+  %at = arith.minsi %m, %hi : i64"""
+FROM_THE_END = """%lo = arith.constant 0 : i64
+  %n5 = arith.constant 5 : i64
+  %neg = arith.cmpi slt, %p, %lo : i64
+  %up = arith.addi %p, %n5 : i64
+  %at = arith.select %neg, %up, %p : i64"""
+REST = "%n5 = arith.constant 5 : i64\n%at = arith.remui %p, %n5 : i64"
+FLOAT_CLAMP = """%q = arith.sitofp %p : i64 to f32
+  %s = arith.constant 0.7 : f32
+  %h = arith.constant -0.5 : f32
+  %d = arith.mulf %q, %s : f32
+  %g = arith.addf %d, %h : f32
+  %z = arith.constant 0.0 : f32
+  %m4 = arith.constant 4.0 : f32
+  %a = arith.maximumf %g, %z : f32
+  %b = arith.minimumf %a, %m4 : f32
+  %at = arith.fptosi %b : f32 to i64"""
+TABLE = "%t = arith.constant dense<[-5, -1, 0, 4, 3, 2, 1, 0]> : tensor<8xi64>"
+
+
+@pytest.mark.parametrize(
+    ("ids", "body", "size", "proved"),
+    [
+        (IOTA, SAME, 8, True),
+        (IOTA, SAME, 7, False),
+        (IOTA, HALF, 4, True),
+        (IOTA, HALF, 3, False),
+        (IOTA, FLOAT_CLAMP, 5, True),
+        (IOTA, FLOAT_CLAMP, 4, False),
+        ("", CLAMPED, 5, True),
+        ("", CLAMPED, 4, False),
+        ("", REST, 5, True),
+        ("", REST, 4, False),
+        ("", SAME, 5, False),
+        (TABLE, FROM_THE_END, 5, True),
+        (TABLE, FROM_THE_END, 4, False),
+        (TABLE, SAME, 5, False),
+    ],
+)
+def test_an_index_that_is_computed_needs_no_check(session, ids, body, size, proved):
+    name = "%iota" if ids == IOTA else "%t" if ids == TABLE else "%ids"
+    text = ids + "\n" + EACH.format(ids=name, body=body, size=size)
+    _, report = judge(session, f"%x: tensor<{size}xf32>, %ids: tensor<8xi64>", text)
+    assert (not unproved(report)) == proved
+
+
+ARGMAX = """%z0 = arith.constant dense<{start}> : tensor<i64>
+%m0 = arith.constant dense<0xFF800000> : tensor<f32>
+%best:2 = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>, affine_map<(i) -> ()>],
+    iterator_types = ["reduction"]}} ins(%s : tensor<8xf32>) outs(%m0, %z0 : tensor<f32>, tensor<i64>) {{
+^bb0(%p: f32, %m: f32, %k: i64):
+  %at = linalg.index 0 : index
+  %w = arith.index_cast %at : index to i64
+  %c = arith.cmpf ogt, %p, %m : f32
+  %v = arith.select %c, %p, %m : f32
+  %n = arith.select %c, %w, %k : i64
+  linalg.yield %v, %n : f32, i64
+}} -> (tensor<f32>, tensor<i64>)
+%i = tensor.extract %best#1[] : tensor<i64>
+%j = arith.index_cast %i : i64 to index
+%r = tensor.extract %x[%j] : tensor<8xf32>"""
+
+
+@pytest.mark.parametrize(("start", "proved"), [(0, True), (7, True), (8, False), (-1, False)])
+def test_where_the_largest_stands_is_inside(session, start, proved):
+    _, report = judge(session, "%x: tensor<8xf32>, %s: tensor<8xf32>", ARGMAX.format(start=start))
+    assert (not unproved(report)) == proved
+
+
+WHILE = """%k, %r = scf.while (%i = %c0, %a = %c0) : (index, index) -> (index, index) {{
+  %p = arith.cmpi {below}, %i, %n : index
+  scf.condition(%p) %i, %a : index, index
+}} do {{
+^bb0(%i: index, %a: index):
+  %s = tensor.extract_slice %x[%i] [1] [1] : tensor<?xf32> to tensor<1xf32>
+  %j = arith.addi %i, %c{step} : index
+  scf.yield %j, %a : index, index
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("below", "step", "proved"), [("slt", 1, True), ("ult", 1, True), ("sle", 1, False), ("slt", 4, True), ("ne", 1, False)]
+)
+def test_what_a_while_has_tested_is_a_fact(session, below, step, proved):
+    body = "%n = tensor.dim %x, %c0 : tensor<?xf32>\n" + WHILE.format(below=below, step=step)
+    _, report = judge(session, "%x: tensor<?xf32>", body)
+    assert (not unproved(report)) == proved
+
+
+def test_a_call_gives_back_the_shape_that_its_function_makes(session):
+    text = """func.func private @grown(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %z = arith.constant 0.0 : f32
+  %r = tensor.pad %x low[0] high[2] {
+  ^bb0(%i: index):
+    tensor.yield %z : f32
+  } : tensor<?xf32> to tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %cK = arith.constant K : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %y = call @grown(%x) : (tensor<?xf32>) -> tensor<?xf32>
+  %m = arith.addi %n, %cK : index
+  %r = tensor.extract_slice %y[0] [%m] [1] : tensor<?xf32> to tensor<?xf32>
+  return %r : tensor<?xf32>
+}"""
+    for more, proved in ((2, True), (3, False)):
+        module = session.parse_text(text.replace("K", str(more)))
+        assert (not unproved(judge_storage(module.op))) == proved
