@@ -33,6 +33,7 @@ BUILT_IN: dict[str, str] = {
     "fissile-lower-storage": "fissile.passes.remedies.lower_storage",
     "fissile-pack-narrow-storage": "fissile.passes.remedies.pack_narrow_storage",
     "fissile-place-boundaries": "fissile.passes.remedies.place_boundaries",
+    "fissile-rank-sorts": "fissile.passes.remedies.rank_sorts",
     "fissile-read-by-element": "fissile.passes.remedies.read_by_element",
     "fissile-set-lowering": "fissile.passes.remedies.set_lowering",
     "fissile-split-reductions": "fissile.passes.remedies.split_reductions",

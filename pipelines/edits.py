@@ -15,6 +15,7 @@ from fissile.passes.remedies.extend_operands import ExtendOperands, extend_opera
 from fissile.passes.remedies.fold_producers import FoldProducers, fold_producers
 from fissile.passes.remedies.lower_boundaries import LowerBoundaries
 from fissile.passes.remedies.place_boundaries import PlaceBoundaries, place_boundaries
+from fissile.passes.remedies.rank_sorts import RankSorts, rank_sorts
 from fissile.passes.remedies.read_by_element import ReadByElement, read_by_element
 from fissile.passes.remedies.set_lowering import SetLowering, set_lowering
 from fissile.passes.remedies.split_reductions import SplitReductions, split_reductions
@@ -26,11 +27,12 @@ from fissile.finding import Finding, Help, Severity
 
 from .session import Module
 
-CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, SPLIT, RESULTS_APART, EXTEND, EXPAND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT = (
-    PlaceBoundaries.name, DecomposeSoftmax.name, DecomposeAttention.name, DecomposeMovement.name, SplitReductions.name, SplitResults.name,
+CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, RANK, SPLIT, RESULTS_APART, EXTEND, EXPAND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT = (
+    PlaceBoundaries.name, DecomposeSoftmax.name, DecomposeAttention.name, DecomposeMovement.name, RankSorts.name,
+    SplitReductions.name, SplitResults.name,
     ExtendOperands.name, ExpandScalars.name, WidenAccumulators.name, SetLowering.name, FoldProducers.name, ReadByElement.name,
 )
-REMEDIES = (CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, SPLIT, RESULTS_APART, EXTEND, EXPAND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
+REMEDIES = (CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, RANK, SPLIT, RESULTS_APART, EXTEND, EXPAND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
 FLAT = "flat"
 """The detail of a BY_ELEMENT whose loops become one."""
 
@@ -56,7 +58,7 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
     chosen = sorted(set(wanted))
     if not chosen:
         return
-    for remedy in (LowerBoundaries, DecomposeSoftmax, DecomposeAttention, DecomposeMovement, SplitReductions, SplitResults,
+    for remedy in (LowerBoundaries, DecomposeSoftmax, DecomposeAttention, DecomposeMovement, RankSorts, SplitReductions, SplitResults,
                    ExtendOperands, ExpandScalars, WidenAccumulators, SetLowering, FoldProducers, ReadByElement):
         load_dialects(module.op.context, remedy.dialects)
     known = source_ops(module.op)
@@ -75,6 +77,7 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
             decompose_attention(op)
         for op in by_remedy[MOVEMENT_APART]:
             decompose_movement(op)
+        rank_sorts(by_remedy[RANK])
         split_reductions(by_remedy[SPLIT])
         split_results(by_remedy[RESULTS_APART])
         extend_operands(by_remedy[EXTEND])

@@ -11,7 +11,7 @@ from fissile.passes.remedies.expand_scalars import rounding_of
 from fissile.finding import Finding, Help, Severity
 from fissile.quantity import Bytes, total
 
-from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXPAND, EXTEND, FLAT, FOLD, MOVEMENT_APART, RESULTS_APART, SPLIT, WIDEN, Edit, edits, passes_of
+from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXPAND, EXTEND, FLAT, FOLD, MOVEMENT_APART, RANK, RESULTS_APART, SPLIT, WIDEN, Edit, edits, passes_of
 from .repair_case import Case, Diagnosis
 
 _DONE = {
@@ -19,6 +19,7 @@ _DONE = {
     DECOMPOSE: "computed {ops} as its parts: maximum, exponentials, sum and quotient",
     ATTENTION_APART: "computed {ops} as its parts: scores, maxima, exponentials, sums and weighted values",
     MOVEMENT_APART: "read each element of {ops} from its place",
+    RANK: "sorted {ops} by rank: counted for each element how many precede it, by a thread each",
     SPLIT: "added {ops} up in parts, and then the parts",
     EXTEND: "extended the narrow operands of {ops} once, in dispatches of their own",
     RESULTS_APART: "computed each result of {ops} by an op of its own",
@@ -30,7 +31,7 @@ _DONE = {
     FLAT: "made the loops of {ops} one, with an element of the result to each thread",
 }
 _TO_DO = {"kept": "keep", "computed": "compute", "accumulated": "accumulate", "gave": "give", "extended": "extend", "read": "read",
-          "added": "add", "made": "make", "packed": "pack", "took": "take", "sliced": "slice"}
+          "added": "add", "made": "make", "packed": "pack", "took": "take", "sliced": "slice", "sorted": "sort"}
 
 
 class RepairTold:
@@ -82,6 +83,8 @@ class RepairTold:
             facts.append(("costs", f"{_more(before, after)}; the wide operands are written once to global memory"))
         elif any(edit.remedy == SPLIT for edit in spread):
             facts.append(("costs", f"{_more(before, after)}; the parts' sums are written once to global memory"))
+        elif any(edit.remedy == RANK for edit in spread):
+            facts.append(("costs", f"{_more(before, after)}; as many comparisons as IREE's sort, by all threads together"))
         elif any(edit.remedy == FOLD for edit in spread):
             facts.append(("costs", "no intermediate; evaluated for every use, and matrix units are not used"))
         elif any(edit.remedy == RESULTS_APART for edit in spread):
@@ -90,6 +93,8 @@ class RepairTold:
             facts.append(("costs", f"{_more(before, after)}; every operand is read from memory for every use, no vectors"))
         if any(edit.remedy == WIDEN for edit in spread):
             facts.append(("rounding", "one 16-bit rounding at the end instead of one per term: closer to the exact sum"))
+        if any(edit.remedy == RANK for edit in spread):
+            facts.append(("order", "stable: elements that the comparator does not tell apart keep their order"))
         if any(edit.remedy == SPLIT for edit in spread):
             facts.append(("rounding", "the same terms in another order, with fewer roundings one after the other"))
         if inexact := {said for edit in spread if edit.remedy == EXPAND and (said := rounding_of(self._graph.ops[edit.op]))}:

@@ -12,6 +12,7 @@ from fissile.passes.remedies.decompose_attention import why_not_decomposed
 from fissile.passes.remedies.decompose_movement import why_not_moved
 from fissile.passes.remedies.expand_scalars import why_not_expanded
 from fissile.passes.remedies.extend_operands import why_not_extended
+from fissile.passes.remedies.rank_sorts import why_not_ranked
 from fissile.passes.remedies.read_by_element import why_not_by_element, why_not_flat
 from fissile.passes.remedies.set_lowering import SERIAL_OPS
 from fissile.passes.remedies.split_reductions import worth_splitting
@@ -33,6 +34,7 @@ from .edits import (
     FLAT,
     FOLD,
     MOVEMENT_APART,
+    RANK,
     RESULTS_APART,
     SPLIT,
     WIDEN,
@@ -108,6 +110,8 @@ class Offers:
         """Other loops for the sums of a dispatch whose threads run too many of them, or all the same."""
         if failing.finding is None or failing.finding.code not in ("FIS125", "FIS127"):
             return
+        if ranked := edits(RANK, (tag for tag in tags if not why_not_ranked(self._graph.ops[tag]))):
+            yield ranked
         split = edits(SPLIT, (tag for tag in tags if worth_splitting(self._graph.ops[tag])))
         flat = tuple(Edit(BY_ELEMENT, tag, FLAT) for tag in tags
                      if not why_not_flat(self._graph.ops[tag]) and not structure_of(self._graph.ops[tag]).all_parallel)

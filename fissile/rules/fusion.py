@@ -213,7 +213,8 @@ define(
     "message: a softmax of 50257 f32 values had all of them wrong. Other devices take long, while their other threads have nothing to do.",
     "IREE 3.13's SPIR-V code generation gives a row to one thread (BaseDistribute) where it has no other schedule: always where the target "
     "has no arithmetic across a subgroup (default Vulkan), else for sizes that fill no vectors.",
-    "fissile splits the sum into parts (`fissile-split-reductions`), or makes a convolution's loops one (`fissile-read-by-element`).",
+    "fissile splits the sum into parts (`fissile-split-reductions`), makes a convolution's loops one (`fissile-read-by-element`), or sorts "
+    "by rank (`fissile-rank-sorts`). Where none applies the output is withheld, unless the target names a product that runs such loops.",
     example="linalg.softmax of a tensor<1x50257xf32>, or a sum of 128256 values, target Vulkan",
     repaired="the sum of 256 sums, of every 256th value each",
     effect=Effect.MAY_BE_WRONG,
