@@ -20,6 +20,7 @@ from fissile.verdict import Answer
 
 from .assert_places import AssertPlace, place_assert
 from .element_asserts import MAX_CHECKS, can_check, check_elements
+from .held_loads import held_loads
 from .term_ops import TermWriter
 
 
@@ -86,10 +87,14 @@ def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
             entries.setdefault(block, (block.operations[0].operation, {}))[1].setdefault(place.condition, j)
         else:
             inside.setdefault((place.anchor, place.condition), (place, j))
+    written = [c for _, rows in entries.values() for c in rows] + [place.condition for place, _ in inside.values()]
+    loads = held_loads(extents, written)
     for first, rows in entries.values():
         _write(extents, first, [(condition, j) for condition, j in rows.items()])
     for place, j in inside.values():
         _write(extents, place.anchor, [(place.condition, j)])
+    for load in loads:
+        load.hold()
     for together in _by_op(elementwise):
         op = together[0].obligation.op
         for j, holds in zip(together, check_elements(extents, [j.obligation for j in together])):

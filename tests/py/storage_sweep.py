@@ -10,6 +10,7 @@ from pathlib import Path
 
 import iree.runtime as rt
 import numpy as np
+from fissile.passes.analysis.check_order import overtaken_checks, unclamped_accesses
 from fissile.passes.checks.storage_fit import judge_storage
 from fissile.pipelines.guard import GUARDED_AT, guard
 from fissile.pipelines.session import PhaseFailed, Session
@@ -79,6 +80,9 @@ class Sweep:
         )
         self.counts["programs proved" if not result.changed else "programs asserted"] += 1
         try:
+            self.session.run(module, "stream")
+            early = [*overtaken_checks(module.op), *unclamped_accesses(module.op)]
+            assert not early, f"{early} in:\n{program.text}"
             self.session.run(module, "end")
         except PhaseFailed as refused:
             # IREE itself refuses some slices of constant size in branches that never run; not because of

@@ -1,0 +1,131 @@
+"""A check comes before what it guards: on the program that IREE schedules, and in a call that violates it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from fissile.passes.analysis.check_order import overtaken_checks, unclamped_accesses
+from fissile.passes.remedies import assert_bounds, assert_places
+from fissile.pipelines.guard import GUARDED_AT, guard
+from fissile.pipelines.session import Session
+from storage_sweep import FLAGS
+
+DOUBLED = """linalg.generic {indexing_maps = [affine_map<(a) -> (a)>, affine_map<(a) -> (a)>],
+      iterator_types = ["parallel"]}"""
+BODY = "{ ^bb0(%p: f32, %o: f32): %q = arith.addf %p, %p : f32 linalg.yield %q : f32 }"
+START = """  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %b = tensor.empty() : tensor<4xf32>
+"""
+HEAD = "func.func @main(%n: index, %x: tensor<4xf32>, %t: tensor<2xi32>) -> tensor<?xf32> {\n" + START
+WRITE = f"""  %g = {DOUBLED} ins(%x : tensor<4xf32>) outs(%b : tensor<4xf32>) {BODY} -> tensor<4xf32>
+  %r = tensor.insert_slice %g into INTO[%far] [4] [1] : tensor<4xf32> into tensor<?xf32>
+"""
+READ = """  %v = tensor.extract %t[AT] : tensor<2xi32>
+  %far = arith.index_cast %v : i32 to index
+"""
+PROGRAMS = {
+    "the offset is an element": HEAD
+    + READ.replace("AT", "%c0")
+    + WRITE.replace("INTO", "%f")
+    + "  return %r : tensor<?xf32>\n}\n",
+    "the offset is an element that is read after the producer": HEAD
+    + WRITE.replace("INTO", "%f").replace("  %r", READ.replace("AT", "%c0") + "  %r")
+    + "  return %r : tensor<?xf32>\n}\n",
+    "offsets are elements, in a loop": HEAD
+    + "  %l = scf.for %i = %c0 to %c2 step %c1 iter_args(%a = %f) -> tensor<?xf32> {\n"
+    + READ.replace("AT", "%i")
+    + WRITE.replace("INTO", "%a")
+    + "  scf.yield %r : tensor<?xf32> }\n  return %l : tensor<?xf32>\n}\n",
+}
+IN_A_LOOP = (
+    HEAD
+    + f"""  %far = arith.constant FAR : index
+  %l = scf.for %i = %c0 to %c2 step %c1 iter_args(%a = %f) -> tensor<?xf32> {{
+    %m = affine.min affine_map<(d0) -> (1, 2 - d0)>(%i)
+    %s = tensor.extract_slice %x[%i] [%m] [1] : tensor<4xf32> to tensor<?xf32>
+    %d = tensor.empty(%m) : tensor<?xf32>
+    %g = {DOUBLED} ins(%s : tensor<?xf32>) outs(%d : tensor<?xf32>) {BODY} -> tensor<?xf32>
+    %r = tensor.insert_slice %g into %a[%far] [%m] [1] : tensor<?xf32> into tensor<?xf32>
+    scf.yield %r : tensor<?xf32> }}
+  return %l : tensor<?xf32>
+}}
+"""
+)
+FAR = 400_000_000
+PROGRAMS["a constant offset, in a loop"] = IN_A_LOOP.replace("FAR", "4")
+PROGRAMS["a constant offset far away, in a loop"] = IN_A_LOOP.replace("FAR", str(FAR))
+
+
+@pytest.fixture(scope="module")
+def session():
+    with Session(FLAGS["local-task"]) as opened:
+        yield opened
+
+
+def scheduled(session, text: str):
+    module = session.run(session.parse_text(text), GUARDED_AT)
+    assert guard(module.op).asserts
+    return session.run(module, "stream")
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_dispatch_is_submitted_before_its_check(session, name):
+    module = scheduled(session, PROGRAMS[name])
+    assert not overtaken_checks(module.op) and not unclamped_accesses(module.op)
+
+
+def test_the_analysis_finds_a_check_that_stands_right_before_the_op(session, monkeypatch):
+    monkeypatch.setattr(assert_places, "_earliest", lambda _extents, _condition, anchor: anchor)
+    assert overtaken_checks(scheduled(session, PROGRAMS["a constant offset, in a loop"]).op)
+
+
+def test_the_analysis_finds_an_offset_that_the_dispatch_loads_itself(session, monkeypatch):
+    monkeypatch.setattr(assert_bounds, "held_loads", lambda _extents, _conditions: [])
+    assert unclamped_accesses(scheduled(session, PROGRAMS["the offset is an element"]).op)
+
+
+def called(path: Path, n: int, indices: list[int], folder: Path) -> tuple[int, str, np.ndarray | None]:
+    """A call in a process of its own: its exit status, what it reports, and the result."""
+    output = folder / "output.npy"
+    done = subprocess.run(
+        [
+            str(Path(sys.executable).with_name("iree-run-module")),
+            f"--module={path}",
+            "--device=local-task",
+            "--function=main",
+            f"--input={n}",
+            "--input=4xf32=1 2 3 4",
+            f"--input=2xi32={indices[0]} {indices[1]}",
+            f"--output=@{output}",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={"MALLOC_CHECK_": "3", "MALLOC_PERTURB_": "165"},
+    )
+    return done.returncode, done.stderr, np.load(output) if done.returncode == 0 else None
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_violating_call_ends_with_its_sentence_and_writes_nothing(session, tmp_path, name):
+    module = session.run(session.parse_text(PROGRAMS[name]), GUARDED_AT)
+    guard(module.op)
+    path = tmp_path / "guarded.vmfb"
+    session.write(session.run(module, "end"), path)
+    code, said, result = called(path, 8, [0, 0], tmp_path)
+    if "far away" not in name:
+        assert code == 0 and result.shape == (8,), said
+    for n, far in ((2, FAR), (8, 9), (8, FAR)):
+        if "constant" in name and n == 8:
+            continue
+        code, said, _ = called(path, n, [far, far], tmp_path)
+        assert code == 1 and "FAILED_PRECONDITION; @main:" in said, (code, said)
