@@ -26,7 +26,7 @@ SLICING = (
     "tensor.extract_slice",
     "tensor.insert_slice",
 )
-SCALARS = ("arith.", "affine.", "index.")
+SCALARS = ("arith.", "affine.", "index.", "util.optimization_barrier")
 """Dialects whose ops compute host values from host values alone."""
 CLAMPS = ("arith.minui", "arith.minsi", "arith.remui", "arith.andi")
 """Ops whose result is bounded from above by one operand, whatever the other is."""

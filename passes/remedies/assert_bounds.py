@@ -19,6 +19,7 @@ from fissile.passes.definition import Pass, PassFailed, option, register_pass
 from fissile.verdict import Answer
 
 from .assert_places import AssertPlace, place_assert
+from .checks_first import Check, checks_first
 from .element_asserts import MAX_CHECKS, can_check, check_elements
 from .held_loads import held_loads
 from .term_ops import TermWriter
@@ -69,10 +70,9 @@ def is_assertable(extents: Extents, obligation: Obligation) -> bool:
 
 
 def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
-    """Adds one assert for each different condition and place. Equal conditions at the entry are
-    checked once."""
+    """Adds one assert for each different condition and block, ahead of all that it guards there."""
     entries: dict[ir.Block, tuple[ir.Operation, dict[Condition, Judged]]] = {}
-    inside: dict[tuple[ir.Operation, Condition], tuple[AssertPlace, Judged]] = {}
+    inside: dict[tuple[ir.Block, Condition], tuple[AssertPlace, list[Judged]]] = {}
     elementwise: list[Judged] = []
     unprotected: list[Obligation] = []
     for j in judged:
@@ -86,15 +86,19 @@ def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
             # Written before the first op of the block, in the order of the program.
             entries.setdefault(block, (block.operations[0].operation, {}))[1].setdefault(place.condition, j)
         else:
-            inside.setdefault((place.anchor, place.condition), (place, j))
+            inside.setdefault((place.anchor.block, place.condition), (place, []))[1].append(j)
     written = [c for _, rows in entries.values() for c in rows] + [place.condition for place, _ in inside.values()]
     loads = held_loads(extents, written)
     for first, rows in entries.values():
         _write(extents, first, [(condition, j) for condition, j in rows.items()])
-    for place, j in inside.values():
-        _write(extents, place.anchor, [(place.condition, j)])
+    checks = [
+        Check(check, frozenset(_in_block(j.obligation.op, place.anchor.block) for j in same))
+        for place, same in inside.values()
+        for check in _write(extents, place.anchor, [(place.condition, same[0])])
+    ]
     for load in loads:
         load.hold()
+    checks_first(checks)
     for together in _by_op(elementwise):
         op = together[0].obligation.op
         for j, holds in zip(together, check_elements(extents, [j.obligation for j in together])):
@@ -114,13 +118,24 @@ def _by_op(judged: Iterable[Judged]) -> list[list[Judged]]:
     return [row for rows in groups.values() for row in rows]
 
 
-def _write(extents: Extents, before: ir.Operation, rows: list[tuple[Condition, Judged]]) -> None:
+def _write(
+    extents: Extents, before: ir.Operation, rows: list[tuple[Condition, Judged]]
+) -> list[ir.Operation]:
     at = ir.InsertionPoint(before)
+    written = []
     with before.context, before.location:
         writer = TermWriter(extents, at)
         for condition, j in rows:
             with j.obligation.op.location:
-                cf.assert_(writer.condition(condition), runtime_message(j), ip=at)
+                written.append(cf.assert_(writer.condition(condition), runtime_message(j), ip=at).operation)
+    return written
+
+
+def _in_block(op: ir.Operation, block: ir.Block) -> ir.Operation:
+    """``op``, or the op around it that stands in ``block``."""
+    while op.block != block:
+        op = op.parent.operation
+    return op
 
 
 def drop_requires(obligations: Iterable[Obligation]) -> int:

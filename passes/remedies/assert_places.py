@@ -1,15 +1,8 @@
 """Where the check of an obligation goes: as far out of branches and loops as its sizes allow, at best
-to the entry, and in its block as early as the values it reads.
+to the entry. `checks_first.py` then brings it to the front of its block.
 
 Crossing a branch makes the check conditional; crossing a loop replaces the loop's variable by its
 worst value.
-
-The place in the block decides whether the check comes first when the program runs. IREE schedules
-dispatches by their operands and not by the asserts around them: a producer that stands before an
-assert takes the insert behind the assert into its dispatch, and runs there (3.13). Every value of a
-condition is one that the op needs too, so no dispatch of the op can start before the last of them;
-the check stands right behind it. `passes/analysis/check_order.py` shows it on the program that IREE
-schedules.
 """
 
 from __future__ import annotations
@@ -93,25 +86,7 @@ def place_assert(extents: Extents, obligation: Obligation) -> AssertPlace | None
         return None
     function = _function(anchor)
     at_entry = crossed_all and function is not None and argument_symbols(extents, condition)
-    return AssertPlace(_earliest(extents, condition, anchor), condition, at_entry)
-
-
-def _earliest(extents: Extents, condition: Condition, anchor: ir.Operation) -> ir.Operation:
-    """The first op of the block of ``anchor`` that stands behind every value of ``condition``."""
-    block = anchor.block
-    last: ir.Operation | None = None
-    for symbol in symbols(condition).values():
-        value = extents.handle(symbol).value
-        if is_argument(value):
-            continue
-        op: ir.Operation | None = value.owner.operation
-        while op is not None and op.block != block:
-            op = _parent(op)
-        if op is not None and (last is None or _before(last, op)):
-            last = op
-    if last is None:
-        return block.operations[0].operation
-    return ir.InsertionPoint.after(last).ref_operation.operation
+    return AssertPlace(anchor, condition, at_entry)
 
 
 def _crossed(extents: Extents, condition: Condition, guard: Branch | Loop) -> Condition | None:

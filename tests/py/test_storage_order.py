@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fissile.passes.analysis.check_order import overtaken_checks, unclamped_accesses
-from fissile.passes.remedies import assert_bounds, assert_places
+from fissile.passes.remedies import assert_bounds
 from fissile.pipelines.guard import GUARDED_AT, guard
 from fissile.pipelines.session import Session
 from storage_sweep import FLAGS
@@ -84,8 +84,9 @@ def test_no_dispatch_is_submitted_before_its_check(session, name):
 
 
 def test_the_analysis_finds_a_check_that_stands_right_before_the_op(session, monkeypatch):
-    monkeypatch.setattr(assert_places, "_earliest", lambda _extents, _condition, anchor: anchor)
+    monkeypatch.setattr(assert_bounds, "checks_first", lambda _checks: None)
     assert overtaken_checks(scheduled(session, PROGRAMS["a constant offset, in a loop"]).op)
+    assert overtaken_checks(scheduled(session, PROGRAMS["the offset is an element that is read after the producer"]).op)
 
 
 def test_the_analysis_finds_an_offset_that_the_dispatch_loads_itself(session, monkeypatch):
