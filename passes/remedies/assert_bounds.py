@@ -21,7 +21,7 @@ from fissile.verdict import Answer
 from .assert_places import AssertPlace, place_assert
 from .checks_first import Check, checks_first
 from .element_asserts import MAX_CHECKS, can_check, check_elements
-from .held_loads import held_loads
+from .held_loads import held_loads, loads_of
 from .term_ops import TermWriter
 
 
@@ -91,14 +91,18 @@ def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
     loads = held_loads(extents, written)
     for first, rows in entries.values():
         _write(extents, first, [(condition, j) for condition, j in rows.items()])
-    checks = [
-        Check(check, frozenset(_in_block(j.obligation.op, place.anchor.block) for j in same))
-        for place, same in inside.values()
-        for check in _write(extents, place.anchor, [(place.condition, same[0])])
-    ]
-    for load in loads:
-        load.hold()
-    checks_first(checks)
+    checks = [_write(extents, place.anchor, [(place.condition, same[0])])[0] for place, same in inside.values()]
+    held = {load.value: load.hold() for load in loads}
+    checks_first(
+        Check(
+            check,
+            frozenset(
+                [_in_block(j.obligation.op, place.anchor.block) for j in same]
+                + [held[value] for value in loads_of(extents, place.condition)]
+            ),
+        )
+        for check, (place, same) in zip(checks, inside.values())
+    )
     for together in _by_op(elementwise):
         op = together[0].obligation.op
         for j, holds in zip(together, check_elements(extents, [j.obligation for j in together])):

@@ -22,7 +22,7 @@ PURE = (*SCALAR, "math.", "complex.", "tensor.", "linalg.", "iree_linalg_ext.", 
 
 @dataclass(frozen=True)
 class Check:
-    """``op`` checks what each of ``guarded`` does; all stand in one block."""
+    """``op`` checks what each of ``guarded`` does, in the same block."""
 
     op: ir.Operation
     guarded: frozenset[ir.Operation]

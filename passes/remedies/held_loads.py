@@ -28,14 +28,15 @@ class HeldLoad:
     behind: ir.Operation
     users: tuple[tuple[ir.Operation, int], ...]
 
-    def hold(self) -> None:
-        """Puts the barrier behind the checks, before all users."""
+    def hold(self) -> ir.Operation:
+        """Puts the barrier, which it returns, behind the checks and before all users."""
         with self.value.owner.operation.location:
             held = ir.Operation.create(
                 BARRIER, [self.value.type], [self.value], ip=ir.InsertionPoint(self.behind)
             )
         for op, number in self.users:
             op.operands[number] = held.results[0]
+        return held
 
 
 def held_loads(extents: Extents, conditions: Iterable[Condition]) -> list[HeldLoad]:
@@ -43,11 +44,16 @@ def held_loads(extents: Extents, conditions: Iterable[Condition]) -> list[HeldLo
     written."""
     found: dict[ir.Value, HeldLoad] = {}
     for condition in conditions:
-        for symbol in symbols(condition).values():
-            value = extents.handle(symbol).value
-            if value in found or is_argument(value) or value.owner.operation.name != "tensor.extract":
+        for value in loads_of(extents, condition):
+            if value in found:
                 continue
             behind = ir.InsertionPoint.after(value.owner.operation).ref_operation.operation
             users = tuple((use.owner.operation, use.operand_number) for use in value.uses)
             found[value] = HeldLoad(value, behind, users)
     return list(found.values())
+
+
+def loads_of(extents: Extents, condition: Condition) -> list[ir.Value]:
+    """The values of ``condition`` that the host loads from tensors."""
+    values = [extents.handle(symbol).value for symbol in symbols(condition).values()]
+    return [v for v in values if not is_argument(v) and v.owner.operation.name == "tensor.extract"]
