@@ -99,9 +99,9 @@ def _ledger(ledger: Ledger | None, limit: Limit | None) -> list[str]:
     for number, line in enumerate(ledger.lines):
         value = line.bytes.value
         share = f"{100 * value / whole:5.1f}%" if whole and value is not None else "      "
-        shown = "unknown" if value is None else str(value)
+        count = "unknown" if value is None else str(value)
         head = "     = bytes" if number == 0 else "            "
-        rows.append(f"{head} {shown:>8} {share}  {shown(line.value):<28} {shown(line.reason)}".rstrip())
+        rows.append(f"{head} {count:>8} {share}  {shown(line.value):<28} {shown(line.reason)}".rstrip())
     if whole is not None:
         times = f"{whole / limit.bytes:.1f} times the limit" if limit and limit.bytes else ""
         basis = ledger.total.how_known
