@@ -15,7 +15,7 @@ class ExitCode(IntEnum):
     USAGE = 2
     """The command line, a file or an option is wrong."""
     INTERNAL = 3
-    """fissile or IREE broke; a reproducer is named."""
+    """fissile broke and stock IREE cannot stand in, or --strict was given; a reproducer is named."""
 
 
 class FissileError(Exception):
@@ -38,9 +38,11 @@ class UsageError(FissileError):
 class InternalError(FissileError):
     """fissile, a pass, or IREE itself broke. ``reproducer`` is a command that shows it again."""
 
-    def __init__(self, message: str, hint: str = "", reproducer: str = "") -> None:
+    def __init__(self, message: str, hint: str = "", reproducer: str = "", detail: str = "") -> None:
         super().__init__(message, hint)
         self.reproducer = reproducer
+        self.detail = detail
+        """The traceback, where there is one; printed with FISSILE_TRACEBACK=1."""
 
 
 def closest(name: str, known: list[str]) -> str:

@@ -15,6 +15,7 @@ from fissile.passes.analysis.recomputation import recomputed_producers
 from fissile.passes.checks.leftover_ops import leftover_ops
 from fissile.passes.checks.recomputation import check_recomputation
 from fissile.passes.definition import PassFailed
+from fissile.passes.net import ask, change, current
 from fissile.passes.remedies.index_forms import without_index_dialect
 
 from fissile.finding import Finding, Severity
@@ -47,6 +48,9 @@ DIALECT_LOWERINGS = (
     (BOUNDARIES_PLACED_AT, "builtin.module(fissile-lower-groups,fissile-lower-boundaries)"),
 )
 
+OWN_STOPS = ("storage guard", "check-leftovers", FOLD.name)
+"""The stops that nobody asked for: without them IREE compiles the module as it is."""
+
 STDIN_NAME = "<stdin>"
 """What iree-compile calls standard input in locations."""
 
@@ -74,6 +78,7 @@ class CompileRun:
         self._asked_for: list[Finding] = []
         self._emitted: Path | None = None
         self._origin: tuple[Module, tuple[Finding, ...]] | None = None
+        self._left_out: set[str] = set()
         self.session = Session(verify_ir=request.verify_ir, dump_phases_to=request.dump_phases_to)
         if request.remarks_filter:
             self.session.remarks(request.remarks_filter, request.remarks_file)
@@ -100,6 +105,13 @@ class CompileRun:
     def forget_origin(self) -> None:
         self._origin = None
 
+    def leave_out(self, *names: str) -> None:
+        """From now on a module passes the stops ``names`` as it is (OWN_STOPS); what was kept of earlier ones is forgotten."""
+        self._left_out.update(names)
+        self.guarded = ()
+        self.narrow = Narrow()
+        self.forget_origin()
+
     def write(self, module: Module) -> None:
         if self.request.compile_to != "end" or self.request.output_format == "vm-asm":
             form = "ir-bytecode" if self.request.mlir_bytecode else "ir"
@@ -124,13 +136,16 @@ class CompileRun:
 
     def look(self, module: Module) -> list[Finding]:
         """Findings about what configured dispatches will compute, of those that need little or no code generation."""
-        formed = dispatches(module.op)
+        formed = ask("the dispatches", lambda: dispatches(module.op), [])
         self.backends = tuple(dict.fromkeys(d.target.backend for d in formed))
-        self.narrow = find_narrow(module, self.ask)
+        self.narrow = ask("narrow storage", lambda: find_narrow(module, self.ask), Narrow(), patience=0)
         return list(self.narrow.found)
 
     def slow(self, origin: Module) -> list[Finding]:
         """FIS140 about a module at global optimisation; looked at on a tagged clone, which tells ops apart exactly."""
+        return ask("recomputed producers", lambda: self._slow(origin), [], patience=0)
+
+    def _slow(self, origin: Module) -> list[Finding]:
         clone = origin.clone()
         ops = describe_source_ops(clone.op)
         tag_source_ops(clone.op)
@@ -147,11 +162,14 @@ class CompileRun:
         from . import verification  # NumPy: only where asked
 
         with self.step("verify"):
-            certificate, why_not = verification.verify_artifact(self.input, self.output, self.backends, self.request.verify_seeds)
+            certificate, why_not = ask("the artifact's numbers", lambda: verification.verify_artifact(
+                self.input, self.output, self.backends, self.request.verify_seeds), (None, "not checked"), patience=0)
         self.facts["artifact"] = certificate.to_json() if certificate else why_not
         return list(certificate.findings) if certificate else []
 
     def report(self, findings: Iterable[Finding], written: bool = False) -> Report:
+        net = current()
+        findings = [*findings, *(net.missed if net else ())]
         if self.request.werror:
             findings = [f.with_(severity=Severity.ERROR) if f.severity is Severity.WARNING else f for f in findings]
         findings = settled(findings, self.request.allow_wrong)
@@ -178,17 +196,21 @@ class CompileRun:
 
     def _stops(self) -> list[Stop]:
         request = self.request
-        stops: list[Stop] = [Stop(GUARDED_AT, "guard", self._guard)] if request.guard != "off" else []
+        stops: list[Stop] = [self._own(GUARDED_AT, "storage guard", self._guard)] if request.guard != "off" else []
         if request.preprocessing:
             stops.append(self._pipeline_stop(PREPROCESSED_AFTER, request.preprocessing))
         if request.match_device:
-            stops.append(Stop(DEVICES_ASSIGNED_AT, "match-device", self._match_device))
+            stops.append(self._own(DEVICES_ASSIGNED_AT, "match-device", self._match_device))
         stops += [self._pipeline_stop(phase, pipeline) for phase, pipeline in request.pipelines_after]
         stops += [Stop(phase, "lower-dialect", lower_dialect(pipeline)) for phase, pipeline in DIALECT_LOWERINGS]
-        stops.append(Stop(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
+        stops.append(self._own(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
         if request.repair != "off":
-            stops.append(FOLD)
+            stops.append(self._own(FOLD.phase, FOLD.name, FOLD.act))
         return stops
+
+    def _own(self, phase: str, name: str, act: Callable[[Module], Iterable[Finding]]) -> Stop:
+        """A stop that nobody asked for: where it throws, the compile begins again without it."""
+        return Stop(phase, name, lambda module: () if name in self._left_out else change(name, f"the step '{name}'", lambda: act(module)))
 
     def _pipeline_stop(self, phase: str, pipeline: str) -> Stop:
         def act(module: Module) -> list[Finding]:
@@ -234,7 +256,7 @@ def lower_dialect(pipeline: str) -> Callable[[Module], list[Finding]]:
 
     def act(module: Module) -> list[Finding]:
         found: list[Finding] = []
-        if leftover_ops(module.op):
+        if ask("fissile's own ops", lambda: leftover_ops(module.op), ()):
             run_pipeline(pipeline, module.op, report=found.append)
         return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from fissile.passes import net
 from fissile.passes.analysis.configured import read_configured
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.footprint import Allocation, Footprint
@@ -88,12 +89,13 @@ class DispatchChecker:
 
         A target whose code generation cannot be probed (VMVX) passes unchecked.
         """
-        formed = [d for d in dispatches(module.op) if d.target.backend in LOWERING_PIPELINES]
+        formed = [d for d in formed_dispatches(module) if d.target.backend in LOWERING_PIPELINES]
         unrolling = {id(d): found for d in formed if self._foresee and (found := unrolls(d)).elements}
         seen = [d for d in formed if id(d) not in unrolling]
         if self._trusting:
             unknown = [d for d in seen if d.fingerprint not in self._passed and d.identity not in self._failed]
-            self._trusted |= {d.identity: cleared for d in unknown if (cleared := _cleared(d)) is not None}
+            cleared = {d.identity: net.ask("predicted memory", lambda d=d: _cleared(d), None, about=d) for d in unknown}
+            self._trusted |= {identity: answer for identity, answer in cleared.items() if answer is not None}
         known = self._trusted.keys() | self._failed.keys()
         fresh = [d for d in seen if d.fingerprint not in self._passed and d.identity not in known]
         self.generated += len(fresh)
@@ -101,19 +103,19 @@ class DispatchChecker:
         checked = []
         for dispatch in formed:
             if found := unrolling.get(id(dispatch)):
-                finding = check_unrolled(dispatch, found, ops)
+                finding = net.ask("unrolled code", lambda d=dispatch, u=found: check_unrolled(d, u, ops), None, about=dispatch)
                 checked.append(CheckedDispatch(dispatch, Footprint(()), finding, unrolled=found.tags))
                 continue
             identity = dispatch.identity
             asked = results.get(id(dispatch)) or self._passed.get(dispatch.fingerprint) or self._failed.get(identity)
             result = asked or self._trusted[identity]
-            finding = _finding(dispatch, result, ops)
+            finding = net.ask("generated code", lambda d=dispatch, r=result: _finding(d, r, ops), None, about=dispatch)
             if asked and finding is None:
                 self._passed[dispatch.fingerprint] = result
             elif asked:
                 self._failed[identity] = result
-            again = recomputed_producers(dispatch) if dispatch.target.backend in RECOMPUTING_BACKENDS else ()
-            checked.append(CheckedDispatch(dispatch, result.probed.footprint, finding, result.probed.races, tuple(again)))
+            again = recomputed(dispatch)
+            checked.append(CheckedDispatch(dispatch, result.probed.footprint, finding, result.probed.races, again))
         self._trusting &= all(c.finding is None or c.finding.code in ("FIS101", "FIS109") for c in checked)
         return checked
 
@@ -162,24 +164,44 @@ def unrolls(dispatch: Dispatch) -> Unrolled:
     """What SPIR-V code generation will unroll of ``dispatch``, where that is too much; no code is generated to know it."""
     if dispatch.target.backend not in SPIRV_BACKENDS or dispatch.codegen != VECTORISED:
         return Unrolled()
-    found = unrolled(read_configured(dispatch))
+    found = net.ask("unrolled code", lambda: unrolled(read_configured(dispatch)), Unrolled(), about=dispatch)
     return found if found.elements >= UNROLLED_FROM else Unrolled()
 
 
+def recomputed(dispatch: Dispatch) -> tuple[Recomputed, ...]:
+    """Producers that it computes again for every use (llvm-cpu)."""
+    if dispatch.target.backend not in RECOMPUTING_BACKENDS:
+        return ()
+    return net.ask("recomputed producers", lambda: tuple(recomputed_producers(dispatch)), (), about=dispatch)
+
+
+SAME_WORK = "threads of a dispatch do the same work"
+
+
+def formed_dispatches(module: Module) -> list[Dispatch]:
+    """The dispatches of ``module``; none where they cannot be read."""
+    return net.ask("the dispatches", lambda: dispatches(module.op), [])
+
+
 def computes_wrongly(module: Module, ask: Ask = probe) -> str:
-    """Why the numbers of a dispatch would be wrong, or depend on timing; empty where nothing is seen of that. Asked of programs
-    that IREE compiles.
+    """Why the numbers of a dispatch would be wrong, or depend on timing, or SAME_WORK; empty where nothing is seen of that. Asked
+    of programs that IREE compiles.
     """
-    for dispatch in dispatches(module.op):
-        if asks_about_threads(dispatch):
-            probed = ask(dispatch)
-            if probed.races:
-                return "a dispatch shares workgroup memory without a barrier"
-            if probed.iterations > MOST_ITERATIONS:
-                return "one thread of a dispatch runs more loop iterations than every device lets it run"
-            if is_costly(probed.repeated):
-                return "threads of a dispatch do the same work"
+    for dispatch in formed_dispatches(module):
+        if why := net.ask("what threads do", lambda d=dispatch: _wrong_threads(d, ask), "", about=dispatch, patience=0):
+            return why
     return ""
+
+
+def _wrong_threads(dispatch: Dispatch, ask: Ask) -> str:
+    if not asks_about_threads(dispatch):
+        return ""
+    probed = ask(dispatch)
+    if probed.races:
+        return "a dispatch shares workgroup memory without a barrier"
+    if probed.iterations > MOST_ITERATIONS:
+        return "one thread of a dispatch runs more loop iterations than every device lets it run"
+    return SAME_WORK if is_costly(probed.repeated) else ""
 
 
 def asks_about_threads(dispatch: Dispatch) -> bool:
@@ -199,22 +221,25 @@ def asks_about_threads(dispatch: Dispatch) -> bool:
 
 def predicted_to_exceed(module: Module) -> bool:
     """Whether a dispatch will not fit its target by a prediction without doubts: asked before any code is generated."""
-    for dispatch in dispatches(module.op):
-        limit = limit_of(dispatch)
-        if limit is None or dispatch.target.backend not in LOWERING_PIPELINES:
-            continue
-        predicted = predict(read_configured(dispatch))
-        if not predicted.doubts and predicted.total.exceeds(limit.bytes):
-            return True
-    return False
+    return any(net.ask("predicted memory", lambda d=d: _predicted_to_exceed(d), False, about=d) for d in formed_dispatches(module))
+
+
+def _predicted_to_exceed(dispatch: Dispatch) -> bool:
+    limit = limit_of(dispatch)
+    if limit is None or dispatch.target.backend not in LOWERING_PIPELINES:
+        return False
+    predicted = predict(read_configured(dispatch))
+    return not predicted.doubts and bool(predicted.total.exceeds(limit.bytes))
 
 
 def misplaces_vectors(module: Module, ask: Ask = probe) -> bool:
-    """Whether a dispatch would read or write vectors beside their place: asked only of those with a slice that may."""
+    """Whether a dispatch would read or write vectors at a wrong address: asked only of those with a slice that may."""
+    def misplaces(dispatch: Dispatch) -> bool:
+        return may_misplace(dispatch.inner_module()) and bool(ask(dispatch).misplaced)
+
     return any(
-        ask(dispatch).misplaced
-        for dispatch in dispatches(module.op)
-        if dispatch.target.backend in VECTOR_MOVING_BACKENDS and may_misplace(dispatch.inner_module())
+        net.ask("places of vectors", lambda d=d: misplaces(d), False, about=d, patience=0)
+        for d in formed_dispatches(module) if d.target.backend in VECTOR_MOVING_BACKENDS
     )
 
 
@@ -224,17 +249,18 @@ def exceeds_device(module: Module, ask: Ask = probe) -> bool:
     Code generation is asked only where the device has less than IREE's target attribute says and the prediction
     exceeds that or has doubts.
     """
-    for dispatch in dispatches(module.op):
-        device = stricter_device(dispatch)
-        if device is None or dispatch.target.backend not in LOWERING_PIPELINES:
-            continue
-        predicted = predict(read_configured(dispatch))
-        if not predicted.doubts and predicted.total.value is not None and predicted.total.value <= device.bytes:
-            continue
-        finding = check_fit(dispatch, ask(dispatch).footprint, ())
-        if finding is not None:
-            return True
-    return False
+    return any(net.ask("memory of the device", lambda d=d: _exceeds_device(d, ask), False, about=d, patience=0)
+               for d in formed_dispatches(module))
+
+
+def _exceeds_device(dispatch: Dispatch, ask: Ask) -> bool:
+    device = stricter_device(dispatch)
+    if device is None or dispatch.target.backend not in LOWERING_PIPELINES:
+        return False
+    predicted = predict(read_configured(dispatch))
+    if not predicted.doubts and predicted.total.value is not None and predicted.total.value <= device.bytes:
+        return False
+    return check_fit(dispatch, ask(dispatch).footprint, ()) is not None
 
 
 def sign_losses(module: Module, ask: Ask = probe) -> list[tuple[Dispatch, tuple[str, ...]]]:
@@ -242,9 +268,10 @@ def sign_losses(module: Module, ask: Ask = probe) -> list[tuple[Dispatch, tuple[
 
     Only dispatches of SPIR-V that sign-extend anything are asked, and none whose code is unrolled: it would take minutes.
     """
-    asked = [d for d in dispatches(module.op) if d.target.backend in SIGN_LOSING_BACKENDS and _extends(d)
+    asked = [d for d in formed_dispatches(module) if d.target.backend in SIGN_LOSING_BACKENDS and _extends(d)
              and not unrolls(d).elements]
-    return [(d, lost) for d in asked if (lost := ask(d).lost_signs)]
+    losses = [(d, net.ask("signs of narrow integers", lambda d=d: ask(d).lost_signs, (), about=d, patience=0)) for d in asked]
+    return [(d, lost) for d, lost in losses if lost]
 
 
 def _extends(dispatch: Dispatch) -> bool:

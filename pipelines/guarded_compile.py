@@ -5,17 +5,27 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 
-from fissile.passes.analysis.dispatches import Dispatch, dispatches
-from fissile.passes.analysis.recomputation import recomputed_producers
+from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.checks.recomputation import worth_cutting
 from fissile.passes.definition import PassFailed
+from fissile.passes.net import NOT_CHECKED, StartAgain, ask
 
+from fissile.effect import Effect
 from fissile.finding import Finding, Severity
 from fissile.report import Report
 
 from . import reduction
-from .compile_run import CompileRun
-from .dispatch_check import computes_wrongly, exceeds_device, misplaces_vectors, predicted_to_exceed, unrolls
+from .compile_run import OWN_STOPS, CompileRun
+from .dispatch_check import (
+    SAME_WORK,
+    computes_wrongly,
+    exceeds_device,
+    formed_dispatches,
+    misplaces_vectors,
+    predicted_to_exceed,
+    recomputed,
+    unrolls,
+)
 from .emitted_spec import nothing_to_write
 from .failures import (
     MISPLACED_VECTORS,
@@ -30,7 +40,7 @@ from .failures import (
     rejected,
     suggested,
 )
-from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, RECOMPUTING_BACKENDS
+from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT
 from .mending import Mender
 from .probe import Probed, probe
 from .probe_pool import ProbePool, Tell
@@ -60,19 +70,42 @@ class GuardedCompile:
         self._run.ask = self._ask_watched
 
     def run(self) -> Report:
-        """The whole pipeline; again where what IREE refuses before there are dispatches can be sliced off."""
-        try:
-            findings, failure = self._compile()
-            if failure is not None and self._run.request.repair != "off":
-                if find_borders(self._run, failure):
-                    trim_from_now_on(self._run)
-                    self._run.forget_origin()
-                    findings, failure = self._compile()
-        except PassFailed as refused:
-            return self._run.report(refused.findings)
+        """The whole pipeline; again where what IREE refuses before there are dispatches can be sliced off, and without a step
+        of fissile's that threw midway."""
+        while True:
+            try:
+                findings, failure = self._compile()
+                if failure is not None and self._run.request.repair != "off":
+                    if ask("unread borders", lambda why=failure: find_borders(self._run, why), []):
+                        trim_from_now_on(self._run)
+                        self._run.forget_origin()
+                        findings, failure = self._compile()
+                break
+            except StartAgain as again:
+                self._run.leave_out(again.name)
+            except PassFailed as refused:
+                return self._run.report(refused.findings)
         if failure is not None:
             return self._run.report([self._with_way_out(rejected(failure))])
         return self._run.report(findings, written=True)
+
+    def bare(self, why: Finding) -> Report:
+        """The program as stock IREE compiles it, with no step, look or repair that nobody asked for; ``why`` says so."""
+        self._run.leave_out(*OWN_STOPS)
+        try:
+            self._as_stock()
+        except PassFailed as refused:
+            return self._run.report([*refused.findings, why])
+        except PhaseFailed as failure:
+            return self._run.report([rejected(failure), why])
+        return self._run.report([why], written=True)
+
+    def _as_stock(self) -> None:
+        """Compiles straight to the end. Raises PhaseFailed where IREE does not get there."""
+        with self._run.step("compile"):
+            module = self._run.parse()
+            self._run.itinerary.advance(module, self._run.request.compile_to)
+            self._run.write(module)
 
     def _with_way_out(self, finding: Finding) -> Finding:
         """With a note, where only the phase that the compile starts from keeps it from being repaired."""
@@ -100,9 +133,23 @@ class GuardedCompile:
             with self._run.step("repair"):
                 # What the first look found holds for the module as it is; a repair looks again at what it makes.
                 kept = findings if self._run.request.repair == "off" and not self._ended else []
-                return [*kept, *Mender(self._run, self._progress, self._watch, self._endless).mend(failure)], None
+                mended = ask("the repair", lambda: Mender(self._run, self._progress, self._watch, self._endless).mend(failure), None,
+                             patience=0)
+            if mended is None:
+                return self._unmended(failure)
+            return [*kept, *mended], None
         except PhaseFailed as failed:
             return [], failed
+
+    def _unmended(self, failure: Failure) -> tuple[list[Finding], Failure | None]:
+        """What is left where the repair itself threw: IREE's own answer; what would be wrong is an error."""
+        if not isinstance(failure, Foreseen):
+            return [], failure
+        self._as_stock()
+        found = list(failure.narrow.found) if isinstance(failure, NarrowStorage) else []
+        if failure.wrong and not found:
+            found = [Finding(NOT_CHECKED, f"{failure.message}; the repair failed", effect=Effect.WRONG)]
+        return found, None
 
     def reduce(self) -> Report:
         """Writes a small program that fails as the request's input does, instead of compiling it."""
@@ -150,12 +197,12 @@ class GuardedCompile:
             if phase_index(module.phase) < phase_index(DISPATCHES_CONFIGURED_AT) <= phase_index(end):
                 if self._can_go_back():
                     findings += self._run.itinerary.advance(module, BOUNDARIES_PLACED_AT)
-                    self._run.keep_origin(module, findings)
+                    ask("a copy for repairs", lambda: self._run.keep_origin(module, findings), None)
                 findings += self._run.itinerary.advance(module, DISPATCHES_CONFIGURED_AT)
                 findings += self._run.look(module)
                 if self._can_go_back() and (foreseen := self._foreseen(module, findings)):
                     return findings, foreseen
-                self._progress(len(dispatches(module.op)))
+                self._progress(len(formed_dispatches(module)))
             findings += self._run.itinerary.advance(module, end)
             self._run.write(module)
         except PhaseFailed as failure:
@@ -168,19 +215,19 @@ class GuardedCompile:
 
     def _foreseen(self, module: Module, findings: list[Finding]) -> Foreseen | None:
         """Why code need not be generated for ``module`` as it is; what is slow is added to the ``findings`` so far."""
-        run, ask = self._run, self._run.ask
+        run, asked = self._run, self._run.ask
         if run.request.repair != "off" and run.narrow.found:
-            return NarrowStorage("narrow elements would be read or written wrongly", run.narrow)
-        if run.request.repair != "off" and any(unrolls(d).elements for d in dispatches(module.op)):
+            return NarrowStorage("narrow elements would be read or written wrongly", True, run.narrow)
+        if run.request.repair != "off" and any(unrolls(d).elements for d in formed_dispatches(module)):
             return UNROLLED
         if predicted_to_exceed(module):
             return TOO_LARGE
-        if exceeds_device(module, ask):
+        if exceeds_device(module, asked):
             return TOO_LARGE_FOR_DEVICE
-        if misplaces_vectors(module, ask):
+        if misplaces_vectors(module, asked):
             return MISPLACED_VECTORS
-        if why := computes_wrongly(module, ask):
-            return Foreseen(why)
+        if why := computes_wrongly(module, asked):
+            return Foreseen(why, why != SAME_WORK)
         if may_recompute(module):
             findings += run.slow(run.origin()[0])
         return RECOMPUTES if run.tuning and any(f.code == "FIS140" for f in findings) else None
@@ -198,5 +245,5 @@ class GuardedCompile:
 def may_recompute(module: Module) -> bool:
     """Whether a closer look at recomputed producers is worth it; ``module`` has configured dispatches."""
     return any(
-        worth_cutting(recomputed_producers(d)) for d in dispatches(module.op) if d.target.backend in RECOMPUTING_BACKENDS
+        ask("recomputed producers", lambda d=d: worth_cutting(recomputed(d)), (), about=d) for d in formed_dispatches(module)
     )

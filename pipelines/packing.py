@@ -11,6 +11,7 @@ from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.checks.narrow_storage import check_narrow_storage
 from fissile.passes.checks.sign_extension import check_sign_extension
 from fissile.passes.definition import PassFailed
+from fissile.passes.net import ask
 
 from fissile.finding import Finding, Help, Severity
 
@@ -74,9 +75,11 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
     before = () if narrow.ops else (QUANTISATION_AS_GENERICS, ATTENTION_APART, MOVEMENT_APART)
     try:
         passes = ",".join((*before, narrow.pass_text, "fissile-lower-boundaries,canonicalize,cse"))
-        run_pipeline(f"builtin.module({passes})", packed.op, report=found.append)
+        done = ask("packing into words", lambda: run_pipeline(f"builtin.module({passes})", packed.op, report=found.append) or True, False)
     except PassFailed as refused:
         return Packed(None, refusals=tuple(f.with_(severity=Severity.WARNING) for f in refused.findings))
+    if not done:
+        return NOT_PACKED
     return Packed(packed, _each_once([_told(finding, narrow) for finding in narrow.found]))
 
 

@@ -16,6 +16,7 @@ from fissile.passes.analysis.repeated_work import Repeated, repeated_work
 from fissile.passes.analysis.serial_loops import serial_iterations
 from fissile.passes.analysis.sharing import unsynchronised
 from fissile.passes.analysis.vector_alignment import misplaced_vectors
+from fissile.passes.net import ask
 from iree.compiler import ir
 from iree.compiler.passmanager import PassManager
 
@@ -53,6 +54,10 @@ class Probed:
     repeated: Repeated = Repeated()
 
 
+UNKNOWN = Probed(Footprint(()), None)
+"""Of a dispatch that could not be asked: nothing is known, so nothing is found."""
+
+
 def probe(dispatch: Dispatch) -> Probed:
     """Runs code generation on a copy of ``dispatch``; the module it belongs to stays as it is.
 
@@ -63,14 +68,21 @@ def probe(dispatch: Dispatch) -> Probed:
     failure = copy.generate(LOWERING_PIPELINES[backend])
     inner = copy.inner
     alignment = WORKGROUP_ALLOCATION_ALIGNMENT.get(backend, 1)
-    races = () if failure else unsynchronised(inner, alignment, dispatch.codegen in RACING_CODEGEN)
-    lost = lost_signs(inner) if backend in SIGN_LOSING_BACKENDS and not failure else ()
-    footprint = read_footprint(inner, alignment)
-    looped = backend in SPIRV_BACKENDS and not failure
-    iterations, repeated = (serial_iterations(inner), repeated_work(inner)) if looped else (0, Repeated())
+    races: tuple[Allocation, ...] = ()
+    lost, iterations, repeated = (), 0, Repeated()
+    footprint = ask("bytes of buffers", lambda: read_footprint(inner, alignment), Footprint(()), about=dispatch)
+    if not failure:
+        racing = dispatch.codegen in RACING_CODEGEN
+        races = ask("shared memory", lambda: unsynchronised(inner, alignment, racing), (), about=dispatch)
+        if backend in SIGN_LOSING_BACKENDS:
+            lost = ask("signs of narrow integers", lambda: lost_signs(inner), (), about=dispatch)
+        if backend in SPIRV_BACKENDS:
+            iterations = ask("loops of one thread", lambda: serial_iterations(inner), 0, about=dispatch)
+            repeated = ask("work that threads repeat", lambda: repeated_work(inner), Repeated(), about=dispatch)
     # Last, since it changes the copy; a failure of it is none of the program.
     moving = backend in VECTOR_MOVING_BACKENDS and not failure and copy.generate(VIEWS_FOLDED) is None
-    return Probed(footprint, failure, races, lost, misplaced_vectors(inner) if moving else (), iterations, repeated)
+    misplaced = ask("places of vectors", lambda: misplaced_vectors(inner), (), about=dispatch) if moving else ()
+    return Probed(footprint, failure, races, lost, misplaced, iterations, repeated)
 
 
 def convert(dispatch: Dispatch) -> Diagnostic | None:

@@ -19,12 +19,16 @@ from dataclasses import dataclass
 
 from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.footprint import Footprint
+from fissile.passes.net import ask, current
+
+from fissile.errors import InternalError
+from fissile.finding import Finding, from_json
 
 from .diagnostics import Diagnostic
 from .isolated_python import module_command
 from .linking import standalone
 from .patience import Patience
-from .probe import Probed, convert, probe
+from .probe import UNKNOWN, Probed, convert, probe
 from .probe_wire import decode_diagnostic, decode_probed
 
 FEW = 8
@@ -70,6 +74,7 @@ class ProbePool:
         for _ in range(count):
             self._idle.put(None)
         self._threads = ThreadPoolExecutor(count)
+        self._missed: queue.SimpleQueue[Finding] = queue.SimpleQueue()
 
     def __enter__(self) -> ProbePool:
         return self
@@ -87,10 +92,19 @@ class ProbePool:
     def probe_all(self, dispatches: Sequence[Dispatch], convert: bool = True) -> list[ProbeResult]:
         """Results in the order of ``dispatches``."""
         if self._watch is not None and not self._started and len(dispatches) <= FEW:
-            return [self._endless.get(d.fingerprint) or self._here(d, convert) for d in dispatches]
+            nothing = ProbeResult(UNKNOWN, None, 0.0)
+            return [self._endless.get(d.fingerprint)
+                    or ask("generated code", lambda d=d: self._here(d, convert), nothing, about=d, patience=0) for d in dispatches]
         # Text is taken here: the module belongs to this thread.
-        jobs = [{"text": standalone(d), "index": _index(d), "convert": convert} for d in dispatches]
-        return list(self._threads.map(self._run, jobs, [d.fingerprint for d in dispatches]))
+        jobs = [ask("generated code", lambda d=d: {"text": standalone(d), "index": _index(d), "name": d.name, "convert": convert}, {}, about=d)
+                for d in dispatches]
+        results = list(self._threads.map(self._run, jobs, [d.fingerprint for d in dispatches]))
+        while not self._missed.empty():
+            if net := current():
+                net.add(self._missed.get())
+            else:
+                raise InternalError(self._missed.get().message)
+        return results
 
     def _here(self, dispatch: Dispatch, converted: bool) -> ProbeResult:
         start = time.perf_counter()
@@ -106,6 +120,8 @@ class ProbePool:
         return _without_answer(TIMED_OUT.format(self._deadline), seconds, "timed out")
 
     def _run(self, job: dict, fingerprint: str) -> ProbeResult:
+        if not job:
+            return ProbeResult(UNKNOWN, None, 0.0)
         if fingerprint in self._endless:
             return self._endless[fingerprint]  # to see it again would take the whole limit
         server = self._idle.get()
@@ -117,6 +133,8 @@ class ProbePool:
             answer = server.ask(job, self._deadline)
             seconds = time.perf_counter() - start
             if isinstance(answer, dict):
+                for finding in answer["missed"]:
+                    self._missed.put(from_json(finding))
                 return ProbeResult(decode_probed(answer["probed"]), decode_diagnostic(answer["converted"]), seconds)
             server.end()
             server = None

@@ -10,9 +10,15 @@ from __future__ import annotations
 import json
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from .iree.late_imports import load_late
 from .lifeline import end_with_parent
+
+if TYPE_CHECKING:
+    from .diagnostics import Diagnostic
+    from .probe import Probed
+    from .session import Session
 
 
 def main() -> int:
@@ -24,22 +30,34 @@ def main() -> int:
     from .iree.library import initialise_command_line
 
     initialise_command_line(flags)
-    from fissile.passes.analysis.dispatches import dispatches
+    from fissile.passes.net import Net, ask, spread
 
-    from .probe import convert, probe
+    from fissile.finding import to_json
+
+    from .probe import UNKNOWN
     from .probe_wire import encode
     from .session import Session
 
     session = Session()
     for line in sys.stdin:
         job = json.loads(line)
-        module = session.parse_text(job["text"], "dispatch.mlir")
-        dispatch = dispatches(module.op)[job["index"]]
-        probed = probe(dispatch)
-        converted = convert(dispatch) if job["convert"] and probed.failure is None else None
-        answers.write(json.dumps({"probed": encode(probed), "converted": encode(converted)}) + "\n")
+        with spread(Net()) as net:
+            probed, converted = ask("generated code", lambda job=job: _answer(session, job), (UNKNOWN, None), about=job["name"], patience=0)
+        missed = [to_json(finding) for finding in net.missed]
+        answers.write(json.dumps({"probed": encode(probed), "converted": encode(converted), "missed": missed}) + "\n")
         answers.flush()
     return 0
+
+
+def _answer(session: Session, job: dict) -> tuple[Probed, Diagnostic | None]:
+    from fissile.passes.analysis.dispatches import dispatches
+
+    from .probe import convert, probe
+
+    module = session.parse_text(job["text"], "dispatch.mlir")
+    dispatch = dispatches(module.op)[job["index"]]
+    probed = probe(dispatch)
+    return probed, convert(dispatch) if job["convert"] and probed.failure is None else None
 
 
 if __name__ == "__main__":

@@ -62,6 +62,8 @@ class CompileRequest:
     werror: bool = False
     allow_wrong: bool = False
     """Writes an output whose numbers are known to be wrong, with a warning."""
+    strict: bool = False
+    """What fissile could not check is exit status 3."""
     verbose: bool = False
     time_limit: float = 0.0
     """Seconds for the whole compile; 0 is none."""
@@ -107,6 +109,7 @@ _OWN = {
     "format": ("format", FORMATS),
     "fissile-werror": ("werror", "switch"),
     "allow-wrong-numbers": ("allow_wrong", "switch"),
+    "strict": ("strict", "switch"),
     "fissile-verbose": ("verbose", "switch"),
     "fissile-time-limit": ("time_limit", "seconds"),
     "dispatch-timeout": ("dispatch_timeout", "seconds"),

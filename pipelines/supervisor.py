@@ -24,7 +24,9 @@ from .iree.names import LINKER_SAID
 from .isolated_python import module_command
 from .patience import Patience
 from .request import CompileRequest
+from .stepping_aside import command_of, compile_with_stock, hold_strictly, stands_in
 
+NOT_ENDED = "a step of fissile's own did not end"
 _UNKNOWN_FLAG = re.compile(r"Unknown command line argument '([^']*)'")
 _DID_YOU_MEAN = re.compile(r"Did you mean '([^']*)'")
 _FLAG_ERROR = re.compile(r"(?:for the|for) (--?\S+) option: (.*)")
@@ -51,6 +53,8 @@ def run_compile(request: CompileRequest) -> Report:
         output.unlink()
         try:
             report = _in_worker(request, folder, output)
+            if request.strict:
+                hold_strictly(report, command_of(request))
             if report.output:
                 _deliver(output, target)
             return report
@@ -121,6 +125,7 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
 
     What the repair loop asked of code generation is asked in processes apart then; after the straight compile itself
     every dispatch is, and the straight compile is not tried again. A dispatch that was seen not to end is not asked again.
+    An error of fissile's own, or a crash that remains, is followed by a compile as stock does it (FIS903).
     """
     job = {"request": request.to_json(), "output": str(output), "result": str(folder / "result.json"),
            "started": str(folder / "started"), "translating": str(folder / "translating"), "said": str(folder / "said")}
@@ -132,24 +137,57 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
     while True:
         left = max(0.001, request.time_limit - (time.monotonic() - begin)) if request.time_limit else 0.0
         end = run_job(job, folder, left, request.dispatch_timeout)
-        report = _outcome(job, end, request) or _target_unknown(job, end)
+        try:
+            report = _outcome(job, end, request) or _target_unknown(job, end)
+        except InternalError as error:
+            if not _may_step_aside(job, request):
+                return _by_stock(job, request, output, error)
+            job["bare"] = error.message
+            _clear(job, output)
+            continue
         if report is not None:
             return report
         if not Path(job["started"]).exists() and not end.timed_out:
             raise _flag_error(end)
         late = request.time_limit and time.monotonic() - begin >= request.time_limit
-        if late or "ended" in job or not Path(job["started"]).exists():
+        if "bare" in job or late or end.timed_out and "ended" in job or not Path(job["started"]).exists():
             return _ended(job, end, request)
-        Path(job["said"]).unlink(missing_ok=True)
-        output.unlink(missing_ok=True)
         count, asked, fingerprint = _translating(Path(job["translating"]))
-        Path(job["translating"]).unlink(missing_ok=True)
+        _clear(job, output)
         if end.timed_out and fingerprint:
             job["endless"] = [*job.get("endless", ()), fingerprint]
-        if count and asked and "apart" not in job:
+        if "ended" in job or end.status == -signal.SIGPROF:
+            if not _may_step_aside(job, request):
+                return _ended(job, end, request)
+            job["bare"] = NOT_ENDED if end.status == -signal.SIGPROF else _how_it_ended(end, request)
+        elif count and asked and "apart" not in job:
             job["apart"] = True
         else:
             job |= {"apart": True, "ended": _how_it_ended(end, request)}
+
+
+def _may_step_aside(job: dict, request: CompileRequest) -> bool:
+    return "bare" not in job and request.task == "compile"
+
+
+def _by_stock(job: dict, request: CompileRequest, output: Path, error: InternalError) -> Report:
+    """The last resort: iree-compile's own answer. Raises ``error`` where that cannot stand for what was asked."""
+    if not stands_in(request):
+        if request.task == "compile":
+            raise error
+        return Report(request.task, (Finding("FIS903", f"fissile failed: {error.message}", subject=request.input,
+                                             notes=("nothing was written", f"report it, with what this prints: {command_of(request)}")),))
+    report = compile_with_stock(stock_compiler(), request, job.get("input") or request.input, output, error.message)
+    if report is None:
+        raise error
+    return report
+
+
+def _clear(job: dict, output: Path) -> None:
+    """Takes away what a worker has left, before another begins."""
+    for name in ("said", "translating", "result"):
+        Path(job[name]).unlink(missing_ok=True)
+    output.unlink(missing_ok=True)
 
 
 def _translating(file: Path) -> tuple[int, bool, str]:

@@ -30,15 +30,8 @@ def main() -> int:
     end_with_parent(int(sys.argv[2]))
     load_late()
     job = json.loads(Path(sys.argv[1]).read_text())
+    outcome = answer(job)
     result = Path(job["result"])
-    try:
-        outcome = {"report": _compile(job)}
-    except FissileError as error:
-        outcome = {"error": {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code),
-                             "reproducer": getattr(error, "reproducer", "")}}
-    except Exception as error:  # the caller turns it into one line and a reproducer
-        outcome = {"error": {"message": f"{type(error).__name__}: {error}", "hint": "", "reproducer": "",
-                             "exit_code": int(ExitCode.INTERNAL), "traceback": traceback.format_exc()}}
     partial = result.with_suffix(".partial")
     partial.write_text(json.dumps(outcome))
     partial.rename(result)
@@ -50,6 +43,18 @@ def main() -> int:
     return 0
 
 
+def answer(job: dict) -> dict:
+    """What the worker says of ``job``: a report, or an error with its exit code."""
+    try:
+        return {"report": _compile(job)}
+    except FissileError as error:
+        return {"error": {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code),
+                             "reproducer": getattr(error, "reproducer", "")}}
+    except Exception as error:  # the caller turns it into one line and a reproducer
+        return {"error": {"message": f"{type(error).__name__}: {error}", "hint": "", "reproducer": "",
+                             "exit_code": int(ExitCode.INTERNAL), "traceback": traceback.format_exc()}}
+
+
 def _has_more_to_say(request: dict) -> bool:
     """Whether IREE prints as the process ends, or passes of the user's own may have something to do then."""
     return bool(request["load_passes"]) or any(word in flag for flag in (*request["argv"], *request["flags"]) for word in TOLD_AT_EXIT)
@@ -58,12 +63,14 @@ def _has_more_to_say(request: dict) -> bool:
 def _compile(job: dict) -> dict:
     request = CompileRequest.from_json(job["request"])
     from fissile.passes.catalogue import load_user_passes
+    from fissile.passes.net import Net, spread
 
     from .compile_run import CompileRun
     from .guarded_compile import GuardedCompile
     from .iree.library import initialise_command_line
     from .iree.names import PREPROCESSING_FLAG
     from .pass_runner import uses_fissile_passes
+    from .stepping_aside import command_of, stepped_aside
 
     for file in request.load_passes:
         load_user_passes(file)
@@ -88,7 +95,10 @@ def _compile(job: dict) -> dict:
 
         watched = request.dispatch_timeout and not job.get("apart")
         compile_ = GuardedCompile(run, job.get("ended", ""), progress, watch if watched else None, job.get("endless", ()))
-        return (compile_.reduce() if request.task == "reduce" else compile_.run()).to_json()
+        with spread(Net(command_of(request), expendable=__name__ == "__main__")):
+            if why := job.get("bare"):
+                return compile_.bare(stepped_aside(request, why)).to_json()
+            return (compile_.reduce() if request.task == "reduce" else compile_.run()).to_json()
     except MemoryError:
         raise InternalError("out of memory") from None
 

@@ -36,9 +36,11 @@ options:
   --fissile-time-limit=SECONDS       stop the compiler after this time
   --allow-wrong-numbers              write the output even where its numbers are known to be wrong (exit 0, a warning)
   --fissile-werror                   warnings count as errors: exit 1 and no output
+  --strict                           what fissile could not check (FIS902, FIS903) is exit status 3 and no output
   --fissile-verbose                  IREE's own messages and the time of each step as well
 
-exit status: 0 clean or repaired, 1 findings remain (no output), 2 usage, 3 internal error (a reproducer is named)
+exit status: 0 clean or repaired, 1 findings remain (no output), 2 usage, 3 with --strict, or where stock IREE cannot stand in:
+fissile failed (a reproducer is named). Without --strict what fails in fissile is not checked (FIS902, FIS903), and the compile goes on.
 """
 
 

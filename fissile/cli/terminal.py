@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 
@@ -54,6 +55,8 @@ def print_error(error: FissileError, program: str = "fissile") -> int:
     lines = [f"{program}: error: {shown(error.message.strip())}"]
     if error.hint:
         lines.append(f"{program}: {shown(error.hint)}")
+    if getattr(error, "detail", "") and os.environ.get("FISSILE_TRACEBACK"):
+        lines += [shown(line) for line in error.detail.rstrip().splitlines()]
     if getattr(error, "reproducer", ""):
         lines.append(f"{program}: shows it again: {shown(error.reproducer)}")
     sys.stderr.write("\n".join(lines) + "\n")

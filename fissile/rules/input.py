@@ -50,3 +50,21 @@ define(
     "See the message.",
     "The reproducer that is named shows it again.",
 )
+define(
+    "FIS902", "not-checked", "fissile could not check something, and went on without it",
+    "A guard, a prediction, a check, a look at a dispatch or a repair threw an error, or took more than two minutes. What the finding names is not "
+    "checked: it may be right or wrong. Everything else was done, and what stock IREE builds is built.",
+    "fissile does not know an op, a type or an attribute of the program, or there is a defect in fissile.",
+    "The artifact is no worse than stock IREE's; in what is named, it is no better. `--strict` makes it exit status 3, for those who rely on the check. "
+    "Report it with what the command in the notes prints.",
+    effect=Effect.UNPROVED,
+)
+define(
+    "FIS903", "stepped-aside", "fissile failed, and the program was compiled as stock IREE does it",
+    "An error outside of every single check, a crash or a hang of the process that compiles. The compile was done again with nothing of fissile's own: no "
+    "storage guard, no look at the dispatches, no repair. Options that name passes of fissile or a device to match hold; they are part of the request.",
+    "There is a defect in fissile, or IREE's Python bindings crash where iree-compile does not.",
+    "The artifact is stock IREE's, unchecked. Where stock fails too, its message is the error. `--strict` makes it exit status 3. "
+    "Report it with what the command in the notes prints.",
+    effect=Effect.UNPROVED,
+)

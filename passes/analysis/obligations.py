@@ -14,6 +14,7 @@ from iree.compiler import ir
 
 from fissile.dialect import place_of
 from fissile.finding import Place
+from fissile.passes.net import ask
 
 from .conditions import TRUE, Condition, all_of, any_of, at_most, equal, less, negation, symbols
 from .extents import Extents
@@ -250,7 +251,7 @@ class _Walk:
         rule, before = self._rule_for(op.name), len(self.obligations)
         if rule is not None:
             here: list[Condition] = []
-            for requirement in rule(self.extents, op):
+            for requirement in ask("sizes", lambda: list(rule(self.extents, op)), [], about=op):
                 self._add(op, requirement, here)
                 here.append(requirement.here)
         # A structured op without indexing maps says nothing of its sizes.

@@ -20,6 +20,7 @@ from fissile.passes.analysis.conditions import Condition, all_of
 from fissile.passes.analysis.extents import Extents
 from fissile.passes.analysis.obligations import Obligation, collect
 from fissile.passes.analysis.proof import SMT_TIMEOUT_MS, Decision, decide
+from fissile.passes.net import ask
 from fissile.verdict import Answer, Verdict
 
 MAX_TIME_OUTS = 40
@@ -80,8 +81,11 @@ def judge_storage(
     for obligation in collected.obligations:
         key = (obligation.condition, obligation.facts, obligation.guards)
         if key not in decided:
-            decided[key] = _decide(obligation, smt_timeout_ms if time_outs < MAX_TIME_OUTS else 0)
-            time_outs += decided[key].timed_out
+            limit = smt_timeout_ms if time_outs < MAX_TIME_OUTS else 0
+            decided[key] = ask("a size", lambda o=obligation, ms=limit: _decide(o, ms), None, about=obligation.op)
+            time_outs += decided[key] is not None and decided[key].timed_out
+        if decided[key] is None:
+            continue
         judged.append(Judged(obligation, decided[key]))
     return StorageReport(collected.extents, tuple(judged), collected.uncovered)
 

@@ -1,0 +1,172 @@
+"""The net under every guard, check, prediction, look and remedy: what throws, or does not end, takes no program along.
+
+`ask` runs one question. Where it throws, the answer is the one that stands for "nothing is known", FIS902 says which
+question it was and of which op, and the caller goes on. What a question changes has to be a clone; where it changes the
+module itself, `StartAgain` says that the compile begins again without it. Without a net (`spread`), in a unit test or in
+`fissile-opt`, an exception stays an exception.
+
+What is known to end a question passes: findings (PassFailed), IREE's own refusals, usage errors.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeVar
+
+from fissile.dialect import place_of
+from fissile.errors import FissileError, InternalError
+from fissile.finding import Finding, Place, Severity
+
+Answer = TypeVar("Answer")
+NOT_CHECKED, STEPPED_ASIDE = "FIS902", "FIS903"
+PATIENCE = 120.0
+"""Seconds of processor time for one question; code generation has a limit of its own."""
+
+
+class NotEnded(Exception):
+    """A question took longer than PATIENCE."""
+
+
+class StartAgain(FissileError):
+    """A step that changes the module threw midway: the compile begins again without the step ``name``."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the step '{name}' failed; the compile begins again without it")
+        self.name = name
+
+
+class Net:
+    """Where the questions of one command that had no answer are kept. ``command`` shows them again.
+
+    ``expendable``: the process may be ended by SIGPROF, where a question stays in native code, which no exception leaves.
+    """
+
+    def __init__(self, command: str = "", expendable: bool = False) -> None:
+        self._command = command
+        self.expendable = expendable
+        self._missed: dict[tuple, Finding] = {}
+        self.asking = False
+
+    @property
+    def missed(self) -> tuple[Finding, ...]:
+        return tuple(self._missed.values())
+
+    def add(self, finding: Finding) -> None:
+        """Keeps FIS902 once for each question, op and error."""
+        if self._command and not any(note.startswith("report it") for note in finding.notes):
+            finding = finding.with_(notes=(*finding.notes, f"report it, with what this prints: {self._command}"))
+        self._missed.setdefault((finding.code, finding.message, finding.subject, finding.places), finding)
+
+    def missing(self, question: str, about: object, error: BaseException, then: str) -> None:
+        """Keeps that ``question`` of ``about`` ended in ``error``; ``then`` says what became of it."""
+        subject, place = described(about)
+        of = f" of {subject}" if subject else ""
+        self.add(Finding(
+            NOT_CHECKED, f"not checked: {question}{of}: {one_line(error)}", Severity.WARNING, subject,
+            places=(place,) if place else (), notes=(then,), detail="".join(traceback.format_exception(error)),
+        ))
+
+
+_NET: ContextVar[Net | None] = ContextVar("net", default=None)
+
+
+@contextmanager
+def spread(net: Net) -> Iterator[Net]:
+    """Puts ``net`` under every question until the end of the block."""
+    token = _NET.set(net)
+    try:
+        yield net
+    finally:
+        _NET.reset(token)
+
+
+def current() -> Net | None:
+    return _NET.get()
+
+
+def passes_on(error: BaseException) -> bool:
+    """Whether ``error`` is an answer (findings, IREE's refusal, a usage error, a step of fissile's own), not a failure of fissile's."""
+    return not isinstance(error, Exception) or isinstance(error, FissileError) and not isinstance(error, InternalError)
+
+
+def ask(question: str, answer: Callable[[], Answer], otherwise: Answer, *, about: object = None,
+        patience: float = PATIENCE) -> Answer:
+    """``answer()``, or ``otherwise`` where it throws or takes more than ``patience`` seconds of processor time (0: no limit).
+
+    ``question`` is a noun phrase for FIS902. ``about`` is the op or dispatch, or a name. ``answer`` changes nothing but a clone.
+    """
+    net = _NET.get()
+    if net is None:
+        return answer()
+    try:
+        with _limit(net, patience):
+            return answer()
+    except Exception as error:
+        if passes_on(error):
+            raise
+        net.missing(question, about, error, "the rest was done without it")
+        return otherwise
+
+
+def change(name: str, question: str, act: Callable[[], Answer]) -> Answer:
+    """``act()``, which changes the module. Where it throws, raises StartAgain(``name``): a half-changed module is of no use."""
+    net = _NET.get()
+    if net is None:
+        return act()
+    try:
+        with _limit(net, PATIENCE):
+            return act()
+    except Exception as error:
+        if passes_on(error):
+            raise
+        net.missing(question, None, error, "the compile began again without it")
+        raise StartAgain(name) from None
+
+
+@contextmanager
+def _limit(net: Net, seconds: float) -> Iterator[None]:
+    """Raises NotEnded inside the block after ``seconds`` of processor time; the outermost limit counts. Main thread only."""
+    if not seconds or net.asking or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def over(*_signal) -> None:
+        raise NotEnded(f"no answer after {seconds:g} seconds of processor time")
+
+    before = signal.signal(signal.SIGVTALRM, over)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    signal.setitimer(signal.ITIMER_PROF, 2 * seconds if net.expendable else 0)
+    net.asking = True
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGVTALRM, before)
+        net.asking = False
+
+
+def one_line(error: BaseException) -> str:
+    """The error in one line: of what a callback raised inside IREE, the cause."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = lines[-1] if lines and "Traceback" in str(error) else lines[0] if lines else ""
+    text = said if said.startswith(type(error).__name__) or "Traceback" in str(error) and said else f"{type(error).__name__}: {said}"
+    return text.rstrip(": ")[:300]
+
+
+def described(about: object) -> tuple[str, Place | None]:
+    """The name and the place of an op, of a dispatch or of whatever has a name; never throws."""
+    try:
+        if about is None or isinstance(about, str):
+            return about or "", None
+        op = getattr(about, "operation", None)
+        if op is not None and hasattr(op, "location"):
+            return op.name, place_of(op)
+        return str(getattr(about, "name", about)), getattr(about, "place", None)
+    except Exception:  # the op may be what cannot be read
+        return "", None
