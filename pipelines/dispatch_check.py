@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fissile.passes import net
 from fissile.passes.analysis.configured import read_configured
+from fissile.passes.analysis.diagonal_reads import may_read_diagonal
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.footprint import Allocation, Footprint
 from fissile.passes.analysis.predict import predict
@@ -17,6 +18,7 @@ from fissile.passes.analysis.serial_loops import longest_sum
 from fissile.passes.analysis.unrolling import VECTORISED, Unrolled, unrolled
 from fissile.passes.analysis.vector_alignment import may_misplace
 from fissile.passes.checks.codegen_failure import check_codegen
+from fissile.passes.checks.diagonal_reads import check_diagonal_reads
 from fissile.passes.checks.misplaced_vectors import check_vector_places
 from fissile.passes.checks.repeated_work import check_repeated_work, is_costly
 from fissile.passes.checks.serial_loops import MOST_ITERATIONS, check_serial_loops
@@ -147,6 +149,7 @@ def _finding(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp]) -
         check_fit(dispatch, probed.footprint, ops)
         or _failure(dispatch, probed.failure, ops)
         or check_vector_places(dispatch, probed.misplaced, ops)
+        or check_diagonal_reads(dispatch, probed.diagonals, ops)
         or check_races(dispatch, probed.races, ops)
         or _failure(dispatch, result.converted, ops)
         or check_serial_loops(dispatch, probed.iterations, ops)
@@ -197,6 +200,8 @@ def _wrong_threads(dispatch: Dispatch, ask: Ask) -> str:
     if not asks_about_threads(dispatch):
         return ""
     probed = ask(dispatch)
+    if probed.diagonals:
+        return "threads of a subgroup reduction add up only the diagonal of their tile"
     if probed.races:
         return "a dispatch shares workgroup memory without a barrier"
     if probed.iterations > MOST_ITERATIONS:
@@ -216,6 +221,8 @@ def asks_about_threads(dispatch: Dispatch) -> bool:
     if dispatch.codegen in RACING_CODEGEN:
         return True
     configured = read_configured(dispatch)
+    if may_read_diagonal(dispatch.codegen, configured):
+        return True
     return longest_sum(configured) > MOST_ITERATIONS or may_repeat(configured)
 
 

@@ -35,13 +35,15 @@ CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, RANK, SPLIT, RESULTS_APART, EXT
 REMEDIES = (CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, RANK, SPLIT, RESULTS_APART, EXTEND, EXPAND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
 FLAT = "flat"
 """The detail of a BY_ELEMENT whose loops become one."""
+FLAT_SUMS = "flat-sums"
+"""The same, where the loops that reduce become one too."""
 
 
 @dataclass(frozen=True, order=True)
 class Edit:
     """One remedy, by its pass's name, on one source op, by its index in the module.
 
-    ``detail`` is the lowering configuration for CONFIGURE, as IREE spells it, and may be FLAT for BY_ELEMENT; empty for the others.
+    ``detail`` is the lowering configuration for CONFIGURE, as IREE spells it, and may be FLAT or FLAT_SUMS for BY_ELEMENT; empty for the others.
     """
 
     remedy: str
@@ -84,7 +86,7 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
         widen_accumulators(by_remedy[WIDEN])
         for edit in chosen:
             if edit.remedy == BY_ELEMENT:
-                read_by_element([known[edit.op]], edit.detail == FLAT)
+                read_by_element([known[edit.op]], edit.detail in (FLAT, FLAT_SUMS), edit.detail == FLAT_SUMS)
         fold_producers(by_remedy[FOLD])
         LowerBoundaries().run(module.op, lambda finding: None)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from fissile.passes.analysis.diagonal_reads import diagonal_reads
 from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.footprint import Allocation, Footprint, read_footprint
 from fissile.passes.analysis.lost_sign import lost_signs
@@ -42,7 +43,7 @@ class Probed:
     failed. ``failure`` is its first error, None where it went through. ``races`` are buffers that threads share
     with no barrier; ``lost_signs`` are element types whose sign extension goes wrong, ``misplaced`` types of buffers whose
     vectors are read or written beside their place; ``iterations`` of all loops are run by one thread, and threads do
-    the work of each other as ``repeated`` says (both: SPIR-V).
+    the work of each other as ``repeated`` says (both: SPIR-V). ``diagonals`` are tiles of which threads read the diagonal alone.
     """
 
     footprint: Footprint
@@ -52,6 +53,7 @@ class Probed:
     misplaced: tuple[str, ...] = ()
     iterations: int = 0
     repeated: Repeated = Repeated()
+    diagonals: tuple[Allocation, ...] = ()
 
 
 UNKNOWN = Probed(Footprint(()), None)
@@ -69,6 +71,7 @@ def probe(dispatch: Dispatch) -> Probed:
     inner = copy.inner
     alignment = WORKGROUP_ALLOCATION_ALIGNMENT.get(backend, 1)
     races: tuple[Allocation, ...] = ()
+    diagonals: tuple[Allocation, ...] = ()
     lost, iterations, repeated = (), 0, Repeated()
     footprint = ask("bytes of buffers", lambda: read_footprint(inner, alignment), Footprint(()), about=dispatch)
     if not failure:
@@ -79,10 +82,11 @@ def probe(dispatch: Dispatch) -> Probed:
         if backend in SPIRV_BACKENDS:
             iterations = ask("loops of one thread", lambda: serial_iterations(inner), 0, about=dispatch)
             repeated = ask("work that threads repeat", lambda: repeated_work(inner), Repeated(), about=dispatch)
+            diagonals = ask("tiles of subgroup sums", lambda: diagonal_reads(inner, alignment), (), about=dispatch)
     # Last, since it changes the copy; a failure of it is none of the program.
     moving = backend in VECTOR_MOVING_BACKENDS and not failure and copy.generate(VIEWS_FOLDED) is None
     misplaced = ask("places of vectors", lambda: misplaced_vectors(inner), (), about=dispatch) if moving else ()
-    return Probed(footprint, failure, races, lost, misplaced, iterations, repeated)
+    return Probed(footprint, failure, races, lost, misplaced, iterations, repeated, diagonals)
 
 
 def convert(dispatch: Dispatch) -> Diagnostic | None:

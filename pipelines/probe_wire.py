@@ -42,7 +42,7 @@ def decode_probed(data: dict) -> Probed:
     """What `encode` made of a `Probed`, all of its fields."""
     return Probed(decode_footprint(data["footprint"]), decode_diagnostic(data["failure"]),
                   tuple(decode_allocation(a) for a in data["races"]), tuple(data["lost_signs"]), tuple(data["misplaced"]),
-                  data["iterations"], Repeated(**data["repeated"]))
+                  data["iterations"], Repeated(**data["repeated"]), tuple(decode_allocation(a) for a in data["diagonals"]))
 
 
 def decode_allocation(data: dict) -> Allocation:

@@ -11,7 +11,26 @@ from fissile.passes.remedies.expand_scalars import rounding_of
 from fissile.finding import Finding, Help, Severity
 from fissile.quantity import Bytes, total
 
-from .edits import ATTENTION_APART, BY_ELEMENT, CONFIGURE, CUT, DECOMPOSE, EXPAND, EXTEND, FLAT, FOLD, MOVEMENT_APART, RANK, RESULTS_APART, SPLIT, WIDEN, Edit, edits, passes_of
+from .edits import (
+    ATTENTION_APART,
+    BY_ELEMENT,
+    CONFIGURE,
+    CUT,
+    DECOMPOSE,
+    EXPAND,
+    EXTEND,
+    FLAT,
+    FLAT_SUMS,
+    FOLD,
+    MOVEMENT_APART,
+    RANK,
+    RESULTS_APART,
+    SPLIT,
+    WIDEN,
+    Edit,
+    edits,
+    passes_of,
+)
 from .repair_case import Case, Diagnosis
 
 _DONE = {
@@ -29,6 +48,7 @@ _DONE = {
     FOLD: "computed {ops} inside the consumer's body",
     BY_ELEMENT: "computed {ops} element by element, without vectors",
     FLAT: "made the loops of {ops} one, with an element of the result to each thread",
+    FLAT_SUMS: "made the loops of {ops} that reduce one, and the others one",
 }
 _TO_DO = {"kept": "keep", "computed": "compute", "accumulated": "accumulate", "gave": "give", "extended": "extend", "read": "read",
           "added": "add", "made": "make", "packed": "pack", "took": "take", "sliced": "slice", "sorted": "sort"}
@@ -128,7 +148,7 @@ class RepairTold:
 
 def _kind(edit: Edit) -> str:
     """What was done, as `_DONE` tells it apart."""
-    return FLAT if (edit.remedy, edit.detail) == (BY_ELEMENT, FLAT) else edit.remedy
+    return edit.detail if edit.remedy == BY_ELEMENT and edit.detail else edit.remedy
 
 
 def to_do(title: str) -> str:

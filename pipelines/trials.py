@@ -32,6 +32,7 @@ from .edits import (
     EXPAND,
     EXTEND,
     FLAT,
+    FLAT_SUMS,
     FOLD,
     MOVEMENT_APART,
     RANK,
@@ -41,7 +42,7 @@ from .edits import (
     Edit,
     edits,
 )
-from .iree.lowerings import one_thread_per_butterfly, one_thread_per_row, tile_and_fuse
+from .iree.lowerings import one_thread_per_butterfly, one_thread_per_element, one_thread_per_row, tile_and_fuse
 from .iree.names import CONFIGURABLE_BACKENDS
 
 UNKNOWN_CROSSING = 1 << 40
@@ -77,6 +78,7 @@ class Offers:
             if behind := edits(CUT, (c.tag for c in candidates if not self._graph.reaches(c.tag, tags))):
                 yield behind
         yield from self._own_loops(failing, tags)
+        yield from self._thread_per_element(failing, tags)
         if failing.finding.code in ("FIS104", "FIS108"):
             if expanded := edits(EXPAND, (tag for tag in tags if not why_not_expanded(self._graph.ops[tag]))):
                 yield expanded
@@ -116,6 +118,17 @@ class Offers:
         flat = tuple(Edit(BY_ELEMENT, tag, FLAT) for tag in tags
                      if not why_not_flat(self._graph.ops[tag]) and not structure_of(self._graph.ops[tag]).all_parallel)
         yield from filter(None, (split, flat) if failing.finding.code == "FIS125" else (flat, split))
+
+    def _thread_per_element(self, failing: CheckedDispatch, tags: Sequence[int]) -> Iterator[tuple[Edit, ...]]:
+        """Sums over several loops, which a subgroup adds up wrongly (FIS143), also once they are flat: a thread for each, or one loop."""
+        if failing.finding is None or failing.finding.code not in ("FIS127", "FIS143"):
+            return
+        threads = failing.dispatch.target.subgroup
+        sums = {tag: s.parallel for tag in tags if (s := structure_of(self._graph.ops[tag])) and s.parallel.count(False) > 1 and any(s.parallel)}
+        if failing.finding.code == "FIS143" and sums:
+            yield tuple(Edit(CONFIGURE, tag, one_thread_per_element(parallel, threads)) for tag, parallel in sums.items())
+        if flat := [tag for tag in sums if not why_not_flat(self._graph.ops[tag], sums=True)]:
+            yield tuple(Edit(BY_ELEMENT, tag, FLAT_SUMS) for tag in flat)
 
     def after(self, tried: Sequence[Edit], left: CheckedDispatch, tags: Sequence[int]) -> tuple[Edit, ...]:
         """What to try where ``tried`` has left only the loops of dispatch ``left`` to mend; nothing where that is not so.

@@ -274,6 +274,17 @@ define(
     effect=Effect.SLOW,
 )
 define(
+    "FIS143", "diagonal-sum", "the numbers will be wrong: threads add up only the diagonal of a tile",
+    "A sum over two or more dimensions is given to the threads of a subgroup, and its terms go through workgroup memory (a sum of "
+    "gathered elements does). Each thread reads back the element whose index is the thread's number in every dimension. The module compiles and runs.",
+    "IREE 3.13's VectorReductionToGPU uses the thread's number as the index of all dimensions of a vector that it cannot "
+    "distribute. It is right for one dimension alone.",
+    "fissile gives each element of the result a thread of its own (`fissile-set-lowering`).",
+    example="linalg.generic: out[i] += tensor.extract %table[%indices[j, i, k]], reduced over j and k, a Vulkan target with subgroup arithmetic",
+    repaired="the same op with a lowering configuration of BaseDistribute",
+    effect=Effect.WRONG,
+)
+define(
     "FIS150", "baseline-grown", "a dispatch needs more on-chip memory than the baseline says",
     "`fissile check --baseline FILE` compares the bytes of every dispatch with those that were recorded, and one grew.",
     "A change of the model, of the target or of IREE fused or tiled it in another way.",

@@ -1,4 +1,7 @@
-"""Makes the loops of an op that do not reduce one loop, its inputs read by element: each thread has an element of its own."""
+"""Makes the loops of an op that do not reduce one loop, its inputs read by element: each thread has an element of its own.
+
+Those that reduce may become one as well.
+"""
 
 from __future__ import annotations
 
@@ -12,22 +15,27 @@ from fissile.dialect import linalg_ops as linalg
 from fissile.passes.analysis.structure import Structure, iterators_attribute, maps_attribute, structure_of
 
 from .packed_words import Size
-from .rebuilt_ops import copy_into, element_type
+from .rebuilt_ops import copy_into, discardable_attributes, element_type
 
 
-def why_not_one_loop(op: ir.Operation) -> str:
-    """Why the loops of ``op``, a linalg op with a body, cannot become one; empty where they can."""
+def why_not_one_loop(op: ir.Operation, sums: bool = False) -> str:
+    """Why the loops of ``op``, a linalg op with a body, cannot become one (with ``sums`` those that reduce too); empty where they can."""
     structure = structure_of(op)
     results = structure.maps[-len(op.results):]
     if any(m != results[0] for m in results) or not results[0].is_projected_permutation:
         return "its results are indexed in different orders"
-    if len(results[0].results) != structure.parallel.count(True) or len(results[0].results) < 2:
+    if len(results[0].results) != structure.parallel.count(True) or not results[0].results:
+        return "its results have not one element for each turn of the loops that do not reduce"
+    if len(results[0].results) < 2 and not (sums and structure.parallel.count(False) > 1):
         return "it has one loop already"
     return "" if structure.covers_all_loops() else "a loop's extent is the size of no operand"
 
 
-def make_one_loop(op: ir.Operation) -> None:
-    """Replaces ``op``, for which `why_not_one_loop` is empty. Every sum has its terms in the same order."""
+def make_one_loop(op: ir.Operation, sums: bool = False) -> None:
+    """Replaces ``op``, for which `why_not_one_loop` is empty. Every sum has its terms in the same order.
+
+    With ``sums`` the loops that reduce become one too.
+    """
     structure = structure_of(op)
     operands, count = list(op.operands), len(op.results)
     order = [ir.AffineDimExpr(r).position for r in structure.maps[-1].results]
@@ -39,14 +47,17 @@ def make_one_loop(op: ir.Operation) -> None:
         inits = [_collapsed(v, shape, groups) for v in operands[-count:]]
         # Only shapes: the sum's loops have their extents from them. A tensor for each, or IREE makes those loops one and divides its
         # index again in every step.
-        sizes = [tensor.EmptyOp([extents[loop]], ir.F32Type.get()).result for loop in summed]
-        loops_of = [ir.AffineMap.get(1 + len(summed), 0, [ir.AffineDimExpr.get(i)]) for i in range(1 + len(summed))]
+        reduced = [[loop] for loop in summed] if not sums or not summed else [summed]
+        sizes = [tensor.EmptyOp([_product([extents[loop] for loop in group])], ir.F32Type.get()).result for group in reduced]
+        loops_of = [ir.AffineMap.get(1 + len(reduced), 0, [ir.AffineDimExpr.get(i)]) for i in range(1 + len(reduced))]
         new = linalg.GenericOp([v.type for v in inits], sizes, inits, maps_attribute([*loops_of[1:], *loops_of[:1] * count]),
-                               iterators_attribute([True, *[False] * len(summed)]))
+                               iterators_attribute([True, *[False] * len(reduced)]))
+        for named in discardable_attributes(op):
+            new.operation.attributes[named.name] = named.attr
         old = op.regions[0].blocks[0]
         block = new.regions[0].blocks.append(*[element_type(v.type) for v in (*sizes, *inits)])
         with ir.InsertionPoint(block):
-            loops = _loops_of_one(order, summed, extents)
+            loops = _loops_of_groups([order, *reduced], extents)
             values = dict(zip(list(old.arguments)[-count:], list(block.arguments)[-count:], strict=True))
             for position, value in enumerate(operands[:-count]):
                 if isinstance(value.type, ir.RankedTensorType):
@@ -100,18 +111,29 @@ def _expanded(value: ir.Value, kind: ir.Type, shape: Sequence[Size], groups: lis
     return tensor.expand_shape(kind, value, groups, dynamic, static)
 
 
-def _loops_of_one(order: list[int], summed: list[int], extents: Sequence[Size]) -> list[ir.Value]:
-    """The indices of an op's loops from those of its flat form: one for those in ``order``, then those that are ``summed``.
+def _product(sizes: Sequence[Size]) -> Size:
+    """How often nested loops of ``sizes`` run: a number where all of them are."""
+    known = prod(size for size in sizes if isinstance(size, int))
+    whole: Size = known
+    for size in (size for size in sizes if not isinstance(size, int)):
+        whole = size if whole == 1 and isinstance(whole, int) else arith.muli(_value(whole), size)
+    return whole
+
+
+def _value(size: Size) -> ir.Value:
+    return arith.constant(ir.IndexType.get(), size) if isinstance(size, int) else size
+
+
+def _loops_of_groups(groups: Sequence[Sequence[int]], extents: Sequence[Size]) -> list[ir.Value]:
+    """The indices of an op's loops, where each of ``groups`` of them has become one loop, the last of a group the fastest.
 
     Unsigned division: IREE's affine ops ask for the sign of what is never negative, in each step of the sum.
     """
     at: dict[int, ir.Value] = {}
-    rest = linalg.IndexOp(0).result
-    for loop in reversed(order[1:]):
-        size = extents[loop]
-        if isinstance(size, int):
-            size = arith.constant(ir.IndexType.get(), size)
-        at[loop], rest = arith.remui(rest, size), arith.divui(rest, size)
-    at[order[0]] = rest
-    at |= {loop: linalg.IndexOp(1 + i).result for i, loop in enumerate(summed)}
+    for position, group in enumerate(groups):
+        rest = linalg.IndexOp(position).result
+        for loop in reversed(group[1:]):
+            size = _value(extents[loop])
+            at[loop], rest = arith.remui(rest, size), arith.divui(rest, size)
+        at[group[0]] = rest
     return [at[loop] for loop in range(len(extents))]

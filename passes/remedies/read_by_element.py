@@ -37,6 +37,9 @@ class ReadByElement(Pass):
     distributes its channels along the one thread in x: each of the 64 computes all of them (default Vulkan, IREE 3.13). One
     loop has all threads beside each other.
 
+    With ``flat-sums`` the loops that reduce become one too: a subgroup adds up over one loop rightly, and over two only the diagonal
+    of gathered elements (FIS143).
+
     Run it after global optimisation: before, IREE turns such reads back into operands. A chosen op without a body, or
     without a tensor to read, is FIS123; with ``flat`` also one with results in different orders.
     """
@@ -46,6 +49,7 @@ class ReadByElement(Pass):
     contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
     ops: tuple[int, ...] = option((), "indices of the source ops")
     flat: bool = option(False, "make the loops that do not reduce one loop")
+    flat_sums: bool = option(False, "make the loops that do not reduce one loop, and those that do another")
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         if not self.ops:
@@ -53,9 +57,12 @@ class ReadByElement(Pass):
         known = source_ops(op)
         check_indices(self.ops, known, self.name)
         chosen = [known[i] for i in dict.fromkeys(self.ops)]
-        if refused := [_refusal(one, why) for one in chosen if (why := (why_not_flat if self.flat else why_not_by_element)(one))]:
+        if refused := [_refusal(one, why) for one in chosen if (why := self._why_not(one))]:
             raise PassFailed(refused)
-        read_by_element(chosen, self.flat)
+        read_by_element(chosen, self.flat or self.flat_sums, self.flat_sums)
+
+    def _why_not(self, op: ir.Operation) -> str:
+        return why_not_flat(op, self.flat_sums) if self.flat or self.flat_sums else why_not_by_element(op)
 
 
 def why_not_by_element(op: ir.Operation) -> str:
@@ -68,15 +75,15 @@ def why_not_by_element(op: ir.Operation) -> str:
     return ""
 
 
-def why_not_flat(op: ir.Operation) -> str:
-    """Why ``op`` cannot read by element in one loop; empty where it can."""
-    return why_not_by_element(op) or why_not_one_loop(op)
+def why_not_flat(op: ir.Operation, sums: bool = False) -> str:
+    """Why ``op`` cannot read by element in one loop (with ``sums`` and one that reduces); empty where it can."""
+    return why_not_by_element(op) or why_not_one_loop(op, sums)
 
 
-def read_by_element(ops: Iterable[ir.Operation], flat: bool = False) -> None:
+def read_by_element(ops: Iterable[ir.Operation], flat: bool = False, sums: bool = False) -> None:
     """Rewrites ``ops`` in place, for each of which `why_not_by_element` (`why_not_flat`) is empty; they are other operations afterwards."""
     for op in ops:
-        make_one_loop(op) if flat else _rewrite(op, structure_of(op))
+        make_one_loop(op, sums) if flat else _rewrite(op, structure_of(op))
 
 
 def _rewrite(op: ir.Operation, structure: Structure) -> None:

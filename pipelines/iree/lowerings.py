@@ -70,10 +70,26 @@ def one_thread_per_butterfly(rank: int, stage: int) -> str:
     return _one_thread([1] * (rank - 1) + [1 << stage])
 
 
+def one_thread_per_element(parallel: Sequence[bool], threads: int) -> str:
+    """A `compilation_info` by which SPIR-V gives each element of an op's result to one thread, which runs all loops that reduce.
+
+    ``parallel`` describes the loops; a workgroup has ``threads`` threads along the innermost parallel one.
+    """
+    innermost = max(i for i, kind in enumerate(parallel) if kind)
+    workgroup = [threads if i == innermost else int(kind) for i, kind in enumerate(parallel)]
+    thread = [int(kind) for kind in parallel]
+    return _base_distribute(workgroup, thread, threads)
+
+
 def _one_thread(tiles: Sequence[int]) -> str:
-    tiles = list(tiles)
-    return (f"#iree_codegen.compilation_info<lowering_config = #iree_codegen.lowering_config<tile_sizes = [{tiles}, {tiles}]>, "
-            "translation_info = <pipeline = #iree_gpu.spirv_pipeline<BaseDistribute> workgroup_size = [1, 1, 1]>>")
+    return _base_distribute(tiles, tiles, 1)
+
+
+def _base_distribute(workgroup: Sequence[int], thread: Sequence[int], threads: int) -> str:
+    return (
+        f"#iree_codegen.compilation_info<lowering_config = #iree_codegen.lowering_config<tile_sizes = [{list(workgroup)}, {list(thread)}]>, "
+        f"translation_info = <pipeline = #iree_gpu.spirv_pipeline<BaseDistribute> workgroup_size = [{threads}, 1, 1]>>"
+    )
 
 
 def _tile(extent: int | None, limit: int, whole: bool) -> int:
