@@ -10,6 +10,7 @@ from fissile.passes.analysis.configured import read_configured
 from fissile.passes.analysis.diagonal_reads import may_read_diagonal
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.footprint import Allocation, Footprint
+from fissile.passes.analysis.narrow_access import RIGHT, NarrowAccess, bound_access, missing_storage, unasked_access, worst
 from fissile.passes.analysis.predict import predict
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.analysis.recomputation import Recomputed, recomputed_producers
@@ -268,6 +269,15 @@ def _exceeds_device(dispatch: Dispatch, ask: Ask) -> bool:
     if not predicted.doubts and predicted.total.value is not None and predicted.total.value <= device.bytes:
         return False
     return check_fit(dispatch, ask(dispatch).footprint, ()) is not None
+
+
+def narrow_access(dispatch: Dispatch, ask: Ask = probe) -> NarrowAccess:
+    """What IREE's code does to elements that the target has no storage for. Code that is unrolled is not generated: that takes
+    minutes.
+    """
+    if not missing_storage(dispatch):
+        return RIGHT
+    return unasked_access(dispatch) if unrolls(dispatch).elements else worst((ask(dispatch).narrow, bound_access(dispatch)))
 
 
 def sign_losses(module: Module, ask: Ask = probe) -> list[tuple[Dispatch, tuple[str, ...]]]:

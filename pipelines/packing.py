@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from fissile.passes.analysis.dispatches import dispatches
 from fissile.passes.analysis.narrow_types import uncommon_types
 from fissile.passes.analysis.provenance import source_ops
-from fissile.passes.checks.narrow_storage import check_narrow_storage
+from fissile.passes.checks.narrow_storage import CLAIMS, check_narrow_storage
 from fissile.passes.checks.sign_extension import check_sign_extension
 from fissile.passes.definition import PassFailed
 from fissile.passes.net import ask
 
 from fissile.finding import Finding, Help, Severity
 
-from .dispatch_check import Ask, CheckedDispatch, sign_losses
+from .dispatch_check import Ask, CheckedDispatch, narrow_access, sign_losses
 from .iree.names import QUANTISATION_AS_GENERICS
 from .pass_runner import run_pipeline
 from .session import Module
@@ -85,7 +85,7 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
 
 def find_narrow(configured: Module, ask: Ask) -> Narrow:
     """FIS110, or, where the target has narrow storage, FIS118 of the types that lose their sign."""
-    if missing := check_narrow_storage(dispatches(configured.op)):
+    if missing := check_narrow_storage(dispatches(configured.op), lambda dispatch: narrow_access(dispatch, ask)):
         return Narrow(tuple(missing))
     losses = sign_losses(configured, ask)
     types = tuple(dict.fromkeys(kind for _dispatch, types in losses for kind in types))
@@ -135,11 +135,12 @@ def _told(finding: Finding, narrow: Narrow) -> Finding:
             return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
         message = f"behind that failure ({finding.code}) {finding.target} has no code for {' and '.join(narrow.types)}"
         return Finding("FIS104", message, Severity.REPAIRED, finding.subject, finding.target, finding.places, helps=(help_,))
-    element = finding.message.split(": ", 1)[1]
+    claim, element = finding.message.split(": ", 1)
+    behind = next(behind for _effect, before, behind in CLAIMS.values() if before == claim)
     return finding.with_(
         severity=Severity.REPAIRED,
-        message=f"stock IREE would compute wrong numbers: {element}",
-        notes=(),
+        message=f"{behind}: {element}",
+        notes=finding.notes[:-1] if finding.code == "FIS110" else (),
         helps=(Help("packed these buffers into 32-bit words; computed in 32 bits in between", PASS, True,
                     (("pass", PASS),)),),
     )

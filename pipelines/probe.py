@@ -12,6 +12,14 @@ from fissile.passes.analysis.diagonal_reads import diagonal_reads
 from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.footprint import Allocation, Footprint, read_footprint
 from fissile.passes.analysis.lost_sign import lost_signs
+from fissile.passes.analysis.narrow_access import (
+    NOT_ASKED,
+    RIGHT,
+    NarrowAccess,
+    Numbers,
+    generated_access,
+    missing_storage,
+)
 from fissile.passes.analysis.provenance import TAG_FILE, places_in, tags_in
 from fissile.passes.analysis.repeated_work import Repeated, repeated_work
 from fissile.passes.analysis.serial_loops import serial_iterations
@@ -25,6 +33,7 @@ from .diagnostics import Diagnostic, parse_diagnostic
 from .iree.names import (
     CONVERSION_PIPELINES,
     LOWERING_PIPELINES,
+    NARROW_EMULATED,
     RACING_CODEGEN,
     SIGN_LOSING_BACKENDS,
     SPIRV_BACKENDS,
@@ -44,6 +53,7 @@ class Probed:
     with no barrier; ``lost_signs`` are element types whose sign extension goes wrong, ``misplaced`` types of buffers whose
     vectors are read or written beside their place; ``iterations`` of all loops are run by one thread, and threads do
     the work of each other as ``repeated`` says (both: SPIR-V). ``diagonals`` are tiles of which threads read the diagonal alone.
+    ``narrow`` is what becomes of elements that the target has no storage for.
     """
 
     footprint: Footprint
@@ -54,9 +64,10 @@ class Probed:
     iterations: int = 0
     repeated: Repeated = Repeated()
     diagonals: tuple[Allocation, ...] = ()
+    narrow: NarrowAccess = RIGHT
 
 
-UNKNOWN = Probed(Footprint(()), None)
+UNKNOWN = Probed(Footprint(()), None, narrow=NOT_ASKED)
 """Of a dispatch that could not be asked: nothing is known, so nothing is found."""
 
 
@@ -86,7 +97,18 @@ def probe(dispatch: Dispatch) -> Probed:
     # Last, since it changes the copy; a failure of it is none of the program.
     moving = backend in VECTOR_MOVING_BACKENDS and not failure and copy.generate(VIEWS_FOLDED) is None
     misplaced = ask("places of vectors", lambda: misplaced_vectors(inner), (), about=dispatch) if moving else ()
-    return Probed(footprint, failure, races, lost, misplaced, iterations, repeated, diagonals)
+    narrow = RIGHT
+    if missing_storage(dispatch):
+        narrow = ask("narrow elements", lambda: _narrow(dispatch, copy, failure, moving), NOT_ASKED, about=dispatch)
+    return Probed(footprint, failure, races, lost, misplaced, iterations, repeated, diagonals, narrow)
+
+
+def _narrow(dispatch: Dispatch, copy: _Copy, failure: Diagnostic | None, views_folded: bool) -> NarrowAccess:
+    """What the code does to narrow elements that the target has no storage for. Where it is not right, IREE may refuse it as well."""
+    generated = failure is None and views_folded and copy.generate(NARROW_EMULATED) is None
+    found = generated_access(copy.inner) if generated else NOT_ASKED
+    refused = failure or (convert(dispatch) if found.numbers is not Numbers.RIGHT else None)
+    return NarrowAccess(Numbers.REFUSED, found.why, refused.message) if refused else found
 
 
 def convert(dispatch: Dispatch) -> Diagnostic | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from fissile.passes.analysis.footprint import Allocation, Footprint
+from fissile.passes.analysis.narrow_access import NarrowAccess, Numbers
 from fissile.passes.analysis.repeated_work import Repeated
 
 from fissile.finding import Place
@@ -42,7 +43,12 @@ def decode_probed(data: dict) -> Probed:
     """What `encode` made of a `Probed`, all of its fields."""
     return Probed(decode_footprint(data["footprint"]), decode_diagnostic(data["failure"]),
                   tuple(decode_allocation(a) for a in data["races"]), tuple(data["lost_signs"]), tuple(data["misplaced"]),
-                  data["iterations"], Repeated(**data["repeated"]), tuple(decode_allocation(a) for a in data["diagonals"]))
+                  data["iterations"], Repeated(**data["repeated"]), tuple(decode_allocation(a) for a in data["diagonals"]),
+                  decode_access(data["narrow"]))
+
+
+def decode_access(data: dict) -> NarrowAccess:
+    return NarrowAccess(Numbers(data["numbers"]), data["why"], data["refusal"])
 
 
 def decode_allocation(data: dict) -> Allocation:

@@ -17,10 +17,11 @@ from fissile.passes.remedies.index_forms import without_index_dialect
 from fissile.errors import UsageError, closest
 from fissile.finding import Finding
 
-from .dispatch_check import sign_losses
+from .dispatch_check import narrow_access, sign_losses
 from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT
 from .itinerary import Itinerary
 from .packing import NARROW
+from .probe import Probed
 from .probe_pool import ProbePool
 from .repair import Repairer
 from .session import Module, PhaseFailed
@@ -131,9 +132,12 @@ def _narrow(itinerary: Itinerary, origin: Module, pool: ProbePool) -> list[_Fail
     clone = origin.clone()
     tag_source_ops(clone.op)
     itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
-    found = [(d, finding) for d in dispatches(clone.op) for finding in check_narrow_storage([d])]
+    def ask(dispatch: Dispatch) -> Probed:
+        return pool.probe_all([dispatch], convert=False)[0].probed
+
+    found = [(d, finding) for d in dispatches(clone.op) for finding in check_narrow_storage([d], lambda d: narrow_access(d, ask))]
     if not found:
-        losing = sign_losses(clone, lambda dispatch: pool.probe_all([dispatch], convert=False)[0].probed)
+        losing = sign_losses(clone, ask)
         found = [(d, finding) for d, types in losing for finding in check_sign_extension([(d, types)])]
     return [_failing(d, finding) for d, finding in found]
 

@@ -80,13 +80,18 @@ define(
     effect=Effect.SLOW,
 )
 define(
-    "FIS110", "narrow-storage", "the numbers will be wrong: narrow loads on a target without narrow storage",
-    "A dispatch loads or stores 8- or 16-bit elements, and the target attribute says that its storage buffers hold "
-    "32-bit words only. The module compiles, runs and gives wrong values.",
-    "IREE 3.13 emulates narrow storage by 32-bit words; for vectorised i8 and f16 accesses it computes the wrong "
-    "address (measured: 213586 of 215296 values of one dequantise are wrong on default Vulkan).",
+    "FIS110", "narrow-storage", "narrow elements on a target without narrow storage",
+    "A dispatch loads or stores elements of 16 bits or fewer, and the target attribute says that its storage buffers hold 32-bit words "
+    "only. The finding says which of three it is: IREE refuses the dispatch (its message is quoted), the numbers will be wrong, or "
+    "they may be. A dispatch whose numbers are right has no finding and stays as it is.",
+    "IREE 3.13 emulates such elements by 32-bit words. It addresses each element of a vector of i8 or i16, and each f16, as if it had 4 "
+    "bytes (213586 of 215296 values of one dequantise on default Vulkan are wrong). It binds the bytes of a tensor and no more, so a last "
+    "word that they do not fill reads as 0, and writes to it are lost: i8 tensors of 13 elements, i2 tensors of 8. It computes narrow "
+    "integers in 32-bit registers and leaves their upper bits undefined: a shift to the right or a comparison after an addition reads "
+    "them (*may*). Integers that are read and written one by one, in whole words, are right.",
+    "fissile packs such buffers into 32-bit words and computes in 32 bits in between. Where an op cannot be packed (FIS113), "
     "`--fissile-match-device=vulkan` compiles for the device that is present; or name a target with 8-bit storage.",
-    example="an i8 tensor argument, --iree-hal-target-device=vulkan (no --iree-vulkan-target)",
+    example="func.func @f(%x: tensor<13xi8>) -> tensor<13xi32>, --iree-hal-target-device=vulkan (no --iree-vulkan-target)",
     repaired="the same, with --fissile-match-device=vulkan",
     effect=Effect.WRONG,
 )

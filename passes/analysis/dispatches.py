@@ -52,6 +52,10 @@ class Binding:
     readonly: bool
     tags: tuple[int, ...]
     place: Place | None
+    number: int = 0
+    """Which of the dispatch's bindings it is in: several tensors may share one, from different offsets."""
+    offset: int | None = None
+    """Bytes from where that binding begins; None where it is dynamic."""
 
 
 @dataclass(frozen=True)
@@ -201,7 +205,18 @@ def _binding(op: ir.Operation) -> Binding:
     readonly = "readonly" in text or any(
         "ReadOnly" in str(op.attributes[name]) for name in op.attributes if name != "layout"
     )
-    return Binding(text, name, int(digits.group()) if digits else 64, readonly, tags_of(op), place_of(op))
+    return Binding(text, name, int(digits.group()) if digits else 64, readonly, tags_of(op), place_of(op),
+                   ir.IntegerAttr(op.opview.binding).value, constant_of(op.opview.byte_offset))
+
+
+def constant_of(value: ir.Value | None) -> int | None:
+    """The value of a constant integer, 0 where there is no operand; None where it is computed."""
+    if value is None:
+        return 0
+    made = value.owner
+    if isinstance(made, ir.Block) or made.name != "arith.constant":
+        return None
+    return ir.IntegerAttr(made.attributes["value"]).value
 
 
 def _body(op: ir.Operation) -> list[ir.Operation]:

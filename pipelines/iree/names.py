@@ -102,6 +102,10 @@ VECTOR_MOVING_BACKENDS = SPIRV_BACKENDS
 VIEWS_FOLDED = "builtin.module(canonicalize,cse,func.func(fold-memref-alias-ops),canonicalize,cse)"
 """What stands between a SPIR-V lowering pipeline without its last part and that pass (addMemRefLoweringPasses)."""
 
+NARROW_EMULATED = ("builtin.module(func.func(iree-convert-unsupported-float-arith,iree-codegen-emulate-narrow-type,canonicalize,cse,"
+                   "iree-spirv-vectorize-load-store,canonicalize,cse))")
+"""What follows VIEWS_FOLDED there, up to and with that pass: buffers have the elements then that SPIR-V gives them."""
+
 PREPROCESSING_FLAG = "iree-preprocessing-pass-pipeline"
 
 DRIVER_FLAGS = {

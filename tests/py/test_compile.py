@@ -110,7 +110,7 @@ def test_narrow_storage_is_packed_and_told(program, tmp_path):
 
 def test_narrow_storage_is_never_a_silent_success(program, tmp_path):
     """Not to be repaired, it is withheld; and written with a warning where the user insists."""
-    text = quantised_conv(channels=4, filters=4, size=4)
+    text = NARROW_COPY.replace("16x", "17x")
     done, report = compile_json(*TARGETS["vulkan"], program(text), "-o", tmp_path / "out.vmfb", "--repair=off")
     codes = {f["code"]: (f["severity"], f["effect"]) for f in report["findings"]}
     assert codes["FIS110"] == ("error", "wrong") and done.returncode == 1 and not (tmp_path / "out.vmfb").exists(), done.stderr
@@ -132,8 +132,17 @@ func.func @f(%a: tensor<16xi8>) -> tensor<16xf32> {
 """
 
 
+NARROW_SHIFT = """\
+func.func @f(%a: tensor<16xi8>) -> tensor<16xi8> {
+  %c = arith.constant dense<2> : tensor<16xi8>
+  %r = arith.shrui %a, %c : tensor<16xi8>
+  return %r : tensor<16xi8>
+}
+"""
+
+
 def test_warnings_are_errors_where_asked(program, tmp_path):
-    done = fissile("compile", *TARGETS["vulkan"], program(NARROW_COPY), "-o", tmp_path / "out.vmfb", "--repair=off",
+    done = fissile("compile", *TARGETS["vulkan"], program(NARROW_SHIFT), "-o", tmp_path / "out.vmfb", "--repair=off",
                    "--fissile-werror")
     assert done.returncode == 1 and not (tmp_path / "out.vmfb").exists()
 

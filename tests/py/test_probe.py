@@ -12,6 +12,7 @@ from fissile.passes.analysis.dispatches import dispatches, without_offsets
 from fissile.passes.analysis.footprint import WORKGROUP, Allocation, Footprint
 from fissile.passes.analysis.provenance import describe_source_ops, tag_source_ops
 from fissile.passes.analysis.recomputation import recomputed_producers
+from fissile.passes.analysis.narrow_access import NarrowAccess, Numbers
 from fissile.passes.analysis.repeated_work import Repeated
 from fissile.passes.checks.narrow_storage import check_narrow_storage
 from fissile.passes.checks.recomputation import check_recomputation
@@ -206,7 +207,8 @@ def test_a_dispatch_past_its_deadline_and_one_that_crashes_are_findings(monkeypa
 def test_nothing_of_an_answer_is_lost_on_its_way():
     place = Place("x.mlir", 3, 4, "here")
     buffer = Allocation(WORKGROUP, Bytes.exact(64), "4x4xf32", (1, 2), place)
-    said = Probed(Footprint((buffer,)), Diagnostic("error", "no", "x.mlir:3: no", (place,), (5,)), (buffer,), ("i8",), ("f32",), 70000, Repeated(64, True, True))
+    said = Probed(Footprint((buffer,)), Diagnostic("error", "no", "x.mlir:3: no", (place,), (5,)), (buffer,), ("i8",), ("f32",), 70000, Repeated(64, True, True),
+                  (buffer,), NarrowAccess(Numbers.REFUSED, "why", "no"))
     plain = Probed(Footprint(()), None)
     assert all(getattr(said, field.name) != getattr(plain, field.name) for field in fields(Probed)), "give the new field a value above"
     assert decode_probed(json.loads(json.dumps(encode(said)))) == said

@@ -42,17 +42,17 @@ def test_what_iree_says_nothing_of_is_shown_by_fissile(tmp_path):
 
 
 NARROWED = """
-func.func @main(%x: tensor<6x64xf32>) -> (tensor<6x64xi8>, tensor<64x6xf32>) {
-  %n = tensor.empty() : tensor<6x64xi8>
+func.func @main(%x: tensor<6x64xf32>) -> (tensor<6x64xf16>, tensor<64x6xf32>) {
+  %n = tensor.empty() : tensor<6x64xf16>
   %r = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>],
-      iterator_types = ["parallel", "parallel"]} ins(%x : tensor<6x64xf32>) outs(%n : tensor<6x64xi8>) {
-  ^bb0(%e: f32, %o: i8):
-    %i = arith.fptosi %e : f32 to i8
-    linalg.yield %i : i8
-  } -> tensor<6x64xi8>
+      iterator_types = ["parallel", "parallel"]} ins(%x : tensor<6x64xf32>) outs(%n : tensor<6x64xf16>) {
+  ^bb0(%e: f32, %o: f16):
+    %i = arith.truncf %e : f32 to f16
+    linalg.yield %i : f16
+  } -> tensor<6x64xf16>
   %t = tensor.empty() : tensor<64x6xf32>
   %w = linalg.transpose ins(%x : tensor<6x64xf32>) outs(%t : tensor<64x6xf32>) permutation = [1, 0]
-  return %r, %w : tensor<6x64xi8>, tensor<64x6xf32>
+  return %r, %w : tensor<6x64xf16>, tensor<64x6xf32>
 }
 """
 
