@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from iree.compiler import ir
 from iree.compiler.dialects._ods_common import _cext
 
+from .attributes import text_of
+
 NAMESPACE = "fissile"
 BUDGET = "fissile.budget"
 """Attribute on a function or op: the on-chip bytes (i64) that one dispatch of it may use."""
@@ -109,7 +111,7 @@ class RequireOp(_FissileOp):
 
     @property
     def message(self) -> str:
-        return ir.StringAttr(self.operation.attributes["message"]).value
+        return text_of(self.operation, "message")
 
 
 @_cext.register_operation(FissileDialect)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from iree.compiler import ir
 
 from fissile.finding import Place
 
+from .attributes import unescaped
+
 TAG_FILE = "fz"
 """The file name of fissile's own location tags; a tag is no place in a source."""
+
+
+_FILE = re.compile(r'(?:loc\()?"(?P<file>(?:[^"\\]|\\.)*)":(?P<line>\d+):(?P<column>\d+)')
 
 
 def ops_of(root: ir.Operation, name: str) -> list[ir.Operation]:
@@ -31,21 +38,21 @@ def place_of(op: ir.Operation) -> Place | None:
 
 def place_of_location(location: ir.Location) -> Place | None:
     """The first source place inside ``location``, looked for from the inside out."""
-    if type(location) is ir.Location:  # diagnostics carry locations without their concrete class
-        location = ir.Location.from_attr(location.attr, context=location.context)
-    if isinstance(location, ir.FileLineColLoc):
-        file = _text(location.filename)
-        return None if file == TAG_FILE else Place(file, location.start_line, location.start_col)
-    if isinstance(location, ir.NameLoc):
-        return place_of_location(location.child_loc)
-    if isinstance(location, ir.CallSiteLoc):
-        return place_of_location(location.callee) or place_of_location(location.caller)
-    if isinstance(location, ir.FusedLoc):
-        for part in location.locations:
-            if place := place_of_location(part):
-                return place
+    pending = [location]
+    while pending:
+        location = pending.pop()
+        if type(location) is ir.Location:  # diagnostics carry locations without their concrete class
+            location = ir.Location.from_attr(location.attr, context=location.context)
+        if isinstance(location, ir.FileLineColLoc):
+            # As text: to read a file name that is not UTF-8 ends the process (IREE 3.13).
+            if (found := _FILE.match(str(location))) is None or found["file"] == TAG_FILE:
+                continue
+            file = found["file"] if "\\" not in found["file"] else unescaped(found["file"])
+            return Place(file, int(found["line"]), int(found["column"]))
+        if isinstance(location, ir.NameLoc):
+            pending.append(location.child_loc)
+        elif isinstance(location, ir.CallSiteLoc):
+            pending += [location.caller, location.callee]
+        elif isinstance(location, ir.FusedLoc):
+            pending += reversed(location.locations)
     return None
-
-
-def _text(name: object) -> str:
-    return name.value if isinstance(name, ir.StringAttr) else str(name).strip('"')

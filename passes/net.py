@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 from fissile.dialect import place_of
-from fissile.errors import FissileError, InternalError
+from fissile.errors import FissileError, InternalError, UsageError
 from fissile.finding import Finding, Place, Severity
 
 Answer = TypeVar("Answer")
@@ -95,8 +95,10 @@ def passes_on(error: BaseException) -> bool:
 
 
 def ask(question: str, answer: Callable[[], Answer], otherwise: Answer, *, about: object = None,
-        patience: float = PATIENCE) -> Answer:
+        patience: float = PATIENCE, usage: bool = False) -> Answer:
     """``answer()``, or ``otherwise`` where it throws or takes more than ``patience`` seconds of processor time (0: no limit).
+
+    ``usage``: a UsageError in it may be the user's and passes; elsewhere it is a failure as any other.
 
     ``question`` is a noun phrase for FIS902. ``about`` is the op or dispatch, or a name. ``answer`` changes nothing but a clone.
     """
@@ -107,7 +109,7 @@ def ask(question: str, answer: Callable[[], Answer], otherwise: Answer, *, about
         with _limit(net, patience):
             return answer()
     except Exception as error:
-        if passes_on(error):
+        if passes_on(error) and (usage or not isinstance(error, UsageError)):
             raise
         net.missing(question, about, error, "the rest was done without it")
         return otherwise

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from fissile.dialect.attributes import text_of
 from fissile.passes.analysis.configured import read_configured
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.narrow_types import UNCOMMON
@@ -22,7 +23,6 @@ from fissile.passes.checks.narrow_storage import check_narrow_storage
 from fissile.passes.checks.unrolled_code import check_unrolled
 from fissile.passes.definition import PassFailed
 from fissile.passes.remedies.expand_scalars import may_lack
-from iree.compiler import ir
 
 from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
@@ -350,8 +350,8 @@ def _signatures(module: Module) -> list[str]:
             visibility = (
                 operation.attributes["sym_visibility"] if "sym_visibility" in operation.attributes else None
             )
-            if visibility is None or ir.StringAttr(visibility).value == "public":
-                name = ir.StringAttr(operation.attributes["sym_name"]).value
+            if visibility is None or str(visibility) == '"public"':
+                name = text_of(operation, "sym_name")
                 kind = (
                     str(operation.attributes["function_type"])
                     if "function_type" in operation.attributes

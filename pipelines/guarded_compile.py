@@ -134,7 +134,7 @@ class GuardedCompile:
                 # What the first look found holds for the module as it is; a repair looks again at what it makes.
                 kept = findings if self._run.request.repair == "off" and not self._ended else []
                 mended = ask("the repair", lambda: Mender(self._run, self._progress, self._watch, self._endless).mend(failure), None,
-                             patience=0)
+                             patience=0, usage=True)
             if mended is None:
                 return self._unmended(failure)
             return [*kept, *mended], None

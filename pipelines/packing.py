@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fissile.passes.analysis.dispatches import dispatches
-from fissile.passes.analysis.narrow_types import uncommon_types
+from fissile.passes.analysis.narrow_types import NARROW_TYPES, uncommon_types
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.checks.narrow_storage import CLAIMS, check_narrow_storage
 from fissile.passes.checks.sign_extension import check_sign_extension
@@ -88,7 +88,7 @@ def find_narrow(configured: Module, ask: Ask) -> Narrow:
     if missing := check_narrow_storage(dispatches(configured.op), lambda dispatch: narrow_access(dispatch, ask)):
         return Narrow(tuple(missing))
     losses = sign_losses(configured, ask)
-    types = tuple(dict.fromkeys(kind for _dispatch, types in losses for kind in types))
+    types = tuple(dict.fromkeys(kind for _dispatch, types in losses for kind in types if kind in NARROW_TYPES))
     return Narrow(tuple(check_sign_extension(losses)), types)
 
 

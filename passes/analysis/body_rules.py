@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect.attributes import text_of
+
 from .conditions import TRUE, Condition, all_of, any_of, at_most, less, negation
 from .extents import Extents
 from .value_names import name_of
@@ -93,7 +95,7 @@ def _assert(
     condition = extents.condition(inner.operands[0])
     yield Requirement(
         condition,
-        f"asserts inside its body: {ir.StringAttr(inner.attributes['msg']).value}",
+        f"asserts inside its body: {text_of(inner, 'msg')}",
         guards=(*around, *inside.guards),
         elements=None if inside.when is None else ElementBound(condition=inner.operands[0], when=inside.when),
         here=_where_it_runs(condition, inside),

@@ -8,6 +8,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import iree_codegen
 
 from fissile.dialect import linalg_ops as linalg
+from fissile.dialect.operands import init_of, init_positions
 
 from .dispatches import Dispatch
 from .footprint import element_bits
@@ -98,7 +99,7 @@ class _Reader:
         for block in self.function.regions[0].blocks:
             for op in block.operations:
                 if op.operation.name in _STORES:
-                    maker, _ = self._maker(op.operation.operands[0])
+                    maker = self._maker(op.operation.operands[0])[0]
                     if maker is not None:
                         self.stored.add(maker)
         text = (
@@ -168,7 +169,7 @@ class _Reader:
         )
 
     def _value(self, value: ir.Value, indexing: ir.AffineMap | None) -> Value:
-        maker, reshaped = self._maker(value)
+        maker, reshaped, result = self._maker(value)
         if not isinstance(value.type, _SHAPED):
             return Value((), 0, str(value.type), ())
         shape = self._shape(value)
@@ -178,21 +179,22 @@ class _Reader:
         else:
             index = tuple(_linear(expr, indexing.n_dims) for expr in indexing.results)
         empty = not isinstance(value.owner, ir.Block) and value.owner.operation.name == "tensor.empty"
-        return Value(shape, bits, str(value.type.element_type), index, maker, reshaped, empty)
+        return Value(shape, bits, str(value.type.element_type), index, maker, reshaped, empty, result)
 
-    def _maker(self, value: ir.Value) -> tuple[int | None, bool]:
+    def _maker(self, value: ir.Value) -> tuple[int | None, bool, int]:
+        """The op that computes ``value``, whether it is reshaped in between, and which of the op's results it is."""
         reshaped = False
         while True:
             owner = value.owner
             if isinstance(owner, ir.Block):
-                return None, reshaped
+                return None, reshaped, 0
             operation = owner.operation
             if operation in self.numbers:
-                return self.numbers[operation], reshaped
+                return self.numbers[operation], reshaped, ir.OpResult(value).result_number
             if operation.name in _RESHAPES:
                 value, reshaped = operation.operands[0], True
                 continue
-            return None, reshaped
+            return None, reshaped, 0
 
     def _shape(self, value: ir.Value) -> tuple[Dim, ...]:
         kind = value.type
@@ -223,8 +225,8 @@ class _Reader:
             owner = op.operands[0].owner
             if not isinstance(owner, ir.Block):
                 return [self._name(o) for o in list(owner.operation.operands)[1:]]
-        if op.name.startswith("linalg.") and op.results:
-            return self._dynamic_sizes(list(op.operands)[-len(op.results)])
+        if (init := init_of(op, ir.OpResult(value).result_number)) is not None:
+            return self._dynamic_sizes(init)
         return []
 
     def _name(self, value: ir.Value) -> str:
@@ -252,9 +254,8 @@ class _Reader:
 
 def _input_count(op: ir.Operation) -> int:
     """How many operands come before the inits; an op on buffers has inits and no results."""
-    if "operandSegmentSizes" in op.attributes:
-        return ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[0]
-    return len(op.operands) - max(1, len(op.results))
+    found = init_positions(op)
+    return found.start if found is not None else len(op.operands) - max(1, len(op.results))
 
 
 def read_config(text: str) -> Config:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
+from fissile.dialect.attributes import attribute
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -24,15 +26,15 @@ def array_of(op: ir.Operation) -> np.ndarray | None:
 
     rank = len(op.results[0].type.shape)
     try:
-        attribute = op.attributes["value"]  # complex constants have no Python type: TypeError
-        if not isinstance(attribute, ir.DenseElementsAttr):
+        held = attribute(op, "value")
+        if not isinstance(held, ir.DenseElementsAttr):
             return None
-        if attribute.is_splat:
+        if held.is_splat:
             kind = ir.IntegerAttr if isinstance(op.results[0].type.element_type, (ir.IntegerType, ir.IndexType)) else ir.FloatAttr
-            return np.array(_signed(kind(attribute.get_splat_value()))).reshape([1] * rank)
-        if len(attribute) > LARGEST_READ:
+            return np.array(_signed(kind(held.get_splat_value()))).reshape([1] * rank)
+        if len(held) > LARGEST_READ:
             return None
-        found = np.array(attribute)
+        found = np.array(held)
         return found if found.dtype.kind in "iufb" else None
     except (TypeError, ValueError, RuntimeError, AttributeError):
         return None

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from iree.compiler import ir
 
+from fissile.dialect.attributes import text_of
 from fissile.finding import Place
 
 from .provenance import place_of, tags_in, tags_of
@@ -226,4 +227,4 @@ def _body(op: ir.Operation) -> list[ir.Operation]:
 
 
 def _symbol(op: ir.Operation) -> str:
-    return ir.StringAttr(op.attributes["sym_name"]).value if "sym_name" in op.attributes else ""
+    return text_of(op, "sym_name")

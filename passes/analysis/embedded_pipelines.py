@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect.attributes import attribute
 from fissile.finding import Place
 
 from .provenance import place_of
@@ -51,11 +52,8 @@ def embedded_pipelines(module: ir.Operation) -> list[EmbeddedPipeline]:
 
 
 def _pipeline_in(op: ir.Operation, name: str) -> str:
-    try:
-        attribute = op.attributes[name]
-    except TypeError:  # elements of a type that the bindings have no class for (complex numbers): no pipeline
+    held = attribute(op, name)
+    if held is None or isinstance(held, (ir.DenseElementsAttr, ir.DenseResourceElementsAttr, ir.StringAttr)):
         return ""
-    if isinstance(attribute, (ir.DenseElementsAttr, ir.DenseResourceElementsAttr, ir.StringAttr)):
-        return ""
-    text = str(attribute)
+    text = str(held)
     return next((f"#{known}" for known in _ATTRIBUTES if f"#{known}<" in text), "")

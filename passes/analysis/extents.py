@@ -8,7 +8,7 @@ which can still be read at run time. `value_terms.py` does the same for integers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from iree.compiler import ir

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
+from fissile.dialect.attributes import attribute
+
 if TYPE_CHECKING:
     from .extents import Extents
 
@@ -68,7 +70,7 @@ def constant_range(op: ir.Operation) -> FloatRange:
     from .constant_elements import array_of
 
     if not isinstance(op.results[0].type, ir.ShapedType):
-        value = op.attributes["value"]
+        value = attribute(op, "value")
         if not isinstance(value, ir.FloatAttr):
             return UNKNOWN
         return FloatRange(value.value, value.value, False) if math.isfinite(value.value) else UNKNOWN

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect.attributes import text_of
 from fissile.finding import Place
 
 from .provenance import place_of
@@ -35,14 +36,14 @@ def host_floats(module: ir.Operation) -> list[HostFloat]:
         if op.name == "util.global":
             kind = ir.TypeAttr(op.attributes["type"]).value
             if isinstance(kind, ir.FloatType) and kind.width < VM_FLOAT_BITS:
-                globals_[ir.StringAttr(op.attributes["sym_name"]).value] = (op, kind)
+                globals_[text_of(op, "sym_name")] = (op, kind)
     if not globals_:
         return []
     uses: dict[str, list[ir.Operation]] = {name: [] for name in globals_}
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name in ("util.global.load", "util.global.store"):
-            name = ir.FlatSymbolRefAttr(op.attributes["global"]).value
+            name = text_of(op, "global")
             if name in uses:
                 uses[name].append(op)
         return ir.WalkResult.ADVANCE

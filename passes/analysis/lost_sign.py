@@ -7,6 +7,8 @@ and conversions to float are right. Measured: an int8 matmul on a device with 8-
 
 from __future__ import annotations
 
+from math import prod
+
 from iree.compiler import ir
 
 WORD_BITS = 32
@@ -28,10 +30,8 @@ def lost_signs(function_or_module: ir.Operation) -> tuple[str, ...]:
         if op.name == "arith.extsi":
             for read in _reads_behind(op.operands[0]):
                 kind = ir.VectorType(read.results[0].type)
-                bits = ir.IntegerType(kind.element_type).width
-                for size in kind.shape:
-                    bits *= size
-                if bits > WORD_BITS:
+                width = ir.IntegerType(kind.element_type).width
+                if width < WORD_BITS and width * prod(kind.shape) > WORD_BITS:  # whole words keep their sign
                     found[str(kind.element_type)] = None
         return ir.WalkResult.ADVANCE
 

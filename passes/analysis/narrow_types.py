@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 
 from iree.compiler import ir
 
+from fissile.dialect.attributes import attributes
+
 from .dispatches import read_target
 
 WORD_BITS = 32
@@ -136,5 +138,5 @@ def missing_types_of(module: ir.Operation) -> frozenset[str]:
 def _targets(module: ir.Operation) -> set[str]:
     """The executable targets that the module and its device globals name, as text."""
     holders = [module, *(op.operation for op in module.regions[0].blocks[0].operations)]
-    texts = (str(holder.attributes[i].attr) for holder in holders for i in range(len(holder.attributes)))
+    texts = (str(held) for holder in holders for _name, held in attributes(holder))
     return {_TARGET + part for text in texts for part in text.split(_TARGET)[1:]}

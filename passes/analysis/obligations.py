@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from iree.compiler import ir
 
 from fissile.dialect import place_of
+from fissile.dialect.attributes import text_of
 from fissile.finding import Place
 from fissile.passes.net import ask
 
 from .conditions import TRUE, Condition, all_of, any_of, at_most, equal, less, negation, symbols
+from .deep_walk import Steps, walk_deep
 from .extents import Extents
 from .shaped_values import is_argument, is_shaped, last_of, rank_of, static_dimension
 from .intervals import always_holds
@@ -158,7 +160,7 @@ def collect(module: ir.Operation, *, trust_asserts: bool = True) -> Collected:
     for region in module.operation.regions:
         for block in region.blocks:
             for op in block.operations:
-                walk.top_level(op.operation)
+                walk_deep(walk.top_level(op.operation))
     return Collected(walk.extents, walk.obligations, walk.uncovered)
 
 
@@ -184,25 +186,25 @@ class _Walk:
         self._certain = 0
         self.calls: dict[str, list[ir.Operation]] = {}
 
-    def top_level(self, op: ir.Operation) -> None:
+    def top_level(self, op: ir.Operation) -> Steps:
         if op.name in FUNCTIONS:
-            self._function = ir.StringAttr(op.attributes["sym_name"]).value.removesuffix(ASYNC_SUFFIX)
+            self._function = text_of(op, "sym_name").removesuffix(ASYNC_SUFFIX)
             self._learn_calls(op)
-            self._blocks(op)
+            yield self._blocks(op)
         elif op.name == "builtin.module" or op.name == "util.initializer":
             self._function = "initializer" if op.name == "util.initializer" else self._function
             for region in op.regions:
                 for block in region.blocks:
                     if op.name == "util.initializer":
-                        self._block(block)
+                        yield self._block(block)
                     else:
                         for inner in block.operations:
-                            self.top_level(inner.operation)
+                            yield self.top_level(inner.operation)
 
     def _learn_calls(self, function: ir.Operation) -> None:
         """What all calls of a private function agree on: arguments and dimensions that are constants
         in each call."""
-        calls = self.calls.get(ir.StringAttr(function.attributes["sym_name"]).value)
+        calls = self.calls.get(text_of(function, "sym_name"))
         if not calls or not function.regions[0].blocks:
             return
         for number, argument in enumerate(function.regions[0].blocks[0].arguments):
@@ -220,27 +222,27 @@ class _Walk:
         if all(g.constant is not None for g in given):
             self._learn(any_of(equal(parameter, g) for g in given))
 
-    def _blocks(self, op: ir.Operation) -> None:
+    def _blocks(self, op: ir.Operation) -> Steps:
         for region in op.regions:
             blocks = list(region.blocks)
             for number, block in enumerate(blocks):
                 # In a control-flow graph only the entry block is known to run, and only its facts hold
                 # everywhere.
                 if number == 0:
-                    self._block(block)
+                    yield self._block(block)
                     self._certain = len(self._facts)
                 else:
                     self._guards.append(Branch(op, UNKNOWN_BRANCH))
-                    self._block(block)
+                    yield self._block(block)
                     self._guards.pop()
                     del self._facts[self._certain :]
             self._facts.clear()
 
-    def _block(self, block: ir.Block) -> None:
+    def _block(self, block: ir.Block) -> Steps:
         for op in block.operations:
-            self._op(op.operation)
+            yield self._op(op.operation)
 
-    def _op(self, op: ir.Operation) -> None:
+    def _op(self, op: ir.Operation) -> Steps:
         if op.name in ASSERTS:
             if self._trust_asserts:
                 self._learn(self.extents.condition(op.operands[0]))
@@ -259,7 +261,7 @@ class _Walk:
         if (rule is None or silent) and not self._covers(op):
             self.uncovered.setdefault(op.name, op)
         if op.name == "scf.for":
-            self._loop(
+            yield self._loop(
                 op,
                 Loop(
                     op,
@@ -270,31 +272,31 @@ class _Walk:
         elif op.name == "scf.if":
             condition = self.extents.condition(op.operands[0])
             for region, taken in zip(op.regions, (condition, negation(condition))):
-                self._scoped(region, [Branch(op, taken)], [taken])
+                yield self._scoped(region, [Branch(op, taken)], [taken])
         elif op.name == "scf.while":
-            self._while(op)
+            yield self._while(op)
         elif op.name == "scf.forall":
-            self._forall(op)
+            yield self._forall(op)
         elif op.name in TRANSPARENT:
             for region in op.regions:
-                self._scoped(region, [], [])
+                yield self._scoped(region, [], [])
         elif op.name.startswith(STRUCTURED):
             return  # its body is its rule's business
         else:
             for region in op.regions:
                 # What decides whether this region runs is not known: a condition that nothing can compute.
                 opaque = Branch(op, UNKNOWN_BRANCH)
-                self._scoped(region, [opaque], [])
+                yield self._scoped(region, [opaque], [])
 
-    def _loop(self, op: ir.Operation, loop: Loop) -> None:
+    def _loop(self, op: ir.Operation, loop: Loop) -> Steps:
         carried = list(op.regions[0].blocks[0].arguments)[1:]
         rows = list(zip(carried, list(op.operands)[3:], last_of(op.regions[0]).operands))
         kept = invariants(self.extents, rows, [*self._facts, *loop.facts])
-        self._scoped(op.regions[0], [loop], [*loop.facts, *(f for facts in kept.values() for f in facts)])
+        yield self._scoped(op.regions[0], [loop], [*loop.facts, *(f for facts in kept.values() for f in facts)])
         for fact in of_results(self.extents, kept, dict(zip(carried, op.results))):
             self._learn(fact)
 
-    def _while(self, op: ir.Operation) -> None:
+    def _while(self, op: ir.Operation) -> Steps:
         """Before its body runs a `scf.while` has tested its condition; behind it the condition is false."""
         before, after = (region.blocks[0] for region in op.regions)
         test = last_of(op.regions[0])
@@ -304,21 +306,21 @@ class _Walk:
         found = invariants(self.extents, rows, [*self._facts, goes_on, *same])
         kept = [fact for facts in found.values() for fact in facts]
         opaque = Branch(op, UNKNOWN_BRANCH)
-        self._scoped(op.regions[0], [opaque], kept)
-        self._scoped(op.regions[1], [opaque], [*kept, goes_on, *same])
+        yield self._scoped(op.regions[0], [opaque], kept)
+        yield self._scoped(op.regions[1], [opaque], [*kept, goes_on, *same])
         for fact in (*kept, negation(goes_on), *equal_integers(self.extents, op.results, passed)):
             self._learn(fact)
 
-    def _forall(self, op: ir.Operation) -> None:
+    def _forall(self, op: ir.Operation) -> Steps:
         view = op.opview
         low = self.extents.mixed(list(op.attributes["staticLowerBound"]), list(view.dynamicLowerBound))
         high = self.extents.mixed(list(op.attributes["staticUpperBound"]), list(view.dynamicUpperBound))
         step = self.extents.mixed(list(op.attributes["staticStep"]), list(view.dynamicStep))
         variables = list(op.regions[0].blocks[0].arguments)[: len(low)]
         loops = [Loop(op, self.extents.symbol(v), *row) for v, *row in zip(variables, low, high, step)]
-        self._scoped(op.regions[0], loops, [fact for loop in loops for fact in loop.facts])
+        yield self._scoped(op.regions[0], loops, [fact for loop in loops for fact in loop.facts])
 
-    def _scoped(self, region: ir.Region, guards: list[Guard], facts: list[Condition]) -> None:
+    def _scoped(self, region: ir.Region, guards: list[Guard], facts: list[Condition]) -> Steps:
         known, guarded = len(self._facts), len(self._guards)
         if not self._guards:
             self._certain = known
@@ -326,7 +328,7 @@ class _Walk:
         for fact in facts:
             self._learn(fact)
         for block in region.blocks:
-            self._block(block)
+            yield self._block(block)
         del self._facts[known:]
         del self._guards[guarded:]
 

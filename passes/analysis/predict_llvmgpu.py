@@ -156,10 +156,10 @@ def _gathered_producers(dispatch: ConfiguredDispatch, root: Op, doubts: list[str
     if image.maker is None:
         return []
     producer = dispatch.ops[image.maker]
-    if not producer.understood or not producer.inits:
+    if not producer.understood or image.result >= len(producer.inits):
         doubts.append(f"{producer.name} feeds the gathered operand of a convolution")
         return []
-    value = producer.inits[0]
+    value = producer.inits[image.result]
     whole = _buffer(value.shape, value, "whole tensor, no tile reaches it", False, producer)
     return [whole]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
+from fissile.dialect.attributes import attributes, text_of
+
 FUNCTIONS = ("func.func", "util.func")
 
 
@@ -19,22 +21,16 @@ def calls_of_private_functions(module: ir.Operation) -> dict[str, list[ir.Operat
             and "sym_visibility" in op.attributes
             and str(op.attributes["sym_visibility"]) == '"private"'
         ):
-            private[ir.StringAttr(op.attributes["sym_name"]).value] = []
+            private[text_of(op, "sym_name")] = []
         if op.name in ("func.call", "util.call"):
             calls.append(op)
         elif op.name not in FUNCTIONS:
-            for named in op.attributes:
-                try:
-                    attribute = op.attributes[named] if isinstance(named, str) else named.attr
-                except TypeError:  # a complex constant has no Python type, and names no function
-                    continue
-                if isinstance(attribute, ir.FlatSymbolRefAttr):
-                    other.add(attribute.value)
+            other.update(text_of(op, name) for name, held in attributes(op) if isinstance(held, ir.FlatSymbolRefAttr))
         return ir.WalkResult.ADVANCE
 
     module.walk(visit, ir.WalkOrder.PRE_ORDER)
     for call in calls:
-        name = ir.FlatSymbolRefAttr(call.attributes["callee"]).value
+        name = text_of(call, "callee")
         if name in private:
             private[name].append(call)
     return {name: found for name, found in private.items() if name not in other}

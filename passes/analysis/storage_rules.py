@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from iree.compiler import ir
 
+from fissile.dialect.attributes import text_of
+
 from . import flow_rules, memory_rules, search_rules
 from .conditions import Condition, all_of, any_of, at_most, equal, less
 from .extents import Extents
@@ -261,7 +263,7 @@ def _indices(first: int, source: int, verb: str) -> Rule:
 
 
 def _require(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    yield Requirement(extents.condition(op.operands[0]), ir.StringAttr(op.attributes["message"]).value)
+    yield Requirement(extents.condition(op.operands[0]), text_of(op, "message"))
 
 
 def _loop(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:

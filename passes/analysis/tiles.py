@@ -47,6 +47,8 @@ class Value:
     maker: int | None = None
     reshaped: bool = False
     shape_only: bool = False
+    result: int = 0
+    """Which result of its maker it is."""
 
     @property
     def type(self) -> str:

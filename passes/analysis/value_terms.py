@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
+from fissile.dialect.attributes import attribute
+
 from . import call_results, element_values, float_ranges
 from .conditions import FALSE, TRUE, Condition, all_of, any_of, at_most, different, equal, less, negation
 from .intervals import Bounds, wrapped
@@ -97,12 +99,12 @@ def element_of(extents: Extents, tensor: ir.Value, index: int) -> Term:
 def _constant_elements(op: ir.Operation) -> list[int] | None:
     if op.name != "arith.constant":
         return None
-    attribute = op.attributes["value"]
+    held = attribute(op, "value")  # None: complex numbers
     try:
-        dense = ir.DenseIntElementsAttr(attribute)
+        dense = ir.DenseIntElementsAttr(held) if held is not None else ()
     except ValueError:
         return None
-    if len(dense) > LARGEST_CONSTANT_READ:
+    if not dense or len(dense) > LARGEST_CONSTANT_READ:
         return None
     return [int(v) for v in dense]
 

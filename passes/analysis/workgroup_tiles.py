@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .prediction import PredictedBuffer
 from .size import Size
-from .tiles import ConfiguredDispatch, Dim, bytes_of, clamp, region
+from .tiles import ConfiguredDispatch, Dim, Op, Value, bytes_of, clamp, region
 
 
 def handed_over(dispatch: ConfiguredDispatch, alignment: int) -> tuple[list[PredictedBuffer], list[str]]:
@@ -19,16 +19,22 @@ def handed_over(dispatch: ConfiguredDispatch, alignment: int) -> tuple[list[Pred
             continue
         if any(init.maker == op.number for user in dispatch.users(op) for init in user.inits):
             continue  # its user accumulates onto it, in place
-        value = op.inits[0]
-        shape = region(value, tiles[op.number])
         feeds_root = root is not None and op.number < root.number
         reason = "tile of a fused producer" if feeds_root else "accumulator tile, read by a fused consumer"
         scales = bool(root and root.config and any(any(level) for level in root.config.levels[:1]))
-        size = bytes_of(shape, value.bits)
-        buffers.append(
-            PredictedBuffer(shape, value.element, size, reason, scales, alignment, op.tags, op.place)
-        )
+        for value in _read_results(dispatch, op):
+            shape = region(value, tiles[op.number])
+            size = bytes_of(shape, value.bits)
+            buffers.append(
+                PredictedBuffer(shape, value.element, size, reason, scales, alignment, op.tags, op.place)
+            )
     return buffers, doubts
+
+
+def _read_results(dispatch: ConfiguredDispatch, op: Op) -> list[Value]:
+    """The results of ``op`` that other ops read, each as the init that it has the shape of; the first where none is known to be."""
+    numbers = {v.result for user in dispatch.users(op) for v in (*user.inputs, *user.inits) if v.maker == op.number}
+    return [init for number, init in enumerate(op.inits) if number in numbers] or [op.inits[0]]
 
 
 def tiles_backwards(dispatch: ConfiguredDispatch) -> tuple[dict[int, tuple[Dim | Size, ...]], list[str]]:
@@ -51,7 +57,10 @@ def tiles_backwards(dispatch: ConfiguredDispatch) -> tuple[dict[int, tuple[Dim |
         for value in op.inputs:
             if value.maker in tiles and op.understood:
                 maker = dispatch.ops[value.maker]
-                given = region(maker.inits[0], tiles[value.maker])
+                if not maker.understood or value.result >= len(maker.inits):
+                    doubts.append(f"{maker.name} feeds a fused op")
+                    break
+                given = region(maker.inits[value.result], tiles[value.maker])
                 found = list(op.loops)
                 if value.reshaped or len(given) != len(value.index):
                     doubts.append("a reshape stands between two fused ops")
@@ -67,14 +76,18 @@ def tiles_backwards(dispatch: ConfiguredDispatch) -> tuple[dict[int, tuple[Dim |
             if value.maker is None or dispatch.ops[value.maker].is_fill:
                 continue
             maker = dispatch.ops[value.maker]
-            if not maker.understood or value.reshaped:
+            if not maker.understood or value.reshaped or value.result >= len(maker.inits):
                 doubts.append(
                     f"{maker.name} feeds a fused op" + (" through a reshape" if value.reshaped else "")
                 )
                 continue
             needed = region(value, tiles[op.number])
             found = list(maker.loops)
-            for index, extent in zip(maker.inits[0].index, needed, strict=True):
+            made = maker.inits[value.result]
+            if len(made.index) != len(needed):
+                doubts.append(f"{maker.name} feeds a fused op with another shape")
+                continue
+            for index, extent in zip(made.index, needed, strict=True):
                 if index is not None and index.loop is not None:
                     found[index.loop] = extent
             if maker.number in tiles and tiles[maker.number] != tuple(found) and maker.number < root.number:

@@ -10,6 +10,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import cf
 
 from fissile.dialect import ops_of, place_of
+from fissile.dialect.attributes import text_of
 from fissile.dialect.verify import verify_dialect
 from fissile.finding import Finding
 from fissile.passes.definition import Contract, Pass, PassFailed, register_pass
@@ -54,7 +55,7 @@ class LowerRequires(Pass):
 
 def _refuted(op: ir.Operation) -> Finding:
     place = place_of(op)
-    sentence = ir.StringAttr(op.attributes["message"]).value
+    sentence = text_of(op, "message")
     return Finding(
         code="FIS403",
         message=f"a precondition never holds: {sentence}",

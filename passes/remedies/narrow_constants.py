@@ -8,6 +8,8 @@ from __future__ import annotations
 from iree.compiler import ir
 from iree.compiler.dialects import arith
 
+from fissile.dialect.attributes import attribute
+
 MOST_ELEMENTS = 1 << 16
 """Larger constants stand in a global, which is storage as any other."""
 
@@ -39,7 +41,7 @@ def _in_words(value: ir.Value) -> list[int] | None:
     """The elements of a constant of i64 in its order; None where it is none, is large, or 32 bits do not hold them."""
     if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.constant":
         return None
-    held = value.owner.operation.attributes["value"]
+    held = attribute(value.owner.operation, "value")
     if not isinstance(value.type, ir.RankedTensorType) or str(value.type.element_type) != "i64" or not isinstance(held, ir.DenseIntElementsAttr):
         return None
     if len(held) > MOST_ELEMENTS:

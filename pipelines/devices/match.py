@@ -39,14 +39,14 @@ def match_target(module, device: VulkanDevice) -> list[Change]:
     The module is the output of phase preprocessing (devices are assigned before its end) or of any later phase
     that still has no executables. Returns the changes, none the second time, none where there is no Vulkan target.
     """
+    from fissile.dialect.attributes import attributes
     from iree.compiler import ir
 
     changes: dict[Change, None] = {}
     root = getattr(module, "operation", module)
     # Device globals and module attributes: executable targets stand nowhere else before executables exist.
     for op in (root, *(child.operation for child in root.regions[0].blocks[0].operations)):
-        for name in list(op.attributes):
-            attribute = op.attributes[name]
+        for name, attribute in list(attributes(op)):
             if isinstance(attribute, (ir.DenseElementsAttr, ir.DenseResourceElementsAttr)):
                 continue  # a model's weights: printing them would cost more than the compile
             text = str(attribute)

@@ -126,16 +126,16 @@ def signatures_of_module(module) -> dict[str, Signature]:
 
     IREE's own reflection wins where there is one: after the ABI phase the types are opaque buffers.
     """
-    from iree.compiler import ir
+    from fissile.dialect.attributes import text_of
 
     functions = {}
     for op in getattr(module, "operation", module).regions[0].blocks[0].operations:
         op = op.operation
         if op.name not in ("func.func", "util.func") or not op.regions[0].blocks:
             continue
-        if "sym_visibility" in op.attributes and ir.StringAttr(op.attributes["sym_visibility"]).value != "public":
+        if "sym_visibility" in op.attributes and text_of(op, "sym_visibility") != "public":
             continue
-        functions[ir.StringAttr(op.attributes["sym_name"]).value] = op
+        functions[text_of(op, "sym_name")] = op
     return {name: _signature_of(name, op, functions.get(f"{name}$async")) for name, op in functions.items()
             if not name.endswith("$async")}
 

@@ -112,3 +112,32 @@ def test_names_are_those_of_the_python_classes(name):
     order = list(vars(found[0]))
     words = [word.rstrip("?*") for word in named._ODS[name].split()]
     assert sorted(words, key=order.index) == words
+
+
+def test_attributes_that_python_cannot_hold_or_decode_stop_nobody():
+    from fissile.dialect import place_of
+    from fissile.dialect.attributes import attribute, attributes, text_of
+
+    context = ir.Context()
+    module = ir.Module.parse(
+        '"func.func"() <{sym_name = "ma\\FFin", function_type = () -> ()}> ({\n'
+        "  %c = arith.constant dense<(1.0, 2.0)> : tensor<2xcomplex<f32>>\n"
+        '  "func.return"() : () -> ()\n}) : () -> () loc("\\FF\\FEx":3:7)', context)
+    function = module.body.operations[0].operation
+    constant = function.regions[0].blocks[0].operations[0].operation
+    assert attribute(constant, "value") is None and list(attributes(constant)) == []
+    assert text_of(function, "sym_name") == "ma\\xffin" and text_of(function, "no_such") == ""
+    assert str(place_of(function)) == "\\xff\\xfex:3:7"
+
+
+def test_walks_go_deeper_than_pythons_stack():
+    from fissile.passes.checks.storage_fit import judge_storage
+
+    depth = 1500
+    opened = "".join(f"%r{i} = scf.if %c -> tensor<?xf32> {{\n" for i in range(depth))
+    closed = "".join("} else {\nscf.yield %a : tensor<?xf32>\n}\n" + f"{'scf.yield' if i else 'return'} %r{i} : tensor<?xf32>\n"
+                     for i in reversed(range(depth)))
+    text = ("func.func @f(%a: tensor<?xf32>, %c: i1, %n: index) -> tensor<?xf32> {\n" + opened
+            + "%s = tensor.extract_slice %a[0] [%n] [1] : tensor<?xf32> to tensor<?xf32>\nscf.yield %s : tensor<?xf32>\n" + closed + "}")
+    report = judge_storage(ir.Module.parse(text, ir.Context()).operation, smt_timeout_ms=0)
+    assert [j.obligation.kind for j in report.judged].count("tensor.extract_slice") > 0

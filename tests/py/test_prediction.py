@@ -338,3 +338,18 @@ def test_cpu_a_handed_over_result_is_bounded_by_vector_tiles():
 
 def test_cpu_a_producer_behind_a_window_is_a_doubt():
     assert cpu([elementwise(0, (64, 58, 58)), convolution(1, 64, 64, 56, VECTORS, image=0)]).doubts
+
+
+def test_results_of_different_rank_have_a_tile_each():
+    """A softmax's exponentials and their row sums come from one op and are read by the next: both are buffers."""
+    rows, columns = 64, 96
+    plane, row = (loop(0, 2), loop(1, 2)), (loop(0, 2),)
+    x = Value((rows, columns), 32, "f32", plane)
+    sums = Value((rows,), 32, "f32", row)
+    made = Op(0, "linalg.generic", (rows, columns), (False, True), (x,), (x, sums), config=Config(levels=((64, 0),)))
+    both = Op(1, "linalg.generic", (rows, columns), (False, False), (
+        Value((rows, columns), 32, "f32", plane, 0), Value((rows,), 32, "f32", row, 0, result=1)), (x,), stored=True)
+    dispatch = ConfiguredDispatch(name="d", backend="vulkan-spirv", pipeline="BaseDistribute", options={}, workgroup=(64, 1, 1),
+                                  subgroup=64, limit=16384, ops=(made, both), opaque=(), bounds={})
+    prediction = predict(dispatch)
+    assert [b.size.static for b in prediction.buffers] == [rows * columns * 4, rows * 4]
