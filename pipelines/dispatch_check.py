@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fissile.passes import net
+from fissile.passes.analysis.attention_tiles import tiled_attentions
 from fissile.passes.analysis.configured import read_configured
 from fissile.passes.analysis.diagonal_reads import may_read_diagonal
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
@@ -18,6 +19,7 @@ from fissile.passes.analysis.repeated_work import may_repeat
 from fissile.passes.analysis.serial_loops import longest_sum
 from fissile.passes.analysis.unrolling import VECTORISED, Unrolled, unrolled
 from fissile.passes.analysis.vector_alignment import may_misplace
+from fissile.passes.checks.attention_tiles import check_attention_tiles
 from fissile.passes.checks.codegen_failure import check_codegen
 from fissile.passes.checks.diagonal_reads import check_diagonal_reads
 from fissile.passes.checks.misplaced_vectors import check_vector_places
@@ -113,6 +115,7 @@ class DispatchChecker:
             asked = results.get(id(dispatch)) or self._passed.get(dispatch.fingerprint) or self._failed.get(identity)
             result = asked or self._trusted[identity]
             finding = net.ask("generated code", lambda d=dispatch, r=result: _finding(d, r, ops), None, about=dispatch)
+            finding = finding or net.ask("tiles of attentions", lambda d=dispatch: check_attention_tiles(d, ops), None, about=dispatch)
             if asked and finding is None:
                 self._passed[dispatch.fingerprint] = result
             elif asked:
@@ -192,6 +195,8 @@ def computes_wrongly(module: Module, ask: Ask = probe) -> str:
     of programs that IREE compiles.
     """
     for dispatch in formed_dispatches(module):
+        if net.ask("tiles of attentions", lambda d=dispatch: bool(tiled_attentions(d.inner_module())), False, about=dispatch):
+            return "a loop of an attention is tiled that must be whole"
         if why := net.ask("what threads do", lambda d=dispatch: _wrong_threads(d, ask), "", about=dispatch, patience=0):
             return why
     return ""
