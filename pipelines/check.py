@@ -30,7 +30,7 @@ from fissile.report import Report
 from fissile.target import Target
 
 from . import baseline as baselines
-from . import host_floats
+from . import attentions, host_floats
 from .compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from .dispatch_check import asks_about_threads, unrolls
 from .failures import rejected, suggested
@@ -231,12 +231,13 @@ class _Check:
         except PhaseFailed as failed:
             failure = failed
         if failure is None:
-            return module, host_floats.told(module)
+            return module, [*_attentions(module), *host_floats.told(module)]
         module = _resumed(itinerary.session, shared)
         borders = itinerary.with_stop(TRIM).advance(module, BOUNDARIES_PLACED_AT)
         if not borders or not module.is_valid():
             raise failure
-        return module, [*(suggested(border, "`fissile compile` applies it") for border in borders), *host_floats.told(module)]
+        return module, [*(suggested(border, "`fissile compile` applies it") for border in borders), *_attentions(module),
+                        *host_floats.told(module)]
 
     def _refusal(self, flags: Sequence[str], shared: Path, phase: str) -> PhaseFailed | None:
         """What IREE says on the way to ``phase`` with its verifier on; None where it takes ``shared`` all the same."""
@@ -312,6 +313,11 @@ class _Check:
             dict(self.seconds),
             {"targets": facts, "contract": self.contract},
         )
+
+
+def _attentions(module: Module) -> list[Finding]:
+    """Decomposes what IREE would crash over in this process; with what `fissile compile` does about it as advice."""
+    return [suggested(found, "`fissile compile` applies it") for found in attentions.DECOMPOSE.act(module)]
 
 
 def _uncommon(dispatch: Dispatch) -> bool:

@@ -13,6 +13,7 @@ from iree.compiler.dialects import arith, math, tensor
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect import BoundaryOp, place_of, register
 from fissile.finding import Finding, ordered
+from fissile.passes.analysis.attention_configuration import is_packed_i1
 from fissile.passes.analysis.attention_roles import ATTENTIONS, INDEX, ONLINE_ATTENTION, AttentionRoles, index_position
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.analysis.structure import iterators_attribute, maps_attribute
@@ -20,7 +21,7 @@ from fissile.passes.definition import Contract, Pass, PassFailed, option, regist
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
 
 from .chosen_ops import check_indices
-from .packed_words import Size, booleans_of_bytes, is_packed_i1, sizes_of
+from .packed_words import Size, booleans_of_bytes, sizes_of
 from .rebuilt_ops import copy_into, element_type
 
 _YIELD = "iree_linalg_ext.yield"

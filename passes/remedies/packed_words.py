@@ -270,13 +270,6 @@ def _shortened(value: ir.Value, count: Size) -> ir.Value:
     return tensor.extract_slice(result, value, [], _dynamic([count]), [], [0], _static([count]), [1])
 
 
-def is_packed_i1(value: ir.Value) -> bool:
-    """Whether eight booleans of the tensor ``value`` share a byte (`#iree_encoding.packed_storage`)."""
-    kind = value.type
-    return (isinstance(kind, ir.RankedTensorType) and kind.encoding is not None and "packed_storage" in str(kind.encoding)
-            and kind.element_type == ir.IntegerType.get_signless(1))
-
-
 def booleans_of_bytes(value: ir.Value) -> ir.Value:
     """The booleans of a tensor of packed i1 as i32, 0 or 1, in the same shape; read through its bytes."""
     sizes = sizes_of(value)
