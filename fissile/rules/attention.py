@@ -34,11 +34,13 @@ define(
     effect=Effect.WRONG,
 )
 define(
-    "FIS134", "attention-index-tiled", "an attention's region reads the index of a loop that is tiled",
-    "IREE builds the attention, and its numbers are wrong: a causal mask or a position bias that the region computes "
-    "from `iree_linalg_ext.index` (PyTorch's flex_attention with mask_mod or score_mod) begins anew in every tile.",
+    "FIS134", "attention-tiles-depend", "an attention is tiled along a loop whose tiles are not independent",
+    "IREE builds the attention, and its numbers are wrong. A causal mask or a position bias that the region computes "
+    "from `iree_linalg_ext.index` (PyTorch's flex_attention with mask_mod or score_mod) begins anew in every tile. An online "
+    "attention that continues earlier maxima and sums adds to them once for every tile of the values' width.",
     "IREE 3.13 tiles an attention by slicing its operands and copies the region as it is: an index counts from the beginning of the "
-    "tile, not of the tensor (OnlineAttentionOp::getTiledImplementation). Measured on llvm-cpu; on GPUs it is read from the configured dispatch.",
+    "tile, not of the tensor (OnlineAttentionOp::getTiledImplementation). Maxima and sums do not have the loop over the width, and "
+    "are updated in place tile by tile. Measured on llvm-cpu; on GPUs it is read from the configured dispatch.",
     "fissile decomposes the attention (`fissile-decompose-attention`): the index becomes `linalg.index`, which IREE keeps right under tiling.",
     example="""^bb0(%score: f32):
   %row = iree_linalg_ext.index 1 : index

@@ -2,7 +2,8 @@
 
 IREE tiles an online attention by slicing its operands and copying its region as it is (3.13,
 OnlineAttentionOp::getTiledImplementation). A slice of the head dimension is a sum of part of the products, and the softmax is
-taken of each part; an index in the region counts from the beginning of the tile.
+taken of each part; an index in the region counts from the beginning of the tile. Running maxima and sums do not have the
+loops over the values' width: a tile of those begins with what the tile before has left, where they are read from memory.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from .attention_roles import AttentionRoles, attentions_in, index_position
 from .configured import read_config
 from .provenance import place_of, tags_of
 
-_LEVELS = ("distribution", "vector_common_parallel", "vector_reduction", "workgroup", "reduction", "partial_reduction")
-"""Keys of a lowering configuration by which IREE 3.13 tiles an attention: three of llvm-cpu (LLVMCPU's
-addCPULinalgExtTileAndVectorizePipeline), three of the GPUs (LLVMGPU's addGPUVectorDistributePassPipeline)."""
+_ACROSS_WORKGROUPS = ("distribution", "workgroup")
+_WITHIN = ("vector_common_parallel", "vector_reduction", "reduction", "partial_reduction")
+"""Keys of a lowering configuration by which IREE 3.13 tiles an attention: `distribution` and two more on llvm-cpu (LLVMCPU's
+addCPULinalgExtTileAndVectorizePipeline), `workgroup` and two more on the GPUs (LLVMGPU's addGPUVectorDistributePassPipeline)."""
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,16 @@ class TiledLoop:
 
 @dataclass(frozen=True)
 class TiledAttention:
-    """An attention with the loops over its head dimension, and those whose index its region reads, that are tiled."""
+    """An attention with the loops that are tiled and must not be: over its head dimension; those whose index its region reads;
+    those that its running results do not have, with whether a workgroup runs several of their tiles.
+    """
 
     tags: tuple[int, ...]
     place: Place | None
     summed: tuple[TiledLoop, ...]
     indexed: tuple[TiledLoop, ...]
+    repeated: tuple[TiledLoop, ...] = ()
+    in_turn: bool = False
 
 
 def tiled_attentions(dispatch: ir.Operation) -> list[TiledAttention]:
@@ -48,13 +54,24 @@ def tiled_attentions(dispatch: ir.Operation) -> list[TiledAttention]:
         if "lowering_config" not in op.attributes:
             continue
         roles = AttentionRoles(op)
-        levels = read_config(str(op.attributes["lowering_config"])).lists
-        tiles = [levels[level] for level in _LEVELS if level in levels]
+        lists = read_config(str(op.attributes["lowering_config"])).lists
+        within = [lists[key] for key in _WITHIN if key in lists]
+        tiles = [*within, *(lists[key] for key in _ACROSS_WORKGROUPS if key in lists)]
         read = {roles.scores[p] for p in map(index_position, roles.indices) if p < len(roles.scores)}
-        summed, indexed = _tiled(roles, tiles, roles.summed), _tiled(roles, tiles, sorted(read))
-        if summed or indexed:
-            found.append(TiledAttention(tags_of(op), place_of(op), summed, indexed))
+        width = sorted(set(roles.loops_of("output")) - set(roles.rows)) if _continues(roles) else []
+        loops = TiledAttention(
+            tags_of(op), place_of(op), _tiled(roles, tiles, roles.summed), _tiled(roles, tiles, sorted(read)),
+            _tiled(roles, tiles, width), bool(_tiled(roles, within, width)),
+        )
+        if loops.summed or loops.indexed or loops.repeated:
+            found.append(loops)
     return found
+
+
+def _continues(roles: AttentionRoles) -> bool:
+    """Whether a running result is read from memory. What computes it in the dispatch is computed for each tile, and so is right."""
+    before = [roles.operands[name].owner for name in ("max", "sum") if name in roles.operands]
+    return any(isinstance(owner, ir.Block) or not owner.operation.name.startswith("linalg.") for owner in before)
 
 
 def _tiled(roles: AttentionRoles, levels: list[tuple[int, ...]], loops: Iterable[int]) -> tuple[TiledLoop, ...]:

@@ -159,3 +159,49 @@ def test_on_a_gpu_an_index_is_found_in_the_configured_dispatch():
         session.run(module, "executable-configurations")
         found = [f.code for d in dispatches(module.op) if (f := check_attention_tiles(d))]
         assert found == (["FIS134"] if causal else [])
+
+
+def online(width: int, filled: bool) -> str:
+    """An online attention that begins with zeros, or continues what its arguments say."""
+    o, m = f"tensor<2x5x{width}xf32>", "tensor<2x5xf32>"
+    before = f"""
+  %zero = arith.constant 0.0 : f32
+  %least = arith.constant -1.0e30 : f32
+  %e = tensor.empty() : {o}
+  %e1 = tensor.empty() : {m}
+  %o = linalg.fill ins(%zero : f32) outs(%e : {o}) -> {o}
+  %m = linalg.fill ins(%least : f32) outs(%e1 : {m}) -> {m}
+  %s = linalg.fill ins(%zero : f32) outs(%e1 : {m}) -> {m}""" if filled else ""
+    given_ = "" if filled else f", %o: {o}, %m: {m}, %s: {m}"
+    maps = [f"affine_map<(b, m, l, k, n) -> ({to})>" for to in ("b, m, k", "b, l, k", "b, l, n", "", "b, m, n", "b, m", "b, m")]
+    return f"""
+func.func @main(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x{width}xf32>{given_}) -> ({o}, {m}, {m}) {{
+  %scale = arith.constant 0.5 : f32{before}
+  %r:3 = iree_linalg_ext.online_attention <{{indexing_maps = [{', '.join(maps)}]}}>
+      ins(%q, %k, %v, %scale : tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x{width}xf32>, f32) outs(%o, %m, %s : {o}, {m}, {m}) {{
+  ^bb0(%x: f32):
+    iree_linalg_ext.yield %x : f32
+  }} -> {o}, {m}, {m}
+  return %r#0, %r#1, %r#2 : {o}, {m}, {m}
+}}
+"""
+
+
+@pytest.mark.parametrize("width, filled", [(4, False), (6, False), (40, True), (40, False)])
+def test_running_sums_and_a_tiled_width(session, tmp_path, width, filled):
+    r = np.random.default_rng(2)
+    given_ = [r.standard_normal(s).astype(np.float32) for s in ((2, 5, 8), (2, 7, 8), (2, 7, width))]
+    given_ += [] if filled else [r.standard_normal((2, 5, width)).astype(np.float32), r.standard_normal((2, 5)).astype(np.float32),
+                                 r.random((2, 5)).astype(np.float32)]
+    q, k, v = (x.astype(np.float64) for x in given_[:3])
+    scores = np.einsum("bmk,blk->bml", q, k) * 0.5 * np.log2(np.e)
+    largest = scores.max(axis=-1) if filled else np.maximum(given_[4], scores.max(axis=-1))
+    total = np.exp2(scores - largest[..., None]).sum(axis=-1) + (0 if filled else given_[5] * np.exp2(given_[4] - largest))
+    module = session.parse_text(online(width, filled))
+    session.run(module, "executable-configurations")
+    codes = [f.code for d in dispatches(module.op) if (f := check_attention_tiles(d))]
+    session.run(module, "end")
+    session.write(module, tmp_path / "out.vmfb")
+    got = iree.runtime.load_vm_flatbuffer_file(str(tmp_path / "out.vmfb"), driver="local-sync").main(*given_)[2].to_host()
+    assert (codes == ["FIS134"]) == wrong(got, total, "f32")
+    assert bool(codes) == (not filled and width == 40) or width == 6  # one tile where vectors are long
