@@ -98,7 +98,7 @@ def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
             check,
             frozenset(
                 [_in_block(j.obligation.op, place.anchor.block) for j in same]
-                + [held[value] for value in loads_of(extents, place.condition)]
+                + [held[value] for value in loads_of(extents, place.condition) if value in held]
             ),
         )
         for check, (place, same) in zip(checks, inside.values())
