@@ -16,6 +16,7 @@ from fissile.dialect.attributes import attributes
 from .dispatches import read_target
 
 WORD_BITS = 32
+PACKED_STORAGE, PACKED_BOOLEAN = "#iree_encoding.packed_storage", "packed_i1"
 _TARGET = "#hal.executable.target<"
 
 
@@ -44,9 +45,10 @@ class NarrowType:
 NARROW_TYPES = {
     kind.name: kind
     for kind in (
-        # IREE stores booleans as bytes and packs the other sub-byte types (TypeUtils.cpp,
-        # needToPackSubByteElements).
+        # IREE stores booleans as bytes, unless their tensor says otherwise, and packs the other sub-byte types
+        # (TypeUtils.cpp, needToPackSubByteElements).
         NarrowType("i1", 1, 8),
+        NarrowType("packed_i1", 1, 1),
         NarrowType("i2", 2, 2),
         NarrowType("i4", 4, 4),
         NarrowType("i8", 8, 8),
@@ -57,6 +59,8 @@ NARROW_TYPES = {
         NarrowType("f8E5M2", 8, 8, is_float=True),
         NarrowType("f8E4M3FNUZ", 8, 8, is_float=True),
         NarrowType("f8E5M2FNUZ", 8, 8, is_float=True),
+        NarrowType("f8E8M0FNU", 8, 8, is_float=True),
+        NarrowType("f4E2M1FN", 4, 4, is_float=True),
     )
 }
 """All types that can be packed, by name."""
@@ -71,8 +75,19 @@ def uncommon_types(op: ir.Operation) -> frozenset[str]:
     for region in op.regions:
         for block in region.blocks:
             values += [v for inner in block.operations for v in (*inner.operation.operands, *inner.operation.results)]
-    elements = (v.type.element_type if isinstance(v.type, ir.RankedTensorType) else v.type for v in values)
-    return frozenset(str(e) for e in elements) & UNCOMMON
+    return frozenset(_name(v.type) for v in values) & UNCOMMON
+
+
+def _name(kind: ir.Type) -> str:
+    """``kind``, or the type of its elements, as NARROW_TYPES spells it."""
+    if not isinstance(kind, ir.RankedTensorType):
+        return str(kind)
+    return PACKED_BOOLEAN if is_packed(kind) else str(kind.element_type)
+
+
+def is_packed(kind: ir.RankedTensorType) -> bool:
+    """Whether the tensor's booleans take a bit each in storage (`#iree_encoding.packed_storage`)."""
+    return str(kind.element_type) == "i1" and str(kind.encoding) == PACKED_STORAGE
 
 
 class NarrowSet:
@@ -94,10 +109,10 @@ class NarrowSet:
 
     def of(self, kind: ir.Type) -> NarrowType | None:
         """The narrow type that ``kind`` is, or that it is a tensor of; None where it is neither."""
-        element = kind.element_type if isinstance(kind, ir.RankedTensorType) else kind
-        if isinstance(element, (ir.IntegerType, ir.FloatType)) and (name := str(element)) in self.names:
-            return self._kinds[name]
-        return None
+        name = _name(kind)
+        if name == "i1" and PACKED_BOOLEAN in self.names and not isinstance(kind, ir.RankedTensorType):
+            return NARROW_TYPES["i1"]
+        return self._kinds.get(name)
 
     def wide_type(self, kind: ir.Type) -> ir.Type:
         """``kind`` with its narrow element type replaced by the wide one; other types as they are."""
@@ -106,7 +121,7 @@ class NarrowSet:
             return kind
         wide = ir.Type.parse(narrow.wide, kind.context)
         if isinstance(kind, ir.RankedTensorType):
-            return ir.RankedTensorType.get(kind.shape, wide, kind.encoding)
+            return ir.RankedTensorType.get(kind.shape, wide, None if is_packed(kind) else kind.encoding)
         return wide
 
 
@@ -118,7 +133,7 @@ def missing_types(storage_bits: Iterable[int], backend: str) -> frozenset[str]:
     widths = set(storage_bits)
     missing = set()
     if widths and 8 not in widths:
-        missing |= {"i1", "i2", "i4", "i8", *BYTE_FLOATS}
+        missing |= {"i8", *(name for name, kind in NARROW_TYPES.items() if kind.value_bits < 8), *BYTE_FLOATS}
     if widths and 16 not in widths:
         missing |= {"i16", "f16", "bf16"}
     if backend.endswith("-spirv"):
@@ -129,13 +144,13 @@ def missing_types(storage_bits: Iterable[int], backend: str) -> frozenset[str]:
 def missing_types_of(module: ir.Operation) -> frozenset[str]:
     """The types that at least one target of ``module`` (any phase after devices are assigned) cannot take."""
     missing: set[str] = set()
-    for target in sorted(targets_of(module)):
+    for target in sorted(_targets(module)):
         facts = read_target(target)
         missing |= missing_types(facts.storage_bits, facts.backend)
     return frozenset(missing)
 
 
-def targets_of(module: ir.Operation) -> set[str]:
+def _targets(module: ir.Operation) -> set[str]:
     """The executable targets that the module and its device globals name, as text."""
     holders = [module, *(op.operation for op in module.regions[0].blocks[0].operations)]
     texts = (str(held) for holder in holders for _name, held in attributes(holder))

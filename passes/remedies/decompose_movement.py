@@ -11,6 +11,7 @@ from iree.compiler.dialects import affine, arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect import place_of
+from fissile.dialect.operands import operand
 from fissile.finding import Finding, ordered
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.analysis.structure import iterators_attribute, maps_attribute
@@ -34,8 +35,8 @@ class DecomposeMovement(Pass):
     any size. What a pack adds around its source is its padding value. ``ops`` chooses source ops by index; without it,
     all of these kinds. Elements are copied, so every bit stays.
 
-    Run it after global optimisation: before, IREE turns reads back into operands. Tiles of dynamic size, and a gather
-    with a mask, are FIS116.
+    Where a gather's mask is false, the output's element stays and nothing is read. Run it after global optimisation: before,
+    IREE turns reads back into operands. Tiles of dynamic size are FIS116.
     """
 
     name: ClassVar[str] = "fissile-decompose-movement"
@@ -58,7 +59,7 @@ def why_not_moved(op: ir.Operation) -> str:
     if op.name not in MOVEMENTS:
         return "it does more than move elements"
     if op.name == GATHER:
-        return "it has a mask" if len(op.operands) > 3 else ""
+        return ""
     if ir.ShapedType.get_dynamic_size() in _integers(op, "static_inner_tiles"):
         return "its tiles are of dynamic size"
     return ""
@@ -67,7 +68,7 @@ def why_not_moved(op: ir.Operation) -> str:
 def decompose_movement(op: ir.Operation) -> None:
     """Rewrites ``op`` in place, for which `why_not_moved` is empty."""
     read = {PACK: _packed, UNPACK: _unpacked, GATHER: _gathered}[op.name]
-    destination = op.operands[2 if op.name == GATHER else 1]
+    destination = operand(op, "output" if op.name == GATHER else "dest")
     kind = ir.RankedTensorType(op.results[0].type)
     with ir.InsertionPoint(op), op.location:
         sizes = sizes_of(op.operands[0])
@@ -116,17 +117,31 @@ def _unpacked(op: ir.Operation, loops: Sequence[ir.Value], _bounds: Sequence[ir.
 
 
 def _gathered(op: ir.Operation, loops: Sequence[ir.Value], _bounds: Sequence[ir.Value]) -> ir.Value:
-    """The indices give the leading positions in the source, the loops behind the batch's give the others."""
-    source, indices = op.operands[:2]
+    """The indices give the leading positions in the source, the loops behind the batch's give the others.
+
+    An index whose mask is false may lie anywhere: 0 is read for it, and the output's own element is taken.
+    """
+    source, indices, mask = operand(op, "source"), operand(op, "indices"), operand(op, "mask")
     dimensions = _integers(op, "dimension_map")
     rank = ir.RankedTensorType(source.type).rank
     batch = list(loops)[: len(loops) - (rank - len(dimensions))]
     each = ir.RankedTensorType(indices.type).rank > len(batch)
+    taken = None if mask is None else _is_set(tensor.extract(mask, batch))
     at: list[ir.Value | None] = [None] * len(dimensions) + list(loops)[len(batch):]
     for number, dimension in enumerate(dimensions):
         found = tensor.extract(indices, [*batch, _index(number)] if each else batch)
-        at[dimension] = found if isinstance(found.type, ir.IndexType) else arith.index_cast(ir.IndexType.get(), found)
-    return tensor.extract(source, at)
+        position = found if isinstance(found.type, ir.IndexType) else arith.index_cast(ir.IndexType.get(), found)
+        at[dimension] = position if taken is None else arith.select(taken, position, _index(0))
+    value = tensor.extract(source, at)
+    if taken is None:
+        return value
+    [before] = ir.InsertionPoint.current.block.arguments
+    return arith.select(taken, value, before)
+
+
+def _is_set(mask: ir.Value) -> ir.Value:
+    """An element of a mask as a boolean; IREE stores masks as bytes from some phase on."""
+    return mask if str(mask.type) == "i1" else arith.trunci(ir.IntegerType.get_signless(1), mask)
 
 
 def _tiling(op: ir.Operation, plain: ir.Value) -> tuple[int, list[int], dict[int, int]]:

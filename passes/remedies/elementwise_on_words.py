@@ -131,8 +131,7 @@ def _operand(value: ir.Value, m: ir.AffineMap, plan: ReadByWords, kind: NarrowTy
         return value
     if plan.loop is None:
         count = _product(value.type.shape)
-        line = flat(value, count)
-        return bitcast(line, [count // plan.per_word], i32()) if kind else expanded(line, 0, plan.per_word)
+        return bitcast(value, [count // plan.per_word], i32()) if kind else expanded(flat(value, count), 0, plan.per_word)
     for position, result in enumerate(m.results):
         if ir.AffineDimExpr(result).position == plan.loop:
             return expanded(value, position, plan.per_word)

@@ -31,6 +31,7 @@ class _Format:
     bias: int
     infinite: bool = False
     one_zero: bool = False
+    finite: bool = False
 
     @property
     def sign(self) -> int:
@@ -47,7 +48,7 @@ class _Format:
         """The last magnitude that rounding may carry into: infinity, or the last number before NaN."""
         if self.infinite:
             return ((1 << self.exponent) - 1) << self.fraction
-        return self.sign - 1 if self.one_zero else self.sign - 2
+        return self.sign - 1 if self.one_zero or self.finite else self.sign - 2
 
     @property
     def smallest_normal(self) -> int:
@@ -61,6 +62,7 @@ _FORMATS = {
     "f8E4M3FN": _Format(4, 3, 7),
     "f8E4M3FNUZ": _Format(4, 3, 8, one_zero=True),
     "f8E5M2FNUZ": _Format(5, 2, 16, one_zero=True),
+    "f4E2M1FN": _Format(2, 1, 1, finite=True),
 }
 """The small floats as MLIR defines them (BuiltinTypes.td); bf16 is the upper half of an f32."""
 
@@ -84,6 +86,8 @@ def bits_of_float(kind: str, value: ir.Value) -> ir.Value:
     bits = arith.bitcast(i32(), value)
     if kind == "bf16":
         return _bits_of_bf16(bits)
+    if kind == "f8E8M0FNU":
+        return _exponent(bits)
     form = _FORMATS[kind]
     sign = arith.andi(arith.shrui(bits, word(31 - form.exponent - form.fraction)), word(form.sign))
     magnitude = arith.andi(bits, word(0x7FFFFFFF))
@@ -105,6 +109,8 @@ def float_of_bits(kind: str, bits: ir.Value) -> ir.Value:
     """The f32 value of the ``kind`` whose bits are the lowest of the i32 ``bits``; the others are ignored."""
     if kind == "bf16":
         return arith.bitcast(f32(), arith.shli(bits, word(16)))
+    if kind == "f8E8M0FNU":
+        return _power_of_two(bits)
     form = _FORMATS[kind]
     sign = arith.shli(arith.andi(bits, word(form.sign)), word(31 - form.exponent - form.fraction))
     magnitude = arith.andi(bits, word(form.sign - 1))
@@ -112,7 +118,7 @@ def float_of_bits(kind: str, bits: ir.Value) -> ir.Value:
     if form.infinite:  # infinity and NaN: up to an f32's largest exponent
         special = arith.addi(chosen, word((BIAS + 2 + form.bias - (1 << form.exponent)) << FRACTION))
         chosen = arith.select(_above(magnitude, word(form.largest_code - 1)), special, chosen)
-    elif not form.one_zero:
+    elif not form.one_zero and not form.finite:
         chosen = arith.select(_above(magnitude, word(form.largest_code)), word(NAN), chosen)
     # Subnormal numbers and zero: a whole number of the smallest, which f32 holds as a normal number.
     step = arith.constant(f32(), 2.0 ** (1 - form.bias - form.fraction))
@@ -155,6 +161,18 @@ def _bits_of_bf16(bits: ir.Value) -> ir.Value:
     quiet = arith.ori(arith.shrui(bits, word(16)), word(0x40))
     is_nan = _above(arith.andi(bits, word(0x7FFFFFFF)), word(INFINITY))
     return arith.select(is_nan, quiet, carried)
+
+
+def _exponent(bits: ir.Value) -> ir.Value:
+    """The code of an f8E8M0FNU, which is an f32's exponent alone: the power of two at or below the magnitude, as IREE truncates."""
+    return arith.andi(arith.shrui(bits, word(FRACTION)), word(0xFF))
+
+
+def _power_of_two(bits: ir.Value) -> ir.Value:
+    """The value of an f8E8M0FNU: 2**(code - 127), which is subnormal for code 0, and NaN for code 255."""
+    code = arith.andi(bits, word(0xFF))
+    value = arith.select(_equal(code, word(0)), word(1 << (FRACTION - 1)), arith.shli(code, word(FRACTION)))
+    return arith.bitcast(f32(), arith.select(_equal(code, word(0xFF)), word(NAN), value))
 
 
 def _equal(a: ir.Value, b: ir.Value) -> ir.Value:

@@ -11,6 +11,7 @@ from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect import place_of
+from fissile.dialect.operands import operand
 from fissile.errors import UsageError, closest
 from fissile.finding import Finding, ordered
 from fissile.passes.analysis.narrow_types import NARROW_TYPES, NarrowSet, NarrowType, missing_types_of
@@ -21,6 +22,7 @@ from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
 
 from .chosen_ops import check_indices
 from .elementwise_on_words import ReadByWords, build_by_words, reads_by_words
+from .masked_scatter import in_whole_words
 from .packed_words import pack, unpack
 from .rebuilt_ops import element_type
 from .widened_scalars import CannotWiden, ScalarWidener
@@ -48,6 +50,7 @@ BY_REGION = (
     "iree_linalg_ext.topk",
 )
 """Ops of IREE's own that move elements, or compare and combine them by their regions alone, whatever their type."""
+SCATTER = "iree_linalg_ext.scatter"
 _EXTENSION = "iree_linalg_ext."
 
 
@@ -276,7 +279,8 @@ class _Packing:
             widener.enter(old, argument)
         body = [inner.operation for inner in old_block.operations]
         widener.block(body[:-1])
-        return [widener.leave(v) for v in body[-1].operands]
+        # What a tensor that stays as it is holds (a boolean beside packed ones) stays as well.
+        return [widener.leave(v) if self._is_narrow(r) else widener.value(v) for v, r in zip(body[-1].operands, op.results, strict=True)]
 
     def _by_region(self, op: ir.Operation) -> None:
         """The same op on the wide forms of its tensors, its regions computing in 32 bits."""
@@ -285,8 +289,11 @@ class _Packing:
         attributes = {
             named.name: named.attr for named in (op.attributes[i] for i in range(len(op.attributes)))
         }
+        operands = [self._operand(v) for v in op.operands]
+        if op.name == SCATTER and (mask := operand(op, "mask")) is not None and self._is_narrow(mask):
+            operands = in_whole_words(op, operands)
         new = ir.Operation.create(op.name, [self._narrow.wide_type(v.type) for v in op.results],
-                                  [self._operand(v) for v in op.operands], attributes, regions=len(op.regions))
+                                  operands, attributes, regions=len(op.regions))
         for old_region, region in zip(op.regions, new.regions):
             for old in old_region.blocks:
                 block = region.blocks.append(*[self._narrow.wide_type(a.type) for a in old.arguments])

@@ -1,9 +1,8 @@
 """How does a tensor of narrow elements become a tensor of words, and the words a tensor of 32-bit values?
 
 The words are the same bytes (`iree_tensor_ext.bitcast`, no copy), of 32 bits and little-endian: element i of a
-word stands in its bits i*b to i*b + b - 1. A word of as many bits as an element is that element. A tensor whose
-element count does not fill its last word is copied into one that does; the copy is one of bytes, which no dispatch
-does.
+word stands in its bits i*b to i*b + b - 1. A word of as many bits as an element is that element. The bytes of a tensor
+that do not fill its last word are copied into ones that do; no dispatch does such a copy.
 """
 
 from __future__ import annotations
@@ -35,37 +34,33 @@ def unpack(value: ir.Value, kind: NarrowType) -> ir.Value:
         rows = [*sizes[:-1], sizes[-1] // kind.per_word]
         return merged(_lanes(bitcast(value, rows, i32()), rows, kind), len(rows) - 1)
     count = _count(sizes)
-    words = _ceildiv(count, kind.per_word)
-    line = flat(value, count)
-    if not fills(count, kind):
-        line = _lengthened(line, _times(words, kind.per_word))
+    words = ceildiv(count, kind.per_word)
+    if fills(count, kind):
+        return unflat(merged(_lanes(bitcast(value, [words], i32()), [words], kind), 0), sizes)
+    line = _lengthened(bitcast(value, [_bytes(count, kind)], _byte()), times(words, _WORD_BYTES))
     elements = merged(_lanes(bitcast(line, [words], i32()), [words], kind), 0)
-    if not fills(count, kind):
-        elements = _shortened(elements, count)
-    return unflat(elements, sizes)
+    return unflat(_shortened(elements, count), sizes)
 
 
 def pack(value: ir.Value, kind: NarrowType, result: ir.RankedTensorType) -> ir.Value:
     """The 32-bit values of ``value``, each in the range of ``kind``, as the narrow tensor of type
     ``result``."""
     sizes = sizes_of(value)
-    element = result.element_type
     if kind.per_word == 1:
         narrowed = _word_type(kind)
-        return bitcast(_mapped(value, narrowed, lambda one: arith.trunci(narrowed, _bits(one, kind))), sizes, element)
+        return _as(_mapped(value, narrowed, lambda one: arith.trunci(narrowed, _bits(one, kind))), result, sizes)
     if _fills_rows(sizes, kind):
         rows = [*sizes[:-1], sizes[-1] // kind.per_word]
-        return bitcast(_joined(expanded(value, len(rows) - 1, kind.per_word), rows, kind), sizes, element)
+        return _as(_joined(expanded(value, len(rows) - 1, kind.per_word), rows, kind), result, sizes)
     count = _count(sizes)
-    words = _ceildiv(count, kind.per_word)
+    words = ceildiv(count, kind.per_word)
     line = flat(value, count)
     if not fills(count, kind):
-        line = _lengthened(line, _times(words, kind.per_word))
+        line = _lengthened(line, times(words, kind.per_word))
     packed = _joined(expanded(line, 0, kind.per_word), [words], kind)
-    narrow = bitcast(packed, [_times(words, kind.per_word)], element)
     if not fills(count, kind):
-        narrow = _shortened(narrow, count)
-    return unflat(narrow, sizes)
+        packed = _shortened(bitcast(packed, [times(words, _WORD_BYTES)], _byte()), _bytes(count, kind))
+    return _as(packed, result, sizes)
 
 
 def _mapped(value: ir.Value, element: ir.Type, body: Callable[[ir.Value], ir.Value]) -> ir.Value:
@@ -158,11 +153,14 @@ def _generic(inputs, input_maps, init, output_map, parallel, body) -> ir.Value:
 # --- reshapes, slices and sizes
 
 
-def _times(size: Size, factor: int) -> Size:
+_WORD_BYTES = 4
+
+
+def times(size: Size, factor: int) -> Size:
     return size * factor if isinstance(size, int) else arith.muli(size, _index(factor))
 
 
-def _ceildiv(size: Size, divisor: int) -> Size:
+def ceildiv(size: Size, divisor: int) -> Size:
     return -(-size // divisor) if isinstance(size, int) else arith.ceildivui(size, _index(divisor))
 
 
@@ -175,7 +173,7 @@ def _count(sizes: Sequence[Size]) -> Size:
     count = dynamic[0]
     for size in dynamic[1:]:
         count = arith.muli(count, size)
-    return count if static == 1 else _times(count, static)
+    return count if static == 1 else times(count, static)
 
 
 def _index(value: int) -> ir.Value:
@@ -197,8 +195,23 @@ def _static(sizes: Sequence[Size]) -> list[int]:
 
 
 def bitcast(value: ir.Value, sizes: Sequence[Size], element: ir.Type) -> ir.Value:
-    result = _tensor(sizes, element)
+    return _as(value, _tensor(sizes, element), sizes)
+
+
+def _as(value: ir.Value, result: ir.RankedTensorType, sizes: Sequence[Size]) -> ir.Value:
+    """The bytes of ``value`` as a tensor of the type ``result``, whose sizes are ``sizes``."""
     return iree_tensor_ext.BitCastOp(result, value, dynamic_sizes(value), _dynamic(sizes)).result
+
+
+def _byte() -> ir.Type:
+    return ir.IntegerType.get_signless(8)
+
+
+def _bytes(count: Size, kind: NarrowType) -> Size:
+    """Bytes of ``count`` elements."""
+    if kind.storage_bits < 8:
+        return ceildiv(count, 8 // kind.storage_bits)
+    return times(count, kind.storage_bits // 8)
 
 
 def expanded(value: ir.Value, position: int, factor: int) -> ir.Value:
@@ -268,21 +281,3 @@ def _shortened(value: ir.Value, count: Size) -> ir.Value:
     """The first ``count`` elements of a 1-D tensor."""
     result = _tensor([count], ir.RankedTensorType(value.type).element_type)
     return tensor.extract_slice(result, value, [], _dynamic([count]), [], [0], _static([count]), [1])
-
-
-def booleans_of_bytes(value: ir.Value) -> ir.Value:
-    """The booleans of a tensor of packed i1 as i32, 0 or 1, in the same shape; read through its bytes."""
-    sizes = sizes_of(value)
-    count = _count(sizes)
-    length = _ceildiv(count, 8)
-    byte = ir.IntegerType.get_signless(8)
-    init = tensor.EmptyOp([length, 8], i32()).result
-
-    def body(source: ir.Value, _: ir.Value) -> ir.Value:
-        lane = arith.index_cast(i32(), linalg.IndexOp(1).result)
-        return arith.andi(arith.shrui(arith.extui(i32(), source), lane), word(1))
-
-    leading = ir.AffineMap.get(2, 0, [ir.AffineDimExpr.get(0)])
-    lanes = _generic([bitcast(value, [length], byte)], [leading], init, ir.AffineMap.get_identity(2), [True, True], body)
-    line = merged(lanes, 0)
-    return unflat(line if isinstance(count, int) and count % 8 == 0 else _shortened(line, count), sizes)

@@ -261,8 +261,8 @@ def test_an_unknown_op_is_refused():
 
 
 def test_which_types_a_target_misses():
-    assert missing_types([32], "vulkan-spirv") == {"i1", "i2", "i4", "i8", "i16", "f16", "bf16", *BYTE_FLOATS}
+    assert missing_types([32], "vulkan-spirv") == {"i1", "packed_i1", "i2", "i4", "f4E2M1FN", "i8", "i16", "f16", "bf16", *BYTE_FLOATS}
     assert missing_types([32, 16, 8], "vulkan-spirv") == {"bf16"}
-    assert missing_types([32, 16], "vulkan-spirv") == {"i1", "i2", "i4", "i8", "bf16", *BYTE_FLOATS}
+    assert missing_types([32, 16], "vulkan-spirv") == {"i1", "packed_i1", "i2", "i4", "f4E2M1FN", "i8", "bf16", *BYTE_FLOATS}
     assert missing_types([], "llvm-cpu") == frozenset()
     assert missing_types([32, 16, 8, 64], "rocm") == frozenset()
