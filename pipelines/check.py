@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from fissile.dialect.attributes import text_of
+from fissile.passes import net
 from fissile.passes.analysis.configured import read_configured
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
-from fissile.passes.analysis.narrow_types import UNCOMMON
 from fissile.passes.analysis.predict import predict
 from fissile.passes.analysis.prediction import Prediction
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops
-from fissile.passes.analysis.vector_alignment import may_misplace
 from fissile.passes.checks.limit_agreement import check_limit
 from fissile.passes.checks.narrow_storage import check_narrow_storage
+from fissile.passes.checks.recomputation import check_recomputation
 from fissile.passes.checks.unrolled_code import check_unrolled
+from fissile.passes.checks.workgroup_prediction import check_agreement, check_prediction
 from fissile.passes.definition import PassFailed
-from fissile.passes.remedies.expand_scalars import may_lack
 
 from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
@@ -30,35 +30,48 @@ from fissile.report import Report
 from fissile.target import Target
 
 from . import baseline as baselines
-from . import host_floats
+from . import attentions, host_floats
+from .check_input import no_functions, refuse_executables, signatures_of
 from .compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
-from .dispatch_check import asks_about_threads, unrolls
+from .dispatch_check import DispatchChecker, unrolls
 from .failures import rejected, suggested
-from .guard import GUARDED_AT, guard, strips_asserts
-from .iree.names import (
-    BOUNDARIES_PLACED_AT,
-    DISPATCHES_CONFIGURED_AT,
-    LOWERING_PIPELINES,
-    VECTOR_MOVING_BACKENDS,
-)
+from .guard import GUARDED_AT, GuardResult, guard, strips_asserts
+from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, LOWERING_PIPELINES
 from .iree.targets import LAST_SHARED_PHASE, flags_for
 from .itinerary import Itinerary, Stop
-from .measured import Measured, between, facts_of, findings_of
-from .probe import probe
-from .probe_pool import ProbePool, ProbeResult
+from .measured import Measured, between, facts_of
+from .packing import Narrow, find_narrow_in
+from .probe import Probed
+from .probe_pool import ProbePool, Tell
 from .session import Module, PhaseFailed, Session
 from .targets import resolve_target
 from .trimming import TRIM
 
 PROBE_MODES = ("auto", "all", "never")
-_EXECUTABLES = (
-    "hal.executable",
-    "hal.executable.source",
-    "hal.executable.binary",
-    "stream.executable",
-    "flow.executable",
-)
-_FUNCTIONS = ("func.func", "util.func")
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What a process that watches this one is told, and what it knows from an earlier try.
+
+    ``at(target, phase)`` is called before IREE runs to ``phase``; ``watch`` and ``endless`` as in `ProbePool`. ``ended``: target name
+    -> what is known of a target that took an earlier process along.
+    """
+
+    at: Callable[[str, str], object] = lambda _target, _phase: None
+    watch: Tell | None = None
+    endless: tuple[str, ...] = ()
+    ended: Mapping[str, Finding] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Formed:
+    """The configured dispatches of a live ``module`` for one target, its source ops, and what was found on the way."""
+
+    module: Module
+    dispatches: list[Dispatch]
+    ops: list[SourceOp]
+    findings: list[Finding]
 
 
 def measure(
@@ -68,11 +81,16 @@ def measure(
 
     Code generation runs up to IREE's resource check. Raises PhaseFailed where IREE does not come that far.
     """
-    one = _Check(Path(source), [target], tuple(flags), "bytes", dispatch_timeout)
-    with tempfile.TemporaryDirectory(prefix="fissile-check-") as scratch:
+    one = _Check(Path(source), [target], tuple(flags), "all", dispatch_timeout)
+    with tempfile.TemporaryDirectory(prefix="fissile-check-") as scratch, ProbePool(
+        (*flags, *flags_for(target)), dispatch_timeout
+    ) as pool:
         shared, _signatures_ = one._share(Path(scratch) / "shared.mlirbc")
-        measured, _ops, _findings = one._form(target, shared)
-    return list({m.dispatch.fingerprint: m for m in measured}.values())
+        formed = one._form(target, shared).dispatches
+        different = list({d.fingerprint: d for d in reversed(formed)}.values())[::-1]
+        known = [d for d in different if d.target.backend in LOWERING_PIPELINES]
+        results = dict(zip(map(id, known), pool.probe_all(known, convert=False), strict=True))
+        return [Measured(d, predict(read_configured(d)), results.get(id(d))) for d in different]
 
 
 def check(
@@ -86,14 +104,16 @@ def check(
     baseline: str | os.PathLike | None = None,
     update_baseline: bool = False,
     allow_pipelines: bool = False,
+    watched: Watched | None = None,
 ) -> Report:
     """Findings and every dispatch's bytes for the MLIR file ``source`` on each of ``targets``.
 
     ``budget`` bytes stand in for each target's own limit. ``flags`` are further session flags of
-    iree-compile. ``probe``: "auto" asks IREE's code generation where the prediction has doubts or exceeds the
-    limit, "all" asks it for every dispatch, "never" for none. ``dispatch_timeout`` seconds per question, 0
-    for none. ``allow_pipelines`` runs pass pipelines that the program brings along (FIS005). ``report.facts`` has "targets": bytes, certainty and buffers of every dispatch. Raises
-    UsageError.
+    iree-compile. ``probe``: "auto" generates code for every dispatch but those of a calibrated structure that
+    fit by prediction, "all" for every one, "never" for none. ``dispatch_timeout`` seconds for each, 0
+    for none. ``allow_pipelines`` runs pass pipelines that the program brings along (FIS005). ``report.facts`` has
+    "targets": bytes, certainty and buffers of every dispatch. ``watched``: by a caller that outlives this process.
+    Raises UsageError.
     """
     if probe not in PROBE_MODES:
         raise UsageError(f"unknown probe mode '{probe}'", "known: " + ", ".join(PROBE_MODES))
@@ -102,7 +122,7 @@ def check(
     chosen = list(dict.fromkeys(t if isinstance(t, Target) else resolve_target(t) for t in targets))
     if budget is not None:
         chosen = [target.with_budget(budget) for target in chosen]
-    return _Check(Path(source), chosen, tuple(flags), probe, dispatch_timeout, allow_pipelines).run(
+    return _Check(Path(source), chosen, tuple(flags), probe, dispatch_timeout, allow_pipelines, watched).run(
         Path(baseline) if baseline else None, update_baseline
     )
 
@@ -110,8 +130,9 @@ def check(
 class _Check:
     def __init__(
         self, source: Path, targets: list[Target], flags: tuple[str, ...], mode: str, timeout: float,
-        allow_pipelines: bool = False,
+        allow_pipelines: bool = False, watched: Watched | None = None,
     ) -> None:
+        self.watched = watched or Watched()
         self.source = source
         self.allow_pipelines = allow_pipelines
         self.targets = targets
@@ -124,11 +145,19 @@ class _Check:
         self.contract: dict[str, list[str]] = {}
 
     def run(self, baseline: Path | None, update: bool) -> Report:
-        """The whole pipeline: what all targets share once, then target by target."""
+        """The whole pipeline under a net: what fissile itself fails at is reported as not checked."""
+        command = f"fissile check {shlex.quote(str(self.source))} --target {' --target '.join(t.name for t in self.targets)}"
+        with net.spread(net.Net(command, expendable=False)) as spread:
+            report = self._run(baseline, update)
+        return replace(report, findings=(*report.findings, *spread.missed))
+
+    def _run(self, baseline: Path | None, update: bool) -> Report:
+        """What all targets share once, then target by target."""
         findings: list[Finding] = []
         facts: list[dict] = []
         with tempfile.TemporaryDirectory(prefix="fissile-check-") as scratch:
             try:
+                self.watched.at("", LAST_SHARED_PHASE)
                 with self._step("parse"):
                     shared, signatures = self._share(Path(scratch) / "shared.mlirbc")
             except PhaseFailed as failure:
@@ -136,7 +165,7 @@ class _Check:
             except PassFailed as failure:
                 return self._report(list(failure.findings), [])
             if not signatures:
-                return self._report([_no_functions()], [])
+                return self._report([no_functions()], [])
             before = baselines.read(baseline, signatures) if baseline and not update else None
             for target in self.targets:
                 with self._step(target.name):
@@ -157,8 +186,8 @@ class _Check:
         signatures."""
         session = self._session(self.flags)
         module = session.parse_input(self.source, allow_pipelines=self.allow_pipelines)
-        _refuse_executables(module)
-        signatures = _signatures(module)
+        refuse_executables(module)
+        signatures = signatures_of(module)
         stops = self._itinerary(session).stops
         Itinerary(session, (Stop(GUARDED_AT, "guard", self._guard), *stops)).advance(module, LAST_SHARED_PHASE)
         session.write(module, path, "ir-bytecode")
@@ -167,7 +196,7 @@ class _Check:
 
     def _guard(self, module: Module) -> list[Finding]:
         """Sizes against capacities: what is refuted or not proved is told, and the caller's contract is kept."""
-        result = guard(module.op, "check", asserts_stripped=strips_asserts(self.flags))
+        result = net.ask("storage", lambda: guard(module.op, "check", asserts_stripped=strips_asserts(self.flags)), GuardResult())
         self.storage = result.findings
         self.contract = {name: list(conditions) for name, conditions in result.contract.items()}
         return []
@@ -182,6 +211,7 @@ class _Check:
     # --- one target
 
     def _target(self, target: Target, shared: Path) -> tuple[list[Finding], dict]:
+        """The findings of ``target``, and its bytes as JSON values."""
         told = {
             "name": target.name,
             "limit": target.limit.bytes,
@@ -189,38 +219,77 @@ class _Check:
             "source": target.limit.source,
             "dispatches": [],
         }
+        if ended := self.watched.ended.get(target.name):
+            return [ended], told
         try:
-            measured, ops, findings = self._form(target, shared)
+            formed = self._form(target, shared)
         except PhaseFailed as failure:
             return [rejected(failure).with_(target=target.name)], told
         except PassFailed as failure:
             return [finding.with_(target=target.name) for finding in failure.findings], told
-        findings = [finding.with_(target=target.name) for finding in findings]
-        findings += check_narrow_storage([m.dispatch for m in measured])
-        for one in measured:
-            findings += findings_of(one, target, ops)
-            if found := check_unrolled(one.dispatch, unrolls(one.dispatch), ops):
-                findings.append(found.with_(target=target.name))
+        if self.mode == "never":
+            measured, findings = self._predict(formed, target)
+        else:
+            measured, findings = self._generate(formed, target)
         limits = check_limit(target, between(measured, target))
-        told["dispatches"] = [facts_of(one, target, ops) for one in measured]
+        told["dispatches"] = [facts_of(one, target, formed.ops) for one in measured]
+        findings += [finding.with_(target=target.name) for finding in formed.findings]
         return [*findings, *([limits] if limits else [])], told
 
-    def _form(self, target: Target, shared: Path) -> tuple[list[Measured], list[SourceOp], list[Finding]]:
-        """Forms and configures the dispatches for ``target`` and measures them; the source ops that their tags name, and
-        what had to be done to come that far. Raises PhaseFailed."""
+    def _form(self, target: Target, shared: Path) -> _Formed:
+        """Forms and configures the dispatches for ``target``. Raises PhaseFailed."""
         flags = (*self.flags, *flags_for(target))
         session = self._session(flags)
         itinerary = self._itinerary(session)
         try:
+            self.watched.at(target.name, BOUNDARIES_PLACED_AT)
             module, findings = self._optimise(flags, itinerary, shared)
             ops = describe_source_ops(module.op)
             tag_source_ops(module.op)
+            self.watched.at(target.name, DISPATCHES_CONFIGURED_AT)
             itinerary.advance(module, DISPATCHES_CONFIGURED_AT)
             if not module.is_valid() and (refused := self._refusal(flags, shared, DISPATCHES_CONFIGURED_AT)):
                 raise refused
         finally:
             self._heard(session)
-        return self._measure([_renamed(d, target) for d in dispatches(module.op)], target), ops, findings
+        return _Formed(module, [_renamed(d, target) for d in dispatches(module.op)], ops, findings)
+
+    def _generate(self, formed: _Formed, target: Target) -> tuple[list[Measured], list[Finding]]:
+        """What `fissile compile` asks of each dispatch, by the same questions: bytes, and what would fail or go wrong."""
+        flags = (*self.flags, *flags_for(target))
+        watched = self.watched
+        with ProbePool(flags, self.timeout, watch=watched.watch, endless=watched.endless, session_flags=flags) as pool:
+            checker = DispatchChecker(pool, calibrated=self.mode == "auto", limit=target.limit)
+            checked = checker.check_dispatches(formed.dispatches, formed.ops)
+            seen = {id(c.dispatch): c.result.probed for c in checked if c.result is not None}
+
+            def probed(dispatch: Dispatch) -> Probed:
+                return seen.get(id(dispatch)) or pool.probe_all([dispatch], convert=False)[0].probed
+
+            narrow = net.ask("narrow storage", lambda: find_narrow_in(formed.dispatches, probed), Narrow(), patience=0)
+        findings = list(narrow.found)
+        results = {}
+        for one in checked:
+            results[id(one.dispatch)] = one.result
+            found = one.finding, check_recomputation(one.dispatch, one.recomputed, formed.ops)
+            findings += [_with_way_out(finding) for finding in found if finding is not None]
+        measured = []
+        for dispatch in formed.dispatches:
+            one = Measured(dispatch, _predicted(dispatch), results.get(id(dispatch)))
+            if one.exact is not None and (differs := check_agreement(dispatch, one.prediction, one.exact)):
+                findings.append(differs)
+            measured.append(one)
+        return measured, findings
+
+    def _predict(self, formed: _Formed, target: Target) -> tuple[list[Measured], list[Finding]]:
+        """What is known of each dispatch without code generation."""
+        measured = [Measured(d, _predicted(d), None) for d in formed.dispatches]
+        findings = check_narrow_storage(formed.dispatches)
+        for one in measured:
+            fit = None if one.prediction.doubts else check_prediction(one.dispatch, one.prediction, target.limit, formed.ops)
+            found = fit, check_unrolled(one.dispatch, unrolls(one.dispatch), formed.ops)
+            findings += [_with_way_out(finding) for finding in found if finding is not None]
+        return measured, findings
 
     def _optimise(self, flags: Sequence[str], itinerary: Itinerary, shared: Path) -> tuple[Module, list[Finding]]:
         """``shared`` after global optimisation, without borders that IREE refuses there; FIS119 of each. Raises PhaseFailed."""
@@ -231,12 +300,13 @@ class _Check:
         except PhaseFailed as failed:
             failure = failed
         if failure is None:
-            return module, host_floats.told(module)
+            return module, [*_attentions(module), *host_floats.told(module)]
         module = _resumed(itinerary.session, shared)
         borders = itinerary.with_stop(TRIM).advance(module, BOUNDARIES_PLACED_AT)
         if not borders or not module.is_valid():
             raise failure
-        return module, [*(suggested(border, "`fissile compile` applies it") for border in borders), *host_floats.told(module)]
+        return module, [*(suggested(border, "`fissile compile` applies it") for border in borders), *_attentions(module),
+                        *host_floats.told(module)]
 
     def _refusal(self, flags: Sequence[str], shared: Path, phase: str) -> PhaseFailed | None:
         """What IREE says on the way to ``phase`` with its verifier on; None where it takes ``shared`` all the same."""
@@ -246,43 +316,6 @@ class _Check:
         except PhaseFailed as failure:
             return failure
         return None
-
-    def _measure(self, formed: list[Dispatch], target: Target) -> list[Measured]:
-        """Predicts every dispatch; asks code generation about those where that is not enough. Equal bodies
-        of the same source ops once."""
-        predictions: dict[tuple, Prediction] = {}
-        results: dict[tuple, ProbeResult] = {}
-        asked: dict[tuple, Dispatch] = {}
-        for dispatch in formed:
-            if dispatch.identity in predictions:
-                continue
-            prediction = predictions[dispatch.identity] = predict(read_configured(dispatch))
-            if dispatch.target.backend not in LOWERING_PIPELINES:
-                continue
-            if self._needs_probe(dispatch, prediction, target):
-                asked[dispatch.identity] = dispatch
-            elif self.mode == "auto" and not unrolls(dispatch).elements and (
-                asks_about_threads(dispatch)
-                or dispatch.target.backend in VECTOR_MOVING_BACKENDS and may_misplace(dispatch.inner_module())
-            ):
-                # A slice: do vectors begin with it? 0.02 s each, so in this process.
-                results[dispatch.identity] = ProbeResult(probe(dispatch), None, 0.0)
-        if asked:
-            with ProbePool(self.flags, self.timeout) as pool:
-                for convert in (False, True):
-                    these = {f: d for f, d in asked.items() if (self.mode == "all" or self.mode == "auto" and _uncommon(d)) == convert}
-                    results.update(zip(these, pool.probe_all(list(these.values()), convert=convert), strict=True))
-        return [Measured(d, predictions[d.identity], results.get(d.identity)) for d in formed]
-
-    def _needs_probe(self, dispatch: Dispatch, prediction: Prediction, target: Target) -> bool:
-        if self.mode != "auto":
-            return self.mode in ("all", "bytes")
-        if unrolls(dispatch).elements:
-            return False  # told as it is: its code takes minutes
-        if prediction.doubts or _uncommon(dispatch):
-            return True
-        needed = prediction.total.value
-        return needed is not None and needed > target.limit.bytes
 
     # --- small things
 
@@ -314,9 +347,21 @@ class _Check:
         )
 
 
-def _uncommon(dispatch: Dispatch) -> bool:
-    """Whether it has elements or ops that the target's backend may have no code for: only the whole of code generation tells."""
-    return any(binding.element in UNCOMMON for binding in dispatch.bindings) or may_lack(dispatch.inner_module())
+def _attentions(module: Module) -> list[Finding]:
+    """Decomposes what IREE would crash over in this process; with what `fissile compile` does about it as advice."""
+    return [suggested(found, "`fissile compile` applies it") for found in attentions.DECOMPOSE.act(module)]
+
+
+def _predicted(dispatch: Dispatch) -> Prediction:
+    return net.ask("predicted memory", lambda: predict(read_configured(dispatch)), Prediction((), ("the prediction failed",)),
+                   about=dispatch)
+
+
+def _with_way_out(finding: Finding) -> Finding:
+    """With a note that leads to the repair, where the dispatch needs one."""
+    if finding.severity is not Severity.ERROR:
+        return finding
+    return finding.with_(notes=(*finding.notes, "`fissile compile` looks for a repair; with --repair=suggest it shows it and writes nothing"))
 
 
 def _resumed(session: Session, shared: Path) -> Module:
@@ -330,41 +375,3 @@ def _renamed(dispatch: Dispatch, target: Target) -> Dispatch:
     """The dispatch under the name that the user gave its target (IREE calls default Vulkan by a profile's
     name)."""
     return replace(dispatch, target=replace(dispatch.target, arch=target.name))
-
-
-def _refuse_executables(module: Module) -> None:
-    for op in module.op.regions[0].blocks[0].operations:
-        if op.operation.name in _EXECUTABLES:
-            raise UsageError(
-                f"the module already contains executables ({op.operation.name})",
-                "check needs the program before its dispatches are formed: the input of iree-compile",
-            )
-
-
-def _signatures(module: Module) -> list[str]:
-    """`name: type` of every public function."""
-    found = []
-    for op in module.op.regions[0].blocks[0].operations:
-        operation = op.operation
-        if operation.name in _FUNCTIONS and "sym_name" in operation.attributes:
-            visibility = (
-                operation.attributes["sym_visibility"] if "sym_visibility" in operation.attributes else None
-            )
-            if visibility is None or str(visibility) == '"public"':
-                name = text_of(operation, "sym_name")
-                kind = (
-                    str(operation.attributes["function_type"])
-                    if "function_type" in operation.attributes
-                    else ""
-                )
-                found.append(f"{name}: {kind}")
-    return found
-
-
-def _no_functions() -> Finding:
-    return Finding(
-        "FIS003",
-        "the module has no functions: there is nothing to check",
-        Severity.ERROR,
-        notes=("give a module with at least one public function",),
-    )

@@ -1,7 +1,8 @@
 """`fissile check` in a process of its own: a crash of the compiler ends this process and not the caller.
 
-`run_check` is the caller's side; `python -m fissile.pipelines.check_worker` the child's: a job as JSON on
-standard input, the report (or an error) as JSON on standard output.
+`run_check` is the caller's side; `python -m fissile.pipelines.check_worker JOB.json PARENT` the child's: the job file says what to
+check and where the result goes. What the child is about to do stands in two files: the phase that IREE runs to, for which target
+(`at`), and the dispatch that code is generated for (`translating`).
 """
 
 from __future__ import annotations
@@ -9,48 +10,59 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import signal
-import subprocess
 import sys
+import tempfile
+from functools import partial
+from pathlib import Path
 
-from fissile.errors import ExitCode, InternalError, UsageError
-from fissile.finding import Finding
+from fissile.errors import ExitCode, FissileError, InternalError, UsageError
+from fissile.finding import Finding, from_json, to_json
 from fissile.report import Report
 
 from .iree.late_imports import load_late
-from .isolated_python import module_command
+from .lifeline import end_with_parent
+from .supervisor import WorkerEnd, run_job, signal_name, translating
 
 
 def run_check(source: str, targets: list[str], **options) -> Report:
-    """`fissile.pipelines.check.check` in a child process. A crash is a finding; raises FissileError like
-    check itself."""
-    job = json.dumps({"source": source, "targets": targets, "options": options})
-    process = subprocess.Popen(
-        module_command("fissile.pipelines.check_worker"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        answer, said = process.communicate(job)
-    finally:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-    if process.returncode < 0:
-        return _crashed(signal.Signals(-process.returncode).name, said, source)
-    try:
-        outcome = json.loads(answer)
-    except ValueError:
-        last = [line for line in said.splitlines() if line.strip()][-1:]
-        raise InternalError(
-            "the checking process ended early" + (f": {last[0].strip()}" if last else ""),
-            "",
-            f"fissile check {shlex.quote(source)}",
-        ) from None
+    """`fissile.pipelines.check.check` in a child process. Raises FissileError like check itself.
+
+    A crash, and code that is generated without end, are findings; what is left to check another child does.
+    """
+    with tempfile.TemporaryDirectory(prefix="fissile-check-") as scratch:
+        folder = Path(scratch)
+        job = {"source": source, "targets": targets, "options": options, "endless": [], "apart": False, "ended": {},
+               **{name: str(folder / name) for name in ("result", "at", "translating")}}
+        while True:
+            end = run_job(job, folder, 0.0, options.get("dispatch_timeout", 0.0), __name__)
+            if Path(job["result"]).exists() and not end.timed_out:
+                return _outcome(json.loads(Path(job["result"]).read_text()), source)
+            count, _asked, fingerprint = translating(Path(job["translating"]))
+            target, phase = _read(Path(job["at"]))
+            for name in ("at", "translating"):
+                Path(job[name]).unlink(missing_ok=True)
+            if end.timed_out and fingerprint:
+                job["endless"].append(fingerprint)
+            if count and not job["apart"]:
+                job["apart"] = True  # it is found again in a process of its own, by dispatch
+                continue
+            if end.status > 0 and not phase or end.timed_out:
+                said = [line for line in end.errors.splitlines() if line.strip()][-1:]
+                raise InternalError("the checking process ended early" + (f": {said[0].strip()}" if said else ""), "",
+                                    f"fissile check {shlex.quote(source)}")
+            finding = _crashed(end, source, target, phase)
+            if not target or target in job["ended"]:
+                return Report("check", (finding,), facts={"targets": [], "contract": {}})
+            job["ended"][target] = to_json(finding)
+
+
+def _read(file: Path) -> tuple[str, str]:
+    """The target and the phase that the child was at; empty where it had not begun."""
+    target, _, phase = (file.read_text() if file.exists() else "").partition("\t")
+    return target, phase
+
+
+def _outcome(outcome: dict, source: str) -> Report:
     if "error" not in outcome:
         return Report.from_json(outcome)
     error = outcome["error"]
@@ -59,27 +71,34 @@ def run_check(source: str, targets: list[str], **options) -> Report:
     raise InternalError(error["message"], error["hint"], f"fissile check {shlex.quote(source)}")
 
 
-def _crashed(how: str, said: str, source: str) -> Report:
-    finding = Finding(
+def _crashed(end: WorkerEnd, source: str, target: str, phase: str) -> Finding:
+    where = f" on the way to phase {phase}" if phase else ""
+    again = f"--compile-to={phase}" if phase else "-o /dev/null"
+    return Finding(
         "FIS107",
-        f"the compiler crashed ({how}) while it formed the dispatches",
-        detail=said,
-        notes=(f"shows it again: iree-compile {shlex.quote(source)} --compile-to=executable-configurations",),
+        f"the compiler crashed ({signal_name(end.status)}){where}",
+        target=target,
+        detail=end.errors[-4000:],
+        notes=(f"shows it again: iree-compile {shlex.quote(source)} {again}"
+               + (f", with the flags of target {target}" if target else ""),),
     )
-    return Report("check", (finding,), facts={"targets": []})
 
 
 def main() -> int:
-    answers = os.fdopen(os.dup(1), "w")  # what IREE prints itself must not mix with the answer
-    os.dup2(2, 1)
-    job = json.load(sys.stdin)
-    from fissile.errors import FissileError
-
+    end_with_parent(int(sys.argv[2]))
+    job = json.loads(Path(sys.argv[1]).read_text())
     load_late()
     try:
-        from .check import check
+        from .check import Watched, check
 
-        outcome = check(job["source"], job["targets"], **job["options"]).to_json()
+        at, at_work = Path(job["at"]), Path(job["translating"])
+        watched = Watched(
+            lambda target, phase: at.write_text(f"{target}\t{phase}"),
+            partial(_tell, at_work) if job["options"].get("dispatch_timeout") and not job["apart"] else None,
+            tuple(job["endless"]),
+            {name: from_json(finding) for name, finding in job["ended"].items()},
+        )
+        outcome = check(job["source"], job["targets"], watched=watched, **job["options"]).to_json()
     except FissileError as error:
         outcome = {"error": {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}}
     except Exception as error:  # the caller turns it into one line and a reproducer
@@ -90,9 +109,15 @@ def main() -> int:
                 "exit_code": int(ExitCode.INTERNAL),
             }
         }
-    json.dump(outcome, answers)
-    answers.close()
-    return 0
+    result = Path(job["result"])
+    partial_file = result.with_suffix(".partial")
+    partial_file.write_text(json.dumps(outcome))
+    partial_file.rename(result)
+    os._exit(0)  # to free what IREE has made takes longer than to end
+
+
+def _tell(file: Path, dispatches: int, fingerprint: str = "") -> None:
+    file.write_text(f"{dispatches} asked {fingerprint}" if dispatches else "")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from fissile.passes.remedies.index_forms import without_index_dialect
 from fissile.finding import Finding, Severity
 from fissile.report import Report
 
+from .attentions import DECOMPOSE
 from .dispatch_check import Ask
 from .failures import suggested
 from .guard import GUARDED_AT, guard, strips_asserts
@@ -48,7 +49,7 @@ DIALECT_LOWERINGS = (
     (BOUNDARIES_PLACED_AT, "builtin.module(fissile-lower-groups,fissile-lower-boundaries)"),
 )
 
-OWN_STOPS = ("storage guard", "check-leftovers", FOLD.name)
+OWN_STOPS = ("storage guard", "check-leftovers", FOLD.name, DECOMPOSE.name)
 """The stops that nobody asked for: without them IREE compiles the module as it is."""
 
 STDIN_NAME = "<stdin>"
@@ -205,7 +206,7 @@ class CompileRun:
         stops += [Stop(phase, "lower-dialect", lower_dialect(pipeline)) for phase, pipeline in DIALECT_LOWERINGS]
         stops.append(self._own(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
         if request.repair != "off":
-            stops.append(self._own(FOLD.phase, FOLD.name, FOLD.act))
+            stops += [self._own(stop.phase, stop.name, stop.act) for stop in (FOLD, DECOMPOSE)]
         return stops
 
     def _own(self, phase: str, name: str, act: Callable[[Module], Iterable[Finding]]) -> Stop:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fissile.passes import net
+from fissile.passes.analysis.attention_tiles import tiled_attentions
+from fissile.passes.analysis.calibrated import uncalibrated
 from fissile.passes.analysis.configured import read_configured
 from fissile.passes.analysis.diagonal_reads import may_read_diagonal
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
@@ -18,6 +20,7 @@ from fissile.passes.analysis.repeated_work import may_repeat
 from fissile.passes.analysis.serial_loops import longest_sum
 from fissile.passes.analysis.unrolling import VECTORISED, Unrolled, unrolled
 from fissile.passes.analysis.vector_alignment import may_misplace
+from fissile.passes.checks.attention_tiles import check_attention_tiles
 from fissile.passes.checks.codegen_failure import check_codegen
 from fissile.passes.checks.diagonal_reads import check_diagonal_reads
 from fissile.passes.checks.misplaced_vectors import check_vector_places
@@ -25,9 +28,10 @@ from fissile.passes.checks.repeated_work import check_repeated_work, is_costly
 from fissile.passes.checks.serial_loops import MOST_ITERATIONS, check_serial_loops
 from fissile.passes.checks.unrolled_code import UNROLLED_FROM, check_unrolled
 from fissile.passes.checks.workgroup_fit import check_fit, limit_of, space_of, stricter_device
+from fissile.passes.checks.workgroup_prediction import check_prediction, with_floor
 from fissile.passes.checks.workgroup_race import check_races
 
-from fissile.finding import Finding
+from fissile.finding import Finding, Limit
 
 from .diagnostics import Diagnostic, failure_code
 from .iree.names import (
@@ -62,6 +66,8 @@ class CheckedDispatch:
     """Producers that it computes again for every use (llvm-cpu)."""
     unrolled: tuple[int, ...] = ()
     """Source ops whose results are unrolled over narrow elements (FIS109); no code was generated then."""
+    result: ProbeResult | None = None
+    """What code generation said; None where it was not run."""
 
 
 class DispatchChecker:
@@ -73,15 +79,19 @@ class DispatchChecker:
     ``optimistic``: someone else finds out what is left unasked, by translating all of it in the end. Dispatches of the
     first module that fit by a prediction without doubts are not asked, and none is converted to LLVM or SPIR-V. Where
     nothing but memory fails in it, no later module's are asked either. ``foresee``: code that will be unrolled fails (FIS109) and
-    is not generated.
+    is not generated. ``calibrated``: nobody else finds out, so only dispatches of a calibrated structure that fit by prediction are
+    left without code generation. ``limit`` stands in for each dispatch's own: a budget, a vendor's figure.
     """
 
-    def __init__(self, pool: ProbePool, optimistic: bool = False, foresee: bool = True) -> None:
+    def __init__(self, pool: ProbePool, optimistic: bool = False, foresee: bool = True, *, calibrated: bool = False,
+                 limit: Limit | None = None) -> None:
         self._pool = pool
         self._foresee = foresee
         self._optimistic = optimistic
+        self._calibrated = calibrated
+        self._limit = limit
         self._trusted: dict[tuple, ProbeResult] = {}
-        self._trusting = optimistic
+        self._trusting = optimistic or calibrated
         self._passed: dict[str, ProbeResult] = {}
         self._failed: dict[tuple, ProbeResult] = {}
         self.generated = 0
@@ -92,17 +102,20 @@ class DispatchChecker:
 
         A target whose code generation cannot be probed (VMVX) passes unchecked.
         """
-        formed = [d for d in formed_dispatches(module) if d.target.backend in LOWERING_PIPELINES]
+        return self.check_dispatches(formed_dispatches(module), ops)
+
+    def check_dispatches(self, every: Sequence[Dispatch], ops: Sequence[SourceOp]) -> list[CheckedDispatch]:
+        """The same of the dispatches of one module, live and in program order."""
+        formed = [d for d in every if d.target.backend in LOWERING_PIPELINES]
         unrolling = {id(d): found for d in formed if self._foresee and (found := unrolls(d)).elements}
         seen = [d for d in formed if id(d) not in unrolling]
         if self._trusting:
             unknown = [d for d in seen if d.fingerprint not in self._passed and d.identity not in self._failed]
-            cleared = {d.identity: net.ask("predicted memory", lambda d=d: _cleared(d), None, about=d) for d in unknown}
+            cleared = {d.identity: net.ask("predicted memory", lambda d=d: self._cleared(d), None, about=d) for d in unknown}
             self._trusted |= {identity: answer for identity, answer in cleared.items() if answer is not None}
         known = self._trusted.keys() | self._failed.keys()
         fresh = [d for d in seen if d.fingerprint not in self._passed and d.identity not in known]
-        self.generated += len(fresh)
-        results = dict(zip((id(d) for d in fresh), self._pool.probe_all(fresh, convert=not self._optimistic), strict=True))
+        results = self._generate(fresh)
         checked = []
         for dispatch in formed:
             if found := unrolling.get(id(dispatch)):
@@ -112,23 +125,42 @@ class DispatchChecker:
             identity = dispatch.identity
             asked = results.get(id(dispatch)) or self._passed.get(dispatch.fingerprint) or self._failed.get(identity)
             result = asked or self._trusted[identity]
-            finding = net.ask("generated code", lambda d=dispatch, r=result: _finding(d, r, ops), None, about=dispatch)
+            finding = net.ask("generated code", lambda d=dispatch, r=result: _finding(d, r, ops, self._limit), None, about=dispatch)
+            finding = finding or net.ask("tiles of attentions", lambda d=dispatch: check_attention_tiles(d, ops), None, about=dispatch)
             if asked and finding is None:
                 self._passed[dispatch.fingerprint] = result
             elif asked:
                 self._failed[identity] = result
             again = recomputed(dispatch)
-            checked.append(CheckedDispatch(dispatch, result.probed.footprint, finding, result.probed.races, again))
-        self._trusting &= all(c.finding is None or c.finding.code in ("FIS101", "FIS109") for c in checked)
+            checked.append(CheckedDispatch(dispatch, result.probed.footprint, finding, result.probed.races, again, result=asked))
+        self._trusting &= self._calibrated or all(c.finding is None or c.finding.code in ("FIS101", "FIS109") for c in checked)
         return checked
 
+    def _generate(self, fresh: Sequence[Dispatch]) -> dict[int, ProbeResult]:
+        """What code generation says of each of ``fresh``, by identity of the object; of equal bodies that pass once."""
+        first = list({d.fingerprint: d for d in reversed(fresh)}.values())[::-1]
+        results = dict(zip(map(id, first), self._pool.probe_all(first, convert=not self._optimistic), strict=True))
+        by_body = {d.fingerprint: results[id(d)] for d in first}
+        rest = [d for d in fresh if id(d) not in results]
+        failing = [d for d in rest if net.ask("generated code", lambda d=d: _finding(d, by_body[d.fingerprint], (), self._limit),
+                                              None, about=d) is not None]
+        results |= zip(map(id, failing), self._pool.probe_all(failing, convert=not self._optimistic), strict=True)
+        self.generated += len(first) + len(failing)
+        return {id(d): by_body[d.fingerprint] for d in rest} | results
 
-def _cleared(dispatch: Dispatch) -> ProbeResult | None:
+    def _cleared(self, dispatch: Dispatch) -> ProbeResult | None:
+        """As `_cleared`, in a calibrated structure where only that counts."""
+        if self._calibrated and uncalibrated(read_configured(dispatch), dispatch.inner_module()):
+            return None
+        return _cleared(dispatch, self._limit)
+
+
+def _cleared(dispatch: Dispatch, limit: Limit | None = None) -> ProbeResult | None:
     """An answer with the predicted buffers where they fit without doubts and all else that may be wrong would stop the compile.
 
     What compiles and computes wrong numbers (races, vectors beside their place) has to be asked for.
     """
-    limit = limit_of(dispatch)
+    limit = limit or limit_of(dispatch)
     if limit is None or asks_about_threads(dispatch):
         return None
     if dispatch.target.backend in VECTOR_MOVING_BACKENDS and may_misplace(dispatch.inner_module()):
@@ -141,13 +173,13 @@ def _cleared(dispatch: Dispatch) -> ProbeResult | None:
     return ProbeResult(Probed(Footprint(buffers), None), None, 0.0)
 
 
-def _finding(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp]) -> Finding | None:
+def _finding(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp], limit: Limit | None = None) -> Finding | None:
     probed = result.probed
     if result.ended:
         return check_codegen(dispatch, "FIS106" if result.ended == "timed out" else "FIS107", probed.failure.message,
                              probed.failure.text, (), ops)
     return (
-        check_fit(dispatch, probed.footprint, ops)
+        _fit(dispatch, probed.footprint, ops, limit)
         or _failure(dispatch, probed.failure, ops)
         or check_vector_places(dispatch, probed.misplaced, ops)
         or check_diagonal_reads(dispatch, probed.diagonals, ops)
@@ -156,6 +188,19 @@ def _finding(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp]) -
         or check_serial_loops(dispatch, probed.iterations, ops)
         or check_repeated_work(dispatch, probed.repeated, ops)
     )
+
+
+def _fit(dispatch: Dispatch, footprint: Footprint, ops: Sequence[SourceOp], limit: Limit | None) -> Finding | None:
+    """`check_fit`, with what only the prediction knows: for which sizes it fits, and what remains with the smallest tile."""
+    finding = check_fit(dispatch, footprint, ops, limit)
+    if finding is None:
+        return None
+    predicted = predict(read_configured(dispatch))
+    if predicted.doubts:
+        return finding
+    if finding.code == "FIS105":
+        return check_prediction(dispatch, predicted, finding.limit, ops) or finding
+    return with_floor(finding, predicted)
 
 
 def _failure(dispatch: Dispatch, said: Diagnostic | None, ops: Sequence[SourceOp]) -> Finding | None:
@@ -192,6 +237,8 @@ def computes_wrongly(module: Module, ask: Ask = probe) -> str:
     of programs that IREE compiles.
     """
     for dispatch in formed_dispatches(module):
+        if net.ask("tiles of attentions", lambda d=dispatch: bool(tiled_attentions(d.inner_module())), False, about=dispatch):
+            return "a loop of an attention is tiled that must be whole"
         if why := net.ask("what threads do", lambda d=dispatch: _wrong_threads(d, ask), "", about=dispatch, patience=0):
             return why
     return ""
@@ -280,12 +327,12 @@ def narrow_access(dispatch: Dispatch, ask: Ask = probe) -> NarrowAccess:
     return unasked_access(dispatch) if unrolls(dispatch).elements else worst((ask(dispatch).narrow, bound_access(dispatch)))
 
 
-def sign_losses(module: Module, ask: Ask = probe) -> list[tuple[Dispatch, tuple[str, ...]]]:
+def sign_losses(formed: Sequence[Dispatch], ask: Ask = probe) -> list[tuple[Dispatch, tuple[str, ...]]]:
     """Dispatches in which code generation loses the sign of narrow integers, with the element types.
 
     Only dispatches of SPIR-V that sign-extend anything are asked, and none whose code is unrolled: it would take minutes.
     """
-    asked = [d for d in formed_dispatches(module) if d.target.backend in SIGN_LOSING_BACKENDS and _extends(d)
+    asked = [d for d in formed if d.target.backend in SIGN_LOSING_BACKENDS and _extends(d)
              and not unrolls(d).elements]
     losses = [(d, net.ask("signs of narrow integers", lambda d=d: ask(d).lost_signs, (), about=d, patience=0)) for d in asked]
     return [(d, lost) for d, lost in losses if lost]

@@ -37,12 +37,12 @@ def standalone(dispatch: Dispatch) -> str:
     return f"module {{\n{body}\n}}\n"
 
 
-def link(dispatch: Dispatch) -> Diagnostic | None:
+def link(dispatch: Dispatch, flags: tuple[str, ...] = ()) -> Diagnostic | None:
     """Translates and links the executable of ``dispatch`` by IREE (0.2 to 1 s): the first function that is not found, or another error.
 
-    The flags are those of the process (`library.initialise_command_line`).
+    ``flags`` are session flags beside those of the process (`library.initialise_command_line`).
     """
-    session = _session()
+    session = _session(flags)
     # One that nobody outside can use would be dropped unlinked.
     module = session.parse_text(standalone(dispatch).replace("hal.executable private", "hal.executable public", 1), "dispatch.mlir")
     module.phase = DISPATCHES_CONFIGURED_AT
@@ -57,8 +57,8 @@ def link(dispatch: Dispatch) -> Diagnostic | None:
 
 
 @cache
-def _session() -> Session:
-    return Session()
+def _session(flags: tuple[str, ...]) -> Session:
+    return Session(flags)
 
 
 @contextmanager

@@ -1,37 +1,25 @@
-"""What is known of one dispatch's on-chip bytes, and what there is to say about it."""
+"""What is known of one dispatch's on-chip bytes: predicted, and counted where code was generated."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from fissile.passes.analysis.dispatches import Dispatch
 from fissile.passes.analysis.footprint import Footprint
 from fissile.passes.analysis.prediction import Prediction
 from fissile.passes.analysis.provenance import SourceOp
-from fissile.passes.checks.codegen_failure import check_codegen
-from fissile.passes.checks.misplaced_vectors import check_vector_places
-from fissile.passes.checks.repeated_work import check_repeated_work
-from fissile.passes.checks.serial_loops import check_serial_loops
-from fissile.passes.checks.workgroup_fit import check_fit, space_of
-from fissile.passes.checks.workgroup_prediction import check_agreement, check_prediction
-from fissile.passes.checks.workgroup_race import check_races
+from fissile.passes.checks.workgroup_fit import space_of
 
-from fissile.finding import Finding
 from fissile.quantity import Bytes, total
 from fissile.target import Target
 
-from .diagnostics import failure_code
 from .probe_pool import ProbeResult
-
-_UNBOUNDED = str(2**53 - 1)
-"""The extent that IREE gives a buffer dimension that nothing bounds (util.assume.int's default, 3.13)."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One dispatch with what is known of its bytes. ``result`` is None where code generation was not
-    asked."""
+    """One dispatch with what is known of its bytes. ``result`` is None where no code was generated."""
 
     dispatch: Dispatch
     prediction: Prediction
@@ -48,9 +36,7 @@ class Measured:
         """The probed buffers in the memory that this target is short of."""
         space = space_of(self.dispatch)
         buffers = (a for a in self.result.probed.footprint.allocations if a.space == space)
-        return Footprint(
-            tuple(replace(a, bytes=Bytes.unknown("no bound")) if _UNBOUNDED in a.type else a for a in buffers)
-        )
+        return Footprint(tuple(buffers))
 
     @property
     def bytes(self) -> Bytes:
@@ -62,43 +48,6 @@ class Measured:
             if self.prediction.doubts
             else self.prediction.total
         )
-
-
-def findings_of(one: Measured, target: Target, ops: Sequence[SourceOp]) -> list[Finding]:
-    """What there is to say about one dispatch: its bytes, then code generation's own failures."""
-    dispatch, prediction, exact = one.dispatch, one.prediction, one.exact
-    found: list[Finding | None] = []
-    if exact is not None and (exact.value is not None or prediction.doubts):
-        same = exact.value is not None and exact.value == prediction.total.value
-        fit = (
-            check_prediction(dispatch, prediction, target.limit, ops, exact=True)
-            if same
-            else check_fit(dispatch, one.footprint, ops, target.limit)
-        )
-        found += [fit, check_agreement(dispatch, prediction, exact)]
-    elif not prediction.doubts:
-        found.append(check_prediction(dispatch, prediction, target.limit, ops))
-    if one.result is not None and not any(found):
-        found.append(_codegen(dispatch, one.result, ops))
-    return [finding for finding in found if finding is not None]
-
-
-def _codegen(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp]) -> Finding | None:
-    """What code generation itself said: it ended, failed, shares memory without a barrier, or cannot
-    convert."""
-    said = result.probed.failure
-    if result.ended:
-        code = "FIS106" if result.ended == "timed out" else "FIS107"
-        return check_codegen(dispatch, code, said.message, said.text, (), ops)
-    if said is None and result.probed.misplaced:
-        return check_vector_places(dispatch, result.probed.misplaced, ops)
-    if said is None and result.probed.races:
-        return check_races(dispatch, result.probed.races, ops)
-    said = said or result.converted
-    if said is None:
-        return (check_serial_loops(dispatch, result.probed.iterations, ops)
-                or check_repeated_work(dispatch, result.probed.repeated, ops))
-    return check_codegen(dispatch, failure_code(said.text), said.message, said.text, said.tags, ops)
 
 
 def between(measured: Sequence[Measured], target: Target) -> list[str]:
@@ -147,6 +96,7 @@ def facts_of(one: Measured, target: Target, ops: Sequence[SourceOp]) -> dict:
         "formula": str(one.prediction.formula) if one.prediction.dimensions else None,
         "largest": one.prediction.largest(target.limit.bytes) if one.prediction.dimensions else {},
         "fits": None if count.value is None else count.value <= target.limit.bytes,
+        "code_generated": one.result is not None,
         "doubts": doubts,
         "buffers": buffers,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from fissile.passes.analysis.dispatches import dispatches
+from fissile.passes.analysis.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.narrow_types import NARROW_TYPES, uncommon_types
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.checks.narrow_storage import CLAIMS, check_narrow_storage
@@ -85,9 +85,14 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
 
 def find_narrow(configured: Module, ask: Ask) -> Narrow:
     """FIS110, or, where the target has narrow storage, FIS118 of the types that lose their sign."""
-    if missing := check_narrow_storage(dispatches(configured.op), lambda dispatch: narrow_access(dispatch, ask)):
+    return find_narrow_in(dispatches(configured.op), ask)
+
+
+def find_narrow_in(formed: Sequence[Dispatch], ask: Ask) -> Narrow:
+    """The same of the configured dispatches ``formed``."""
+    if missing := check_narrow_storage(formed, lambda dispatch: narrow_access(dispatch, ask)):
         return Narrow(tuple(missing))
-    losses = sign_losses(configured, ask)
+    losses = sign_losses(formed, ask)
     types = tuple(dict.fromkeys(kind for _dispatch, types in losses for kind in types if kind in NARROW_TYPES))
     return Narrow(tuple(check_sign_extension(losses)), types)
 

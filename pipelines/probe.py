@@ -111,10 +111,10 @@ def _narrow(dispatch: Dispatch, copy: _Copy, failure: Diagnostic | None, views_f
     return NarrowAccess(Numbers.REFUSED, found.why, refused.message) if refused else found
 
 
-def convert(dispatch: Dispatch) -> Diagnostic | None:
+def convert(dispatch: Dispatch, flags: tuple[str, ...] = ()) -> Diagnostic | None:
     """Runs code generation to its end on a copy: the first error, or None where LLVM or SPIR-V comes out, and what LLVM calls is linked.
 
-    Asked of dispatches whose buffers are known to fit, since it repeats what `probe` does.
+    For dispatches whose buffers are known to fit, since it repeats what `probe` does. ``flags`` as in `link`.
     """
     pipeline = CONVERSION_PIPELINES.get(dispatch.target.backend)
     if pipeline is None:
@@ -127,7 +127,7 @@ def convert(dispatch: Dispatch) -> Diagnostic | None:
         text = f"{_plain(left.location)}: failed to legalize operation '{left.name}': left over after conversion"
         return parse_diagnostic("error", text)
     if (call := _first(copy.inner, lambda op: calls_a_library(op, dispatch.target.backend))) is not None:
-        if (unlinked := link(dispatch)) is not None:
+        if (unlinked := link(dispatch, flags)) is not None:
             return parse_diagnostic("error", f"{_plain(call.location)}: {unlinked.message}")
     return None
 

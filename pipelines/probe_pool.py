@@ -59,12 +59,13 @@ class ProbePool:
 
     ``watch``: the caller's process is watched from outside, and may be lost. Then a few dispatches are asked in it,
     each between ``watch(1, fingerprint)`` and ``watch(0)``; whoever watches applies the deadline. Dispatches whose fingerprint is among
-    ``endless`` are known not to end.
+    ``endless`` are known not to end. ``session_flags``: what links in the caller's process needs beside the flags of the process.
     """
 
     def __init__(self, flags: Sequence[str], deadline: float, processes: int | None = None,
-                 watch: Tell | None = None, endless: Iterable[str] = ()) -> None:
+                 watch: Tell | None = None, endless: Iterable[str] = (), session_flags: Sequence[str] = ()) -> None:
         self._flags = list(flags)
+        self._session_flags = tuple(session_flags)
         self._watch = watch
         self._started = False
         self._deadline = deadline
@@ -111,7 +112,7 @@ class ProbePool:
         self._watch(1, dispatch.fingerprint)
         try:
             probed = probe(dispatch)
-            said = convert(dispatch) if converted and probed.failure is None else None
+            said = convert(dispatch, self._session_flags) if converted and probed.failure is None else None
         finally:
             self._watch(0)
         return ProbeResult(probed, said, time.perf_counter() - start)

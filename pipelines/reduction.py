@@ -137,7 +137,7 @@ def _narrow(itinerary: Itinerary, origin: Module, pool: ProbePool) -> list[_Fail
 
     found = [(d, finding) for d in dispatches(clone.op) for finding in check_narrow_storage([d], lambda d: narrow_access(d, ask))]
     if not found:
-        losing = sign_losses(clone, ask)
+        losing = sign_losses(dispatches(clone.op), ask)
         found = [(d, finding) for d, types in losing for finding in check_sign_extension([(d, types)])]
     return [_failing(d, finding) for d, finding in found]
 

@@ -82,8 +82,9 @@ def stock_compiler() -> str:
     return found
 
 
-def run_job(job: dict, folder: Path, time_limit: float = 0.0, dispatch_timeout: float = 0.0) -> WorkerEnd:
-    """Runs the worker on ``job`` in its own process group, and ends the group with it, come what may.
+def run_job(job: dict, folder: Path, time_limit: float = 0.0, dispatch_timeout: float = 0.0,
+            worker: str = "fissile.pipelines.worker") -> WorkerEnd:
+    """Runs the module ``worker`` on ``job`` in its own process group, and ends the group with it, come what may.
 
     ``time_limit`` seconds for all of it; ``dispatch_timeout`` seconds (`Patience`) per dispatch once translation has begun, shared
     by the cores that there are. 0 is no limit.
@@ -92,11 +93,11 @@ def run_job(job: dict, folder: Path, time_limit: float = 0.0, dispatch_timeout: 
     job_file.write_text(json.dumps(job))
     errors = folder / "stderr"
     cores = max(1, len(os.sched_getaffinity(0)))
-    translating, deadline = Path(job["translating"]), time.monotonic() + time_limit if time_limit else math.inf
+    at_work, deadline = Path(job["translating"]), time.monotonic() + time_limit if time_limit else math.inf
     patience, told_at = None, 0
     with errors.open("wb") as sink:
         process = subprocess.Popen(
-            module_command("fissile.pipelines.worker", str(job_file), str(os.getpid())),
+            module_command(worker, str(job_file), str(os.getpid())),
             stdin=subprocess.DEVNULL, stdout=sink, stderr=sink, start_new_session=True,
         )
         timed_out = False
@@ -106,11 +107,11 @@ def run_job(job: dict, folder: Path, time_limit: float = 0.0, dispatch_timeout: 
                     status = process.wait(0.05 if patience is None else 0.2)
                     break
                 except subprocess.TimeoutExpired:
-                    count, _asked, _fingerprint = _translating(translating)
+                    count, _asked, _fingerprint = translating(at_work)
                     if not count:
                         patience = None
-                    elif dispatch_timeout and translating.stat().st_mtime_ns != told_at:
-                        told_at = translating.stat().st_mtime_ns
+                    elif dispatch_timeout and at_work.stat().st_mtime_ns != told_at:
+                        told_at = at_work.stat().st_mtime_ns
                         patience = Patience(process.pid, dispatch_timeout * math.ceil(count / cores))
                     if time.monotonic() > deadline or patience is not None and patience.is_over:
                         timed_out, status = True, 124
@@ -152,7 +153,7 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
         late = request.time_limit and time.monotonic() - begin >= request.time_limit
         if "bare" in job or late or end.timed_out and "ended" in job or not Path(job["started"]).exists():
             return _ended(job, end, request)
-        count, asked, fingerprint = _translating(Path(job["translating"]))
+        count, asked, fingerprint = translating(Path(job["translating"]))
         _clear(job, output)
         if end.timed_out and fingerprint:
             job["endless"] = [*job.get("endless", ()), fingerprint]
@@ -190,7 +191,7 @@ def _clear(job: dict, output: Path) -> None:
     output.unlink(missing_ok=True)
 
 
-def _translating(file: Path) -> tuple[int, bool, str]:
+def translating(file: Path) -> tuple[int, bool, str]:
     """How many dispatches the worker is translating, whether the repair loop asked for them, and which, where it is one."""
     said = file.read_text().split() if file.exists() else []
     return (int(said[0]) if said else 0), "asked" in said, said[2] if len(said) > 2 else ""
@@ -239,7 +240,7 @@ def _paragraphs(errors: str) -> list[str]:
 def _how_it_ended(end: WorkerEnd, request: CompileRequest) -> str:
     if end.timed_out:
         return f"the compiler did not end within {request.dispatch_timeout:g} seconds per dispatch (--dispatch-timeout)"
-    return f"the compiler crashed ({_signal_name(end.status)})"
+    return f"the compiler crashed ({signal_name(end.status)})"
 
 
 def _ended(job: dict, end: WorkerEnd, request: CompileRequest) -> Report:
@@ -250,7 +251,7 @@ def _ended(job: dict, end: WorkerEnd, request: CompileRequest) -> Report:
         return Report("compile", (Finding("FIS106", f"the compile does not end{limit}", subject=request.input,
                                           notes=("the compiler was stopped; nothing was written", again)),))
     said = tuple(f"IREE said before: {text.splitlines()[0]}" for text in _said(job)[-2:])
-    return Report("compile", (Finding("FIS107", f"the compiler crashed ({_signal_name(end.status)})",
+    return Report("compile", (Finding("FIS107", f"the compiler crashed ({signal_name(end.status)})",
                                       subject=request.input, notes=(*said, "nothing was written", again),
                                       detail=end.errors[-4000:]),))
 
@@ -338,11 +339,11 @@ def _flag_error(end: WorkerEnd) -> FissileError:
     if wrong := _FLAG_ERROR.search(end.errors):
         return UsageError(f"flag '{wrong.group(1)}': {wrong.group(2).strip()}")
     said = [line for line in end.errors.splitlines() if line.strip()]
-    return InternalError(f"the worker process ended before it began ({_signal_name(end.status)})"
+    return InternalError(f"the worker process ended before it began ({signal_name(end.status)})"
                          + (f": {said[-1].strip()}" if said else ""))
 
 
-def _signal_name(status: int) -> str:
+def signal_name(status: int) -> str:
     if status < 0:
         return signal.Signals(-status).name
     return f"exit status {status}"

@@ -28,8 +28,8 @@ SLICING = (
 )
 SCALARS = ("arith.", "affine.", "index.", "util.optimization_barrier")
 """Dialects whose ops compute host values from host values alone."""
-CLAMPS = ("arith.minui", "arith.minsi", "arith.remui", "arith.andi")
-"""Ops whose result is bounded from above by one operand, whatever the other is."""
+CLAMPS = ("arith.minui", "arith.remui")
+"""Ops whose result is bounded by their second operand, whatever the first is."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def unclamped_accesses(module: ir.Operation) -> list[ir.Operation]:
     found: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        if any(_loaded(place) for place in _places(op)):
+        if any(is_loaded(place) for place in _places(op)):
             found.append(op)
         return ir.WalkResult.ADVANCE
 
@@ -77,7 +77,7 @@ def _places(op: ir.Operation) -> list[ir.Value]:
     return []
 
 
-def _loaded(value: ir.Value) -> bool:
+def is_loaded(value: ir.Value) -> bool:
     """Whether ``value`` is computed from an element of a tensor and no op bounds it from above."""
     if is_argument(value):
         owner = value.owner.owner
@@ -87,7 +87,7 @@ def _loaded(value: ir.Value) -> bool:
         return False
     if op.name == "tensor.extract":
         return True
-    return any(_loaded(v) for v in op.operands)
+    return any(is_loaded(v) for v in op.operands)
 
 
 def _behind(op: ir.Operation) -> list[ir.Operation]:

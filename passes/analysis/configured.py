@@ -11,7 +11,7 @@ from fissile.dialect import linalg_ops as linalg
 from fissile.dialect.operands import init_of, init_positions
 
 from .dispatches import Dispatch
-from .footprint import element_bits
+from .footprint import NO_BOUND, element_bits
 from .provenance import place_of, tags_of
 from .tiles import Config, ConfiguredDispatch, Dim, Gemm, Linear, Op, Value
 
@@ -59,8 +59,6 @@ _KNOWN_KEYS = {
     "expand_dims",
 }
 _SHAPED = (ir.RankedTensorType, ir.MemRefType)
-_NO_BOUND = 2**53 - 1
-"""What IREE assumes of a dimension that nobody bounds (util.assume.int, 3.13)."""
 _LOADS = ("iree_tensor_ext.dispatch.tensor.load", "iree_codegen.load_from_buffer")
 _STORES = ("iree_tensor_ext.dispatch.tensor.store", "iree_codegen.store_to_buffer")
 
@@ -296,9 +294,9 @@ def _assumed_bound(op: ir.Operation, position: int) -> int | None:
     bounds = []
     for assumption in ir.ArrayAttr(ir.ArrayAttr(op.attributes["assumptions"])[position]):
         match = re.search(r"umax = (\d+)", str(assumption))
-        bounds.append(int(match[1]) if match else _NO_BOUND)
-    largest = max(bounds, default=_NO_BOUND)
-    return largest if largest < _NO_BOUND else None
+        bounds.append(int(match[1]) if match else NO_BOUND)
+    largest = max(bounds, default=NO_BOUND)
+    return largest if largest < NO_BOUND else None
 
 
 def _options(text: str) -> dict[str, str | int]:

@@ -18,6 +18,10 @@ STORAGE = "storage"
 """A buffer in global memory: no on-chip byte, but threads may race on it."""
 
 
+NO_BOUND = 2**53 - 1
+"""The extent that IREE gives a buffer dimension that nothing bounds (util.assume.int's default, 3.13)."""
+
+
 @dataclass(frozen=True)
 class Allocation:
     """One on-chip buffer. ``type`` is `64x2x64xf32`; ``tags`` are the source ops that it belongs to."""
@@ -101,7 +105,7 @@ def _allocation(op: ir.Operation, kind: ir.MemRefType, space: str, alignment: in
         alignment = max(alignment, ir.IntegerAttr(op.attributes["alignment"]).value)
     shape = "x".join("?" if kind.is_dynamic_dim(i) else str(kind.shape[i]) for i in range(kind.rank))
     text = f"{shape}x{kind.element_type}" if shape else str(kind.element_type)
-    if kind.has_static_shape:
+    if kind.has_static_shape and NO_BOUND not in kind.shape:
         bits = element_bits(kind.element_type)
         for size in kind.shape:
             bits *= size

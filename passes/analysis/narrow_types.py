@@ -144,13 +144,13 @@ def missing_types(storage_bits: Iterable[int], backend: str) -> frozenset[str]:
 def missing_types_of(module: ir.Operation) -> frozenset[str]:
     """The types that at least one target of ``module`` (any phase after devices are assigned) cannot take."""
     missing: set[str] = set()
-    for target in sorted(_targets(module)):
+    for target in sorted(targets_of(module)):
         facts = read_target(target)
         missing |= missing_types(facts.storage_bits, facts.backend)
     return frozenset(missing)
 
 
-def _targets(module: ir.Operation) -> set[str]:
+def targets_of(module: ir.Operation) -> set[str]:
     """The executable targets that the module and its device globals name, as text."""
     holders = [module, *(op.operation for op in module.regions[0].blocks[0].operations)]
     texts = (str(held) for holder in holders for _name, held in attributes(holder))

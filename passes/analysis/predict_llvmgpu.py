@@ -61,6 +61,7 @@ def tile_and_fuse(dispatch: ConfiguredDispatch) -> Prediction:
     if gemm:
         buffers += _gathered_producers(dispatch, root, doubts)
     doubts += _shared_producers(dispatch, root)
+    doubts += _beside_the_root(dispatch, root)
     aligned = "padding" in root.config.lists or all(
         not isinstance(extent, str) and (reduced or extent % tile == 0)
         for extent, tile, reduced in zip(loops, tiles, reduction, strict=True)
@@ -174,6 +175,18 @@ def _shared_producers(dispatch: ConfiguredDispatch, root: Op) -> list[str]:
             doubts.append(f"{producer.name} feeds a promoted operand")
         elif len(dispatch.users(producer)) > 1:
             doubts.append("a fused producer has several consumers")
+    return doubts
+
+
+def _beside_the_root(dispatch: ConfiguredDispatch, root: Op) -> list[str]:
+    """Doubts about tiles that the root does not read: where threads do not divide them evenly they are handed over on chip."""
+    doubts = []
+    started = root.inits[0].maker
+    if started is None or not dispatch.ops[started].is_fill:
+        doubts.append("the accumulator starts from a tensor, not from a fill")
+    makers = {value.maker for user in dispatch.users(root) for value in user.inputs} - {None, root.number}
+    if any(not dispatch.ops[maker].is_fill for maker in makers):
+        doubts.append("a consumer reads another fused producer")
     return doubts
 
 

@@ -12,19 +12,16 @@ from fissile.quantity import Bytes, Certainty
 
 
 def check_prediction(
-    dispatch: Dispatch, prediction: Prediction, limit: Limit, ops: Sequence[SourceOp], exact: bool = False
+    dispatch: Dispatch, prediction: Prediction, limit: Limit, ops: Sequence[SourceOp]
 ) -> Finding | None:
     """FIS101 (FIS102 on a CPU) where the predicted buffers exceed ``limit``; FIS105 where a dimension has no
-    bound.
-
-    ``exact`` says that code generation was asked and allocates the same sum: the ledger is exact then.
-    """
+    bound. For a dispatch that no code was generated for; `workgroup_fit` has the exact sums."""
     needed = prediction.total
     if needed.value is not None and needed.value <= limit.bytes:
         return None
     stack = dispatch.target.backend == "llvm-cpu"
     memory = "stack" if stack else "workgroup memory"
-    rows = [LedgerLine(_count(b, prediction, exact), _value(b, ops), b.reason) for b in prediction.buffers]
+    rows = [LedgerLine(_count(b, prediction), _value(b, ops), b.reason) for b in prediction.buffers]
     places = _places(dispatch, prediction, ops)
     common = dict(
         subject=dispatch.name, target=dispatch.target.name, places=places, ledger=Ledger.of(rows), limit=limit
@@ -37,16 +34,22 @@ def check_prediction(
             f"dispatch needs {prediction.formula} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
         )
         return Finding("FIS105", message, notes=_sizes(largest), **common)
-    kind = "" if exact or needed.certainty is Certainty.PREDICTED else "at most "
+    kind = "" if needed.certainty is Certainty.PREDICTED else "at most "
     message = (
         f"dispatch needs {kind}{needed.value} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
     )
     notes = ()
-    if prediction.floor > limit.bytes:
-        notes = (f"a smaller tile cannot fix this: with no tile at all {prediction.floor} bytes remain",)
     if kind:
-        notes = (*notes, f"the size is {prediction.formula} bytes", *_sizes(prediction.largest(limit.bytes)))
-    return Finding("FIS102" if stack else "FIS101", message, notes=notes, **common)
+        notes = (f"the size is {prediction.formula} bytes", *_sizes(prediction.largest(limit.bytes)))
+    return with_floor(Finding("FIS102" if stack else "FIS101", message, notes=notes, **common), prediction)
+
+
+def with_floor(finding: Finding, prediction: Prediction) -> Finding:
+    """``finding`` about bytes, with a note where no tile is small enough."""
+    if finding.limit is None or prediction.floor <= finding.limit.bytes:
+        return finding
+    note = f"a smaller tile cannot fix this: with no tile at all {prediction.floor} bytes remain"
+    return finding.with_(notes=(note, *finding.notes))
 
 
 def check_agreement(dispatch: Dispatch, prediction: Prediction, exact: Bytes) -> Finding | None:
@@ -61,11 +64,10 @@ def check_agreement(dispatch: Dispatch, prediction: Prediction, exact: Bytes) ->
     return Finding("FIS121", message, Severity.WARNING, dispatch.name, dispatch.target.name, places)
 
 
-def _count(buffer: PredictedBuffer, prediction: Prediction, exact: bool) -> Bytes:
+def _count(buffer: PredictedBuffer, prediction: Prediction) -> Bytes:
     if buffer.size.static is None and set(buffer.size.dimensions) <= set(prediction.bounds):
         return Bytes(buffer.size.at(prediction.bounds), Certainty.AT_MOST, str(buffer.size))
-    count = buffer.bytes
-    return Bytes.exact(count.value) if exact and count.value is not None else count
+    return buffer.bytes
 
 
 def _sizes(largest: dict[str, int | None]) -> tuple[str, ...]:

@@ -20,7 +20,9 @@ from fissile.verdict import Answer
 
 from .assert_places import AssertPlace, place_assert
 from .checks_first import Check, checks_first
-from .element_asserts import MAX_CHECKS, can_check, check_elements
+from .element_asserts import can_check
+from .element_clamps import clamp_loaded_indices
+from .element_status import assert_elements
 from .held_loads import held_loads, loads_of
 from .term_ops import TermWriter
 
@@ -98,28 +100,46 @@ def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
             check,
             frozenset(
                 [_in_block(j.obligation.op, place.anchor.block) for j in same]
-                + [held[value] for value in loads_of(extents, place.condition)]
+                + [held[value] for value in loads_of(extents, place.condition) if value in held]
             ),
         )
         for check, (place, same) in zip(checks, inside.values())
     )
-    for together in _by_op(elementwise):
-        op = together[0].obligation.op
-        for j, holds in zip(together, check_elements(extents, [j.obligation for j in together])):
-            cf.assert_(holds, runtime_message(j), loc=op.location, ip=ir.InsertionPoint(op))
+    found = _assert_elements(extents, elementwise)
     at_entry = sum(len(rows) for _, rows in entries.values())
-    return Placed(at_entry + len(inside) + len(elementwise), at_entry, len(elementwise), tuple(unprotected))
+    return Placed(at_entry + len(inside) + len(found), at_entry, len(found), tuple(unprotected))
 
 
-def _by_op(judged: Iterable[Judged]) -> list[list[Judged]]:
-    """Checks that one reduction can make together: those of one op, as many as it has bits for."""
-    groups: dict[ir.Operation, list[list[Judged]]] = {}
-    for j in judged:
-        rows = groups.setdefault(j.obligation.op, [[]])
-        if len(rows[-1]) == MAX_CHECKS:
-            rows.append([])
-        rows[-1].append(j)
-    return [row for rows in groups.values() for row in rows]
+def _assert_elements(extents: Extents, judged: list[Judged]) -> list[ir.Operation]:
+    """Clamps what ``judged`` is about, and asserts it where the function goes on to what others see."""
+    functions = list(dict.fromkeys(_outermost(j.obligation.op) for j in judged))
+    clamp_loaded_indices(extents, functions)
+    early = {function for function in functions if _loads_on_host(function)}
+    checks = assert_elements(extents, judged)
+    checks_first(Check(check, frozenset()) for check in checks if _outermost(check) in early)
+    return checks
+
+
+def _outermost(op: ir.Operation) -> ir.Operation:
+    """The function, or initialiser, that ``op`` stands in."""
+    while op.parent.name != "builtin.module":
+        op = op.parent.operation
+    return op
+
+
+def _loads_on_host(function: ir.Operation) -> bool:
+    """Whether a number that the host takes from a tensor decides what the function does."""
+    found = False
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        nonlocal found
+        if op.name.startswith("linalg."):
+            return ir.WalkResult.SKIP
+        found |= op.name == "tensor.extract" and not isinstance(op.results[0].type, ir.FloatType)
+        return ir.WalkResult.ADVANCE
+
+    function.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
 
 
 def _write(

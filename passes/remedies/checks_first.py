@@ -56,9 +56,9 @@ def _bring_forward(check: ir.Operation, checks: list[Check]) -> None:
         kept.add(op)
         pending += [source for source in _sources(op) if source in position]
         pending += guarded_by.get(op, [])
-        if op != check and op.name != "cf.assert" and not _is_pure(op):
+        if op != check and op.name != "cf.assert" and not is_pure(op):
             # Side effects keep their order: those before one that is needed stay before it.
-            pending += [row for row in ahead[last + 1 : position[op]] if not _is_pure(row)]
+            pending += [row for row in ahead[last + 1 : position[op]] if not is_pure(row)]
             last = max(last, position[op])
     for op in reversed([op for op in ahead if op not in kept]):
         op.move_after(check)
@@ -100,7 +100,8 @@ def _sources(op: ir.Operation) -> list[ir.Operation]:
     return found
 
 
-def _is_pure(op: ir.Operation) -> bool:
+def is_pure(op: ir.Operation) -> bool:
+    """Whether ``op`` and the ops in its regions have no side effects."""
     pure = True
 
     def visit(inner: ir.Operation) -> ir.WalkResult:

@@ -1,9 +1,10 @@
-"""Takes an attention apart: two contractions and a softmax, each of which can be a dispatch of its own."""
+"""Decomposes an attention: two contractions and a softmax, each of which can be a dispatch of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import e, log2
 from typing import ClassVar
 
 from iree.compiler import ir
@@ -12,48 +13,55 @@ from iree.compiler.dialects import arith, math, tensor
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect import BoundaryOp, place_of, register
 from fissile.finding import Finding, ordered
+from fissile.passes.analysis.attention_configuration import is_packed_i1
+from fissile.passes.analysis.attention_roles import ATTENTIONS, INDEX, ONLINE_ATTENTION, AttentionRoles, index_position
+from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.analysis.structure import iterators_attribute, maps_attribute
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
 
-from .chosen_ops import chosen_ops
-from .packed_words import Size, sizes_of
+from .chosen_ops import check_indices
+from .packed_words import Size, booleans_of_bytes, sizes_of
 from .rebuilt_ops import copy_into, element_type
 
-ATTENTION = "iree_linalg_ext.attention"
-_INDEX = "iree_linalg_ext.index"
 _YIELD = "iree_linalg_ext.yield"
 _LEAST_F32 = -3.4028234663852886e38
-"""Where maxima start, as IREE's own: a row that is masked as a whole is NaN either way."""
+"""Where the maxima of an attention start, as IREE's own: a row that is masked as a whole is NaN either way."""
+_LOG2_E = log2(e)
 
 
 @register_pass
 @dataclass(frozen=True)
 class DecomposeAttention(Pass):
-    """Replaces iree_linalg_ext.attention by scores, their row maxima, exponentials, row sums and weighted values.
+    """Replaces iree_linalg_ext.attention and .online_attention by scores, their row maxima, powers, row sums and weighted values.
 
-    IREE 3.13 makes one dispatch of an attention, and SPIR-V code generation has no schedule for it: no Vulkan target
-    takes one, of any size. ``ops`` chooses source ops by index; without it, all. With ``boundaries`` a
+    IREE 3.13 makes one dispatch of an attention. SPIR-V code generation has no schedule for it, of any size; llvm-cpu
+    computes wrong numbers where the head dimension is tiled (FIS133), and llvm-cpu and the GPUs where its region reads an
+    index of a tiled loop (FIS134). ``ops`` chooses source ops by index; without it, all. With ``boundaries`` a
     `fissile.boundary` keeps the parts in dispatches of their own; without it dispatch creation may join them again.
 
-    The scores, [batch, rows, columns], become a tensor, and so do bf16 operands in f32. All of it is computed in f32 (f64 for f64 operands) and rounded
-    once to the result's type, where IREE rounds probabilities to the values' type too; exponentials are to the base e,
-    not 2, and sums may be added up in another order.
+    The scores, [batch, rows, columns], become a tensor, and so do bf16 operands in f32, and a packed mask in i32. As in
+    IREE's decomposition the scores that the region sees are to the base 2 (times log2 e), and so are the maxima that an
+    online attention takes and returns. All of it is computed in f32 (f64 for f64 operands) and rounded once to the
+    result's type, where IREE rounds scaled queries and probabilities to their operands' type first: of f16 and bf16 the
+    result is nearer to the exact one. Sums may be added up in another order.
 
     An attention whose operands are indexed by more than single loops, or whose region has an op without a counterpart,
     is FIS116.
     """
 
     name: ClassVar[str] = "fissile-decompose-attention"
-    dialects: ClassVar[tuple[str, ...]] = ("arith", "linalg", "math", "tensor")
+    dialects: ClassVar[tuple[str, ...]] = ("arith", "iree_tensor_ext", "linalg", "math", "tensor")
     contract: ClassVar[Contract] = Contract(
         requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS), invalidates=(NO_BOUNDARIES, NO_FISSILE_OPS)
     )
-    ops: tuple[int, ...] = option((), "indices of the source ops to take apart; empty: every attention")
+    ops: tuple[int, ...] = option((), "indices of the source ops to decompose; empty: every attention")
     boundaries: bool = option(True, "keep the parts in dispatches of their own")
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        chosen = chosen_ops(op, self.ops, ATTENTION, self.name)
+        known = source_ops(op)
+        check_indices(self.ops, known, self.name)
+        chosen = [known[i] for i in dict.fromkeys(self.ops)] or [o for o in known if o.name in ATTENTIONS]
         if refused := [_refusal(o, why) for o in chosen if (why := why_not_decomposed(o))]:
             raise PassFailed(ordered(refused))
         register(op.context)
@@ -62,86 +70,133 @@ class DecomposeAttention(Pass):
 
 
 def why_not_decomposed(op: ir.Operation) -> str:
-    """Why ``op`` cannot be taken apart as an attention; empty where it can."""
-    if op.name != ATTENTION:
+    """Why ``op`` cannot be decomposed as an attention; empty where it can."""
+    if op.name not in ATTENTIONS:
         return "it is no attention"
-    parts = _Parts(op)
-    if not all(m.is_projected_permutation for m in parts.maps):
+    roles = AttentionRoles(op)
+    if not all(m.is_projected_permutation for m in roles.maps.values()):
         return "an operand is indexed by more than single loops"
-    if not all(isinstance(element_type(v.type), ir.FloatType) for v in (parts.query, parts.key, parts.value)):
+    if not all(isinstance(element_type(roles.operands[name].type), ir.FloatType) for name in ("query", "key", "value")):
         return "its operands are no floats"
+    if op.name == ONLINE_ATTENTION and any(element_type(result.type) != _wide(roles) for result in op.results):
+        return f"its running results are not of {_wide(roles)}"
+    if any(index_position(index) >= len(roles.scores) for index in roles.indices):
+        return "its region reads the index of a loop that the scores do not have"
     for inner in op.regions[0].blocks[0].operations:
         name = inner.operation.name
-        if inner.operation.regions or name.startswith("iree_linalg_ext.") and name not in (_INDEX, _YIELD):
+        if inner.operation.regions or name.startswith("iree_linalg_ext.") and name not in (INDEX, _YIELD):
             return f"its region has {name}"
     return ""
 
 
-class _Parts:
-    """An attention's operands and loops by their roles: positions in ``maps`` are those of the operands."""
-
-    def __init__(self, op: ir.Operation) -> None:
-        self.op = op
-        operands = list(op.operands)
-        self.query, self.key, self.value, self.scale = operands[:4]
-        self.mask = operands[4] if len(operands) == 6 else None
-        self.maps = [ir.AffineMapAttr(m).value for m in op.attributes["indexing_maps"]]
-        self.loops = [[ir.AffineDimExpr(r).position for r in m.results if isinstance(r, ir.AffineDimExpr)]
-                      for m in self.maps]
-        query, key, value, output = (set(self.loops[i]) for i in (0, 1, 2, -1))
-        self.summed = (query & key) - output - value
-        self.columns = (key & value) - output
-        scored = (query | key) - self.summed
-        self.scores = [d for d in sorted(scored) if d not in self.columns] + sorted(self.columns)
-        """The loops of the scores, columns innermost."""
-        self.rows = [d for d in self.scores if d not in self.columns]
-
-    def sizes(self) -> dict[int, Size]:
-        """The extent of each loop, read off the operands at the insertion point."""
-        found: dict[int, Size] = {}
-        for position, operand in ((0, self.query), (1, self.key), (2, self.value)):
-            for loop, size in zip(self.loops[position], sizes_of(operand)):
-                if not isinstance(found.get(loop), int):
-                    found[loop] = size
-        return found
-
-
 def decompose_attention(op: ir.Operation, boundaries: bool = True) -> None:
     """Replaces the attention ``op``, for which `why_not_decomposed` is empty, in place."""
-    parts = _Parts(op)
-    wide = ir.F64Type.get(op.context) if str(element_type(parts.query.type)) == "f64" else ir.F32Type.get(op.context)
-
-    def cut(value: ir.Value) -> ir.Value:
-        return BoundaryOp(value).operation.results[0] if boundaries else value
-
     with ir.InsertionPoint(op), op.location:
-        sizes = parts.sizes()
-        build = _Builder(sizes, wide)
-
-        def read(operand: ir.Value, loops: list[int]) -> tuple[ir.Value, list[int]]:
-            """An operand of a contraction. IREE folds the extension of bf16 into the contraction, and SPIR-V has no bf16."""
-            if str(element_type(operand.type)) == "bf16":
-                operand = cut(build([(operand, loops)], loops, None, lambda x, _: x))
-            return operand, loops
-
-        query, key = read(parts.query, parts.loops[0]), read(parts.key, parts.loops[1])
-        products = build([query, key], parts.scores, 0.0, lambda q, k, out: arith.addf(arith.mulf(q, k), out))
-        given = [(products, parts.scores), (parts.scale, [])]
-        if parts.mask is not None:
-            given.append((parts.mask, parts.loops[4]))
-        scores = cut(build(given, parts.scores, None, lambda *of: _score(parts, wide, *of[:-1])))
-        largest = cut(build([(scores, parts.scores)], parts.rows, _LEAST_F32, arith.maximumf))
-        powers = cut(build([(scores, parts.scores), (largest, parts.rows)], parts.scores, None,
-                           lambda x, m, _: math.exp(arith.subf(x, m))))
-        total = cut(build([(powers, parts.scores)], parts.rows, 0.0, arith.addf))
-        value = read(parts.value, parts.loops[2])
-        weighted = build([(powers, parts.scores), value], parts.loops[-1], 0.0,
-                         lambda p, v, out: arith.addf(arith.mulf(p, v), out))
-        result = element_type(op.results[0].type)
-        quotient = build([(weighted, parts.loops[-1]), (total, parts.rows)], parts.loops[-1], None,
-                         lambda x, s, _: _converted(arith.divf(x, s), result), result)
-    op.results[0].replace_all_uses_with(quotient)
+        parts = _Decomposition(AttentionRoles(op), boundaries)
+        results = parts.online() if op.name == ONLINE_ATTENTION else (parts.whole(),)
+    for before, after in zip(op.results, results, strict=True):
+        before.replace_all_uses_with(after)
     op.erase()
+
+
+def _wide(roles: AttentionRoles) -> ir.Type:
+    """The type that everything is computed in."""
+    kind = roles.op.context
+    return ir.F64Type.get(kind) if str(element_type(roles.operands["query"].type)) == "f64" else ir.F32Type.get(kind)
+
+
+class _Decomposition:
+    """The parts of one attention, built at the insertion point."""
+
+    def __init__(self, roles: AttentionRoles, boundaries: bool) -> None:
+        self._roles = roles
+        self._boundaries = boundaries
+        self._wide = _wide(roles)
+        self._build = _Builder(_sizes(roles), self._wide)
+
+    def whole(self) -> ir.Value:
+        """The result of an attention."""
+        roles, rows, to = self._roles, self._roles.rows, self._roles.loops_of("output")
+        powers, largest = self._powers(_LEAST_F32, rows)
+        total = self._cut(self._build([(powers, roles.scores)], rows, 0.0, arith.addf))
+        weighted = self._weighted(powers, 0.0)
+        result = element_type(roles.op.results[0].type)
+        return self._build([(weighted, to), (total, rows)], to, None, lambda x, s, _: _converted(arith.divf(x, s), result), result)
+
+    def online(self) -> tuple[ir.Value, ir.Value, ir.Value]:
+        """The results of an online attention: weighted values, maxima and sums, each with what was before rescaled."""
+        roles = self._roles
+        before = {name: (roles.operands[name], roles.loops_of(name)) for name in ("output", "max", "sum")}
+        powers, largest = self._powers(before["max"][0], before["max"][1])
+        rows = before["max"][1]
+        factor = None
+
+        def rescaled(name: str) -> ir.Value | float:
+            """What was before, times the power that the maximum has moved by; zeros stay zeros."""
+            nonlocal factor
+            value, loops = before[name]
+            if _is_zero(value):
+                return 0.0
+            if factor is None:
+                factor = self._cut(self._build([before["max"], (largest, rows)], rows, None,
+                                               lambda old, new, _: math.exp2(arith.subf(old, new))))
+            return self._cut(self._build([(value, loops), (factor, rows)], loops, None, lambda x, f, _: arith.mulf(x, f)))
+
+        total = self._build([(powers, roles.scores)], before["sum"][1], rescaled("sum"), arith.addf)
+        return self._weighted(powers, rescaled("output")), largest, total
+
+    def _powers(self, start: float | ir.Value, rows: list[int]) -> tuple[ir.Value, ir.Value]:
+        """Two to the power of each score less its row's maximum, and the maxima, which ``start`` takes part in."""
+        scores = self._scores()
+        largest = self._cut(self._build([(scores, self._roles.scores)], rows, start, arith.maximumf))
+        powers = self._build([(scores, self._roles.scores), (largest, rows)], self._roles.scores, None,
+                             lambda x, m, _: math.exp2(arith.subf(x, m)))
+        return self._cut(powers), largest
+
+    def _scores(self) -> ir.Value:
+        roles = self._roles
+        operands = [self._read("query"), self._read("key")]
+        products = self._build(operands, roles.scores, 0.0, lambda q, k, out: arith.addf(arith.mulf(q, k), out))
+        given = [(products, roles.scores), (roles.operands["scale"], [])]
+        if mask := roles.operands.get("mask"):
+            given.append((booleans_of_bytes(mask) if is_packed_i1(mask) else mask, roles.loops_of("mask")))
+        return self._cut(self._build(given, roles.scores, None, lambda *of: _score(roles, self._wide, *of[:-1])))
+
+    def _weighted(self, powers: ir.Value, start: float | ir.Value) -> ir.Value:
+        return self._build([(powers, self._roles.scores), self._read("value")], self._roles.loops_of("output"), start,
+                           lambda p, v, out: arith.addf(arith.mulf(p, v), out))
+
+    def _read(self, name: str) -> tuple[ir.Value, list[int]]:
+        """An operand of a contraction. IREE folds the extension of bf16 into the contraction, and SPIR-V has no bf16."""
+        operand, loops = self._roles.operands[name], self._roles.loops_of(name)
+        if str(element_type(operand.type)) == "bf16":
+            operand = self._cut(self._build([(operand, loops)], loops, None, lambda x, _: x))
+        return operand, loops
+
+    def _cut(self, value: ir.Value) -> ir.Value:
+        return BoundaryOp(value).operation.results[0] if self._boundaries else value
+
+
+def _sizes(roles: AttentionRoles) -> dict[int, Size]:
+    """The extent of each loop, read off the operands at the insertion point."""
+    found: dict[int, Size] = {}
+    for name in ("query", "key", "value", "output"):
+        for loop, size in zip(roles.loops_of(name), sizes_of(roles.operands[name])):
+            if not isinstance(found.get(loop), int):
+                found[loop] = size
+    return found
+
+
+def _is_zero(value: ir.Value) -> bool:
+    """Whether the tensor ``value`` is filled with the constant 0."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.operation.name != "linalg.fill":
+        return False
+    filler = owner.operation.opview.inputs[0].owner
+    if isinstance(filler, ir.Block) or filler.operation.name != "arith.constant":
+        return False
+    constant = filler.operation.attributes["value"]
+    return isinstance(constant, ir.FloatAttr) and constant.value == 0.0
 
 
 class _Builder:
@@ -151,7 +206,7 @@ class _Builder:
         self._sizes = sizes
         self._wide = wide
 
-    def __call__(self, inputs: Sequence[tuple[ir.Value, Sequence[int]]], loops: Sequence[int], start: float | None,
+    def __call__(self, inputs: Sequence[tuple[ir.Value, Sequence[int]]], loops: Sequence[int], start: float | ir.Value | None,
                  body: Callable[..., ir.Value], result: ir.Type | None = None) -> ir.Value:
         """A tensor indexed by ``loops``, summed or maximised over the others from ``start`` on (None: there are none)."""
         result = result or self._wide
@@ -161,8 +216,8 @@ class _Builder:
             ir.AffineMap.get(len(used), 0, [ir.AffineDimExpr.get(position[d]) for d in own])
             for own in (*(own for _, own in inputs), loops)
         ]
-        init = tensor.EmptyOp([self._sizes[d] for d in loops], result).result
-        if start is not None:
+        init = start if isinstance(start, ir.Value) else tensor.EmptyOp([self._sizes[d] for d in loops], result).result
+        if isinstance(start, float):
             init = linalg.fill(arith.constant(result, start), outs=[init])
         values = [value for value, _ in inputs]
         op = linalg.GenericOp([init.type], values, [init], maps_attribute(maps),
@@ -174,24 +229,28 @@ class _Builder:
         return op.results[0]
 
 
-def _score(parts: _Parts, wide: ir.Type, product: ir.Value, scale: ir.Value, mask: ir.Value | None = None) -> ir.Value:
-    """One score: scaled, through the op's region, masked."""
-    region = parts.op.regions[0].blocks[0]
-    scaled = arith.mulf(product, scale)
+def _score(roles: AttentionRoles, wide: ir.Type, product: ir.Value, scale: ir.Value, mask: ir.Value | None = None) -> ir.Value:
+    """One score to the base 2: scaled, through the op's region, masked. Of 8-bit floats IREE scales behind the region."""
+    region = roles.op.regions[0].blocks[0]
+    log2_e = arith.constant(wide, _LOG2_E)
+    factor = arith.mulf(scale, log2_e)
+    late = ir.FloatType(element_type(roles.operands["query"].type)).width <= 8
+    scaled = product if late else arith.mulf(product, factor)
     values = {argument: _converted(scaled, argument.type) for argument in region.arguments}
     *inside, last = [inner.operation for inner in region.operations]
     for inner in inside:
-        if inner.name == _INDEX:
-            loop = parts.scores.index(ir.IntegerAttr(inner.attributes["dim"]).value)
-            values[inner.results[0]] = linalg.IndexOp(loop).result
+        if inner.name == INDEX:
+            values[inner.results[0]] = linalg.IndexOp(index_position(inner)).result
         else:
             copy_into(inner, values)
     yielded = last.operands[0]
     score = _converted(values.get(yielded, yielded), wide)
+    if late:
+        score = arith.mulf(score, factor)
     if mask is None:
         return score
     if isinstance(mask.type, ir.FloatType):
-        return arith.addf(score, mask)
+        return arith.addf(score, arith.mulf(mask, log2_e))
     boolean = ir.IntegerType.get_signless(1)
     kept = mask if mask.type == boolean else arith.trunci(boolean, mask)
     return arith.select(kept, score, arith.constant(wide, float("-inf")))
@@ -207,5 +266,5 @@ def _converted(value: ir.Value, kind: ir.Type) -> ir.Value:
 
 def _refusal(op: ir.Operation, why: str) -> Finding:
     place = place_of(op)
-    return Finding("FIS116", f"{op.name} cannot be taken apart as an attention: {why}", subject=op.name,
+    return Finding("FIS116", f"{op.name} cannot be decomposed as an attention: {why}", subject=op.name,
                    places=(place,) if place else ())

@@ -1,29 +1,26 @@
-"""Checks of indices that only a dispatch sees: one reduction over them, read back, and one assert.
+"""Checks of indices that only a dispatch sees: what a reduction over them reads and computes.
 
 A gather reads where the elements of a tensor say. No term knows them, and IREE drops an assert inside
 a dispatch. So a small structured op computes the same indices and says whether some are out of
-bounds, one bit for each check. The price is one more dispatch and a wait for its result, before the
-op that is checked.
+bounds, one bit for each check. `element_status.py` joins them and reads them back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from iree.compiler import ir
-from iree.compiler.dialects import arith, tensor
+from iree.compiler.dialects import arith
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.passes.analysis.extents import Extents
 from fissile.passes.analysis.shaped_values import is_argument, is_shaped, rank_of
 from fissile.passes.analysis.obligations import ElementBound, Obligation
 from fissile.passes.analysis.structured_rules import indexing_maps
 
-from .term_ops import TermWriter
-
 _EQ, _NE, _SLT, _SGE = 0, 1, 2, 5
 MAX_CHECKS = 31
-"""Bits of the i32 that a reduction hands back."""
+"""Bits of the i32 that reductions hand back."""
 REPEATABLE = ("arith.", "math.", "linalg.index", "tensor.extract", "affine.apply", "affine.min", "affine.max")
 """Ops of a body that may be computed a second time."""
 UNSAFE = ("tensor.extract", "arith.div", "arith.rem", "arith.ceildiv", "arith.floordiv")
@@ -31,7 +28,7 @@ UNSAFE = ("tensor.extract", "arith.div", "arith.rem", "arith.ceildiv", "arith.fl
 
 
 def can_check(obligation: Obligation) -> bool:
-    """Whether `check_elements` can build the check."""
+    """Whether a reduction can make the check."""
     bound = obligation.elements
     if bound is None:
         return False
@@ -47,31 +44,50 @@ def can_check(obligation: Obligation) -> bool:
     )
 
 
-def check_elements(extents: Extents, obligations: Sequence[Obligation]) -> list[ir.Value]:
-    """For each of the obligations of one op (at most MAX_CHECKS) an i1, computed before the op by one
-    reduction for all of them, that is true where all its indices are in bounds."""
-    bounds, op = [o.elements for o in obligations], obligations[0].op
-    at = ir.InsertionPoint(op)
-    i32 = ir.IntegerType.get_signless(32, op.context)
-    with op.context, op.location:
-        writer = TermWriter(extents, at)
-        sizes = [writer.index(b.size) if b.size is not None else None for b in bounds]
-        over = _over_indices if bounds[0].indices is not None else _over_body
-        flags = tensor.extract(over(op, bounds, sizes, at), [], ip=at)
-        return [
-            arith.cmpi(
-                _EQ,
-                arith.andi(flags, arith.constant(i32, 1 << bit, ip=at), ip=at),
-                arith.constant(i32, 0, ip=at),
-                ip=at,
-            )
-            for bit in range(len(bounds))
-        ]
+@dataclass(frozen=True)
+class Reading:
+    """A loop nest over ``inputs``, each read by its map. ``bad`` writes the loop's body: for the elements that it is
+    given, one i1 for each check."""
+
+    inputs: Sequence[ir.Value]
+    maps: Sequence[ir.AffineMap]
+    loops: int
+    bad: Callable[[Sequence[ir.Value], ir.InsertionPoint], list[ir.Value]]
 
 
-def _over_indices(
-    _op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence[ir.Value], at: ir.InsertionPoint
-) -> ir.Value:
+def plain_indices(obligation: Obligation) -> ir.Value | None:
+    """The tensor of which every element is checked as it is, against one size; None where the check is about more."""
+    bound, op = obligation.elements, obligation.op
+    if bound.indices is not None:
+        return bound.indices if bound.depth == 1 and bound.mask is None else None
+    if bound.index is None or bound.when:
+        return None
+    index, block = _before_cast(bound.index), op.regions[0].blocks[0]
+    if not _is_body_argument(index, block):
+        return None
+    number = ir.BlockArgument(index).arg_number
+    tensor = op.operands[number]
+    expressions = list(indexing_maps(op)[number].results)
+    plain = len(_plain_dims(indexing_maps(op)[number])) == len(expressions) == len(set(map(str, expressions)))
+    return tensor if plain and is_shaped(tensor) and expressions else None
+
+
+def read_plain(tensors: Sequence[ir.Value], sizes: Sequence[ir.Value]) -> Reading:
+    """Every element of ``tensors``, which have one shape, is in 0 … size - 1 of its own size."""
+    rank = rank_of(tensors[0])
+
+    def bad(arguments: Sequence[ir.Value], inner: ir.InsertionPoint) -> list[ir.Value]:
+        return [_outside(index, size, inner) for index, size in zip(arguments, sizes)]
+
+    return Reading(tensors, [ir.AffineMap.get_identity(rank)] * len(tensors), rank, bad)
+
+
+def read_elements(op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence[ir.Value | None]) -> Reading:
+    """What ``op`` computes of ``bounds``."""
+    return _over_indices(bounds, sizes) if bounds[0].indices is not None else _over_body(op, bounds, sizes)
+
+
+def _over_indices(bounds: Sequence[ElementBound], sizes: Sequence[ir.Value]) -> Reading:
     indices, mask = bounds[0].indices, bounds[0].mask
     rank = rank_of(indices)
     read, maps = [indices], [ir.AffineMap.get_identity(rank)]
@@ -94,12 +110,12 @@ def _over_indices(
             found.append(bad)
         return found
 
-    return _reduction(read, maps, rank, body, at)
+    return Reading(read, maps, rank, body)
 
 
 def _over_body(
-    op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence[ir.Value | None], at: ir.InsertionPoint
-) -> ir.Value:
+    op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence[ir.Value | None]
+) -> Reading:
     watched = [_watched(b) for b in bounds]
     needed = [v for b in bounds for v in _read_by(b)]
     slice_, block = _slice(op, needed), op.regions[0].blocks[0]
@@ -145,33 +161,25 @@ def _over_body(
     new_maps = [
         ir.AffineMap.get(len(kept), 0, [_renamed(e, renamed) for e in maps[n].results]) for n in chosen
     ]
-    return _reduction([op.operands[n] for n in chosen], new_maps, len(kept), body, at)
+    return Reading([op.operands[n] for n in chosen], new_maps, len(kept), body)
 
 
-def _reduction(
-    inputs: Sequence[ir.Value],
-    maps: Sequence[ir.AffineMap],
-    loops: int,
-    body: Callable[[Sequence[ir.Value], ir.InsertionPoint], list[ir.Value]],
-    at: ir.InsertionPoint,
-) -> ir.Value:
-    """A tensor<i32> whose bit n says that the n-th i1 of ``body`` is true at some point of the loops."""
+def reduce_flags(reading: Reading, flags: ir.Value, first_bit: int, at: ir.InsertionPoint) -> ir.Value:
+    """``flags``, a tensor<i32>, with bit ``first_bit`` + n set where check n of ``reading`` is bad in some round."""
     i32 = ir.IntegerType.get_signless(32)
-    kind = ir.RankedTensorType.get([], i32)
-    zero = ir.DenseElementsAttr.get_splat(kind, ir.IntegerAttr.get(i32, 0))
-    start = arith.constant(kind, zero, ip=at)
-    iterators = ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<reduction>")] * loops)
-    all_maps = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in (*maps, ir.AffineMap.get(loops, 0, []))])
-    op = linalg.GenericOp([kind], list(inputs), [start], all_maps, iterators, ip=at)
-    elements = [v.type.element_type if is_shaped(v) else v.type for v in inputs]
+    iterators = ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<reduction>")] * reading.loops)
+    maps = [*reading.maps, ir.AffineMap.get(reading.loops, 0, [])]
+    all_maps = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps])
+    op = linalg.GenericOp([flags.type], list(reading.inputs), [flags], all_maps, iterators, ip=at)
+    elements = [v.type.element_type if is_shaped(v) else v.type for v in reading.inputs]
     here = ir.Location.current
     block = op.operation.regions[0].blocks.append(*elements, i32, arg_locs=[here] * (len(elements) + 1))
     inner = ir.InsertionPoint(block)
-    flags = block.arguments[len(elements)]
-    for bit, bad in enumerate(body(list(block.arguments)[:-1], inner)):
+    found = block.arguments[len(elements)]
+    for bit, bad in enumerate(reading.bad(list(block.arguments)[:-1], inner), first_bit):
         set_bit = arith.shli(arith.extui(i32, bad, ip=inner), arith.constant(i32, bit, ip=inner), ip=inner)
-        flags = arith.ori(flags, set_bit, ip=inner)
-    linalg.YieldOp([flags], ip=inner)
+        found = arith.ori(found, set_bit, ip=inner)
+    linalg.YieldOp([found], ip=inner)
     return op.operation.results[0]
 
 

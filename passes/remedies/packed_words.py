@@ -281,3 +281,21 @@ def _shortened(value: ir.Value, count: Size) -> ir.Value:
     """The first ``count`` elements of a 1-D tensor."""
     result = _tensor([count], ir.RankedTensorType(value.type).element_type)
     return tensor.extract_slice(result, value, [], _dynamic([count]), [], [0], _static([count]), [1])
+
+
+def booleans_of_bytes(value: ir.Value) -> ir.Value:
+    """The booleans of a tensor of packed i1 as i32, 0 or 1, in the same shape; read through its bytes."""
+    sizes = sizes_of(value)
+    count = _count(sizes)
+    length = _ceildiv(count, 8)
+    byte = ir.IntegerType.get_signless(8)
+    init = tensor.EmptyOp([length, 8], i32()).result
+
+    def body(source: ir.Value, _: ir.Value) -> ir.Value:
+        lane = arith.index_cast(i32(), linalg.IndexOp(1).result)
+        return arith.andi(arith.shrui(arith.extui(i32(), source), lane), word(1))
+
+    leading = ir.AffineMap.get(2, 0, [ir.AffineDimExpr.get(0)])
+    lanes = _generic([bitcast(value, [length], byte)], [leading], init, ir.AffineMap.get_identity(2), [True, True], body)
+    line = merged(lanes, 0)
+    return unflat(line if isinstance(count, int) and count % 8 == 0 else _shortened(line, count), sizes)

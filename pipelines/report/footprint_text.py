@@ -27,8 +27,19 @@ def render_check(report: Report, every_dispatch: bool = False, source: str = "")
         number = sum(f.severity is severity for f in report.findings)
         if number:
             counts.append(f"{number} {severity.value}" + ("s" if number > 1 else ""))
-    blocks.append("fissile: " + (", ".join(counts) if counts else "no findings"))
+    blocks.append("fissile: " + (", ".join(counts) if counts else _clean(report.facts.get("targets", []))))
     return "\n\n".join(blocks) + "\n"
+
+
+def _clean(targets: list[dict]) -> str:
+    """What it means that nothing was found."""
+    rows = [row for target in targets for row in target["dispatches"]]
+    generated = sum(row["code_generated"] for row in rows)
+    if not rows or generated == len(rows):
+        return "no findings"
+    if not generated:
+        return "fits (predicted); code generation not run"
+    return f"no findings; {_count(len(rows) - generated)} fit by prediction, code was generated for {_count(generated)}"
 
 
 def _target(target: dict, every_dispatch: bool) -> list[str]:
@@ -53,8 +64,8 @@ def _target(target: dict, every_dispatch: bool) -> list[str]:
 
 
 def _dispatch(row: dict) -> list[str]:
-    shown = row["formula"] or "unknown" if row["bytes"] is None else str(row["bytes"])
-    lines = [f"  {shown:>10} {row['certainty']:<10} {row['name']}  {row['codegen']}  {shown(row['place'])}".rstrip()]
+    size = row["formula"] or "unknown" if row["bytes"] is None else str(row["bytes"])
+    lines = [f"  {size:>10} {row['certainty']:<10} {row['name']}  {row['codegen']}  {shown(row['place'])}".rstrip()]
     for buffer in row["buffers"]:
         size = buffer["formula"] if buffer["bytes"] is None else buffer["bytes"]
         scales = "" if buffer["scales_with_tile"] is not False else "; no tile makes it smaller"

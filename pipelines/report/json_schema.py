@@ -80,6 +80,7 @@ _DISPATCH = _object(
         "formula": {"type": ["string", "null"]},
         "largest": {"type": "object", "additionalProperties": {"type": ["integer", "null"]}},
         "fits": {"type": ["boolean", "null"]},
+        "code_generated": {"type": "boolean"},
         "doubts": {"type": "array", "items": _TEXT},
         "buffers": {"type": "array", "items": _BUFFER},
     }

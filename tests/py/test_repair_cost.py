@@ -84,11 +84,11 @@ def test_a_few_dispatches_are_asked_here_between_two_calls_and_many_elsewhere(mo
     told = []
     pool = ProbePool([], deadline=60, watch=lambda count, *_fingerprint: told.append(count))
     monkeypatch.setattr("fissile.pipelines.probe_pool.probe", lambda dispatch: Probed(Footprint(()), None))
-    monkeypatch.setattr("fissile.pipelines.probe_pool.convert", lambda dispatch: told.append(dispatch.fingerprint))
+    monkeypatch.setattr("fissile.pipelines.probe_pool.convert", lambda dispatch, _flags: told.append(dispatch.fingerprint))
     monkeypatch.setattr(pool, "_run", lambda job, fingerprint: "elsewhere")
     monkeypatch.setattr("fissile.pipelines.probe_pool.standalone", lambda dispatch: "")
     monkeypatch.setattr("fissile.pipelines.probe_pool._index", lambda dispatch: 0)
-    a, b, c = (SimpleNamespace(fingerprint=name) for name in "abc")
+    a, b, c = (SimpleNamespace(fingerprint=name, name=name) for name in "abc")
     with pool:
         assert len(pool.probe_all([a, b])) == 2 and told == [1, "a", 0, 1, "b", 0]
         assert len(pool.probe_all([c], convert=False)) == 1 and told[6:] == [1, 0]

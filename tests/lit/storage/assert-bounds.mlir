@@ -46,12 +46,15 @@ func.func @loop(%x: tensor<16xf32>, %n: index) -> f32 {
   return %s : f32
 }
 
-// Indices that only a dispatch sees: one reduction over them, outside of the op that uses them.
+// Indices that only a dispatch sees are clamped there; one reduction over them is read at the end.
 // CHECK-LABEL: func.func @gather
+// CHECK:         [[LAST:%.+]] = arith.constant 7 : index
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel"]
+// CHECK:         [[I:%.+]] = arith.minui {{%.+}}, [[LAST]] : index
+// CHECK:         tensor.extract %x[[[I]]]
 // CHECK:         linalg.generic {{.*}} iterator_types = ["reduction"]
 // CHECK:         tensor.extract
 // CHECK:         cf.assert {{.*}}, "@gather: linalg.generic reads dimension 0 of %x, which has 8, at an element of %j
-// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel"]
 // CHECK-NOT:     cf.assert
 // CHECK:         return
 func.func @gather(%x: tensor<8xf32>, %j: tensor<4xi32>, %o: tensor<4xf32>) -> tensor<4xf32> {
