@@ -1,0 +1,233 @@
+"""iree_linalg_ext ops: attention, scans, selections, gathers and scatters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from iree.compiler import ir
+
+from .elements import element_of_type
+from .registry import NoWitness, evaluates
+from .structured import MOST_AT_ONCE, MOST_STEPS
+from .views import loop_ranges, maps_of, over_loops
+
+_COMMUTATIVE = {"arith.addf", "arith.addi", "arith.mulf", "arith.muli", "arith.maximumf", "arith.minimumf",
+                "arith.maxnumf", "arith.minnumf", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui"}
+_DESCENDING = {"arith.cmpf": {2, 3, 9, 10}, "arith.cmpi": {4, 5}}
+_ASCENDING = {"arith.cmpf": {4, 5, 11, 12}, "arith.cmpi": {2, 3}}
+_STRICT = {"arith.cmpf": {2, 4, 9, 11}, "arith.cmpi": {2, 4}}
+
+
+@evaluates("iree_linalg_ext.attention")
+def _attention(interpreter, op, operands):
+    """softmax(query key^T scale + mask) value, over the loops that key and value share."""
+    maps = maps_of(op)
+    query, key, value, scale = operands[:4]
+    masked = len(operands) == 6
+    arrays = [np.asarray(a) for a in operands]
+    ranges = loop_ranges(maps, arrays)
+    q, k, v, out = (_loops(maps[i]) for i in (0, 1, 2, -1))
+    summed, columns = (q & k) - out - v, (k & v) - out
+    if not columns or any(len(m.results) != len(_loops(m)) for m in maps):
+        raise NoWitness("an attention whose operands are indexed by more than single loops")
+    scored = sorted((q | k) - summed)
+    if np.prod([float(ranges[d]) for d in scored]) > MOST_AT_ONCE * 4:
+        raise NoWitness(f"{op.name} with more scores than fit at once")
+    if not _only_masks(op):
+        raise NoWitness("an attention whose region computes with the scores: IREE gives it those of base 2")
+    kind = element_of_type(op.operands[0].type)
+
+    def score_of(total):
+        outer, interpreter.loops = interpreter.loops, (ranges, {})
+        try:
+            return np.asarray(interpreter.block(op.regions[0].blocks[0], [total])[1][0])
+        finally:
+            interpreter.loops = outer
+
+    scores = score_of(_sum_of_products(query, maps[0], key, maps[1], ranges, scored) * np.asarray(scale))
+    if masked:
+        mask = over_loops(arrays[4], maps[4], ranges, {})
+        if element_of_type(op.operands[4].type).kind == "integer":
+            kept = mask if mask.dtype == np.bool_ else (mask & 1).astype(bool)
+            scores = np.where(kept, scores, -np.inf)
+        else:
+            scores = scores + mask
+    axes = tuple(sorted(columns))
+    powers = np.exp(scores - scores.max(axis=axes, keepdims=True))
+    total = powers.sum(axis=axes, keepdims=True)
+    if interpreter.declared and kind.bits < 32:
+        powers = interpreter.settled(powers, op.operands[2].type)
+    weighted = np.einsum(np.broadcast_to(powers, [ranges[d] if d in scored else 1 for d in range(len(ranges))]).reshape(
+        [ranges[d] for d in scored]), scored, value, _order(maps[2]), sorted(out), optimize=True)
+    weighted = weighted.reshape([ranges[d] if d in out else 1 for d in range(len(ranges))])
+    whole = weighted / total
+    order = _order(maps[-1])
+    whole = np.broadcast_to(whole, [ranges[d] if d in out else 1 for d in range(len(ranges))])
+    result = whole.reshape([ranges[d] for d in sorted(out)]).transpose([sorted(out).index(d) for d in order])
+    return [interpreter.settled(np.ascontiguousarray(result), op.results[0].type)]
+
+
+def _only_masks(op) -> bool:
+    """The region passes scores on or replaces them, and computes nothing from them."""
+    names = [inner.operation.name for inner in op.regions[0].blocks[0].operations]
+    return not any(n.startswith("math.") or n.endswith("f") and n not in ("arith.extf", "arith.truncf") for n in names)
+
+
+def _order(map_) -> list[int]:
+    return [ir.AffineDimExpr(e).position for e in map_.results if isinstance(e, ir.AffineDimExpr)]
+
+
+def _loops(map_) -> set[int]:
+    return set(_order(map_))
+
+
+def _sum_of_products(a, map_a, b, map_b, ranges, kept) -> np.ndarray:
+    total = np.einsum(a, _order(map_a), b, _order(map_b), kept, optimize=True)
+    return total.reshape([ranges[d] if d in kept else 1 for d in range(len(ranges))])
+
+
+@evaluates("iree_linalg_ext.scan")
+def _scan(interpreter, op, operands):
+    source, _, start = operands
+    axis = ir.IntegerAttr(op.attributes["dimension"]).value
+    inclusive = ir.BoolAttr(op.attributes["inclusive"]).value
+    block = op.regions[0].blocks[0]
+    inner = [o.operation.name for o in block.operations][:-1]
+    if len(inner) != 1 or inner[0] not in _COMMUTATIVE:
+        raise NoWitness("a scan whose combination is not one commutative op")
+    parts = np.moveaxis(source, axis, 0)
+    if not len(parts) or len(parts) > MOST_STEPS:
+        raise NoWitness(f"a scan of {len(parts)} steps")
+    found = [parts[0] if inclusive else np.broadcast_to(start, parts[0].shape)]
+    for number in range(1, len(parts)):
+        (value,) = interpreter.body(block, [found[-1], parts[number if inclusive else number - 1]], (), {})
+        found.append(np.asarray(value))
+    return [np.stack(found, axis=axis), np.array(found[-1])]
+
+
+def _comparison(op, first: int = 0) -> tuple[int, bool, bool]:
+    """Which pair of arguments is compared, whether the larger comes first, and whether equal ones are not ordered."""
+    block = op.regions[0].blocks[0]
+    inner = [o.operation for o in block.operations]
+    if len(inner) != 2 or inner[0].name not in _DESCENDING:
+        raise NoWitness(f"{op.name} by more than one comparison")
+    predicate = ir.IntegerAttr(inner[0].attributes["predicate"]).value
+    places = [next((i for i, a in enumerate(block.arguments) if a == v), -1) for v in inner[0].operands]
+    pair, name = places[0] // 2, inner[0].name
+    if sorted(places) != [2 * pair, 2 * pair + 1] or predicate not in _DESCENDING[name] | _ASCENDING[name]:
+        raise NoWitness(f"{op.name} by an uncommon comparison")
+    return pair, (predicate in _DESCENDING[name]) == (places[0] < places[1]), predicate in _STRICT[name]
+
+
+def _sorted_places(keys: np.ndarray, axis: int, descending: bool) -> np.ndarray:
+    """Places in order; equal keys keep theirs."""
+    if keys.dtype.kind == "f" and np.isnan(keys).any():
+        raise NoWitness("an order of NaNs")
+    if not descending:
+        return np.argsort(keys, axis=axis, kind="stable")
+    return np.flip(keys.shape[axis] - 1 - np.argsort(np.flip(keys, axis), axis=axis, kind="stable"), axis)
+
+
+@evaluates("iree_linalg_ext.sort")
+def _sort(interpreter, op, operands):
+    axis = ir.IntegerAttr(op.attributes["dimension"]).value
+    pair, descending, _ = _comparison(op)
+    keys = operands[pair]
+    places = _sorted_places(keys, axis, descending)
+    ordered = np.take_along_axis(keys, places, axis)
+    if len(operands) > 1 and (np.diff(ordered, axis=axis) == 0).any():
+        raise NoWitness("a sort of several tensors by keys that are equal")
+    return [np.take_along_axis(a, places, axis) for a in operands]
+
+
+@evaluates("iree_linalg_ext.topk", "iree_linalg_ext.topk_v2")
+def _topk(interpreter, op, operands):
+    axis = ir.IntegerAttr(op.attributes["dimension"]).value
+    if op.name.endswith("_v2") and "is_sorted" not in op.attributes:
+        raise NoWitness("a topk whose results may come in any order")
+    _, descending, _ = _comparison(op)
+    outputs = len(op.results)
+    inputs, starts = operands[: len(operands) - outputs], operands[len(operands) - outputs:]
+    values, count = inputs[0], starts[0].shape[axis]
+    if outputs > 1:
+        numbers = inputs[1] if len(inputs) > 1 else np.broadcast_to(
+            np.arange(values.shape[axis]).reshape([-1 if a == axis else 1 for a in range(values.ndim)]), values.shape)
+    places = _sorted_places(values, axis, descending)
+    if count > values.shape[axis]:
+        raise NoWitness("a topk of more than there is")
+    chosen = np.take(places, range(count), axis)
+    best = np.take_along_axis(values, chosen, axis)
+    worst = -np.inf if descending else np.inf
+    if not op.name.endswith("_v2") and not (starts[0] == worst).all():
+        beaten = (best > starts[0].max(axis=axis, keepdims=True)) if descending else (
+            best < starts[0].min(axis=axis, keepdims=True))
+        if not beaten.all():
+            raise NoWitness("a topk that starts from values of its own")
+    if outputs == 1:
+        return [best]
+    return [best, np.take_along_axis(numbers, chosen, axis).astype(starts[1].dtype)]
+
+
+def _index_parts(op, indices: np.ndarray, batch_rank: int) -> tuple[list[int], list[np.ndarray]]:
+    """The dimensions of the tensor that indices select, and the index of each over the batch."""
+    dimensions = list(ir.DenseI64ArrayAttr(op.attributes["dimension_map"]))
+    parts = [indices] if indices.ndim == batch_rank and len(dimensions) == 1 else [
+        indices[..., i] for i in range(len(dimensions))]
+    return dimensions, parts
+
+
+@evaluates("iree_linalg_ext.gather")
+def _gather(interpreter, op, operands):
+    source, indices, out = operands[0], operands[1], operands[-1]
+    count = len(ir.DenseI64ArrayAttr(op.attributes["dimension_map"]))
+    batch_rank = out.ndim - (source.ndim - count)
+    dimensions, parts = _index_parts(op, indices, batch_rank)
+    mask = operands[2].astype(bool) if len(operands) == 4 else np.ones(out.shape[:batch_rank], bool)
+    mask = np.broadcast_to(mask.reshape(mask.shape + (1,) * (batch_rank - mask.ndim)), out.shape[:batch_rank])
+    result = np.array(out)
+    for place in _places(mask):
+        result[place] = _at(source, dimensions, [part[place] for part in parts])
+    return [result]
+
+
+def _places(mask: np.ndarray) -> Iterator[tuple[int, ...]]:
+    return (place for place in np.ndindex(mask.shape) if mask[place])
+
+
+def _at(tensor: np.ndarray, dimensions: list[int], numbers: list) -> np.ndarray:
+    """``tensor`` with the leading dimensions of ``dimensions`` selected."""
+    index: list = [slice(None)] * tensor.ndim
+    for axis, number in zip(dimensions, numbers, strict=True):
+        if not 0 <= int(number) < tensor.shape[axis]:
+            raise NoWitness("an index beyond the end of its tensor")
+        index[axis] = int(number)
+    return tensor[tuple(index)]
+
+
+@evaluates("iree_linalg_ext.scatter")
+def _scatter(interpreter, op, operands):
+    updates, indices, original = operands[0], operands[1], operands[-1]
+    count = len(ir.DenseI64ArrayAttr(op.attributes["dimension_map"]))
+    batch_rank = updates.ndim - (original.ndim - count)
+    window = updates.shape[batch_rank:]
+    dimensions, parts = _index_parts(op, indices, batch_rank)
+    kept = [axis for axis in range(original.ndim) if axis not in dimensions]
+    mask = operands[2].astype(bool) if len(operands) == 4 else np.ones(updates.shape[:batch_rank], bool)
+    mask = np.broadcast_to(mask.reshape(mask.shape + (1,) * (batch_rank - mask.ndim)), updates.shape[:batch_rank])
+    result, block = np.array(original), op.regions[0].blocks[0]
+    if mask.size > MOST_STEPS:
+        raise NoWitness(f"a scatter of {mask.size} updates")
+    for place in _places(mask):
+        index: list = [0] * original.ndim
+        for axis, part in zip(dimensions, parts, strict=True):
+            index[axis] = int(part[place])
+            if not 0 <= index[axis] < original.shape[axis]:
+                raise NoWitness("an index beyond the end of its tensor")
+        for axis, size in zip(kept, window, strict=True):
+            index[axis] = slice(0, size)
+        at = tuple(index)
+        (value,) = interpreter.body(block, [updates[place], result[at]], (), {})
+        result[at] = value
+    return [result]
+

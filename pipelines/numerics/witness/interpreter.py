@@ -1,0 +1,154 @@
+"""Runs a function of a module op by op, in NumPy; what it does not know ends in `NoWitness`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from iree.compiler import ir
+
+from . import control, extended, packs, scalars, structured, tensors  # noqa: F401 (each fills the registry)
+from .constants import attribute_value
+from .elements import element_of_type, hold, round_to
+from .registry import EVALUATORS, NoWitness
+from .structured import structured_op
+
+_TERMINATORS = {"linalg.yield", "iree_linalg_ext.yield", "tensor.yield", "scf.yield", "util.return", "func.return",
+                "scf.condition", "cf.br", "cf.cond_br", "scf.reduce.return"}
+MOST_LOOP_STEPS = 100_000
+"""Steps of all scf loops and branches of one run."""
+
+
+class Interpreter:
+    """One run of a module. ``declared`` rounds the result of every op to its type; otherwise floats stay float64
+    until the program itself converts them to a narrower type.
+    """
+
+    def __init__(self, module: ir.Operation, declared: bool = False) -> None:
+        self.declared = declared
+        self.module = module
+        self.functions: dict[str, ir.Operation] = {}
+        self.globals: dict[str, object] = {}
+        self.values: dict = {}
+        self.loops: tuple[Sequence[int], Mapping[int, int]] = ((), {})
+        self.masked = 0
+        self.steps = 0
+        self._symbols(module)
+
+    def _symbols(self, module: ir.Operation) -> None:
+        initializers = []
+        for op in module.regions[0].blocks[0].operations:
+            op = op.operation
+            if op.name in ("util.func", "func.func") and op.regions[0].blocks:
+                self.functions[ir.StringAttr(op.attributes["sym_name"]).value] = op
+            elif op.name == "util.global":
+                self.globals[ir.StringAttr(op.attributes["sym_name"]).value] = op
+            elif op.name == "util.initializer":
+                initializers.append(op)
+        for op in initializers:
+            self.region(op.regions[0], [])
+
+    def call(self, name: str, arguments: Sequence) -> list:
+        """The results of the function ``name``, as they are held."""
+        if name not in self.functions:
+            raise NoWitness(f"@{name}, which has no body")
+        function = self.functions[name]
+        saved, self.values = self.values, {}
+        try:
+            return self.region(function.regions[0], arguments)
+        finally:
+            self.values = saved
+
+    def region(self, region: ir.Region, arguments: Sequence) -> list:
+        """Runs from the first block on, along branches, until something is returned."""
+        block = region.blocks[0]
+        while True:
+            kind, values, target = self.block(block, arguments)
+            if kind not in ("cf.br", "cf.cond_br"):
+                return values
+            self.step()
+            block, arguments = target, values
+
+    def block(self, block: ir.Block, arguments: Sequence) -> tuple[str, list, ir.Block | None]:
+        """Runs one block: the name of its terminator, the values that it passes on, and to which block."""
+        self.values.update(zip(block.arguments, arguments, strict=True))
+        for op in block.operations:
+            op = op.operation
+            if op.name not in _TERMINATORS:
+                self.evaluate(op)
+                continue
+            operands = [self.values[v] for v in op.operands]
+            if op.name == "cf.br":
+                return op.name, operands, op.successors[0]
+            if op.name == "cf.cond_br":
+                taken, first = bool(operands[0]), len(op.successors[0].arguments)
+                passed = operands[1:1 + first] if taken else operands[1 + first:]
+                return op.name, passed, op.successors[0 if taken else 1]
+            return op.name, operands, None
+        raise NoWitness("a block that ends in no terminator")
+
+    def evaluate(self, op: ir.Operation) -> None:
+        operands = [self.values[operand] for operand in op.operands]
+        if op.name in EVALUATORS:
+            results = EVALUATORS[op.name](self, op, operands)
+        elif op.name.startswith("linalg.") and len(op.regions) == 1:
+            results = structured_op(self, op, operands)
+        else:
+            raise NoWitness(f"op {op.name}")
+        self.values.update(zip(op.results, results, strict=True))
+
+    def body(self, block: ir.Block, arguments: Sequence, ranges: Sequence[int], fixed: Mapping[int, int],
+             wanted: Sequence[ir.Value] | None = None, skipped: set | None = None) -> list[np.ndarray]:
+        """A body on arrays with one axis per loop: what it yields, or the values ``wanted`` without the ops ``skipped``."""
+        outer, self.loops = self.loops, (ranges, fixed)
+        try:
+            if wanted is None:
+                return self.block(block, arguments)[1]
+            self.values.update(zip(block.arguments, arguments, strict=True))
+            for op in list(block.operations)[:-1]:
+                if op.operation not in skipped:
+                    self.evaluate(op.operation)
+            return [np.asarray(self.values[value]) for value in wanted]
+        finally:
+            self.loops = outer
+
+    # --- numbers
+
+    def rounded(self, array, kind: ir.Type) -> np.ndarray:
+        """Converted to ``kind`` by the program itself."""
+        return round_to(np.asarray(array), element_of_type(kind))
+
+    def settled(self, array, kind: ir.Type) -> np.ndarray:
+        """The result of an op of type ``kind``: rounded to it where every op rounds."""
+        element = element_of_type(kind)
+        array = np.asarray(array)
+        if element.kind == "integer":
+            return array
+        return round_to(array, element) if self.declared else array.astype(element.held, copy=False)
+
+    def undefined(self, what: str) -> None:
+        """Called where the program's answer is not defined; inside a branch that may not be taken that is no harm."""
+        if not self.masked:
+            raise NoWitness(what)
+
+    def step(self) -> None:
+        self.steps += 1
+        if self.steps > MOST_LOOP_STEPS:
+            raise NoWitness(f"more than {MOST_LOOP_STEPS} steps of loops")
+
+    def global_value(self, name: str):
+        """The value of a global, from its declaration at first."""
+        held = self.globals.get(name)
+        if isinstance(held, ir.Operation):
+            if "initial_value" not in held.attributes:
+                raise NoWitness(f"@{name}, which has no initial value")
+            kind = ir.TypeAttr(held.attributes["type"]).value
+            held = self.globals[name] = attribute_value(held.attributes["initial_value"], kind)
+        if held is None:
+            raise NoWitness(f"@{name}, which is not declared")
+        return held
+
+
+def as_held(array: np.ndarray, kind: ir.Type) -> np.ndarray:
+    """An argument of type ``kind``."""
+    return hold(np.asarray(array), element_of_type(kind))

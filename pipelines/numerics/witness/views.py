@@ -1,0 +1,144 @@
+"""An operand of a structured op as its loops see it: one axis per loop, of size 1 where the operand does not vary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from iree.compiler import ir
+from numpy.lib.stride_tricks import as_strided
+
+from fissile.dialect import linalg_ops as linalg
+
+from .registry import NoWitness
+
+
+@dataclass(frozen=True)
+class Linear:
+    """``sum(step * loop) + start``."""
+
+    steps: Mapping[int, int]
+    start: int
+
+    def range(self, ranges: Sequence[int], fixed: Mapping[int, int]) -> tuple[int, int]:
+        """The smallest and the largest value, both included."""
+        low = high = self.start
+        for loop, step in self.steps.items():
+            ends = (step * fixed[loop],) * 2 if loop in fixed else (0, step * (ranges[loop] - 1))
+            low, high = low + min(ends), high + max(ends)
+        return low, high
+
+
+def maps_of(op: ir.Operation) -> list[ir.AffineMap]:
+    """The indexing map of each operand. `NoWitness` where the op has none."""
+    if "indexing_maps" in op.attributes:
+        maps = [ir.AffineMapAttr(a).value for a in op.attributes["indexing_maps"]]
+    else:
+        try:
+            maps = [m if isinstance(m, ir.AffineMap) else ir.AffineMapAttr(m).value
+                    for m in linalg.get_indexing_maps(op) or ()]
+        except (TypeError, ValueError, RuntimeError):
+            maps = []
+    if len(maps) != len(op.operands):
+        raise NoWitness(op.name)
+    return maps
+
+
+def loop_ranges(maps: Sequence[ir.AffineMap], arrays: Sequence[np.ndarray]) -> list[int]:
+    """The extent of each loop, from an operand's dimension that it alone indexes."""
+    ranges: dict[int, int] = {}
+    for array, map_ in zip(arrays, maps, strict=True):
+        for axis, expression in enumerate(map_.results):
+            if isinstance(expression, ir.AffineDimExpr):
+                size = np.shape(array)[axis]
+                if ranges.setdefault(expression.position, size) != size:
+                    raise NoWitness("operands whose sizes do not agree")
+    if len(ranges) != maps[0].n_dims:
+        raise NoWitness("a loop that indexes no operand alone")
+    return [ranges[i] for i in range(maps[0].n_dims)]
+
+
+def linear(expression) -> Linear | None:
+    """``expression`` as a sum of loops; None where it has a division or a remainder."""
+    if isinstance(expression, ir.AffineConstantExpr):
+        return Linear({}, expression.value)
+    if isinstance(expression, ir.AffineDimExpr):
+        return Linear({expression.position: 1}, 0)
+    if not isinstance(expression, (ir.AffineAddExpr, ir.AffineMulExpr)):
+        return None
+    left, right = linear(expression.lhs), linear(expression.rhs)
+    if left is None or right is None:
+        return None
+    if isinstance(expression, ir.AffineAddExpr):
+        steps = {loop: left.steps.get(loop, 0) + right.steps.get(loop, 0) for loop in {**left.steps, **right.steps}}
+        return Linear(steps, left.start + right.start)
+    if left.steps and right.steps:
+        return None
+    varying, factor = (left, right.start) if left.steps else (right, left.start)
+    return Linear({loop: step * factor for loop, step in varying.steps.items()}, varying.start * factor)
+
+
+def value_of(expression, loops: Sequence, symbols: Sequence = ()):
+    """``expression`` for numbers or arrays of loop indices."""
+    if isinstance(expression, ir.AffineConstantExpr):
+        return np.int64(expression.value)
+    if isinstance(expression, ir.AffineDimExpr):
+        return loops[expression.position]
+    if isinstance(expression, ir.AffineSymbolExpr):
+        return symbols[expression.position]
+    left, right = value_of(expression.lhs, loops, symbols), value_of(expression.rhs, loops, symbols)
+    if isinstance(expression, ir.AffineAddExpr):
+        return left + right
+    if isinstance(expression, ir.AffineMulExpr):
+        return left * right
+    if isinstance(expression, ir.AffineModExpr):
+        return left % right
+    if isinstance(expression, ir.AffineFloorDivExpr):
+        return left // right
+    if isinstance(expression, ir.AffineCeilDivExpr):
+        return -(-left // right)
+    raise NoWitness(f"index {expression}")
+
+
+def index_of_loop(loop: int, ranges: Sequence[int], fixed: Mapping[int, int]) -> np.ndarray:
+    """The loop's own index, along its axis."""
+    shape = [1] * len(ranges)
+    if loop in fixed:
+        return np.full(shape, fixed[loop], np.int64)
+    shape[loop] = ranges[loop]
+    return np.arange(ranges[loop], dtype=np.int64).reshape(shape)
+
+
+def over_loops(array: np.ndarray, map_: ir.AffineMap, ranges: Sequence[int], fixed: Mapping[int, int]) -> np.ndarray:
+    """``array`` with one axis per loop; the loops of ``fixed`` are held at an index. A view where the map is linear."""
+    array = np.asarray(array)
+    terms = [linear(expression) for expression in map_.results]
+    if any(term is None for term in terms):
+        loops = [index_of_loop(loop, ranges, fixed) for loop in range(len(ranges))]
+        indices = tuple(np.asarray(value_of(expression, loops)) for expression in map_.results)
+        _check(all(((i >= 0) & (i < n)).all() for i, n in zip(indices, array.shape)))
+        return np.broadcast_arrays(array[indices], np.empty([1] * len(ranges)))[0]
+    used = {loop for term in terms for loop, step in term.steps.items() if loop not in fixed and step}
+    shape = [ranges[loop] if loop in used else 1 for loop in range(len(ranges))]
+    if 0 in shape:
+        return np.zeros(shape, array.dtype)
+    strides: list[int] = [0] * len(ranges)
+    corner = []
+    for axis, term in enumerate(terms):
+        low, high = term.range(ranges, fixed)
+        _check(0 <= low and high < array.shape[axis])
+        corner.append(low)
+        for loop, step in term.steps.items():
+            if loop in used:
+                strides[loop] += step * array.strides[axis]
+    if any(step < 0 for term in terms for step in term.steps.values()):
+        loops = [index_of_loop(loop, ranges, fixed) for loop in range(len(ranges))]
+        indices = tuple(np.asarray(value_of(expression, loops)) for expression in map_.results)
+        return np.broadcast_to(array[indices], np.broadcast_shapes(*(i.shape for i in indices), tuple(shape)))
+    return as_strided(array[(*(slice(c, None) for c in corner), ...)], shape, strides, writeable=array.flags.writeable)
+
+
+def _check(inside: bool) -> None:
+    if not inside:
+        raise NoWitness("an operand that is read beyond its end")
