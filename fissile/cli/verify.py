@@ -16,8 +16,9 @@ _IREE_FLAGS = ("--iree-", "--mlir-", "--torch-")
 """Flags that go to iree-compile as they are, for every program that is compiled."""
 
 _EPILOG = """\
-The first program is the reference: stock IREE compiles it for llvm-cpu, and it runs here. The second one (or the first
-alone) runs on every runtime that is present, or on those named with --on, and is compared with it.
+The first program is the reference: IREE compiles it for llvm-cpu, with what llvm-cpu is known to compute wrongly
+decomposed, and it runs here. The second one (or the first alone) runs on every runtime that is present, or on those
+named with --on, and is compared with it. Where the two differ, NumPy's evaluation of the first program decides.
 
 examples:
   fissile verify model.mlir                          every runtime against llvm-cpu
@@ -60,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
                         help="an expected output, in order; may be repeated; needs --input")
     parser.add_argument("--reference", metavar="FILE.py:FUNCTION", help="a NumPy function that computes the outputs")
     parser.add_argument("--tolerance", metavar="exact|ABSOLUTE[,RELATIVE]|Nsteps,SHARE",
-                        help="what may differ (default: by type: 32 roundings of floats, 1 step in less than 0.1%% of integers)")
+                        help="what may differ (default: derived from the program's types and sums, docs/numerics.md)")
     parser.add_argument("--timeout", type=float, default=120.0, metavar="SECONDS", help="per run (default 120)")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     return parser
@@ -108,7 +109,7 @@ def _print(certificate, form: str) -> None:
     for skipped in certificate.skipped:
         print(f"skipped: {skipped}")
     for finding in certificate.findings:
-        print(f"error[{finding.code}] {finding.message}")
+        print(f"{finding.severity.value}[{finding.code}] {finding.message}")
     bad = sum(not check.agrees for check in certificate.checks)
     verdict = certificate.sentence if certificate.agrees else f"{bad} of {len(certificate.checks)} runs do not agree"
     print(f"{certificate.subject}: {verdict}")

@@ -258,16 +258,24 @@ define(
 )
 define(
     "FIS130", "numerics-differ", "two programs that must agree compute different numbers",
-    "The repaired program, or the program on a target, differs from its reference by more than the tolerance.",
-    "A wrong repair or a miscompile; the finding names the output, the place and the size of the difference.",
+    "The repaired program, or the program on a target, differs from its reference by more than the tolerance, and NumPy's "
+    "evaluation of the program, where there is one, does not agree with it either.",
+    "A wrong repair or a miscompile; the finding names the output, the place, the size of the difference and who is wrong.",
     "Do not ship the module. `--repair=off` shows what stock IREE says.",
     effect=Effect.WRONG,
 )
 define(
     "FIS131", "not-verified", "a program could not be run, so nothing was compared",
-    "A runtime refused the module, stopped with an error, or did not end in time.",
-    "See the runtime's own message.",
+    "A runtime refused the module, stopped with an error, or did not end in time; or no data can be made for an argument's type.",
+    "See the message: the runtime's own, or the type.",
     "Name a runtime that can run it (`--on`), or smaller inputs.",
+)
+define(
+    "FIS132", "witness-differs", "NumPy's evaluation of the program does not agree with the reference",
+    "Two builds of one program were run and compared, and a third evaluation, by NumPy, was consulted. Either the checked program "
+    "agrees with it and the reference does not, or the two builds agree with each other and not with it.",
+    "A miscompile of the reference (stock llvm-cpu, usually), or an error in fissile's own evaluation of an op.",
+    "Look at the sentence: it names the sides and how far each is off. Give the truth with `--expected` or `--reference` to decide.",
 )
 define(
     "FIS140", "recomputed-producer", "a producer is computed again for every use",

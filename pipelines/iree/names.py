@@ -13,6 +13,13 @@ PHASES = (
 )
 """In pipeline order (`--compile-to`)."""
 
+INPUT_CONVERTED_AT = "input"
+"""The first phase whose output has no op of a front end."""
+FRONT_END_DIALECTS = ("torch", "torch_c", "stablehlo", "chlo", "vhlo", "mhlo", "tosa", "ml_program", "tm_tensor", "iree_input")
+"""Dialects that are gone after `INPUT_CONVERTED_AT`."""
+GPU_ATTRIBUTES = (b"lowering_config", b"compilation_info", b"translation_info", b"decomposition_config", b"iree_gpu")
+"""Attributes of tensor ops that choose a code generation; llvm-cpu refuses those that were made for a GPU."""
+GPU_DIALECTS = ("#iree_gpu.",)
 DEVICES_ASSIGNED_AT = "preprocessing"
 """The first phase whose output carries the target attribute: devices are assigned between abi and preprocessing."""
 PREPROCESSED_AFTER = "abi"

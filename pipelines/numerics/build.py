@@ -13,36 +13,16 @@ from pathlib import Path
 from fissile.errors import UsageError
 from fissile.finding import Finding
 
-from ..iree.runtime_flags import BACKEND_OF_RUNTIME, FLAGS_BY_BACKEND
 from .child_process import run_child
-from .runtimes import Runtime
 
 
-def build_for(
-    source: Path, runtime: Runtime, output: Path, flags: Sequence[str] = (), timeout: float = 300.0
-) -> Finding | None:
-    """Compiles ``source`` to ``output`` for ``runtime``; FIS131 with the reason where that is not possible.
-
-    llvm-cpu is compiled by stock IREE, as the reference that no repair has touched; other runtimes, and what stock
-    refuses, by the guarded compile, matched to the device for Vulkan. ``flags`` are added to IREE's; those that
-    select a target (for CUDA and HIP devices) win over the defaults.
-    """
-    backend = BACKEND_OF_RUNTIME[runtime.name]
-    chosen = [*FLAGS_BY_BACKEND[backend], *flags]
-    if backend != "llvm-cpu":
-        return _compile_guarded(source, output, chosen, "vulkan" if backend == "vulkan" else "", timeout)
-    refused = compile_stock(source, output, chosen, timeout)
-    if refused and _compile_guarded(source, output, chosen, "", timeout) is None:
-        return None
-    return refused
-
-
-def _compile_guarded(
+def compile_guarded(
     source: Path, output: Path, flags: Sequence[str], match_device: str, timeout: float
 ) -> Finding | None:
-    from ..compile import compile as compile_guarded
+    """`fissile compile` in a worker process; None where no error remains, else FIS131 with the first."""
+    from ..compile import compile as compile_with_fissile
 
-    report = compile_guarded(source, output, [*flags, f"--fissile-time-limit={timeout:g}"], match_device=match_device)
+    report = compile_with_fissile(source, output, [*flags, f"--fissile-time-limit={timeout:g}"], match_device=match_device)
     if not report.errors:
         return None
     first = report.errors[0]

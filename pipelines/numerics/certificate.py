@@ -29,6 +29,11 @@ class Check:
         return self.finding is None and bool(self.comparisons) and all(c.agrees for c in self.comparisons)
 
     @property
+    def doubted(self) -> bool:
+        """The reference is wrong by the witness, or agrees with the program against the witness."""
+        return any(c.wrong in ("reference", "both") for c in self.comparisons)
+
+    @property
     def sentence(self) -> str:
         where = f"{self.runtime}" + (f", seed {self.seed}" if self.seed is not None else "")
         if self.finding:
@@ -36,9 +41,11 @@ class Check:
         if not self.comparisons:
             return f"{where}: not compared: the function has no results"
         bad = [(i, c) for i, c in enumerate(self.comparisons) if not c.agrees]
-        told = bad or list(enumerate(self.comparisons))
+        told = bad or [(i, c) for i, c in enumerate(self.comparisons) if c.wrong] or list(enumerate(self.comparisons))
         outputs = "; ".join((f"output {i}: " if len(self.comparisons) > 1 else "") + c.sentence for i, c in told)
-        return f"{where}: {'differs from' if bad else 'agrees with'} {self.against}: {outputs}"
+        right = [c for c in self.comparisons if c.wrong == "reference"]
+        verdict = "differs from" if bad else "is right, unlike" if right else "agrees with"
+        return f"{where}: {verdict} {self.against}: {outputs}"
 
     def to_json(self) -> dict:
         return {
@@ -75,14 +82,16 @@ class Certificate:
         if self.bit_identical:
             return f"bit-identical on {where}"
         if self.agrees:
-            worst = max((c for check in self.checks for c in check.comparisons), key=lambda c: c.share)
+            worst = max((c for check in self.checks for c in check.comparisons), key=lambda c: (bool(c.wrong), c.max_rel, c.share))
             return f"agrees on {where}: {worst.sentence}"
         return next(check.sentence for check in self.checks if not check.agrees)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """FIS130 for each run that differs, FIS131 for each that could not be compared; none where all agree."""
-        return tuple(_finding(check) for check in self.checks if not check.agrees) or self._nothing()
+        """FIS130 for each run that differs, FIS131 for each that could not be compared, FIS132 for each that agrees with
+        one of two others that do not agree."""
+        bad = tuple(_finding(check) for check in self.checks if not check.agrees) or self._nothing()
+        return (*bad, *(_doubted(check) for check in self.checks if check.agrees and check.doubted))
 
     def _nothing(self) -> tuple[Finding, ...]:
         if self.checks:
@@ -108,3 +117,7 @@ def _finding(check: Check) -> Finding:
     if not check.comparisons:
         return Finding("FIS131", check.sentence, subject=check.program, target=check.runtime)
     return Finding("FIS130", check.sentence, severity=Severity.ERROR, subject=check.program, target=check.runtime)
+
+
+def _doubted(check: Check) -> Finding:
+    return Finding("FIS132", check.sentence, severity=Severity.WARNING, subject=check.program, target=check.runtime)

@@ -7,82 +7,21 @@ from dataclasses import asdict, dataclass, replace
 import ml_dtypes
 import numpy as np
 
-_NARROW_FLOATS = tuple(
-    np.dtype(t)
-    for t in (
-        ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz,
-        ml_dtypes.float8_e5m2, ml_dtypes.float8_e5m2fnuz,
-    )
-)
-"""Element types that NumPy itself calls 'V' (void); they are floats all the same."""
+from .tolerance import EXACT, Tolerance, default_tolerance, is_float, steps_text, steps_within
 
-
-@dataclass(frozen=True)
-class Tolerance:
-    """How far an actual value may lie from the expected one, and why that much.
-
-    * exact: equal bits; any two NaNs count as equal, 0.0 and -0.0 do not.
-    * floats: ``|a - e| <= absolute + relative * |e| + scaled * max|expected|``. The last term is for
-      sums: their rounding error grows with the terms, not with the result, which may cancel to 0.
-    * integers: at most ``steps`` apart, and apart at all in less than ``share`` of the values.
-    """
-
-    exact: bool = False
-    absolute: float = 0.0
-    relative: float = 0.0
-    scaled: float = 0.0
-    steps: int = 0
-    share: float = 0.0
-    reason: str = ""
-
-    def __post_init__(self) -> None:
-        if min(self.absolute, self.relative, self.scaled, self.steps, self.share) < 0 or self.share > 1:
-            raise ValueError(f"a tolerance is not negative, and a share is at most 1: {self}")
-
-    def __str__(self) -> str:
-        if self.exact:
-            return "equal bits"
-        if self.steps:
-            return f"at most {_steps(self.steps)} in less than {self.share:.3%} of the values"
-        parts = [f"{self.absolute:g}"] if self.absolute else []
-        parts += [f"{self.relative:g} * |expected|"] if self.relative else []
-        parts += [f"{self.scaled:g} * max|expected|"] if self.scaled else []
-        return "|difference| <= " + (" + ".join(parts) or "0")
-
-
-EXACT = Tolerance(exact=True, reason="the same operations in the same order on the same target give the same bits")
-
-
-def steps_within(steps: int, share: float) -> Tolerance:
-    """For quantised outputs: at most ``steps`` apart, in less than ``share`` (0..1) of the values."""
-    return Tolerance(steps=steps, share=share, reason="a value next to a rounding border may fall on either side")
-
-
-def default_tolerance(dtype: np.dtype) -> Tolerance:
-    """What two correct compilations of one program may differ by: other targets sum in another order.
-
-    Floats: 32 roundings of the type, of the value itself and of the largest value of the output. A sum of n
-    terms in two orders differs by about sqrt(n) roundings of its largest partial sum, which the largest output
-    stands for; 32 allows n of about 1000. Integers: one step in less than 0.1% of the values, because a float
-    next to a rounding border may be requantised to either side. Booleans: likewise, a comparison near equality.
-    """
-    dtype = np.dtype(dtype)
-    if not _is_float(dtype):
-        return steps_within(1, 0.001)
-    rounding = float(ml_dtypes.finfo(dtype).eps)
-    return Tolerance(
-        relative=32 * rounding, scaled=32 * rounding,
-        reason=f"sums in another order: 32 roundings of {dtype.name} ({rounding:g} each)",
-    )
+__all__ = ["EXACT", "Comparison", "Tolerance", "compare", "default_tolerance", "steps_within"]
 
 
 @dataclass(frozen=True)
 class Comparison:
     """What was counted. ``differing`` counts values with other bits (NaNs apart); shapes are as compared.
 
-    ``max_steps`` is None for floats, ``max_abs`` and ``max_rel`` count finite pairs only; ``nonfinite`` counts
-    places where one side is NaN or infinite and the other is not the same. ``beyond`` counts values outside
-    the tolerance; ``agrees`` is the verdict, ``sentence`` says it.
+    ``max_steps`` is None for floats, ``max_abs`` counts finite pairs only; ``largest`` is the largest expected magnitude,
+    ``max_rel`` is ``max_abs`` by it (a value near 0 says nothing about a relative error) and ``max_ulp`` counts the
+    units in the last place of that largest value; ``nonfinite`` counts places where one side is NaN or infinite and the
+    other is not the same. ``beyond`` counts values outside the tolerance; ``agrees`` is the verdict, ``sentence`` says
+    it. ``wrong`` names who is wrong where that was decided: "program", "reference", "both" or nothing; ``witness`` has
+    in words what NumPy's evaluation says, or why there is none.
     """
 
     agrees: bool
@@ -96,9 +35,14 @@ class Comparison:
     nonfinite: int = 0
     max_abs: float = 0.0
     max_rel: float = 0.0
+    max_ulp: float = 0.0
+    largest: float = 0.0
     max_steps: int | None = None
     first: tuple[int, ...] | None = None
     tolerance: str = ""
+    tolerance_reason: str = ""
+    wrong: str = ""
+    witness: str = ""
 
     @property
     def share(self) -> float:
@@ -122,14 +66,15 @@ def compare(
     """
     actual, expected = np.asarray(actual), np.asarray(expected)
     tolerance = tolerance or default_tolerance(actual.dtype)
-    base = Comparison(False, "", actual.shape, actual.dtype.name, actual.size, tolerance=str(tolerance))
+    base = Comparison(False, "", actual.shape, actual.dtype.name, actual.size, tolerance=str(tolerance),
+                      tolerance_reason=tolerance.reason)
     if actual.shape != expected.shape:
         return replace(base, sentence=f"shapes differ: {_shape(actual)} against the expected {_shape(expected)}")
     if actual.dtype != expected.dtype and not (reference and _kind(actual.dtype) == _kind(expected.dtype)):
         return replace(base, sentence=f"types differ: {actual.dtype.name} against the expected {expected.dtype.name}")
     if _kind(actual.dtype) == "other":
         return replace(base, sentence=f"values of type {actual.dtype.name} cannot be compared")
-    return (_floats if _is_float(actual.dtype) else _integers)(base, actual, expected, tolerance)
+    return (_floats if is_float(actual.dtype) else _integers)(base, actual, expected, tolerance)
 
 
 def _floats(base: Comparison, actual: np.ndarray, expected: np.ndarray, tolerance: Tolerance) -> Comparison:
@@ -141,21 +86,27 @@ def _floats(base: Comparison, actual: np.ndarray, expected: np.ndarray, toleranc
         differ = (a != e) & ~both_nan
     finite = np.isfinite(a) & np.isfinite(e)
     broken = ~finite & ~both_nan & (a != e)
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         gap = np.where(finite, np.abs(a - e), 0.0)
-        relative = np.where(gap > 0, gap / np.abs(e), 0.0)
+    largest = float(np.max(np.abs(e), where=np.isfinite(e), initial=0.0))
+    most = float(np.max(gap, initial=0.0))
     if tolerance.exact:
         beyond = differ
     else:
-        largest = float(np.max(np.abs(e), where=np.isfinite(e), initial=0.0))
         allowed = tolerance.absolute + tolerance.scaled * largest + tolerance.relative * np.where(finite, np.abs(e), 0)
         beyond = (finite & ~(gap <= allowed)) | broken
     return _told(
         base, actual, expected, differ, beyond,
         nonfinite=int(broken.sum()),
-        max_abs=float(np.max(gap, initial=0.0)),
-        max_rel=float(np.max(relative, where=finite, initial=0.0)),
+        max_abs=most, largest=largest, max_rel=most / largest if largest else 0.0, max_ulp=_ulps(most, largest, actual.dtype),
     )
+
+
+def _ulps(gap: float, largest: float, dtype: np.dtype) -> float:
+    """``gap`` in units in the last place of ``largest``."""
+    if not largest:
+        return 0.0
+    return gap / (float(ml_dtypes.finfo(dtype).eps) * 2.0 ** np.floor(np.log2(largest)))
 
 
 def _integers(base: Comparison, actual: np.ndarray, expected: np.ndarray, tolerance: Tolerance) -> Comparison:
@@ -195,11 +146,13 @@ def _sentence(c: Comparison, actual: np.ndarray, expected: np.ndarray) -> str:
         return f"{what} ({c.size} values)" if c.size else f"{what} (no values)"
     share = f"{c.differing} of {c.size} values ({_percent(c.share)}) differ"
     if c.max_steps is not None:
-        share += f" by at most {_steps(c.max_steps)}"
+        share += f" by at most {steps_text(c.max_steps)}"
     elif c.max_abs == 0.0 and not c.nonfinite:
         share += " in the sign of zero only"
     else:
-        share += f" by at most {c.max_abs:.3g} (relative {c.max_rel:.3g})"
+        share += f" by at most {c.max_abs:.3g}"
+        if c.largest:
+            share += f" ({c.max_rel:.2g} of the largest, {c.largest:.3g}; {c.max_ulp:.3g} ulp of it)"
     if c.agrees:
         return f"{share}: within tolerance"
     at = f"first at {list(c.first)}: {_value(actual[c.first])} against the expected {_value(expected[c.first])}"
@@ -207,12 +160,8 @@ def _sentence(c: Comparison, actual: np.ndarray, expected: np.ndarray) -> str:
     return f"{share}{bad}; {at}; allowed: {c.tolerance}"
 
 
-def _is_float(dtype: np.dtype) -> bool:
-    return dtype.kind == "f" or dtype in _NARROW_FLOATS
-
-
 def _kind(dtype: np.dtype) -> str:
-    if _is_float(dtype):
+    if is_float(dtype):
         return "float"
     return {"i": "integer", "u": "integer", "b": "boolean"}.get(dtype.kind, "other")
 
@@ -222,15 +171,11 @@ def _bits(array: np.ndarray) -> np.ndarray:
 
 
 def _value(value) -> str:
-    return f"{float(value):.6g}" if _is_float(value.dtype) else str(value)
+    return f"{float(value):.6g}" if is_float(value.dtype) else str(value)
 
 
 def _shape(array: np.ndarray) -> str:
     return "x".join(map(str, array.shape)) or "scalar"
-
-
-def _steps(count: int) -> str:
-    return f"{count} step" + ("" if count == 1 else "s")
 
 
 def _percent(share: float) -> str:

@@ -18,14 +18,17 @@ from fissile.finding import Finding
 
 from ..iree.names import BOUNDARIES_PLACED_AT
 from ..iree.runtime_flags import NOT_FOR_THIS_DEVICE
-from .build import build_for, compile_stock
+from .build import compile_stock
 from .certificate import Certificate, Check, joined
-from .compare import Tolerance, compare
+from .compare import Comparison, Tolerance, compare
 from .inputs import Sizes, draw
+from .judge import EVALUATION, Sides, judged, unwitnessed
+from .reference import build_for, portable_module, suspects
 from .retarget import retarget
 from .runtimes import Runtime, named, present, run
 from .signature import Signature, choose, signatures_of_source, signatures_of_vmfb
 from .sub_byte import SUB_BYTE_BITS
+from .witness.ask import Testimony, evaluate
 
 Arrays = list[np.ndarray]
 
@@ -48,6 +51,7 @@ class Options:
     run_flags: tuple[str, ...] = ()
     compile_timeout: float = 300.0
     run_timeout: float = 120.0
+    witness_timeout: float = 60.0
 
 
 def verify(
@@ -70,23 +74,47 @@ def verify(
         if not program.is_file():
             raise UsageError(f"no such file: {program}", "give MLIR files or compiled .vmfb modules")
     signature = _signature(first, second, options)
+    subject = f"{second.name} against {first.name}" if second else first.name
+    if signature.opaque:
+        return _not_run(subject, signature.opaque)
     if inputs is not None:
         cases: list[tuple[int | None, Arrays]] = [(None, _checked(inputs, signature))]
     else:
         cases = [(seed, draw(signature, seed, options.sizes, options.ranges)) for seed in options.seeds]
     with tempfile.TemporaryDirectory(prefix="fissile-verify-") as folder:
-        session = _Verification(Path(folder), signature, options)
+        session = _Verification(Path(folder), signature, options, cases)
         if expected is not None:
-            against, answers = "the expected arrays", [list(expected)] * len(cases)
-        elif reference is not None:
-            against, answers = "the NumPy reference", [_called(reference, arrays) for _seed, arrays in cases]
-        else:
-            against, answers = session.reference(first, [arrays for _seed, arrays in cases])
-        subject = f"{second.name} against {first.name}" if second else first.name
-        wide = reference is not None
+            return session.compare(subject, second or first, "the expected arrays", [list(expected)] * len(cases))
+        if reference is not None:
+            answers = [_called(reference, arrays) for _seed, arrays in cases]
+            return session.compare(subject, second or first, "the NumPy reference", answers, wide=True)
+        session.witness = Witness(first, signature.function, [arrays for _seed, arrays in cases], options)
+        against, answers = session.reference(first)
         # The only program is not compared with its own run on the same runtime.
-        itself = "" if second or wide or expected is not None else against
-        return session.compare(subject, second or first, cases, against, answers, wide, itself)
+        return session.compare(subject, second or first, against, answers, itself="" if second else against)
+
+
+def _not_run(subject: str, why: str) -> Certificate:
+    check = Check(subject, "no runtime", None, "", finding=Finding("FIS131", why, subject=subject))
+    return Certificate(subject, (check,))
+
+
+class Witness:
+    """NumPy's evaluation of a program on all cases, made when it is first wanted. ``needed`` where the reference build
+    had a suspect pattern replaced: then it is wanted although two runtimes agree.
+    """
+
+    def __init__(self, source: Path, function: str, cases: list[Arrays], options: Options) -> None:
+        self._source, self._function, self._cases = source, function, cases
+        self._timeout = options.witness_timeout
+        self._answers: list[Testimony] | str | None = None
+        self.needed = source.suffix != ".vmfb" and bool(suspects(source))
+
+    def of(self, case: int) -> Testimony | str:
+        """What is known of one case, or why nothing is."""
+        if self._answers is None:
+            self._answers = evaluate(self._source, self._function, self._cases, self._timeout)
+        return self._answers if isinstance(self._answers, str) else self._answers[case]
 
 
 def certify_transform(
@@ -100,6 +128,7 @@ def certify_transform(
     options = replace(options, tolerance=tolerance or options.tolerance)
     with tempfile.TemporaryDirectory(prefix="fissile-certify-") as name:
         folder, skipped, refused = Path(name), [], None
+        (folder / "before.mlir").write_text(original)
         for backend in ("llvm-cpu", "vmvx"):
             refused = _compile_pair(folder, original, repaired, backend, options)
             if refused is None:
@@ -112,7 +141,7 @@ def certify_transform(
 def _compile_pair(folder: Path, original: str, repaired: str, backend: str, options: Options) -> Finding | None:
     for name, text in (("original", original), ("repaired", repaired)):
         source = folder / f"{name}.mlir"
-        source.write_text(retarget(text, backend))
+        source.write_text(retarget(portable_module(text), backend))
         flags = [f"--compile-from={BOUNDARIES_PLACED_AT}", *options.flags]
         refused = compile_stock(source, folder / f"{name}.vmfb", flags, options.compile_timeout)
         if refused:
@@ -131,62 +160,102 @@ def _compare_pair(folder: Path, backend: str, options: Options, skipped: tuple[s
             skipped += (signature.opaque,)
             continue
         cases = [(seed, draw(signature, seed, options.sizes, options.ranges)) for seed in options.seeds]
-        session = _Verification(folder, signature, options)
+        session = _Verification(folder, signature, options, cases)
+        session.witness = Witness(folder / "before.mlir", signature.function, [arrays for _seed, arrays in cases], options)
         answers = [session.run(folder / "original.vmfb", arrays, runtime) for _seed, arrays in cases]
-        parts.append(session.compare_on(runtime, folder / "repaired.vmfb", cases, "the original", answers))
+        parts.append(session.compare_on(runtime, folder / "repaired.vmfb", "the original", answers))
     whole = joined(subject, [Certificate(subject, tuple(checks)) for checks in parts])
     return replace(whole, skipped=(*skipped, *whole.skipped))
 
 
-class _Verification:
-    """One function's programs, built once per runtime."""
+Answers = Sequence[Arrays | Finding]
 
-    def __init__(self, folder: Path, signature: Signature, options: Options) -> None:
+
+class _Verification:
+    """One function's programs on some inputs, built once per runtime."""
+
+    def __init__(self, folder: Path, signature: Signature, options: Options, cases: list[tuple[int | None, Arrays]]) -> None:
         self.folder = folder
         self.signature = signature
         self.options = options
+        self.cases = cases
+        self.witness: Witness | None = None
         self._built: dict[tuple[Path, str], Path | Finding] = {}
 
-    def reference(self, program: Path, cases: list[Arrays]) -> tuple[str, list[Arrays | Finding]]:
+    def reference(self, program: Path) -> tuple[str, Answers]:
         """What to compare with: the program on the first runtime that runs it, llvm-cpu before all others."""
         tried: list[Arrays | Finding] = []
         for runtime in present():
-            tried = [self.run(self.built(program, runtime), arrays, runtime) for arrays in cases]
+            tried = [self.run(self.built(program, runtime), arrays, runtime) for _seed, arrays in self.cases]
             if not any(isinstance(answer, Finding) for answer in tried):
                 return _on(program, runtime), tried
         return _on(program, present()[0]), tried
 
-    def compare(self, subject: str, program: Path, cases, against: str, answers, wide: bool, itself: str) -> Certificate:
+    def compare(self, subject: str, program: Path, against: str, answers: Answers, wide: bool = False,
+                itself: str = "") -> Certificate:
         checks, skipped = [], []
         for runtime in named(self.options.on):
             if _on(program, runtime) == itself:
                 skipped.append(f"{runtime}: it is the reference itself")
                 continue
-            made = self.compare_on(runtime, program, cases, against, answers, wide)
+            made = self.compare_on(runtime, program, against, answers, wide)
             elsewhere = [c for c in made if c.finding and NOT_FOR_THIS_DEVICE in c.finding.message]
             if elsewhere and not self.options.on:
                 skipped.append(f"{runtime}: {program.name} was not built for it")
                 continue
             checks += made
         if not checks and itself:
-            skipped.append("there is no second program, no expected array and no second runtime to compare with")
+            # Nothing but the reference ran: NumPy's evaluation is what there is to compare it with.
+            (runtime,) = [r for r in named(self.options.on) if _on(program, r) == itself][:1]
+            checks = self.compare_on(runtime, program, EVALUATION, [None] * len(self.cases))
+            skipped = []
         return Certificate(subject, tuple(checks), tuple(skipped))
 
-    def compare_on(self, runtime: Runtime, program: Path, cases, against: str, answers, wide: bool = False) -> list[Check]:
+    def compare_on(self, runtime: Runtime, program: Path, against: str, answers: Sequence, wide: bool = False) -> list[Check]:
+        """One check per case. An answer that is a finding, or None, leaves the witness as the reference."""
         vmfb = self.built(program, runtime)
         checks = []
-        for (seed, arrays), answer in zip(cases, answers, strict=True):
+        for case, ((seed, arrays), answer) in enumerate(zip(self.cases, answers, strict=True)):
             check = Check(program.name, str(runtime), seed, against)
-            outputs = answer if isinstance(answer, Finding) else self.run(vmfb, arrays, runtime)
+            outputs = self.run(vmfb, arrays, runtime)
             if isinstance(outputs, Finding):
                 checks.append(replace(check, finding=outputs))
+            elif answer is None or isinstance(answer, Finding):
+                checks.append(self._by_witness(check, case, outputs, answer))
             elif len(outputs) != len(answer):
                 told = f"{program.name} has {len(outputs)} results, {against} has {len(answer)}"
                 checks.append(replace(check, finding=Finding("FIS131", told, subject=program.name)))
             else:
-                compared = (compare(o, np.asarray(e), self.options.tolerance, wide) for o, e in zip(outputs, answer))
-                checks.append(replace(check, comparisons=tuple(compared)))
+                compared = [compare(o, np.asarray(e), self.options.tolerance, wide) for o, e in zip(outputs, answer)]
+                sides = Sides(runtime.name, against)
+                checks.append(replace(check, comparisons=self._judged(compared, case, outputs, answer, sides)))
         return checks
+
+    def _judged(self, compared: list[Comparison], case: int, outputs: Arrays, answer: Arrays, sides: Sides) -> tuple:
+        if self.witness is None or not self.witness.needed and all(c.equal_bits for c in compared):
+            return tuple(compared)
+        testimony = self.witness.of(case)
+        if isinstance(testimony, Testimony) and len(testimony.wide) != len(outputs):
+            testimony = f"it has {len(testimony.wide)} results"
+        if isinstance(testimony, str):
+            return tuple(c if c.equal_bits and not self.witness.needed else unwitnessed(c, testimony) for c in compared)
+        return tuple(
+            judged(o, np.asarray(e), testimony, i, self.signature.results[i].element, sides, self.options.tolerance)
+            for i, (o, e) in enumerate(zip(outputs, answer)))
+
+    def _by_witness(self, check: Check, case: int, outputs: Arrays, why: Finding | None) -> Check:
+        """``outputs`` against the witness alone, where ``why`` there is no other reference (None: nothing else ran)."""
+        testimony = self.witness.of(case) if self.witness else "there is none for expected values"
+        if isinstance(testimony, str):
+            told = f"{why.message if why else 'there is no second program, no expected array and no second runtime'}; " \
+                   f"no witness: {testimony}"
+            return replace(check, finding=(why or Finding("FIS131", told, subject=check.program)).with_(message=told))
+        if len(testimony.wide) != len(outputs):
+            told = f"{check.program} has {len(outputs)} results, {EVALUATION} has {len(testimony.wide)}"
+            return replace(check, finding=Finding("FIS131", told, subject=check.program))
+        compared = (judged(o, None, testimony, i, self.signature.results[i].element, Sides(check.runtime, EVALUATION),
+                           self.options.tolerance) for i, o in enumerate(outputs))
+        return replace(check, against=EVALUATION, comparisons=tuple(compared))
 
     def built(self, program: Path, runtime: Runtime) -> Path | Finding:
         if program.suffix == ".vmfb":

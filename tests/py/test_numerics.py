@@ -7,11 +7,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 from fissile.pipelines.numerics import runtimes
-from fissile.pipelines.numerics.build import build_for, compile_stock
+from fissile.pipelines.numerics.build import compile_stock
 from fissile.pipelines.numerics.certificate import Certificate, Check
 from fissile.pipelines.numerics.child_process import run_child
 from fissile.pipelines.numerics.compare import EXACT, compare
 from fissile.pipelines.numerics.inputs import Sizes, draw
+from fissile.pipelines.numerics.reference import build_for
 from fissile.pipelines.numerics.retarget import device_attribute, retarget
 from fissile.pipelines.numerics.signature import signatures_of_source, signatures_of_vmfb
 from fissile.pipelines.numerics.verify import Options, certify_transform, verify
@@ -148,8 +149,14 @@ def test_nothing_compared_is_no_agreement(folder, monkeypatch):
     monkeypatch.setattr(runtimes, "present", lambda: local)
     monkeypatch.setattr("fissile.pipelines.numerics.verify.named", lambda names: local)
     monkeypatch.setattr("fissile.pipelines.numerics.verify.present", lambda: local)
-    certificate = verify(folder / "add.mlir")
-    assert not certificate.agrees and [f.code for f in certificate.findings] == ["FIS131"]
+    vmfb = folder / "alone.vmfb"
+    assert build_for(folder / "add.mlir", local[0], vmfb) is None
+    certificate = verify(vmfb)
+    (finding,) = certificate.findings
+    assert not certificate.agrees and finding.code == "FIS131"
+    assert "no witness: a compiled module has no source" in finding.message
+    certificate = verify(folder / "add.mlir")  # its source has another reference
+    assert certificate.agrees and certificate.checks[0].against == "NumPy's evaluation"
 
 
 def test_certificate_sentences():

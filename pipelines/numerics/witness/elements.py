@@ -101,7 +101,11 @@ def round_to(array: np.ndarray, element: Element) -> np.ndarray:
     """Floats rounded once to ``element``, to nearest even, and held again."""
     if element.narrow is None or element.narrow.itemsize == 8:
         return np.asarray(array).astype(element.held)
-    array = np.asarray(array)
+    with np.errstate(over="ignore"):
+        return _rounded(np.asarray(array), element)
+
+
+def _rounded(array: np.ndarray, element: Element) -> np.ndarray:
     if element.narrow.itemsize < 2 or element.text == "bf16":
         # ml_dtypes converts from float32; rounding to odd there keeps the second rounding right.
         single = array.astype(np.float32)

@@ -53,6 +53,8 @@ def _attention(interpreter, op, operands):
             scores = np.where(kept, scores, -np.inf)
         else:
             scores = scores + mask
+    for loops in (summed, columns):
+        interpreter.summed(int(np.prod([ranges[d] for d in loops])), op.operands[0].type)
     axes = tuple(sorted(columns))
     powers = np.exp(scores - scores.max(axis=axes, keepdims=True))
     total = powers.sum(axis=axes, keepdims=True)

@@ -33,6 +33,10 @@ class Interpreter:
         self.loops: tuple[Sequence[int], Mapping[int, int]] = ((), {})
         self.masked = 0
         self.steps = 0
+        self.roundings: dict[str, int] = {}
+        """How many roundings one result may have behind it, by element type: one per op, and one per term of a sum."""
+        self.sums: dict[str, int] = {}
+        """The longest sum by element type."""
         self._symbols(module)
 
     def _symbols(self, module: ir.Operation) -> None:
@@ -116,6 +120,8 @@ class Interpreter:
 
     def rounded(self, array, kind: ir.Type) -> np.ndarray:
         """Converted to ``kind`` by the program itself."""
+        text = element_of_type(kind).text
+        self.roundings[text] = self.roundings.get(text, 0) + 1
         return round_to(np.asarray(array), element_of_type(kind))
 
     def settled(self, array, kind: ir.Type) -> np.ndarray:
@@ -124,7 +130,18 @@ class Interpreter:
         array = np.asarray(array)
         if element.kind == "integer":
             return array
-        return round_to(array, element) if self.declared else array.astype(element.held, copy=False)
+        self.roundings[element.text] = self.roundings.get(element.text, 0) + 1
+        # 8 bits and below are storage formats: what a program computes in them is meant to be rounded.
+        if self.declared or element.bits <= 8:
+            return round_to(array, element)
+        return array.astype(element.held, copy=False)
+
+    def summed(self, length: int, kind: ir.Type) -> None:
+        """Notes a sum of ``length`` terms in ``kind``, whose order a compiler may choose."""
+        element = element_of_type(kind)
+        if element.kind != "integer":
+            self.sums[element.text] = max(self.sums.get(element.text, 0), length)
+            self.roundings[element.text] = self.roundings.get(element.text, 0) + length
 
     def undefined(self, what: str) -> None:
         """Called where the program's answer is not defined; inside a branch that may not be taken that is no harm."""

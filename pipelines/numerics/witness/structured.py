@@ -73,6 +73,9 @@ class _Loops:
 
     def results(self) -> list[np.ndarray]:
         held = dict.fromkeys(self.reduced, 0)
+        if self.reduced:
+            for result in self.op.results:
+                self.interpreter.summed(math.prod(self.ranges[loop] for loop in self.reduced), result.type)
         sums = [over_loops(a, m, self.ranges, held) for a, m in self.outputs]
         combine = self._combiner()
         if not self.reduced:
@@ -225,5 +228,6 @@ def _fill(interpreter, op, operands):
 def _softmax(interpreter, op, operands):
     axis, kind = ir.IntegerAttr(op.attributes["dimension"]).value, op.results[0].type
     x = operands[0]
+    interpreter.summed(x.shape[axis], kind)
     powers = interpreter.settled(np.exp(x - x.max(axis=axis, keepdims=True)), kind)
     return [interpreter.settled(powers / powers.sum(axis=axis, keepdims=True), kind)]

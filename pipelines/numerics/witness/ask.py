@@ -1,0 +1,61 @@
+"""Has a program evaluated by NumPy in a child process, under a deadline."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..child_process import run_child
+
+
+@dataclass(frozen=True)
+class Testimony:
+    """One case. ``wide`` has the results with float64 in place of every float that the program does not convert itself,
+    ``declared`` those with every op rounded to its type. ``roundings`` and ``sums`` are counts by float type.
+    """
+
+    wide: tuple[np.ndarray, ...]
+    declared: tuple[np.ndarray, ...]
+    roundings: dict[str, int]
+    sums: dict[str, int]
+
+
+def evaluate(source: Path, function: str, cases: Sequence[Sequence[np.ndarray]], timeout: float) -> list[Testimony] | str:
+    """One `Testimony` per case, or in a few words why there is none: an op that is not known, most of all.
+
+    ``source`` is an MLIR file of any phase before dispatches are formed; ``timeout`` is in seconds.
+    """
+    if source.suffix == ".vmfb":
+        return "a compiled module has no source"
+    with tempfile.TemporaryDirectory(prefix="fissile-witness-") as name:
+        folder = Path(name)
+        job = {"source": str(source.resolve()), "function": function, "cases": len(cases), "arguments": len(cases[0])}
+        (folder / "job.json").write_text(json.dumps(job))
+        for case, arrays in enumerate(cases):
+            for number, array in enumerate(arrays):
+                np.save(folder / f"input{case}_{number}.npy", _plain(np.asarray(array)))
+        ended = run_child([sys.executable, "-m", f"{__package__}.process", name], timeout)
+        if ended.status != 0 or not (folder / "answer.json").exists():
+            last = (ended.err.strip().splitlines() or ["it ended without an answer"])[-1]
+            return f"NumPy {ended.reason}" if ended.reason else last[:200]
+        answer = json.loads((folder / "answer.json").read_text())
+        if answer["why"]:
+            return answer["why"]
+        return [_read(folder, number, case) for number, case in enumerate(answer["cases"])]
+
+
+def _read(folder: Path, number: int, case: dict) -> Testimony:
+    wide, declared = (tuple(np.load(folder / f"{name}{number}_{i}.npy") for i in range(case["results"]))
+                      for name in ("wide", "declared"))
+    return Testimony(wide, declared, case["roundings"], case["sums"])
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """A type that .npy files have; every float fits float64."""
+    return array if array.dtype.kind in "biuc" else array.astype(np.float64)

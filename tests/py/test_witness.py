@@ -1,0 +1,256 @@
+"""The witness: NumPy's evaluation of a program, against NumPy by hand, against llvm-cpu, and what it does not know."""
+
+import math
+
+import ml_dtypes
+import numpy as np
+import pytest
+from fissile.pipelines.iree.runtime_flags import FLAGS_BY_BACKEND
+from fissile.pipelines.numerics.build import compile_stock
+from fissile.pipelines.numerics.verify import Options, verify
+from fissile.pipelines.numerics.witness.ask import evaluate
+from fissile.pipelines.numerics.witness.elements import element_of, hold, round_to, unsigned
+from fissile.pipelines.numerics.witness.program import Program
+from fissile.pipelines.numerics.witness.registry import NoWitness
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iree.compiler import ir
+from iree.compiler.api import Session
+
+RNG = np.random.default_rng(7)
+
+
+@pytest.fixture(scope="module")
+def context():
+    session = Session()
+    with session.context:
+        yield session.context
+
+
+def run(context, text: str, *arrays, declared: bool = False) -> list[np.ndarray]:
+    return list(Program(ir.Module.parse(text, context).operation).run("f", arrays, declared).results)
+
+
+def elementwise(body: str, *operands: str, result: str) -> str:
+    """A function ``f`` of tensors of these element types, by one linalg.generic over 2 x 3."""
+    names = [f"%a{i}" for i in range(len(operands))]
+    types = ", ".join(f"tensor<2x3x{o}>" for o in operands)
+    maps = ", ".join(["affine_map<(i, j) -> (i, j)>"] * (len(operands) + 1))
+    block = ", ".join(f"%x{i}: {o}" for i, o in enumerate(operands))
+    given_ = ", ".join(f"{n}: tensor<2x3x{o}>" for n, o in zip(names, operands))
+    return f"""func.func @f({given_}) -> tensor<2x3x{result}> {{
+  %e = tensor.empty() : tensor<2x3x{result}>
+  %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel", "parallel"]}}
+      ins({', '.join(names)} : {types}) outs(%e : tensor<2x3x{result}>) {{
+  ^bb0({block}, %out: {result}):
+    {body}
+    linalg.yield %r : {result}
+  }} -> tensor<2x3x{result}>
+  return %r : tensor<2x3x{result}>
+}}"""
+
+
+# --- elements
+
+@given(st.sampled_from([2, 3, 4, 7, 8, 16, 32, 64]), st.integers(-(2**70), 2**70))
+def test_integers_wrap_to_their_width(bits, number):
+    element = element_of(f"i{bits}")
+    low = number % (1 << 64)
+    held = hold(np.int64(low - (1 << 64) if low >= 1 << 63 else low), element)
+    expected = number % (1 << bits)
+    assert int(held) == (expected - (1 << bits) if expected >> (bits - 1) else expected)
+    assert int(unsigned(held, element)) == expected
+
+
+@given(st.floats(allow_nan=False, width=64), st.sampled_from(["bf16", "f8E4M3FN", "f8E5M2", "f16", "f32"]))
+def test_floats_round_once_to_the_nearest_even(number, kind):
+    """Against every neighbour: no representable number is nearer."""
+    element = element_of(kind)
+    rounded = float(round_to(np.float64(number), element))
+    if not math.isfinite(rounded):
+        return
+    stored = np.array(rounded).astype(element.narrow)
+    bits = stored.view(f"u{element.narrow.itemsize}")
+    for step in (-1, 1):
+        neighbour = float((bits + np.array(step).astype(bits.dtype)).view(element.narrow).astype(np.float64))
+        if math.isfinite(neighbour):
+            gap, other = abs(rounded - number), abs(neighbour - number)
+            assert gap < other or gap == other and (int(bits) % 2 == 0 or rounded == neighbour)
+
+
+@pytest.mark.parametrize(("body", "operands", "result", "function"), [
+    ("%r = arith.addi %x0, %x1 : i8", ("i8", "i8"), "i8", lambda a, b: a + b),
+    ("%r = arith.muli %x0, %x1 : i8", ("i8", "i8"), "i8", lambda a, b: a * b),
+    ("%r = arith.extui %x0 : i8 to i32", ("i8",), "i32", lambda a: a.view(np.uint8).astype(np.int32)),
+    ("%r = arith.divui %x0, %x1 : i8", ("i8", "i8"), "i8", lambda a, b: (a.view(np.uint8) // b.view(np.uint8)).view(np.int8)),
+    ("%r = arith.shrui %x0, %x1 : i8", ("i8", "i8"), "i8", lambda a, b: (a.view(np.uint8) >> b.view(np.uint8)).view(np.int8)),
+    ("%c = arith.cmpi ult, %x0, %x1 : i8\n %r = arith.extui %c : i1 to i8", ("i8", "i8"), "i8",
+     lambda a, b: (a.view(np.uint8) < b.view(np.uint8)).astype(np.int8)),
+    ("%c = arith.cmpi slt, %x0, %x1 : i8\n %r = arith.extsi %c : i1 to i8", ("i8", "i8"), "i8",
+     lambda a, b: -(a < b).astype(np.int8)),
+    ("%r = arith.bitcast %x0 : f32 to i32", ("f32",), "i32", lambda a: a.view(np.int32)),
+    ("%r = arith.maximumf %x0, %x1 : f32", ("f32", "f32"), "f32", np.maximum),
+    ("%r = arith.truncf %x0 : f32 to bf16", ("f32",), "bf16", lambda a: a.astype(ml_dtypes.bfloat16).astype(float)),
+    ("%r = math.erf %x0 : f32", ("f32",), "f32", lambda a: np.vectorize(math.erf)(a)),
+])
+def test_scalars_as_numpy_has_them(context, body, operands, result, function):
+    arrays = [RNG.standard_normal((2, 3)).astype(np.float32) if o == "f32" else RNG.integers(1, 7, (2, 3)).astype(np.int8)
+              for o in operands]
+    if operands[0] == "i8":
+        arrays[0] = RNG.integers(-128, 127, (2, 3)).astype(np.int8)
+    (found,) = run(context, elementwise(body, *operands, result=result), *arrays)
+    np.testing.assert_allclose(found.astype(float), np.asarray(function(*arrays)).astype(float), rtol=1e-12)
+
+
+# --- structured ops, by hand
+
+CONV = """func.func @f(%x: tensor<1x3x9x7xf32>, %w: tensor<4x3x3x2xf32>, %o: tensor<1x4x3x3xf32>) -> tensor<1x4x3x3xf32> {
+  %r = linalg.conv_2d_nchw_fchw {dilations = dense<[2, 1]> : vector<2xi64>, strides = dense<2> : vector<2xi64>}
+    ins(%x, %w : tensor<1x3x9x7xf32>, tensor<4x3x3x2xf32>) outs(%o : tensor<1x4x3x3xf32>) -> tensor<1x4x3x3xf32>
+  return %r : tensor<1x4x3x3xf32>
+}"""
+
+
+def test_a_convolution_with_strides_and_dilations(context):
+    x, w, o = (RNG.standard_normal(s).astype(np.float32) for s in ((1, 3, 9, 7), (4, 3, 3, 2), (1, 4, 3, 3)))
+    expected = o.astype(np.float64)
+    for f, i, j, c, p, q in np.ndindex(4, 3, 3, 3, 3, 2):
+        expected[0, f, i, j] += float(x[0, c, 2 * i + 2 * p, 2 * j + q]) * float(w[f, c, p, q])
+    np.testing.assert_allclose(run(context, CONV, x, w, o)[0], expected, rtol=1e-12)
+
+
+def test_integer_products_are_exact_and_wrap(context):
+    text = """func.func @f(%a: tensor<3x50xi32>, %b: tensor<50x4xi32>, %o: tensor<3x4xi32>) -> tensor<3x4xi32> {
+      %r = linalg.matmul ins(%a, %b : tensor<3x50xi32>, tensor<50x4xi32>) outs(%o : tensor<3x4xi32>) -> tensor<3x4xi32>
+      return %r : tensor<3x4xi32> }"""
+    a, b, o = (RNG.integers(-(2**31), 2**31, s).astype(np.int32) for s in ((3, 50), (50, 4), (3, 4)))
+    assert np.array_equal(run(context, text, a, b, o)[0], a @ b + o)
+
+
+ARGMAX = """func.func @f(%x: tensor<5x9xf32>, %v: tensor<5xf32>, %i: tensor<5xi64>) -> (tensor<5xf32>, tensor<5xi64>) {
+  %r:2 = linalg.generic {indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a)>, affine_map<(a, b) -> (a)>],
+      iterator_types = ["parallel", "reduction"]} ins(%x : tensor<5x9xf32>) outs(%v, %i : tensor<5xf32>, tensor<5xi64>) {
+  ^bb0(%in: f32, %best: f32, %at: i64):
+    %n = linalg.index 1 : index
+    %c = arith.index_cast %n : index to i64
+    %more = arith.cmpf ogt, %in, %best : f32
+    %b = arith.select %more, %in, %best : f32
+    %p = arith.select %more, %c, %at : i64
+    linalg.yield %b, %p : f32, i64
+  } -> (tensor<5xf32>, tensor<5xi64>)
+  return %r#0, %r#1 : tensor<5xf32>, tensor<5xi64>
+}"""
+
+
+def test_a_reduction_with_two_results(context):
+    x = RNG.standard_normal((5, 9)).astype(np.float32)
+    value, place = run(context, ARGMAX, x, np.full(5, -np.inf, np.float32), np.zeros(5, np.int64))
+    assert np.array_equal(value, x.max(axis=1)) and np.array_equal(place, x.argmax(axis=1))
+
+
+ATTENTION = """func.func @f(%q: tensor<2x5x160xf32>, %k: tensor<2x7x160xf32>, %v: tensor<2x7x6xf32>, %m: tensor<2x5x7xi1>) -> tensor<2x5x6xf32> {
+  %s = arith.constant 0.25 : f32
+  %e = tensor.empty() : tensor<2x5x6xf32>
+  %r = iree_linalg_ext.attention <indexing_maps = [affine_map<(b, m, n, k, l) -> (b, m, k)>, affine_map<(b, m, n, k, l) -> (b, l, k)>,
+      affine_map<(b, m, n, k, l) -> (b, l, n)>, affine_map<(b, m, n, k, l) -> ()>, affine_map<(b, m, n, k, l) -> (b, m, l)>,
+      affine_map<(b, m, n, k, l) -> (b, m, n)>]>
+      ins(%q, %k, %v, %s, %m : tensor<2x5x160xf32>, tensor<2x7x160xf32>, tensor<2x7x6xf32>, f32, tensor<2x5x7xi1>)
+      outs(%e : tensor<2x5x6xf32>) {
+  ^bb0(%score: f32):
+    iree_linalg_ext.yield %score : f32
+  } -> tensor<2x5x6xf32>
+  return %r : tensor<2x5x6xf32>
+}"""
+
+
+def test_a_masked_attention(context):
+    q, k, v = (RNG.standard_normal(s).astype(np.float32) for s in ((2, 5, 160), (2, 7, 160), (2, 7, 6)))
+    mask = RNG.integers(0, 2, (2, 5, 7)).astype(bool)
+    mask[..., 0] = True
+    scores = np.where(mask, np.einsum("bmk,blk->bml", q.astype(float), k) * 0.25, -np.inf)
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    expected = np.einsum("bml,bln->bmn", powers / powers.sum(-1, keepdims=True), v)
+    np.testing.assert_allclose(run(context, ATTENTION, q, k, v, mask)[0], expected, rtol=1e-10)
+
+
+def test_every_op_rounds_where_it_is_wanted(context):
+    text = elementwise("%s = arith.addf %x0, %x0 : f16\n %r = arith.mulf %s, %s : f16", "f16", result="f16")
+    x = np.full((2, 3), 1 + 2.0**-10, np.float16)
+    (wide,), (declared,) = run(context, text, x), run(context, text, x, declared=True)
+    assert wide[0, 0] == (2 + 2.0**-9) ** 2 and declared[0, 0] == np.float16(x[0, 0] + x[0, 0]) ** 2
+
+
+def test_what_is_not_known_is_named(context):
+    with pytest.raises(NoWitness, match="op tensor.gather"):
+        run(context, """func.func @f(%x: tensor<4xf32>, %i: tensor<2x1xi64>) -> tensor<2x1xf32> {
+          %r = tensor.gather %x[%i] gather_dims([0]) : (tensor<4xf32>, tensor<2x1xi64>) -> tensor<2x1xf32>
+          return %r : tensor<2x1xf32> }""", np.zeros(4, np.float32), np.zeros((2, 1), np.int64))
+    with pytest.raises(NoWitness, match="beyond the end"):
+        run(context, """func.func @f(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+          %r = tensor.extract_slice %x[%n] [%n] [1] : tensor<?xf32> to tensor<?xf32>
+          return %r : tensor<?xf32> }""", np.zeros(4, np.float32), np.int64(3))
+    with pytest.raises(NoWitness, match="arith.fptosi of a number that i8 does not hold"):
+        run(context, elementwise("%r = arith.fptosi %x0 : f32 to i8", "f32", result="i8"), np.full((2, 3), 300, np.float32))
+
+
+# --- in its own process
+
+def test_the_child_has_a_deadline_and_says_why(tmp_path):
+    source = tmp_path / "loop.mlir"
+    source.write_text("""func.func @f(%x: i32) -> i32 {
+      %true = arith.constant true
+      %r = scf.while (%a = %x) : (i32) -> i32 { scf.condition(%true) %a : i32 } do { ^bb0(%b: i32): scf.yield %b : i32 }
+      return %r : i32 }""")
+    assert evaluate(source, "f", [[np.int32(1)]], 60.0) == "more than 100000 steps of loops"
+    assert evaluate(source, "f", [[np.int32(1)]], 0.1) == "NumPy did not end within 0.1 s"
+    assert evaluate(source, "g", [[np.int32(1)]], 60.0) == "@g, which has no body"
+
+
+# --- against llvm-cpu
+
+OPS = ("addf", "subf", "mulf", "maximumf", "minimumf")
+
+
+@st.composite
+def programs(draw) -> str:
+    """A function of two tensors: elementwise ops, transposed reads, a sum or maximum over some dimensions, and a slice."""
+    sizes = [draw(st.integers(1, 7)) for _ in range(3)]
+    lines, order = [], draw(st.permutations(range(3)))
+    shape = "x".join(str(sizes[i]) for i in order)
+    kept = sorted(draw(st.sets(st.integers(0, 2), min_size=1)))
+    out = "x".join(str(sizes[i]) for i in kept) + "xf32"
+    maps = [", ".join(f"d{i}" for i in part) for part in (order, range(3), kept)]
+    combine, first, second = draw(st.sampled_from(("addf", "maximumf"))), *(draw(st.sampled_from(OPS)) for _ in range(2))
+    kinds = ", ".join('"parallel"' if i in kept else '"reduction"' for i in range(3))
+    lines += [
+        f"  %c = arith.constant {draw(st.sampled_from(('0.0', '1.5', '-2.0')))} : f32",
+        f"  %e = tensor.empty() : tensor<{out}>",
+        f"  %o = linalg.fill ins(%c : f32) outs(%e : tensor<{out}>) -> tensor<{out}>",
+        "  %r = linalg.generic {indexing_maps = [" + ", ".join(f"affine_map<(d0, d1, d2) -> ({m})>" for m in maps) + "],",
+        f"      iterator_types = [{kinds}]}} ins(%x, %y : tensor<{shape}xf32>, tensor<{'x'.join(map(str, sizes))}xf32>)",
+        f"      outs(%o : tensor<{out}>) {{",
+        "  ^bb0(%a: f32, %b: f32, %s: f32):",
+        f"    %p = arith.{first} %a, %b : f32",
+        f"    %q = arith.{second} %p, %a : f32",
+        f"    %t = arith.{combine} %s, %q : f32",
+        f"    linalg.yield %t : f32\n  }} -> tensor<{out}>",
+        f"  return %r : tensor<{out}>",
+    ]
+    arguments = f"%x: tensor<{shape}xf32>, %y: tensor<{'x'.join(map(str, sizes))}xf32>"
+    return f"func.func @NAME({arguments}) -> tensor<{out}> {{\n" + "\n".join(lines) + "\n}\n"
+
+
+@settings(max_examples=2, deadline=None)
+@given(st.lists(programs(), min_size=6, max_size=6))
+def test_generated_programs_agree_with_llvm_cpu(tmp_path_factory, texts):
+    source = tmp_path_factory.mktemp("generated") / "many.mlir"
+    source.write_text("".join(text.replace("@NAME", f"@f{i}") for i, text in enumerate(texts)))
+    vmfb = source.with_suffix(".vmfb")
+    assert compile_stock(source, vmfb, FLAGS_BY_BACKEND["llvm-cpu"]) is None
+    session = Session()
+    with session.context:
+        program = Program(ir.Module.parse(source.read_text()).operation)
+    for i in range(len(texts)):
+        found = verify(vmfb, reference=lambda *a, i=i: program.run(f"f{i}", a).results[0],
+                       options=Options(function=f"f{i}", on=("local-task",)))
+        assert found.agrees, (texts[i], found.sentence)
