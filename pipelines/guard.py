@@ -86,7 +86,7 @@ def guard(
                 "storage",
             )
         )
-    if unknown and (note := smt_note()):
+    if note := smt_note(report):
         findings.append(note)
     return GuardResult(
         ordered(findings),

@@ -11,9 +11,11 @@ from fissile.dialect.attributes import text_of
 
 from .conditions import TRUE, Condition, all_of, any_of, at_most, less, negation
 from .extents import Extents
-from .value_names import name_of
 from .obligations import UNKNOWN_BRANCH, Branch, ElementBound, Guard, Loop, Requirement
+from .shaped_values import DESTINATION_STYLE, is_argument
+from .sentences import inside as inside_of
 from .size_terms import ONE, ZERO, Symbol, Term
+from .value_names import name_of
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,8 @@ def _read(
         condition = all_of((at_most(0, at), less(at, capacity)))
         yield Requirement(
             condition,
-            f"reads dimension {i} of {name_of(source)}, which has {capacity}, at {at}",
+            inside_of(at, source, i, capacity, op.name, "reads", _what(op, index)),
+            itself=True,
             guards=(*around, *inside.guards),
             elements=None if inside.when is None else ElementBound(capacity, index=index, when=inside.when),
             here=_where_it_runs(condition, inside),
@@ -106,3 +109,34 @@ def _where_it_runs(condition: Condition, inside: _Inside) -> Condition:
     """What the rest of the body knows once ``condition`` was checked."""
     skipped = [negation(guard.runs) for guard in inside.guards]
     return TRUE if any(not isinstance(g, Branch) for g in inside.guards) else any_of((*skipped, condition))
+
+
+_CASTS = ("arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci")
+
+
+def _what(op: ir.Operation, index: ir.Value) -> str:
+    """An index in words: the elements that it is, or is computed from; empty where it comes from outside of the body."""
+    direct = index
+    while not is_argument(direct) and direct.owner.operation.name in _CASTS:
+        direct = direct.owner.operation.operands[0]
+    read, loops, pending, seen = [], False, [index], set()
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if is_argument(value):
+            owner = value.owner.owner
+            if owner is not None and owner.operation == op:
+                read.append(op.operands[ir.BlockArgument(value).arg_number])
+            continue
+        inner = value.owner.operation
+        loops |= inner.name == "linalg.index"
+        if inner.name == "tensor.extract":
+            read.append(inner.opview.tensor)
+        elif inner.name != "linalg.index" and inner.block.owner.operation.name.startswith(DESTINATION_STYLE):
+            pending.extend(list(inner.operands)[::-1])
+    names = list(dict.fromkeys(name_of(v) for v in read))
+    if not names:
+        return "every index that its body computes" if loops else ""
+    return f"every element of {names[0]}" if is_argument(direct) else f"every index computed from {' and '.join(names)}"

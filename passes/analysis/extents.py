@@ -18,6 +18,7 @@ from fissile.dialect.operands import init_of
 from . import dimension_rules, element_values, value_terms
 from .conditions import Condition, all_of, at_most, symbols
 from .intervals import Bounds
+from .private_calls import FUNCTIONS
 from .shaped_values import (
     DESTINATION_STYLE,
     DYNAMIC,
@@ -30,7 +31,7 @@ from .shaped_values import (
     static_dimension,
 )
 from .size_terms import DIMENSION_LIMIT, MAX_DEPTH, MAX_MONOMIALS, Symbol, Term, product, symbols_of, term
-from .value_names import name_of
+from .value_names import name_of, where_of
 
 FIRST_UNNAMED = -1_000_000
 """Symbols that no value holds count down from here; those of `structured_rules` that stand for loops count down from -1."""
@@ -56,7 +57,7 @@ class Extents:
         self._values: dict[ir.Value, Term] = {}
         self._dimensions: dict[tuple[ir.Value, int], Term] = {}
         self._tensors: dict[ir.Value, int] = {}
-        self._names: dict[str, int] = {}
+        self._names: dict[tuple, list[ir.Value]] = {}
         self._unnamed = FIRST_UNNAMED
         self.functions: dict[str, ir.Operation] | None = None
         self.entered: set[ir.Operation] = set()
@@ -80,19 +81,31 @@ class Extents:
             low, high = range_of_type(value.type)
             tensor = None
             if dimension is not None:
-                name, low, high = f"dim {dimension} of {name}", 0, DIMENSION_LIMIT - 1
+                low, high = 0, DIMENSION_LIMIT - 1
                 tensor = self._tensors.setdefault(value, len(self._tensors))
             elif element is not None:
-                name = f"element {element} of {name}"
                 low, high = range_of_type(value.type.element_type)
-            same = self._names[name] = self._names.get(name, 0) + 1
-            name = (
-                name if same == 1 else f"{name} ({same})"
-            )  # two values may come from one name in the source
+            name = self._told_apart(name, value)
+            if dimension is not None:
+                name = f"the length of {name}" if is_shaped(value) and rank_of(value) == 1 else f"dimension {dimension} of {name}"
+            elif element is not None:
+                name = f"element {element} of {name}"
             made = Symbol(len(self._symbols), name, low, high, tensor)
             self._symbols[key] = made
             self._handles[made.ident] = Handle(value, dimension, element)
         return self._symbols[key]
+
+    def _told_apart(self, name: str, value: ir.Value) -> str:
+        """Two values of one function may come from one name in the source: then the second says where it stands."""
+        known = self._names.setdefault((_function_of(value), name), [])
+        if value not in known:
+            known.append(value)
+        number = known.index(value)
+        if not number:
+            return name
+        where = where_of(value)
+        alike = [where_of(v) for v in known[:number]]
+        return f"{name} of {where}" if where and where not in alike else f"{name} (value {number + 1} of that name)"
 
     def unnamed(self, text: str, low: int, high: int) -> Symbol:
         """A new symbol for a number that no value of the program holds: it can be reasoned about, and not be read at run time."""
@@ -220,3 +233,10 @@ class Extents:
             if argument.arg_number >= first:
                 return self.dimension(outs[argument.arg_number - first], index)
         return own
+
+
+def _function_of(value: ir.Value) -> ir.Operation | None:
+    op = value.owner.owner if is_argument(value) else value.owner.operation
+    while op is not None and op.operation.name not in FUNCTIONS:
+        op = op.operation.parent
+    return op.operation if op is not None else None

@@ -9,10 +9,10 @@ from iree.compiler import ir
 
 from .conditions import all_of, at_most, equal, less
 from .extents import Extents
+from .sentences import amount, inside, same_size
 from .shaped_values import is_shaped, rank_of, static_dimension
-from .value_names import name_of
 from .obligations import Requirement
-from .size_terms import Term, product, term
+from .size_terms import Term, product
 
 _LISTED = (
     ("source", "source_dims"),
@@ -36,7 +36,9 @@ def listed(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
             if static_dimension(value.type, i) is None:
                 have, said = extents.dimension(value, i), extents.value(next(given))
                 yield Requirement(
-                    equal(have, said), f"takes dimension {i} of {name_of(value)} to be {said}; it is {have}"
+                    equal(have, said),
+                    same_size(value, i, have, said, f"{op.name} lists that size for it"),
+                    itself=True,
                 )
 
 
@@ -50,7 +52,8 @@ def with_elements(tensor: str, verb: str) -> Callable[[Extents, ir.Operation], I
             index, capacity = extents.value(operand), extents.dimension(whole, i)
             yield Requirement(
                 all_of((at_most(0, index), less(index, capacity))),
-                f"{verb} element {index} of dimension {i} of {name_of(whole)}, which has {capacity}",
+                inside(index, whole, i, capacity, op.name, verb),
+                itself=True,
             )
 
     return rule
@@ -69,19 +72,18 @@ def slice_(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     lengths = [extents.value(v) for v in op.opview.lengths]
     yield from _inside(extents, op.opview.source, starts, lengths, "reads", "its source")
     for i, (size, length) in enumerate(zip(extents.shape(op.results[0]), lengths)):
-        yield Requirement(equal(size, length), f"takes its result to have {size} elements in dimension {i}; it reads {length}")
+        yield Requirement(equal(size, length), f"makes {amount(size)} elements in dimension {i}; it reads {amount(length)}")
 
 
 def _inside(
     extents: Extents, whole: ir.Value, starts: list[Term], sizes: list[Term], verb: str, what: str
 ) -> Iterator[Requirement]:
-    from .storage_rules import fits
-
+    # Also where there is no element: IREE copies none, and refuses to begin past the end.
     for i, (offset, size) in enumerate(zip(starts, sizes)):
         capacity = extents.dimension(whole, i)
         yield Requirement(
-            fits(offset, size, term(1), capacity, [s for j, s in enumerate(sizes) if j != i]),
-            f"{verb} {size} elements from {offset} on in dimension {i}; {what} has {capacity}",
+            all_of((at_most(0, size), at_most(0, offset), at_most(offset + size, capacity))),
+            f"{verb} {amount(size)} elements from {amount(offset)} on in dimension {i}; {what} has {amount(capacity)}",
         )
 
 

@@ -15,6 +15,7 @@ from .extents import Extents
 from .shaped_values import rank_of
 from .value_names import name_of
 from .obligations import ElementBound, Loop, Requirement
+from .sentences import amount, indexed, same_size, span
 from .size_terms import ONE, ZERO
 
 
@@ -50,16 +51,22 @@ def _slices(
     for i in range(min(batch, rank_of(indices))):
         have, given = extents.dimension(moved, i), extents.dimension(indices, i)
         yield Requirement(
-            equal(have, given), f"moves {have} slices in dimension {i}; there are {given} indices"
+            equal(have, given),
+            same_size(moved, i, have, given, f"{op.name} takes one index of {name_of(indices)} for each of its slices"),
+            itself=True,
         )
         if mask is not None and i < rank_of(mask):
             has = extents.dimension(mask, i)
-            yield Requirement(equal(has, given), f"masks {given} indices in dimension {i}; its mask has {has}")
+            yield Requirement(
+                equal(has, given),
+                same_size(mask, i, has, given, f"{op.name} masks one index of {name_of(indices)} with each element"),
+                itself=True,
+            )
     for i in range(max(batch, 0), rank_of(moved)):
         size, capacity = extents.dimension(moved, i), extents.dimension(whole, depth + i - batch)
         yield Requirement(
             at_most(size, capacity),
-            f"moves slices of {size} elements; dimension {depth + i - batch} has {capacity}",
+            f"moves slices of {amount(size)} elements; {indexed(whole, depth + i - batch)} has {amount(capacity)}",
         )
 
 
@@ -85,10 +92,12 @@ def _elements(
             for i in range(rank_of(indices))
             if extents.dimension(indices, i).constant is None
         )
-        kept = " where its mask is set" if mask is not None else ""
+        kept = f", where {name_of(mask)} is set" if mask is not None else ""
+        every = f"every element of {name_of(indices)}" if len(dims) == 1 else f"every index {position} in {name_of(indices)}"
         yield Requirement(
             condition,
-            f"{verb} dimension {dim} of {name_of(whole)}, which has {capacity}, at the elements of {name_of(indices)}{kept}",
+            f"{every} must be in {span(capacity)}{kept}: {op.name} {verb} {indexed(whole, dim)} there",
+            itself=True,
             guards=rounds,
             elements=ElementBound(capacity, indices=indices, position=position, depth=len(dims), mask=mask),
             afterwards=condition if mask is None else TRUE,

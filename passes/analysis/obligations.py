@@ -22,6 +22,7 @@ from .deep_walk import Steps, walk_deep
 from .extents import Extents
 from .shaped_values import is_argument, is_shaped, last_of, rank_of, static_dimension
 from .intervals import always_holds
+from .assumptions import assumption
 from .loop_facts import equal_integers, invariants, of_results
 from .private_calls import FUNCTIONS, calls_of_private_functions
 from .size_terms import Symbol, Term, apply, term
@@ -122,6 +123,7 @@ class Requirement:
     """What a rule says of one op: a condition and its sentence. ``guards`` are loops and branches of
     the op itself; ``elements`` says how to check a condition on values that exist only inside it.
 
+    ``itself``: the sentence stands by itself; else it goes on behind the op's name.
     Once it is checked, ``here`` is known to the op's later requirements, and ``afterwards`` to later
     ops; None: the condition, if the op has no guards of its own.
     """
@@ -132,6 +134,7 @@ class Requirement:
     elements: ElementBound | None = None
     here: Condition = TRUE
     afterwards: Condition | None = None
+    itself: bool = False
 
 
 Rule = Callable[[Extents, ir.Operation], Iterator[Requirement]]
@@ -341,7 +344,7 @@ class _Walk:
         """util.assume.int: one list of alternatives for each operand; the value meets one of them."""
         for operand, alternatives in zip(op.operands, op.attributes["assumptions"]):
             known = self.extents.value(operand)
-            self._learn(any_of(_assumption(known, str(a)) for a in alternatives))
+            self._learn(any_of(assumption(known, str(a)) for a in alternatives))
 
     def _add(self, op: ir.Operation, requirement: Requirement, here: list[Condition]) -> None:
         facts = list(self._facts)
@@ -353,7 +356,7 @@ class _Walk:
                 op,
                 self._function,
                 op.name,
-                requirement.sentence,
+                requirement.sentence if requirement.itself else _behind(op.name, requirement.sentence),
                 requirement.condition,
                 (*defined, *facts, *inner, *here),
                 len(defined) + (self._certain if self._guards else len(facts)),
@@ -367,24 +370,12 @@ class _Walk:
             self._learn(requirement.condition)
 
 
+def _behind(name: str, sentence: str) -> str:
+    return f"{name}{':' if name == 'fissile.require' else ''} {sentence}"
+
+
 UNKNOWN_BRANCH: Condition = any_of(())
 """The condition of a region of which nothing is known. As a guard it cannot be moved out of."""
-
-
-def _assumption(known: Term, text: str) -> Condition:
-    """`#util.int.assumption<umin = 0, umax = 10, udiv = 2>`; the attribute has no accessors in Python."""
-    import re
-
-    parts: list[Condition] = []
-    for name, number in re.findall(r"(umin|umax|udiv) = (\d+)", text):
-        value = int(number)
-        if name == "umin":
-            parts.append(at_most(value, known))
-        elif name == "umax":
-            parts += [at_most(0, known), at_most(known, value)]
-        elif value:
-            parts.append(equal(apply("mod", known, value), 0))
-    return all_of(parts)
 
 
 def argument_symbols(extents: Extents, condition: Condition) -> bool:

@@ -1,4 +1,5 @@
-"""Whether a condition holds always, never or sometimes: constants first, then intervals, then SMT.
+"""Whether a condition holds always, never or sometimes: constants first, then intervals and cases, then values that are tried,
+and SMT where none of them breaks it.
 
 A verdict is PROVED where the condition holds for all values that the facts allow, REFUTED where it
 fails for all of them, and UNKNOWN otherwise: then only the run can tell.
@@ -18,7 +19,7 @@ from .intervals import Bounds, always_holds, bounds_as_text, choices_of, unwrapp
 from .size_terms import Symbol, Term, Undefined, term
 
 SMT_TIMEOUT_MS = 500
-CONSTANTS, INTERVALS, SMT = "constants", "intervals", "smt"
+CONSTANTS, INTERVALS, TRIED, SMT = "constants", "intervals", "tried", "smt"
 
 Values = tuple[tuple[Symbol, int], ...]
 
@@ -31,6 +32,8 @@ class Decision:
     verdict: Verdict
     values: Values = ()
     timed_out: bool = False
+    missed_solver: bool = False
+    """No solver is installed, and one might have proved it: no values that break it were found by trying."""
 
 
 def decide(
@@ -57,13 +60,14 @@ def decide(
         return _decision(answer, INTERVALS, f"holds for {known}" if known else "the two sides are equal")
     if answer is Answer.REFUTED:
         return _refuted(INTERVALS, f"fails for {known}", condition, near, timeout_ms)
-    if not smt.available() or timeout_ms <= 0:
-        why = "no SMT solver (z3) is installed" if timeout_ms > 0 else "the SMT tier is switched off"
-        return Decision(
-            Verdict(Answer.UNKNOWN, INTERVALS, f"intervals do not decide it; {why}"),
-            _sample(negation(condition), near),
-        )
-    return _by_smt(condition, bounds, near, timeout_ms)
+    failing = _sample(negation(condition), near)
+    if failing and _sample(condition, near):
+        return _decision(Answer.UNKNOWN, TRIED, "some values meet it, others break it", failing)
+    if timeout_ms <= 0 or not smt.available():
+        why = "the solver is switched off" if timeout_ms <= 0 else "no solver (z3) is installed"
+        verdict = Verdict(Answer.UNKNOWN, INTERVALS, f"intervals do not decide it, and {why}")
+        return Decision(verdict, failing, missed_solver=timeout_ms > 0 and not failing)
+    return _by_smt(condition, near, timeout_ms, failing)
 
 
 def _by_intervals(condition: Condition, bounds: Bounds, facts: Iterable[Condition]) -> Answer:
@@ -155,32 +159,20 @@ def _implies(known: Compare, t: Term, relation: str, bounds: Bounds) -> bool:
     return known.relation == relation and (k == t or k == -t)
 
 
-def _by_smt(condition: Condition, bounds: Bounds, facts: Sequence[Condition], timeout_ms: int) -> Decision:
+def _by_smt(condition: Condition, facts: Sequence[Condition], timeout_ms: int, failing: Values) -> Decision:
     solver = smt.Solver(facts, timeout_ms)
-    found, values = solver.satisfiable(negation(condition))
-    if found is smt.Found.NO:
-        return _decision(Answer.PROVED, SMT, "no sizes that the facts allow break it (z3)")
-    failing = _named(values, condition, facts) if found is smt.Found.YES else ()
-    if found is smt.Found.YES:
-        can_hold, _ = solver.satisfiable(condition)
-        if can_hold is smt.Found.NO:
-            return Decision(
-                Verdict(
-                    Answer.REFUTED,
-                    SMT,
-                    "no sizes that the facts allow meet it (z3)",
-                    tuple((s.text, v) for s, v in failing),
-                ),
-                failing,
-            )
-        # A small example is easier to read than what a solver happens to find.
-        failing = _sample(negation(condition), facts) or failing
-        return Decision(Verdict(Answer.UNKNOWN, SMT, "some sizes meet it and some do not"), failing)
-    return Decision(
-        Verdict(Answer.UNKNOWN, SMT, f"z3 did not decide within {timeout_ms} ms"),
-        _sample(negation(condition), facts),
-        timed_out=True,
-    )
+    if not failing:
+        found, values = solver.satisfiable(negation(condition))
+        if found is smt.Found.NO:
+            return _decision(Answer.PROVED, SMT, "no values that the facts allow break it (z3)")
+        if found is smt.Found.UNDECIDED:
+            verdict = Verdict(Answer.UNKNOWN, SMT, f"z3 did not decide it within {timeout_ms} ms")
+            return Decision(verdict, timed_out=True)
+        failing = _named(values, condition, facts)
+    if solver.satisfiable(condition)[0] is smt.Found.NO:
+        evidence = "no values that the facts allow meet it (z3)"
+        return Decision(Verdict(Answer.REFUTED, SMT, evidence, tuple((s.text, v) for s, v in failing)), failing)
+    return _decision(Answer.UNKNOWN, SMT, "some values meet it, others break it", failing)
 
 
 def _refuted(
@@ -195,8 +187,8 @@ def _refuted(
     return Decision(Verdict(Answer.REFUTED, tier, evidence, tuple((s.text, v) for s, v in values)), values)
 
 
-def _decision(answer: Answer, tier: str, evidence: str) -> Decision:
-    return Decision(Verdict(answer, tier, evidence))
+def _decision(answer: Answer, tier: str, evidence: str, values: Values = ()) -> Decision:
+    return Decision(Verdict(answer, tier, evidence), values)
 
 
 def _all_symbols(condition: Condition, facts: Iterable[Condition]) -> dict[int, Symbol]:

@@ -11,6 +11,7 @@ from fissile.dialect.operands import knows_operands, operands_named
 from .conditions import equal
 from .extents import Extents
 from .obligations import Requirement
+from .sentences import same_size
 from .shaped_values import rank_of
 from .value_names import name_of
 
@@ -38,7 +39,8 @@ def along(model: str, **others: str) -> Callable[[Extents, ir.Operation], Iterat
                 have, wanted = extents.dimension(value, i), extents.dimension(first, at)
                 yield Requirement(
                     equal(have, wanted),
-                    f"takes dimension {i} of {name_of(value)} to be {wanted}, as {name_of(first)} has; it is {have}",
+                    same_size(value, i, have, wanted, f"{op.name} goes over it along with {name_of(first)}"),
+                    itself=True,
                 )
 
     return rule

@@ -15,6 +15,7 @@ from fissile.dialect.attributes import text_of
 from . import flow_rules, memory_rules, search_rules
 from .conditions import Condition, all_of, any_of, at_most, equal, less
 from .extents import Extents
+from .sentences import amount, inside, same_size
 from .shaped_values import ELEMENTWISE, i64s, is_shaped, kept_dimensions, rank_of, static_dimension
 from .obligations import STRUCTURED, Requirement, Rule
 from .size_terms import INDEX_MAX, Term, product, symbols_of, term
@@ -110,7 +111,7 @@ def _slices(
         every = "" if stride.constant == 1 else f", every {stride},"
         yield Requirement(
             fits(offset, size, stride, capacity, [s for j, s in enumerate(sizes) if j != i]),
-            f"{verb} {size} elements from {offset} on{every} in dimension {i}; {what} has {capacity}",
+            f"{verb} {amount(size)} elements from {amount(offset)} on{every} in dimension {i}; {what} has {amount(capacity)}",
         )
 
 
@@ -128,7 +129,7 @@ def _insert_slice(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
         have = extents.dimension(op.operands[0], i)
         yield Requirement(
             equal(have, sizes[position]),
-            f"inserts {sizes[position]} elements in dimension {position}; its source has {have}",
+            f"inserts {amount(sizes[position])} elements in dimension {position}; its source has {amount(have)}",
         )
 
 
@@ -139,13 +140,17 @@ def _cast(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
         wanted = static_dimension(op.results[0].type, i)
         if wanted is not None:
             have = extents.dimension(op.operands[0], i)
-            yield Requirement(equal(have, wanted), f"takes dimension {i} to be {wanted}; it is {have}")
+            yield Requirement(
+                equal(have, wanted),
+                same_size(op.operands[0], i, have, term(wanted), f"{op.name} takes it to be so"),
+                itself=True,
+            )
 
 
 def _not_negative(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     for i in range(rank_of(op.results[0])):
         size = extents.dimension(op.results[0], i)
-        yield Requirement(at_most(0, size), f"makes {size} elements in dimension {i}; a size is not negative")
+        yield Requirement(at_most(0, size), f"makes {amount(size)} elements in dimension {i}; a size is not negative")
     yield from _addressable(extents, op)
 
 
@@ -252,11 +257,13 @@ def _dimension(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
 
 def _indices(first: int, source: int, verb: str) -> Rule:
     def rule(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
+        whole = op.operands[source]
         for i, operand in enumerate(list(op.operands)[first:]):
-            index, capacity = extents.value(operand), extents.dimension(op.operands[source], i)
+            index, capacity = extents.value(operand), extents.dimension(whole, i)
             yield Requirement(
                 all_of((at_most(0, index), less(index, capacity))),
-                f"{verb} element {index} of dimension {i}, which has {capacity}",
+                inside(index, whole, i, capacity, op.name, verb),
+                itself=True,
             )
 
     return rule

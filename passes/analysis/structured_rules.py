@@ -12,6 +12,7 @@ from fissile.dialect import linalg_ops as linalg
 from .body_rules import body
 from .conditions import Condition, all_of, any_of, at_most, equal, less, symbols
 from .extents import Extents
+from .sentences import amount, indexed, same_size, span
 from .shaped_values import is_shaped, rank_of
 from .value_names import name_of
 from .obligations import Requirement
@@ -42,7 +43,7 @@ def structured(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     if not maps:
         return
     sizes = loop_extents(extents, op, maps)
-    for number, (operand, map_) in enumerate(zip(op.operands, maps)):
+    for operand, map_ in zip(op.operands, maps):
         if not is_shaped(operand):
             continue
         for i, expression in enumerate(map_.results):
@@ -52,7 +53,8 @@ def structured(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
                 if sizes[loop] is not None:
                     yield Requirement(
                         equal(have, sizes[loop]),
-                        f"reads operand {number} as {sizes[loop]} elements in dimension {i}; it has {have}",
+                        same_size(operand, i, have, sizes[loop], f"{op.name} goes over both with one loop"),
+                        itself=True,
                     )
                 continue
             reach = _reach(expression, sizes)
@@ -61,7 +63,8 @@ def structured(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
             low, high = reach
             yield Requirement(
                 _unless_empty(sizes, all_of((at_most(0, low), less(high, have)))),
-                f"reaches element {high} of dimension {i} of operand {number}, which has {have}",
+                f"{amount(high)} must be in {span(have)}: {op.name} reads {indexed(operand, i)} up to there",
+                itself=True,
             )
     for region in op.regions:
         for block in region.blocks:
@@ -124,22 +127,25 @@ def same_shape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     have = extents.shape(op.operands[len(op.operands) - 1])
     for i, (given, size) in enumerate(zip(extents.shape(op.operands[0]), have)):
         yield Requirement(
-            equal(given, size), f"reads operand 0 as {size} elements in dimension {i}; it has {given}"
+            equal(given, size),
+            same_size(op.operands[0], i, given, size, f"{op.name} has one shape"),
+            itself=True,
         )
 
 
 def elementwise(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     """Operands of an op that works element by element on tensors have one shape; on scalars nothing is asked."""
-    shaped = [(number, operand) for number, operand in enumerate(op.operands) if is_shaped(operand)]
+    shaped = [operand for operand in op.operands if is_shaped(operand)]
     if len(shaped) < 2:
         return
-    (first, model), *others = shaped
-    for number, operand in others:
+    model, *others = shaped
+    for operand in others:
         for i in range(rank_of(operand)):
             have, size = extents.dimension(operand, i), extents.dimension(model, i)
             yield Requirement(
                 equal(have, size),
-                f"reads operand {number} as {size} elements in dimension {i}, as operand {first} has; it has {have}",
+                same_size(operand, i, have, size, f"{op.name} works element by element"),
+                itself=True,
             )
 
 
@@ -153,8 +159,8 @@ def select(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     first, second = product(extents.shape(view.true_value)), product(extents.shape(view.false_value))
     yield Requirement(
         any_of((taken, at_most(second, first))),
-        f"may choose {name_of(view.false_value)} with {second} elements; IREE makes room for the {first} of "
-        f"{name_of(view.true_value)}",
+        f"may choose {name_of(view.false_value)} with {amount(second)} elements; IREE makes room for the {amount(first)} "
+        f"of {name_of(view.true_value)}",
     )
 
 

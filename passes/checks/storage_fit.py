@@ -15,7 +15,6 @@ from iree.compiler import ir
 
 from fissile.dialect import place_of
 from fissile.finding import Finding, Place, Severity
-from fissile.passes.analysis import smt
 from fissile.passes.analysis.conditions import Condition, all_of
 from fissile.passes.analysis.extents import Extents
 from fissile.passes.analysis.obligations import Obligation, collect
@@ -40,14 +39,13 @@ class Judged:
 
     @property
     def sentence(self) -> str:
-        """What the compile error and the run-time error both say: the op, what it does, what there is."""
-        kind = self.obligation.kind
-        return f"{kind}{':' if kind == 'fissile.require' else ''} {self.obligation.sentence}"
+        """What the compile error and the run-time error both say: what must hold, and which op needs it."""
+        return self.obligation.sentence
 
     @property
     def example(self) -> str:
         """Sizes that break it, as text; empty where none are known."""
-        return ", ".join(f"{symbol.text} = {value}" for symbol, value in self.decision.values)
+        return " and ".join(f"{symbol.text} is {value}" for symbol, value in self.decision.values)
 
 
 @dataclass(frozen=True)
@@ -139,7 +137,7 @@ def _refuted(judged: Judged) -> Finding:
     verdict = judged.decision.verdict
     notes = [f"decided by {verdict.tier}: {verdict.evidence}"]
     if judged.example:
-        notes.insert(0, f"for example {judged.example}")
+        notes.insert(0, f"for example where {judged.example}")
     return Finding(
         "FIS201",
         judged.sentence,
@@ -158,8 +156,9 @@ def _unknown(judged: Judged, asserted: bool) -> Finding:
         else ["not checked at run time: a call that breaks it reads or writes past its storage"]
     )
     if judged.example:
-        notes.append(f"breaks with {judged.example}")
-    notes.append(f"{verdict.tier}: {verdict.evidence}")
+        notes.append(f"it does not hold, for example, where {judged.example}")
+    if judged.decision.timed_out:
+        notes.append(verdict.evidence)
     return Finding(
         "FIS202",
         judged.sentence,
@@ -206,13 +205,14 @@ def runtime_message(judged: Judged) -> str:
     return f"@{judged.obligation.function}: {judged.sentence}{where}"
 
 
-def smt_note() -> Finding | None:
-    """FIS206 where the SMT tier cannot run, None where it can."""
-    if smt.available():
+def smt_note(report: StorageReport) -> Finding | None:
+    """FIS206 where a solver is not installed and might have proved something; else None."""
+    missed = [j for j in report.judged if j.decision.missed_solver]
+    if not missed:
         return None
     return Finding(
         "FIS206",
-        "no SMT solver is installed: constants and intervals decide alone, more is left to the run",
+        f"{len(missed)} of the run-time checks might be proved unnecessary by a solver, and none is installed",
         Severity.NOTE,
         notes=("pip install 'fissile[storage]' installs z3",),
     )

@@ -102,7 +102,7 @@ def test_a_destination_takes_its_shape_from_the_op(session):
         )
         assert str(made.type) == "tensor<?xf32>"
         size = Extents().dimension(made, 0)
-        assert str(size) == "(dim 0 of argument 0 - 3) / 2 + 1"
+        assert str(size) == "(the length of argument 0 - 3) / 2 + 1"
         with pytest.raises(UsageError, match="no input tells the extent of loop d0"):
             make_destination(
                 [block.arguments[1]], [kernel], out, ir.F32Type.get(), ir.InsertionPoint.at_block_begin(block)

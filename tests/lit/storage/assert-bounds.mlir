@@ -8,7 +8,7 @@
 // CHECK:         tensor.insert_slice
 // TOLD: note[FIS202] tensor.insert_slice writes %m elements from 0 on in dimension 0; its destination has 10
 // TOLD: checked at run time
-// TOLD: breaks with %m = 11
+// TOLD: it does not hold, for example, where %m is 11
 func.func @entry(%y: tensor<16xf32>, %f: tensor<10xf32>, %m: index) -> tensor<10xf32> {
   %s = tensor.extract_slice %y[0] [%m] [1] : tensor<16xf32> to tensor<?xf32>
   %r = tensor.insert_slice %s into %f[0] [%m] [1] : tensor<?xf32> into tensor<10xf32>
@@ -30,7 +30,7 @@ func.func @proved(%y: tensor<16xf32>, %m: index) -> tensor<?xf32> {
 
 // A check leaves its loop: the last round is the worst.
 // CHECK-LABEL: func.func @loop
-// CHECK:         cf.assert {{.*}}, "@loop: tensor.extract reads element %i of dimension 0, which has 16
+// CHECK:         cf.assert {{.*}}, "@loop: %i must be in 0..15: tensor.extract reads %x there
 // CHECK:         scf.for
 // CHECK-NOT:     cf.assert
 // CHECK:         return
@@ -54,7 +54,7 @@ func.func @loop(%x: tensor<16xf32>, %n: index) -> f32 {
 // CHECK:         tensor.extract %x[[[I]]]
 // CHECK:         linalg.generic {{.*}} iterator_types = ["reduction"]
 // CHECK:         tensor.extract
-// CHECK:         cf.assert {{.*}}, "@gather: linalg.generic reads dimension 0 of %x, which has 8, at an element of %j
+// CHECK:         cf.assert {{.*}}, "@gather: every element of %j must be in 0..7: linalg.generic reads %x there
 // CHECK-NOT:     cf.assert
 // CHECK:         return
 func.func @gather(%x: tensor<8xf32>, %j: tensor<4xi32>, %o: tensor<4xf32>) -> tensor<4xf32> {
