@@ -17,7 +17,7 @@ from fissile.dialect.attributes import text_of
 from fissile.finding import Place
 from fissile.passes.net import ask
 
-from .conditions import TRUE, Condition, all_of, any_of, at_most, equal, less, negation, symbols
+from .conditions import TRUE, Condition, any_of, at_most, equal, less, negation, symbols
 from .deep_walk import Steps, walk_deep
 from .extents import Extents
 from .shaped_values import is_argument, is_shaped, last_of, rank_of, static_dimension
