@@ -22,6 +22,7 @@ BUILT_IN: dict[str, str] = {
     "fissile-decompose-attention": "fissile.passes.remedies.decompose_attention",
     "fissile-decompose-movement": "fissile.passes.remedies.decompose_movement",
     "fissile-decompose-softmax": "fissile.passes.remedies.decompose_softmax",
+    "fissile-drop-configuration": "fissile.passes.remedies.drop_configuration",
     "fissile-expand-scalars": "fissile.passes.remedies.expand_scalars",
     "fissile-extend-operands": "fissile.passes.remedies.extend_operands",
     "fissile-fold-host-floats": "fissile.passes.remedies.fold_host_floats",

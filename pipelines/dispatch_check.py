@@ -23,6 +23,7 @@ from fissile.passes.analysis.vector_alignment import may_misplace
 from fissile.passes.checks.attention_tiles import check_attention_tiles
 from fissile.passes.checks.codegen_failure import check_codegen
 from fissile.passes.checks.diagonal_reads import check_diagonal_reads
+from fissile.passes.checks.foreign_configuration import check_foreign_configuration
 from fissile.passes.checks.misplaced_vectors import check_vector_places
 from fissile.passes.checks.repeated_work import check_repeated_work, is_costly
 from fissile.passes.checks.serial_loops import MOST_ITERATIONS, check_serial_loops
@@ -36,6 +37,7 @@ from fissile.finding import Finding, Limit
 from .diagnostics import Diagnostic, failure_code
 from .iree.names import (
     LOWERING_PIPELINES,
+    PIPELINE_NOT_BUILT,
     RACING_CODEGEN,
     RECOMPUTING_BACKENDS,
     SIGN_LOSING_BACKENDS,
@@ -206,6 +208,8 @@ def _fit(dispatch: Dispatch, footprint: Footprint, ops: Sequence[SourceOp], limi
 def _failure(dispatch: Dispatch, said: Diagnostic | None, ops: Sequence[SourceOp]) -> Finding | None:
     if said is None:
         return None
+    if PIPELINE_NOT_BUILT in said.text and (foreign := check_foreign_configuration(dispatch, said.message, said.text, ops)):
+        return foreign
     return check_codegen(dispatch, failure_code(said.text), said.message, said.text, said.tags, ops)
 
 

@@ -10,6 +10,7 @@ from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.remedies.decompose_attention import DecomposeAttention, decompose_attention
 from fissile.passes.remedies.decompose_movement import DecomposeMovement, decompose_movement
 from fissile.passes.remedies.decompose_softmax import DecomposeSoftmax, decompose_softmax
+from fissile.passes.remedies.drop_configuration import DropConfiguration, drop_configuration
 from fissile.passes.remedies.expand_scalars import ExpandScalars, expand_scalars
 from fissile.passes.remedies.extend_operands import ExtendOperands, extend_operands
 from fissile.passes.remedies.fold_producers import FoldProducers, fold_producers
@@ -32,7 +33,8 @@ CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, RANK, SPLIT, RESULTS_APART, EXT
     SplitReductions.name, SplitResults.name,
     ExtendOperands.name, ExpandScalars.name, WidenAccumulators.name, SetLowering.name, FoldProducers.name, ReadByElement.name,
 )
-REMEDIES = (CUT, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, RANK, SPLIT, RESULTS_APART, EXTEND, EXPAND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
+DROP = DropConfiguration.name
+REMEDIES = (CUT, DROP, DECOMPOSE, ATTENTION_APART, MOVEMENT_APART, RANK, SPLIT, RESULTS_APART, EXTEND, EXPAND, WIDEN, CONFIGURE, FOLD, BY_ELEMENT)
 FLAT = "flat"
 """The detail of a BY_ELEMENT whose loops become one."""
 FLAT_SUMS = "flat-sums"
@@ -68,6 +70,7 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
     # Boundaries, configurations and expanded bodies leave every op in place; decomposing, splitting, extending, widening and reading
     # by element replace the chosen ops, folding their consumers: in this order an op that is still to be edited is still there.
     with module.op.context, ir.Location.unknown():
+        drop_configuration(by_remedy[DROP])
         for edit in chosen:
             if edit.remedy == CONFIGURE:
                 set_lowering([known[edit.op]], edit.detail)

@@ -17,6 +17,7 @@ from .edits import (
     CONFIGURE,
     CUT,
     DECOMPOSE,
+    DROP,
     EXPAND,
     EXTEND,
     FLAT,
@@ -35,6 +36,7 @@ from .repair_case import Case, Diagnosis
 
 _DONE = {
     CUT: "kept {ops} out of this dispatch, read {them} back by tile",
+    DROP: "dropped the configuration of {ops}: IREE chooses one for this target",
     DECOMPOSE: "computed {ops} as its parts: maximum, exponentials, sum and quotient",
     ATTENTION_APART: "computed {ops} as its parts: scores, maxima, exponentials, sums and weighted values",
     MOVEMENT_APART: "read each element of {ops} from its place",
@@ -51,7 +53,7 @@ _DONE = {
     FLAT_SUMS: "made the loops of {ops} that reduce one, and the others one",
 }
 _TO_DO = {"kept": "keep", "computed": "compute", "accumulated": "accumulate", "gave": "give", "extended": "extend", "read": "read",
-          "added": "add", "made": "make", "packed": "pack", "took": "take", "sliced": "slice", "sorted": "sort"}
+          "added": "add", "made": "make", "packed": "pack", "dropped": "drop", "took": "take", "sliced": "slice", "sorted": "sort"}
 
 
 class RepairTold:

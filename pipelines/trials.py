@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from iree.compiler import ir
 
+from fissile.passes.analysis.given_configuration import given_configuration
 from fissile.passes.analysis.producers import ProducerGraph
 from fissile.passes.analysis.structure import loop_extents, structure_of
 from fissile.passes.remedies.decompose_attention import why_not_decomposed
@@ -19,6 +20,7 @@ from fissile.passes.remedies.split_reductions import worth_splitting
 from fissile.passes.remedies.split_results import why_not_apart
 from fissile.passes.remedies.widen_accumulators import why_not
 
+from fissile.effect import Effect
 from fissile.quantity import Bytes
 
 from .cut_search import Candidate, trial_sets
@@ -29,6 +31,7 @@ from .edits import (
     CONFIGURE,
     CUT,
     DECOMPOSE,
+    DROP,
     EXPAND,
     EXTEND,
     FLAT,
@@ -64,6 +67,9 @@ class Offers:
         endless = failing.finding.code == "FIS106"
         softmaxes = edits(DECOMPOSE, (tag for tag in tags if self._graph.ops[tag].name == "linalg.softmax"))
         narrow_sums = [tag for tag in tags if not why_not(self._graph.ops[tag])]
+        given = edits(DROP, (tag for tag in tags if given_configuration(self._graph.ops[tag])))
+        if given and failing.finding.effect is Effect.REFUSED:
+            yield given
         if attentions := self._attentions(tags):
             producers = edits(CUT, (c.tag for c in candidates if self._graph.reaches(c.tag, [e.op for e in attentions])))
             yield attentions

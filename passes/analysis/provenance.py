@@ -16,6 +16,8 @@ from iree.compiler import ir
 from fissile.dialect.places import TAG_FILE, place_of
 from fissile.finding import Place
 
+from .given_configuration import given_configuration
+
 __all__ = [
     "TAG_FILE", "SourceOp", "describe_source_ops", "is_source_op", "place_of", "places_in", "source_ops", "ssa_name",
     "tag_source_ops", "tags_in", "tags_of", "untag", "without_tags",
@@ -145,6 +147,8 @@ class SourceOp:
     type: str
     name: str
     place: Place | None
+    configuration: str = ""
+    """What the lowering configuration is for that the program gives the op; empty where it gives none."""
 
     def __str__(self) -> str:
         return f"{self.name or self.op} {self.type}"
@@ -156,7 +160,7 @@ def describe_source_ops(module: ir.Operation) -> list[SourceOp]:
     for index, op in enumerate(source_ops(module)):
         place = place_of(op)
         kind = re.sub(r"^(?:tensor|memref|vector)<(.*)>$", r"\1", str(op.results[0].type))
-        described.append(SourceOp(index, op.name, kind.split(",")[0], ssa_name(place), place))
+        described.append(SourceOp(index, op.name, kind.split(",")[0], ssa_name(place), place, given_configuration(op)))
     return described
 
 

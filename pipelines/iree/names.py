@@ -148,5 +148,8 @@ FAILURE_MESSAGES = (
 )
 """(pattern in IREE's message, fissile's rule): the first match counts; anything else is FIS108 (3.13)."""
 
+PIPELINE_NOT_BUILT = "failed to build pass pipeline"
+"""What a backend says of a configuration with the pipeline of another (3.13)."""
+
 ASSERTS_STRIPPED_BY = "iree-opt-strip-assertions"
 """The flag that removes every cf.assert (Util's StripDebugOps, at the beginning of global optimisation)."""
