@@ -7,7 +7,7 @@ from fissile.passes.analysis.dispatches import read_target
 from fissile.passes.analysis.narrow_types import targets_of
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.checks.attention_configuration import check_attention_configuration
-from fissile.passes.remedies.decompose_attention import DecomposeAttention, why_not_decomposed
+from fissile.passes.remedies.decompose_attention import NUMERICS, DecomposeAttention, why_not_decomposed
 
 from fissile.finding import Finding, Help, Severity
 
@@ -15,9 +15,6 @@ from .iree.names import BOUNDARIES_PLACED_AT
 from .itinerary import Stop
 from .pass_runner import run_pipeline
 from .session import Module
-
-NUMERICS = "computed in f32 and rounded once: of f16 and bf16 nearer to the exact result than IREE's own"
-"""How exact the parts of an attention are."""
 
 
 def _decompose(module: Module) -> list[Finding]:

@@ -17,6 +17,7 @@ from fissile.passes.analysis.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.predict import predict
 from fissile.passes.analysis.prediction import Prediction
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops
+from fissile.passes.checks.attention_tiles import check_attention_tiles
 from fissile.passes.checks.limit_agreement import check_limit
 from fissile.passes.checks.narrow_storage import check_narrow_storage
 from fissile.passes.checks.recomputation import check_recomputation
@@ -287,7 +288,8 @@ class _Check:
         findings = check_narrow_storage(formed.dispatches)
         for one in measured:
             fit = None if one.prediction.doubts else check_prediction(one.dispatch, one.prediction, target.limit, formed.ops)
-            found = fit, check_unrolled(one.dispatch, unrolls(one.dispatch), formed.ops)
+            found = (fit, check_unrolled(one.dispatch, unrolls(one.dispatch), formed.ops),
+                     check_attention_tiles(one.dispatch, formed.ops))
             findings += [_with_way_out(finding) for finding in found if finding is not None]
         return measured, findings
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from fissile.passes.analysis.producers import ProducerGraph
 from fissile.passes.analysis.provenance import SourceOp
+from fissile.passes.remedies.decompose_attention import NUMERICS, scores_bytes
 from fissile.passes.remedies.expand_scalars import rounding_of
 
 from fissile.finding import Finding, Help, Severity
@@ -38,7 +39,7 @@ _DONE = {
     CUT: "kept {ops} out of this dispatch, read {them} back by tile",
     DROP: "dropped the configuration of {ops}: IREE chooses one for this target",
     DECOMPOSE: "computed {ops} as its parts: maximum, exponentials, sum and quotient",
-    ATTENTION_APART: "computed {ops} as its parts: scores, maxima, exponentials, sums and weighted values",
+    ATTENTION_APART: "computed {ops} as its parts: scores, maxima, powers, sums and weighted values",
     MOVEMENT_APART: "read each element of {ops} from its place",
     RANK: "sorted {ops} by rank: counted for each element how many precede it, by a thread each",
     SPLIT: "added {ops} up in parts, and then the parts",
@@ -107,12 +108,18 @@ class RepairTold:
             facts.append(("costs", f"{_more(before, after)}; the parts' sums are written once to global memory"))
         elif any(edit.remedy == RANK for edit in spread):
             facts.append(("costs", f"{_more(before, after)}; as many comparisons as IREE's sort, by all threads together"))
+        elif apart := [edit.op for edit in spread if edit.remedy == ATTENTION_APART]:
+            scores = [scores_bytes(self._graph.ops[op]) for op in apart]
+            known = f"{sum(scores)} bytes of scores" if None not in scores else "scores of dynamic size"
+            facts.append(("costs", f"{_more(before, after)}; {known} written to memory twice, as scores and as powers"))
         elif any(edit.remedy == FOLD for edit in spread):
             facts.append(("costs", "no intermediate; evaluated for every use, and matrix units are not used"))
         elif any(edit.remedy == RESULTS_APART for edit in spread):
             facts.append(("costs", f"{_more(before, after)}; the inputs are read once for each result"))
         elif any(edit.remedy == BY_ELEMENT for edit in spread):
             facts.append(("costs", f"{_more(before, after)}; every operand is read from memory for every use, no vectors"))
+        if any(edit.remedy == ATTENTION_APART for edit in spread):
+            facts.append(("numerics", NUMERICS))
         if any(edit.remedy == WIDEN for edit in spread):
             facts.append(("rounding", "one 16-bit rounding at the end instead of one per term: closer to the exact sum"))
         if any(edit.remedy == RANK for edit in spread):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import e, log2
+from math import e, log2, prod
 from typing import ClassVar
 
 from iree.compiler import ir
@@ -23,6 +23,9 @@ from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, 
 from .chosen_ops import check_indices
 from .packed_words import Size, booleans_of_bytes, sizes_of
 from .rebuilt_ops import copy_into, element_type
+
+NUMERICS = "computed in f32 and rounded once, where IREE rounds f16 and bf16 in between; sums may be added up in another order"
+"""How exact the parts are."""
 
 _YIELD = "iree_linalg_ext.yield"
 _LEAST_F32 = -3.4028234663852886e38
@@ -97,6 +100,13 @@ def decompose_attention(op: ir.Operation, boundaries: bool = True) -> None:
     for before, after in zip(op.results, results, strict=True):
         before.replace_all_uses_with(after)
     op.erase()
+
+
+def scores_bytes(op: ir.Operation) -> int | None:
+    """The bytes of the scores of attention ``op``, which become a tensor; None where a size is dynamic."""
+    roles = AttentionRoles(op)
+    extents = [roles.extent(loop) for loop in roles.scores]
+    return None if None in extents else prod(extents) * _wide(roles).width // 8
 
 
 def _wide(roles: AttentionRoles) -> ir.Type:
