@@ -205,3 +205,11 @@ def test_running_sums_and_a_tiled_width(session, tmp_path, width, filled):
     got = iree.runtime.load_vm_flatbuffer_file(str(tmp_path / "out.vmfb"), driver="local-sync").main(*given_)[2].to_host()
     assert (codes == ["FIS134"]) == wrong(got, total, "f32")
     assert bool(codes) == (not filled and width == 40) or width == 6  # one tile where vectors are long
+
+
+@pytest.mark.parametrize("probe", ("auto", "never"))
+def test_check_says_the_same(tmp_path, probe):
+    source = tmp_path / "in.mlir"
+    source.write_text(attention(1, 8, 200, 8, 8))
+    report = fissile.check(source, ["llvm-cpu"], probe=probe)
+    assert "FIS133" in [f.code for f in report.findings] and report.exit_code == 1
