@@ -31,7 +31,7 @@ from fissile.report import Report
 from fissile.target import Target
 
 from . import baseline as baselines
-from . import attentions, host_floats
+from . import attentions, host_floats, host_updates
 from .check_input import no_functions, refuse_executables, signatures_of
 from .compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from .dispatch_check import DispatchChecker, unrolls
@@ -302,13 +302,13 @@ class _Check:
         except PhaseFailed as failed:
             failure = failed
         if failure is None:
-            return module, [*_attentions(module), *host_floats.told(module)]
+            return module, [*_attentions(module), *host_floats.told(module), *host_updates.told(module, itinerary.session)]
         module = _resumed(itinerary.session, shared)
         borders = itinerary.with_stop(TRIM).advance(module, BOUNDARIES_PLACED_AT)
         if not borders or not module.is_valid():
             raise failure
-        return module, [*(suggested(border, "`fissile compile` applies it") for border in borders), *_attentions(module),
-                        *host_floats.told(module)]
+        return module, [*(suggested(border, "`fissile compile` applies it") for border in borders),
+                        *_attentions(module), *host_floats.told(module), *host_updates.told(module, itinerary.session)]
 
     def _refusal(self, flags: Sequence[str], shared: Path, phase: str) -> PhaseFailed | None:
         """What IREE says on the way to ``phase`` with its verifier on; None where it takes ``shared`` all the same."""

@@ -21,6 +21,7 @@ from fissile.passes.remedies.index_forms import without_index_dialect
 from fissile.finding import Finding, Severity
 from fissile.report import Report
 
+from . import host_updates
 from .attentions import DECOMPOSE
 from .dispatch_check import Ask
 from .failures import suggested
@@ -49,7 +50,7 @@ DIALECT_LOWERINGS = (
     (BOUNDARIES_PLACED_AT, "builtin.module(fissile-lower-groups,fissile-lower-boundaries)"),
 )
 
-OWN_STOPS = ("storage guard", "check-leftovers", FOLD.name, DECOMPOSE.name)
+OWN_STOPS = ("storage guard", "check-leftovers", *host_updates.NAMES, FOLD.name, DECOMPOSE.name)
 """The stops that nobody asked for: without them IREE compiles the module as it is."""
 
 STDIN_NAME = "<stdin>"
@@ -205,6 +206,7 @@ class CompileRun:
         stops += [self._pipeline_stop(phase, pipeline) for phase, pipeline in request.pipelines_after]
         stops += [Stop(phase, "lower-dialect", lower_dialect(pipeline)) for phase, pipeline in DIALECT_LOWERINGS]
         stops.append(self._own(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
+        stops += [self._own(stop.phase, stop.name, stop.act) for stop in host_updates.stops(self.session, request.repair != "off")]
         if request.repair != "off":
             stops += [self._own(stop.phase, stop.name, stop.act) for stop in (FOLD, DECOMPOSE)]
         return stops
