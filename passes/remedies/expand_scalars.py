@@ -18,6 +18,7 @@ from .float_forms import NOT_THE_SAME, float_form_of
 from .index_forms import index_form_of
 from .integer_forms import integer_form_of
 from .narrow_constants import narrow_constants, wide_constants
+from .scaled_floats import scaled_form_of
 
 
 @register_pass
@@ -29,9 +30,10 @@ class ExpandScalars(Pass):
     32 bits (IREE 3.13), and has no way to those from a constant tensor of i64, which becomes one of i32 where that holds it. Integer
     powers and complementary error functions: known to no target. Ops of the index dialect (a TOSA FFT has them), and booleans as
     signed floats: unknown on GPUs. Decimal logarithms, truncation, the larger or smaller of two halves, integers to bfloat16, and a
-    few functions of f64: on llvm-cpu calls of functions that IREE does not link, by the processor's features.
+    few functions of f64: on llvm-cpu calls of functions that IREE does not link, by the processor's features. Conversions of small
+    floats with a scale (`arith.scaling_extf`, `arith.scaling_truncf`): unknown to SPIR-V.
 
-    Integers, truncation and the larger or smaller are the same in every bit; logarithms have one rounding more, an error function up
+    Integers, truncation, scaled floats and the larger or smaller are the same in every bit; logarithms have one rounding more, an error function up
     to 1e-5 of itself (where that is below 1e-20).
 
     ``ops`` chooses source ops by index; without it, every op whose body has such an op. A chosen op without one is FIS128.
@@ -70,7 +72,7 @@ def _built(scalar: ir.Operation) -> ir.Value:
     """What ``scalar`` computes, by its form, at the insertion point."""
     if of_integers := integer_form_of(scalar):
         return of_integers(*scalar.operands)
-    return (float_form_of(scalar) or index_form_of(scalar))(scalar)
+    return (scaled_form_of(scalar) or float_form_of(scalar) or index_form_of(scalar))(scalar)
 
 
 SELDOM_A_CALL = "math.floor"
@@ -92,7 +94,7 @@ def expandable(op: ir.Operation) -> list[ir.Operation]:
     found: list[ir.Operation] = []
 
     def visit(inner: ir.Operation) -> ir.WalkResult:
-        if len(inner.results) == 1 and (integer_form_of(inner) or float_form_of(inner) or index_form_of(inner)):
+        if len(inner.results) == 1 and (integer_form_of(inner) or scaled_form_of(inner) or float_form_of(inner) or index_form_of(inner)):
             found.append(inner)
         return ir.WalkResult.ADVANCE
 

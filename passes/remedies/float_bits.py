@@ -62,9 +62,16 @@ _FORMATS = {
     "f8E4M3FN": _Format(4, 3, 7),
     "f8E4M3FNUZ": _Format(4, 3, 8, one_zero=True),
     "f8E5M2FNUZ": _Format(5, 2, 16, one_zero=True),
+    "f6E2M3FN": _Format(2, 3, 1, finite=True),
+    "f6E3M2FN": _Format(3, 2, 3, finite=True),
     "f4E2M1FN": _Format(2, 1, 1, finite=True),
 }
 """The small floats as MLIR defines them (BuiltinTypes.td); bf16 is the upper half of an f32."""
+
+
+def has_form(kind: str) -> bool:
+    """Whether ``kind`` is a float of 4 to 8 bits, or f16, that is known here."""
+    return kind in _FORMATS
 
 
 def i32() -> ir.Type:

@@ -17,6 +17,7 @@ from iree.compiler.dialects import arith
 from fissile.passes.analysis.narrow_types import NarrowSet, NarrowType
 
 from .float_bits import bits_of_float, f32, float_of_bits, i32, rounded, word
+from .scaled_floats import SCALING_EXTF, SCALING_TRUNCF, exponent_of, scaled
 
 _CLOSED_INTEGER = {
     # Sign extension commutes with these: no bit of the result has to be mended. Unsigned comparisons too:
@@ -300,6 +301,16 @@ class ScalarWidener:
             return source
         return self._round(source, op.results[0].type)
 
+    def _scaled(self, op: ir.Operation) -> ir.Value:
+        """A scaling conversion: what is narrow among its operands is an f32 already."""
+        if "roundingmode" in op.attributes:
+            raise CannotWiden(op)
+        value, scale = (self.value(v) for v in (op.opview.in_, op.opview.scale))
+        if any(ir.FloatType(v.type).width > 32 for v in (value, scale)):
+            raise CannotWiden(op)
+        value, scale = (v if str(v.type) == "f32" else arith.extf(f32(), v) for v in (value, scale))
+        return self._round(scaled(value, exponent_of(scale), up=op.name == SCALING_EXTF), op.results[0].type)
+
     def _bitcast(self, op: ir.Operation) -> ir.Value:
         source, result = self._kind(op.operands[0].type), self._kind(op.results[0].type)
         bits = self.value(op.operands[0])
@@ -343,6 +354,8 @@ _CONVERSIONS: dict[str, Callable[[ScalarWidener, ir.Operation], ir.Value]] = {
     "arith.extf": ScalarWidener._float_to_float,
     "arith.truncf": ScalarWidener._float_to_float,
     "arith.bitcast": ScalarWidener._bitcast,
+    SCALING_EXTF: ScalarWidener._scaled,
+    SCALING_TRUNCF: ScalarWidener._scaled,
     "arith.index_cast": ScalarWidener._index_cast,
     "arith.index_castui": ScalarWidener._index_cast,
     "math.ctlz": ScalarWidener._count_zeros,
