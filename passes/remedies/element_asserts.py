@@ -18,7 +18,7 @@ from fissile.passes.analysis.shaped_values import is_argument, is_shaped, rank_o
 from fissile.passes.analysis.obligations import ElementBound, Obligation
 from fissile.passes.analysis.structured_rules import indexing_maps
 
-_EQ, _NE, _SLT, _SGE = 0, 1, 2, 5
+_EQ, _NE, _UGE = 0, 1, 9
 MAX_CHECKS = 31
 """Bits of the i32 that reductions hand back."""
 REPEATABLE = ("arith.", "math.", "linalg.index", "tensor.extract", "affine.apply", "affine.min", "affine.max")
@@ -184,14 +184,15 @@ def reduce_flags(reading: Reading, flags: ir.Value, first_bit: int, at: ir.Inser
 
 
 def _outside(index: ir.Value, size: ir.Value, at: ir.InsertionPoint) -> ir.Value:
-    """Compared in 64 bits where the index has as many: a device may have indices of 32 bits, and would see a part of it."""
+    """One comparison of unsigned numbers, in the type of the index: a negative one is larger than any size there, and a
+    device whose own indices have 32 bits would see a part of one of 64."""
     kind = index.type
-    if not isinstance(kind, ir.IndexType) and kind.width < 64:
-        kind, index = ir.IndexType.get(), arith.index_cast(ir.IndexType.get(), index, ip=at)
-    elif not isinstance(kind, ir.IndexType):
+    if isinstance(kind, ir.IntegerType):
+        if kind.width < 64:
+            largest = arith.constant(ir.IndexType.get(), 1 << (kind.width - 1), ip=at)
+            size = arith.minui(size, largest, ip=at)
         size = arith.index_cast(kind, size, ip=at)
-    below = arith.cmpi(_SLT, index, arith.constant(kind, 0, ip=at), ip=at)
-    return arith.ori(below, arith.cmpi(_SGE, index, size, ip=at), ip=at)
+    return arith.cmpi(_UGE, index, size, ip=at)
 
 
 def _before_cast(index: ir.Value) -> ir.Value:
