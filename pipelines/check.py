@@ -6,6 +6,7 @@ import os
 import shlex
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -147,7 +148,7 @@ class _Check:
 
     def run(self, baseline: Path | None, update: bool) -> Report:
         """The whole pipeline under a net: what fissile itself fails at is reported as not checked."""
-        command = f"fissile check {shlex.quote(str(self.source))} --target {' --target '.join(t.name for t in self.targets)}"
+        command = f"FISSILE_TRACEBACK=1 fissile check --strict {shlex.quote(str(self.source))} --target {' --target '.join(t.name for t in self.targets)}"
         with net.spread(net.Net(command, expendable=False)) as spread:
             report = self._run(baseline, update)
         return replace(report, findings=(*report.findings, *spread.missed))
@@ -170,7 +171,7 @@ class _Check:
             before = baselines.read(baseline, signatures) if baseline and not update else None
             for target in self.targets:
                 with self._step(target.name):
-                    found, told = self._target(target, shared)
+                    found, told = self._net_under(target, shared)
                 findings += found
                 facts.append(told)
         if baseline and before is not None:
@@ -211,15 +212,20 @@ class _Check:
 
     # --- one target
 
+    def _net_under(self, target: Target, shared: Path) -> tuple[list[Finding], dict]:
+        """`_target`; where it throws as a whole, nothing is known of the target, which is an error (FIS903)."""
+        try:
+            return self._target(target, shared)
+        except Exception as error:
+            if net.passes_on(error):
+                raise
+            why = Finding("FIS903", f"the program could not be checked: {net.one_line(error)}", Severity.ERROR, str(self.source), target.name,
+                          detail="".join(traceback.format_exception(error)))
+            return [why], _nothing_told(target)
+
     def _target(self, target: Target, shared: Path) -> tuple[list[Finding], dict]:
         """The findings of ``target``, and its bytes as JSON values."""
-        told = {
-            "name": target.name,
-            "limit": target.limit.bytes,
-            "per": target.limit.per,
-            "source": target.limit.source,
-            "dispatches": [],
-        }
+        told = _nothing_told(target)
         if ended := self.watched.ended.get(target.name):
             return [ended], told
         try:
@@ -232,8 +238,9 @@ class _Check:
             measured, findings = self._predict(formed, target)
         else:
             measured, findings = self._generate(formed, target)
-        limits = check_limit(target, between(measured, target))
-        told["dispatches"] = [facts_of(one, target, formed.ops) for one in measured]
+        limits = net.ask("the target's limit", lambda: check_limit(target, between(measured, target)), None)
+        facts = [net.ask("facts of a dispatch", lambda m=one: facts_of(m, target, formed.ops), None, about=one.dispatch) for one in measured]
+        told["dispatches"] = [fact for fact in facts if fact is not None]
         findings += [finding.with_(target=target.name) for finding in formed.findings]
         return [*findings, *([limits] if limits else [])], told
 
@@ -371,6 +378,11 @@ def _resumed(session: Session, shared: Path) -> Module:
     module = session.parse(shared)
     module.phase = LAST_SHARED_PHASE
     return module
+
+
+def _nothing_told(target: Target) -> dict:
+    limit = target.limit
+    return {"name": target.name, "limit": limit.bytes, "per": limit.per, "source": limit.source, "dispatches": []}
 
 
 def _renamed(dispatch: Dispatch, target: Target) -> Dispatch:

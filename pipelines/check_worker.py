@@ -12,11 +12,12 @@ import os
 import shlex
 import sys
 import tempfile
+import traceback
 from functools import partial
 from pathlib import Path
 
-from fissile.errors import ExitCode, FissileError, InternalError, UsageError
-from fissile.finding import Finding, from_json, to_json
+from fissile.errors import ExitCode, FissileError, UsageError
+from fissile.finding import Finding, Severity, from_json, to_json
 from fissile.report import Report
 
 from .iree.late_imports import load_late
@@ -25,7 +26,7 @@ from .supervisor import WorkerEnd, run_job, signal_name, translating
 
 
 def run_check(source: str, targets: list[str], **options) -> Report:
-    """`fissile.pipelines.check.check` in a child process. Raises FissileError like check itself.
+    """`fissile.pipelines.check.check` in a child process. Raises UsageError like check itself.
 
     A crash, and code that is generated without end, are findings; what is left to check another child does.
     """
@@ -48,8 +49,7 @@ def run_check(source: str, targets: list[str], **options) -> Report:
                 continue
             if end.status > 0 and not phase or end.timed_out:
                 said = [line for line in end.errors.splitlines() if line.strip()][-1:]
-                raise InternalError("the checking process ended early" + (f": {said[0].strip()}" if said else ""), "",
-                                    f"fissile check {shlex.quote(source)}")
+                return _failed("the checking process ended early" + (f": {said[0].strip()}" if said else ""), source, end.errors[-4000:])
             finding = _crashed(end, source, target, phase)
             if not target or target in job["ended"]:
                 return Report("check", (finding,), facts={"targets": [], "contract": {}})
@@ -68,7 +68,14 @@ def _outcome(outcome: dict, source: str) -> Report:
     error = outcome["error"]
     if error["exit_code"] == ExitCode.USAGE:
         raise UsageError(error["message"], error["hint"])
-    raise InternalError(error["message"], error["hint"], f"fissile check {shlex.quote(source)}")
+    return _failed(error["message"], source, error.get("traceback", ""))
+
+
+def _failed(why: str, source: str, detail: str) -> Report:
+    """FIS903: nothing is known of the program."""
+    report_it = f"report it, with what this prints: FISSILE_TRACEBACK=1 fissile check --strict {shlex.quote(source)}"
+    finding = Finding("FIS903", f"the program could not be checked: {why}", Severity.ERROR, source, notes=(report_it,), detail=detail)
+    return Report("check", (finding,), facts={"targets": [], "contract": {}})
 
 
 def _crashed(end: WorkerEnd, source: str, target: str, phase: str) -> Finding:
@@ -107,6 +114,7 @@ def main() -> int:
                 "message": f"{type(error).__name__}: {error}",
                 "hint": "",
                 "exit_code": int(ExitCode.INTERNAL),
+                "traceback": traceback.format_exc(),
             }
         }
     result = Path(job["result"])

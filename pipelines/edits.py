@@ -22,6 +22,7 @@ from fissile.passes.remedies.set_lowering import SetLowering, set_lowering
 from fissile.passes.remedies.split_reductions import SplitReductions, split_reductions
 from fissile.passes.remedies.split_results import SplitResults, split_results
 from fissile.passes.remedies.widen_accumulators import WidenAccumulators, widen_accumulators
+from fissile.passes.net import passes_on
 from iree.compiler import ir
 
 from fissile.finding import Finding, Help, Severity
@@ -92,6 +93,15 @@ def apply_edits(module: Module, wanted: Iterable[Edit]) -> None:
                 read_by_element([known[edit.op]], edit.detail in (FLAT, FLAT_SUMS), edit.detail == FLAT_SUMS)
         fold_producers(by_remedy[FOLD])
         LowerBoundaries().run(module.op, lambda finding: None)
+
+
+def works_alone(module: Module, edit: Edit) -> bool:
+    """Whether ``edit`` by itself does not throw, on a clone of ``module``."""
+    try:
+        apply_edits(module.clone(), [edit])
+    except Exception as error:
+        return passes_on(error)
+    return True
 
 
 def passes_of(wanted: Iterable[Edit]) -> tuple[str, ...]:

@@ -153,6 +153,13 @@ class GuardedCompile:
 
     def reduce(self) -> Report:
         """Writes a small program that fails as the request's input does, instead of compiling it."""
+        while True:
+            try:
+                return self._reduce()
+            except StartAgain as again:
+                self._run.leave_out(again.name)
+
+    def _reduce(self) -> Report:
         try:
             origin, _told = self._run.origin()
             with ProbePool(self._run.request.flags, self._run.request.dispatch_timeout) as pool:

@@ -14,13 +14,14 @@ from fissile.passes.analysis.producers import ProducerGraph, read_once
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, tag_source_ops, untag
 from fissile.passes.analysis.structure import structure_of
 from fissile.passes.checks.recomputation import check_recomputation, worth_cutting
+from fissile.passes.net import ask
 
 from fissile.finding import Finding
 
 from .cut_search import translate
 from .dispatch_check import DispatchChecker
-from .edits import CUT, FOLD, Edit, apply_edits, edits
-from .iree.names import DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT, RACING_CODEGEN
+from .edits import CUT, FOLD, Edit, apply_edits, edits, works_alone
+from .iree.names import BOUNDARIES_PLACED_AT, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT, RACING_CODEGEN
 from .itinerary import Itinerary
 from .probe_pool import ProbePool
 from .repair_case import Case, Diagnosis
@@ -63,6 +64,7 @@ class Repairer:
         self._graph = ProducerGraph(origin.op)
         self._offers = Offers(self._graph)
         self._rounds = 0
+        self._broken: set[str] = set()
         self._known: dict[frozenset[Edit], Diagnosis] = {}
         self._passing: tuple[frozenset[Edit], Module, list[Finding]] | None = None
         self._cases: list[Case] = []
@@ -100,7 +102,8 @@ class Repairer:
         self._rounds += 1
         clone = self._origin.clone()
         tag_source_ops(clone.op)
-        apply_edits(clone, wanted)
+        if not self._applied(clone, wanted):
+            return Diagnosis(failed=PhaseFailed(BOUNDARIES_PLACED_AT, ()))
         try:
             told = self._itinerary.advance(clone, DISPATCH_CREATION)
             groups = fusion_groups(clone.op)
@@ -111,6 +114,13 @@ class Repairer:
         if not found.failing:
             self._passing = wanted, clone, told
         return found
+
+    def _applied(self, clone: Module, wanted: Iterable[Edit]) -> bool:
+        """Edits ``clone``; False where a remedy throws, which is not tried again then."""
+        done = ask("a remedy", lambda: apply_edits(clone, wanted) or True, False, about=", ".join(sorted({e.remedy for e in wanted})))
+        if not done:
+            self._broken |= {e.remedy for e in wanted if not works_alone(self._origin, e)}
+        return done
 
     def slow(self, wanted: Iterable[Edit]) -> list[Finding]:
         """FIS140 about producers that are computed again for every use with ``wanted``."""
@@ -126,13 +136,20 @@ class Repairer:
         now = before
         while self._rounds < MAX_ROUNDS:
             trial = {case.first.dispatch.name: self._next_trial(case) for case in cases}
-            if not any(tried is not None for tried in trial.values()):
+            while any(tried is not None for tried in trial.values()):
+                wanted = set(committed)
+                for case in cases:
+                    tried = trial[case.first.dispatch.name]
+                    wanted |= case.spread(tried if tried is not None else case.accepted or ())
+                broken = set(self._broken)
+                now = self.diagnose(wanted)
+                if self._broken == broken:
+                    break
+                # One case's remedy threw: the others' trials are still to be seen.
+                trial |= {case.first.dispatch.name: self._next_trial(case) for case in cases
+                          if any(e.remedy in self._broken for e in trial[case.first.dispatch.name] or ())}
+            else:
                 break
-            wanted = set(committed)
-            for case in cases:
-                tried = trial[case.first.dispatch.name]
-                wanted |= case.spread(tried if tried is not None else case.accepted or ())
-            now = self.diagnose(wanted)
             if now.failed is None:
                 self._judge(cases, trial, now)
                 self._open_cases(now, cases)
@@ -227,8 +244,14 @@ class Repairer:
             case.minimise = failing.finding.code not in ("FIS106", "FIS109")
             cases.append(case)
 
-    @staticmethod
-    def _next_trial(case: Case) -> tuple[Edit, ...] | None:
+    def _offered(self, case: Case) -> tuple[Edit, ...] | None:
+        """The next set among the case's trials, without remedies that throw."""
+        while (wanted := ask("what may help", lambda: next(case.trials, None), None, about=case.first.dispatch, patience=0)) is not None:
+            if not any(edit.remedy in self._broken for edit in wanted):
+                return wanted
+        return None
+
+    def _next_trial(self, case: Case) -> tuple[Edit, ...] | None:
         """The next set to try: a new one, or the accepted one with one boundary left out; None when done."""
         if case.accepted is not None:
             while case.to_leave_out:
@@ -238,7 +261,7 @@ class Repairer:
                     case.tried.append(smaller)
                     return smaller
             return None
-        wanted = case.next_trials.pop(0) if case.next_trials else next(case.trials, None)
+        wanted = case.next_trials.pop(0) if case.next_trials else self._offered(case)
         if wanted is not None:
             case.tried.append(wanted)
         return wanted

@@ -14,7 +14,7 @@ examples:
   fissile check model.mlir --target gfx942 --baseline bytes.json --update-baseline
   fissile check model.mlir --target gfx942 --baseline bytes.json fails when a dispatch grew
 
-exit status: 0 everything fits, 1 findings, 2 usage, 3 internal error
+exit status: 0 everything fits, 1 findings, 2 usage, 3 with --strict: something could not be checked
 """
 
 
@@ -60,6 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="code generation of one dispatch that takes longer counts as endless (default 30; 0: none)",
     )
     parser.add_argument(
+        "--strict", action="store_true", help="what could not be checked (FIS902, FIS903) is exit status 3"
+    )
+    parser.add_argument(
         "--iree-flags",
         default="",
         metavar="FLAGS",
@@ -95,6 +98,10 @@ def run(args: argparse.Namespace) -> int:
         update_baseline=args.update_baseline,
         allow_pipelines=args.allow_pipelines_in_input,
     )
+    if args.strict:
+        from fissile.pipelines.stepping_aside import hold_strictly
+
+        hold_strictly(report, f"fissile check {shlex.quote(args.input)}")
     if args.format == "json":
         json.dump(report.to_json(), sys.stdout, indent=2)
         sys.stdout.write("\n")

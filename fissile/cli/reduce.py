@@ -14,7 +14,8 @@ usage: fissile reduce [iree-compile flags] INPUT.mlir [-o REDUCED.mlir] [--dispa
 Writes the ops of one failing dispatch as a function of its own, as few as still fail in the same way, with the
 command that shows it on stock IREE in its first lines. Without --dispatch the first failing one is taken.
 
-exit status: 0 written, 1 the program fails before code generation, 2 usage (nothing fails, too), 3 internal error
+exit status: 0 written, 1 the program fails before code generation, 2 usage (nothing fails, too),
+3 with --strict: something could not be checked
 """
 
 
