@@ -45,6 +45,7 @@ from .mending import Mender
 from .probe import Probed, probe
 from .probe_pool import ProbePool, Tell
 from .session import Module, PhaseFailed, phase_index
+from .stepping_aside import stands_in
 from .trimming import find_borders, trim_from_now_on
 
 DISPATCH_FINDINGS = "FIS1"
@@ -92,6 +93,8 @@ class GuardedCompile:
     def bare(self, why: Finding) -> Report:
         """The program as stock IREE compiles it, with no step, look or repair that nobody asked for; ``why`` says so."""
         self._run.leave_out(*OWN_STOPS)
+        if stands_in(self._run.request):  # an op of an unknown dialect crashes dispatch creation; stock refuses it
+            self._run.session.context.allow_unregistered_dialects = False
         try:
             self._as_stock()
         except PassFailed as refused:
@@ -137,6 +140,8 @@ class GuardedCompile:
                              patience=0, usage=True)
             if mended is None:
                 return self._unmended(failure)
+            if isinstance(failure, StraightEnded) and any(f.code == "FIS107" and not f.subject for f in mended):
+                self._run.facts["unexplained"] = True  # fissile's own part may have crashed
             return [*kept, *mended], None
         except PhaseFailed as failed:
             return [], failed

@@ -35,8 +35,10 @@ def stepped_aside(request: CompileRequest, why: str) -> Finding:
 
 def stands_in(request: CompileRequest) -> bool:
     """Whether iree-compile itself can do what ``request`` says: a whole compile with no pass and no device of fissile's."""
+    from .pass_runner import uses_fissile_passes  # IREE's bindings: only where fissile has failed
+
     own = request.pipelines_after or request.load_passes or request.match_device or request.emit_mlir or request.emit_tuning_spec
-    return request.task == "compile" and not own
+    return request.task == "compile" and not own and (not request.preprocessing or not uses_fissile_passes(request.preprocessing))
 
 
 def compile_with_stock(program: str, request: CompileRequest, source: str, output: Path, why: str) -> Report | None:

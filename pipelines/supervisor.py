@@ -135,6 +135,7 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
         spooled.write_bytes(sys.stdin.buffer.read())
         job["input"] = str(spooled)
     begin = time.monotonic()
+    unexplained: Report | None = None
     while True:
         left = max(0.001, request.time_limit - (time.monotonic() - begin)) if request.time_limit else 0.0
         end = run_job(job, folder, left, request.dispatch_timeout)
@@ -147,7 +148,13 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
             _clear(job, output)
             continue
         if report is not None:
-            return report
+            if not report.facts.get("unexplained") or not _may_step_aside(job, request):
+                return report
+            unexplained, job["bare"] = report, job["ended"]
+            _clear(job, output)
+            continue
+        if unexplained is not None:
+            return unexplained
         if not Path(job["started"]).exists() and not end.timed_out:
             raise _flag_error(end)
         late = request.time_limit and time.monotonic() - begin >= request.time_limit

@@ -1,0 +1,116 @@
+"""Compiles in this process as the supervisor's worker does, with a fault planted in any function of fissile's."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import CodeType, FunctionType
+
+import fissile.passes.analysis
+import fissile.passes.checks
+import fissile.passes.remedies
+from fissile.pipelines import compile_run, supervisor, worker
+from fissile.pipelines.iree import library
+from fissile.pipelines.request import CompileRequest, parse_command_line
+from fissile.pipelines.session import Session
+from fissile.report import Report
+
+PACKAGES = (fissile.passes.analysis, fissile.passes.checks, fissile.passes.remedies)
+STEPS = ("compile_run", "cut_search", "dispatch_check", "edits", "guard", "guarded_compile", "host_floats", "mending", "packing", "probe", "repair",
+         "repair_case", "repair_told", "trials", "trimming")
+"""The modules of pipelines/ that are steps of a compile. Session, itinerary and supervisor are what IREE is run by."""
+
+
+def _throws(*_args, **_more):
+    raise ZeroDivisionError("planted")
+
+
+def _overflows(*_args, **_more):
+    raise RecursionError("planted")
+
+
+def _does_not_decode(*_args, **_more):
+    raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "planted")
+
+
+FAULTS = (_throws, _overflows, _does_not_decode)
+
+
+def functions() -> dict[str, FunctionType]:
+    """Every function and method of the analyses, checks, remedies and steps that does not start with an underscore, by name."""
+    modules = [importlib.import_module(f"{package.__name__}.{found.name}")
+               for package in PACKAGES for found in pkgutil.iter_modules(package.__path__)]
+    modules += [importlib.import_module(f"fissile.pipelines.{name}") for name in STEPS]
+    found: dict[str, FunctionType] = {}
+    for module in modules:
+        for name, value in vars(module).items():
+            members = vars(value) if inspect.isclass(value) and value.__module__ == module.__name__ else {name: value}
+            for member, function in members.items():
+                function = inspect.unwrap(getattr(function, "fget", None) or getattr(function, "__func__", function))
+                own = isinstance(function, FunctionType) and function.__module__ == module.__name__
+                if own and not member.startswith("_") and not function.__code__.co_freevars:
+                    path = f"{module.__name__.removeprefix('fissile.')}.{function.__qualname__}"
+                    found[path] = function
+    return found
+
+
+@contextmanager
+def planted(function: FunctionType, fault: FunctionType = _throws) -> Iterator[None]:
+    """``function`` throws, wherever it has been imported to."""
+    code = function.__code__
+    function.__code__ = fault.__code__
+    try:
+        yield
+    finally:
+        function.__code__ = code
+
+
+def called(run: Callable[[], object]) -> set[CodeType]:
+    """The code of every Python function that ``run`` calls."""
+    seen: set[CodeType] = set()
+
+    def see(frame, event, _argument) -> None:
+        if event == "call":
+            seen.add(frame.f_code)
+
+    sys.setprofile(see)
+    try:
+        run()
+    finally:
+        sys.setprofile(None)
+    return seen
+
+
+def compile_here(monkeypatch, argv: list[str]) -> Report:
+    """`run_compile` with its workers in this process, one after the other."""
+    request = parse_command_line(argv)
+
+    def session(**options) -> Session:
+        made = Session(request.flags, **options)
+        made.context.enable_multithreading(False)  # small programs: threads cost more than they bring
+        return made
+
+    def run_job(job: dict, _folder: Path, *_limits) -> supervisor.WorkerEnd:
+        Path(job["result"]).write_text(json.dumps(worker.answer(job)))
+        return supervisor.WorkerEnd(0, False, "")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(library, "initialise_command_line", lambda _flags: None)  # once per process; the session takes them here
+        patch.setattr(compile_run, "Session", session)
+        patch.setattr(supervisor, "run_job", run_job)
+        return supervisor.run_compile(request)
+
+
+def stocks_bytes(argv: list[str]) -> bytes:
+    """What IREE itself makes of ``argv``."""
+    request: CompileRequest = parse_command_line(argv)
+    session = Session(request.flags)
+    module = session.run(session.parse(request.input), request.compile_to)
+    session.write(module, request.output, "vm-bytecode" if request.compile_to == "end" else "ir")
+    return Path(request.output).read_bytes()

@@ -1,0 +1,180 @@
+"""What throws in fissile takes no program along: a fault in every function that a compile calls, in turn."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from fissile.cli.main import main
+from fissile.errors import InternalError, UsageError
+from fissile.finding import Severity
+from fissile.passes.definition import PassFailed
+from fissile.passes.net import Net, NotEnded, StartAgain, ask, change, spread
+from planted_faults import FAULTS, called, compile_here, functions, planted, stocks_bytes
+
+LLVM_CPU = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
+VULKAN = ["--iree-hal-target-device=vulkan"]
+GFX942 = ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"]
+CONFIGURED = "--compile-to=executable-configurations"
+HEALTHY = """
+func.func @f(%a: tensor<8x16xf32>, %b: tensor<16x32xf32>) -> tensor<4x32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x32xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%e : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %m = linalg.matmul ins(%a, %b : tensor<8x16xf32>, tensor<16x32xf32>) outs(%init : tensor<8x32xf32>) -> tensor<8x32xf32>
+  %x = math.exp %m : tensor<8x32xf32>
+  %s = tensor.extract_slice %x[2, 0] [4, 32] [1, 1] : tensor<8x32xf32> to tensor<4x32xf32>
+  return %s : tensor<4x32xf32>
+}
+"""
+CALLED: set[str] = set()
+"""What the healthy program has been planted in, whatever the target."""
+
+
+@pytest.fixture
+def healthy(tmp_path):
+    source = tmp_path / "healthy.mlir"
+    source.write_text(HEALTHY)
+    return lambda flags: [*flags, CONFIGURED, str(source), "-o", str(tmp_path / "out.mlir")]
+
+
+@pytest.mark.parametrize("flags", [LLVM_CPU, VULKAN], ids=["llvm-cpu", "vulkan"])
+def test_a_healthy_program_comes_out_as_stocks_wherever_a_fault_is(monkeypatch, healthy, tmp_path, flags):
+    argv, output = healthy(flags), tmp_path / "out.mlir"
+    stock = stocks_bytes(argv)
+    known, reports = functions(), []
+    codes = called(lambda: reports.append(compile_here(monkeypatch, argv)))
+    assert reports[0].findings == () and output.read_bytes() == stock
+    names = [name for name, function in known.items() if function.__code__ in codes and name not in CALLED]
+    assert {name.split(".")[1] for name in {*names, *CALLED}} >= {"analysis", "checks", "dispatch_check", "guarded_compile"} and len(names) > 5
+    for number, name in enumerate(names):
+        output.unlink()
+        with planted(known[name], FAULTS[number % len(FAULTS)]):
+            report = compile_here(monkeypatch, argv)
+        assert report.exit_code == 0 and output.read_bytes() == stock, name
+        found = [finding for finding in report.findings if finding.code in ("FIS902", "FIS903")]
+        assert found and all("planted" in finding.message for finding in found), name
+    CALLED.update(names)
+
+
+def test_a_remedy_that_throws_ends_in_exit_0_or_1(monkeypatch, tmp_path):
+    from small_programs import quantised_conv
+
+    source = tmp_path / "conv.mlir"
+    source.write_text(quantised_conv())
+    argv = [*GFX942, CONFIGURED, str(source), "-o", str(tmp_path / "out.mlir")]
+    known, reports = functions(), []
+    codes = called(lambda: reports.append(compile_here(monkeypatch, argv)))
+    assert reports[0].repaired
+    names = [name for name, function in known.items() if function.__code__ in codes and ("remedies" in name or name.endswith("Mender.mend"))]
+    assert "passes.remedies.place_boundaries.place_boundaries" in names
+    for name in names:
+        with planted(known[name]):
+            report = compile_here(monkeypatch, argv)
+        assert report.exit_code in (0, 1) and any(f.code == "FIS902" for f in report.findings), name
+
+
+def test_strict_makes_it_exit_status_3_with_a_reproducer(monkeypatch, healthy, tmp_path):
+    argv = [*healthy(LLVM_CPU), "--strict"]
+    with planted(functions()["passes.analysis.recomputation.recomputed_producers"]), pytest.raises(InternalError) as raised:
+        compile_here(monkeypatch, argv)
+    assert raised.value.exit_code == 3 and "planted" in raised.value.message and "fissile compile" in raised.value.reproducer
+    assert not (tmp_path / "out.mlir").exists()
+    assert compile_here(monkeypatch, argv).exit_code == 0
+
+
+def test_where_stock_fails_too_its_message_comes_out(monkeypatch, tmp_path):
+    source = tmp_path / "unknown.mlir"
+    source.write_text('func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> { %0 = "no.such"(%a) : (tensor<4xf32>) -> tensor<4xf32>'
+                      " return %0 : tensor<4xf32> }")
+    with planted(functions()["pipelines.guarded_compile.GuardedCompile.run"]):
+        report = compile_here(monkeypatch, [*LLVM_CPU, str(source), "-o", str(tmp_path / "out.vmfb")])
+    assert report.exit_code == 1 and {f.code for f in report.findings} >= {"FIS903"}
+    assert any(f.severity is Severity.ERROR and "unregistered" in f.message for f in report.findings)
+
+
+@pytest.mark.parametrize("fault", ["raise ValueError('planted')", "import os; os.abort()"], ids=["throws", "aborts"])
+def test_the_command_itself(tmp_path, fault):
+    """True processes: the worker throws outside of every question, or its process ends by a signal."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\nif 'fissile.pipelines.worker' in getattr(sys, 'orig_argv', []):\n"
+        "    from fissile.pipelines.compile_run import CompileRun\n"
+        f"    def look(self, module):\n        {fault}\n    CompileRun.look = look\n")
+    source, ours, stocks = tmp_path / "healthy.mlir", tmp_path / "ours.vmfb", tmp_path / "stocks.vmfb"
+    source.write_text(HEALTHY)
+    program = Path(sys.executable).parent
+    done = subprocess.run([program / "fissile", "compile", *LLVM_CPU, source, "-o", ours], capture_output=True, text=True,
+                          env=os.environ | {"PYTHONPATH": str(tmp_path)})
+    assert done.returncode == 0 and "warning[FIS903]" in done.stderr and "--strict" in done.stderr
+    subprocess.run([program / "iree-compile", *LLVM_CPU, source, "-o", stocks], check=True, capture_output=True)
+    assert ours.read_bytes() == stocks.read_bytes()
+
+
+def test_check_says_what_it_did_not_check(tmp_path):
+    from fissile.pipelines.check import check
+
+    source = tmp_path / "healthy.mlir"
+    source.write_text(HEALTHY)
+    with planted(functions()["passes.analysis.predict.predict"]):
+        report = check(source, ["llvm-cpu"], probe="never")
+    assert report.exit_code == 0 and {f.code for f in report.findings} == {"FIS902"}
+    assert report.facts["targets"][0]["dispatches"][0]["doubts"] == ["the prediction failed"]
+    with planted(functions()["passes.analysis.provenance.tag_source_ops"]):
+        whole = check(source, ["llvm-cpu"], probe="never")
+    assert whole.exit_code == 1 and [f.code for f in whole.findings] == ["FIS903"]
+    assert not check(source, ["llvm-cpu"], probe="never").findings
+
+
+def test_the_manual_has_both(capsys):
+    assert main(["explain", "FIS902"]) == 0 and main(["explain", "FIS903"]) == 0
+    assert "--strict" in capsys.readouterr().out
+
+
+def test_a_question_without_an_answer_is_kept_once():
+    def fails():
+        raise KeyError("no such op")
+
+    with spread(Net("fissile compile x.mlir")) as net:
+        assert [ask("sizes", fails, 7, about="tensor.pad") for _ in range(3)] == [7, 7, 7]
+        assert ask("sizes", lambda: 8, 7) == 8
+    (finding,) = net.missed
+    assert finding.code == "FIS902" and finding.severity is Severity.WARNING
+    assert finding.message == "not checked: sizes of tensor.pad: KeyError: 'no such op'"
+    assert any("fissile compile x.mlir" in note for note in finding.notes) and "Traceback" in finding.detail
+    with pytest.raises(KeyError):
+        ask("sizes", fails, 7)  # no net: a test, fissile-opt
+
+
+def test_a_question_that_does_not_end_is_one_that_throws():
+    def spins():
+        while True:
+            pass
+
+    with spread(Net()) as net:
+        assert ask("sizes", spins, "nothing", patience=0.05) == "nothing"
+        assert ask("sizes", lambda: ask("inner", spins, "inner"), "outer", patience=0.05) in ("inner", "outer")
+    assert all(NotEnded.__name__ in finding.message for finding in net.missed) and net.missed
+
+
+def test_answers_pass_and_a_half_changed_module_is_left():
+    def refuses():
+        raise PassFailed(())
+
+    def misused():
+        raise UsageError("no such device")
+
+    def breaks():
+        raise RuntimeError("half done")
+
+    with spread(Net()) as net:
+        with pytest.raises(PassFailed):
+            ask("x", refuses, None)
+        with pytest.raises(UsageError):
+            ask("x", misused, None, usage=True)
+        assert ask("x", misused, "otherwise") == "otherwise"
+        with pytest.raises(StartAgain) as again:
+            change("storage guard", "the step 'storage guard'", breaks)
+    assert again.value.name == "storage guard" and len(net.missed) == 2
