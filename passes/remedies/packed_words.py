@@ -287,7 +287,7 @@ def booleans_of_bytes(value: ir.Value) -> ir.Value:
     """The booleans of a tensor of packed i1 as i32, 0 or 1, in the same shape; read through its bytes."""
     sizes = sizes_of(value)
     count = _count(sizes)
-    length = _ceildiv(count, 8)
+    length = ceildiv(count, 8)
     byte = ir.IntegerType.get_signless(8)
     init = tensor.EmptyOp([length, 8], i32()).result
 

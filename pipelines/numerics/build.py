@@ -10,7 +10,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from fissile.errors import UsageError
+from fissile.errors import InternalError, UsageError
 from fissile.finding import Finding
 
 from .child_process import run_child
@@ -22,7 +22,10 @@ def compile_guarded(
     """`fissile compile` in a worker process; None where no error remains, else FIS131 with the first."""
     from ..compile import compile as compile_with_fissile
 
-    report = compile_with_fissile(source, output, [*flags, f"--fissile-time-limit={timeout:g}"], match_device=match_device)
+    try:
+        report = compile_with_fissile(source, output, [*flags, f"--fissile-time-limit={timeout:g}"], match_device=match_device)
+    except InternalError as error:
+        return Finding("FIS131", f"{source.name} was not compiled: {error.message}", subject=source.name)
     if not report.errors:
         return None
     first = report.errors[0]

@@ -80,7 +80,8 @@ class Certificate:
             return "nothing was compared"
         where = ", ".join(dict.fromkeys(check.runtime.split(" (")[0] for check in self.checks))
         if self.bit_identical:
-            return f"bit-identical on {where}"
+            said = dict.fromkeys(c.witness for check in self.checks for c in check.comparisons if c.witness)
+            return "; ".join([f"bit-identical on {where}", *said])
         if self.agrees:
             worst = max((c for check in self.checks for c in check.comparisons), key=lambda c: (bool(c.wrong), c.max_rel, c.share))
             return f"agrees on {where}: {worst.sentence}"

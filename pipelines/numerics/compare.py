@@ -64,7 +64,7 @@ def compare(
     Shapes must be equal, and dtypes too, but for a ``reference``: there float64 may stand for any float and any
     integer type for any integer, as NumPy references are computed in wide types.
     """
-    actual, expected = np.asarray(actual), np.asarray(expected)
+    actual, expected = in_parts(np.asarray(actual)), in_parts(np.asarray(expected))
     tolerance = tolerance or default_tolerance(actual.dtype)
     base = Comparison(False, "", actual.shape, actual.dtype.name, actual.size, tolerance=str(tolerance),
                       tolerance_reason=tolerance.reason)
@@ -75,6 +75,11 @@ def compare(
     if _kind(actual.dtype) == "other":
         return replace(base, sentence=f"values of type {actual.dtype.name} cannot be compared")
     return (_floats if is_float(actual.dtype) else _integers)(base, actual, expected, tolerance)
+
+
+def in_parts(array: np.ndarray) -> np.ndarray:
+    """Complex numbers as a last dimension of real and imaginary parts; other arrays as they are."""
+    return np.stack([array.real, array.imag], axis=-1) if array.dtype.kind == "c" else array
 
 
 def _floats(base: Comparison, actual: np.ndarray, expected: np.ndarray, tolerance: Tolerance) -> Comparison:

@@ -92,6 +92,9 @@ def _array(value: Value, shape: tuple[int, ...], generator, limits: tuple[float,
     elif limits:
         data = np.asarray(generator.uniform(*limits, shape))
         edges = list(limits)
+    elif dtype.kind == "c":
+        data = np.asarray(generator.standard_normal(shape) + 1j * generator.standard_normal(shape))
+        edges = [*FLOAT_EDGES, 1j]
     else:
         data = np.asarray(generator.standard_normal(shape))
         edges = list(FLOAT_EDGES)

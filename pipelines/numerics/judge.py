@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .compare import Comparison, compare
+from .compare import Comparison, compare, in_parts
 from .tolerance import Tolerance, derived_tolerance, is_float, narrowed
 from .witness.ask import Testimony
 
@@ -32,7 +32,8 @@ def judged(
     type of the output. Beyond the tolerance the program is right where the witness agrees with it and not with the
     reference; where the witness agrees with neither, nobody is called right.
     """
-    wide, declared = testimony.wide[output], testimony.declared[output]
+    actual, wide, declared = map(in_parts, (actual, testimony.wide[output], testimony.declared[output]))
+    expected = None if expected is None else in_parts(expected)
     if np.shape(wide) != actual.shape:
         return _without(actual, expected, f"{EVALUATION} has another shape: {'x'.join(map(str, np.shape(wide)))}", given)
     wide, declared = narrowed(wide, actual.dtype), narrowed(declared, actual.dtype)
@@ -69,8 +70,9 @@ def unwitnessed(comparison: Comparison, why: str) -> Comparison:
 
 
 def _without(actual, expected, why: str, given: Tolerance | None) -> Comparison:
-    found = compare(actual, actual if expected is None else expected, given)
-    return replace(unwitnessed(found, why), agrees=found.agrees and expected is not None)
+    if expected is None:
+        return replace(compare(actual, actual, given), agrees=False, equal_bits=False, sentence=why)
+    return unwitnessed(compare(actual, expected, given), why)
 
 
 def _counted(comparison: Comparison) -> str:

@@ -29,9 +29,8 @@ DRIVERS = ("local-task", "vulkan", "cuda", "hip")
 """In the order in which they are tried and told."""
 
 _QUERY_SECONDS = 30.0
-_NPY_KINDS = "biuf"
+_NPY_KINDS = "biufc"
 """What iree-run-module 3.13 writes as .npy; bf16, 8-bit floats and integers below a byte are written as raw bytes."""
-
 
 @dataclass(frozen=True)
 class Runtime:
@@ -117,6 +116,9 @@ def _as_npy(value: Value) -> bool:
 def _input(path: Path, value: Value, array: np.ndarray) -> str:
     if value.shape is None:
         return f"--input={int(array) if array.dtype.kind in 'biu' else repr(float(array))}"
+    if value.dtype.kind == "c":  # whose type has no spelling on a command line: it has an x in it
+        np.save(path.with_suffix(".npy"), array.astype(value.dtype))
+        return f"--input=@{path.with_suffix('.npy')}"
     spelled = "".join(f"{d}x" for d in array.shape) + value.element.replace("index", "i64")
     if not array.size:
         return f"--input={spelled}"

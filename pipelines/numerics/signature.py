@@ -23,9 +23,13 @@ ELEMENT_TYPES: dict[str, np.dtype] = {
         "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
         "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
         "f8E5M2": ml_dtypes.float8_e5m2, "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
+        "f8E8M0FNU": ml_dtypes.float8_e8m0fnu, "complex<f32>": np.complex64, "complex<f64>": np.complex128,
     }.items()
 }
 """NumPy's type for each element type that data can be made of, by MLIR's name; `SUB_BYTE_BITS` are packed on their way to IREE."""
+
+_NO_SCALARS = {*SUB_BYTE_BITS, "complex<f32>", "complex<f64>"}
+"""Elements of tensors that a runtime program takes from no command line as scalars."""
 
 _TORCH_SCALARS = {"!torch.int": "i64", "!torch.float": "f64", "!torch.bool": "i1"}
 
@@ -67,7 +71,7 @@ class Signature:
 def parse_value(text: str) -> Value:
     """A `Value` from MLIR's or torch-mlir's spelling of a type."""
     text = text.strip()
-    tensor = re.fullmatch(r"tensor<((?:(?:\d+|\?)x)*)([^,<>]+)(?:,.*)?>", text)
+    tensor = re.fullmatch(r"tensor<((?:(?:\d+|\?)x)*)(complex<\w+>|[^,<>]+)(?:,.*)?>", text)
     if tensor:
         dims = tensor[1].split("x")[:-1]
         return _value(text, tensor[2].strip(), dims)
@@ -77,7 +81,7 @@ def parse_value(text: str) -> Value:
         # torch-mlir's signed types become signless ones before the ABI.
         return _value(text, re.sub(r"^si(\d)", r"i\1", torch[2].strip()), dims)
     scalar = _TORCH_SCALARS.get(text, text)
-    return Value(text, scalar if scalar in ELEMENT_TYPES and scalar not in SUB_BYTE_BITS else "", None)
+    return Value(text, scalar if scalar in ELEMENT_TYPES and scalar not in _NO_SCALARS else "", None)
 
 
 def _value(text: str, element: str, dims: list[str]) -> Value:

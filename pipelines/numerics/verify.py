@@ -21,6 +21,7 @@ from ..iree.runtime_flags import NOT_FOR_THIS_DEVICE
 from .build import compile_stock
 from .certificate import Certificate, Check, joined
 from .compare import Comparison, Tolerance, compare
+from .index_arguments import index_limits
 from .inputs import Sizes, draw
 from .judge import EVALUATION, Sides, judged, unwitnessed
 from .reference import build_for, portable_module, suspects
@@ -80,7 +81,8 @@ def verify(
     if inputs is not None:
         cases: list[tuple[int | None, Arrays]] = [(None, _checked(inputs, signature))]
     else:
-        cases = [(seed, draw(signature, seed, options.sizes, options.ranges)) for seed in options.seeds]
+        ranges = (_limits(first, second, signature.function) if expected is None else {}) | options.ranges
+        cases = [(seed, draw(signature, seed, options.sizes, ranges)) for seed in options.seeds]
     with tempfile.TemporaryDirectory(prefix="fissile-verify-") as folder:
         session = _Verification(Path(folder), signature, options, cases)
         if expected is not None:
@@ -159,7 +161,8 @@ def _compare_pair(folder: Path, backend: str, options: Options, skipped: tuple[s
         if signature.opaque:
             skipped += (signature.opaque,)
             continue
-        cases = [(seed, draw(signature, seed, options.sizes, options.ranges)) for seed in options.seeds]
+        ranges = index_limits(folder / "original.mlir", signature.function) | options.ranges
+        cases = [(seed, draw(signature, seed, options.sizes, ranges)) for seed in options.seeds]
         session = _Verification(folder, signature, options, cases)
         session.witness = Witness(folder / "before.mlir", signature.function, [arrays for _seed, arrays in cases], options)
         answers = [session.run(folder / "original.vmfb", arrays, runtime) for _seed, arrays in cases]
@@ -271,6 +274,12 @@ class _Verification:
         if isinstance(vmfb, Finding):
             return vmfb
         return run(vmfb, self.signature, arrays, runtime, self.options.run_timeout, self.options.run_flags)
+
+
+def _limits(first: Path, second: Path | None, function: str) -> dict[int, tuple[float, float]]:
+    """Ranges of the arguments that are places in tensors, from the first program that has a source."""
+    source = next((p for p in (first, second) if p and p.suffix != ".vmfb"), None)
+    return dict(index_limits(source, function)) if source else {}
 
 
 def _on(program: Path, runtime: Runtime) -> str:

@@ -76,12 +76,12 @@ class _Loops:
         if self.reduced:
             for result in self.op.results:
                 self.interpreter.summed(math.prod(self.ranges[loop] for loop in self.reduced), result.type)
-        sums = [over_loops(a, m, self.ranges, held) for a, m in self.outputs]
         combine = self._combiner()
+        sums = [over_loops(a, m, self.ranges, held) for a, m in self.outputs]
         if not self.reduced:
             whole = self._body({}, sums)
         elif combine is None:
-            whole = self._one_by_one(sums)
+            return self._one_by_one()
         elif (product := self._product(combine)) is not None:
             whole = [self._contracted(combine, product, sums[0])]
         else:
@@ -94,6 +94,8 @@ class _Loops:
         """The op of ``yield combine(value, output)``, where the output is used nowhere else and order does not matter."""
         yielded = list(self.block.operations)[-1].operation.operands
         if not self.reduced or len(self.outputs) != 1 or isinstance(yielded[0].owner, ir.Block):
+            return None
+        if self._loops_of(self.outputs[0][1]) & set(self.reduced):
             return None
         combine, output = yielded[0].owner.operation, self.block.arguments[len(self.block.arguments) - 1]
         others = [operand for operand in combine.operands if operand != output]
@@ -116,13 +118,105 @@ class _Loops:
         given = [over_loops(a, m, self.ranges, fixed) for a, m in self.inputs]
         return self.interpreter.body(self.block, [*given, *sums], self.ranges, fixed)
 
-    def _one_by_one(self, sums: list[np.ndarray]) -> list[np.ndarray]:
+    def _one_by_one(self) -> list[np.ndarray]:
+        """Step by step over the reduction loops; an output may be indexed by them, and is then written at each step."""
         steps = math.prod(self.ranges[loop] for loop in self.reduced)
         if steps > MOST_STEPS:
             raise NoWitness(f"{self.op.name} with a reduction of {steps} steps whose order matters")
+        results = [np.array(array, order="C") for array, _map in self.outputs]
+        maps = [map_ for _array, map_ in self.outputs]
+        for map_ in maps:
+            self._writable(map_)
         for point in itertools.product(*(range(self.ranges[loop]) for loop in self.reduced)):
-            sums = self._body(dict(zip(self.reduced, point)), sums)
+            fixed = dict(zip(self.reduced, point))
+            views = [over_loops(a, m, self.ranges, fixed) for a, m in zip(results, maps)]
+            for view, value in zip(views, self._body(fixed, views), strict=True):
+                view[...] = value
+        return results
+
+    def _writable(self, map_) -> None:
+        """Each point of the parallel loops has an element of its own, which a view finds."""
+        terms = [linear(e) or _none(self.op) for e in map_.results]
+        if any(step < 0 for term in terms for step in term.steps.values()) or not set(self.free) <= self._loops_of(map_):
+            raise NoWitness(f"an output indexed by {map_}")
+
+    def _parts(self, size) -> list[dict[int, int]]:
+        """Which reduction loops are taken index by index, so that ``size(fixed loops)`` stays below `MOST_AT_ONCE`."""
+        windows = [loop for loop in self.reduced if any(
+            len(term.steps) > 1 and loop in term.steps for _a, m in self.inputs for e in m.results if (term := linear(e)))]
+        stepped = list(windows) if math.prod(self.ranges[loop] for loop in windows) <= 1024 else []
+        for loop in sorted(set(self.reduced) - set(stepped), key=lambda i: self.ranges[i]):
+            if size(stepped) <= MOST_AT_ONCE:
+                break
+            stepped.append(loop)
+        steps = math.prod(self.ranges[loop] for loop in stepped)
+        if size(stepped) > 4 * MOST_AT_ONCE or steps > MOST_STEPS:
+            raise NoWitness(f"{self.op.name} over {math.prod(self.ranges)} loop steps")
+        return [dict(zip(stepped, point)) for point in itertools.product(*(range(self.ranges[i]) for i in stepped))]
+
+    def _reduced(self, combine: ir.Operation, sums: np.ndarray) -> np.ndarray:
+        ufunc, output = _REDUCERS[combine.name], self.block.arguments[len(self.block.arguments) - 1]
+        (value,) = (v for v in combine.operands if v != output)
+        element = element_of_type(value.type)
+
+        def size(stepped):
+            return math.prod(n for loop, n in enumerate(self.ranges) if loop not in stepped)
+
+        for fixed in self._parts(size):
+            full = self._values([value], [combine], fixed)[0]
+            shape = [1 if loop in fixed else n for loop, n in enumerate(self.ranges)]
+            axes = tuple(loop for loop in self.reduced if loop not in fixed)
+            full = np.broadcast_to(full, shape)
+            if element.kind == "integer" and element.bits > 1:
+                full = full.astype(np.int64)
+            folded = ufunc.reduce(full, axis=axes, keepdims=True) if axes else full
+            sums = self.interpreter.settled(hold(ufunc(folded, sums), element), value.type)
         return sums
+
+    def _contracted(self, combine: ir.Operation, product: ir.Operation, sums: np.ndarray) -> np.ndarray:
+        (left, right), element, rank = product.operands, element_of_type(combine.results[0].type), len(self.ranges)
+        if math.prod(self.ranges) > MOST_PRODUCTS:
+            raise NoWitness(f"{self.op.name} with {math.prod(self.ranges)} multiplications")
+
+        def size(stepped):
+            return max(math.prod(self.ranges[loop] for loop in self._loops_of(m) if loop not in stepped)
+                       for _a, m in self.inputs)
+
+        for fixed in self._parts(size):
+            a, b = self._values([left, right], [combine, product], fixed)
+            labels = [[loop for loop in range(rank) if x.shape[loop] > 1] for x in (a, b)]
+            kept = [loop for loop in self.free if loop in labels[0] or loop in labels[1]]
+            times = math.prod(self.ranges[loop] for loop in self.reduced
+                              if loop not in fixed and loop not in labels[0] and loop not in labels[1])
+            a, b = (x.reshape([x.shape[loop] for loop in own]) for x, own in zip((a, b), labels))
+            total = _product_sum(a, labels[0], b, labels[1], kept, element, math.prod(self.ranges)) * times
+            total = total.reshape([self.ranges[loop] if loop in kept else 1 for loop in range(rank)])
+            sums = self.interpreter.settled(hold(total + sums, element), combine.results[0].type)
+        return sums
+
+    def _loops_of(self, map_) -> set[int]:
+        return {loop for e in map_.results if (term := linear(e)) for loop in term.steps}
+
+    def _values(self, wanted: list[ir.Value], skipped: list[ir.Operation], fixed: Mapping[int, int]) -> list[np.ndarray]:
+        """Values of the body, evaluated without the ops ``skipped``, which alone read the output."""
+        given = [over_loops(a, m, self.ranges, fixed) for a, m in self.inputs]
+        output = np.zeros([1] * len(self.ranges))
+        found = self.interpreter.body(self.block, [*given, output], self.ranges, fixed, wanted, skipped)
+        return [v.reshape([1] * (len(self.ranges) - v.ndim) + list(v.shape)) for v in found]
+
+    def _stored(self, value: np.ndarray, map_, array: np.ndarray) -> np.ndarray:
+        """``value`` written where the output's map says."""
+        self._writable(map_)
+        result = np.array(array, order="C")
+        view = over_loops(result, map_, self.ranges, dict.fromkeys(self.reduced, 0))
+        view[...] = value
+        return results
+
+    def _writable(self, map_) -> None:
+        """Each point of the parallel loops has an element of its own, which a view finds."""
+        terms = [linear(e) or _none(self.op) for e in map_.results]
+        if any(step < 0 for term in terms for step in term.steps.values()) or not set(self.free) <= self._loops_of(map_):
+            raise NoWitness(f"an output indexed by {map_}")
 
     def _parts(self, size) -> list[dict[int, int]]:
         """Which reduction loops are taken index by index, so that ``size(fixed loops)`` stays below `MOST_AT_ONCE`."""
