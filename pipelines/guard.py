@@ -15,6 +15,7 @@ from fissile.dialect import load_dialects
 from fissile.passes.analysis.proof import SMT_TIMEOUT_MS
 from fissile.passes.checks.storage_fit import contract_of, findings_of, judge_storage, smt_note
 from fissile.passes.remedies.assert_bounds import Placed, assert_obligations, drop_requires, is_assertable
+from fissile.passes.remedies.unreachable_ops import take_away
 from iree.compiler import ir
 
 from fissile.errors import UsageError, closest
@@ -75,8 +76,14 @@ def guard(
         load_dialects(op.context, ("arith", "cf", "tensor", "linalg", "memref"))
         placed = assert_obligations(report.extents, unknown)
     findings, contract = findings_of(report, asserting, placed.unprotected), contract_of(report)
-    if asserting:
-        drop_requires(requires)  # only now: what is told reads their places
+    if asserting:  # only now: what is reported reads their places
+        left_out = {id(o) for o in placed.unprotected}
+        take_away(
+            j.obligation
+            for j in unknown
+            if j.decision.fails_if_run and j.obligation.elements is None and id(j.obligation) not in left_out
+        )
+        drop_requires(requires)
     if unknown and asserts_stripped:
         findings.append(
             Finding(

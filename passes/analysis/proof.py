@@ -32,6 +32,8 @@ class Decision:
     verdict: Verdict
     values: Values = ()
     timed_out: bool = False
+    fails_if_run: bool = False
+    """It fails for all values, and the op runs only in some calls."""
     missed_solver: bool = False
     """No solver is installed, and one might have proved it: no values that break it were found by trying."""
 

@@ -12,6 +12,7 @@ from fissile.dialect import place_of, place_of_location
 from .private_calls import FUNCTIONS
 from .shaped_values import DESTINATION_STYLE, is_argument
 
+REFLECTION = "iree.reflection"
 LONGEST = 80
 """Characters of a name that a sentence takes."""
 _LOOPS = {"scf.for": "the counter of the loop", "scf.forall": "a counter of the loop", "scf.while": "a value of the loop"}
@@ -74,16 +75,12 @@ def front_end_name(function: ir.Operation, argument: ir.BlockArgument) -> str:
     if named:
         return named
     number = argument.arg_number
-    for attribute in ("iree.abi.declaration", "iree.reflection"):
-        try:
-            text = str(function.attributes[attribute]) if attribute in function.attributes else ""
-        except TypeError:
-            continue
-        declared = re.search(r"func @[^(]*\((.*?)\)\s*(?:->|\"|$)", text)
-        names = re.findall(r"%([\w$.-]+):", declared[1]) if declared else []
-        # IREE's own numbering says no more than the position does.
-        if number < len(names) and not re.fullmatch(r"(?:input|arg)?\d+", names[number]):
-            return names[number]
+    text = str(function.attributes[REFLECTION]) if REFLECTION in function.attributes else ""
+    declared = re.search(r"func @[^(]*\((.*?)\)\s*(?:->|\"|$)", text)
+    names = re.findall(r"%([\w$.-]+):", declared[1]) if declared else []
+    # IREE's own numbering says no more than the position does.
+    if number < len(names) and not re.fullmatch(r"(?:input|arg)?\d+", names[number]):
+        return names[number]
     return ""
 
 

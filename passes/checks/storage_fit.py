@@ -99,7 +99,7 @@ def _decide(obligation: Obligation, timeout_ms: int) -> Decision:
     verdict = Verdict(
         Answer.UNKNOWN, decision.verdict.tier, "it fails wherever the op runs, which is not certain"
     )
-    return replace(decision, verdict=verdict)
+    return replace(decision, verdict=verdict, fails_if_run=True)
 
 
 def findings_of(

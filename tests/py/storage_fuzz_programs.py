@@ -153,7 +153,7 @@ class Writer:
         return made
 
     def array_argument(self, rank: int, kind: str = "f32", static_in: int = 3) -> Array:
-        dims = tuple(self.integer(0 if self.chance(8) else 1, 6) if self.chance(static_in) else None for _ in range(rank))
+        dims = tuple(self.integer(0 if self.chance(8) else 1, 6) if static_in and self.chance(static_in) else None for _ in range(rank))
         made = Array(self.fresh("x"), dims, kind)
         self.p.arguments.append((made.name, made.type))
         if kind not in ("i1",):

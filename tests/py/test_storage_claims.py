@@ -184,6 +184,37 @@ CASES: dict[str, tuple[str, list[tuple[list, object]]]] = {
             ([ramp(2, 3), 0, -1], None),
         ],
     ),
+    # What fails wherever it runs is no fault of the calls that do not run it; stock IREE refuses these two.
+    "a_branch_that_fails": (
+        """(%x: tensor<10xf32>, %p: i1) -> tensor<?xf32> {
+  %c11 = arith.constant 11 : index
+  %c2 = arith.constant 2 : index
+  %r = scf.if %p -> tensor<?xf32> {
+    %s = tensor.extract_slice %x[0] [%c11] [1] : tensor<10xf32> to tensor<?xf32>
+    scf.yield %s : tensor<?xf32>
+  } else {
+    %s = tensor.extract_slice %x[0] [%c2] [1] : tensor<10xf32> to tensor<?xf32>
+    scf.yield %s : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}""",
+        [([ramp(10), 0], ramp(2)), ([ramp(10), 1], None)],
+    ),
+    "a_loop_that_fails": (
+        """(%x: tensor<10xf32>, %n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c10 = arith.constant 10 : index
+  %z = arith.constant 3.0 : f32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %z) -> f32 {
+    %v = tensor.extract %x[%c10] : tensor<10xf32>
+    %s = arith.addf %a, %v : f32
+    scf.yield %s : f32
+  }
+  return %r : f32
+}""",
+        [([ramp(10), 0], F(3)), ([ramp(10), -1], F(3)), ([ramp(10), 1], None)],
+    ),
     "a_rest_that_is_unsigned": (
         """(%x: tensor<8xf32>, %n: index) -> f32 {
   %c9 = arith.constant 9 : index

@@ -1,0 +1,98 @@
+"""What storage findings call things, and that one fact is one check."""
+
+from __future__ import annotations
+
+import pytest
+from fissile.passes.analysis.value_names import name_of
+from fissile.passes.checks.storage_fit import judge_storage
+from fissile.pipelines.guard import GUARDED_AT, guard
+from fissile.pipelines.session import Session
+from fissile.verdict import Answer
+from storage_sweep import FLAGS
+
+
+@pytest.fixture(scope="module")
+def session():
+    with Session(FLAGS["local-task"]) as opened:
+        yield opened
+
+
+def sentences(session, text: str, phase: str | None = None) -> list[str]:
+    module = session.parse_text(text)
+    if phase:
+        session.run(module, phase)
+    return [j.sentence for j in judge_storage(module.op).having(Answer.UNKNOWN)]
+
+
+EMBEDDING = """func.func @emb(%arg0: tensor<16x4xf32>{table}, %arg1: tensor<3xi64>{ids}) -> tensor<3x4xf32>{more} {{
+  %e = tensor.empty() : tensor<3x4xf32>
+  %size = arith.constant 16 : i64
+  %zero = arith.constant 0 : i64
+  %r = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+    iterator_types = ["parallel", "parallel"]}} ins(%arg1 : tensor<3xi64>) outs(%e : tensor<3x4xf32>) {{
+  ^bb0(%id: i64, %o: f32):
+    %k = arith.index_cast %id : i64 to index
+    %j = linalg.index 1 : index
+    %low = arith.cmpi sge, %id, %zero : i64
+    cf.assert %low, "index must be larger or equal to 0"
+    %high = arith.cmpi slt, %id, %size : i64
+    cf.assert %high, "index must be smaller than dim size"
+    %v = tensor.extract %arg0[%k, %j] : tensor<16x4xf32>
+    linalg.yield %v : f32
+  }} -> tensor<3x4xf32>
+  return %r : tensor<3x4xf32>
+}}"""
+DECLARED = """ attributes {iree.reflection = {
+    iree.abi.declaration = "sync func @emb(%table: tensor<16x4xf32>, %ids: tensor<3xi64>) -> (%r: tensor<3x4xf32>)"}}"""
+
+
+@pytest.mark.parametrize(
+    ("names", "ids", "table"),
+    [
+        ({"table": ' loc("table")', "ids": ' loc("ids")', "more": ""}, "ids (argument 1)", "table (argument 0)"),
+        ({"table": "", "ids": "", "more": DECLARED}, "ids (argument 1)", "table (argument 0)"),
+        ({"table": "", "ids": "", "more": ""}, "argument 1", "argument 0"),
+    ],
+)
+def test_an_embedding_is_one_check_in_the_front_ends_words(session, names, ids, table):
+    wanted = [f"every element of {ids} must be in 0..15: linalg.generic reads dimension 0 of {table} there"]
+    assert sentences(session, EMBEDDING.format(**names)) == wanted
+    assert sentences(session, EMBEDDING.format(**names), GUARDED_AT) == wanted
+
+
+def test_note_and_run_time_check_say_the_same(session):
+    module = session.run(session.parse_text(EMBEDDING.format(table="", ids=' loc("ids")', more="")), GUARDED_AT)
+    (finding,) = guard(module.op).findings
+    assert finding.message in module.text() and finding.message.startswith("every element of ids (argument 1)")
+
+
+def test_two_values_of_one_name_are_told_apart(session, tmp_path):
+    file = tmp_path / "twice.mlir"
+    file.write_text("""func.func @f(%x: tensor<4xf32>, %n: index, %m: index, %p: i1) {
+  scf.if %p {
+    %k = arith.maxsi %n, %m : index
+    %a = arith.muli %k, %k : index
+    %r = tensor.extract_slice %x[%a] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  }
+  scf.if %p {
+    %a = arith.andi %n, %m : index
+    %c = arith.xori %n, %m : index
+    %r = tensor.extract_slice %x[%a] [%c] [1] : tensor<4xf32> to tensor<?xf32>
+  }
+  scf.if %p {
+    %c = arith.ori %n, %m : index
+    %r = tensor.extract_slice %x[%c] [2] [1] : tensor<4xf32> to tensor<2xf32>
+  }
+  return
+}
+""")
+    found = [j.sentence for j in judge_storage(session.parse(file).op).having(Answer.UNKNOWN)]
+    assert "writes" not in " ".join(found) and "(2)" not in " ".join(found)
+    assert any("%c of line 13" in sentence for sentence in found)
+    assert any("%c elements from %a on" in sentence for sentence in found)
+
+
+def test_a_name_that_is_none_is_not_taken(session):
+    module = session.parse_text('func.func @f(%a: tensor<4xf32> loc("x":1:2), %b: tensor<4xf32> loc("' + "n" * 90 + '")) {\n return\n}')
+    block = module.op.regions[0].blocks[0].operations[0].regions[0].blocks[0]
+    assert [name_of(v) for v in block.arguments] == ["argument 0", "argument 1"]
