@@ -263,7 +263,7 @@ class Mender:
             with self._run.step("verify"):
                 certificate = verify_repair(original, repaired, request.verify_seeds)
             self._run.facts["certificate"] = certificate.to_json()
-            told = with_numerics(told, certificate.sentence.replace("local-task", "llvm-cpu"))
+            told = with_numerics(told, certificate.sentence)
             findings += [*certificate.findings, *self._run.verify_artifact()]
         return [*told, *findings]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from .compare import Comparison, compare, in_parts
 from .tolerance import Tolerance, derived_tolerance, is_float, narrowed
-from .witness.ask import Testimony
+from .witness.ask import Evaluation
 
 EVALUATION = "NumPy's evaluation"
 """What the witness is called in sentences."""
@@ -23,7 +23,7 @@ class Sides:
 
 
 def judged(
-    actual: np.ndarray, expected: np.ndarray | None, testimony: Testimony, output: int, element: str, sides: Sides,
+    actual: np.ndarray, expected: np.ndarray | None, evaluation: Evaluation, output: int, element: str, sides: Sides,
     given: Tolerance | None = None,
 ) -> Comparison:
     """``actual`` against ``expected`` with the tolerance that the program's own roundings give, and the witness's verdict.
@@ -32,13 +32,13 @@ def judged(
     type of the output. Beyond the tolerance the program is right where the witness agrees with it and not with the
     reference; where the witness agrees with neither, nobody is called right.
     """
-    actual, wide, declared = map(in_parts, (actual, testimony.wide[output], testimony.declared[output]))
+    actual, wide, declared = map(in_parts, (actual, evaluation.wide[output], evaluation.declared[output]))
     expected = None if expected is None else in_parts(expected)
     if np.shape(wide) != actual.shape:
         return _without(actual, expected, f"{EVALUATION} has another shape: {'x'.join(map(str, np.shape(wide)))}", given)
     wide, declared = narrowed(wide, actual.dtype), narrowed(declared, actual.dtype)
     tolerance = given or derived_tolerance(
-        actual.dtype, element, testimony.roundings, testimony.sums, _sensitivity(wide, declared))
+        actual.dtype, element, evaluation.roundings, evaluation.sums, _sensitivity(wide, declared))
     own = compare(actual, wide, tolerance, reference=True)
     if expected is None:
         return own

@@ -29,7 +29,7 @@ from .retarget import retarget
 from .runtimes import Runtime, named, present, run
 from .signature import Signature, choose, signatures_of_source, signatures_of_vmfb
 from .sub_byte import SUB_BYTE_BITS
-from .witness.ask import Testimony, evaluate
+from .witness.ask import Evaluation, evaluate
 
 Arrays = list[np.ndarray]
 
@@ -109,10 +109,10 @@ class Witness:
     def __init__(self, source: Path, function: str, cases: list[Arrays], options: Options) -> None:
         self._source, self._function, self._cases = source, function, cases
         self._timeout = options.witness_timeout
-        self._answers: list[Testimony] | str | None = None
+        self._answers: list[Evaluation] | str | None = None
         self.needed = source.suffix != ".vmfb" and bool(suspects(source))
 
-    def of(self, case: int) -> Testimony | str:
+    def of(self, case: int) -> Evaluation | str:
         """What is known of one case, or why nothing is."""
         if self._answers is None:
             self._answers = evaluate(self._source, self._function, self._cases, self._timeout)
@@ -155,7 +155,7 @@ def _compare_pair(folder: Path, backend: str, options: Options, skipped: tuple[s
     subject = "repaired against original"
     signatures = signatures_of_source(folder / "original.mlir")
     signatures = {n: s for n, s in signatures.items() if options.function in (None, n)}
-    runtime = replace(named(["local-task"])[0], description=backend)
+    runtime = replace(named(["local-task"])[0], name=backend, description="")
     parts = []
     for signature in signatures.values():
         if signature.opaque:
@@ -237,26 +237,26 @@ class _Verification:
     def _judged(self, compared: list[Comparison], case: int, outputs: Arrays, answer: Arrays, sides: Sides) -> tuple:
         if self.witness is None or not self.witness.needed and all(c.equal_bits for c in compared):
             return tuple(compared)
-        testimony = self.witness.of(case)
-        if isinstance(testimony, Testimony) and len(testimony.wide) != len(outputs):
-            testimony = f"it has {len(testimony.wide)} results"
-        if isinstance(testimony, str):
-            return tuple(c if c.equal_bits and not self.witness.needed else unwitnessed(c, testimony) for c in compared)
+        evaluation = self.witness.of(case)
+        if isinstance(evaluation, Evaluation) and len(evaluation.wide) != len(outputs):
+            evaluation = f"it has {len(evaluation.wide)} results"
+        if isinstance(evaluation, str):
+            return tuple(c if c.equal_bits and not self.witness.needed else unwitnessed(c, evaluation) for c in compared)
         return tuple(
-            judged(o, np.asarray(e), testimony, i, self.signature.results[i].element, sides, self.options.tolerance)
+            judged(o, np.asarray(e), evaluation, i, self.signature.results[i].element, sides, self.options.tolerance)
             for i, (o, e) in enumerate(zip(outputs, answer)))
 
     def _by_witness(self, check: Check, case: int, outputs: Arrays, why: Finding | None) -> Check:
         """``outputs`` against the witness alone, where ``why`` there is no other reference (None: nothing else ran)."""
-        testimony = self.witness.of(case) if self.witness else "there is none for expected values"
-        if isinstance(testimony, str):
+        evaluation = self.witness.of(case) if self.witness else "there is none for expected values"
+        if isinstance(evaluation, str):
             told = f"{why.message if why else 'there is no second program, no expected array and no second runtime'}; " \
-                   f"no witness: {testimony}"
+                   f"no witness: {evaluation}"
             return replace(check, finding=(why or Finding("FIS131", told, subject=check.program)).with_(message=told))
-        if len(testimony.wide) != len(outputs):
-            told = f"{check.program} has {len(outputs)} results, {EVALUATION} has {len(testimony.wide)}"
+        if len(evaluation.wide) != len(outputs):
+            told = f"{check.program} has {len(outputs)} results, {EVALUATION} has {len(evaluation.wide)}"
             return replace(check, finding=Finding("FIS131", told, subject=check.program))
-        compared = (judged(o, None, testimony, i, self.signature.results[i].element, Sides(check.runtime, EVALUATION),
+        compared = (judged(o, None, evaluation, i, self.signature.results[i].element, Sides(check.runtime, EVALUATION),
                            self.options.tolerance) for i, o in enumerate(outputs))
         return replace(check, against=EVALUATION, comparisons=tuple(compared))
 

@@ -15,7 +15,7 @@ from ..child_process import run_child
 
 
 @dataclass(frozen=True)
-class Testimony:
+class Evaluation:
     """One case. ``wide`` has the results with float64 in place of every float that the program does not convert itself,
     ``declared`` those with every op rounded to its type. ``roundings`` and ``sums`` are counts by float type.
     """
@@ -26,8 +26,8 @@ class Testimony:
     sums: dict[str, int]
 
 
-def evaluate(source: Path, function: str, cases: Sequence[Sequence[np.ndarray]], timeout: float) -> list[Testimony] | str:
-    """One `Testimony` per case, or in a few words why there is none: an op that is not known, most of all.
+def evaluate(source: Path, function: str, cases: Sequence[Sequence[np.ndarray]], timeout: float) -> list[Evaluation] | str:
+    """One `Evaluation` per case, or in a few words why there is none: an op that is not known, most of all.
 
     ``source`` is an MLIR file of any phase before dispatches are formed; ``timeout`` is in seconds.
     """
@@ -50,10 +50,10 @@ def evaluate(source: Path, function: str, cases: Sequence[Sequence[np.ndarray]],
         return [_read(folder, number, case) for number, case in enumerate(answer["cases"])]
 
 
-def _read(folder: Path, number: int, case: dict) -> Testimony:
+def _read(folder: Path, number: int, case: dict) -> Evaluation:
     wide, declared = (tuple(np.load(folder / f"{name}{number}_{i}.npy") for i in range(case["results"]))
                       for name in ("wide", "declared"))
-    return Testimony(wide, declared, case["roundings"], case["sums"])
+    return Evaluation(wide, declared, case["roundings"], case["sums"])
 
 
 def _plain(array: np.ndarray) -> np.ndarray:
