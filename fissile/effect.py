@@ -41,3 +41,18 @@ class Effect(Enum):
     def is_built(self) -> bool:
         """Whether IREE says nothing of it and writes a module."""
         return self in (Effect.WRONG, Effect.MAY_BE_WRONG, Effect.UNPROVED, Effect.SLOW)
+
+    def stock(self, quote: str = "") -> str:
+        """What stock IREE does with the program, in one line; ``quote`` is its own message on it, where one was captured."""
+        said = {
+            Effect.REFUSED: "refuses it",
+            Effect.CRASHES: "crashes on it",
+            Effect.ENDLESS: "never ends",
+            Effect.OVERRUN: "builds it wrong: it reports no error, and calls read or write out of bounds",
+            Effect.WRONG: "builds it wrong: it reports no error, and the numbers are wrong",
+            Effect.MAY_BE_WRONG: "may build it wrong: it reports no error, and the numbers depend on timing or on the device",
+            Effect.UNPROVED: "may build it wrong: it reports no error",
+            Effect.SLOW: "builds it right, and slow",
+            Effect.NONE: "",
+        }[self]
+        return f"{said}: {quote}" if quote and not self.is_built else said

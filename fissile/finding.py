@@ -120,6 +120,12 @@ class Finding:
         return replace(self, **changes)
 
     @property
+    def stock_line(self) -> str:
+        """What stock IREE does with the program: of every repair, and where its own message is not in the headline."""
+        quote = "" if self.stock in self.message else self.stock
+        return self.effect.stock(quote) if quote or self.severity is Severity.REPAIRED else ""
+
+    @property
     def withholds(self) -> bool:
         """Whether it keeps an output back that IREE would write: the numbers are wrong, or depend on luck."""
         return self.severity is Severity.ERROR and self.effect.spoils_numbers

@@ -47,7 +47,7 @@ from .probe import Probed
 from .probe_pool import ProbePool, Tell
 from .session import Module, PhaseFailed, Session
 from .targets import resolve_target
-from .trimming import TRIM
+from .trimming import trimming
 
 PROBE_MODES = ("auto", "all", "never")
 
@@ -311,7 +311,7 @@ class _Check:
         if failure is None:
             return module, [*_attentions(module), *host_floats.told(module), *host_updates.told(module, itinerary.session)]
         module = _resumed(itinerary.session, shared)
-        borders = itinerary.with_stop(TRIM).advance(module, BOUNDARIES_PLACED_AT)
+        borders = itinerary.with_stop(trimming(failure.message)).advance(module, BOUNDARIES_PLACED_AT)
         if not borders or not module.is_valid():
             raise failure
         return module, [*(suggested(border, "`fissile compile` applies it") for border in borders),

@@ -34,7 +34,7 @@ from fissile.passes.checks.workgroup_race import check_races
 
 from fissile.finding import Finding, Limit
 
-from .diagnostics import Diagnostic, failure_code
+from .diagnostics import Diagnostic, failure_code, quoted
 from .iree.names import (
     LOWERING_PIPELINES,
     PIPELINE_NOT_BUILT,
@@ -181,7 +181,7 @@ def _finding(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp], l
         return check_codegen(dispatch, "FIS106" if result.ended == "timed out" else "FIS107", probed.failure.message,
                              probed.failure.text, (), ops)
     return (
-        _fit(dispatch, probed.footprint, ops, limit)
+        _fit(dispatch, probed, ops, limit)
         or _failure(dispatch, probed.failure, ops)
         or check_vector_places(dispatch, probed.misplaced, ops)
         or check_diagonal_reads(dispatch, probed.diagonals, ops)
@@ -192,11 +192,12 @@ def _finding(dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp], l
     )
 
 
-def _fit(dispatch: Dispatch, footprint: Footprint, ops: Sequence[SourceOp], limit: Limit | None) -> Finding | None:
+def _fit(dispatch: Dispatch, probed: Probed, ops: Sequence[SourceOp], limit: Limit | None) -> Finding | None:
     """`check_fit`, with what only the prediction knows: for which sizes it fits, and what remains with the smallest tile."""
-    finding = check_fit(dispatch, footprint, ops, limit)
+    finding = check_fit(dispatch, probed.footprint, ops, limit)
     if finding is None:
         return None
+    finding = finding.with_(stock=quoted(probed.refusal)) if probed.refusal else finding
     predicted = predict(read_configured(dispatch))
     if predicted.doubts:
         return finding
@@ -210,7 +211,7 @@ def _failure(dispatch: Dispatch, said: Diagnostic | None, ops: Sequence[SourceOp
         return None
     if PIPELINE_NOT_BUILT in said.text and (foreign := check_foreign_configuration(dispatch, said.message, said.text, ops)):
         return foreign
-    return check_codegen(dispatch, failure_code(said.text), said.message, said.text, said.tags, ops)
+    return check_codegen(dispatch, failure_code(said.text), quoted(said.message), said.text, said.tags, ops)
 
 
 def unrolls(dispatch: Dispatch) -> Unrolled:

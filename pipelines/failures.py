@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from fissile.errors import FissileError
 from fissile.finding import Finding, Severity
 
-from .diagnostics import Diagnostic, failure_code
+from .diagnostics import Diagnostic, failure_code, quoted
 from .iree.names import BOUNDARIES_PLACED_AT
 from .packing import Narrow
 from .repair_told import to_do
@@ -80,7 +80,7 @@ def rejected(failure: Failure) -> Finding:
     rest = tuple(f"also: {d.message}" for d in errors[1:4] if d.message != first.message)
     return Finding(code, f"IREE stops before phase {failure.phase}: {first.message}" if failure.phase != "start"
                    else f"the input is no valid module: {first.message}",
-                   places=first.places[:1], notes=rest, detail="\n".join(d.text for d in failure.diagnostics))
+                   places=first.places[:1], notes=rest, stock=quoted(first.message) if errors else "", detail="\n".join(d.text for d in failure.diagnostics))
 
 
 def no_target(said: Diagnostic) -> Finding:

@@ -78,7 +78,7 @@ class GuardedCompile:
                 findings, failure = self._compile()
                 if failure is not None and self._run.request.repair != "off":
                     if ask("unread borders", lambda why=failure: find_borders(self._run, why), []):
-                        trim_from_now_on(self._run)
+                        trim_from_now_on(self._run, failure)
                         self._run.forget_origin()
                         findings, failure = self._compile()
                 break

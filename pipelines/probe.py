@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from fissile.passes.analysis.diagonal_reads import diagonal_reads
 from fissile.passes.analysis.dispatches import Dispatch
-from fissile.passes.analysis.footprint import Allocation, Footprint, read_footprint
+from fissile.passes.analysis.footprint import STACK, Allocation, Footprint, read_footprint
 from fissile.passes.analysis.lost_sign import lost_signs
 from fissile.passes.analysis.narrow_access import (
     NOT_ASKED,
@@ -25,9 +25,12 @@ from fissile.passes.analysis.repeated_work import Repeated, repeated_work
 from fissile.passes.analysis.serial_loops import serial_iterations
 from fissile.passes.analysis.sharing import unsynchronised
 from fissile.passes.analysis.vector_alignment import misplaced_vectors
+from fissile.passes.checks.workgroup_fit import IREE_DEFAULT_STACK_BYTES, space_of
 from fissile.passes.net import ask
 from iree.compiler import ir
 from iree.compiler.passmanager import PassManager
+
+from fissile.quantity import total
 
 from .diagnostics import Diagnostic, parse_diagnostic
 from .iree.names import (
@@ -35,6 +38,7 @@ from .iree.names import (
     LOWERING_PIPELINES,
     NARROW_EMULATED,
     RACING_CODEGEN,
+    RESOURCE_CHECKS,
     SIGN_LOSING_BACKENDS,
     SPIRV_BACKENDS,
     VECTOR_MOVING_BACKENDS,
@@ -65,6 +69,8 @@ class Probed:
     repeated: Repeated = Repeated()
     diagonals: tuple[Allocation, ...] = ()
     narrow: NarrowAccess = RIGHT
+    refusal: str = ""
+    """IREE's message on buffers that its own limit has no room for."""
 
 
 UNKNOWN = Probed(Footprint(()), None, narrow=NOT_ASKED)
@@ -94,20 +100,29 @@ def probe(dispatch: Dispatch) -> Probed:
             iterations = ask("loops of one thread", lambda: serial_iterations(inner), 0, about=dispatch)
             repeated = ask("work that threads repeat", lambda: repeated_work(inner), Repeated(), about=dispatch)
             diagonals = ask("tiles of subgroup sums", lambda: diagonal_reads(inner, alignment), (), about=dispatch)
+    refused = copy.generate(RESOURCE_CHECKS[backend]) if not failure and backend in RESOURCE_CHECKS and _exceeds(dispatch, footprint) else None
     # Last, since it changes the copy; a failure of it is none of the program.
     moving = backend in VECTOR_MOVING_BACKENDS and not failure and copy.generate(VIEWS_FOLDED) is None
     misplaced = ask("places of vectors", lambda: misplaced_vectors(inner), (), about=dispatch) if moving else ()
     narrow = RIGHT
     if missing_storage(dispatch):
-        narrow = ask("narrow elements", lambda: _narrow(dispatch, copy, failure, moving), NOT_ASKED, about=dispatch)
-    return Probed(footprint, failure, races, lost, misplaced, iterations, repeated, diagonals, narrow)
+        narrow = ask("narrow elements", lambda: _narrow(dispatch, copy, failure, refused, moving), NOT_ASKED, about=dispatch)
+    return Probed(footprint, failure, races, lost, misplaced, iterations, repeated, diagonals, narrow, refused.message if refused else "")
 
 
-def _narrow(dispatch: Dispatch, copy: _Copy, failure: Diagnostic | None, views_folded: bool) -> NarrowAccess:
+def _exceeds(dispatch: Dispatch, footprint: Footprint) -> bool:
+    """Whether the buffers are more than IREE's own limit: only then its check has a message."""
+    space = space_of(dispatch)
+    limit = dispatch.target.stack_bytes or IREE_DEFAULT_STACK_BYTES if space == STACK else dispatch.target.workgroup_bytes
+    return limit is not None and total(a.bytes for a in footprint.allocations if a.space == space).exceeds(limit) is not False
+
+
+def _narrow(dispatch: Dispatch, copy: _Copy, failure: Diagnostic | None, too_large: Diagnostic | None,
+            views_folded: bool) -> NarrowAccess:
     """What the code does to narrow elements that the target has no storage for. Where it is not right, IREE may refuse it as well."""
     generated = failure is None and views_folded and copy.generate(NARROW_EMULATED) is None
     found = generated_access(copy.inner) if generated else NOT_ASKED
-    refused = failure or (convert(dispatch) if found.numbers is not Numbers.RIGHT else None)
+    refused = failure or too_large or (convert(dispatch) if found.numbers is not Numbers.RIGHT else None)
     return NarrowAccess(Numbers.REFUSED, found.why, refused.message) if refused else found
 
 

@@ -44,7 +44,7 @@ def decode_probed(data: dict) -> Probed:
     return Probed(decode_footprint(data["footprint"]), decode_diagnostic(data["failure"]),
                   tuple(decode_allocation(a) for a in data["races"]), tuple(data["lost_signs"]), tuple(data["misplaced"]),
                   data["iterations"], Repeated(**data["repeated"]), tuple(decode_allocation(a) for a in data["diagonals"]),
-                  decode_access(data["narrow"]))
+                  decode_access(data["narrow"]), data["refusal"])
 
 
 def decode_access(data: dict) -> NarrowAccess:

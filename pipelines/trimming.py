@@ -8,6 +8,7 @@ from fissile.passes.checks.unread_border import check_unread_borders
 from fissile.finding import Finding, Help, Severity
 
 from .compile_run import CompileRun
+from .diagnostics import quoted
 from .failures import Failure
 from .iree.names import BORDERS_TRIMMED_AT, BOUNDARIES_PLACED_AT
 from .itinerary import Stop
@@ -36,21 +37,23 @@ def find_borders(run: CompileRun, failure: Failure) -> list[Finding]:
     return unread(module)
 
 
-def trim_from_now_on(run: CompileRun) -> None:
-    """Every module of ``run`` is trimmed on its way to global optimisation."""
-    run.itinerary = run.itinerary.with_stop(TRIM)
+def trim_from_now_on(run: CompileRun, failure: Failure) -> None:
+    """Every module of ``run`` is trimmed on its way to global optimisation, where it ended with ``failure`` before."""
+    run.itinerary = run.itinerary.with_stop(trimming(failure.message))
 
 
-def _trim(module: Module) -> list[Finding]:
-    found = unread(module)
-    run_pipeline(f"builtin.module({PASS})", module.op, report=found.append)
-    return found
+def trimming(said: str = "") -> Stop:
+    """Slices unread borders off and reports FIS119 of each; ``said`` is what IREE said of them."""
+
+    def act(module: Module) -> list[Finding]:
+        found = [finding.with_(stock=quoted(said)) for finding in unread(module)]
+        run_pipeline(f"builtin.module({PASS})", module.op, report=found.append)
+        return found
+
+    return Stop(BORDERS_TRIMMED_AT, "trim-borders", act)
 
 
 def _told(finding: Finding) -> Finding:
     help_ = Help("sliced off what is not read, before global optimisation", PASS, True, (("pass", PASS),))
     return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
 
-
-TRIM = Stop(BORDERS_TRIMMED_AT, "trim-borders", _trim)
-"""Slices unread borders off; tells FIS119 of each."""

@@ -11,6 +11,9 @@ from fissile.rules import RULES
 
 from .dispatch_places import labelled, root_places
 
+LONGEST_IN_HEADLINE = 100
+"""Characters; a longer message of IREE stands in a line of its own."""
+
 
 def check_codegen(
     dispatch: Dispatch, code: str, said: str, text: str, tags: Sequence[int], ops: Sequence[SourceOp]
@@ -25,12 +28,13 @@ def check_codegen(
             places += labelled(ops[tag].place, "code generation stops here")
             break
     places += root_places(dispatch, ops)
-    short = said if len(said) <= 100 else said[:97] + "..."
+    title = RULES[code].title.replace("a dispatch", "the dispatch", 1)
     return Finding(
         code,
-        f"{RULES[code].title.replace('a dispatch', 'the dispatch', 1)}: {short}",
+        f"{title}: {said}" if len(said) <= LONGEST_IN_HEADLINE else title,
         subject=dispatch.name,
         target=dispatch.target.name,
         places=tuple(places),
         detail=text,
+        stock=said,
     )

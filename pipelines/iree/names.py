@@ -77,6 +77,14 @@ CONVERSION_PIPELINES = {
 WORKGROUP_ALLOCATION_ALIGNMENT = dict.fromkeys(SPIRV_BACKENDS, 64)
 """Each workgroup allocation is rounded up to this many bytes (SPIR-V: alignment of memref.alloc)."""
 
+RESOURCE_CHECKS = {
+    "rocm": "builtin.module(func.func(iree-codegen-gpu-check-resource-usage))",
+    "cuda": "builtin.module(func.func(iree-codegen-gpu-check-resource-usage))",
+    **dict.fromkeys(SPIRV_BACKENDS, "builtin.module(func.func(iree-codegen-gpu-check-resource-usage))"),
+    "llvm-cpu": "builtin.module(iree-llvmcpu-check-ir-before-llvm-conversion)",
+}
+"""Executable target backend -> the pass that refuses what does not fit on chip, by itself."""
+
 RACING_CODEGEN = ("BaseDistribute",)
 """Code generation pipelines that put no barrier between a fused producer and its readers (SPIR-V, 3.13)."""
 

@@ -39,8 +39,8 @@ def summary(report: Report) -> str:
 def render_finding(finding: Finding, source: SourceLines | None = None) -> str:
     """One finding: headline, places with their source lines, ledger, limit, helps, notes. All of it may quote the input."""
     lines = [f"{_WORDS[finding.severity]}[{finding.code}] {shown(finding.message)}"]
-    if finding.stock:
-        lines.append(f"     = stock    {shown(finding.stock)}")
+    if finding.stock_line:
+        lines.append(f"     = stock    {shown(finding.stock_line)}")
     lines += _places(finding.places, source or SourceLines())
     lines += _ledger(finding.ledger, finding.limit)
     if finding.limit is not None:

@@ -208,7 +208,7 @@ def test_nothing_of_an_answer_is_lost_on_its_way():
     place = Place("x.mlir", 3, 4, "here")
     buffer = Allocation(WORKGROUP, Bytes.exact(64), "4x4xf32", (1, 2), place)
     said = Probed(Footprint((buffer,)), Diagnostic("error", "no", "x.mlir:3: no", (place,), (5,)), (buffer,), ("i8",), ("f32",), 70000, Repeated(64, True, True),
-                  (buffer,), NarrowAccess(Numbers.REFUSED, "why", "no"))
+                  (buffer,), NarrowAccess(Numbers.REFUSED, "why", "no"), "too large")
     plain = Probed(Footprint(()), None)
     assert all(getattr(said, field.name) != getattr(plain, field.name) for field in fields(Probed)), "give the new field a value above"
     assert decode_probed(json.loads(json.dumps(encode(said)))) == said

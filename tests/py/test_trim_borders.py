@@ -46,6 +46,7 @@ def test_the_same_numbers_where_stock_refuses(tmp_path, height, width, window, s
     assert [f.code for f in refused.errors] == ["FIS001"] and not output.exists()
     report = fissile.compile(source, output, list(CPU))
     assert [(f.code, f.severity.value) for f in report.findings] == [("FIS119", "repaired")]
+    assert "inferred" in report.findings[0].stock
     generator = np.random.default_rng(0)
     x = generator.standard_normal((1, 3, height - 1, width)).astype(np.float32)
     w = generator.standard_normal((5, 3, window, window)).astype(np.float32)
