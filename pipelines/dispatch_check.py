@@ -18,6 +18,7 @@ from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.analysis.recomputation import Recomputed, recomputed_producers
 from fissile.passes.analysis.repeated_work import may_repeat
 from fissile.passes.analysis.serial_loops import longest_sum
+from fissile.passes.analysis.sub_byte_extension import unmasked_types
 from fissile.passes.analysis.unrolling import VECTORISED, Unrolled, unrolled
 from fissile.passes.analysis.vector_alignment import may_misplace
 from fissile.passes.checks.attention_tiles import check_attention_tiles
@@ -341,6 +342,12 @@ def sign_losses(formed: Sequence[Dispatch], ask: Ask = probe) -> list[tuple[Disp
              and not unrolls(d).elements]
     losses = [(d, net.ask("signs of narrow integers", lambda d=d: ask(d).lost_signs, (), about=d, patience=0)) for d in asked]
     return [(d, lost) for d, lost in losses if lost]
+
+
+def sub_byte_extensions(formed: Sequence[Dispatch]) -> list[tuple[Dispatch, tuple[str, ...]]]:
+    """Dispatches that extend integers below a byte with their neighbours' bits, with the element types; no code is generated."""
+    read = [d for d in formed if d.target.backend in SIGN_LOSING_BACKENDS]
+    return [(d, types) for d in read if (types := net.ask("sub-byte integers", lambda d=d: unmasked_types(d), (), about=d))]
 
 
 def _extends(dispatch: Dispatch) -> bool:

@@ -10,18 +10,19 @@ from fissile.passes.analysis.narrow_types import NARROW_TYPES, uncommon_types
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.checks.narrow_storage import CLAIMS, check_narrow_storage
 from fissile.passes.checks.sign_extension import check_sign_extension
+from fissile.passes.checks.sub_byte_extension import check_sub_byte_extension
 from fissile.passes.definition import PassFailed
 from fissile.passes.net import ask
 
 from fissile.finding import Finding, Help, Severity
 
-from .dispatch_check import Ask, CheckedDispatch, narrow_access, sign_losses
+from .dispatch_check import Ask, CheckedDispatch, narrow_access, sign_losses, sub_byte_extensions
 from .iree.names import QUANTISATION_AS_GENERICS
 from .pass_runner import run_pipeline
 from .session import Module
 
 PASS = "fissile-pack-narrow-storage"
-NARROW = ("FIS110", "FIS118")
+NARROW = ("FIS110", "FIS118", "FIS135")
 """IREE builds such a module, and its numbers are wrong."""
 UNLOWERED = ("FIS104", "FIS108")
 """How code generation fails of an element type that it does not know."""
@@ -84,7 +85,7 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
 
 
 def find_narrow(configured: Module, ask: Ask) -> Narrow:
-    """FIS110, or, where the target has narrow storage, FIS118 of the types that lose their sign."""
+    """FIS110, or, where the target has narrow storage, FIS118 of the types that lose their sign and FIS135."""
     return find_narrow_in(dispatches(configured.op), ask)
 
 
@@ -93,8 +94,9 @@ def find_narrow_in(formed: Sequence[Dispatch], ask: Ask) -> Narrow:
     if missing := check_narrow_storage(formed, lambda dispatch: narrow_access(dispatch, ask)):
         return Narrow(tuple(missing))
     losses = sign_losses(formed, ask)
-    types = tuple(dict.fromkeys(kind for _dispatch, types in losses for kind in types if kind in NARROW_TYPES))
-    return Narrow(tuple(check_sign_extension(losses)), types)
+    unmasked = sub_byte_extensions(formed)
+    types = tuple(dict.fromkeys(kind for _dispatch, types in (*losses, *unmasked) for kind in types if kind in NARROW_TYPES))
+    return Narrow((*check_sign_extension(losses), *check_sub_byte_extension(unmasked)), types)
 
 
 def may_be_unlowered(origin: Module) -> bool:

@@ -154,6 +154,17 @@ define(
     "Leave the op out of `ops`.",
 )
 define(
+    "FIS135", "sub-byte-extension", "the numbers will be wrong: an integer below a byte is extended with its neighbours' bits",
+    "A dispatch on Vulkan or Metal reads elements of i2 or i4 and extends them to i8 or i16, on a target that computes in bytes. Each value "
+    "has bits of the elements beside it. The module compiles and runs.",
+    "IREE 3.13 shifts the byte of such an element and truncates it; the conversion to SPIR-V makes the truncation a conversion to i32 and "
+    "the extension one back to i8, and neither clears the upper bits. An extension to 32 bits does.",
+    "fissile reads and writes these types as 32-bit words and masks each element. By hand: extend to i32, then truncate.",
+    example="arith.extui %x : i4 to i8 in a body over tensor<8xi4>, target Vulkan with 8-bit storage",
+    repaired="arith.extui %x : i4 to i32, then arith.trunci to i8",
+    effect=Effect.WRONG,
+)
+define(
     "FIS118",
     "sign-lost",
     "the numbers will be wrong: code generation loses the sign of narrow integers",

@@ -1,0 +1,63 @@
+"""FIS135: integers below a byte that are extended to bytes, found exactly where stock's numbers are wrong."""
+
+import numpy as np
+import pytest
+
+import fissile
+from built import run
+from fissile.passes.analysis.dispatches import dispatches
+from fissile.pipelines.dispatch_check import sub_byte_extensions
+from fissile.pipelines.numerics.runtimes import present
+from fissile.pipelines.session import Session
+
+PROGRAM = """
+func.func @main(%a: tensor<4xi8>) -> tensor<{n}x{wide}> {{
+  %x = flow.tensor.bitcast %a : tensor<4xi8> -> tensor<{n}x{small}>
+  %e = tensor.empty() : tensor<{n}x{wide}>
+  %r = linalg.generic {{indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}}
+      ins(%x : tensor<{n}x{small}>) outs(%e : tensor<{n}x{wide}>) {{
+  ^bb0(%v: {small}, %o: {wide}):
+    %y = arith.{op} %v : {small} to {wide}
+    linalg.yield %y : {wide}
+  }} -> tensor<{n}x{wide}>
+  return %r : tensor<{n}x{wide}>
+}}
+"""
+BYTES = np.uint8([0x10, 0x32, 0x5C, 0xFE])
+
+
+def program(op: str, small: str, wide: str) -> tuple[str, np.ndarray]:
+    """The program, and what it computes of BYTES."""
+    bits = int(small[1:])
+    fields = np.unpackbits(BYTES, bitorder="little").reshape(-1, bits)
+    values = (fields.astype(np.int32) << np.arange(bits)).sum(1)
+    signed = values - ((values >> (bits - 1)) << bits)
+    expected = (values if op == "extui" else signed).astype(np.dtype(f"int{wide[1:]}"))
+    return PROGRAM.format(op=op, small=small, wide=wide, n=32 // bits), expected
+
+
+@pytest.mark.parametrize(("target", "wide", "found"), (
+    ("--iree-vulkan-target=ampere", "i8", ("i4",)),
+    ("--iree-vulkan-target=ampere", "i16", ("i4",)),
+    ("--iree-vulkan-target=ampere", "i32", ()),  # an extension to 32 bits masks
+    ("--iree-hal-target-device=vulkan", "i8", ()),  # no bytes there: FIS110
+))
+def test_it_is_found_where_bytes_are_computed_in_bytes(target, wide, found):
+    session = Session(["--iree-hal-target-device=vulkan", target])
+    module = session.run(session.parse_text(program("extui", "i4", wide)[0], "in.mlir"), "executable-configurations")
+    assert [types for _dispatch, types in sub_byte_extensions(dispatches(module.op))] == ([found] if found else [])
+
+
+@pytest.mark.skipif("vulkan" not in [r.name for r in present()], reason="no Vulkan device")
+@pytest.mark.parametrize(("op", "small"), (("extui", "i4"), ("extsi", "i2")))
+def test_stock_is_wrong_and_the_repair_right(tmp_path, op, small):
+    text, expected = program(op, small, "i8")
+    source, vmfb = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text(text)
+    flags = ["--iree-hal-target-device=vulkan", "--fissile-match-device=vulkan"]
+    stock = fissile.compile(source, vmfb, flags, repair="off", allow_wrong=True)
+    assert {(f.code, f.severity.value) for f in stock.findings} == {("FIS135", "warning")}
+    assert not np.array_equal(run(vmfb, [BYTES.view(np.int8)], "vulkan")[0], expected)
+    report = fissile.compile(source, vmfb, flags)
+    assert {(f.code, f.severity.value) for f in report.findings} == {("FIS135", "repaired")}
+    np.testing.assert_array_equal(run(vmfb, [BYTES.view(np.int8)], "vulkan")[0], expected)
