@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from fissile.errors import FissileError
 from fissile.finding import Finding, Help, Severity
 
 from .iree.runtime_flags import RUNTIME_OF_BACKEND
-from .numerics.certificate import Certificate, joined
+from .numerics.certificate import Certificate, Check, joined
 from .numerics.runtimes import present
 from .numerics.signature import signatures_of_source
 from .numerics.verify import Options, certify_transform, verify
@@ -19,7 +21,22 @@ from .numerics.verify import Options, certify_transform, verify
 
 def verify_repair(original: str, repaired: str, seeds: int) -> Certificate:
     """Both modules (MLIR text after global optimisation, for whatever target) run on llvm-cpu with the same inputs."""
-    return certify_transform(original, repaired, options=Options(seeds=tuple(range(seeds))))
+    subject = "repaired against original"
+    with _certified(subject) as made:
+        made.append(certify_transform(original, repaired, options=Options(seeds=tuple(range(seeds)))))
+    return joined(subject, made)
+
+
+@contextmanager
+def _certified(subject: str) -> Iterator[list[Certificate]]:
+    """Collects certificates; what a verification throws, whatever it is, becomes FIS131 with its name."""
+    made: list[Certificate] = []
+    try:
+        yield made
+    except Exception as error:  # the compile has succeeded: its own report must not be lost
+        what = error.message if isinstance(error, FissileError) else f"{type(error).__name__}: {error}"
+        finding = Finding("FIS131", f"{subject}: {what}", subject=subject)
+        made.append(Certificate(subject, (Check(subject, "no runtime", None, "", finding=finding),)))
 
 
 def verify_artifact(source: Path, artifact: Path, backends: Iterable[str], seeds: int) -> tuple[Certificate | None, str]:
@@ -32,6 +49,16 @@ def verify_artifact(source: Path, artifact: Path, backends: Iterable[str], seeds
     on = tuple(name for name in wanted if name in answering)
     if not on:
         return None, f"not run: no {' or '.join(wanted) or 'known'} device answers here"
+    subject = f"{artifact.name} against {source.name}"
+    with _certified(subject) as made:
+        certificate, why_not = _verify_artifact(source, artifact, on, seeds)
+        if certificate is None:
+            return None, why_not
+        made.append(certificate)
+    return joined(subject, made), ""
+
+
+def _verify_artifact(source: Path, artifact: Path, on: tuple[str, ...], seeds: int) -> tuple[Certificate | None, str]:
     signatures = signatures_of_source(source).values()
     skipped = tuple(signature.opaque for signature in signatures if signature.opaque)
     known = [signature.function for signature in signatures if not signature.opaque]

@@ -27,7 +27,10 @@ def index_limits(source: Path, function: str) -> dict[int, tuple[int, int]]:
 
     session = Session()
     with session.context:
-        module = ir.Module.parse(source.read_bytes())
+        try:
+            module = ir.Module.parse(source.read_bytes())
+        except ir.MLIRError:
+            return {}  # the compile says so
         for op in module.body.operations:
             op = op.operation
             if op.name in ("func.func", "util.func") and ir.StringAttr(op.attributes["sym_name"]).value == function:

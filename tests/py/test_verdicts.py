@@ -202,3 +202,18 @@ def test_complex_numbers_cross_the_boundary(tmp_path):
       return %r : tensor<4xcomplex<f32>> }""")
     assert verify(source, options=LOCAL).agrees
     assert not verify(source, reference=lambda x: x * np.conj(x), options=LOCAL).agrees
+
+
+def test_a_verification_that_throws_is_a_finding(tmp_path, monkeypatch):
+    from fissile.pipelines import verification
+
+    def broken(*_a, **_k):
+        raise KeyError("planted")
+
+    monkeypatch.setattr(verification, "certify_transform", broken)
+    (finding,) = verification.verify_repair("module {}", "module {}", 1).findings
+    assert finding.code == "FIS131" and "KeyError: 'planted'" in finding.message
+    monkeypatch.setattr(verification, "signatures_of_source", broken)
+    monkeypatch.setattr(verification, "present", lambda: (type("R", (), {"name": "vulkan"}),))
+    certificate, _ = verification.verify_artifact(tmp_path / "a.mlir", tmp_path / "a.vmfb", ["vulkan-spirv"], 1)
+    assert [f.code for f in certificate.findings] == ["FIS131"]

@@ -233,3 +233,22 @@ def _scatter(interpreter, op, operands):
         result[at] = value
     return [result]
 
+
+
+@evaluates("iree_linalg_ext.fft")
+def _fft(interpreter, op, operands):
+    """One stage of a radix-2 transform of the last dimension: pairs that lie half a block apart."""
+    stage, (real, imaginary) = int(operands[0]), operands[-2:]
+    size = 1 << stage
+    if real.shape[-1] % size or not stage:
+        raise NoWitness("an fft stage whose blocks do not fill the row")
+    if len(operands) == 5:
+        factors = operands[1] + 1j * operands[2]
+        if factors.shape != (size // 2,):
+            raise NoWitness("an fft stage with a table of another size")
+    else:
+        factors = np.exp(-2j * np.pi * np.arange(size // 2) / size)
+    blocks = (real + 1j * imaginary).reshape(*real.shape[:-1], -1, 2, size // 2)
+    even, odd = blocks[..., 0, :], blocks[..., 1, :] * factors
+    whole = np.stack([even + odd, even - odd], axis=-2).reshape(real.shape)
+    return [interpreter.settled(part, r.type) for part, r in zip((whole.real, whole.imag), op.results)]
