@@ -96,7 +96,11 @@ class GuardedCompile:
         if stands_in(self._run.request):  # an op of an unknown dialect crashes dispatch creation; stock refuses it
             self._run.session.context.allow_unregistered_dialects = False
         try:
-            self._as_stock()
+            try:
+                self._as_stock()
+            except StartAgain as again:
+                self._run.leave_out(again.name)
+                self._as_stock()
         except PassFailed as refused:
             return self._run.report([*refused.findings, why])
         except PhaseFailed as failure:
