@@ -258,9 +258,12 @@ def test_a_crash_of_the_compiler_is_a_finding(monkeypatch, program, capsys):
 def test_an_exception_in_the_worker_is_one_line_with_a_reproducer(monkeypatch, program, capsys):
     monkeypatch.setenv("PYTHONPATH", str(CRASHING))
     monkeypatch.setenv("CRASHING_HOW", "raise")
-    assert main(["check", program(ADD), "--target", "gfx942"]) == 3
+    assert main(["check", program(ADD), "--target", "gfx942"]) == 1
+    told = capsys.readouterr()
+    assert "error[FIS903] the program could not be checked: RuntimeError: on purpose" in told.out and "fissile check --strict" in told.out
+    assert main(["check", program(ADD), "--target", "gfx942", "--strict"]) == 3
     err = capsys.readouterr().err
-    assert "RuntimeError: on purpose" in err and "fissile check" in err and "Traceback" not in err
+    assert "RuntimeError: on purpose" in err and "fissile check" in err and "Traceback" not in err + told.out
 
 
 def test_the_callers_contract_is_listed(tmp_path):
