@@ -78,6 +78,7 @@ class CompileRun:
         self.ask: Ask = probe
         self.guarded: tuple[Finding, ...] = ()
         self._asked_for: list[Finding] = []
+        self.repairers: list[object] = []
         self._emitted: Path | None = None
         self._origin: tuple[Module, tuple[Finding, ...]] | None = None
         self._left_out: set[str] = set()

@@ -37,6 +37,13 @@ class Mender:
         self._watch = watch
         self._endless = endless
         self._tell_narrow = False
+        self._repairers = run.repairers
+
+    def _repairer(self, module: Module, *how) -> Repairer:
+        """A repairer that lives as long as this compile: its ops are of modules that IREE has freed, and the process crashes where
+        Python's collector frees the two in the wrong order (an FFT of complex numbers on Vulkan)."""
+        self._repairers.append(Repairer(self._run.itinerary, module, *how))
+        return self._repairers[-1]
 
     def mend(self, failure: Failure) -> list[Finding]:
         """Findings about what was done; the output is written unless one of them is an error.
@@ -64,7 +71,7 @@ class Mender:
                 rest = self._mend(origin, origin, failure, pool)
             if repairs and any(f.stops for f in rest) and may_be_unlowered(origin):
                 # A dispatch that fails of another reason first may have no code for such types either.
-                failing = Repairer(self._run.itinerary, origin, pool).diagnose().failing
+                failing = self._repairer(origin, pool).diagnose().failing
                 found, _why_not = self._packed(origin, find_unlowered(origin, failing, ()), failure, pool)
                 if found is not None:
                     return [*told, *found]
@@ -97,7 +104,7 @@ class Mender:
                 return narrow
         if not may_be_unlowered(origin):
             return Narrow()
-        return find_unlowered(origin, Repairer(self._run.itinerary, origin, pool).diagnose().failing)
+        return find_unlowered(origin, self._repairer(origin, pool).diagnose().failing)
 
     def _mend(self, module: Module, original: Module, failure: Failure, pool: ProbePool) -> list[Finding]:
         """Diagnoses ``module`` (at global optimisation), repairs what fails, and compiles it to the end.
@@ -116,7 +123,7 @@ class Mender:
     def _mend_once(self, module: Module, original: Module, failure: Failure, pool: ProbePool,
                    optimistic: bool) -> list[Finding]:
         """Raises PhaseFailed where the repaired module does not compile and ``optimistic`` may be why."""
-        repairer = Repairer(self._run.itinerary, module, pool, optimistic, self._run.request.repair != "off")
+        repairer = self._repairer(module, pool, optimistic, self._run.request.repair != "off")
         before, packed = repairer.diagnose(), module is not original
         if before.failed is not None:
             return [rejected(before.failed)]
@@ -140,7 +147,7 @@ class Mender:
             # What the edits made of an op (an attention's sums) has no index in the module as it was.
             module = module.clone()
             apply_edits(module, repair.edits)
-            repairer = Repairer(self._run.itinerary, module, pool)
+            repairer = self._repairer(module, pool)
             before = repairer.diagnose()
             second = repairer.repair(before, tune=self._run.tuning)
             repair = replace(second, findings=(*repair.findings, *second.findings), rounds=repair.rounds + second.rounds)
