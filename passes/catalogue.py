@@ -29,6 +29,7 @@ BUILT_IN: dict[str, str] = {
     "fissile-fold-host-floats": "fissile.passes.remedies.fold_host_floats",
     "fissile-fold-producers": "fissile.passes.remedies.fold_producers",
     "fissile-grow-storage": "fissile.passes.remedies.grow_storage",
+    "fissile-hide-sizes": "fissile.passes.remedies.hide_sizes",
     "fissile-keep-arguments": "fissile.passes.remedies.keep_arguments",
     "fissile-lower-boundaries": "fissile.passes.remedies.lower_boundaries",
     "fissile-lower-groups": "fissile.passes.remedies.lower_groups",

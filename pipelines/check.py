@@ -199,7 +199,7 @@ class _Check:
     def _guard(self, module: Module) -> list[Finding]:
         """Sizes against capacities: what is refuted or not proved is told, and the caller's contract is kept."""
         result = net.ask("storage", lambda: guard(module.op, "check", asserts_stripped=strips_asserts(self.flags)), GuardResult())
-        self.storage = result.findings
+        self.storage = (*result.findings, *net.ask("loops that change a size", lambda: host_updates.growing(module), ()))
         self.contract = {name: list(conditions) for name, conditions in result.contract.items()}
         return []
 

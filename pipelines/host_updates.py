@@ -1,22 +1,26 @@
-"""What IREE's host code does wrong to tensors that it updates: found and repaired when global optimisation is done."""
+"""What IREE's host code does wrong to tensors that it updates: found and repaired, most when global optimisation is done."""
 
 from __future__ import annotations
 
+from fissile.passes.analysis.growing_loops import growing_loops
 from fissile.passes.analysis.host_inserts import host_inserts
 from fissile.passes.analysis.overwritten_arguments import overwritten_arguments, returned_imports
+from fissile.passes.checks.growing_loops import check_growing_loops
 from fissile.passes.checks.host_inserts import check_host_inserts
 from fissile.passes.checks.overwritten_arguments import check_overwritten_arguments
 from fissile.passes.remedies.flatten_inserts import can_flatten
 
 from fissile.finding import Finding, Help, Severity
 
+from .guard import GUARDED_AT
 from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT
 from .itinerary import Stop
 from .pass_runner import run_pipeline
 from .session import Module, PhaseFailed, Session
 
-FLATTEN, KEEP = "fissile-flatten-inserts", "fissile-keep-arguments"
-NAMES = ("flatten-inserts", "keep-arguments")
+FLATTEN, KEEP, HIDE = "fissile-flatten-inserts", "fissile-keep-arguments", "fissile-hide-sizes"
+NAMES = ("flatten-inserts", "keep-arguments", "hide-sizes")
+_HIDDEN = "hid the constant size, so that the loop's tensor keeps a dynamic one"
 _FLAT = "wrote through a view of one dimension, where IREE writes one element"
 _KEPT = "kept the argument in use until the end, so that IREE updates a copy of it"
 
@@ -64,11 +68,29 @@ def returned_arguments(session: Session, repair: bool) -> Stop:
     return Stop(BOUNDARIES_PLACED_AT, NAMES[1], act)
 
 
+def growing(module: Module) -> list[Finding]:
+    """FIS137 of each loop of ``module`` (phase input)."""
+    return check_growing_loops(growing_loops(module.op))
+
+
+def changing_sizes(repair: bool) -> Stop:
+    """Finds FIS137, and repairs it where ``repair`` says so: before anything is canonicalised."""
+
+    def act(module: Module) -> list[Finding]:
+        found = growing(module)
+        if repair and found:
+            found = [_done(finding, _HIDDEN, HIDE) for finding in found]
+            run_pipeline(f"builtin.module({HIDE})", module.op, report=found.append)
+        return found
+
+    return Stop(GUARDED_AT, NAMES[2], act)
+
+
 def stops(session: Session, repair: bool) -> list[Stop]:
     """What is looked at and, where ``repair`` says so, repaired in every module that comes by."""
-    return [single_elements(repair), returned_arguments(session, repair)]
+    return [changing_sizes(repair), single_elements(repair), returned_arguments(session, repair)]
 
 
 def told(module: Module, session: Session) -> list[Finding]:
     """What there is to repair in ``module`` (at global optimisation), which is not changed."""
-    return [finding for stop in stops(session, False) for finding in stop.act(module)]
+    return [finding for stop in stops(session, False) if stop.phase == BOUNDARIES_PLACED_AT for finding in stop.act(module)]

@@ -5,6 +5,17 @@ from fissile.effect import Effect
 from .rule import define
 
 define(
+    "FIS137", "growing-loop", "the numbers will be wrong: a loop's tensor grows, and keeps its first size",
+    "An scf.for carries a tensor of dynamic size that begins with a constant size, and its body yields another size: a tensor.concat "
+    "with what came before, for example. The result has the size of the beginning: none of the elements, where that is 0.",
+    "MLIR's canonicaliser gives the loop the static type of its first tensor and casts to it what the body yields "
+    "(ForOpTensorCastFolder), as if no iteration changed the size.",
+    "fissile hides the constant from the canonicaliser (`fissile-hide-sizes`); the size is computed in every iteration then.",
+    example="scf.for … iter_args(%a = %empty) with tensor.concat dim(0) %a, %piece, %empty = tensor.empty(%c0) : tensor<?xf32>",
+    repaired="the same, with tensor.empty of util.optimization_barrier %c0",
+    effect=Effect.WRONG,
+)
+define(
     "FIS141", "insert-extent", "the numbers will be wrong: a single element is written, and those that follow it too",
     "A tensor.insert outside of every dispatch, or a tensor.from_elements, writes into a tensor of two dimensions or more. IREE "
     "overwrites the elements behind the one as well, up to a row and more, and the end of the tensor does not stop it.",

@@ -125,3 +125,49 @@ def test_not_repaired_it_is_withheld_and_check_says_so(tmp_path):
     report, output = compiled(returned(SLICE), tmp_path, repair="off", allow_wrong=True)
     assert codes(report) == [("FIS142", "warning")] and output.exists()
     assert codes(fissile.check(tmp_path / "x.mlir", ["llvm-cpu"])) == [("FIS142", "error")]
+
+
+def loop(first: str, piece: str, yielded: str = "%q") -> str:
+    """A loop that puts ``piece`` (a value %q) behind what it carries, beginning with ``first`` elements."""
+    return f"""
+func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %first = {first}
+  %z = arith.constant 9.0 : f32
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %e = tensor.empty(%first) : tensor<?xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %r = scf.for %k = %c0 to %n step %c1 iter_args(%a = %f) -> (tensor<?xf32>) {{
+    %p = tensor.extract_slice %x[%k] [1] [1] : tensor<?xf32> to tensor<1xf32>
+    {piece}
+    scf.yield {yielded} : tensor<?xf32>
+  }}
+  return %r : tensor<?xf32>
+}}"""
+
+
+BEHIND = "%q = tensor.concat dim(0) %a, %p : (tensor<?xf32>, tensor<1xf32>) -> tensor<?xf32>"
+WRITTEN = "%q = tensor.insert_slice %p into %a[%k] [1] [1] : tensor<1xf32> into tensor<?xf32>"
+
+
+@pytest.mark.parametrize("first", (0, 2))
+def test_a_loop_that_grows_keeps_all(tmp_path, first):
+    report, output = compiled(loop(f"arith.constant {first} : index", BEHIND), tmp_path)
+    [done] = [f for f in report.findings if f.code == "FIS137"]
+    assert (done.severity.value, done.effect) == ("repaired", Effect.WRONG)
+    x = np.arange(4, dtype=np.float32)
+    np.testing.assert_array_equal(run(output, [x])[0], [*[9] * first, *x])
+    assert [f.severity.value for f in fissile.check(tmp_path / "x.mlir", ["llvm-cpu"]).findings if f.code == "FIS137"] == ["error"]
+
+
+def test_stock_loses_what_grows_from_nothing(tmp_path):
+    build(loop("arith.constant 0 : index", BEHIND), tmp_path / "stock.vmfb", "canonicalize")
+    assert run(tmp_path / "stock.vmfb", [np.ones(4, np.float32)])[0].size == 0
+
+
+@pytest.mark.parametrize("text", (loop("arith.constant 8 : index", WRITTEN), loop("arith.addi %c1, %c1 : index", WRITTEN),
+                                  loop("arith.constant 8 : index", "", "%a")), ids=("written into", "computed size", "as it is"))
+def test_loops_whose_size_stays(tmp_path, text):
+    report, _output = compiled(text, tmp_path)
+    assert "FIS137" not in [f.code for f in report.findings]
