@@ -92,6 +92,9 @@ def _array(value: Value, shape: tuple[int, ...], generator, limits: tuple[float,
     elif limits:
         data = np.asarray(generator.uniform(*limits, shape))
         edges = list(limits)
+    elif value.element == "f8E8M0FNU":  # powers of two, the scales of a block: neither signs nor zeros
+        data = np.asarray(2.0 ** generator.integers(-4, 5, shape))
+        edges = [1.0, 0.5, 2.0]
     elif dtype.kind == "c":
         data = np.asarray(generator.standard_normal(shape) + 1j * generator.standard_normal(shape))
         edges = [*FLOAT_EDGES, 1j]
