@@ -48,6 +48,8 @@ from .session import Module, PhaseFailed, phase_index
 from .stepping_aside import stands_in
 from .trimming import find_borders, trim_from_now_on
 
+STOCK_SECONDS = 120.0
+"""Of stock IREE, for a reduced program, where the request has no limit for one dispatch."""
 DISPATCH_FINDINGS = "FIS1"
 """The rules about a dispatch; others are about the input."""
 
@@ -182,10 +184,24 @@ class GuardedCompile:
         compiler = "fissile compile --repair=suggest " if silent else "iree-compile "
         command = compiler + shlex.join([*self._run.request.flags, "reduced.mlir", "-o", "/dev/null"])
         head = f"// {reduced.finding.code}: {reduced.finding.message}\n// shown by: {command}\n"
+        finding = reduced.finding
         self._run.output.write_text(head + reduced.text + "\n")
         self._run.facts.update(kept=reduced.kept, of=reduced.of)
-        told = reduced.finding.with_(severity=Severity.NOTE, places=(), notes=(f"{'IREE says nothing of it; shown' if silent else 'shown on stock IREE'} by: {command}",))
-        return self._run.report([told], written=True)
+        otherwise = reduced.differs or self._fails_otherwise(finding)
+        self._run.facts["otherwise"] = otherwise
+        told = finding.with_(severity=Severity.NOTE, places=(), notes=(f"{'IREE says nothing of it; shown' if silent else 'shown on stock IREE'} by: {command}",))
+        not_kept = Finding("FIS152", f"the reduced program does not fail as its program does: {otherwise}", subject=finding.subject)
+        return self._run.report([told, *([not_kept] if otherwise else [])], written=True)
+
+    def _fails_otherwise(self, finding: Finding) -> str:
+        """What stock IREE does with the reduced program instead; where the device is queried, stock has no such target."""
+        request = self._run.request
+        if request.match_device:
+            return ""
+        from .reduced_again import fails_otherwise
+
+        limit = request.dispatch_timeout or STOCK_SECONDS
+        return fails_otherwise(self._run.output, request.flags, finding, limit)
 
     def _emit_mlir(self) -> None:
         """The module as it is, where it was asked for and nothing had to be repaired."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iree.compiler import ir
 
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
-from fissile.passes.analysis.provenance import place_of, source_ops, tag_source_ops
+from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, place_of, source_ops, tag_source_ops
 from fissile.passes.analysis.slice import slice_of, tensor_ops
 from fissile.passes.checks.narrow_storage import check_narrow_storage
 from fissile.passes.checks.sign_extension import check_sign_extension
@@ -17,6 +18,7 @@ from fissile.passes.remedies.index_forms import without_index_dialect
 from fissile.errors import UsageError, closest
 from fissile.finding import Finding
 
+from .diagnostics import parse_diagnostic
 from .dispatch_check import narrow_access, sign_losses
 from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT
 from .itinerary import Itinerary
@@ -34,13 +36,15 @@ MOST_OPS = 100
 class Reduced:
     """``text`` is MLIR that stock iree-compile takes from the start; it fails with ``finding``.
 
-    ``kept`` of the ``of`` ops of the whole program that make tensors are in it.
+    ``kept`` of the ``of`` ops of the whole program that make tensors are in it. ``differs`` says in what that is another failure
+    than the program's; empty where code, root and message are the same.
     """
 
     text: str
     finding: Finding
     kept: int
     of: int
+    differs: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,13 +56,21 @@ class _Failing:
     places: frozenset[tuple[int, int]]
     """Lines and columns of the source."""
     finding: Finding
+    root: str = ""
+    """The name of the op that is the root of the dispatch; empty where IREE made the dispatch of no structured op."""
+
+    @property
+    def culprit(self) -> tuple[str, str, str, str]:
+        """What has to stay the same: code, effect, root, and IREE's message without the numbers and names of one program."""
+        said = parse_diagnostic("error", self.finding.detail).message.split(": %")[0]
+        return self.finding.code, self.finding.effect.value, self.root, re.sub(r"\d+(x\d+)*", "#", said)
 
 
 def reduce(itinerary: Itinerary, origin: Module, pool: ProbePool, dispatch: str = "") -> Reduced:
     """Reduces ``origin`` (at global optimisation) to one failing dispatch: the one called ``dispatch``, or the first that
     fails by itself.
 
-    Ops are left out as long as the same rule still fires. Raises UsageError where nothing fails, ``dispatch`` does not, or
+    Ops are left out as long as the same dispatch still fails: the same rule, root and message of IREE's. Raises UsageError where nothing fails, ``dispatch`` does not, or
     what fails cannot be told from its program.
     """
     try:
@@ -70,8 +82,10 @@ def reduce(itinerary: Itinerary, origin: Module, pool: ProbePool, dispatch: str 
         raise UsageError(f"the program does not reach code generation: {failed.message}",
                          "fissile compile tells where and why") from None
     ops = tensor_ops(origin.op)
-    for kept, code in ((among(origin, ops, f), f.finding.code) for among in (_own, _near, _all) for f in chosen):
-        if (shown := _fails(itinerary, ops, kept, pool, code)) is not None:
+    tries = [(among, f, alike) for alike in (True, False) for among in (_own, _near, _all) for f in chosen]
+    for among, wanted, alike in tries:
+        kept = among(origin, ops, wanted)
+        if (shown := _fails(itinerary, ops, kept, pool, wanted, alike)) is not None:
             break
     else:
         raise UsageError(f"{chosen[0].name} fails only within its program ({chosen[0].finding.code})",
@@ -81,13 +95,19 @@ def reduce(itinerary: Itinerary, origin: Module, pool: ProbePool, dispatch: str 
     while size:
         for first in range(0, len(kept), size):
             fewer = [index for index in kept if index not in kept[first:first + size]]
-            if (still := _fails(itinerary, ops, fewer, pool, code)) is not None:
+            if (still := _fails(itinerary, ops, fewer, pool, wanted, alike)) is not None:
                 kept, shown = fewer, still
                 break
         else:
             size //= 2
-    text, finding = shown
-    return Reduced(text, finding, len(kept), len(ops))
+    text, found_again = shown
+    return Reduced(text, found_again.finding, len(kept), len(ops), "" if alike else _difference(wanted, found_again))
+
+
+def _difference(before: _Failing, after: _Failing) -> str:
+    names = ("code", "effect", "root", "message")
+    pairs = zip(names, before.culprit, after.culprit, strict=True)
+    return "; ".join(f"{name}: {was or 'none'}, now {now or 'none'}" for name, was, now in pairs if was != now)
 
 
 def _own(origin: Module, ops: Sequence[ir.Operation], failing: _Failing) -> list[int]:
@@ -121,15 +141,17 @@ def _choose(failing: Sequence[_Failing], name: str) -> Sequence[_Failing]:
 
 def _refused(itinerary: Itinerary, origin: Module, pool: ProbePool) -> list[_Failing]:
     """What code generation refuses, or is seen to do wrong."""
-    diagnosis = Repairer(itinerary, origin, pool).diagnose()
+    repairer = Repairer(itinerary, origin, pool)
+    diagnosis = repairer.diagnose()
     if diagnosis.failed is not None:
         raise diagnosis.failed
-    return [_failing(c.dispatch, c.finding) for c in diagnosis.failing if c.finding is not None]
+    return [_failing(c.dispatch, c.finding, repairer.ops) for c in diagnosis.failing if c.finding is not None]
 
 
 def _narrow(itinerary: Itinerary, origin: Module, pool: ProbePool) -> list[_Failing]:
     """Dispatches whose narrow elements are read or written wrongly (FIS110, FIS118): IREE builds them."""
     clone = origin.clone()
+    sources = describe_source_ops(clone.op)
     tag_source_ops(clone.op)
     itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
     def ask(dispatch: Dispatch) -> Probed:
@@ -139,24 +161,27 @@ def _narrow(itinerary: Itinerary, origin: Module, pool: ProbePool) -> list[_Fail
     if not found:
         losing = sign_losses(dispatches(clone.op), ask)
         found = [(d, finding) for d, types in losing for finding in check_sign_extension([(d, types)])]
-    return [_failing(d, finding) for d, finding in found]
+    return [_failing(d, finding, sources) for d, finding in found]
 
 
-def _failing(dispatch: Dispatch, finding: Finding) -> _Failing:
+def _failing(dispatch: Dispatch, finding: Finding, sources: Sequence[SourceOp]) -> _Failing:
     places = (*finding.places, *((dispatch.place,) if dispatch.place else ()))
-    return _Failing(dispatch.name, dispatch.tags, frozenset((place.line, place.column) for place in places), finding)
+    root = sources[dispatch.root].op if dispatch.root is not None and dispatch.root < len(sources) else ""
+    return _Failing(dispatch.name, dispatch.tags, frozenset((place.line, place.column) for place in places), finding, root)
 
 
 def _fails(itinerary: Itinerary, ops: Sequence[ir.Operation], kept: Sequence[int], pool: ProbePool,
-           code: str) -> tuple[str, Finding] | None:
-    """The slice of those of ``ops`` that are ``kept`` as text and its finding, where it fails under the rule ``code``."""
+           wanted: _Failing, alike: bool) -> tuple[str, _Failing] | None:
+    """The slice of those of ``ops`` that are ``kept`` as text and what fails in it, where that has the culprit of ``wanted``, or its
+    code, where it need not be ``alike``."""
     if not kept:
         return None
     text = without_index_dialect(slice_of([ops[index] for index in kept])).get_asm(use_local_scope=False)
     try:
         module = itinerary.session.parse_text(text, "reduced.mlir")
         itinerary.advance(module, BOUNDARIES_PLACED_AT)
-        failing = (_narrow if code in NARROW else _refused)(itinerary, module, pool)
+        failing = (_narrow if wanted.finding.code in NARROW else _refused)(itinerary, module, pool)
     except PhaseFailed:
         return None
-    return next(((text, failed.finding) for failed in failing if failed.finding.code == code), None)
+    same = (f for f in failing if (f.culprit == wanted.culprit if alike else f.finding.code == wanted.finding.code))
+    return next(((text, failed) for failed in same), None)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fissile.errors import UsageError
+from fissile.errors import ExitCode, UsageError
 
 USAGE = """\
 usage: fissile reduce [iree-compile flags] INPUT.mlir [-o REDUCED.mlir] [--dispatch=NAME]
@@ -14,7 +14,9 @@ usage: fissile reduce [iree-compile flags] INPUT.mlir [-o REDUCED.mlir] [--dispa
 Writes the ops of one failing dispatch as a function of its own, as few as still fail in the same way, with the
 command that shows it on stock IREE in its first lines. Without --dispatch the first failing one is taken.
 
-exit status: 0 written, 1 the program fails before code generation, 2 usage (nothing fails, too),
+The reduced program is compiled again with stock IREE: it fails by the same rule, root and message, or FIS152 says in what it differs.
+
+exit status: 0 written, 1 the program fails before code generation or the reduced one differs (FIS152), 2 usage (nothing fails, too),
 3 with --strict: something could not be checked
 """
 
@@ -36,7 +38,7 @@ def run(argv: Sequence[str]) -> int:
     report = run_compile(replace(request, task="reduce", dispatch=named[-1] if named else ""))
     print_report(report, request.input)
     if report.output:
-        kept, of = report.facts["kept"], report.facts["of"]
-        print(f"fissile: {kept} of {of} ops fail in the same way", file=sys.stderr)
-        return 0
+        kept, of, otherwise = report.facts["kept"], report.facts["of"], report.facts["otherwise"]
+        print(f"fissile: {kept} of {of} ops fail {'otherwise' if otherwise else 'in the same way'}", file=sys.stderr)
+        return int(ExitCode.FINDINGS if otherwise else ExitCode.CLEAN)
     return int(report.exit_code)

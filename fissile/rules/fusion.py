@@ -320,3 +320,11 @@ define(
     "The baseline was written for other targets, or the model has a new dispatch.",
     "`--update-baseline` adds what is missing.",
 )
+define(
+    "FIS152", "not-reduced-alike", "a reduced program does not fail as its program does",
+    "`fissile reduce` found no smaller program in which the same dispatch fails: with the same rule, the same root and the same message of "
+    "IREE's, shown by a compile with stock IREE. The program that comes nearest was written.",
+    "IREE fuses and tiles by what stands around a dispatch; without it, another reason comes first, or none.",
+    "Name another failing dispatch (`--dispatch=NAME`), or reduce the program by hand. What the message names is the difference.",
+    effect=Effect.UNPROVED,
+)
