@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fissile.effect import Effect
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatches import Dispatch
+from fissile.passes.analysis.narrow_access import missing_storage
 from fissile.passes.analysis.provenance import SourceOp
 from fissile.passes.analysis.unrolling import Unrolled
 
@@ -14,6 +16,10 @@ from .dispatch_places import labelled, root_places
 UNROLLED_FROM = 256
 """Elements of one thread: from here on lavapipe takes seconds, tens of them soon, and IREE 3.13 more than for anything that is not
 unrolled (`bench/unrolled_cost.py`)."""
+
+ENDLESS_FROM = 1024
+"""Elements of one thread, on a target without storage for them: IREE 3.13 did not end within 40 s, or refused the code, on all 23
+programs of a corpus of dequantised matmuls that have so many."""
 
 
 def check_unrolled(dispatch: Dispatch, found: Unrolled, ops: Sequence[SourceOp] = ()) -> Finding | None:
@@ -28,4 +34,5 @@ def check_unrolled(dispatch: Dispatch, found: Unrolled, ops: Sequence[SourceOp] 
         subject=dispatch.name,
         target=dispatch.target.name,
         places=tuple(dict.fromkeys((*places, *root_places(dispatch, ops)))),
+        effect=Effect.ENDLESS if found.elements >= ENDLESS_FROM and missing_storage(dispatch) else Effect.SLOW,
     )

@@ -1,0 +1,110 @@
+"""check, compile and reduce say the same of one program: code, bytes, tensors, places; and "fits" is not said of what was not shown."""
+
+from __future__ import annotations
+
+import pytest
+import fissile
+from fissile.cli.main import main
+from fissile.effect import Effect
+from fissile.finding import Finding
+from fissile.pipelines.check import check
+from fissile.pipelines.iree.targets import flags_for
+from fissile.pipelines.reduced_again import fails_otherwise
+from fissile.pipelines.targets import resolve_target
+from small_programs import ADD, quantised_matmul
+from test_expand_scalars import program as scalar_program
+from test_widen_accumulators import MATMUL
+from tiled_programs import conv, matmul
+
+ACCUMULATING = """
+func.func @main(%x: tensor<1x30x30x64xf32>, %w: tensor<3x3x64x64xf32>, %acc: tensor<1x28x28x64xf32>) -> tensor<1x28x28x64xf32> {
+  %r = linalg.conv_2d_nhwc_hwcf {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}
+      ins(%x, %w : tensor<1x30x30x64xf32>, tensor<3x3x64x64xf32>) outs(%acc : tensor<1x28x28x64xf32>) -> tensor<1x28x28x64xf32>
+  return %r : tensor<1x28x28x64xf32>
+}
+"""
+"""No fill: outside of what the prediction was compared on."""
+
+REFUSED = {
+    "workgroup memory": (conv(channels=64, filters=64, size=56, consumer="i8"), "gfx942", "FIS101"),
+    "not distributed": (MATMUL.format(m=128, n=128, k=256, t="f16"), "gfx942", "FIS103"),
+    "an integer power": (scalar_program("math.ipowi", 60, "i32"), "gfx942", "FIS104"),
+    "a bit count of 64 bits": (scalar_program("math.ctpop", 60, "i64"), "vulkan", "FIS108"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_stock_refuses_is_the_same_finding_in_check_and_compile(tmp_path, what):
+    text, target, code = REFUSED[what]
+    source = tmp_path / "p.mlir"
+    source.write_text(text)
+    checked = check(source, [target])
+    [ours] = [f for f in checked.findings if f.severity.value == "error" and f.effect is not Effect.WRONG]
+    built = fissile.compile(source, tmp_path / "p.vmfb", flags_for(resolve_target(target)), repair="off")
+    [theirs] = [f for f in built.findings if f.severity.value == "error" and f.effect is not Effect.WRONG]
+    assert checked.exit_code == built.exit_code == 1 and ours.code == theirs.code == code
+    assert ours.message.split(";")[0] == theirs.message.split(";")[0] and ours.places == theirs.places and ours.ledger == theirs.ledger
+
+
+def test_code_that_never_ends_is_an_error_without_being_generated(tmp_path):
+    source = tmp_path / "p.mlir"
+    source.write_text(quantised_matmul(128, 256, 128))
+    report = check(source, ["vulkan"])
+    [endless] = [f for f in report.findings if f.code == "FIS109"]
+    assert endless.effect is Effect.ENDLESS and report.exit_code == 1
+    assert not [f for f in check(source, ["gfx942"]).findings if f.code == "FIS109"]
+
+
+def test_only_a_calibrated_structure_goes_without_code_generation(tmp_path, capsys):
+    generated = {}
+    for name, text in (("plain", matmul(dequantise=False)), ("accumulating", ACCUMULATING), ("dequantised", matmul())):
+        source = tmp_path / f"{name}.mlir"
+        source.write_text(text)
+        [target] = check(source, ["gfx942"]).facts["targets"]
+        generated[name] = [row["code_generated"] for row in target["dispatches"]]
+    assert generated["accumulating"] == [True] and all(generated["dequantised"]) and not any(generated["plain"])
+    for probe, said in (("never", "fits (predicted); code generation not run"), ("all", "no findings")):
+        assert main(["check", str(tmp_path / "dequantised.mlir"), "--target", "gfx942", "--probe", probe]) == 0
+        assert capsys.readouterr().out.strip().splitlines()[-1] == f"fissile: {said}"
+
+
+def test_a_reduced_program_is_compared_with_what_stock_does(tmp_path):
+    """Against stock's own answer: a program that it builds fails by no code; one that it refuses, by one alone."""
+    healthy, refused = tmp_path / "add.mlir", tmp_path / "refused.mlir"
+    healthy.write_text(ADD)
+    refused.write_text(REFUSED["an integer power"][0])
+    flags = flags_for(resolve_target("gfx942"))
+    assert fails_otherwise(healthy, flags, Finding("FIS101", "too large"), 60) == "stock IREE builds it"
+    assert fails_otherwise(healthy, flags, Finding("FIS110", "wrong numbers"), 60) == ""
+    assert fails_otherwise(refused, flags, Finding("FIS104", "not legalised"), 60) == ""
+    assert "another reason" in fails_otherwise(refused, flags, Finding("FIS101", "too large"), 60)
+    assert "refuses" in fails_otherwise(refused, flags, Finding("FIS110", "wrong numbers"), 60)
+
+
+TWO = """
+func.func @main(%a: tensor<{m}x{k}xf16>, %b: tensor<{k}x{n}xf16>, %p: tensor<60xi32>, %q: tensor<60xi32>) -> (tensor<{m}x{n}xf16>, tensor<60xi32>) {{
+  %z = arith.constant 0.0 : f16
+  %e = tensor.empty() : tensor<{m}x{n}xf16>
+  %f = linalg.fill ins(%z : f16) outs(%e : tensor<{m}x{n}xf16>) -> tensor<{m}x{n}xf16>
+  %r = linalg.matmul ins(%a, %b : tensor<{m}x{k}xf16>, tensor<{k}x{n}xf16>) outs(%f : tensor<{m}x{n}xf16>) -> tensor<{m}x{n}xf16>
+  %o = tensor.empty() : tensor<60xi32>
+  %i = linalg.generic {{indexing_maps = [affine_map<(x) -> (x)>, affine_map<(x) -> (x)>, affine_map<(x) -> (x)>], iterator_types = ["parallel"]}}
+      ins(%p, %q : tensor<60xi32>, tensor<60xi32>) outs(%o : tensor<60xi32>) {{
+  ^bb0(%x: i32, %y: i32, %w: i32):
+    %v = math.ipowi %x, %y : i32
+    linalg.yield %v : i32
+  }} -> tensor<60xi32>
+  return %r, %i : tensor<{m}x{n}xf16>, tensor<60xi32>
+}}
+"""
+
+
+@pytest.mark.parametrize("wanted, code, kept, gone", [("matmul", "FIS103", "linalg.matmul", "ipowi"), ("elementwise", "FIS104", "ipowi", "linalg.matmul")])
+def test_reduce_keeps_the_culprit_of_the_dispatch_that_was_named(tmp_path, capsys, wanted, code, kept, gone):
+    source, reduced = tmp_path / "p.mlir", tmp_path / "r.mlir"
+    source.write_text(TWO.format(m=128, n=128, k=256))
+    names = [row["name"] for row in check(source, ["gfx942"], probe="never").facts["targets"][0]["dispatches"]]
+    [name] = [name for name in names if wanted in name]
+    assert main(["reduce", *flags_for(resolve_target("gfx942")), str(source), f"--dispatch={name}", "-o", str(reduced)]) == 0
+    text = reduced.read_text()
+    assert code in text.splitlines()[0] and kept in text and gone not in text and "FIS152" not in capsys.readouterr().err
