@@ -198,11 +198,12 @@ def contract_of(report: StorageReport) -> dict[str, tuple[str, ...]]:
     return {name: tuple(rows) for name, rows in contract.items()}
 
 
-def runtime_message(judged: Judged) -> str:
-    """The sentence with the function and the source line, as the caller of a violating call gets it."""
+def runtime_message(judged: Judged, got: str = "") -> str:
+    """The sentence with the function and the source line, as the caller of a violating call gets it; ``got`` is what is
+    known of the value that broke it."""
     place = judged.obligation.place
     where = f" ({os.path.basename(place.file)}:{place.line})" if place and place.line else ""
-    return f"@{judged.obligation.function}: {judged.sentence}{where}"
+    return f"@{judged.obligation.function}: {judged.sentence}{where}{'; ' if got else ''}{got}"
 
 
 def smt_note(report: StorageReport) -> Finding | None:

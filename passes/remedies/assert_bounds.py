@@ -75,12 +75,12 @@ def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
     """Adds one assert for each different condition and block, ahead of all that it guards there."""
     entries: dict[ir.Block, tuple[ir.Operation, dict[Condition, Judged]]] = {}
     inside: dict[tuple[ir.Block, Condition], tuple[AssertPlace, list[Judged]]] = {}
-    elementwise: list[Judged] = []
+    of_elements: list[Judged] = []
     unprotected: list[Obligation] = []
     for j in judged:
         place = place_assert(extents, j.obligation)
         if place is None and can_check(j.obligation):
-            elementwise.append(j)
+            of_elements.append(j)
         elif place is None:
             unprotected.append(j.obligation)
         elif place.at_entry:
@@ -105,19 +105,20 @@ def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
         )
         for check, (place, same) in zip(checks, inside.values())
     )
-    found = _assert_elements(extents, elementwise)
+    elementwise = _assert_elements(extents, of_elements)
     at_entry = sum(len(rows) for _, rows in entries.values())
-    return Placed(at_entry + len(inside) + len(found), at_entry, len(found), tuple(unprotected))
+    return Placed(at_entry + len(inside) + elementwise, at_entry, elementwise, tuple(unprotected))
 
 
-def _assert_elements(extents: Extents, judged: list[Judged]) -> list[ir.Operation]:
-    """Clamps what ``judged`` is about, and asserts it where the function goes on to what others see."""
+def _assert_elements(extents: Extents, judged: list[Judged]) -> int:
+    """Clamps what ``judged`` is about, and asserts it where the function goes on to what others see.
+    Returns how many checks there are."""
     functions = list(dict.fromkeys(_outermost(j.obligation.op) for j in judged))
     clamp_loaded_indices(extents, functions)
     early = {function for function in functions if _loads_on_host(function)}
-    checks = assert_elements(extents, judged)
-    checks_first(Check(check, frozenset()) for check in checks if _outermost(check) in early)
-    return checks
+    written = assert_elements(extents, judged)
+    checks_first(Check(check, frozenset()) for check in written.asserts if _outermost(check) in early)
+    return written.checks
 
 
 def _outermost(op: ir.Operation) -> ir.Operation:

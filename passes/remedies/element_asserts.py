@@ -18,8 +18,8 @@ from fissile.passes.analysis.shaped_values import is_argument, is_shaped, rank_o
 from fissile.passes.analysis.obligations import ElementBound, Obligation
 from fissile.passes.analysis.structured_rules import indexing_maps
 
-_EQ, _NE, _UGE = 0, 1, 9
-MAX_CHECKS = 31
+_EQ, _NE, _SLT, _UGE = 0, 1, 2, 9
+MAX_FLAGS = 31
 """Bits of the i32 that reductions hand back."""
 REPEATABLE = ("arith.", "math.", "linalg.index", "tensor.extract", "affine.apply", "affine.min", "affine.max")
 """Ops of a body that may be computed a second time."""
@@ -47,12 +47,17 @@ def can_check(obligation: Obligation) -> bool:
 @dataclass(frozen=True)
 class Reading:
     """A loop nest over ``inputs``, each read by its map. ``bad`` writes the loop's body: for the elements that it is
-    given, one i1 for each check."""
+    given, the flags of each check in turn (see `flags_of`)."""
 
     inputs: Sequence[ir.Value]
     maps: Sequence[ir.AffineMap]
     loops: int
     bad: Callable[[Sequence[ir.Value], ir.InsertionPoint], list[ir.Value]]
+
+
+def flags_of(bound: ElementBound) -> int:
+    """How many i1 values a check has: a wrong index, after whether it is a negative one; or a condition that is false."""
+    return 1 if bound.condition is not None else 2
 
 
 def plain_indices(obligation: Obligation) -> ir.Value | None:
@@ -77,7 +82,7 @@ def read_plain(tensors: Sequence[ir.Value], sizes: Sequence[ir.Value]) -> Readin
     rank = rank_of(tensors[0])
 
     def bad(arguments: Sequence[ir.Value], inner: ir.InsertionPoint) -> list[ir.Value]:
-        return [_outside(index, size, inner) for index, size in zip(arguments, sizes)]
+        return [flag for index, size in zip(arguments, sizes) for flag in _outside(index, size, inner)]
 
     return Reading(tensors, [ir.AffineMap.get_identity(rank)] * len(tensors), rank, bad)
 
@@ -103,11 +108,11 @@ def _over_indices(bounds: Sequence[ElementBound], sizes: Sequence[ir.Value]) -> 
             if bound.depth > 1:
                 position = linalg.IndexOp(rank - 1, ip=inner).result
                 wanted = arith.constant(ir.IndexType.get(), bound.position, ip=inner)
-                bad = arith.andi(bad, arith.cmpi(_EQ, position, wanted, ip=inner), ip=inner)
+                bad = _only_where(arith.cmpi(_EQ, position, wanted, ip=inner), bad, inner)
             if mask is not None:
                 zero = arith.constant(arguments[1].type, 0, ip=inner)
-                bad = arith.andi(bad, arith.cmpi(_NE, arguments[1], zero, ip=inner), ip=inner)
-            found.append(bad)
+                bad = _only_where(arith.cmpi(_NE, arguments[1], zero, ip=inner), bad, inner)
+            found += bad
         return found
 
     return Reading(read, maps, rank, body)
@@ -148,14 +153,14 @@ def _over_body(
         found = []
         for bound, size, value in zip(bounds, sizes, watched):
             if bound.condition is not None:
-                bad = _inverted(copies.get(value, value), inner)
+                bad = [_inverted(copies.get(value, value), inner)]
             else:
                 value = _before_cast(value)
                 bad = _outside(copies.get(value, value), size, inner)
             for condition, taken in bound.when:
                 runs = copies.get(condition, condition)
-                bad = arith.andi(bad, runs if taken else _inverted(runs, inner), ip=inner)
-            found.append(bad)
+                bad = _only_where(runs if taken else _inverted(runs, inner), bad, inner)
+            found += bad
         return found
 
     new_maps = [
@@ -165,7 +170,7 @@ def _over_body(
 
 
 def reduce_flags(reading: Reading, flags: ir.Value, first_bit: int, at: ir.InsertionPoint) -> ir.Value:
-    """``flags``, a tensor<i32>, with bit ``first_bit`` + n set where check n of ``reading`` is bad in some round."""
+    """``flags``, a tensor<i32>, with bit ``first_bit`` + n set where flag n of ``reading`` is set in some round."""
     i32 = ir.IntegerType.get_signless(32)
     iterators = ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<reduction>")] * reading.loops)
     maps = [*reading.maps, ir.AffineMap.get(reading.loops, 0, [])]
@@ -183,16 +188,21 @@ def reduce_flags(reading: Reading, flags: ir.Value, first_bit: int, at: ir.Inser
     return op.operation.results[0]
 
 
-def _outside(index: ir.Value, size: ir.Value, at: ir.InsertionPoint) -> ir.Value:
-    """One comparison of unsigned numbers, in the type of the index: a negative one is larger than any size there, and a
-    device whose own indices have 32 bits would see a part of one of 64."""
+def _only_where(runs: ir.Value, flags: Sequence[ir.Value], at: ir.InsertionPoint) -> list[ir.Value]:
+    return [arith.andi(flag, runs, ip=at) for flag in flags]
+
+
+def _outside(index: ir.Value, size: ir.Value, at: ir.InsertionPoint) -> list[ir.Value]:
+    """Whether ``index`` is negative, and whether it is wrong at all. It is compared in its own type: a device whose own
+    indices have 32 bits would see a part of one of 64. As an unsigned number a negative one is larger than any size."""
     kind = index.type
     if isinstance(kind, ir.IntegerType):
         if kind.width < 64:
             largest = arith.constant(ir.IndexType.get(), 1 << (kind.width - 1), ip=at)
             size = arith.minui(size, largest, ip=at)
         size = arith.index_cast(kind, size, ip=at)
-    return arith.cmpi(_UGE, index, size, ip=at)
+    negative = arith.cmpi(_SLT, index, arith.constant(kind, 0, ip=at), ip=at)
+    return [negative, arith.cmpi(_UGE, index, size, ip=at)]
 
 
 def _before_cast(index: ir.Value) -> ir.Value:

@@ -19,7 +19,7 @@ from fissile.passes.analysis.size_terms import Term
 from fissile.passes.checks.storage_fit import Judged, runtime_message
 
 from .checks_first import is_pure
-from .element_asserts import MAX_CHECKS, Reading, plain_indices, read_elements, read_plain, reduce_flags
+from .element_asserts import MAX_FLAGS, Reading, flags_of, plain_indices, read_elements, read_plain, reduce_flags
 from .term_ops import TermWriter
 
 _EQ = 0
@@ -37,16 +37,35 @@ class _Stop:
     due: list[Judged] = field(default_factory=list)
 
 
-def assert_elements(extents: Extents, judged: Sequence[Judged]) -> list[ir.Operation]:
-    """Writes the checks of ``judged``, whose accesses are clamped. Returns the asserts, in the order of the program."""
+@dataclass(frozen=True)
+class _Flag:
+    """What one bit of the status says: that the check of ``judged`` found an index that is wrong as ``got`` says."""
+
+    judged: Judged
+    got: str = ""
+
+
+@dataclass(frozen=True)
+class Asserted:
+    """``asserts`` in the order of the program, for so many ``checks``."""
+
+    asserts: tuple[ir.Operation, ...]
+    checks: int
+
+
+def assert_elements(extents: Extents, judged: Sequence[Judged]) -> Asserted:
+    """Writes the checks of ``judged``, whose accesses are clamped."""
     blocks: dict[ir.Block, list[Judged]] = {}
     for j in judged:
         blocks.setdefault(j.obligation.op.block, []).append(j)
     written: list[ir.Operation] = []
+    checks: set[int] = set()
     for block, rows in blocks.items():
         for stop in _stops(block, rows):
-            written += _write(extents, stop)
-    return written
+            for flag, op in _write(extents, stop):
+                written.append(op)
+                checks.add(id(flag.judged))
+    return Asserted(tuple(written), len(checks))
 
 
 def _stops(block: ir.Block, rows: Sequence[Judged]) -> list[_Stop]:
@@ -64,18 +83,18 @@ def _stops(block: ir.Block, rows: Sequence[Judged]) -> list[_Stop]:
     return found
 
 
-def _write(extents: Extents, stop: _Stop) -> list[ir.Operation]:
+def _write(extents: Extents, stop: _Stop) -> list[tuple[_Flag, ir.Operation]]:
     at = ir.InsertionPoint(stop.op)
     with stop.op.context, stop.due[0].obligation.op.location:
         writer = TermWriter(extents, at)
-        words: list[tuple[ir.Value, list[Judged]]] = []
-        for reading, checks in _readings(extents, writer, stop.due):
-            if not words or len(words[-1][1]) + len(checks) > MAX_CHECKS:
+        words: list[tuple[ir.Value, list[_Flag]]] = []
+        for reading, flags in _readings(extents, writer, stop.due):
+            if not words or len(words[-1][1]) + len(flags) > MAX_FLAGS:
                 words.append((_no_flags(at), []))
-            flags, before = words[-1]
-            words[-1] = (reduce_flags(reading, flags, len(before), at), [*before, *checks])
-        loaded = [(tensor.extract(flags, [], ip=at), checks) for flags, checks in words]
-        return [_assert(flags, bit, j, at) for flags, checks in loaded for bit, j in enumerate(checks)]
+            word, before = words[-1]
+            words[-1] = (reduce_flags(reading, word, len(before), at), [*before, *flags])
+        loaded = [(tensor.extract(word, [], ip=at), flags) for word, flags in words]
+        return [(f, _assert(word, bit, f, at)) for word, flags in loaded for bit, f in enumerate(flags)]
 
 
 def _no_flags(at: ir.InsertionPoint) -> ir.Value:
@@ -84,16 +103,26 @@ def _no_flags(at: ir.InsertionPoint) -> ir.Value:
     return arith.constant(kind, ir.DenseElementsAttr.get_splat(kind, ir.IntegerAttr.get(i32, 0)), ip=at)
 
 
-def _assert(flags: ir.Value, bit: int, judged: Judged, at: ir.InsertionPoint) -> ir.Operation:
-    with judged.obligation.op.location:
-        mine = arith.andi(flags, arith.constant(flags.type, 1 << bit, ip=at), ip=at)
-        holds = arith.cmpi(_EQ, mine, arith.constant(flags.type, 0, ip=at), ip=at)
-        return cf.assert_(holds, runtime_message(judged), ip=at).operation
+def _assert(word: ir.Value, bit: int, flag: _Flag, at: ir.InsertionPoint) -> ir.Operation:
+    with flag.judged.obligation.op.location:
+        mine = arith.andi(word, arith.constant(word.type, 1 << bit, ip=at), ip=at)
+        holds = arith.cmpi(_EQ, mine, arith.constant(word.type, 0, ip=at), ip=at)
+        return cf.assert_(holds, runtime_message(flag.judged, flag.got), ip=at).operation
+
+
+def _flags(judged: Judged) -> list[_Flag]:
+    """In the order of `flags_of`."""
+    bound = judged.obligation.elements
+    if flags_of(bound) == 1:
+        return [_Flag(judged)]
+    last = None if bound.size.constant is None else bound.size.constant - 1
+    above = "one past the last element" if last is None else f"one above {last}"
+    return [_Flag(judged, "got a negative one"), _Flag(judged, f"got {above}")]
 
 
 def _readings(
     extents: Extents, writer: TermWriter, due: Sequence[Judged]
-) -> list[tuple[Reading, list[Judged]]]:
+) -> list[tuple[Reading, list[_Flag]]]:
     """Reductions for ``due``, each with its checks. What several ask of one index tensor is checked once."""
     plain: dict[ir.Value, list[tuple[Term, Judged]]] = {}
     others: dict[ir.Operation, list[Judged]] = {}
@@ -106,16 +135,17 @@ def _readings(
     groups: dict[tuple, list[tuple[ir.Value, Term, Judged]]] = {}
     for indices, rows in plain.items():
         groups.setdefault(tuple(extents.shape(indices)), []).extend((indices, size, j) for size, j in rows)
-    found: list[tuple[Reading, list[Judged]]] = []
+    found: list[tuple[Reading, list[_Flag]]] = []
     for rows in groups.values():
         for part in _parts(rows, MAX_INPUTS):
             sizes = [writer.index(size) for _, size, _ in part]
-            found.append((read_plain([indices for indices, _, _ in part], sizes), [j for _, _, j in part]))
+            reading = read_plain([indices for indices, _, _ in part], sizes)
+            found.append((reading, [flag for _, _, j in part for flag in _flags(j)]))
     for op, rows in others.items():
-        for part in _parts(rows, MAX_CHECKS):
+        for part in _parts(rows, MAX_FLAGS // 2):
             bounds = [j.obligation.elements for j in part]
             sizes = [writer.index(b.size) if b.size is not None else None for b in bounds]
-            found.append((read_elements(op, bounds, sizes), part))
+            found.append((read_elements(op, bounds, sizes), [flag for j in part for flag in _flags(j)]))
     return found
 
 
