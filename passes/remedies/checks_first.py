@@ -34,7 +34,7 @@ def checks_first(checks: Iterable[Check]) -> None:
     for check in checks:
         blocks.setdefault(check.op.block, []).append(check)
     for rows in blocks.values():
-        for check in rows:
+        for check in reversed(rows):  # each goes to the front: the first comes last
             _bring_forward(check.op, rows)
 
 
