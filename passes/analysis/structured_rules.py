@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from iree.compiler import ir
 
 from fissile.dialect import linalg_ops as linalg
+from fissile.dialect.operands import operand as named
 
 from .body_rules import body
 from .conditions import Condition, all_of, any_of, at_most, equal, less, symbols
@@ -123,12 +124,13 @@ def _reach(expression: ir.AffineExpr, sizes: Sequence[Term | None]) -> tuple[Ter
 
 
 def same_shape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    """The first and the last operand have one shape (softmax and its like)."""
-    have = extents.shape(op.operands[len(op.operands) - 1])
-    for i, (given, size) in enumerate(zip(extents.shape(op.operands[0]), have)):
+    """The input and the output have one shape (softmax)."""
+    source = named(op, "input")
+    have = extents.shape(named(op, "output"))
+    for i, (given, size) in enumerate(zip(extents.shape(source), have)):
         yield Requirement(
             equal(given, size),
-            same_size(op.operands[0], i, given, size, f"{op.name} has one shape"),
+            same_size(source, i, given, size, f"{op.name} has one shape"),
             itself=True,
         )
 

@@ -71,7 +71,7 @@ def decompose_movement(op: ir.Operation) -> None:
     destination = operand(op, "output" if op.name == GATHER else "dest")
     kind = ir.RankedTensorType(op.results[0].type)
     with ir.InsertionPoint(op), op.location:
-        sizes = sizes_of(op.operands[0])
+        sizes = sizes_of(operand(op, "source"))
         bounds = [s if isinstance(s, ir.Value) else _index(s) for s in sizes] if op.name == PACK else []
         new = linalg.GenericOp([kind], [], [destination], maps_attribute([ir.AffineMap.get_identity(kind.rank)]),
                                iterators_attribute([True] * kind.rank))
@@ -85,7 +85,7 @@ def decompose_movement(op: ir.Operation) -> None:
 
 def _packed(op: ir.Operation, loops: Sequence[ir.Value], bounds: Sequence[ir.Value]) -> ir.Value:
     """Outer loops count tiles, the loops behind them stand within one; beyond the source there is padding."""
-    rank, outer, tiles = _tiling(op, op.operands[0])
+    rank, outer, tiles = _tiling(op, operand(op, "source"))
     tiled = list(tiles)
     at = []
     for dimension in range(rank):
@@ -94,8 +94,9 @@ def _packed(op: ir.Operation, loops: Sequence[ir.Value], bounds: Sequence[ir.Val
             inner = loops[rank + tiled.index(dimension)]
             position = _apply(lambda o, i, tile=tiles[dimension]: o * tile + i, position, inner)
         at.append(position)
-    if len(op.operands) == 2:  # no padding value: the tiles are full
-        return tensor.extract(op.operands[0], at)
+    source, padding = operand(op, "source"), operand(op, "padding_value")
+    if padding is None:  # the tiles are full
+        return tensor.extract(source, at)
     inside, safe = None, []
     for dimension, position in enumerate(at):
         if dimension in tiles:
@@ -103,8 +104,8 @@ def _packed(op: ir.Operation, loops: Sequence[ir.Value], bounds: Sequence[ir.Val
             inside = here if inside is None else arith.andi(inside, here)
             position = arith.select(here, position, _index(0))
         safe.append(position)
-    value = tensor.extract(op.operands[0], safe)
-    return value if inside is None else arith.select(inside, value, op.operands[2])
+    value = tensor.extract(source, safe)
+    return value if inside is None else arith.select(inside, value, padding)
 
 
 def _unpacked(op: ir.Operation, loops: Sequence[ir.Value], _bounds: Sequence[ir.Value]) -> ir.Value:
@@ -113,7 +114,7 @@ def _unpacked(op: ir.Operation, loops: Sequence[ir.Value], _bounds: Sequence[ir.
     at = [_apply(lambda d, tile=tiles[d_]: ir.AffineExpr.get_floor_div(d, tile), loops[d_]) if d_ in tiles else loops[d_]
           for d_ in outer[:rank]]
     at += [_apply(lambda d, tile=tile: d % tile, loops[dimension]) for dimension, tile in tiles.items()]
-    return tensor.extract(op.operands[0], at)
+    return tensor.extract(operand(op, "source"), at)
 
 
 def _gathered(op: ir.Operation, loops: Sequence[ir.Value], _bounds: Sequence[ir.Value]) -> ir.Value:

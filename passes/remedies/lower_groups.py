@@ -10,6 +10,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import arith, flow, tensor
 
 from fissile.dialect import ops_of, place_of
+from fissile.dialect.operands import init_of, operand
 from fissile.dialect.verify import verify_dialect
 from fissile.finding import Finding
 from fissile.passes.definition import Contract, Pass, PassFailed, register_pass
@@ -83,16 +84,13 @@ def _size(value: ir.Value, position: int, group: ir.Operation, copies: dict) -> 
     if not _is_inside(value, group):
         return tensor.dim(value, arith.constant(index, position))
     op = value.owner.operation
-    if op.name.startswith("linalg.") and len(op.results):
-        # Destination style: result i has the shape of output operand i, and outputs are the last operands.
-        result = [r for r in op.results].index(value)
-        output = op.operands[len(op.operands) - len(op.results) + result]
-        return _size(output, position, group, copies)
+    if (destination := init_of(op, ir.OpResult(value).result_number)) is not None:
+        return _size(destination, position, group, copies)
     if op.name == "tensor.empty":
         before = sum(kind.is_dynamic_dim(i) for i in range(position))
         return _outside(op.operands[before], group, copies)
     if op.name in ("tensor.insert_slice", "tensor.insert"):
-        return _size(op.operands[1], position, group, copies)
+        return _size(operand(op, "dest"), position, group, copies)
     if op.name == "tensor.cast":
         return _size(op.operands[0], position, group, copies)
     raise _OnlyInside(op)
