@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fissile.passes.analysis.growing_loops import growing_loops
 from fissile.passes.analysis.host_inserts import host_inserts
-from fissile.passes.analysis.overwritten_arguments import overwritten_arguments, returned_imports
+from fissile.passes.analysis.overwritten_arguments import may_return_arguments, overwritten_arguments
 from fissile.passes.checks.growing_loops import check_growing_loops
 from fissile.passes.checks.host_inserts import check_host_inserts
 from fissile.passes.checks.overwritten_arguments import check_overwritten_arguments
@@ -46,11 +46,11 @@ def _done(finding: Finding, title: str, name: str, text: str = "") -> Finding:
 
 
 def returned_arguments(session: Session, repair: bool) -> Stop:
-    """Finds FIS142, and repairs it where ``repair`` says so. Only a function that returns an argument as it came is looked at closer:
+    """Finds FIS142, and repairs it where ``repair`` says so. Only a module with a function that may return an argument as it came is looked at closer:
     on a clone, since what is updated in place is known when dispatches are formed."""
 
     def act(module: Module) -> list[Finding]:
-        if next(iter(returned_imports(module.op)), None) is None:
+        if not may_return_arguments(module.op):
             return []
         clone = module.clone()
         try:

@@ -20,6 +20,9 @@ _SEGMENTS = {
 }
 """Operand groups of ops that have no Python class, in the order of their ODS definitions (IREE 3.13)."""
 _IMPORT, _RESHAPE = "hal.tensor.import", "flow.tensor.reshape"
+_MAY_MOVE_NOTHING = ("tensor.insert_slice", "tensor.extract_slice", "tensor.cast", "tensor.expand_shape", "tensor.collapse_shape", "tensor.pad",
+                     "tensor.concat", "arith.select", "scf.if", "hal.tensor.barrier", _RESHAPE, "flow.tensor.update", "flow.tensor.slice",
+                     "iree_tensor_ext.compute_barrier.start", "iree_tensor_ext.compute_barrier.end", "linalg.transpose", "linalg.copy")
 _BUFFERS = ("!hal.buffer_view", "!hal.buffer")
 
 
@@ -33,18 +36,48 @@ class OverwrittenArgument:
     place: Place | None
 
 
-def returned_imports(module: ir.Operation) -> Iterator[tuple[str, int, ir.Operation]]:
-    """Function, number and import of each argument whose buffer a function returns as it came, with an import of its tensor."""
+def argument_imports(module: ir.Operation) -> Iterator[tuple[str, int, ir.Operation]]:
+    """Function, number and import of each argument that is imported as a tensor."""
     for function in (o.operation for o in module.regions[0].blocks[0].operations):
         if function.name != "util.func" or not len(function.regions[0].blocks):
             continue
         entry = function.regions[0].blocks[0]
-        returned = {operand for op in returns(function) for operand in op.operands}
         for number, argument in enumerate(entry.arguments):
-            if str(argument.type) in _BUFFERS and argument in returned:
+            if str(argument.type) in _BUFFERS:
                 for use in argument.uses:
                     if use.owner.operation.name == _IMPORT:
                         yield ir.StringAttr(function.attributes["sym_name"]).value, number, use.owner.operation
+
+
+def may_return_arguments(module: ir.Operation) -> bool:
+    """Whether a function returns an argument's buffer as it came, or may do so once what copies all of it is folded away."""
+    for _function, _number, imported in argument_imports(module):
+        if _is_returned(imported) or any(_reaches(op.operands[0], imported.results[0]) for op in _exports(imported.parent.operation)):
+            return True
+    return False
+
+
+def _is_returned(imported: ir.Operation) -> bool:
+    buffer = _segment(imported, "source")[0]
+    return any(buffer == operand for op in returns(imported.parent.operation) for operand in op.operands)
+
+
+def _exports(function: ir.Operation) -> Iterator[ir.Operation]:
+    return (o.operation for block in function.regions[0].blocks for o in block.operations if o.operation.name == "hal.tensor.export")
+
+
+def _reaches(value: ir.Value, wanted: ir.Value) -> bool:
+    """Whether ``value`` is ``wanted`` behind ops that may move nothing."""
+    seen: set[ir.Value] = set()
+    pending = [value]
+    while pending:
+        value = pending.pop()
+        if value == wanted:
+            return True
+        if value not in seen and not isinstance(value.owner, ir.Block) and value.owner.operation.name in _MAY_MOVE_NOTHING:
+            seen.add(value)
+            pending.extend(value.owner.operation.operands)
+    return False
 
 
 def returns(function: ir.Operation) -> list[ir.Operation]:
@@ -59,8 +92,8 @@ def overwritten_arguments(module: ir.Operation) -> list[OverwrittenArgument]:
     the return of the argument's buffer as a use: `export(import(argument))` is folded away before.
     """
     found = []
-    for function, number, imported in returned_imports(module):
-        if (update := _update(imported.results[0])) is not None:
+    for function, number, imported in argument_imports(module):
+        if _is_returned(imported) and (update := _update(imported.results[0])) is not None:
             name = ir.StringAttr(imported.attributes["name"]).value if "name" in imported.attributes else ""
             found.append(OverwrittenArgument(function, number, name, place_of(update)))
     return found

@@ -94,16 +94,22 @@ def test_one_dimension_is_right_as_it_is(tmp_path):
     np.testing.assert_array_equal(run(output, (np.ones(8, np.int64), np.int64(5), np.int64(3)))[0], inserted(np.ones(8), 5, 3))
 
 
+WHOLE = """%e = tensor.empty() : tensor<4x8xi64>
+  %w = tensor.insert_slice %x into %e[%c0, %c0] [4, 8] [1, 1] : tensor<4x8xi64> into tensor<4x8xi64>
+  %s = tensor.insert_slice %y into %w[%i, %c0] [1, 8] [1, 1] : tensor<1x8xi64> into tensor<4x8xi64>"""
+
+
 @pytest.mark.parametrize(("update", "result"), [(SLICE, "tensor<4x8xi64>"), (SORTED, "tensor<4x8xi64>"), (RESHAPED, "tensor<32xi64>"),
-                                                (TWICE, "tensor<4x8xi64>")], ids=("slice", "sort", "reshaped", "twice"))
+                                                (TWICE, "tensor<4x8xi64>"), (WHOLE, "whole")], ids=("slice", "sort", "reshaped", "twice", "copied whole"))
 def test_a_returned_argument_is_kept(tmp_path, update, result):
-    report, output = compiled(returned(update, result), tmp_path)
+    text = returned(update, result) if result != "whole" else returned(update).replace("return %x", "return %w")
+    report, output = compiled(text, tmp_path)
     assert codes(report) == [("FIS142", "repaired")]
     x = np.arange(32, dtype=np.int64)[::-1].reshape(4, 8).copy()
     inputs = (x, np.full((1, 8), 5, np.int64), np.int64(2))
     np.testing.assert_array_equal(run(output, inputs)[0], x)
     assert not np.array_equal(run(output, inputs)[1].reshape(4, 8), x)
-    build(returned(update, result), tmp_path / "stock.vmfb", "canonicalize")
+    build(text, tmp_path / "stock.vmfb", "canonicalize")
     assert not np.array_equal(run(tmp_path / "stock.vmfb", inputs)[0], x), "stock is right: FIS142 is not needed any more"
 
 
