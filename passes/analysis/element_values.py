@@ -17,14 +17,14 @@ from fissile.dialect.operands import init_of, knows_operands, operand
 
 from .conditions import Condition, all_of, any_of, equal, less, replace, symbols
 from .constant_elements import CONSTANTS, array_of
-from .float_ranges import UNKNOWN, FloatRange, constant_range, range_of
 from .intervals import Bounds
-from .shaped_values import last_of, range_of_type
+from .shaped_values import is_identity, last_of, range_of_type
 from .size_terms import Symbol, Term, substitute, symbols_of, term
 from .value_names import name_of
 
 if TYPE_CHECKING:
     from .extents import Extents
+    from .points import AtPoint
 
 MAX_SYMBOLS = 24
 MAX_UNION = 8
@@ -42,7 +42,7 @@ class Element:
 def element(extents: Extents, tensor: ir.Value, position: int | None = None) -> Element | None:
     """Any element of an integer tensor (at ``position`` of its last dimension, if given), with symbols of its own; None where
     nothing is known beyond its type."""
-    key = (tensor, position)
+    extents, key = extents.base, (tensor, position)
     if key not in extents.templates:
         extents.templates[key] = None  # a loop that leads back here learns nothing
         extents.templates[key] = _reduced(extents, _find(extents, tensor, position))
@@ -52,7 +52,7 @@ def element(extents: Extents, tensor: ir.Value, position: int | None = None) -> 
 
 def any_element(extents: Extents, tensor: ir.Value, position: int | None = None) -> Term:
     """Any element of an integer tensor as a term, the same one each time: what holds of it holds of all elements."""
-    key = ("any", tensor, position)
+    extents, key = extents.base, ("any", tensor, position)
     if key not in extents.templates:
         found = element(extents, tensor, position)
         if found is None:
@@ -63,48 +63,65 @@ def any_element(extents: Extents, tensor: ir.Value, position: int | None = None)
     return extents.templates[key].term
 
 
-def body_argument(extents: Extents, argument: ir.Value) -> Term | None:
-    """An integer argument of a structured op's body: the element of its operand that the round reads."""
+def operand_of(argument: ir.Value) -> tuple[ir.Operation, ir.Value, ir.AffineMap | None] | None:
+    """The structured op, and the operand and its map, that an argument of a body is an element of; None for what earlier rounds
+    of a reduction made, and for other arguments."""
+    from .structured_rules import indexing_maps
+
     owner = argument.owner.owner.operation if argument.owner.owner is not None else None
-    if owner is None or not _has_body_of_elements(owner) or not isinstance(argument.type, (ir.IntegerType, ir.IndexType)):
+    if owner is None or not has_body_of_elements(owner):
         return None
     number = ir.BlockArgument(argument).arg_number
-    source = owner.operands[number]
-    if number >= len(owner.operands) - len(owner.results) and not _all_parallel(owner):
-        return None  # what earlier rounds made
+    if number >= len(owner.operands) - len(owner.results) and not all_parallel(owner):
+        return None
+    maps = indexing_maps(owner)
+    return owner, owner.operands[number], maps[number] if maps else None
+
+
+def elementwise_yield(tensor: ir.Value) -> ir.Value | None:
+    """What the body of an op that makes ``tensor`` element by element, in the order of its loops, yields for it."""
+    from .structured_rules import indexing_maps
+
+    op = None if isinstance(tensor.owner, ir.Block) else tensor.owner.operation
+    if op is None or not has_body_of_elements(op) or not all_parallel(op):
+        return None
+    maps, number = indexing_maps(op), ir.OpResult(tensor).result_number
+    made = maps[len(op.operands) - len(op.results) + number] if maps else None
+    if made is None or not is_identity(made):
+        return None
+    return yielded_by(op, number)
+
+
+def _point_of(extents: Extents, owner: ir.Operation, operand: ir.Value, map_: ir.AffineMap | None) -> AtPoint:
+    from .points import AtPoint
+
+    if owner not in extents.points:
+        extents.points[owner] = AtPoint(extents)
+    return extents.points[owner].at(operand, owner, map_)
+
+
+def body_argument(extents: Extents, argument: ir.Value) -> Term | None:
+    """An integer argument of a structured op's body: the element of its operand that the round reads."""
+    read = operand_of(argument)
+    if read is None or not isinstance(argument.type, (ir.IntegerType, ir.IndexType)):
+        return None
+    owner, source, map_ = read
     if not isinstance(source.type, ir.ShapedType):
         return extents.value(source)
-    found = element(extents, source)
-    return None if found is None else found.term
+    return _point_of(extents, owner, source, map_).element(source) if _is_integer(argument.type) else None
 
 
-def float_argument(extents: Extents, argument: ir.Value, depth: int) -> FloatRange:
-    owner = argument.owner.owner.operation if argument.owner.owner is not None else None
-    if owner is None or not _has_body_of_elements(owner):
-        return UNKNOWN
-    number = ir.BlockArgument(argument).arg_number
-    if number >= len(owner.operands) - len(owner.results) and not _all_parallel(owner):
-        return UNKNOWN
-    source = owner.operands[number]
+def body_condition(extents: Extents, argument: ir.Value) -> Condition | None:
+    """An i1 argument of a structured op's body."""
+    read = operand_of(argument)
+    if read is None:
+        return None
+    owner, source, map_ = read
     if not isinstance(source.type, ir.ShapedType):
-        return range_of(extents, source, depth + 1)
-    return float_element(extents, source, depth + 1)
-
-
-def float_element(extents: Extents, tensor: ir.Value, depth: int) -> FloatRange:
-    """The range of any element of a float tensor."""
-    if depth > 40 or isinstance(tensor.owner, ir.Block):
-        return UNKNOWN
-    op = tensor.owner.operation
-    if op.name == "arith.constant":
-        return constant_range(op)
-    if op.name in SAME_ELEMENTS:
-        return float_element(extents, op.operands[0], depth + 1)
-    if op.name == "linalg.fill":
-        return range_of(extents, op.operands[0], depth + 1)
-    if _has_body_of_elements(op) and _all_parallel(op):
-        return range_of(extents, _yielded(op, ir.OpResult(tensor).result_number), depth + 1)
-    return UNKNOWN
+        return extents.condition(source)
+    if elementwise_yield(source) is None:
+        return None
+    return _point_of(extents, owner, source, map_).truth(source)
 
 
 SAME_ELEMENTS = (
@@ -169,9 +186,9 @@ def _find(extents: Extents, tensor: ir.Value, position: int | None) -> Element |
         return _INDEX_OF[op.name](extents, op, number)
     if op.name == "tensor.generate":
         return _of_value(extents, last_of(op.regions[0]).operands[0])
-    if _has_body_of_elements(op):
-        yielded = _yielded(op, number)
-        if _all_parallel(op):
+    if has_body_of_elements(op):
+        yielded = yielded_by(op, number)
+        if all_parallel(op):
             return _of_value(extents, yielded)
         return _reduced_choice(extents, op, yielded, number)
     return None
@@ -359,7 +376,7 @@ def _is_integer(kind: ir.Type) -> bool:
     return isinstance(kind, (ir.IntegerType, ir.IndexType)) and getattr(kind, "width", 64) > 1
 
 
-def _has_body_of_elements(op: ir.Operation) -> bool:
+def has_body_of_elements(op: ir.Operation) -> bool:
     """Whether the op is a linalg op whose body has one argument for each operand."""
     return (
         op.name.startswith("linalg.")
@@ -370,9 +387,9 @@ def _has_body_of_elements(op: ir.Operation) -> bool:
     )
 
 
-def _all_parallel(op: ir.Operation) -> bool:
+def all_parallel(op: ir.Operation) -> bool:
     return "iterator_types" in op.attributes and all("parallel" in str(a) for a in op.attributes["iterator_types"])
 
 
-def _yielded(op: ir.Operation, number: int) -> ir.Value:
+def yielded_by(op: ir.Operation, number: int) -> ir.Value:
     return last_of(op.regions[0]).operands[number]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
@@ -32,6 +33,9 @@ from .shaped_values import (
 )
 from .size_terms import DIMENSION_LIMIT, MAX_DEPTH, MAX_MONOMIALS, Symbol, Term, product, symbols_of, term
 from .value_names import name_of, where_of
+
+if TYPE_CHECKING:
+    from .points import AtPoint
 
 FIRST_UNNAMED = -1_000_000
 """Symbols that no value holds count down from here; those of `structured_rules` that stand for loops count down from -1."""
@@ -59,6 +63,10 @@ class Extents:
         self._tensors: dict[ir.Value, int] = {}
         self._names: dict[tuple, list[ir.Value]] = {}
         self._unnamed = FIRST_UNNAMED
+        self.base = self
+        """The terms of the whole module: those here, also where they are read at one point."""
+        self.points: dict[ir.Operation, AtPoint] = {}
+        """By structured op: its operands' elements at one point of its loops (see points)."""
         self.functions: dict[str, ir.Operation] | None = None
         self.entered: set[ir.Operation] = set()
         """Functions of one block by name, and those whose results are being followed (see call_results)."""

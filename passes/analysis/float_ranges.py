@@ -40,12 +40,10 @@ UNKNOWN = FloatRange(-math.inf, math.inf, True)
 
 def range_of(extents: Extents, value: ir.Value, depth: int = 0) -> FloatRange:
     """The range of a scalar float of a structured op's body, or of the host."""
-    from . import element_values
-
     if depth > MAX_DEPTH:
         return UNKNOWN
     if isinstance(value.owner, ir.Block):
-        return element_values.float_argument(extents, value, depth + 1)
+        return _of_argument(extents, value, depth + 1)
     op = value.owner.operation
     if op.name in _MIN_MAX:
         return _min_max(op.name, *(range_of(extents, v, depth + 1) for v in op.operands))
@@ -55,8 +53,8 @@ def range_of(extents: Extents, value: ir.Value, depth: int = 0) -> FloatRange:
         return _from_integer(extents, op)
     if op.name == "arith.select":
         return _select(extents, op, depth)
-    if op.name in ("tensor.extract",):
-        return element_values.float_element(extents, op.operands[0], depth + 1)
+    if op.name == "tensor.extract":
+        return _of_element(extents, op.operands[0], depth + 1)
     rule = _RULES.get(op.name)
     if rule is None or isinstance(value.type, (ir.ShapedType, ir.VectorType)):
         return UNKNOWN
@@ -64,6 +62,32 @@ def range_of(extents: Extents, value: ir.Value, depth: int = 0) -> FloatRange:
     if any(p.nan or math.isinf(p.low) or math.isinf(p.high) for p in parts):
         return UNKNOWN
     return rule(value.type, *parts)
+
+
+def _of_argument(extents: Extents, argument: ir.Value, depth: int) -> FloatRange:
+    read = element_values.operand_of(argument)
+    if read is None:
+        return UNKNOWN
+    operand = read[1]
+    if not isinstance(operand.type, ir.ShapedType):
+        return range_of(extents, operand, depth + 1)
+    return _of_element(extents, operand, depth + 1)
+
+
+def _of_element(extents: Extents, tensor: ir.Value, depth: int) -> FloatRange:
+    """The range of any element of a float tensor."""
+    if depth > MAX_DEPTH or isinstance(tensor.owner, ir.Block):
+        return UNKNOWN
+    op = tensor.owner.operation
+    if op.name == "arith.constant":
+        return constant_range(op)
+    if op.name in element_values.SAME_ELEMENTS:
+        return _of_element(extents, op.operands[0], depth + 1)
+    if op.name == "linalg.fill":
+        return range_of(extents, op.operands[0], depth + 1)
+    if element_values.has_body_of_elements(op) and element_values.all_parallel(op):
+        return range_of(extents, element_values.yielded_by(op, ir.OpResult(tensor).result_number), depth + 1)
+    return UNKNOWN
 
 
 def constant_range(op: ir.Operation) -> FloatRange:

@@ -16,7 +16,7 @@ from fissile.verdict import Answer, Verdict
 from . import smt
 from .conditions import FALSE, TRUE, All, Any, Compare, Condition, all_of, compares, holds, negation, symbols
 from .intervals import Bounds, always_holds, bounds_as_text, choices_of, unwrapped
-from .size_terms import Symbol, Term, Undefined, term
+from .size_terms import Apply, Symbol, Term, Undefined, term
 
 SMT_TIMEOUT_MS = 500
 CONSTANTS, INTERVALS, TRIED, SMT = "constants", "intervals", "tried", "smt"
@@ -102,7 +102,10 @@ class _Cases:
     def __init__(self) -> None:
         self._left = MAX_CASES
 
-    def answer(self, condition: Condition, facts: list[Condition], depth: int) -> Answer:
+    def answer(
+        self, condition: Condition, facts: list[Condition], depth: int, about: frozenset[int] = frozenset()
+    ) -> Answer:
+        """``about`` are symbols that cases taken before are about, besides those of ``condition``."""
         self._left -= 1
         bounds = Bounds(facts)
         if bounds.contradictory:
@@ -120,15 +123,17 @@ class _Cases:
                 others = [negation(p) for p in condition.parts if p is not part]
                 if self._left > 0 and self.answer(part, [*facts, *others], depth - 1) is Answer.PROVED:
                     return Answer.PROVED
-        about = set(symbols(condition))
+        about = about | set(symbols(condition))
         for choice in choices_of(facts):
             if self._left <= 0:
                 return Answer.UNKNOWN
             if not about & set(symbols(choice)) or len(choice.parts) > MAX_CASES // 4:
                 continue
             rest = [fact for fact in facts if fact is not choice]
-            answers = [self.answer(condition, [part, *rest], depth - 1) for part in choice.parts]
-            if all(a is Answer.PROVED for a in answers):
+            if all(
+                self.answer(condition, [part, *rest], depth - 1, about | set(symbols(part))) is Answer.PROVED
+                for part in choice.parts
+            ):
                 return Answer.PROVED
         return Answer.UNKNOWN
 
@@ -145,11 +150,30 @@ def _compare_by_intervals(compare: Compare, bounds: Bounds, facts: Iterable[Cond
         apart, same = (low > 0 or high < 0), low == high == 0
         if apart or same:
             return Answer.PROVED if same == (compare.relation == "==") else Answer.REFUTED
+    if compare.relation == "<=" and bounds.of(_largest_undivided(t))[1] <= 0:
+        return Answer.PROVED
     for fact in facts:  # the same comparison, or a stronger one, may be a fact already
         for known in fact.parts if isinstance(fact, All) else (fact,):
             if isinstance(known, Compare) and _implies(known, t, compare.relation, bounds):
                 return Answer.PROVED
     return Answer.UNKNOWN
+
+
+def _largest_undivided(t: Term) -> Term:
+    """A term that is never smaller than ``t``: a quotient times its divisor is no more than what was divided, and less by no
+    more than the rest."""
+    result = t
+    for monomial, factor in t.monomials.items():
+        atom = monomial[0] if len(monomial) == 1 else None
+        if not isinstance(atom, Apply) or atom.function not in ("floordiv", "ceildiv"):
+            continue
+        divided, divisor = atom.arguments[0], atom.arguments[1].constant
+        if divisor is None or divisor <= 0 or factor % divisor:
+            continue
+        times = factor // divisor
+        rest = (divisor - 1) * abs(times) if (times < 0) == (atom.function == "floordiv") else 0
+        result = result - Term({monomial: factor}) + divided * times + rest
+    return result
 
 
 def _implies(known: Compare, t: Term, relation: str, bounds: Bounds) -> bool:

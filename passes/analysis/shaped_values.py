@@ -76,3 +76,11 @@ def last_of(region: ir.Region) -> ir.Operation:
     """The op that ends the region's first block."""
     operations = region.blocks[0].operations
     return operations[len(operations) - 1].operation
+
+
+def is_identity(map_: ir.AffineMap) -> bool:
+    """Whether an affine map gives its dimensions in their order."""
+    results = list(map_.results)
+    return len(results) == map_.n_dims and all(
+        isinstance(e, ir.AffineDimExpr) and ir.AffineDimExpr(e).position == i for i, e in enumerate(results)
+    )

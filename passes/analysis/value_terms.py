@@ -47,15 +47,17 @@ def condition_of(extents: Extents, value: ir.Value) -> Condition:
                 return found
         if op.name in ("arith.andi", "arith.ori"):
             join = all_of if op.name == "arith.andi" else any_of
-            return join(condition_of(extents, operand) for operand in op.operands)
+            return join(extents.condition(operand) for operand in op.operands)
         if op.name == "arith.xori":
-            parts = [condition_of(extents, operand) for operand in op.operands]
+            parts = [extents.condition(operand) for operand in op.operands]
             for one, other in (parts, parts[::-1]):
                 if one in (TRUE, FALSE):
                     return negation(other) if one == TRUE else other
         if op.name == "arith.select":
-            chosen, yes, no = (condition_of(extents, operand) for operand in op.operands)
+            chosen, yes, no = (extents.condition(operand) for operand in op.operands)
             return any_of((all_of((chosen, yes)), all_of((negation(chosen), no))))
+    elif (found := element_values.body_condition(extents, value)) is not None:
+        return found
     return equal(term(extents.symbol(value)), 1)
 
 
@@ -211,7 +213,7 @@ def _shift_right(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | 
 def _select(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
     if not isinstance(value.type, (ir.IndexType, ir.IntegerType)) or bits_of(value.type) == 1:
         return None
-    condition = condition_of(extents, op.operands[0])
+    condition = extents.condition(op.operands[0])
     yes, no = extents.value(op.operands[1]), extents.value(op.operands[2])
     if condition == TRUE or yes == no:
         return yes

@@ -15,7 +15,7 @@ from iree.compiler import ir
 
 from fissile.dialect import place_of
 from fissile.finding import Finding, Place, Severity
-from fissile.passes.analysis.conditions import Condition, all_of
+from fissile.passes.analysis.conditions import Condition, all_of, symbols
 from fissile.passes.analysis.extents import Extents
 from fissile.passes.analysis.obligations import Obligation, collect
 from fissile.passes.analysis.proof import SMT_TIMEOUT_MS, Decision, decide
@@ -45,7 +45,9 @@ class Judged:
     @property
     def example(self) -> str:
         """Sizes that break it, as text; empty where none are known."""
-        return " and ".join(f"{symbol.text} is {value}" for symbol, value in self.decision.values)
+        named = symbols(self.obligation.condition)
+        shown = [(s, v) for s, v in self.decision.values if s.ident in named] or self.decision.values
+        return " and ".join(f"{symbol.text} is {value}" for symbol, value in shown)
 
 
 @dataclass(frozen=True)

@@ -255,3 +255,29 @@ def test_a_call_runs_or_is_refused(functions, name, number):
     else:
         found = call(*given)
         np.testing.assert_array_equal(found.to_host() if hasattr(found, "to_host") else found, expected)
+
+
+WIDE = """func.func @wide(%x: tensor<?xf32>, %ids: tensor<4xi64>, %rows: tensor<?x2xf32>) -> (tensor<4xf32>, tensor<4x2xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+    ins(%ids : tensor<4xi64>) outs(%e : tensor<4xf32>) {
+  ^bb0(%i: i64, %o: f32):
+    %k = arith.index_cast %i : i64 to index
+    %v = tensor.extract %x[%k] : tensor<?xf32>
+    linalg.yield %v : f32
+  } -> tensor<4xf32>
+  %f = tensor.empty() : tensor<4x2xf32>
+  %g = iree_linalg_ext.gather dimension_map = [0] ins(%rows, %ids : tensor<?x2xf32>, tensor<4xi64>)
+    outs(%f : tensor<4x2xf32>) -> tensor<4x2xf32>
+  return %r, %g : tensor<4xf32>, tensor<4x2xf32>
+}"""
+
+
+def test_an_index_of_64_bits_is_compared_before_it_becomes_an_index():
+    """On a device with indices of 32 bits, 2**32 would be 0 there."""
+    with Session(FLAGS["local-task"]) as session:
+        module = session.run(session.parse_text(WIDE), GUARDED_AT)
+        assert guard(module.op).elementwise == 2
+        text = module.text()
+    compared = [line.rstrip() for line in text.splitlines() if "arith.cmpi uge, %in" in line]
+    assert len(compared) == 2 and all(line.endswith(": i64") for line in compared)

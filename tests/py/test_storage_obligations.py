@@ -416,3 +416,53 @@ func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {
     for more, proved in ((2, True), (3, False)):
         module = session.parse_text(text.replace("K", str(more)))
         assert (not unproved(judge_storage(module.op))) == proved
+
+
+APART = """%e8 = tensor.empty() : tensor<8xi64>
+%m8 = tensor.empty() : tensor<8xi1>
+%bounded = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}}
+    ins(%ids : tensor<8xi64>) outs(%e8 : tensor<8xi64>) {{
+^bb0(%p: i64, %o: i64):
+  %low = arith.constant {low} : i64
+  %high = arith.constant 4 : i64
+  %a = arith.maxsi %p, %low : i64
+  %b = arith.minsi %a, %high : i64
+  linalg.yield %b : i64
+}} -> tensor<8xi64>
+%negative = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}}
+    ins(%bounded : tensor<8xi64>) outs(%m8 : tensor<8xi1>) {{
+^bb0(%p: i64, %o: i1):
+  %z = arith.constant 0 : i64
+  %c = arith.cmpi slt, %p, %z : i64
+  linalg.yield %c : i1
+}} -> tensor<8xi1>
+%from_end = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}}
+    ins(%bounded : tensor<8xi64>) outs(%e8 : tensor<8xi64>) {{
+^bb0(%p: i64, %o: i64):
+  %five = arith.constant 5 : i64
+  %s = arith.addi %p, %five : i64
+  linalg.yield %s : i64
+}} -> tensor<8xi64>
+%chosen = linalg.generic {{indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, {map}, affine_map<(i) -> (i)>],
+    iterator_types = ["parallel"]}} ins(%negative, %from_end, %bounded : tensor<8xi1>, tensor<8xi64>, tensor<8xi64>)
+    outs(%e8 : tensor<8xi64>) {{
+^bb0(%c: i1, %u: i64, %p: i64, %o: i64):
+  %s = arith.select %c, %u, %p : i64
+  linalg.yield %s : i64
+}} -> tensor<8xi64>
+%c1 = arith.constant 1 : index
+%rows = tensor.expand_shape %chosen [[0, 1]] output_shape [8, 1] : tensor<8xi64> into tensor<8x1xi64>
+%flat = tensor.collapse_shape %rows [[0, 1]] : tensor<8x1xi64> into tensor<8xi64>
+"""
+IN_ORDER, BACKWARDS = "affine_map<(i) -> (i)>", "affine_map<(i) -> (7 - i)>"
+
+
+@pytest.mark.parametrize(
+    ("low", "map_", "proved"), [(-5, IN_ORDER, True), (-6, IN_ORDER, False), (-5, BACKWARDS, False), (0, BACKWARDS, True)]
+)
+def test_an_index_that_several_ops_compute_is_known_at_one_point(session, low, map_, proved):
+    """As ONNX's gathers come: which are negative, what they are from the end, the choice; only the same element counts."""
+    text = APART.format(low=low, map=map_).replace("%c1 = arith.constant 1 : index\n", "")
+    text += EACH.format(ids="%flat", body=SAME, size=5)
+    _, report = judge(session, "%x: tensor<5xf32>, %ids: tensor<8xi64>", text)
+    assert (not unproved(report)) == proved

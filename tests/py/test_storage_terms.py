@@ -183,3 +183,17 @@ def test_a_time_out_is_unknown(monkeypatch):
     monkeypatch.setattr(proof.smt, "Solver", Slow)
     decision = decide(different(term(N), 3), [equal(apply("mod", term(N), 2), 0)])
     assert decision.timed_out and decision.verdict.answer is Answer.UNKNOWN
+
+
+@pytest.mark.parametrize("divisor", [1, 2, 3, 7])
+@pytest.mark.parametrize("function", ["floordiv", "ceildiv"])
+def test_a_quotient_times_its_divisor_is_near_what_was_divided(function, divisor):
+    """The last window of a pooling lies inside its image; a limit that is smaller by one is not proved."""
+    n = term(N)
+    whole = apply(function, n, divisor) * divisor
+    most = 0 if function == "floordiv" else divisor - 1
+    least = divisor - 1 if function == "floordiv" else 0
+    for condition in (at_most(whole, n + most), at_most(n - least, whole)):
+        assert decide(condition, [], 0).verdict.answer is Answer.PROVED
+    for condition in (at_most(whole, n + most - 1), at_most(n - least + 1, whole)):
+        assert decide(condition, [], 0).verdict.answer is not Answer.PROVED
