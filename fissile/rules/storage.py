@@ -9,7 +9,7 @@ define(
     "A size meets a capacity, and it never fits: every call that gets there would read or write out of bounds, or "
     "takes a shape for another one.",
     "Stock IREE 3.13 does not look: a tensor.insert_slice of 100 elements into a tensor of 10 runs without an error.",
-    "Mend the size that is named, or give the storage room; `fissile-grow-storage` computes a capacity from the "
+    "Change the size that is named, or give the storage room; `fissile-grow-storage` computes a capacity from the "
     "sizes that use it, where the storage does not escape.",
     example="tensor.insert_slice %y into %f[5] [10] [1] : tensor<?xf32> into tensor<10xf32>",
     repaired="tensor.insert_slice %y into %f[0] [10] [1] : tensor<?xf32> into tensor<10xf32>",
@@ -18,7 +18,7 @@ define(
 define(
     "FIS202", "storage-precondition", "an op stays inside its storage only for some calls",
     "The sizes come from the caller: some fit and some do not. This is part of the function's contract.",
-    "Neither constants nor intervals nor an SMT solver decide it for all calls.",
+    "Neither constants nor intervals nor a solver decide it for all calls: an index or a size comes from the caller.",
     "With --guard=assert (the default) one assert checks it, at the function's entry where it can: a violating call "
     "returns FAILED_PRECONDITION with the same sentence. `util.assume.int` or a cf.assert of your own may prove it.",
     example="tensor.insert_slice %y into %f[0] [%m] [1], %m an argument",
@@ -47,9 +47,10 @@ define(
     effect=Effect.UNPROVED,
 )
 define(
-    "FIS206", "no-smt-solver", "the SMT tier of the storage proofs is not available",
-    "z3 is not installed: obligations that only it could prove are checked at run time instead.",
-    "z3 is an optional dependency.",
+    "FIS206", "no-smt-solver", "a run-time check might be proved unnecessary by a solver that is not installed",
+    "Intervals do not decide the condition, and no values that break it were found by trying: z3 might prove it. It is "
+    "checked at run time instead.",
+    "z3 is an optional dependency; most programs need no question that only it can answer.",
     "pip install 'fissile[storage]'",
 )
 define(
