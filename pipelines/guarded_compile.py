@@ -64,12 +64,13 @@ class GuardedCompile:
     """
 
     def __init__(self, run: CompileRun, ended: str = "", progress: Tell = lambda *_: None, watch: Tell | None = None,
-                 endless: Iterable[str] = ()) -> None:
+                 endless: Iterable[str] = (), translate: bool = False) -> None:
         self._run = run
         self._ended = ended
         self._progress = progress
         self._watch = watch
         self._endless = tuple(endless)
+        self._translate = translate
         self._run.ask = self._ask_watched
 
     def run(self) -> Report:
@@ -142,7 +143,7 @@ class GuardedCompile:
             with self._run.step("repair"):
                 # What the first look found holds for the module as it is; a repair looks again at what it makes.
                 kept = findings if self._run.request.repair == "off" and not self._ended else []
-                mended = ask("the repair", lambda: Mender(self._run, self._progress, self._watch, self._endless).mend(failure), None,
+                mended = ask("the repair", lambda: Mender(self._run, self._progress, self._watch, self._endless, self._translate).mend(failure), None,
                              patience=0, usage=True)
             if mended is None:
                 return self._unmended(failure)

@@ -8,13 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from fissile.passes.analysis.dispatches import dispatches
-from fissile.passes.checks.codegen_failure import check_codegen
-from fissile.passes.remedies.decompose_softmax import SOFTMAX
 
 from fissile.finding import Finding, Severity
 
 from .compile_run import CompileRun
-from .dispatch_check import CheckedDispatch
 from .edits import apply_edits, instead
 from .emitted_spec import not_carried
 from .failures import Failure, NarrowAfterRepair, NarrowStorage, PackingDoesNotHold, StraightEnded, rejected
@@ -31,11 +28,13 @@ from .whole_files import write_whole
 class Mender:
     """Packs, repairs and finishes one compile, from the phase at which boundaries are placed."""
 
-    def __init__(self, run: CompileRun, progress: Tell, watch: Tell | None = None, endless: Sequence[str] = ()) -> None:
+    def __init__(self, run: CompileRun, progress: Tell, watch: Tell | None = None, endless: Sequence[str] = (),
+                 translate: bool = False) -> None:
         self._run = run
         self._progress = progress
         self._watch = watch
         self._endless = endless
+        self._translate = translate
         self._tell_narrow = False
         self._repairers = run.repairers
 
@@ -52,7 +51,7 @@ class Mender:
         """
         origin, told = self._run.origin()
         request = self._run.request
-        with ProbePool(request.flags, request.dispatch_timeout, watch=self._watch, endless=self._endless) as pool:
+        with ProbePool(request.flags, request.dispatch_timeout, watch=self._watch, endless=self._endless, translate=self._translate) as pool:
             if isinstance(failure, StraightEnded):
                 # What ended the straight compile is among what is asked from here on.
                 self._run.ask = lambda dispatch: pool.probe_all([dispatch], convert=False)[0].probed
@@ -128,7 +127,10 @@ class Mender:
         if before.failed is not None:
             return [rejected(before.failed)]
         if not before.failing and isinstance(failure, StraightEnded):
-            before = with_softmaxes_blamed(before, repairer, failure)
+            # Every dispatch comes as far as LLVM or SPIR-V: what ended the compile is behind that.
+            pool.translate = True
+            repairer = Repairer(self._run.itinerary, module, pool, optimistic, self._run.request.repair != "off")
+            before = repairer.diagnose()
         if not before.failing:
             if isinstance(failure, (PhaseFailed, StraightEnded)) and not packed:
                 return [rejected(failure)]
@@ -273,18 +275,3 @@ class Mender:
             told = with_numerics(told, certificate.sentence)
             findings += [*certificate.findings, *self._run.verify_artifact()]
         return [*told, *findings]
-
-
-def with_softmaxes_blamed(found: Diagnosis, repairer: Repairer, ended: StraightEnded) -> Diagnosis:
-    """``found`` with a finding for each dispatch that holds a softmax.
-
-    For a straight compile that did not end although every dispatch comes as far as LLVM: a long row in one dispatch is
-    what LLVM takes minutes for (gfx1100). The compile to the end, which is watched, shows whether that was it.
-    """
-    def blamed(checked: CheckedDispatch) -> CheckedDispatch:
-        if not any(repairer.ops[tag].op == SOFTMAX for tag in checked.dispatch.tags):
-            return checked
-        finding = check_codegen(checked.dispatch, "FIS106", ended.message, ended.message, (), repairer.ops)
-        return replace(checked, finding=finding)
-
-    return replace(found, checked=tuple(blamed(checked) for checked in found.checked))

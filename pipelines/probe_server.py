@@ -1,7 +1,7 @@
 """A child process that generates code for one dispatch after another: `python -m fissile.pipelines.probe_server`.
 
 Code generation may crash or never end; the parent (`probe_pool`) stops this process then and starts another.
-Speaks JSON lines: {"text": module with one hal.executable, "index": which of its dispatches, "convert": bool} in,
+Speaks JSON lines: {"text": module with one hal.executable, "index": which of its dispatches, "convert": bool, "translate": bool} in,
 a `Probed` and the first conversion error out. The first line in is {"flags": [...]}, IREE's process-global flags.
 """
 
@@ -52,12 +52,15 @@ def main() -> int:
 def _answer(session: Session, job: dict) -> tuple[Probed, Diagnostic | None]:
     from fissile.passes.analysis.dispatches import dispatches
 
+    from .linking import link
     from .probe import convert, probe
 
     module = session.parse_text(job["text"], "dispatch.mlir")
     dispatch = dispatches(module.op)[job["index"]]
     probed = probe(dispatch)
-    return probed, convert(dispatch) if job["convert"] and probed.failure is None else None
+    if probed.failure is not None or not job["convert"]:
+        return probed, None
+    return probed, convert(dispatch) or (link(dispatch) if job["translate"] else None)
 
 
 if __name__ == "__main__":

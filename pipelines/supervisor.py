@@ -158,6 +158,11 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
         if not Path(job["started"]).exists() and not end.timed_out:
             raise _flag_error(end)
         late = request.time_limit and time.monotonic() - begin >= request.time_limit
+        if end.timed_out and "ended" in job and not {"bare", "translate"} & job.keys() and not late:
+            # What was repaired ends code generation, and not the translation behind it: each dispatch is translated from here on.
+            _clear(job, output)
+            job["translate"] = True
+            continue
         if "bare" in job or late or end.timed_out and "ended" in job or not Path(job["started"]).exists():
             return _ended(job, end, request)
         count, asked, fingerprint = translating(Path(job["translating"]))

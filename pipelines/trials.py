@@ -96,6 +96,9 @@ class Offers:
             yield edits(CUT, chosen)
         if softmaxes and not endless:
             yield softmaxes
+        configured = self._configured(failing) if failing.dispatch.root is not None else ()
+        if endless and configured:
+            yield configured  # a matmul of 8-bit floats and odd sizes: what is endless is so for its operands extended, too (gfx942)
         if extends := edits(EXTEND, (tag for tag in tags if not why_not_extended(self._graph.ops[tag]))):
             yield extends
             if cut_too := edits(CUT, (c.tag for c in candidates if c.upstream)):
@@ -105,7 +108,7 @@ class Offers:
         if narrow_sums:
             yield edits(WIDEN, narrow_sums)
         yield from self._one_thread_each(failing, tags)
-        if failing.dispatch.root is not None and (configured := self._configured(failing)):
+        if configured and not endless:
             yield configured
         producers = [c.tag for c in candidates if c.upstream]
         if producers:

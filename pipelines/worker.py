@@ -94,7 +94,8 @@ def _compile(job: dict) -> dict:
             translating.write_text(f"{dispatches} asked {fingerprint}" if dispatches else "")
 
         watched = request.dispatch_timeout and not job.get("apart")
-        compile_ = GuardedCompile(run, job.get("ended", ""), progress, watch if watched else None, job.get("endless", ()))
+        compile_ = GuardedCompile(run, job.get("ended", ""), progress, watch if watched else None, job.get("endless", ()),
+                                  "translate" in job)
         with spread(Net(command_of(request), expendable=__name__ == "__main__")):
             if why := job.get("bare"):
                 return compile_.bare(stepped_aside(request, why)).to_json()
