@@ -39,7 +39,8 @@ options:
   --strict                           what fissile could not check (FIS902, FIS903) is exit status 3 and no output
   --fissile-verbose                  IREE's own messages and the time of each step as well
 
-exit status: 0 clean or repaired, 1 findings remain (no output), 2 usage, 3 with --strict, or where stock IREE cannot stand in:
+exit status: 0 clean or repaired: the numbers are right as far as fissile knows, 1 an error remains (no output),
+             2 usage, 3 with --strict, or where stock IREE cannot stand in:
 fissile failed (a reproducer is named). Without --strict what fails in fissile is not checked (FIS902, FIS903), and the compile goes on.
 """
 

@@ -39,6 +39,8 @@ def page(rule: Rule) -> str:
                           ("fails", rule.example), ("repaired", rule.repaired)):
         if text:
             parts.append(f"{heading}\n{textwrap.indent(_wrapped(text), '    ')}\n")
+    if said := rule.effect.stock():
+        parts.append(f"stock IREE\n    {said}\n")
     return "\n".join(parts)
 
 
