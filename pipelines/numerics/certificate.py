@@ -66,7 +66,7 @@ class Certificate:
 
     @property
     def agrees(self) -> bool:
-        """True only where something was compared, and everything that was asked for agreed."""
+        """True only where something was compared, and everything that was compared agrees."""
         return bool(self.checks) and all(check.agrees for check in self.checks)
 
     @property
@@ -80,8 +80,8 @@ class Certificate:
             return "nothing was compared"
         where = ", ".join(dict.fromkeys(check.runtime.split(" (")[0] for check in self.checks))
         if self.bit_identical:
-            said = dict.fromkeys(c.witness for check in self.checks for c in check.comparisons if c.witness)
-            return "; ".join([f"bit-identical on {where}", *said])
+            notes = dict.fromkeys(c.witness for check in self.checks for c in check.comparisons if c.witness)
+            return "; ".join([f"bit-identical on {where}", *notes])
         if self.agrees:
             worst = max((c for check in self.checks for c in check.comparisons), key=lambda c: (bool(c.wrong), c.max_rel, c.share))
             return f"agrees on {where}: {worst.sentence}"
@@ -107,7 +107,7 @@ class Certificate:
 
 
 def joined(subject: str, certificates: Iterable[Certificate]) -> Certificate:
-    """One certificate of several, for the same question asked of several functions."""
+    """One certificate of several, for the same question about several functions."""
     parts = list(certificates)
     return Certificate(subject, tuple(c for p in parts for c in p.checks), tuple(s for p in parts for s in p.skipped))
 

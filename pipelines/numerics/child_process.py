@@ -20,7 +20,7 @@ class Ended:
 
     @property
     def reason(self) -> str:
-        """Why it is no success, in a few words; empty for status 0 and for errors that it told itself."""
+        """Why it is no success, in a few words; empty for status 0 and for errors that it reported itself."""
         if self.status is None:
             return f"did not end within {self.seconds:g} s"
         if self.status < 0:

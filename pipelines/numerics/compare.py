@@ -1,4 +1,4 @@
-"""Do two arrays hold the same numbers? The answer is counted, and told in one sentence. NumPy only."""
+"""Do two arrays hold the same numbers? The answer is counted, and put into one sentence. NumPy only."""
 
 from __future__ import annotations
 

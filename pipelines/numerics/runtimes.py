@@ -26,7 +26,7 @@ from .signature import Signature, Value
 from .sub_byte import SUB_BYTE_BITS, pack, unpack
 
 DRIVERS = ("local-task", "vulkan", "cuda", "hip")
-"""In the order in which they are tried and told."""
+"""In the order in which they are tried and listed."""
 
 _QUERY_SECONDS = 30.0
 _NPY_KINDS = "biufc"
@@ -46,7 +46,7 @@ class Runtime:
 
 @cache
 def present() -> tuple[Runtime, ...]:
-    """The runtimes that answer, asked once per process. local-task always does."""
+    """The runtimes that answer, queried once per process. local-task always does."""
     return tuple(runtime for driver in DRIVERS if (runtime := _ask(driver)))
 
 
@@ -160,7 +160,7 @@ def _reason(stderr: str) -> str:
         if status:
             return re.sub(r":?\s*#\w+\..*|;\s*`.*", "", status[1]).strip().rstrip(";")[:300]
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    return lines[-1][:300] if lines else "the runtime ended with an error and said nothing"
+    return lines[-1][:300] if lines else "the runtime ended with an error and no message"
 
 
 def run_module_program() -> str:

@@ -33,7 +33,7 @@ RIGHT = EXACT.astype(np.float32)
 WRONG = RIGHT + np.float32(0.5)
 
 
-@pytest.mark.parametrize(("actual", "expected", "agrees", "wrong", "said"), [
+@pytest.mark.parametrize(("actual", "expected", "agrees", "wrong", "words"), [
     (RIGHT, RIGHT, True, "", "bit-identical"),
     (RIGHT, np.nextafter(RIGHT, np.float32(9)), True, "", "vulkan is nearer to float64"),
     (WRONG, RIGHT, False, "program", "vulkan is wrong: NumPy's evaluation agrees with llvm-cpu"),
@@ -41,10 +41,10 @@ WRONG = RIGHT + np.float32(0.5)
     (WRONG, RIGHT - np.float32(0.5), False, "both", "NumPy's evaluation agrees with neither"),
     (WRONG, WRONG, True, "both", "NumPy's evaluation agrees with neither"),
 ])
-def test_the_witness_decides_who_is_wrong(actual, expected, agrees, wrong, said):
+def test_the_witness_decides_who_is_wrong(actual, expected, agrees, wrong, words):
     found = judged(actual, expected, facts_of(EXACT), 0, "f32", SIDES)
     assert (found.agrees, found.wrong) == (agrees, wrong)
-    assert said in found.sentence, found.sentence
+    assert words in found.sentence, found.sentence
     assert "within tolerance" not in found.sentence or found.beyond == 0
 
 
