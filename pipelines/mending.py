@@ -17,7 +17,7 @@ from .emitted_spec import not_carried
 from .failures import Failure, NarrowAfterRepair, NarrowStorage, PackingDoesNotHold, StraightEnded, rejected
 from .iree.names import DISPATCHES_CONFIGURED_AT
 from .iree.runtime_flags import RUNTIME_OF_BACKEND
-from .packing import Narrow, find_narrow, find_unlowered, may_be_unlowered, pack, unusable
+from .packing import Narrow, find_narrow, find_packed_booleans, find_unlowered, may_be_unlowered, pack, unusable
 from .probe_pool import ProbePool, Tell
 from .repair import Diagnosis, Repair, Repairer
 from .session import Module, PhaseFailed
@@ -103,6 +103,8 @@ class Mender:
                 return narrow
         if not may_be_unlowered(origin):
             return Narrow()
+        if isinstance(failure, PhaseFailed) and (booleans := find_packed_booleans(origin, failure.message, str(failure))).found:
+            return booleans
         return find_unlowered(origin, self._repairer(origin, pool).diagnose().failing)
 
     def _mend(self, module: Module, original: Module, failure: Failure, pool: ProbePool) -> list[Finding]:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
-from fissile.passes.analysis.narrow_types import NARROW_TYPES, uncommon_types
+from fissile.passes.analysis.narrow_types import NARROW_TYPES, PACKED_BOOLEAN, PACKED_STORAGE, uncommon_types
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.checks.narrow_storage import CLAIMS, check_narrow_storage
+from fissile.passes.checks.packed_booleans import check_packed_booleans
 from fissile.passes.checks.sign_extension import check_sign_extension
 from fissile.passes.checks.sub_byte_extension import check_sub_byte_extension
 from fissile.passes.definition import PassFailed
@@ -73,7 +74,7 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
     packed = origin.clone()
     found: list[Finding] = []
     # Indices are those of the module as it is: nothing is rewritten before.
-    before = () if narrow.ops else (QUANTISATION_AS_GENERICS, ATTENTION_APART, MOVEMENT_APART)
+    before = () if narrow.ops or narrow.types == (PACKED_BOOLEAN,) else (QUANTISATION_AS_GENERICS, ATTENTION_APART, MOVEMENT_APART)
     try:
         passes = ",".join((*before, narrow.pass_text, "fissile-lower-boundaries,canonicalize,cse"))
         done = ask("packing into words", lambda: run_pipeline(f"builtin.module({passes})", packed.op, report=found.append) or True, False)
@@ -97,6 +98,14 @@ def find_narrow_in(formed: Sequence[Dispatch], ask: Ask) -> Narrow:
     unmasked = sub_byte_extensions(formed)
     types = tuple(dict.fromkeys(kind for _dispatch, types in (*losses, *unmasked) for kind in types if kind in NARROW_TYPES))
     return Narrow((*check_sign_extension(losses), *check_sub_byte_extension(unmasked)), types)
+
+
+def find_packed_booleans(origin: Module, message: str, detail: str) -> Narrow:
+    """Booleans of a bit each that IREE refused, with ``message``, as it configured dispatches; nothing where it was something else."""
+    using = [op for op in source_ops(origin.op) if PACKED_BOOLEAN in uncommon_types(op)]
+    if not using or PACKED_STORAGE not in message:
+        return Narrow()
+    return Narrow(tuple(check_packed_booleans(using, message, detail)), (PACKED_BOOLEAN,))
 
 
 def may_be_unlowered(origin: Module) -> bool:
@@ -142,12 +151,10 @@ def _told(finding: Finding, narrow: Narrow) -> Finding:
             return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
         message = f"behind that failure ({finding.code}) {finding.target} has no code for {' and '.join(narrow.types)}"
         return Finding("FIS104", message, Severity.REPAIRED, finding.subject, finding.target, finding.places, helps=(help_,))
+    help_ = Help("packed these buffers into 32-bit words; computed in 32 bits in between", PASS, True, (("pass", narrow.pass_text),))
+    if finding.code == "FIS136":
+        return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
     claim, element = finding.message.split(": ", 1)
     behind = next(behind for _effect, before, behind in CLAIMS.values() if before == claim)
-    return finding.with_(
-        severity=Severity.REPAIRED,
-        message=f"{behind}: {element}",
-        notes=finding.notes[:-1] if finding.code == "FIS110" else (),
-        helps=(Help("packed these buffers into 32-bit words; computed in 32 bits in between", PASS, True,
-                    (("pass", PASS),)),),
-    )
+    notes = finding.notes[:-1] if finding.code == "FIS110" else ()
+    return finding.with_(severity=Severity.REPAIRED, message=f"{behind}: {element}", notes=notes, helps=(help_,))

@@ -165,6 +165,16 @@ define(
     effect=Effect.WRONG,
 )
 define(
+    "FIS136", "packed-booleans", "the target has no booleans of a bit each",
+    "A tensor of i1 with the encoding `#iree_encoding.packed_storage` is read or written on a GPU target. IREE stops as it configures the "
+    "dispatch, with an unresolved materialization.",
+    "IREE 3.13 drops the encoding on AMD and NVIDIA targets and finds no way between the two types.",
+    "fissile reads and writes such tensors as 32-bit words. By hand: leave the encoding out, so that a boolean takes a byte.",
+    example="tensor<64xi1, #iree_encoding.packed_storage> as a mask, --iree-rocm-target=gfx942",
+    repaired="tensor<64xi1>",
+    effect=Effect.REFUSED,
+)
+define(
     "FIS118",
     "sign-lost",
     "the numbers will be wrong: code generation loses the sign of narrow integers",
