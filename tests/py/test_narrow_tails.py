@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import fissile
+from built import build, run
 from fissile.pipelines.iree.targets import flags_for
 from fissile.pipelines.numerics.runtimes import present, run_module_program
 from fissile.target import find_target
@@ -92,3 +93,40 @@ def test_every_element_is_right(built, tmp_path, name):
     command = [run_module_program(), "--device=vulkan", f"--module={built[0]}", f"--function={name}", f"--output=@{tmp_path / 'o.npy'}"]
     subprocess.run([*command, *(f"--input={one}" for one in inputs)], check=True, timeout=60)
     assert np.load(tmp_path / "o.npy").ravel().tolist() == expected
+
+
+MASKED = f"""
+#id = affine_map<(d0) -> (d0)>
+func.func @main(%a: tensor<3xi8>, %b: tensor<24xi1>) -> (tensor<3xi8>, tensor<24xi1>) {{
+  %p = flow.tensor.bitcast %a : tensor<3xi8> -> tensor<24xi1, {PACKED}>
+  %e = tensor.empty() : tensor<24xi1, {PACKED}>
+  %f = tensor.empty() : tensor<24xi1>
+  %r:2 = linalg.generic {{indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel"]}}
+      ins(%p, %b : tensor<24xi1, {PACKED}>, tensor<24xi1>) outs(%e, %f : tensor<24xi1, {PACKED}>, tensor<24xi1>) {{
+  ^bb0(%x: i1, %y: i1, %o: i1, %q: i1):
+    %and = arith.andi %x, %y : i1
+    %xor = arith.xori %x, %y : i1
+    linalg.yield %and, %xor : i1, i1
+  }} -> (tensor<24xi1, {PACKED}>, tensor<24xi1>)
+  %t = flow.tensor.bitcast %r#0 : tensor<24xi1, {PACKED}> -> tensor<3xi8>
+  return %t, %r#1 : tensor<3xi8>, tensor<24xi1>
+}}
+"""
+
+
+@pytest.mark.parametrize("target", ("gfx942", "sm_86"))
+def test_booleans_of_a_bit_are_packed_where_iree_has_none(tmp_path, target):
+    source = tmp_path / "x.mlir"
+    source.write_text(MASKED)
+    report = fissile.compile(source, tmp_path / "x.vmfb", flags_for(find_target(target)))
+    assert report.output and [(f.code, f.severity.value) for f in report.findings] == [("FIS136", "repaired")]
+
+
+def test_packed_booleans_beside_others_keep_every_bit(tmp_path):
+    """The same pass where there is a device to run it: llvm-cpu."""
+    build(MASKED, tmp_path / "x.vmfb", "fissile-pack-narrow-storage{types=packed_i1}")
+    a, b = np.uint8([0b10110001, 0b01010101, 0xFF]), np.arange(24) % 3 == 0
+    packed, plain = run(tmp_path / "x.vmfb", [a.view(np.int8), b])
+    bits = np.unpackbits(a, bitorder="little").astype(bool)
+    np.testing.assert_array_equal(np.unpackbits(packed.view(np.uint8), bitorder="little").astype(bool), bits & b)
+    np.testing.assert_array_equal(plain.astype(bool), bits ^ b)
