@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable
 
 from fissile.passes.analysis.dispatches import Dispatch
+from fissile.passes.checks.abi_types import check_abi_types
 from fissile.passes.checks.recomputation import worth_cutting
 from fissile.passes.definition import PassFailed
 from fissile.passes.net import NOT_CHECKED, StartAgain, ask
@@ -40,7 +41,7 @@ from .failures import (
     rejected,
     suggested,
 )
-from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT
+from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, NO_ELEMENT_TYPE
 from .mending import Mender
 from .probe import Probed, probe
 from .probe_pool import ProbePool, Tell
@@ -90,32 +91,16 @@ class GuardedCompile:
             except PassFailed as refused:
                 return self._run.report(refused.findings)
         if failure is not None:
-            return self._run.report([self._with_way_out(rejected(failure))])
-        return self._run.report(findings, written=True)
+            findings = [self._with_way_out(rejected(failure))]
+        return self._run.report(self._with_arguments(findings), written=failure is None)
 
-    def bare(self, why: Finding) -> Report:
-        """The program as stock IREE compiles it, with no step, look or repair that nobody asked for; ``why`` says so."""
-        self._run.leave_out(*OWN_STOPS)
-        if stands_in(self._run.request):  # an op of an unknown dialect crashes dispatch creation; stock refuses it
-            self._run.session.context.allow_unregistered_dialects = False
-        try:
-            try:
-                self._as_stock()
-            except StartAgain as again:
-                self._run.leave_out(again.name)
-                self._as_stock()
-        except PassFailed as refused:
-            return self._run.report([*refused.findings, why])
-        except PhaseFailed as failure:
-            return self._run.report([rejected(failure), why])
-        return self._run.report([why], written=True)
-
-    def _as_stock(self) -> None:
-        """Compiles straight to the end. Raises PhaseFailed where IREE does not get there."""
-        with self._run.step("compile"):
-            module = self._run.parse()
-            self._run.itinerary.advance(module, self._run.request.compile_to)
-            self._run.write(module)
+    def _with_arguments(self, findings: list[Finding]) -> list[Finding]:
+        """``findings``, those about a type that IREE cannot pass replaced by what the user's own functions say of it."""
+        refused = next((f for f in findings if NO_ELEMENT_TYPE in f.message), None)
+        if refused is None:
+            return findings
+        named = ask("types of arguments", lambda: check_abi_types(self._run.parse().op, NO_ELEMENT_TYPE, refused.detail), [])
+        return [*named, *(f for f in findings if f is not refused)] if named else findings
 
     def _with_way_out(self, finding: Finding) -> Finding:
         """With a note, where only the phase that the compile starts from keeps it from being repaired."""

@@ -170,7 +170,7 @@ define(
     "dispatch, with an unresolved materialization.",
     "IREE 3.13 drops the encoding on AMD and NVIDIA targets and finds no way between the two types.",
     "fissile reads and writes such tensors as 32-bit words. By hand: leave the encoding out, so that a boolean takes a byte.",
-    example="tensor<64xi1, #iree_encoding.packed_storage> as a mask, --iree-rocm-target=gfx942",
+    example="a mask of type tensor<64xi1, #iree_encoding.packed_storage>, target gfx942",
     repaired="tensor<64xi1>",
     effect=Effect.REFUSED,
 )

@@ -122,6 +122,9 @@ NARROW_EMULATED = ("builtin.module(func.func(iree-convert-unsupported-float-arit
                    "iree-spirv-vectorize-load-store,canonicalize,cse))")
 """What follows VIEWS_FOLDED there, up to and with that pass: buffers have the elements then that SPIR-V gives them."""
 
+NO_ELEMENT_TYPE = "'hal.element_type' op unsupported element type"
+"""What IREE says of a tensor in a function's signature whose elements buffer views have no name for."""
+
 PREPROCESSING_FLAG = "iree-preprocessing-pass-pipeline"
 
 DRIVER_FLAGS = {
