@@ -12,6 +12,7 @@ from pathlib import Path
 from fissile.passes.analysis.dispatches import dispatches
 from fissile.passes.analysis.provenance import describe_source_ops, tag_source_ops
 from fissile.passes.analysis.recomputation import recomputed_producers
+from fissile.passes.checks.check_order import late_checks
 from fissile.passes.checks.leftover_ops import leftover_ops
 from fissile.passes.checks.recomputation import check_recomputation
 from fissile.passes.definition import PassFailed
@@ -33,6 +34,7 @@ from .iree.names import (
     DISPATCHES_CONFIGURED_AT,
     PREPROCESSED_AFTER,
     RECOMPUTING_BACKENDS,
+    SCHEDULED_AT,
 )
 from .itinerary import Itinerary, Stop
 from .packing import Narrow, find_narrow
@@ -77,6 +79,7 @@ class CompileRun:
         self.narrow = Narrow()
         self.ask: Ask = probe
         self.guarded: tuple[Finding, ...] = ()
+        self._asserted = False
         self._asked_for: list[Finding] = []
         self.repairers: list[object] = []
         self._emitted: Path | None = None
@@ -112,6 +115,7 @@ class CompileRun:
         """From now on a module passes the stops ``names`` as it is (OWN_STOPS); what was kept of earlier ones is forgotten."""
         self._left_out.update(names)
         self.guarded = ()
+        self._asserted = False
         self.narrow = Narrow()
         self.forget_origin()
 
@@ -210,6 +214,8 @@ class CompileRun:
         stops += [self._own(stop.phase, stop.name, stop.act) for stop in host_updates.stops(self.session, request.repair != "off")]
         if request.repair != "off":
             stops += [self._own(stop.phase, stop.name, stop.act) for stop in (FOLD, DECOMPOSE)]
+        # Only where the guard has changed the program: stopping costs time.
+        stops.append(Stop(SCHEDULED_AT, "order of checks", self._order, lambda: self._asserted))
         return stops
 
     def _own(self, phase: str, name: str, act: Callable[[Module], Iterable[Finding]]) -> Stop:
@@ -232,8 +238,13 @@ class CompileRun:
             raise PassFailed(result.findings)
         # A repair parses again and comes by here again; it is told once.
         self.guarded = result.findings
+        self._asserted = result.asserts > 0
+        self.facts["storage_checks"] = {"asserts": result.asserts, "of_indices": result.elementwise}
         self.facts["contract"] = {name: list(conditions) for name, conditions in result.contract.items()}
         return []
+
+    def _order(self, module: Module) -> list[Finding]:
+        return ask("the order of run-time checks", lambda: late_checks(module.op, self.facts["contract"]), [])
 
     def _match_device(self, module: Module) -> list[Finding]:
         from .devices.match import match_target

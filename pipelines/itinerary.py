@@ -13,11 +13,13 @@ from .session import Module, Session, phase_index
 
 @dataclass(frozen=True)
 class Stop:
-    """``act(module)`` is called on the live module when it has reached ``phase``; it may change the module."""
+    """``act(module)`` is called on the live module when it has reached ``phase``, if it is ``wanted`` then; it may change
+    the module."""
 
     phase: str
     name: str
     act: Callable[[Module], Iterable[Finding]]
+    wanted: Callable[[], bool] = lambda: True
 
 
 class Itinerary:
@@ -41,7 +43,7 @@ class Itinerary:
         findings: list[Finding] = []
         here = phase_index(module.phase)
         for phase in PHASES[here + 1 : phase_index(to) + 1]:
-            due = [stop for stop in self.stops if stop.phase == phase]
+            due = [stop for stop in self.stops if stop.phase == phase and stop.wanted()]
             if due or phase == to:
                 self.session.run(module, phase)
                 for stop in due:

@@ -61,3 +61,11 @@ define(
     example="%s = fissile.alloc_storage of 64 bytes, fissile.alloc_tensor of %n floats on it",
     repaired="%s = fissile.alloc_storage of max(64, 4 * %n) bytes",
 )
+define(
+    "FIS208", "check-overtaken", "a dispatch may run before the run-time check of what it accesses",
+    "In the program as IREE scheduled it, a dispatch that is computed from the same values as a check is submitted before "
+    "the check. A call that breaks the check may read or write out of bounds before it returns FAILED_PRECONDITION.",
+    "A cf.assert does not order the dispatches around it: they are submitted where their operands are ready.",
+    "Report the program. Until then, compute the size or offset before the tensor that it is used on.",
+    effect=Effect.UNPROVED,
+)

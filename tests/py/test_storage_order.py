@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from fissile.passes.analysis.check_order import overtaken_checks, unclamped_accesses
+from fissile.passes.checks.check_order import late_checks
 from fissile.passes.remedies import assert_bounds
 from fissile.pipelines.guard import GUARDED_AT, guard
 from fissile.pipelines.session import Session
@@ -85,7 +86,9 @@ def test_no_dispatch_is_submitted_before_its_check(session, name):
 
 def test_the_analysis_finds_a_check_that_stands_right_before_the_op(session, monkeypatch):
     monkeypatch.setattr(assert_bounds, "checks_first", lambda _checks: None)
-    assert overtaken_checks(scheduled(session, PROGRAMS["a constant offset, in a loop"]).op)
+    module = scheduled(session, PROGRAMS["a constant offset, in a loop"])
+    assert overtaken_checks(module.op)
+    assert {f.code for f in late_checks(module.op, ["main"])} == {"FIS208"} and not late_checks(module.op, ["other"])
     assert overtaken_checks(scheduled(session, PROGRAMS["the offset is an element that is read after the producer"]).op)
 
 
