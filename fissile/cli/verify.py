@@ -63,6 +63,8 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--tolerance", metavar="exact|ABSOLUTE[,RELATIVE]|Nsteps,SHARE",
                         help="what may differ (default: derived from the program's types and sums, docs/numerics.md)")
     parser.add_argument("--timeout", type=float, default=120.0, metavar="SECONDS", help="per run (default 120)")
+    parser.add_argument("--allow-pipelines-in-input", action="store_true",
+                        help="run pass pipelines that a program brings along (FIS005); only for programs that you trust")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     return parser
 
@@ -92,7 +94,7 @@ def run(argv: Sequence[str]) -> int:
         options=Options(
             function=args.function, on=tuple(args.on), seeds=tuple(range(args.seeds)), sizes=Sizes.parse(args.sizes),
             ranges=dict(map(_range, args.range)), tolerance=_tolerance(args.tolerance),
-            flags=tuple(flags), run_timeout=args.timeout,
+            flags=tuple(flags), run_timeout=args.timeout, allow_pipelines=args.allow_pipelines_in_input,
         ),
     )
     _print(certificate, args.format)

@@ -23,7 +23,9 @@ def compile_guarded(
     from ..compile import compile as compile_with_fissile
 
     try:
-        report = compile_with_fissile(source, output, [*flags, f"--fissile-time-limit={timeout:g}"], match_device=match_device)
+        # Pipelines of the program are refused before anything is built, or they were allowed.
+        own = (f"--fissile-time-limit={timeout:g}", "--allow-pipelines-in-input")
+        report = compile_with_fissile(source, output, [*flags, *own], match_device=match_device)
     except InternalError as error:
         return Finding("FIS131", f"{source.name} was not compiled: {error.message}", subject=source.name)
     if not report.errors:

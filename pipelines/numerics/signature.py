@@ -185,6 +185,27 @@ def signatures_of_source(path: Path) -> dict[str, Signature]:
                          "`iree-opt FILE` shows the whole message") from None
 
 
+def refuse_pipelines_of(path: Path) -> None:
+    """`UsageError` where the MLIR file ``path`` brings pass pipelines along (FIS005); one that does not parse is left to its reader."""
+    from iree.compiler import ir
+
+    from fissile.passes.analysis.embedded_pipelines import embedded_pipelines, may_embed_pipelines
+
+    from ..session import Session
+
+    source = Path(path).read_bytes()
+    if not may_embed_pipelines(source):
+        return
+    with Session().context:
+        try:
+            found = embedded_pipelines(ir.Module.parse(source).operation)
+        except ir.MLIRError:
+            return
+    if found:
+        raise UsageError(f"FIS005: {path} brings its own pass pipeline: {found[0].spelled} on {found[0].holder}",
+                         "--allow-pipelines-in-input runs it, if you trust the file")
+
+
 def signatures_of_vmfb(path: Path) -> dict[str, Signature]:
     """The functions of a compiled module whose reflection tells their types (torch imports have none)."""
     from iree import runtime

@@ -27,7 +27,7 @@ from .judge import EVALUATION, Sides, judged, unwitnessed
 from .reference import build_for, portable_module, suspects
 from .retarget import retarget
 from .runtimes import Runtime, named, present, run
-from .signature import Signature, choose, signatures_of_source, signatures_of_vmfb
+from .signature import Signature, choose, refuse_pipelines_of, signatures_of_source, signatures_of_vmfb
 from .sub_byte import SUB_BYTE_BITS
 from .witness.ask import Evaluation, evaluate
 
@@ -53,6 +53,8 @@ class Options:
     compile_timeout: float = 300.0
     run_timeout: float = 120.0
     witness_timeout: float = 60.0
+    allow_pipelines: bool = False
+    """Whether pass pipelines that a program brings along may run (FIS005)."""
 
 
 def verify(
@@ -74,6 +76,8 @@ def verify(
     for program in filter(None, (first, second)):
         if not program.is_file():
             raise UsageError(f"no such file: {program}", "give MLIR files or compiled .vmfb modules")
+        if program.suffix != ".vmfb" and not options.allow_pipelines:
+            refuse_pipelines_of(program)
     signature = _signature(first, second, options)
     subject = f"{second.name} against {first.name}" if second else first.name
     if signature.opaque:

@@ -74,6 +74,15 @@ def test_a_pipeline_in_the_input_is_refused_and_not_run(name, spelling, tmp_path
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.mlir"]
 
 
+def test_verify_refuses_a_pipeline_in_either_program(tmp_path):
+    (tmp_path / "in.mlir").write_text(BRINGS_PIPELINE.replace("ATTRIBUTE", f"preprocessing_pipeline = {ATTRIBUTE}"))
+    (tmp_path / "add.mlir").write_text(ADD)
+    for programs in (("in.mlir", "add.mlir"), ("add.mlir", "in.mlir")):
+        ended = run(("fissile", "verify", *programs, "--on", "local-task"), tmp_path)
+        assert ended.returncode == 2 and "FIS005" in ended.stderr, ended.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["add.mlir", "in.mlir"]
+
+
 def test_a_pipeline_in_the_input_runs_where_that_is_allowed(tmp_path):
     (tmp_path / "in.mlir").write_text(BRINGS_PIPELINE.replace("ATTRIBUTE", f"preprocessing_pipeline = {ATTRIBUTE}"))
     ended = run((*COMMANDS["compile"], "--allow-pipelines-in-input"), tmp_path)
