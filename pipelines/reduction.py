@@ -11,18 +11,15 @@ from iree.compiler import ir
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.provenance import SourceOp, describe_source_ops, place_of, source_ops, tag_source_ops
 from fissile.passes.analysis.slice import slice_of, tensor_ops
-from fissile.passes.checks.narrow_storage import check_narrow_storage
-from fissile.passes.checks.sign_extension import check_sign_extension
 from fissile.passes.remedies.index_forms import without_index_dialect
 
 from fissile.errors import UsageError, closest
 from fissile.finding import Finding
 
 from .diagnostics import parse_diagnostic
-from .dispatch_check import narrow_access, sign_losses
 from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT
 from .itinerary import Itinerary
-from .packing import NARROW
+from .packing import NARROW, find_narrow_in
 from .probe import Probed
 from .probe_pool import ProbePool
 from .repair import Repairer
@@ -149,19 +146,16 @@ def _refused(itinerary: Itinerary, origin: Module, pool: ProbePool) -> list[_Fai
 
 
 def _narrow(itinerary: Itinerary, origin: Module, pool: ProbePool) -> list[_Failing]:
-    """Dispatches whose narrow elements are read or written wrongly (FIS110, FIS118): IREE builds them."""
+    """Dispatches whose narrow elements are read or written wrongly (the codes in NARROW): IREE builds them."""
     clone = origin.clone()
     sources = describe_source_ops(clone.op)
     tag_source_ops(clone.op)
     itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
+
     def ask(dispatch: Dispatch) -> Probed:
         return pool.probe_all([dispatch], convert=False)[0].probed
 
-    found = [(d, finding) for d in dispatches(clone.op) for finding in check_narrow_storage([d], lambda d: narrow_access(d, ask))]
-    if not found:
-        losing = sign_losses(dispatches(clone.op), ask)
-        found = [(d, finding) for d, types in losing for finding in check_sign_extension([(d, types)])]
-    return [_failing(d, finding, sources) for d, finding in found]
+    return [_failing(d, finding, sources) for d in dispatches(clone.op) for finding in find_narrow_in([d], ask).found]
 
 
 def _failing(dispatch: Dispatch, finding: Finding, sources: Sequence[SourceOp]) -> _Failing:
