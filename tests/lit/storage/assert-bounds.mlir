@@ -54,7 +54,8 @@ func.func @loop(%x: tensor<16xf32>, %n: index) -> f32 {
 // CHECK-NEXT:    tensor.extract
 // CHECK:         linalg.generic {{.*}} iterator_types = ["reduction"]
 // CHECK:         tensor.extract
-// CHECK:         cf.assert {{.*}}, "@gather: every element of %j must be in 0..7: linalg.generic reads %x there
+// CHECK:         cf.assert {{.*}}, "@gather: every element of %j must be in 0..7: linalg.generic reads %x there{{.*}}; got a negative one"
+// CHECK:         cf.assert {{.*}}, "@gather: every element of %j {{.*}}; got one above 7"
 // CHECK-NOT:     cf.assert
 // CHECK:         return
 func.func @gather(%x: tensor<8xf32>, %j: tensor<4xi32>, %o: tensor<4xf32>) -> tensor<4xf32> {
