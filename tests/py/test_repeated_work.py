@@ -51,7 +51,7 @@ def test_it_is_told_and_repaired(tmp_path, threads, size):
     source = tmp_path / "x.mlir"
     source.write_text(pool(*size))
     [told] = [f for f in fissile.check(source, ["vulkan"]).findings if f.code.startswith("FIS1")]
-    assert (told.code, told.severity.value) == ("FIS127", "warning") and told.message.startswith(f"{threads} threads")
+    assert (told.code, told.severity.value) == ("FIS127", "error") and told.message.startswith(f"{threads} threads")
     [done] = compiled(pool(*size), tmp_path)[0].findings
     assert (done.code, done.severity.value) == ("FIS127", "repaired") and "flat=true" in str(done.helps)
 
