@@ -28,7 +28,7 @@ def main(argv: list[str] | None = None) -> int:
 
     started, shown = time.process_time(), {}
     fuzz = Fuzz()
-    step = 100
+    step = 20
     for begin in range(chosen.first, chosen.first + chosen.programs, step):
         seen = len(fuzz.failures)
         fuzz.run(min(step, chosen.first + chosen.programs - begin), chosen.calls, begin)
