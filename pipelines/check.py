@@ -33,6 +33,7 @@ from fissile.target import Target
 
 from . import baseline as baselines
 from . import attentions, host_floats, host_updates
+from .after_codegen import doubtful_on_host
 from .check_input import no_functions, refuse_executables, signatures_of
 from .compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from .dispatch_check import DispatchChecker, unrolls
@@ -41,7 +42,7 @@ from .guard import GUARDED_AT, GuardResult, guard, strips_asserts
 from .iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, LOWERING_PIPELINES
 from .iree.targets import LAST_SHARED_PHASE, flags_for
 from .itinerary import Itinerary, Stop
-from .measured import Measured, between, facts_of
+from .measured import Measured, between, facts_of, nothing_told
 from .packing import Narrow, find_narrow_in
 from .probe import Probed
 from .probe_pool import ProbePool, Tell
@@ -56,12 +57,14 @@ PROBE_MODES = ("auto", "all", "never")
 class Watched:
     """What a process that watches this one is told, and what it knows from an earlier try.
 
-    ``at(target, phase)`` is called before IREE runs to ``phase``; ``watch`` and ``endless`` as in `ProbePool`. ``ended``: target name
+    ``at(target, phase)`` is called before IREE runs to ``phase``; ``watch`` and ``endless`` as in `ProbePool`; ``translating``
+    is told how many dispatches are compiled to the end. ``ended``: target name
     -> what is known of a target that took an earlier process along.
     """
 
     at: Callable[[str, str], object] = lambda _target, _phase: None
     watch: Tell | None = None
+    translating: Tell = lambda *_: None
     endless: tuple[str, ...] = ()
     ended: Mapping[str, Finding] = field(default_factory=dict)
 
@@ -221,11 +224,11 @@ class _Check:
                 raise
             why = Finding("FIS903", f"the program could not be checked: {net.one_line(error)}", Severity.ERROR, str(self.source), target.name,
                           detail="".join(traceback.format_exception(error)))
-            return [why], _nothing_told(target)
+            return [why], nothing_told(target)
 
     def _target(self, target: Target, shared: Path) -> tuple[list[Finding], dict]:
         """The findings of ``target``, and its bytes as JSON values."""
-        told = _nothing_told(target)
+        told = nothing_told(target)
         if ended := self.watched.ended.get(target.name):
             return [ended], told
         try:
@@ -241,7 +244,7 @@ class _Check:
         limits = net.ask("the target's limit", lambda: check_limit(target, between(measured, target)), None)
         facts = [net.ask("facts of a dispatch", lambda m=one: facts_of(m, target, formed.ops), None, about=one.dispatch) for one in measured]
         told["dispatches"] = [fact for fact in facts if fact is not None]
-        findings += [finding.with_(target=target.name) for finding in formed.findings]
+        findings += [finding.with_(target=target.name) for finding in (*formed.findings, *self._behind(formed, target, shared, findings))]
         return [*findings, *([limits] if limits else [])], told
 
     def _form(self, target: Target, shared: Path) -> _Formed:
@@ -288,6 +291,17 @@ class _Check:
                 findings.append(differs)
             measured.append(one)
         return measured, findings
+
+    def _behind(self, formed: _Formed, target: Target, shared: Path, found: list[Finding]) -> list[Finding]:
+        """What IREE refuses behind code generation: looked for with `all`, and where the host is in doubt, if nothing was refused before."""
+        refused = any(not f.effect.is_built for f in (*formed.findings, *found) if f.severity is Severity.ERROR)
+        if self.mode == "never" or refused or not (self.mode == "all" or doubtful_on_host(formed.module.op)):
+            return []
+        self.watched.at(target.name, "end")
+        self.watched.translating(max(1, len(formed.dispatches)))
+        failure = self._refusal((*self.flags, *flags_for(target)), shared, "end")
+        self.watched.translating(0)
+        return [rejected(failure)] if failure else []
 
     def _predict(self, formed: _Formed, target: Target) -> tuple[list[Measured], list[Finding]]:
         """What is known of each dispatch without code generation."""
@@ -380,12 +394,6 @@ def _resumed(session: Session, shared: Path) -> Module:
     return module
 
 
-def _nothing_told(target: Target) -> dict:
-    limit = target.limit
-    return {"name": target.name, "limit": limit.bytes, "per": limit.per, "source": limit.source, "dispatches": []}
-
-
 def _renamed(dispatch: Dispatch, target: Target) -> Dispatch:
-    """The dispatch under the name that the user gave its target (IREE calls default Vulkan by a profile's
-    name)."""
+    """The dispatch under the name that the user gave its target; IREE calls default Vulkan by a profile's name."""
     return replace(dispatch, target=replace(dispatch.target, arch=target.name))

@@ -44,10 +44,10 @@ def run_check(source: str, targets: list[str], **options) -> Report:
                 Path(job[name]).unlink(missing_ok=True)
             if end.timed_out and fingerprint:
                 job["endless"].append(fingerprint)
-            if count and not job["apart"]:
+            if count and not job["apart"] and phase != "end":
                 job["apart"] = True  # it is found again in a process of its own, by dispatch
                 continue
-            if end.status > 0 and not phase or end.timed_out:
+            if end.status > 0 and not phase or end.timed_out and phase != "end":
                 said = [line for line in end.errors.splitlines() if line.strip()][-1:]
                 return _failed("the checking process ended early" + (f": {said[0].strip()}" if said else ""), source, end.errors[-4000:])
             finding = _crashed(end, source, target, phase)
@@ -79,8 +79,11 @@ def _failed(why: str, source: str, detail: str) -> Report:
 
 
 def _crashed(end: WorkerEnd, source: str, target: str, phase: str) -> Finding:
+    if end.timed_out:
+        return Finding("FIS106", "the compiler does not end, although every dispatch by itself generates code", target=target,
+                       notes=(f"shows it again: iree-compile {shlex.quote(source)} -o /dev/null, with the flags of target {target}",))
     where = f" on the way to phase {phase}" if phase else ""
-    again = f"--compile-to={phase}" if phase else "-o /dev/null"
+    again = f"--compile-to={phase}" if phase not in ("", "end") else "-o /dev/null"
     return Finding(
         "FIS107",
         f"the compiler crashed ({signal_name(end.status)}){where}",
@@ -102,6 +105,7 @@ def main() -> int:
         watched = Watched(
             lambda target, phase: at.write_text(f"{target}\t{phase}"),
             partial(_tell, at_work) if job["options"].get("dispatch_timeout") and not job["apart"] else None,
+            partial(_tell, at_work),
             tuple(job["endless"]),
             {name: from_json(finding) for name, finding in job["ended"].items()},
         )

@@ -105,3 +105,9 @@ def facts_of(one: Measured, target: Target, ops: Sequence[SourceOp]) -> dict:
 def _named(tags: Sequence[int], type_: str, ops: Sequence[SourceOp]) -> str:
     owner = next((ops[tag] for tag in tags if tag < len(ops)), None)
     return f"{owner.name or owner.op} {type_}" if owner else type_
+
+
+def nothing_told(target: Target) -> dict:
+    """The JSON values of a target of which no dispatch is known."""
+    limit = target.limit
+    return {"name": target.name, "limit": limit.bytes, "per": limit.per, "source": limit.source, "dispatches": []}

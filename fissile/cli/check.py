@@ -14,7 +14,7 @@ examples:
   fissile check model.mlir --target gfx942 --baseline bytes.json --update-baseline
   fissile check model.mlir --target gfx942 --baseline bytes.json fails when a dispatch grew
 
-exit status: 0 everything fits, 1 findings, 2 usage, 3 with --strict: something could not be checked
+exit status: 0 no error, 1 stock IREE refuses the program, never ends, or builds it wrong, 2 usage, 3 with --strict: something could not be checked
 """
 
 
@@ -37,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--probe",
         choices=("auto", "all", "never"),
         default="auto",
-        help="ask IREE's code generation where the prediction is not enough (auto), always, or never",
+        help="generate code for all dispatches but those of a calibrated structure that fit by prediction (auto), for every one and "
+        "compile to the end (all), or for none: only predict (never)",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument("--verbose", action="store_true", help="list every dispatch with its buffers")

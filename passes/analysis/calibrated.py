@@ -1,7 +1,7 @@
 """Is a dispatch of a structure for which prediction and code generation were compared, so that nobody need run the latter?
 
-`python -m bench.check_agreement --verdicts` compares them: every dispatch that is calibrated in this sense generates code, and fits
-as predicted. Whatever is not listed here is no such structure.
+`python -m bench.check_verdicts` holds the outcome against stock IREE's: no dispatch that is calibrated in this sense may fail. Whatever is
+not listed here is no such structure.
 """
 
 from __future__ import annotations

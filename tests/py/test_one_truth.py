@@ -29,6 +29,7 @@ REFUSED = {
     "workgroup memory": (conv(channels=64, filters=64, size=56, consumer="i8"), "gfx942", "FIS101"),
     "not distributed": (MATMUL.format(m=128, n=128, k=256, t="f16"), "gfx942", "FIS103"),
     "an integer power": (scalar_program("math.ipowi", 60, "i32"), "gfx942", "FIS104"),
+    "a half on the host": ("func.func @main(%a: f16) -> f16 {\n  %c = arith.addf %a, %a : f16\n  return %c : f16\n}\n", "gfx942", "FIS108"),
     "a bit count of 64 bits": (scalar_program("math.ctpop", 60, "i64"), "vulkan", "FIS108"),
 }
 
