@@ -14,7 +14,7 @@ from .constant_elements import array_of
 from .extents import Extents
 from .shaped_values import rank_of
 from .value_names import name_of
-from .obligations import ElementBound, Loop, Requirement
+from .obligations import UNKNOWN_BRANCH, Branch, ElementBound, Loop, Requirement
 from .sentences import amount, indexed, same_size, span
 from .size_terms import ONE, ZERO
 
@@ -98,7 +98,8 @@ def _elements(
             condition,
             f"{every} must be in {span(capacity)}{kept}: {op.name} {verb} {indexed(whole, dim)} there",
             itself=True,
-            guards=rounds,
+            # Whether the mask lets any index through is not known.
+            guards=rounds if mask is None else (*rounds, Branch(op, UNKNOWN_BRANCH)),
             elements=ElementBound(capacity, indices=indices, position=position, depth=len(dims), mask=mask),
             afterwards=condition if mask is None else TRUE,
         )
