@@ -185,15 +185,23 @@ def _may_step_aside(job: dict, request: CompileRequest) -> bool:
 
 def _by_stock(job: dict, request: CompileRequest, output: Path, error: InternalError) -> Report:
     """The last resort: iree-compile's own answer. Raises ``error`` where that cannot stand for what was asked."""
+    source = job.get("input") or request.input
+    if request.task == "compile" and (not stands_in(request) or _brings_pipelines(source, request)):
+        raise error
     if not stands_in(request):
-        if request.task == "compile":
-            raise error
         return Report(request.task, (Finding("FIS903", f"fissile failed: {error.message}", subject=request.input,
                                              notes=("nothing was written", f"report it, with what this prints: {command_of(request)}")),))
-    report = compile_with_stock(stock_compiler(), request, job.get("input") or request.input, output, error.message)
+    report = compile_with_stock(stock_compiler(), request, source, output, error.message)
     if report is None:
         raise error
     return report
+
+
+def _brings_pipelines(source: str, request: CompileRequest) -> bool:
+    """Whether the program may hold pass pipelines that stock would run, and that are not allowed (FIS005)."""
+    from fissile.passes.analysis.embedded_pipelines import may_embed_pipelines  # IREE's bindings: only where fissile has failed
+
+    return not request.allow_pipelines and may_embed_pipelines(Path(source).read_bytes())
 
 
 def _clear(job: dict, output: Path) -> None:
