@@ -15,7 +15,8 @@ _ATTRIBUTES = ("util.preprocessing_pipeline", "iree_codegen.pass_pipeline")
 """Attributes whose text IREE (3.13) parses as a pass pipeline and runs: AttrBasedPipeline.cpp, IREECodegenAttrs.cpp."""
 _OPS = ("transform.apply_registered_pass",)
 """Ops of a transform script that run a registered pass by its name."""
-_MNEMONICS = tuple(name.partition(".")[2].encode() for name in (*_ATTRIBUTES, *_OPS))
+MNEMONICS = tuple(name.partition(".")[2].encode() for name in (*_ATTRIBUTES, *_OPS))
+"""What the bytes of a program with such a pipeline hold, unless a letter is escaped by a backslash."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ def may_embed_pipelines(source: bytes) -> bool:
 
     An attribute's mnemonic cannot be spelled in another way; an op's name in quotes can, with an escaped letter.
     """
-    return b"\\" in source or any(word in source for word in _MNEMONICS)
+    return b"\\" in source or any(word in source for word in MNEMONICS)
 
 
 def embedded_pipelines(module: ir.Operation) -> list[EmbeddedPipeline]:
