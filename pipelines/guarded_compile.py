@@ -94,6 +94,30 @@ class GuardedCompile:
             findings = [self._with_way_out(rejected(failure))]
         return self._run.report(self._with_arguments(findings), written=failure is None)
 
+    def bare(self, why: Finding) -> Report:
+        """The program as stock IREE compiles it, with no step, look or repair that nobody asked for; ``why`` says so."""
+        self._run.leave_out(*OWN_STOPS)
+        if stands_in(self._run.request):  # an op of an unknown dialect crashes dispatch creation; stock refuses it
+            self._run.session.context.allow_unregistered_dialects = False
+        try:
+            try:
+                self._as_stock()
+            except StartAgain as again:
+                self._run.leave_out(again.name)
+                self._as_stock()
+        except PassFailed as refused:
+            return self._run.report([*refused.findings, why])
+        except PhaseFailed as failure:
+            return self._run.report([rejected(failure), why])
+        return self._run.report([why], written=True)
+
+    def _as_stock(self) -> None:
+        """Compiles straight to the end. Raises PhaseFailed where IREE does not get there."""
+        with self._run.step("compile"):
+            module = self._run.parse()
+            self._run.itinerary.advance(module, self._run.request.compile_to)
+            self._run.write(module)
+
     def _with_arguments(self, findings: list[Finding]) -> list[Finding]:
         """``findings``, those about a type that IREE cannot pass replaced by what the user's own functions say of it."""
         refused = next((f for f in findings if NO_ELEMENT_TYPE in f.message), None)
