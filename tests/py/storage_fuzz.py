@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 import traceback
 from collections import Counter
@@ -9,10 +10,12 @@ from pathlib import Path
 
 import iree.runtime as rt
 import numpy as np
+from fissile.passes.analysis.check_order import overtaken_checks, unclamped_accesses
 from fissile.pipelines.guard import GUARDED_AT, guard
 from fissile.pipelines.session import PhaseFailed, Session
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
+from iree.compiler import ir
 from storage_fuzz_programs import EDGES, KINDS, FuzzProgram, Values, Writer
 from storage_fuzz_steps import STEPS
 from storage_oracle import TooLarge, Violation, wrap
@@ -24,6 +27,9 @@ FLAGS = [
 ]
 REFUSED = ("FAILED_PRECONDITION", "INVALID_ARGUMENT", "OUT_OF_RANGE")
 """An assert; IREE's own check of an argument's shape; of a buffer that it hands out."""
+
+NUMBERED = re.compile(r"@(p\d+)(?!\d)")
+"""A program's function, a part that it calls, and what IREE names by them."""
 
 
 @st.composite
@@ -66,6 +72,27 @@ def call_of(draw, program: FuzzProgram) -> Values:
     return call
 
 
+def drawn_programs(count: int, calls: int, first: int) -> list[FuzzProgram]:
+    """The ``count`` programs that seed ``first`` draws, numbered from it on."""
+    drawn: list[FuzzProgram] = []
+
+    @settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    @seed(first)
+    @given(programs(calls))
+    def draw_all(program: FuzzProgram) -> None:
+        program.name = f"p{first + len(drawn)}"
+        drawn.append(program)
+
+    draw_all()
+    return drawn
+
+
 class Fuzz:
     """``counts`` says what was seen, ``failures`` where guard and oracle disagree: (kind, call, message, program)."""
 
@@ -79,24 +106,7 @@ class Fuzz:
     def run(self, count: int, calls: int = 6, first: int = 0) -> None:
         """``count`` programs from seed ``first`` on."""
         for begin in range(first, first + count, self._batch):
-            drawn: list[FuzzProgram] = []
-            number = min(self._batch, first + count - begin)
-
-            @settings(
-                max_examples=number,
-                database=None,
-                deadline=None,
-                phases=(Phase.generate,),
-                suppress_health_check=list(HealthCheck),
-            )
-            @seed(begin)
-            @given(programs(calls))
-            def draw_all(program: FuzzProgram) -> None:
-                program.name = f"p{begin + len(drawn)}"
-                drawn.append(program)
-
-            draw_all()
-            self.check(drawn)
+            self.check(drawn_programs(min(self._batch, first + count - begin), calls, begin))
 
     def check(self, batch: list[FuzzProgram]) -> None:
         with Session(FLAGS) as session:
@@ -153,11 +163,27 @@ class Fuzz:
             # A part that a program calls is its own.
             refuted = {name.split("_part")[0]: message for name, message in refuted.items()}
             return refuted, {f.code: f.message for f in found.findings}
+        session.run(module, "stream")
+        self._order(module.op, batch)
         session.run(module, "end")
         self._number += 1
         path = Path(self._folder.name, f"{self._number}.vmfb")
         session.write(module, path)
         return rt.load_vm_module(rt.VmModule.copy_buffer(self._config.vm_instance, path.read_bytes()), self._config)
+
+    def _order(self, module: ir.Operation, batch: list[FuzzProgram]) -> None:
+        """Counts the programs, at phase stream, whose dispatches all come after their checks."""
+        early: dict[str, str] = {}
+        for late in overtaken_checks(module):
+            if made := NUMBERED.search(late.message):  # a check that the guard made names its function
+                early[made[1]] = f"{late.message}\nsubmitted before it: {late.dispatch}"
+        for access in unclamped_accesses(module):
+            early[_function_of(access)] = f"not bounded: {access}"
+        for program in batch:
+            if program.name in early:
+                self._failed("write before its check", {}, early[program.name], program)
+            else:
+                self.counts["programs with no dispatch before its check"] += 1
 
     def _stock_refuses(self, session: Session, program: FuzzProgram) -> bool:
         try:
@@ -197,6 +223,15 @@ class Fuzz:
     def _failed(self, kind: str, call: Values, message: str, program: FuzzProgram) -> None:
         self.counts[f"FAILED: {kind}"] += 1
         self.failures.append((kind, str({k: np.asarray(v).tolist() if np.size(v) < 40 else np.shape(v) for k, v in call.items()}), message, program.text))
+
+
+def _function_of(op: ir.Operation) -> str:
+    """The program that a dispatch's op comes from: IREE names executables by the function."""
+    while op is not None:
+        if "sym_name" in op.attributes and (made := NUMBERED.search("@" + ir.StringAttr(op.attributes["sym_name"]).value)):
+            return made[1]
+        op = op.parent
+    return ""
 
 
 def _expected(program: FuzzProgram, call: Values) -> tuple[str, object]:
