@@ -10,6 +10,9 @@ from pathlib import Path
 
 import iree.runtime as rt
 import numpy as np
+import storage_fuzz_host
+import storage_fuzz_indices
+import storage_fuzz_slices
 from fissile.passes.analysis.check_order import overtaken_checks, unclamped_accesses
 from fissile.pipelines.guard import GUARDED_AT, guard
 from fissile.pipelines.session import PhaseFailed, Session
@@ -28,6 +31,8 @@ FLAGS = [
 REFUSED = ("FAILED_PRECONDITION", "INVALID_ARGUMENT", "OUT_OF_RANGE")
 """An assert; IREE's own check of an argument's shape; of a buffer that it hands out."""
 
+STEP_FILES = (storage_fuzz_host, storage_fuzz_indices, storage_fuzz_slices)
+"""What fills STEPS."""
 NUMBERED = re.compile(r"@(p\d+)(?!\d)")
 """A program's function, a part that it calls, and what IREE names by them."""
 

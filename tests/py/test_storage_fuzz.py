@@ -1,11 +1,16 @@
-"""The first programs of `python -m bench.storage_fuzz`, and a guard that is wrong on purpose."""
+"""The first programs of `python -m bench.storage_fuzz`, a guard that is wrong on purpose, and programs that crash."""
 
 from __future__ import annotations
 
+import sys
+
+import numpy as np
 from fissile.passes.analysis import gather_rules
 from fissile.passes.analysis.conditions import TRUE
+from fissile.passes.remedies import assert_bounds
 from storage_fuzz import Fuzz
-from storage_fuzz_programs import FuzzProgram, Values
+from storage_fuzz_batches import check_batch, stock_crash
+from storage_fuzz_programs import Array, FuzzProgram, Values
 from storage_oracle import require
 
 
@@ -15,12 +20,11 @@ def test_random_programs_keep_to_the_oracle():
     assert not fuzz.failures, "\n".join("\n".join(row) for row in fuzz.failures[:3])
     assert fuzz.counts["calls that are legal, same numbers"] > 40
     assert fuzz.counts["calls that violate, refused: FAILED_PRECONDITION"] > 40
+    assert fuzz.counts["programs with no dispatch before its check"] == fuzz.counts["programs run"] > 20
 
 
 def program_of_a_gather(limit: int) -> FuzzProgram:
     """Rows of a table by number; the oracle takes the table to have ``limit`` rows."""
-    import numpy as np
-
     program = FuzzProgram("p0", [("%x", "tensor<4x2xi32>"), ("%t", "tensor<?xi32>")])
     program.lines = [
         "%c0 = arith.constant 0 : index",
@@ -33,8 +37,6 @@ def program_of_a_gather(limit: int) -> FuzzProgram:
     def run(v: Values) -> None:
         require(bool(np.all((v["%t"] >= 0) & (v["%t"] < limit))))
         v["%r"] = v["%x"][np.minimum(v["%t"], 3)]
-
-    from storage_fuzz_programs import Array
 
     program.steps, program.result = [run], Array("%r", (None, 2), "i32")
     table = np.arange(8, dtype=np.int32).reshape(4, 2)
@@ -61,3 +63,64 @@ def test_a_guard_that_asks_for_nothing_is_noticed(monkeypatch):
 
     monkeypatch.setattr(gather_rules, "_elements", silent)
     assert kinds_of(program_of_a_gather(4)) >= {"missed"}
+
+
+def program_of_a_loaded_offset() -> FuzzProgram:
+    """A computed part, written where an element says; all calls are legal."""
+    program = FuzzProgram("p0", [("%x", "tensor<4xi32>"), ("%t", "tensor<2xi32>"), ("%n", "index")])
+    program.lines = [
+        "%c0 = arith.constant 0 : index",
+        "%z = arith.constant 0 : i32",
+        "%e = tensor.empty(%n) : tensor<?xi32>",
+        "%f = linalg.fill ins(%z : i32) outs(%e : tensor<?xi32>) -> tensor<?xi32>",
+        "%v = tensor.extract %t[%c0] : tensor<2xi32>",
+        "%far = arith.index_cast %v : i32 to index",
+        "%y = arith.addi %x, %x : tensor<4xi32>",
+        "%r = tensor.insert_slice %y into %f[%far] [4] [1] : tensor<4xi32> into tensor<?xi32>",
+    ]
+
+    def run(v: Values) -> None:
+        v["%r"] = np.zeros(v["%n"], np.int32)
+        v["%r"][v["%t"][0] : v["%t"][0] + 4] = 2 * v["%x"]
+
+    program.steps, program.result = [run], Array("%r", (None,), "i32")
+    program.calls = [{"%x": np.arange(4, dtype=np.int32), "%t": np.array([2, 0], np.int32), "%n": 8}]
+    return program
+
+
+def test_an_offset_that_no_check_comes_before_is_noticed(monkeypatch):
+    assert kinds_of(program_of_a_loaded_offset()) == set()
+    monkeypatch.setattr(assert_bounds, "held_loads", lambda _extents, _conditions: [])
+    assert kinds_of(program_of_a_loaded_offset()) == {"write before its check"}
+
+
+CHILD = """import json, os, signal, sys
+first, count, calls, *only = map(int, sys.argv[1:])
+numbers = only or range(count)
+print(json.dumps([f"program {n}" for n in numbers]), flush=True)
+if {1, 3} & set(numbers):
+    os.kill(os.getpid(), signal.SIGFPE)
+print(json.dumps({"counts": {"programs run": len(numbers)}, "failures": []}))
+"""
+
+
+def test_a_crash_is_named_and_ends_no_other_program():
+    def stock(text: str) -> str:
+        return "was ended by SIGFPE" if text == "program 3" else ""
+
+    outcome = check_batch(60, 5, 1, child=(sys.executable, "-c", CHILD), stock_crashes=stock)
+    assert outcome.counts == {"programs run": 3, "FAILED: crash": 1, "programs that crash stock's compiler too": 1}
+    assert outcome.stock_crashes == ["p63 was ended by SIGFPE"]
+    ((kind, _, message, text),) = outcome.failures
+    assert (kind, text) == ("crash", "program 1") and message.startswith("p61 (batch 60) was ended by SIGFPE")
+
+
+def test_stocks_crash_is_known_from_a_program_that_it_compiles():
+    text = """func.func @p0(%x: tensor<Nx2xi32>, %t: tensor<3xi32>) -> tensor<3x2xi32> {
+  %e = tensor.empty() : tensor<3x2xi32>
+  %r = iree_linalg_ext.gather dimension_map = [0] ins(%x, %t : tensor<Nx2xi32>, tensor<3xi32>)
+      outs(%e : tensor<3x2xi32>) -> tensor<3x2xi32>
+  return %r : tensor<3x2xi32>
+}"""
+    assert stock_crash(text.replace("N", "0")) == "was ended by SIGFPE"
+    assert stock_crash(text.replace("N", "4")) == ""
