@@ -15,6 +15,8 @@ from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute
 
+from . import element_values
+
 if TYPE_CHECKING:
     from .extents import Extents
 

@@ -163,9 +163,9 @@ class _Packing:
 
     def _keep(self, op: ir.Operation) -> None:
         """``op`` stays and reads stored forms; what stands in its regions is visited."""
-        for position, operand in enumerate(op.operands):
-            if operand in self._computed:
-                op.operands[position] = self.narrow(operand)
+        for position, value in enumerate(op.operands):
+            if value in self._computed:
+                op.operands[position] = self.narrow(value)
         for region in op.regions:
             for block in region.blocks:
                 self.walk(block)

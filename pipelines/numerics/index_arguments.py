@@ -47,7 +47,6 @@ def _integers(value) -> bool:
 
 def _limit(argument) -> int | None:
     """The largest place that ``argument`` may have; None where it is no place."""
-    from iree.compiler import ir
 
     seen, pending, most = {argument}, [argument], None
     while pending and len(seen) < _MOST_VALUES:

@@ -1,6 +1,5 @@
 """Long rows added up in parts: equal to NumPy on llvm-cpu for any shape, and right on lavapipe where stock's are not."""
 
-from pathlib import Path
 
 import numpy as np
 import pytest

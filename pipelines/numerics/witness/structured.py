@@ -210,7 +210,7 @@ class _Loops:
         result = np.array(array, order="C")
         view = over_loops(result, map_, self.ranges, dict.fromkeys(self.reduced, 0))
         view[...] = value
-        return results
+        return result
 
     def _writable(self, map_) -> None:
         """Each point of the parallel loops has an element of its own, which a view finds."""
