@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from storage_fuzz_programs import KINDS, Array, Number, Values, Writer, taken
-from storage_fuzz_steps import element, step
+from storage_fuzz_steps import step
 from storage_oracle import LARGEST, TooLarge, require
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from storage_fuzz_programs import Writer
 from storage_oracle import require
 
