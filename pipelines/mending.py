@@ -79,8 +79,19 @@ class Mender:
 
     def _packed(self, origin: Module, narrow: Narrow, failure: Failure,
                 pool: ProbePool) -> tuple[list[Finding] | None, tuple[Finding, ...]]:
-        """The findings of ``origin`` packed and repaired; None where that does not compile, and why it could not be packed."""
-        packed = pack(origin, narrow)
+        """The findings of ``origin`` packed and repaired, in the first form that holds; None where none compiles, and why it could not
+        be packed."""
+        *others, last = narrow.forms
+        for form in others:
+            findings, _why_not = self._packed_as(origin, form, failure, pool)
+            if findings is not None and not self._withheld(findings):
+                return findings, ()
+        return self._packed_as(origin, last, failure, pool)
+
+    def _packed_as(self, origin: Module, narrow: Narrow, failure: Failure, pool: ProbePool,
+                   module: Module | None = None) -> tuple[list[Finding] | None, tuple[Finding, ...]]:
+        """The same of one form; ``module`` is ``origin`` with other elements packed already, if some are."""
+        packed = pack(module or origin, narrow)
         if packed.module is None:
             return None, packed.refusals
         try:
@@ -88,7 +99,12 @@ class Mender:
         except PackingDoesNotHold as why:
             return None, (unusable(narrow.found[0], why.message),)
         if any(f.stops for f in findings):
-            return None, ()
+            if not narrow.in_place:
+                return None, ()
+            # What is computed rightly now may be stored in a way that IREE has no code for: those dispatches alone take words.
+            failing = self._repairer(packed.module, pool).diagnose().failing
+            found, _why_not = self._packed_as(origin, find_unlowered(packed.module, failing, ()), failure, pool, packed.module)
+            return (None if found is None else [*packed.findings, *found]), ()
         return [*packed.findings, *findings], ()
 
     def _narrow(self, origin: Module, failure: Failure, pool: ProbePool) -> Narrow:

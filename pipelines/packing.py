@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.narrow_types import NARROW_TYPES, PACKED_BOOLEAN, PACKED_STORAGE, uncommon_types
@@ -51,17 +51,25 @@ NOT_PACKED = Packed(None)
 class Narrow:
     """What packing is for: ``found`` tells it, dispatch by dispatch; nothing is packed where it is empty.
 
-    ``types``: only these, where the target has storage for them; ``ops``: only these source ops.
+    ``types``: only these, where the target has storage for them; ``ops``: only these source ops. ``in_place``: integers below a byte
+    are read and written as they are, and only computed in 32 bits.
     """
 
     found: tuple[Finding, ...] = ()
     types: tuple[str, ...] = ()
     ops: tuple[int, ...] = ()
+    in_place: bool = False
 
     @property
     def pass_text(self) -> str:
         given = [f"{name}={','.join(map(str, some))}" for name, some in (("types", self.types), ("ops", self.ops)) if some]
+        given += ["in-place=true"] if self.in_place else []
         return PASS + (f"{{{' '.join(given)}}}" if given else "")
+
+    @property
+    def forms(self) -> tuple[Narrow, ...]:
+        """This one, and what is left to try where its module does not hold."""
+        return (self, replace(self, in_place=False)) if self.in_place else (self,)
 
 
 def pack(origin: Module, narrow: Narrow) -> Packed:
@@ -97,7 +105,7 @@ def find_narrow_in(formed: Sequence[Dispatch], ask: Ask) -> Narrow:
     losses = sign_losses(formed, ask)
     unmasked = sub_byte_extensions(formed)
     types = tuple(dict.fromkeys(kind for _dispatch, types in (*losses, *unmasked) for kind in types if kind in NARROW_TYPES))
-    return Narrow((*check_sign_extension(losses), *check_sub_byte_extension(unmasked)), types)
+    return Narrow((*check_sign_extension(losses), *check_sub_byte_extension(unmasked)), types, in_place=bool(unmasked))
 
 
 def find_packed_booleans(origin: Module, message: str, detail: str) -> Narrow:
@@ -151,7 +159,9 @@ def _told(finding: Finding, narrow: Narrow) -> Finding:
             return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
         message = f"behind that failure ({finding.code}) {finding.target} has no code for {' and '.join(narrow.types)}"
         return Finding("FIS104", message, Severity.REPAIRED, finding.subject, finding.target, finding.places, helps=(help_,))
-    help_ = Help("packed these buffers into 32-bit words; computed in 32 bits in between", PASS, True, (("pass", narrow.pass_text),))
+    masked = narrow.in_place and finding.code == "FIS135"
+    how = "read each of these elements into 32 bits and masked it there" if masked else "packed these buffers into 32-bit words; computed in 32 bits in between"
+    help_ = Help(how, PASS, True, (("pass", narrow.pass_text),))
     if finding.code == "FIS136":
         return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
     claim, element = finding.message.split(": ", 1)

@@ -159,9 +159,10 @@ define(
     "has bits of the elements beside it. The module compiles and runs.",
     "IREE 3.13 shifts the byte of such an element and truncates it; the conversion to SPIR-V makes the truncation a conversion to i32 and "
     "the extension one back to i8, and neither clears the upper bits. An extension to 32 bits does.",
-    "fissile reads and writes these types as 32-bit words and masks each element. By hand: extend to i32, then truncate.",
+    "fissile extends each element to 32 bits, masks it there and computes in 32 bits; the buffers stay as they are. By hand: extend to "
+    "i32, shift to the left and back, then truncate. Without the shifts IREE folds the two conversions into the one that goes wrong.",
     example="arith.extui %x : i4 to i8 in a body over tensor<8xi4>, target Vulkan with 8-bit storage",
-    repaired="arith.extui %x : i4 to i32, then arith.trunci to i8",
+    repaired="arith.extui %x : i4 to i32, arith.shli and arith.shrui by 28, then arith.trunci to i8",
     effect=Effect.WRONG,
 )
 define(

@@ -65,6 +65,8 @@ NARROW_TYPES = {
 }
 """All types that can be packed, by name."""
 BYTE_FLOATS = frozenset(name for name, kind in NARROW_TYPES.items() if kind.is_float and kind.storage_bits == 8)
+BELOW_A_BYTE = frozenset(("i2", "i4"))
+"""Integers that IREE lays out side by side in a byte, and whose elements it reads and writes singly."""
 UNCOMMON = BYTE_FLOATS | {name for name, kind in NARROW_TYPES.items() if kind.storage_bits < 8}
 """8-bit floats and types below a byte: IREE 3.13 lays all of them out in memory, and most backends generate code for some."""
 
@@ -93,16 +95,18 @@ def is_packed(kind: ir.RankedTensorType) -> bool:
 class NarrowSet:
     """The narrow types of one module: which element types must not reach a storage buffer.
 
-    ``has_bytes``: storage holds bytes, so 8-bit floats are read and written as those.
+    ``has_bytes``: storage holds bytes, so 8-bit floats are read and written as those. ``in_place``: integers below a byte are read and
+    written as they are.
     """
 
-    def __init__(self, names: Iterable[str], has_bytes: bool = False) -> None:
+    def __init__(self, names: Iterable[str], has_bytes: bool = False, in_place: bool = False) -> None:
         self.names = frozenset(names)
         unknown = sorted(self.names - set(NARROW_TYPES))
         if unknown:
             raise ValueError(f"not a narrow type: {unknown[0]}")
-        bytes_ = self.names & BYTE_FLOATS if has_bytes else ()
-        self._kinds = {n: replace(NARROW_TYPES[n], word_bits=8) if n in bytes_ else NARROW_TYPES[n] for n in self.names}
+        single = (BYTE_FLOATS if has_bytes else frozenset()) | (BELOW_A_BYTE if in_place else frozenset())
+        kinds = {name: NARROW_TYPES[name] for name in self.names}
+        self._kinds = {name: replace(kind, word_bits=kind.storage_bits) if name in single else kind for name, kind in kinds.items()}
 
     def __bool__(self) -> bool:
         return bool(self.names)

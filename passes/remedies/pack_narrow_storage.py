@@ -68,7 +68,8 @@ class PackNarrowStorage(Pass):
     ``types`` names the element types; without it they are read from the module's targets, and a module whose
     targets hold all types stays as it is. Of 8-bit floats and types below a byte a target may hold buffers and yet
     generate no code; with ``ops`` (indices of source ops) only those ops are changed. 8-bit floats are read and
-    written as bytes where all targets hold bytes. Run it after global optimisation, when the targets are known.
+    written as bytes where all targets hold bytes. With ``in-place`` i2 and i4 are read and written one at a time, as stock
+    IREE does where storage holds bytes, and masked once they are in 32 bits. Run it after global optimisation, when the targets are known.
     Integer results are the same in every bit. Results of f16 and bf16 arithmetic are correctly rounded;
     functions such as exp, a fused multiply-add and a softmax are at least as precise as in 16 bits.
     """
@@ -81,6 +82,7 @@ class PackNarrowStorage(Pass):
     )
 
     ops: tuple[int, ...] = option((), "indices of the source ops to change; empty: all")
+    in_place: bool = option(False, "read and write i2 and i4 as they are, and only compute in 32 bits")
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         for name in self.types:
@@ -88,7 +90,7 @@ class PackNarrowStorage(Pass):
                 raise UsageError(f"{self.name}: '{name}' is no type that can be packed",
                                  closest(name, list(NARROW_TYPES)))
         missing = missing_types_of(op)
-        narrow = NarrowSet(self.types or missing, has_bytes="i8" not in missing)
+        narrow = NarrowSet(self.types or missing, has_bytes="i8" not in missing, in_place=self.in_place)
         known = source_ops(op)
         check_indices(self.ops, known, self.name)
         if narrow:

@@ -29,7 +29,7 @@ def unpack(value: ir.Value, kind: NarrowType) -> ir.Value:
     point."""
     sizes = sizes_of(value)
     if kind.per_word == 1:
-        return _mapped(bitcast(value, sizes, _word_type(kind)), f32(), lambda bits: _value(arith.extui(i32(), bits), kind))
+        return _mapped(bitcast(value, sizes, _word_type(kind)), _wide(kind), lambda bits: _value(arith.extui(i32(), bits), kind))
     if _fills_rows(sizes, kind):
         rows = [*sizes[:-1], sizes[-1] // kind.per_word]
         return merged(_lanes(bitcast(value, rows, i32()), rows, kind), len(rows) - 1)
@@ -71,6 +71,10 @@ def _mapped(value: ir.Value, element: ir.Type, body: Callable[[ir.Value], ir.Val
     return _generic([value], [identity], init, identity, [True] * len(sizes), lambda one, _: body(one))
 
 
+def _wide(kind: NarrowType) -> ir.Type:
+    return f32() if kind.is_float else i32()
+
+
 def _word_type(kind: NarrowType) -> ir.Type:
     return ir.IntegerType.get_signless(kind.word_bits)
 
@@ -94,7 +98,7 @@ def fills(count: Size, kind: NarrowType) -> bool:
 def _lanes(words: ir.Value, rows: Sequence[Size], kind: NarrowType) -> ir.Value:
     """The elements of each word along a new innermost dimension."""
     rank = len(rows)
-    element = f32() if kind.is_float else i32()
+    element = _wide(kind)
     init = tensor.EmptyOp([*rows, kind.per_word], element).result
 
     def body(source: ir.Value, _: ir.Value) -> ir.Value:
@@ -200,6 +204,8 @@ def bitcast(value: ir.Value, sizes: Sequence[Size], element: ir.Type) -> ir.Valu
 
 def _as(value: ir.Value, result: ir.RankedTensorType, sizes: Sequence[Size]) -> ir.Value:
     """The bytes of ``value`` as a tensor of the type ``result``, whose sizes are ``sizes``."""
+    if value.type == result:
+        return value
     return iree_tensor_ext.BitCastOp(result, value, dynamic_sizes(value), _dynamic(sizes)).result
 
 

@@ -61,3 +61,53 @@ def test_stock_is_wrong_and_the_repair_right(tmp_path, op, small):
     report = fissile.compile(source, vmfb, flags)
     assert {(f.code, f.severity.value) for f in report.findings} == {("FIS135", "repaired")}
     np.testing.assert_array_equal(run(vmfb, [BYTES.view(np.int8)], "vulkan")[0], expected)
+
+
+ROUND_TRIP = """
+  %e{i} = tensor.empty() : tensor<{shape}x{small}>
+  %s{i} = linalg.generic {{indexing_maps = [#{map}, #{map}], iterator_types = [{loops}]}}
+      ins(%a{i} : tensor<{shape}xf32>) outs(%e{i} : tensor<{shape}x{small}>) {{
+  ^bb0(%v: f32, %o: {small}):
+    %k = arith.fptoui %v : f32 to i32
+    %y = arith.trunci %k : i32 to {small}
+    linalg.yield %y : {small}
+  }} -> tensor<{shape}x{small}>
+  %b{i} = util.optimization_barrier %s{i} : tensor<{shape}x{small}>
+  %f{i} = tensor.empty() : tensor<{shape}xi8>
+  %r{i} = linalg.generic {{indexing_maps = [#{map}, #{map}], iterator_types = [{loops}]}}
+      ins(%b{i} : tensor<{shape}x{small}>) outs(%f{i} : tensor<{shape}xi8>) {{
+  ^bb0(%v: {small}, %o: i8):
+    %y = arith.extui %v : {small} to i8
+    linalg.yield %y : i8
+  }} -> tensor<{shape}xi8>
+"""
+STORED = (("i4", (8,)), ("i2", (8,)), ("i2", (20,)))
+"""A word, half of one, and one with a byte behind it."""
+
+
+def round_trips() -> str:
+    """Stores of floats as elements below a byte, each read back as bytes."""
+    maps = {1: ("line", "(d0) -> (d0)"), 2: ("plane", "(d0, d1) -> (d0, d1)")}
+    parts, arguments, results = [], [], []
+    for i, (small, sizes) in enumerate(STORED):
+        shape, rank = "x".join(map(str, sizes)), len(sizes)
+        loops = ", ".join(['"parallel"'] * rank)
+        parts.append(ROUND_TRIP.format(i=i, small=small, shape=shape, map=maps[rank][0], loops=loops))
+        arguments.append(f"%a{i}: tensor<{shape}xf32>")
+        results.append(f"tensor<{shape}xi8>")
+    head = "".join(f"#{name} = affine_map<{text}>\n" for name, text in maps.values())
+    returned = ", ".join(f"%r{i}" for i in range(len(STORED)))
+    kinds = ", ".join(results)
+    return f"{head}func.func @main({', '.join(arguments)}) -> ({kinds}) {{{''.join(parts)}  return {returned} : {kinds}\n}}\n"
+
+
+@pytest.mark.skipif("vulkan" not in [r.name for r in present()], reason="no Vulkan device")
+def test_what_is_stored_keeps_its_buffer(tmp_path):
+    source, vmfb = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text(round_trips())
+    report = fissile.compile(source, vmfb, ["--iree-hal-target-device=vulkan", "--fissile-match-device=vulkan"])
+    assert {(f.code, f.severity.value) for f in report.findings} == {("FIS135", "repaired")}
+    assert all("in-place=true" in str(f.helps) for f in report.findings)
+    values = [np.arange(np.prod(sizes)).reshape(sizes) * 3 % (1 << int(small[1:])) for small, sizes in STORED]
+    for expected, found in zip(values, run(vmfb, [v.astype(np.float32) for v in values], "vulkan"), strict=True):
+        np.testing.assert_array_equal(found, expected)
