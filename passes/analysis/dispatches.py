@@ -153,7 +153,7 @@ def _dispatch(executable: ir.Operation, variant: str, target: TargetFacts, funct
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name == "hal.interface.binding.subspan":
             bindings.append(_binding(op))
-        elif op.name != "tensor.empty":  # ops in a body count: a producer may have been fused into it
+        elif op.name != "tensor.empty" and not _is_parameter(op, function):  # ops in a body count: a producer may be fused into it
             tags.update(dict.fromkeys(tags_of(op)))
         return ir.WalkResult.ADVANCE
 
@@ -177,6 +177,17 @@ def _dispatch(executable: ir.Operation, variant: str, target: TargetFacts, funct
         executable=executable,
         variant=variant,
     )
+
+
+def _is_parameter(op: ir.Operation, function: ir.Operation) -> bool:
+    """Whether ``op`` only reads or computes sizes and offsets of ``function``.
+
+    Where two calls of a dispatch differ in the offsets of their buffers, IREE passes these as parameters, whose locations are those
+    of what the calls are given: of the producers' ops.
+    """
+    if op.parent is None or op.parent.operation != function or op.regions:
+        return False
+    return not any(isinstance(value.type, ir.ShapedType) for value in (*op.operands, *op.results))
 
 
 def without_offsets(body: str) -> str:
