@@ -218,4 +218,5 @@ def _one_thread(op: ir.Operation) -> Iterator[str]:
         return
     stage = op.operands[0].owner
     if not isinstance(stage, ir.Block) and stage.operation.name == "arith.constant":
-        yield one_thread_per_butterfly(rank, ir.IntegerAttr(stage.operation.attributes["value"]).value)
+        copied = not all(any(True for _use in result.uses) for result in op.results)
+        yield one_thread_per_butterfly(rank, ir.IntegerAttr(stage.operation.attributes["value"]).value, copied)

@@ -62,12 +62,14 @@ def one_thread_per_row(rank: int, dimension: int) -> str:
     return _one_thread([0 if i == dimension else 1 for i in range(rank)])
 
 
-def one_thread_per_butterfly(rank: int, stage: int) -> str:
+def one_thread_per_butterfly(rank: int, stage: int, copied: bool = False) -> str:
     """The same for ``stage`` of an FFT along the last dimension: the smallest part that is computed in place from itself alone.
 
-    IREE's own choice is 64 threads, of which all compute the same part.
+    IREE's own choice is 64 threads, of which all compute the same part. ``copied``: a tensor that is computed in place is first copied
+    to workgroup memory, because nothing uses the result. That copy becomes one vector of the tensor's rank, which only BaseVectorize
+    breaks down to what SPIR-V has (IREE 3.13: `vector.transfer_read op with rank > 1 should be broken down by prior passes`).
     """
-    return _one_thread([1] * (rank - 1) + [1 << stage])
+    return _one_thread([1] * (rank - 1) + [1 << stage], "BaseVectorize" if copied and rank > 1 else "BaseDistribute")
 
 
 def one_thread_per_element(parallel: Sequence[bool], threads: int) -> str:
@@ -78,17 +80,17 @@ def one_thread_per_element(parallel: Sequence[bool], threads: int) -> str:
     innermost = max(i for i, kind in enumerate(parallel) if kind)
     workgroup = [threads if i == innermost else int(kind) for i, kind in enumerate(parallel)]
     thread = [int(kind) for kind in parallel]
-    return _base_distribute(workgroup, thread, threads)
+    return _spirv(workgroup, thread, threads)
 
 
-def _one_thread(tiles: Sequence[int]) -> str:
-    return _base_distribute(tiles, tiles, 1)
+def _one_thread(tiles: Sequence[int], pipeline: str = "BaseDistribute") -> str:
+    return _spirv(tiles, tiles, 1, pipeline)
 
 
-def _base_distribute(workgroup: Sequence[int], thread: Sequence[int], threads: int) -> str:
+def _spirv(workgroup: Sequence[int], thread: Sequence[int], threads: int, pipeline: str = "BaseDistribute") -> str:
     return (
         f"#iree_codegen.compilation_info<lowering_config = #iree_codegen.lowering_config<tile_sizes = [{list(workgroup)}, {list(thread)}]>, "
-        f"translation_info = <pipeline = #iree_gpu.spirv_pipeline<BaseDistribute> workgroup_size = [{threads}, 1, 1]>>"
+        f"translation_info = <pipeline = #iree_gpu.spirv_pipeline<{pipeline}> workgroup_size = [{threads}, 1, 1]>>"
     )
 
 

@@ -251,3 +251,36 @@ def test_a_part_of_a_fourier_transform_is_computed_by_one_thread(tmp_path):
     given = np.random.default_rng(0).normal(size=(4, 32)).astype(np.float32)
     expected = np.fft.rfft(given).astype(np.complex64)
     assert fissile.verify(source, output, inputs=[given], expected=[expected.real, expected.imag], options=Options(on=("vulkan",))).agrees
+
+
+INVERSES = """
+func.func @forth(%x: tensor<3x8xcomplex<f32>>) -> (tensor<3x8xf32>, tensor<3x8xf32>) {
+  %c = stablehlo.fft %x, type = IFFT, length = [8] : (tensor<3x8xcomplex<f32>>) -> tensor<3x8xcomplex<f32>>
+  %re = stablehlo.real %c : (tensor<3x8xcomplex<f32>>) -> tensor<3x8xf32>
+  %im = stablehlo.imag %c : (tensor<3x8xcomplex<f32>>) -> tensor<3x8xf32>
+  return %re, %im : tensor<3x8xf32>, tensor<3x8xf32>
+}
+func.func @back(%x: tensor<3x5xcomplex<f32>>) -> tensor<3x8xf32> {
+  %r = stablehlo.fft %x, type = IRFFT, length = [8] : (tensor<3x5xcomplex<f32>>) -> tensor<3x8xf32>
+  return %r : tensor<3x8xf32>
+}
+"""
+
+
+@needs_vulkan
+def test_equal_stages_of_two_transforms_are_repaired_in_both(tmp_path):
+    """Both functions call the first stages, which get their offsets as parameters: the locations of those name the op before, which is
+    none of the dispatch's. Of the last stage `back` uses one result: the other is computed from a copy of the tensor's rank."""
+    source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
+    source.write_text(INVERSES)
+    report = fissile.compile(source, output, [*flags_for(find_target("vulkan")), "--guard=off"])
+    assert {f.severity.value for f in report.findings} == {"repaired"}
+    rng = np.random.default_rng(0)
+    whole, half = (rng.normal(size=(3, n)) + 1j * rng.normal(size=(3, n)) for n in (8, 5))
+    half[:, 0].imag = half[:, -1].imag = 0
+    inverse = np.fft.ifft(whole).astype(np.complex64)
+    for function, given, wanted in (
+        ("forth", whole, [inverse.real, inverse.imag]), ("back", half, [np.fft.irfft(half).astype(np.float32)]),
+    ):
+        options = Options(on=("vulkan",), function=function)
+        assert fissile.verify(source, output, inputs=[given.astype(np.complex64)], expected=wanted, options=options).agrees
