@@ -155,8 +155,8 @@ define(
 )
 define(
     "FIS135", "sub-byte-extension", "the numbers will be wrong: an integer below a byte is extended with its neighbours' bits",
-    "A dispatch on Vulkan or Metal reads elements of i2 or i4 and extends them to i8 or i16, on a target that computes in bytes. Each value "
-    "has bits of the elements beside it. The module compiles and runs.",
+    "A dispatch on Vulkan or Metal reads elements of i2 or i4 and extends them to i8 or i16, compares, divides or shifts them, or indexes by "
+    "them, on a target that computes in bytes. Each value has bits of the elements beside it. The module compiles and runs.",
     "IREE 3.13 shifts the byte of such an element and truncates it; the conversion to SPIR-V makes the truncation a conversion to i32 and "
     "the extension one back to i8, and neither clears the upper bits. An extension to 32 bits does.",
     "fissile extends each element to 32 bits, masks it there and computes in 32 bits; the buffers stay as they are. By hand: extend to "

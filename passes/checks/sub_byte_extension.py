@@ -20,7 +20,7 @@ def check_sub_byte_extension(affected: Iterable[tuple[Dispatch, tuple[str, ...]]
 def _finding(target: str, element: str, where: list[Dispatch]) -> Finding:
     count = f"{len(where)} dispatch{'es' if len(where) > 1 else ''}"
     places = tuple(dict.fromkeys(
-        Place(d.place.file, d.place.line, d.place.column, f"extends elements of {element}") for d in where if d.place is not None
+        Place(d.place.file, d.place.line, d.place.column, f"extends or compares elements of {element}") for d in where if d.place is not None
     ))
     return Finding(
         "FIS135",

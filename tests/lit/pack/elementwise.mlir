@@ -62,10 +62,12 @@ func.func @tail(%x: tensor<5xi8>) -> tensor<5xi8> {
   return %r : tensor<5xi8>
 }
 
-// A dynamic size becomes a number of words.
+// A dynamic size becomes a number of words, the last of which the bytes may not fill.
 // CHECK-LABEL: func.func @dynamic
 // CHECK:         arith.ceildivui
-// CHECK:         iree_tensor_ext.bitcast %{{.*}} : tensor<?xf16>{%{{.*}}} -> tensor<?xi32>{%{{.*}}}
+// CHECK:         iree_tensor_ext.bitcast %{{.*}} : tensor<?xf16>{%{{.*}}} -> tensor<?xi8>{%{{.*}}}
+// CHECK:         tensor.insert_slice
+// CHECK:         iree_tensor_ext.bitcast %{{.*}} : tensor<?xi8>{%{{.*}}} -> tensor<?xi32>{%{{.*}}}
 // CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<?x2xf32>)
 func.func @dynamic(%x: tensor<?xf16>, %n: index) -> tensor<?xf32> {
   %e = tensor.empty(%n) : tensor<?xf32>
