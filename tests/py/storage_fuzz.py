@@ -169,26 +169,17 @@ class Fuzz:
             refuted = {name.split("_part")[0]: message for name, message in refuted.items()}
             return refuted, {f.code: f.message for f in found.findings}
         session.run(module, "stream")
-        self._order(module.op, batch)
+        early = _before_their_check(module.op)
         session.run(module, "end")
+        for program in batch:
+            if found := early.get(program.name) or early.get(""):
+                self._failed("write before its check", {}, found, program)
+            else:
+                self.counts["programs with no dispatch before its check"] += 1
         self._number += 1
         path = Path(self._folder.name, f"{self._number}.vmfb")
         session.write(module, path)
         return rt.load_vm_module(rt.VmModule.copy_buffer(self._config.vm_instance, path.read_bytes()), self._config)
-
-    def _order(self, module: ir.Operation, batch: list[FuzzProgram]) -> None:
-        """Counts the programs, at phase stream, whose dispatches all come after their checks."""
-        early: dict[str, str] = {}
-        for late in overtaken_checks(module):
-            if made := NUMBERED.search(late.message):  # a check that the guard made names its function
-                early[made[1]] = f"{late.message}\nsubmitted before it: {late.dispatch}"
-        for access in unclamped_accesses(module):
-            early[_function_of(access)] = f"not bounded: {access}"
-        for program in batch:
-            if program.name in early:
-                self._failed("write before its check", {}, early[program.name], program)
-            else:
-                self.counts["programs with no dispatch before its check"] += 1
 
     def _stock_refuses(self, session: Session, program: FuzzProgram) -> bool:
         try:
@@ -200,7 +191,7 @@ class Fuzz:
     def _call(self, program: FuzzProgram, call: Values, function) -> None:
         what, expected = _expected(program, call)
         if what == "large":
-            self.counts["calls left out: legal and large, or writes twice"] += 1
+            self.counts["calls left out: legal and large, writes twice, or reads nothing"] += 1
             return
         before = {name: np.copy(value) for name, value in call.items()}
         try:
@@ -228,6 +219,17 @@ class Fuzz:
     def _failed(self, kind: str, call: Values, message: str, program: FuzzProgram) -> None:
         self.counts[f"FAILED: {kind}"] += 1
         self.failures.append((kind, str({k: np.asarray(v).tolist() if np.size(v) < 40 else np.shape(v) for k, v in call.items()}), message, program.text))
+
+
+def _before_their_check(module: ir.Operation) -> dict[str, str]:
+    """The programs, at phase stream, with a dispatch that may run ahead of its check, and which; "" where none is known."""
+    early: dict[str, str] = {}
+    for late in overtaken_checks(module):
+        if made := NUMBERED.search(late.message):  # a check that the guard made names its function
+            early[made[1]] = f"{late.message}\nsubmitted before it: {late.dispatch}"
+    for access in unclamped_accesses(module):
+        early[_function_of(access)] = f"not bounded: {access}"
+    return early
 
 
 def _function_of(op: ir.Operation) -> str:
