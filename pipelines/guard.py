@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from fissile.dialect import load_dialects
+from fissile.passes.analysis.flow_rules import RULES as LISTING
 from fissile.passes.analysis.proof import SMT_TIMEOUT_MS
 from fissile.passes.checks.storage_fit import contract_of, findings_of, judge_storage, smt_note
 from fissile.passes.remedies.assert_bounds import Placed, assert_obligations, drop_requires, is_assertable
+from fissile.passes.remedies.own_sizes import list_own_sizes
 from fissile.passes.remedies.unreachable_ops import take_away
 from iree.compiler import ir
 
@@ -75,6 +77,10 @@ def guard(
     if asserting and (unknown or requires):
         load_dialects(op.context, ("arith", "cf", "tensor", "linalg", "memref"))
         placed = assert_obligations(report.extents, unknown)
+        if any(j.obligation.op.name in LISTING for j in unknown):
+            apart = {o.op for o in placed.unprotected}
+            ops = (j.obligation.op for j in report.judged if j.obligation.op.name in LISTING)
+            list_own_sizes(report.extents, (listing for listing in ops if listing not in apart))
     findings, contract = findings_of(report, asserting, placed.unprotected), contract_of(report)
     if asserting:  # only now: what is reported reads their places
         left_out = {id(o) for o in placed.unprotected}

@@ -24,22 +24,23 @@ _LISTED = (
 """A tensor among an op's operands, and the operands that repeat its dynamic sizes."""
 
 
-def listed(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    """IREE takes the listed sizes for the tensor's: it computes addresses from them."""
-    view = op.opview
+def listed_sizes(op: ir.Operation) -> Iterator[tuple[ir.Value, str, int, int]]:
+    """A tensor, the name of the operands that list its sizes, a number among these, and the dynamic dimension it is for."""
     for tensor, sizes in _LISTED:
-        value, given = getattr(view, tensor, None), getattr(view, sizes, None)
+        value, given = getattr(op.opview, tensor, None), getattr(op.opview, sizes, None)
         if not isinstance(value, ir.Value) or given is None or not is_shaped(value):
             continue
-        given = iter(list(given))
-        for i in range(rank_of(value)):
-            if static_dimension(value.type, i) is None:
-                have, said = extents.dimension(value, i), extents.value(next(given))
-                yield Requirement(
-                    equal(have, said),
-                    same_size(value, i, have, said, f"{op.name} lists that size for it"),
-                    itself=True,
-                )
+        dynamic = (i for i in range(rank_of(value)) if static_dimension(value.type, i) is None)
+        yield from ((value, sizes, number, i) for number, i in enumerate(dynamic))
+
+
+def listed(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
+    """IREE takes the listed sizes for the tensor's: it computes addresses from them."""
+    for value, sizes, number, i in listed_sizes(op):
+        have, said = extents.dimension(value, i), extents.value(list(getattr(op.opview, sizes))[number])
+        yield Requirement(
+            equal(have, said), same_size(value, i, have, said, f"{op.name} lists that size for it"), itself=True
+        )
 
 
 def with_elements(tensor: str, verb: str) -> Callable[[Extents, ir.Operation], Iterator[Requirement]]:

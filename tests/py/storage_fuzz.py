@@ -15,6 +15,7 @@ import storage_fuzz_indices
 import storage_fuzz_slices
 from fissile.passes.analysis.check_order import overtaken_checks, unclamped_accesses
 from fissile.passes.checks.storage_fit import judge_storage
+from fissile.passes.remedies.held_loads import loads_of
 from fissile.pipelines.guard import GUARDED_AT, guard
 from fissile.pipelines.session import PhaseFailed, Session
 from fissile.verdict import Answer
@@ -189,7 +190,9 @@ class Fuzz:
     def _checks_elements(self, session: Session, program: FuzzProgram) -> bool:
         """Whether an access at loaded data is checked at run time: where all are proved, none needs a bound."""
         module = session.run(session.parse_text(program.text), GUARDED_AT)
-        return any(j.obligation.elements is not None for j in judge_storage(module.op).having(Answer.UNKNOWN))
+        report = judge_storage(module.op)
+        checked = [j.obligation for j in report.having(Answer.UNKNOWN)]
+        return any(o.elements is not None or loads_of(report.extents, o.condition) for o in checked)
 
     def _stock_refuses(self, session: Session, program: FuzzProgram) -> bool:
         try:

@@ -175,8 +175,6 @@ def flow_part(w: Writer) -> None:
     x = w.array_argument(1, w.pick(("f32", "i32")), static_in=0)
     offset, length = w.number(), w.number()
     said = w.dim(x, 0) if w.integer(1, 4) > 1 else w.number()
-    # IREE drops an argument that nothing is read from, and the checks of its shape with it.
-    w.line(f"{w.fresh('u')} = util.optimization_barrier {x.name} : {x.type}")
 
     def run(v: Values) -> np.ndarray:
         require(v[said.name] == len(v[x.name]))

@@ -8,6 +8,7 @@ import numpy as np
 from fissile.passes.analysis import gather_rules
 from fissile.passes.analysis.conditions import TRUE
 from fissile.passes.remedies import assert_bounds
+from fissile.pipelines import guard
 from storage_fuzz import Fuzz
 from storage_fuzz_batches import check_batch, stock_crash
 from storage_fuzz_programs import Array, FuzzProgram, Values
@@ -92,6 +93,33 @@ def test_an_offset_that_no_check_comes_before_is_noticed(monkeypatch):
     assert kinds_of(program_of_a_loaded_offset()) == set()
     monkeypatch.setattr(assert_bounds, "held_loads", lambda _extents, _conditions: [])
     assert kinds_of(program_of_a_loaded_offset()) == {"write before its check"}
+
+
+def program_of_a_listed_size() -> FuzzProgram:
+    """An op that nothing uses lists a size for an argument, and another op reads from the argument."""
+    program = FuzzProgram("p0", [("%x", "tensor<?xi32>"), ("%n", "index"), ("%i", "index")])
+    program.lines = [
+        "%c0 = arith.constant 0 : index",
+        "%c1 = arith.constant 1 : index",
+        "%d = flow.tensor.slice %x[%c0 for %c1] : tensor<?xi32>{%n} -> tensor<?xi32>{%c1}",
+        "%s = tensor.extract_slice %x[%i] [2] [1] : tensor<?xi32> to tensor<2xi32>",
+        "%r = arith.addi %s, %s : tensor<2xi32>",
+    ]
+
+    def run(v: Values) -> None:
+        require(v["%n"] == len(v["%x"]) and 0 <= v["%i"] <= len(v["%x"]) - 2)
+        v["%r"] = 2 * v["%x"][v["%i"] : v["%i"] + 2]
+
+    program.steps, program.result = [run], Array("%r", (2,), "i32")
+    x = np.arange(4, dtype=np.int32)
+    program.calls = [{"%x": x, "%n": n, "%i": i} for n, i in ((4, 2), (4, 3), (100, 0), (3, 1))]
+    return program
+
+
+def test_a_size_that_an_unused_op_lists_is_checked(monkeypatch):
+    assert kinds_of(program_of_a_listed_size()) == set()
+    monkeypatch.setattr(guard, "list_own_sizes", lambda _extents, _ops: None)
+    assert kinds_of(program_of_a_listed_size()) == {"missed"}
 
 
 CHILD = """import json, os, signal, sys

@@ -1,0 +1,59 @@
+"""The sizes that an op lists for its tensors, once they are checked."""
+
+from __future__ import annotations
+
+from fissile.passes.analysis.flow_rules import listed_sizes
+from fissile.passes.checks.storage_fit import judge_storage
+from fissile.passes.remedies.own_sizes import list_own_sizes
+from fissile.pipelines.guard import GUARDED_AT, guard
+from fissile.pipelines.session import Session
+from iree.compiler import ir
+
+TEXT = """func.func @f(%x: tensor<?x4x?xf32>, %y: tensor<?x?x?xf32>, %n: index, %m: index) -> tensor<?x?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %r = flow.tensor.update %x, %y[%n, %c0, %n] : tensor<?x4x?xf32>{%n, %m} -> tensor<?x?x?xf32>{%n, %n, %m}
+  return %r : tensor<?x?x?xf32>
+}"""
+SLICE = """func.func @f(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %x, %c0 : tensor<?xf32>
+  %r = flow.tensor.slice %x[%c0 for %n] : tensor<?xf32>{DIM} -> tensor<?xf32>{%n}
+  return %r : tensor<?xf32>
+}"""
+
+
+def only(module, name: str) -> ir.Operation:
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name == name:
+            found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    module.op.operation.walk(visit)
+    (op,) = found
+    return op
+
+
+def test_only_the_listed_sizes_become_the_tensors_own():
+    with Session() as session:
+        module = session.run(session.parse_text(TEXT), GUARDED_AT)
+        op = only(module, "flow.tensor.update")
+        starts = list(op.opview.start_indices)
+        list_own_sizes(judge_storage(module.op).extents, [op])
+        for value, name, number, dimension in listed_sizes(op):
+            size = list(getattr(op.opview, name))[number].owner.operation
+            assert size.name == "tensor.dim" and size.opview.source == value
+            assert ir.IntegerAttr(size.opview.index.owner.operation.attributes["value"]).value == dimension
+        assert list(op.opview.start_indices) == starts and op.verify()
+
+
+def test_a_listed_size_that_is_proved_stays():
+    with Session() as session:
+        changed = {}
+        for listed in ("%n", "%d"):
+            module = session.run(session.parse_text(SLICE.replace("DIM", listed)), GUARDED_AT)
+            before = list(only(module, "flow.tensor.slice").opview.source_dims)
+            guard(module.op)
+            changed[listed] = list(only(module, "flow.tensor.slice").opview.source_dims) != before
+        assert changed == {"%n": True, "%d": False}
