@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from iree.compiler import ir
 
-from fissile.finding import Finding, Severity
+from fissile.finding import Finding
 from fissile.passes.analysis.check_order import overtaken_checks
 
 
@@ -18,8 +18,7 @@ def late_checks(module: ir.Operation, functions: Iterable[str]) -> list[Finding]
         Finding(
             "FIS208",
             f"a dispatch may run before the check of it: {message}",
-            Severity.WARNING,
-            message.partition(":")[0],
+            subject=message.partition(":")[0],
             notes=(f"submitted before it: {found.dispatch}",),
         )
         for message, found in late.items()

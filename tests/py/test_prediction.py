@@ -148,7 +148,9 @@ def test_the_seed_case_of_the_design():
     ]
     told = predict(dispatch(ops, use_igemm_convolution="true"))
     assert sorted(b.bytes.value for b in told.buffers) == [16384, 32768, 861184]
-    assert (told.total.value, told.doubts, told.floor) == (910336, (), 861184)
+    # The convolution of this test adds to a tensor: where that is no fill, only the probe knows.
+    assert told.doubts == ("the accumulator starts from a tensor, not from a fill",)
+    assert (told.total.value, told.floor) == (910336, 861184)
     assert [b.type for b in told.buffers if not b.scales] == ["64x58x58xf32"]
 
 

@@ -9,7 +9,8 @@
 // CHECK-SAME:    (%[[Q:.*]]: tensor<2x6x4xf16>, %[[K:.*]]: tensor<2x5x4xf16>, %[[V:.*]]: tensor<2x5x3xf16>, %[[M:.*]]: tensor<6x5xi1>,
 // CHECK:       %[[S:.*]] = linalg.generic {{.*}} ["parallel", "parallel", "parallel", "reduction"]} ins(%[[Q]], %[[K]] :
 // CHECK:       %[[T:.*]] = linalg.generic {{.*}} ins(%[[S]], %{{.*}}, %[[M]] : tensor<2x6x5xf32>, f16, tensor<6x5xi1>)
-// CHECK:         %[[SCALED:.*]] = arith.mulf
+// CHECK:         %[[SCALE:.*]] = arith.mulf %{{.*}}, %{{.*}} : f32
+// CHECK:         %[[SCALED:.*]] = arith.mulf %{{.*}}, %[[SCALE]] : f32
 // CHECK:         %[[CAPPED:.*]] = math.tanh %[[SCALED]]
 // CHECK:         arith.select %{{.*}}, %[[CAPPED]],
 // CHECK:       %[[MAX:.*]] = linalg.generic {{.*}} ins(%[[T]] : tensor<2x6x5xf32>) outs(%{{.*}} : tensor<2x6xf32>)
