@@ -68,7 +68,7 @@ class Mender:
                     return [*told, *found]
                 self._tell_narrow = True
                 rest = self._mend(origin, origin, failure, pool)
-            if repairs and any(f.stops for f in rest) and may_be_unlowered(origin):
+            if repairs and any(f.stops for f in rest) and may_be_unlowered(origin, last=True):
                 # A dispatch that fails of another reason first may have no code for such types either.
                 failing = self._repairer(origin, pool).diagnose().failing
                 found, _why_not = self._packed(origin, find_unlowered(origin, failing, ()), failure, pool)

@@ -6,7 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from fissile.passes.analysis.dispatches import Dispatch, dispatches
-from fissile.passes.analysis.narrow_types import NARROW_TYPES, PACKED_BOOLEAN, PACKED_STORAGE, uncommon_types
+from fissile.passes.analysis.narrow_types import (
+    LAST_RESORT,
+    NARROW_TYPES,
+    PACKED_BOOLEAN,
+    PACKED_STORAGE,
+    UNCOMMON,
+    uncommon_types,
+)
 from fissile.passes.analysis.provenance import source_ops
 from fissile.passes.checks.narrow_storage import CLAIMS, check_narrow_storage
 from fissile.passes.checks.packed_booleans import check_packed_booleans
@@ -116,21 +123,25 @@ def find_packed_booleans(origin: Module, message: str, detail: str) -> Narrow:
     return Narrow(tuple(check_packed_booleans(using, message, detail)), (PACKED_BOOLEAN,))
 
 
-def may_be_unlowered(origin: Module) -> bool:
-    """Whether ``origin`` computes with element types that most backends generate code for some of."""
-    return any(uncommon_types(op) for op in source_ops(origin.op))
+def may_be_unlowered(origin: Module, last: bool = False) -> bool:
+    """Whether ``origin`` computes with element types that most backends generate code for some of; ``last``: or bf16."""
+    return any(uncommon_types(op, LAST_RESORT) if last else uncommon_types(op) for op in source_ops(origin.op))
 
 
 def find_unlowered(origin: Module, failing: Iterable[CheckedDispatch], codes: Sequence[str] = UNLOWERED) -> Narrow:
-    """Dispatches that compute with 8-bit floats or with types below a byte, and fail by one of ``codes`` (none: by any)."""
+    """Dispatches that compute with 8-bit floats or with types below a byte, and fail by one of ``codes``.
+
+    Without ``codes`` those that fail by any, and bf16 counts as well: what is tried last.
+    """
     ops = source_ops(origin.op)
+    among = UNCOMMON if codes else LAST_RESORT
     found, types, chosen = [], set(), set()
     for checked in failing:
-        tags = {tag for tag in checked.dispatch.tags if uncommon_types(ops[tag])}
+        tags = {tag for tag in checked.dispatch.tags if uncommon_types(ops[tag], among)}
         if tags and (not codes or checked.finding.code in codes):
             found.append(checked.finding)
             chosen |= tags
-            types |= set().union(*(uncommon_types(ops[tag]) for tag in tags))
+            types |= set().union(*(uncommon_types(ops[tag], among) for tag in tags))
     return Narrow(tuple(found), tuple(sorted(types)), tuple(sorted(chosen)))
 
 

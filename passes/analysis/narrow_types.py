@@ -71,13 +71,17 @@ UNCOMMON = BYTE_FLOATS | {name for name, kind in NARROW_TYPES.items() if kind.st
 """8-bit floats and types below a byte: IREE 3.13 lays all of them out in memory, and most backends generate code for some."""
 
 
-def uncommon_types(op: ir.Operation) -> frozenset[str]:
-    """Those of UNCOMMON that ``op`` or its body computes with."""
+LAST_RESORT = UNCOMMON | {"bf16"}
+"""What is packed where nothing else helps, too: a matmul that accumulates in bf16 has no vectors on a Vulkan target with 16-bit storage."""
+
+
+def uncommon_types(op: ir.Operation, among: frozenset[str] | set[str] = UNCOMMON) -> frozenset[str]:
+    """Those of ``among`` that ``op`` or its body computes with."""
     values = [*op.operands, *op.results]
     for region in op.regions:
         for block in region.blocks:
             values += [v for inner in block.operations for v in (*inner.operation.operands, *inner.operation.results)]
-    return frozenset(_name(v.type) for v in values) & UNCOMMON
+    return frozenset(_name(v.type) for v in values) & among
 
 
 def _name(kind: ir.Type) -> str:
