@@ -145,6 +145,8 @@ def _expected(vmfb: Path, signature: Signature, host: Runtime) -> list[np.ndarra
 
 def run_packed(folder: Path, driver: str, timed: bool) -> list[Outcome]:
     device = named([driver])[0]
+    if not (folder / MANIFEST).is_file():
+        raise UsageError(f"{folder} is no pack: it has no {MANIFEST}", "write one with `python -m bench.packed_runs pack`")
     entries = json.loads((folder / MANIFEST).read_text())
     todo = [(entry, function) for entry in entries for function in entry["functions"]]
     with ThreadPoolExecutor(RUNS_AT_ONCE) as pool:
