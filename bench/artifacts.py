@@ -25,10 +25,9 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from bench.programs.program_files import drawn, existing, pattern
+from bench.speed.repair_cost import BIN, FROM_REPAIRED, TARGETS
 from fissile.pipelines.numerics.child_process import Ended, run_child
-
-from bench.program_files import drawn, existing, pattern
-from bench.repair_cost import BIN, FROM_REPAIRED, TARGETS
 
 YES, NO, NONE = "yes", "NO", "-"
 NO_PLACES = ("--iree-vm-bytecode-module-strip-source-map=true", "--iree-hal-executable-debug-level=0")
@@ -55,10 +54,15 @@ def main() -> int:
             continue
         asked += 1
         wrong += any(answer.startswith(NO) for answer in answers.values())
-        print(f"{program.stem:<40} " + "  ".join(f"{name} {answer}" for name, answer in answers.items()), flush=True)
+        print(
+            f"{program.stem:<40} " + "  ".join(f"{name} {answer}" for name, answer in answers.items()),
+            flush=True,
+        )
         if asked == arguments.sample:
             break
-    print(f"{arguments.target}: {asked} repaired programs, {asked - wrong} with artifacts that all hold on stock IREE")
+    print(
+        f"{arguments.target}: {asked} repaired programs, {asked - wrong} with artifacts that all hold on stock IREE"
+    )
     return 1 if wrong or not asked else 0
 
 
@@ -68,13 +72,34 @@ def ask(program: Path, flags: Sequence[str], how: Sequence[str], limit: float) -
         folder = Path(name)
         # A VM module holds its source's path: the emitted program takes the original's place.
         ours, emitted, module = folder / "ours.vmfb", folder / "emitted", Path(shutil.copy(program, folder))
-        done = run_child([BIN / "fissile", "compile", *flags, *how, module, "-o", ours, f"--emit-mlir={emitted}", "--format=json"], limit * 4)
+        done = run_child(
+            [
+                BIN / "fissile",
+                "compile",
+                *flags,
+                *how,
+                module,
+                "-o",
+                ours,
+                f"--emit-mlir={emitted}",
+                "--format=json",
+            ],
+            limit * 4,
+        )
         if done.status != 0:
             return {"compile": f"{NO}: {done.reason or f'exit {done.status}'}"}
-        if not any(f["severity"] == "repaired" for f in json.loads(done.err[done.err.index("{"):])["findings"]):
+        if not any(
+            f["severity"] == "repaired" for f in json.loads(done.err[done.err.index("{") :])["findings"]
+        ):
             return None
         emitted.replace(module)
-        answers = {"module": _same(stock(FROM_REPAIRED, *flags, module, output=folder / "stock.vmfb", limit=limit), ours, folder / "stock.vmfb")}
+        answers = {
+            "module": _same(
+                stock(FROM_REPAIRED, *flags, module, output=folder / "stock.vmfb", limit=limit),
+                ours,
+                folder / "stock.vmfb",
+            )
+        }
         answers["spec"] = spec(program, flags, how, folder, limit)
         answers["reduce"] = reduced(program, flags, folder, limit)
         return answers
@@ -88,13 +113,34 @@ def stock(*words: str | Path, output: Path, limit: float) -> Ended:
 def spec(program: Path, flags: Sequence[str], how: Sequence[str], folder: Path, limit: float) -> str:
     """Whether stock with the written spec builds ``program`` as fissile does when asked for a spec."""
     ours, written, built = folder / "spec-ours.vmfb", folder / "spec.mlir", folder / "spec-stock.vmfb"
-    done = run_child([BIN / "fissile", "compile", *flags, *how, program, "-o", ours, f"--emit-tuning-spec={written}", "--format=json"], limit * 4)
+    done = run_child(
+        [
+            BIN / "fissile",
+            "compile",
+            *flags,
+            *how,
+            program,
+            "-o",
+            ours,
+            f"--emit-tuning-spec={written}",
+            "--format=json",
+        ],
+        limit * 4,
+    )
     if done.status != 0:
         return f"{NO}: exit {done.status}"
-    report = json.loads(done.err[done.err.index("{"):])
-    if not written.exists() or any(f["code"] == "FIS122" for f in report["findings"]) or report["facts"]["edits"]:
+    report = json.loads(done.err[done.err.index("{") :])
+    if (
+        not written.exists()
+        or any(f["code"] == "FIS122" for f in report["findings"])
+        or report["facts"]["edits"]
+    ):
         return NONE
-    return _same(stock(*flags, f"--iree-codegen-tuning-spec-path={written}", program, output=built, limit=limit), ours, built)
+    return _same(
+        stock(*flags, f"--iree-codegen-tuning-spec-path={written}", program, output=built, limit=limit),
+        ours,
+        built,
+    )
 
 
 def reduced(program: Path, flags: Sequence[str], folder: Path, limit: float) -> str:
@@ -113,19 +159,29 @@ def reduced(program: Path, flags: Sequence[str], folder: Path, limit: float) -> 
     if command[0] != "iree-compile" or ended.status is None:
         return YES
     before = stock(*flags, program, output=output, limit=limit)
-    return YES if before.status is None or words_of(before) & words_of(ended) else f"{NO}: fails otherwise: {sorted(words_of(ended))}"
+    return (
+        YES
+        if before.status is None or words_of(before) & words_of(ended)
+        else f"{NO}: fails otherwise: {sorted(words_of(ended))}"
+    )
 
 
 def words_of(ended: Ended) -> set[str]:
     """The errors that it told, without names and numbers."""
-    return {re.sub(r"'[^']*'|%?\w*\d+\w*|<.*>", "", line) for line in re.findall(r"error: (.*)", ended.err)} or {f"status {ended.status}"}
+    return {
+        re.sub(r"'[^']*'|%?\w*\d+\w*|<.*>", "", line) for line in re.findall(r"error: (.*)", ended.err)
+    } or {f"status {ended.status}"}
 
 
 def _same(ended: Ended, ours: Path, theirs: Path) -> str:
     if ended.status != 0:
         said = re.search(r"error: .*", ended.err)
         return f"{NO}: {ended.reason or (said[0][:120] if said else f'exit {ended.status}')}"
-    return YES if members(ours) == members(theirs) or _lines_only(members(ours), members(theirs)) else f"{NO}: other bytes"
+    return (
+        YES
+        if members(ours) == members(theirs) or _lines_only(members(ours), members(theirs))
+        else f"{NO}: other bytes"
+    )
 
 
 def members(module: Path) -> dict[str, bytes]:
@@ -136,9 +192,13 @@ def members(module: Path) -> dict[str, bytes]:
 
 def _lines_only(ours: Mapping[str, bytes], theirs: Mapping[str, bytes]) -> bool:
     """Whether nothing but executables' lines of the source differs: a few bytes of files that are as long."""
-    if [(name, len(data)) for name, data in ours.items()] != [(name, len(data)) for name, data in theirs.items()]:
+    if [(name, len(data)) for name, data in ours.items()] != [
+        (name, len(data)) for name, data in theirs.items()
+    ]:
         return False
-    counted = {name: sum(a != b for a, b in zip(data, theirs[name], strict=True)) for name, data in ours.items()}
+    counted = {
+        name: sum(a != b for a, b in zip(data, theirs[name], strict=True)) for name, data in ours.items()
+    }
     dispatches = ours[HOST].count(b"_dispatch_")
     return not counted[HOST] and sum(counted.values()) <= LINE_BYTES * max(1, dispatches)
 

@@ -14,12 +14,11 @@ import argparse
 import sys
 from dataclasses import dataclass, field
 
-from fissile.pipelines.check import Measured, measure
+from bench.programs.program_files import existing
+from fissile.pipelines.check.entry import Measured, measure
 from fissile.pipelines.session import PhaseFailed
 from fissile.pipelines.targets import resolve_target
 from fissile.quantity import Certainty
-
-from bench.program_files import existing
 
 TARGETS = ("gfx942", "gfx1100", "sm_86", "vulkan", "vulkan:ampere", "vulkan:rdna3", "vulkan:valhall4")
 

@@ -19,14 +19,19 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from bench.programs.program_files import existing
 from fissile.effect import Effect
 from fissile.pipelines.iree.targets import flags_for
 from fissile.pipelines.targets import resolve_target
 
-from bench.program_files import existing
-
 TARGETS = ("gfx942", "sm_86", "vulkan", "llvm-cpu")
-SAID, CLEAN, BUILT_WRONG, FALSE_FITS, FALSE_ALARM = "refused, said so", "builds, clean", "builds, wrong", "false fits", "false alarm"
+SAID, CLEAN, BUILT_WRONG, FALSE_FITS, FALSE_ALARM = (
+    "refused, said so",
+    "builds, clean",
+    "builds, wrong",
+    "false fits",
+    "false alarm",
+)
 COLUMNS = (SAID, CLEAN, BUILT_WRONG, FALSE_FITS, FALSE_ALARM)
 
 
@@ -45,16 +50,24 @@ def saved(files: list[Path]) -> dict[tuple[str, str], bool]:
     verdicts = {}
     for file in files:
         text = file.read_text()
-        rows = json.loads(text) if text.lstrip().startswith("[") else [json.loads(line) for line in text.splitlines()]
+        rows = (
+            json.loads(text)
+            if text.lstrip().startswith("[")
+            else [json.loads(line) for line in text.splitlines()]
+        )
         for row in rows:
             stock = row["stock"]
-            verdicts[row.get("name") or row["prog"], row["target"]] = stock[0] == 0 if isinstance(stock, list) else bool(stock)
+            verdicts[row.get("name") or row["prog"], row["target"]] = (
+                stock[0] == 0 if isinstance(stock, list) else bool(stock)
+            )
     return verdicts
 
 
 def stock_builds(program: Path, target: str, timeout: float) -> tuple[bool, float]:
     compiler = str(Path(sys.executable).with_name("iree-compile"))
-    ended, used = processor_seconds([compiler, *flags_for(resolve_target(target)), str(program), "-o", "/dev/null"], timeout)
+    ended, used = processor_seconds(
+        [compiler, *flags_for(resolve_target(target)), str(program), "-o", "/dev/null"], timeout
+    )
     return ended is not None and ended.returncode == 0, used
 
 
@@ -65,7 +78,11 @@ def verdict(builds: bool, status: int, findings: list[dict]) -> str:
         return SAID if status == 1 and any(not Effect(f["effect"]).is_built for f in errors) else FALSE_FITS
     if status == 0:
         return CLEAN
-    return BUILT_WRONG if errors and all(Effect(f["effect"]).is_built or f["effect"] == Effect.OVERRUN.value for f in errors) else FALSE_ALARM
+    return (
+        BUILT_WRONG
+        if errors and all(Effect(f["effect"]).is_built or f["effect"] == Effect.OVERRUN.value for f in errors)
+        else FALSE_ALARM
+    )
 
 
 def main() -> int:
@@ -73,13 +90,20 @@ def main() -> int:
     parser.add_argument("folder", type=existing)
     parser.add_argument("--target", action="append", default=[])
     parser.add_argument("--stock", action="append", default=[], type=Path)
-    parser.add_argument("--sample", type=int, default=0, help="so many programs of each target, by a fixed seed")
+    parser.add_argument(
+        "--sample", type=int, default=0, help="so many programs of each target, by a fixed seed"
+    )
     parser.add_argument("--probe", default="auto")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds of one program")
     arguments = parser.parse_args()
     programs = sorted(arguments.folder.glob("*.mlir"))
     known, false = saved(arguments.stock), 0
-    print(f"{'target':<14}{'programs':>9}" + "".join(f"{name:>18}" for name in COLUMNS) + f"{'stock s':>10}{'check s':>10}", flush=True)
+    print(
+        f"{'target':<14}{'programs':>9}"
+        + "".join(f"{name:>18}" for name in COLUMNS)
+        + f"{'stock s':>10}{'check s':>10}",
+        flush=True,
+    )
     for target in arguments.target or TARGETS:
         chosen = [p for p in programs if not known or (p.stem, target) in known]
         if arguments.sample:
@@ -91,8 +115,22 @@ def main() -> int:
             else:
                 builds, used = stock_builds(program, target, arguments.timeout)
                 seconds[0] += used
-            ended, used = processor_seconds([sys.executable, "-m", "fissile.cli.main", "check", str(program), "--target", target,
-                                             "--format", "json", "--probe", arguments.probe], arguments.timeout)
+            ended, used = processor_seconds(
+                [
+                    sys.executable,
+                    "-m",
+                    "fissile.cli.main",
+                    "check",
+                    str(program),
+                    "--target",
+                    target,
+                    "--format",
+                    "json",
+                    "--probe",
+                    arguments.probe,
+                ],
+                arguments.timeout,
+            )
             seconds[1] += used
             try:
                 findings = json.loads(ended.stdout)["findings"] if ended is not None else []
@@ -103,10 +141,18 @@ def main() -> int:
             if column in (FALSE_FITS, FALSE_ALARM):
                 codes = sorted({f["code"] for f in findings if f["severity"] == "error"})
                 status = "no answer in time" if ended is None else f"exit {ended.returncode}"
-                listed.append(f"    {column}: {program.stem} {status} {' '.join(codes)} {ended.stderr.strip()[:200] if ended else ''}".rstrip())
+                listed.append(
+                    f"    {column}: {program.stem} {status} {' '.join(codes)} {ended.stderr.strip()[:200] if ended else ''}".rstrip()
+                )
         false += counts[FALSE_FITS] + counts[FALSE_ALARM]
         compiled = f"{seconds[0]:10.1f}" if seconds[0] else f"{'-':>10}"
-        print(f"{target:<14}{len(chosen):>9}" + "".join(f"{counts[name]:>18}" for name in COLUMNS) + compiled + f"{seconds[1]:10.1f}", flush=True)
+        print(
+            f"{target:<14}{len(chosen):>9}"
+            + "".join(f"{counts[name]:>18}" for name in COLUMNS)
+            + compiled
+            + f"{seconds[1]:10.1f}",
+            flush=True,
+        )
         print("\n".join(listed), end="\n" if listed else "", flush=True)
     return 1 if false else 0
 

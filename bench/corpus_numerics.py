@@ -4,7 +4,7 @@
         [--sample N --seed S] [--only REGEX] [--max-macs N] [--compile-seconds S] [--run-seconds S]
         [--seeds 0,1] [--flag=FLAG …] [--json FILE] [--reference numpy|llvm-cpu]
 
-Each program is compiled, run on the runtime that is present, and compared with bench/linalg_reference.py
+Each program is compiled, run on the runtime that is present, and compared with bench/programs/linalg_reference.py
 (float64), with the tolerance of its result's type (pipelines/numerics/compare.py). ``--reference llvm-cpu``
 compares with what stock IREE builds for llvm-cpu instead, whatever ops the program has. One line per program:
 
@@ -31,12 +31,11 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from bench.programs.linalg_reference import NotEvaluated, Program
+from bench.programs.program_files import existing, pattern
 from fissile.errors import UsageError
 from fissile.pipelines.numerics.child_process import run_child
 from fissile.pipelines.numerics.verify import Options, verify
-
-from bench.linalg_reference import NotEvaluated, Program
-from bench.program_files import existing, pattern
 
 TARGETS = {
     "vulkan": ("vulkan", ["--iree-hal-target-device=vulkan"]),

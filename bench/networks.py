@@ -1,8 +1,8 @@
 """Real networks through stock iree-compile and `fissile compile`, side by side; run against onnxruntime.
 
-    python bench/networks.py                                         squeezenet in three forms on four targets
-    python bench/networks.py --model resnet50 --form int8 --target gfx942
-    python bench/networks.py --pixels 35 --target vulkan --target vulkan:device --run
+    python -m bench.networks                                         squeezenet in three forms on four targets
+    python -m bench.networks --model resnet50 --form int8 --target gfx942
+    python -m bench.networks --pixels 35 --target vulkan --target vulkan:device --run
 
 One line per case: stock's answer, fissile's answer, seconds of each; a line per finding; with --run, what the module
 computes beside onnxruntime. Weights over 64 MiB are imported as external parameters. Each compile has 10 minutes.
@@ -17,10 +17,10 @@ import tempfile
 from pathlib import Path
 
 import onnx
-from guarded_case import MATCHED, RUNTIMES, Case
-from network_forms import FORMS, OWN_PIXELS, TOLERANCES, Network, build
-from onnx_blocks import BLOCKS
 
+from bench.programs.guarded_case import MATCHED, RUNTIMES, Case
+from bench.programs.network_forms import FORMS, OWN_PIXELS, TOLERANCES, Network, build
+from bench.programs.onnx_blocks import BLOCKS
 from fissile.pipelines.numerics.child_process import run_child
 from fissile.pipelines.numerics.runtimes import present
 
@@ -32,17 +32,25 @@ INLINE_BYTES = 64 << 20
 def main() -> int:
     from onnx_models import names
 
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--model", action="append", choices=(*names(), *BLOCKS), help="default: squeezenet")
     parser.add_argument("--form", action="append", choices=FORMS, help="default: all")
     parser.add_argument("--target", action="append", help=f"default: {', '.join(TARGETS)}; also {MATCHED}")
     parser.add_argument("--pixels", type=int, help=f"height and width of the input (default {OWN_PIXELS})")
-    parser.add_argument("--run", action="store_true", help=f"run what has a runtime here ({', '.join(RUNTIMES)})")
-    parser.add_argument("--limit", type=float, default=600.0, help="seconds for each compile and each run (default 600)")
+    parser.add_argument(
+        "--run", action="store_true", help=f"run what has a runtime here ({', '.join(RUNTIMES)})"
+    )
+    parser.add_argument(
+        "--limit", type=float, default=600.0, help="seconds for each compile and each run (default 600)"
+    )
     parser.add_argument("--no-stock", action="store_true", help="do not ask stock iree-compile")
     parser.add_argument("--seed", type=int, default=0, help="of the weights and of the input")
     parser.add_argument("--keep", type=Path, help="leave the models and modules in this folder")
-    parser.add_argument("--option", action="append", default=[], help="an option for fissile compile, as it is")
+    parser.add_argument(
+        "--option", action="append", default=[], help="an option for fissile compile, as it is"
+    )
     args = parser.parse_args()
     here = [runtime.name for runtime in present()]
     fine = True
@@ -60,8 +68,18 @@ def main() -> int:
                     continue
                 for target in args.target or TARGETS:
                     runs = args.run and RUNTIMES.get(target) in here
-                    chosen = Case(case.name, case.source, target, case.inputs, case.expected, case.tolerance,
-                                  case.parameters, args.limit, tuple(args.option), not args.no_stock)
+                    chosen = Case(
+                        case.name,
+                        case.source,
+                        target,
+                        case.inputs,
+                        case.expected,
+                        case.tolerance,
+                        case.parameters,
+                        args.limit,
+                        tuple(args.option),
+                        not args.no_stock,
+                    )
                     fine = chosen.show(runs) and fine
     return 0 if fine else 1
 
@@ -83,7 +101,9 @@ def imported(made: Network, folder: Path, seed: int, run: bool) -> Case:
         raise ValueError(f"iree-import-onnx: {(ended.err.strip().splitlines() or [ended.reason])[-1]}")
     image = made.image(seed)
     expected = made.expected(image) if run else []
-    return Case(f"{made.name} {made.form} {shown}", source, "", [image], expected, TOLERANCES[made.form], parameters)
+    return Case(
+        f"{made.name} {made.form} {shown}", source, "", [image], expected, TOLERANCES[made.form], parameters
+    )
 
 
 if __name__ == "__main__":

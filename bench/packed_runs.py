@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.programs.program_files import drawn, existing, pattern
 from fissile.errors import FissileError, UsageError
 from fissile.finding import Finding
 from fissile.pipelines.numerics.child_process import run_child
@@ -33,10 +34,11 @@ from fissile.pipelines.numerics.inputs import draw
 from fissile.pipelines.numerics.runtimes import Runtime, named, run
 from fissile.pipelines.numerics.signature import Signature, Value, parse_value
 
-from bench.program_files import drawn, existing, pattern
-
 TARGETS = {
-    **{sm: ("--iree-hal-target-device=cuda", f"--iree-cuda-target={sm}") for sm in ("sm_80", "sm_86", "sm_89")},
+    **{
+        sm: ("--iree-hal-target-device=cuda", f"--iree-cuda-target={sm}")
+        for sm in ("sm_80", "sm_86", "sm_89")
+    },
     **{gfx: ("--iree-hal-target-device=hip", f"--iree-rocm-target={gfx}") for gfx in ("gfx942", "gfx1100")},
     "vulkan": ("--iree-hal-target-device=vulkan",),
     "llvm-cpu": (
@@ -70,7 +72,11 @@ class Outcome:
 
     @property
     def is_worse(self) -> bool:
-        return self.stock == "right" and self.fissile != "right" or self.stock[:9] != self.fissile[:9] == "not built"
+        return (
+            self.stock == "right"
+            and self.fissile != "right"
+            or self.stock[:9] != self.fissile[:9] == "not built"
+        )
 
 
 # --- pack
@@ -97,13 +103,21 @@ def pack(folder: Path, programs: list[Path], target: str) -> int:
         for number, signature in enumerate(signatures):
             expected = _expected(own / "expected.vmfb", signature, host) if not refused else refused
             if isinstance(expected, str):
-                print(f"{program.stem:44} @{signature.function}: nothing to compare with: {expected[:120]}", flush=True)
+                print(
+                    f"{program.stem:44} @{signature.function}: nothing to compare with: {expected[:120]}",
+                    flush=True,
+                )
                 continue
             for index, array in enumerate(expected):
                 (own / f"{number}.{index}.expected").write_bytes(np.ascontiguousarray(array).tobytes())
             entry["functions"].append(
-                {"name": signature.function, "number": number, "shapes": [list(a.shape) for a in expected],
-                 "arguments": [v.text for v in signature.arguments], "results": [v.text for v in signature.results]}
+                {
+                    "name": signature.function,
+                    "number": number,
+                    "shapes": [list(a.shape) for a in expected],
+                    "arguments": [v.text for v in signature.arguments],
+                    "results": [v.text for v in signature.results],
+                }
             )
         (own / "expected.vmfb").unlink(missing_ok=True)
         if entry["identical"]:
@@ -121,7 +135,10 @@ def _compiled(compiler: str, program: Path, output: Path, flags: tuple[str, ...]
     command = [str(beside / "iree-compile")] if compiler == "stock" else [str(beside / "fissile"), "compile"]
     ended = run_child([*command, *flags, str(program), "-o", str(output)], COMPILE_SECONDS)
     if ended.status == 0 and output.exists():
-        return {"error": "", "codes": sorted({word[:6] for word in ended.err.split("[") if word.startswith("FIS")})}
+        return {
+            "error": "",
+            "codes": sorted({word[:6] for word in ended.err.split("[") if word.startswith("FIS")}),
+        }
     output.unlink(missing_ok=True)
     lines = [line for line in ended.err.splitlines() if "error" in line]
     return {"error": ended.reason or (lines or ["no message"])[0][:200], "codes": []}
@@ -146,7 +163,9 @@ def _expected(vmfb: Path, signature: Signature, host: Runtime) -> list[np.ndarra
 def run_packed(folder: Path, driver: str, timed: bool) -> list[Outcome]:
     device = named([driver])[0]
     if not (folder / MANIFEST).is_file():
-        raise UsageError(f"{folder} is no pack: it has no {MANIFEST}", "write one with `python -m bench.packed_runs pack`")
+        raise UsageError(
+            f"{folder} is no pack: it has no {MANIFEST}", "write one with `python -m bench.packed_runs pack`"
+        )
     entries = json.loads((folder / MANIFEST).read_text())
     todo = [(entry, function) for entry in entries for function in entry["functions"]]
     with ThreadPoolExecutor(RUNS_AT_ONCE) as pool:
@@ -157,9 +176,19 @@ def run_packed(folder: Path, driver: str, timed: bool) -> list[Outcome]:
 
 
 def _judge(folder: Path, entry: dict, function: dict, device: Runtime) -> Outcome:
-    verdicts = {name: _verdict(folder, entry, function, name, device) for name in COMPILERS if name == "stock" or not entry["identical"]}
-    return Outcome(entry["program"], function["name"], verdicts["stock"], verdicts.get("fissile", verdicts["stock"]),
-                   entry["identical"], tuple(entry["fissile"]["codes"]))
+    verdicts = {
+        name: _verdict(folder, entry, function, name, device)
+        for name in COMPILERS
+        if name == "stock" or not entry["identical"]
+    }
+    return Outcome(
+        entry["program"],
+        function["name"],
+        verdicts["stock"],
+        verdicts.get("fissile", verdicts["stock"]),
+        entry["identical"],
+        tuple(entry["fissile"]["codes"]),
+    )
 
 
 def _verdict(folder: Path, entry: dict, function: dict, compiler: str, device: Runtime) -> str:
@@ -172,7 +201,9 @@ def _verdict(folder: Path, entry: dict, function: dict, compiler: str, device: R
         return f"not run: {error.message}"
     if isinstance(results, Finding):
         return f"not run: {results.message}"
-    for index, (result, value, shape) in enumerate(zip(results, signature.results, function["shapes"], strict=True)):
+    for index, (result, value, shape) in enumerate(
+        zip(results, signature.results, function["shapes"], strict=True)
+    ):
         stored = (own / f"{function['number']}.{index}.expected").read_bytes()
         compared = compare(result, np.frombuffer(stored, value.dtype).reshape(shape))
         if not compared.agrees:
@@ -191,14 +222,21 @@ def _timed(folder: Path, outcome: Outcome, entry: dict, function: dict, device: 
     """With both modules' times, in turns, where both run and differ."""
     if outcome.identical or {outcome.stock[:3], outcome.fissile[:3]} & {"not"}:
         return outcome
-    from fissile.pipelines.tuning import time_in_turns
+    from fissile.pipelines.repair.tuning import time_in_turns
 
     own = folder / outcome.program
-    timed = {t.name: t.seconds for t in time_in_turns([(c, own / f"{c}.vmfb") for c in COMPILERS], [_signature(function)], device, RUN_SECONDS)}
+    timed = {
+        t.name: t.seconds
+        for t in time_in_turns(
+            [(c, own / f"{c}.vmfb") for c in COMPILERS], [_signature(function)], device, RUN_SECONDS
+        )
+    }
     stock, fissile = timed["stock"], timed["fissile"]
     if not stock or not fissile:
         return outcome
-    return Outcome(**asdict(outcome) | {"ratio": fissile / stock, "stock_ms": stock * 1e3, "fissile_ms": fissile * 1e3})
+    return Outcome(
+        **asdict(outcome) | {"ratio": fissile / stock, "stock_ms": stock * 1e3, "fissile_ms": fissile * 1e3}
+    )
 
 
 # --- table
@@ -207,7 +245,9 @@ def _timed(folder: Path, outcome: Outcome, entry: dict, function: dict, device: 
 def show(outcomes: list[Outcome]) -> int:
     for o in outcomes:
         if o.is_worse or "right" not in (o.fissile, o.stock):
-            print(f"{o.program:40} @{o.function:34} {'WORSE ' if o.is_worse else ''}stock {o.stock[:90]} | fissile {o.fissile[:140]} {' '.join(o.codes)}")
+            print(
+                f"{o.program:40} @{o.function:34} {'WORSE ' if o.is_worse else ''}stock {o.stock[:90]} | fissile {o.fissile[:140]} {' '.join(o.codes)}"
+            )
 
     def counted(name: str) -> str:
         kinds = Counter(getattr(o, name).partition(":")[0] for o in outcomes)
@@ -217,15 +257,19 @@ def show(outcomes: list[Outcome]) -> int:
     print(f"stock    {counted('stock')}\nfissile  {counted('fissile')}")
     ratios = [o.ratio for o in outcomes if o.ratio]
     if ratios:
-        print(f"time of fissile's module by stock's, {len(ratios)} functions: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3g}, "
-              f"{min(ratios):.3g} to {max(ratios):.3g}")
+        print(
+            f"time of fissile's module by stock's, {len(ratios)} functions: geometric mean {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3g}, "
+            f"{min(ratios):.3g} to {max(ratios):.3g}"
+        )
     worse = sum(o.is_worse for o in outcomes)
     print(f"worse than stock: {worse}")
     return 1 if worse else 0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     packing = commands.add_parser("pack")
     packing.add_argument("pack", type=Path)
@@ -244,7 +288,9 @@ def main() -> int:
     chosen = parser.parse_args()
     try:
         if chosen.command == "pack":
-            return pack(chosen.pack, drawn(chosen.programs, chosen.only, chosen.seed)[: chosen.sample], chosen.target)
+            return pack(
+                chosen.pack, drawn(chosen.programs, chosen.only, chosen.seed)[: chosen.sample], chosen.target
+            )
         if chosen.command == "table":
             return show([Outcome(**row) for row in json.loads(chosen.file.read_text())])
         outcomes = run_packed(chosen.pack, chosen.on, not chosen.no_times)

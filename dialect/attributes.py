@@ -35,7 +35,11 @@ def text_of(op: ir.Operation, name: str) -> str:
     if found is None:
         return ""
     try:
-        return ir.StringAttr(found).value if isinstance(found, ir.StringAttr) else ir.FlatSymbolRefAttr(found).value
+        return (
+            ir.StringAttr(found).value
+            if isinstance(found, ir.StringAttr)
+            else ir.FlatSymbolRefAttr(found).value
+        )
     except (RuntimeError, UnicodeDecodeError):
         quoted = re.search(r'"(.*)"', str(found), re.DOTALL)
         return unescaped(quoted[1]) if quoted else str(found)

@@ -55,7 +55,10 @@ _LEADING = {"iree_linalg_ext.im2col": ("input", "output")}
 _STRUCTURED = "inputs* outputs*"
 
 _INITS = {
-    "linalg.pack": ("dest",), "linalg.unpack": ("dest",), "linalg.transpose": ("init",), "linalg.broadcast": ("init",),
+    "linalg.pack": ("dest",),
+    "linalg.unpack": ("dest",),
+    "linalg.transpose": ("init",),
+    "linalg.broadcast": ("init",),
     "linalg.map": ("init",),
     "iree_linalg_ext.scatter": ("original",),
     "iree_linalg_ext.scan": ("output", "accumulator"),

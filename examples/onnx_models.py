@@ -56,7 +56,8 @@ def network(name: str, pixels: int | None = None, seed: int = 0) -> onnx.ModelPr
     initializers = [tensor for tensor in known.values() if tensor.name in used]
     made = helper.make_model(
         helper.make_graph(nodes, name, inputs, outputs, initializers),
-        opset_imports=model.opset_import, ir_version=IR_VERSION,
+        opset_imports=model.opset_import,
+        ir_version=IR_VERSION,
     )
     made = onnx.version_converter.convert_version(made, OPSET)
     made.ir_version = IR_VERSION

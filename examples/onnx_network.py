@@ -34,18 +34,27 @@ TOLERANCE = Tolerance(relative=1e-4, scaled=1e-5, reason="26 layers of float32 s
 """Measured on llvm-cpu and lavapipe: relative 5.3e-6 at most, 6e-7 of outputs up to 0.4."""
 
 FLAGS = {
-    "local-task": ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
-                   "--iree-llvmcpu-target-cpu=host"],
+    "local-task": [
+        "--iree-hal-target-device=local",
+        "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-llvmcpu-target-cpu=host",
+    ],
     "vulkan": ["--iree-hal-target-device=vulkan"],
 }
 PIXELS = {"local-task": 224, "vulkan": 35}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--model", choices=names(), default="squeezenet")
-    parser.add_argument("--pixels", type=int, help="height and width of the input (squeezenet only; default see above)")
-    parser.add_argument("--runtime", choices=FLAGS, action="append", help="default: both, as far as they are here")
+    parser.add_argument(
+        "--pixels", type=int, help="height and width of the input (squeezenet only; default see above)"
+    )
+    parser.add_argument(
+        "--runtime", choices=FLAGS, action="append", help="default: both, as far as they are here"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the weights and of the input")
     args = parser.parse_args()
     here = [runtime.name for runtime in present()]
@@ -71,16 +80,24 @@ def agrees_with_onnxruntime(folder: Path, name: str, pixels: int | None, runtime
     shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
     image = np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
     expected = onnxruntime.InferenceSession(str(saved)).run(None, {given: image})
-    imported = subprocess.run([sys.executable, "-m", "iree.compiler.tools.import_onnx", saved, "-o", source],
-                              capture_output=True, text=True, check=False)
+    imported = subprocess.run(
+        [sys.executable, "-m", "iree.compiler.tools.import_onnx", saved, "-o", source],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if imported.returncode:
         print(f"{runtime:<11} iree-import-onnx failed: {imported.stderr.strip().splitlines()[-1]}")
         return False
     start = time.perf_counter()
-    report = fissile.compile(source, vmfb, FLAGS[runtime], match_device="vulkan" if runtime == "vulkan" else "")
+    report = fissile.compile(
+        source, vmfb, FLAGS[runtime], match_device="vulkan" if runtime == "vulkan" else ""
+    )
     shown = "x".join(map(str, shape))
-    print(f"{runtime:<11} compile: {name} {shown} in {time.perf_counter() - start:.1f} s: "
-          f"{f'{vmfb.stat().st_size} bytes' if report.output else 'no module'}")
+    print(
+        f"{runtime:<11} compile: {name} {shown} in {time.perf_counter() - start:.1f} s: "
+        f"{f'{vmfb.stat().st_size} bytes' if report.output else 'no module'}"
+    )
     for finding in report.findings:
         print(f"{runtime:<11} fissile: {finding.severity.value} {finding.code}: {finding.message}")
     if not report.output:

@@ -88,8 +88,12 @@ func.func @main(%x: tensor<{x}i8>, %w: tensor<{w}i8>, %bias: tensor<{f}xf32>) ->
 def main() -> None:
     import argparse
 
-    parser = argparse.ArgumentParser(description="Writes the quantised convolution as MLIR to standard output.")
-    parser.add_argument("--size", type=int, default=16, help="height and width of the feature map (default 16)")
+    parser = argparse.ArgumentParser(
+        description="Writes the quantised convolution as MLIR to standard output."
+    )
+    parser.add_argument(
+        "--size", type=int, default=16, help="height and width of the feature map (default 16)"
+    )
     parser.add_argument("--channels", type=int, default=64, help="input channels (default 64)")
     parser.add_argument("--filters", type=int, default=256, help="output channels (default 256)")
     args = parser.parse_args()

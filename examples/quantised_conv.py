@@ -16,6 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from programs import QuantisedConv
+
 import fissile
 from fissile.pipelines.iree.targets import flags_for
 from fissile.pipelines.numerics.build import stock_compiler
@@ -23,18 +25,25 @@ from fissile.pipelines.numerics.compare import steps_within
 from fissile.pipelines.numerics.runtimes import present
 from fissile.pipelines.numerics.verify import Options
 from fissile.target import find_target
-from programs import QuantisedConv
 
 TOLERANCE = steps_within(1, 0.001)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--size", type=int, default=16, help="height and width of the feature map (default 16)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--size", type=int, default=16, help="height and width of the feature map (default 16)"
+    )
     parser.add_argument("--channels", type=int, default=64, help="input channels (default 64)")
     parser.add_argument("--filters", type=int, default=256, help="output channels (default 256)")
-    parser.add_argument("--vulkan", action=argparse.BooleanOptionalAction, default=None,
-                        help="run on Vulkan (default: where a device answers and the size is at most 32)")
+    parser.add_argument(
+        "--vulkan",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="run on Vulkan (default: where a device answers and the size is at most 32)",
+    )
     args = parser.parse_args()
     program = QuantisedConv(args.size, args.channels, args.filters)
     runtimes = [runtime.name for runtime in present()]
@@ -43,12 +52,16 @@ def main() -> int:
         source = Path(folder, "quantised_conv.mlir")
         source.write_text(program.text)
         fine = build(source, "gfx942")
-        fine &= build(source, "llvm-cpu") and agrees(source.with_suffix(".llvm-cpu.vmfb"), "local-task", program)
+        fine &= build(source, "llvm-cpu") and agrees(
+            source.with_suffix(".llvm-cpu.vmfb"), "local-task", program
+        )
         if on_vulkan:
             fine &= build(source, "vulkan", match_device="vulkan")
             fine = fine and agrees(source.with_suffix(".vulkan.vmfb"), "vulkan", program)
         else:
-            why = "no Vulkan device answers here" if "vulkan" not in runtimes else "not asked for at this size"
+            why = (
+                "no Vulkan device answers here" if "vulkan" not in runtimes else "not asked for at this size"
+            )
             print(f"vulkan      not run: {why}; llvm-cpu's numbers stand alone")
     return 0 if fine else 1
 
@@ -57,7 +70,9 @@ def build(source: Path, target: str, match_device: str = "") -> bool:
     """Stock's answer and fissile's, a line each. True where fissile wrote a module."""
     flags = flags_for(find_target(target))
     output = source.with_suffix(f".{target}.vmfb")
-    stock = subprocess.run([stock_compiler(), source, "-o", "/dev/null", *flags], capture_output=True, text=True, check=False)
+    stock = subprocess.run(
+        [stock_compiler(), source, "-o", "/dev/null", *flags], capture_output=True, text=True, check=False
+    )
     error = re.search(r"error: (.*)", stock.stderr)
     print(f"{target:<11} stock:   {'compiles' if stock.returncode == 0 else error[1] if error else 'fails'}")
     report = fissile.compile(source, output, flags, match_device=match_device)

@@ -16,8 +16,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-import fissile
 import numpy as np
+
+import fissile
 from fissile.pipelines.iree.targets import flags_for
 from fissile.pipelines.numerics.build import stock_compiler
 from fissile.pipelines.numerics.runtimes import named, present, run

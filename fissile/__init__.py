@@ -10,8 +10,8 @@ _HOMES = {
     "Report": "fissile.report",
     "Session": "fissile.pipelines.session",
     "Target": "fissile.target",
-    "check": "fissile.pipelines.check",
-    "compile": "fissile.pipelines.compile",
+    "check": "fissile.pipelines.check.entry",
+    "compile": "fissile.pipelines.compile.entry",
     "register_pass": "fissile.passes.definition",
     "verify": "fissile.pipelines.numerics.verify",
 }

@@ -170,7 +170,9 @@ def from_json(data: dict) -> Finding:
 
     ledger = None
     if data["ledger"]:
-        lines = tuple(LedgerLine(count(row["bytes"]), row["value"], row["reason"]) for row in data["ledger"]["lines"])
+        lines = tuple(
+            LedgerLine(count(row["bytes"]), row["value"], row["reason"]) for row in data["ledger"]["lines"]
+        )
         ledger = Ledger(lines, count(data["ledger"]["total"]))
     return Finding(
         code=data["code"],
@@ -181,7 +183,9 @@ def from_json(data: dict) -> Finding:
         places=tuple(Place(**p) for p in data["places"]),
         ledger=ledger,
         limit=Limit(**data["limit"]) if data["limit"] else None,
-        helps=tuple(Help(h["title"], h["remedy"], h["applied"], tuple(map(tuple, h["facts"]))) for h in data["helps"]),
+        helps=tuple(
+            Help(h["title"], h["remedy"], h["applied"], tuple(map(tuple, h["facts"]))) for h in data["helps"]
+        ),
         notes=tuple(data["notes"]),
         detail=data["detail"],
         effect=Effect(data["effect"]),

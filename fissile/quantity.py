@@ -67,12 +67,18 @@ class Bytes:
     @property
     def how_known(self) -> str:
         """In words, for a report: exact counts are read from IR after bufferization."""
-        return "exact, counted after bufferization" if self.certainty is Certainty.EXACT else self.certainty.value
+        return (
+            "exact, counted after bufferization"
+            if self.certainty is Certainty.EXACT
+            else self.certainty.value
+        )
 
     def __str__(self) -> str:
         if self.value is None:
             return "unknown"
-        return str(self.value) if self.certainty is Certainty.EXACT else f"{self.value} ({self.certainty.value})"
+        return (
+            str(self.value) if self.certainty is Certainty.EXACT else f"{self.value} ({self.certainty.value})"
+        )
 
 
 def total(parts: Iterable[Bytes], origin: str = "") -> Bytes:

@@ -59,17 +59,26 @@ class Net:
     def add(self, finding: Finding) -> None:
         """Keeps FIS902 once for each question, op and error."""
         if self._command and not any(note.startswith("report it") for note in finding.notes):
-            finding = finding.with_(notes=(*finding.notes, f"report it, with what this prints: {self._command}"))
+            finding = finding.with_(
+                notes=(*finding.notes, f"report it, with what this prints: {self._command}")
+            )
         self._missed.setdefault((finding.code, finding.message, finding.subject, finding.places), finding)
 
     def missing(self, question: str, about: object, error: BaseException, then: str) -> None:
         """Keeps that ``question`` of ``about`` ended in ``error``; ``then`` says what became of it."""
         subject, place = described(about)
         of = f" of {subject}" if subject else ""
-        self.add(Finding(
-            NOT_CHECKED, f"not checked: {question}{of}: {one_line(error)}", Severity.WARNING, subject,
-            places=(place,) if place else (), notes=(then,), detail="".join(traceback.format_exception(error)),
-        ))
+        self.add(
+            Finding(
+                NOT_CHECKED,
+                f"not checked: {question}{of}: {one_line(error)}",
+                Severity.WARNING,
+                subject,
+                places=(place,) if place else (),
+                notes=(then,),
+                detail="".join(traceback.format_exception(error)),
+            )
+        )
 
 
 _NET: ContextVar[Net | None] = ContextVar("net", default=None)
@@ -91,11 +100,22 @@ def current() -> Net | None:
 
 def passes_on(error: BaseException) -> bool:
     """Whether ``error`` is an answer (findings, IREE's refusal, a usage error, a step of fissile's own), not a failure of fissile's."""
-    return not isinstance(error, Exception) or isinstance(error, FissileError) and not isinstance(error, InternalError)
+    return (
+        not isinstance(error, Exception)
+        or isinstance(error, FissileError)
+        and not isinstance(error, InternalError)
+    )
 
 
-def ask(question: str, answer: Callable[[], Answer], otherwise: Answer, *, about: object = None,
-        patience: float = PATIENCE, usage: bool = False) -> Answer:
+def ask(
+    question: str,
+    answer: Callable[[], Answer],
+    otherwise: Answer,
+    *,
+    about: object = None,
+    patience: float = PATIENCE,
+    usage: bool = False,
+) -> Answer:
     """``answer()``, or ``otherwise`` where it throws or takes more than ``patience`` seconds of processor time (0: no limit).
 
     ``usage``: a UsageError in it may be the user's and passes; elsewhere it is a failure as any other.
@@ -157,7 +177,11 @@ def one_line(error: BaseException) -> str:
     """The error in one line: of what a callback raised inside IREE, the cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = lines[-1] if lines and "Traceback" in str(error) else lines[0] if lines else ""
-    text = said if said.startswith(type(error).__name__) or "Traceback" in str(error) and said else f"{type(error).__name__}: {said}"
+    text = (
+        said
+        if said.startswith(type(error).__name__) or "Traceback" in str(error) and said
+        else f"{type(error).__name__}: {said}"
+    )
     return text.rstrip(": ")[:300]
 
 

@@ -11,14 +11,14 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fissile.dialect import load_dialects, place_of_location, register
-from fissile.passes.catalogue import find_pass, is_known, known_passes
-from fissile.passes.definition import Pass, PassFailed, make_pass
 from iree.compiler import ir
 from iree.compiler.passmanager import PassManager
 
+from fissile.dialect import load_dialects, place_of_location, register
 from fissile.errors import FissileError, InternalError, UsageError, closest
 from fissile.finding import Finding
+from fissile.passes.catalogue import find_pass, is_known, known_passes
+from fissile.passes.definition import Pass, PassFailed, make_pass
 
 from .contracts import ContractWatch, unmet_requirements
 from .textual import Nest, PassCall, parse_pipeline, pass_names

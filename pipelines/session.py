@@ -1,11 +1,11 @@
 """A session over IREE's compiler: parse, run to a phase, look or change, resume, write.
 
-    with Session(["--iree-hal-target-device=vulkan"]) as session:
-        module = session.parse("model.mlir")
-        session.run(module, to="global-optimization")
-        ...                                   # module.op is a live iree.compiler.ir.Operation
-        session.run(module, to="end")
-        session.write(module, "model.vmfb")
+with Session(["--iree-hal-target-device=vulkan"]) as session:
+    module = session.parse("model.mlir")
+    session.run(module, to="global-optimization")
+    ...                                   # module.op is a live iree.compiler.ir.Operation
+    session.run(module, to="end")
+    session.write(module, "model.vmfb")
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from fissile.dialect import register
-from fissile.passes.analysis.embedded_pipelines import embedded_pipelines, may_embed_pipelines
-from fissile.passes.checks.embedded_pipelines import check_embedded_pipeline
-from fissile.passes.definition import PassFailed
 from iree.compiler import ir
 
+from fissile.dialect import register
 from fissile.errors import FissileError, UsageError, closest
+from fissile.passes.analysis.program.embedded_pipelines import embedded_pipelines, may_embed_pipelines
+from fissile.passes.checks.refusals.embedded_pipelines import check_embedded_pipeline
+from fissile.passes.definition import PassFailed
 
-from .diagnostics import Diagnostic, parse_diagnostic
 from .iree import library
 from .iree.names import PHASES
+from .probe.diagnostics import Diagnostic, parse_diagnostic
 
 
 class PhaseFailed(FissileError):
@@ -32,7 +32,9 @@ class PhaseFailed(FissileError):
 
     def __init__(self, phase: str, diagnostics: Sequence[Diagnostic]) -> None:
         errors = [d for d in diagnostics if d.is_error]
-        super().__init__(errors[0].message if errors else f"IREE stopped before phase {phase} without an error message")
+        super().__init__(
+            errors[0].message if errors else f"IREE stopped before phase {phase} without an error message"
+        )
         self.phase = phase
         self.diagnostics = tuple(diagnostics)
 
@@ -86,7 +88,9 @@ class Session:
     ``verify_ir`` runs MLIR's verifier between passes, as iree-compile's `--verify`.
     """
 
-    def __init__(self, flags: Sequence[str] = (), *, verify_ir: bool = True, dump_phases_to: str = "") -> None:
+    def __init__(
+        self, flags: Sequence[str] = (), *, verify_ir: bool = True, dump_phases_to: str = ""
+    ) -> None:
         self._session = library.Session()
         self.context: ir.Context = self._session.context
         # IREE's phases load what their passes name as they start. Of a dialect that none names, and another phase would have
@@ -119,7 +123,8 @@ class Session:
                 name = unknown[0].split("=")[0]
                 raise UsageError(
                     f"'{name}' is no session flag of iree-compile",
-                    closest(name, known) or "flags that LLVM reads once per process go through `fissile compile`",
+                    closest(name, known)
+                    or "flags that LLVM reads once per process go through `fissile compile`",
                 ) from None
             raise UsageError(" ".join(str(error).split())) from None
 
@@ -133,7 +138,9 @@ class Session:
             raise UsageError(f"no such file: {path}" if not path.exists() else f"not a file: {path}")
         try:
             if name:
-                opened = library.Source.wrap_buffer(self._session, path.read_bytes() + b"\0", buffer_name=name)
+                opened = library.Source.wrap_buffer(
+                    self._session, path.read_bytes() + b"\0", buffer_name=name
+                )
             else:
                 opened = library.Source.open_file(self._session, str(path))
         except (ValueError, OSError) as error:
@@ -177,8 +184,13 @@ class Session:
         module.phase = to
         return module
 
-    def write(self, module: Module, path: str | os.PathLike, output_format: str = "vm-bytecode",
-              mlir_bytecode_version: int | None = None) -> None:
+    def write(
+        self,
+        module: Module,
+        path: str | os.PathLike,
+        output_format: str = "vm-bytecode",
+        mlir_bytecode_version: int | None = None,
+    ) -> None:
         """Writes ``module`` to ``path``: `vm-bytecode`, `vm-asm`, `vm-c`, `ir` (text at any phase) or `ir-bytecode`.
 
         ``mlir_bytecode_version`` applies to `ir-bytecode`; None is the current one.

@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
         flags = shlex.split(args.iree_flags)
     except ValueError as error:
         raise UsageError(f"--iree-flags: {error}") from None
-    from fissile.pipelines.check_worker import run_check
+    from fissile.pipelines.check.check_worker import run_check
 
     report = run_check(
         args.input,
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
         allow_pipelines=args.allow_pipelines_in_input,
     )
     if args.strict:
-        from fissile.pipelines.stepping_aside import hold_strictly
+        from fissile.pipelines.compile.stepping_aside import hold_strictly
 
         hold_strictly(report, f"fissile check {shlex.quote(args.input)}")
     if args.format == "json":

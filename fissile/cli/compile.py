@@ -47,8 +47,8 @@ fissile failed (a reproducer is named). Without --strict what fails in fissile i
 
 def run(argv: Sequence[str]) -> int:
     """Runs the command; returns its exit status. Raises FissileError for what is no finding."""
-    from fissile.pipelines.request import parse_command_line
-    from fissile.pipelines.supervisor import run_compile, run_stock
+    from fissile.pipelines.compile.request import parse_command_line
+    from fissile.pipelines.process.supervisor import run_compile, run_stock
 
     if not argv or argv[0] in ("-h", "--help"):
         print(USAGE, end="")

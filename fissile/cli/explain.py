@@ -10,7 +10,9 @@ from fissile.rules import RULES, Rule
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("code", nargs="?", default="", help="FIS101, or a rule's name; without it all rules are listed")
+    parser.add_argument(
+        "code", nargs="?", default="", help="FIS101, or a rule's name; without it all rules are listed"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,15 +30,22 @@ def find_rule(text: str) -> Rule:
         if text.lower() in (rule.code.lower(), rule.name):
             return rule
     names = [*RULES, *(rule.name for rule in RULES.values())]
-    raise UsageError(f"unknown finding '{text}'", closest(text.upper() if text[:3].upper() == "FIS" else text, names)
-                     or "fissile explain lists all")
+    raise UsageError(
+        f"unknown finding '{text}'",
+        closest(text.upper() if text[:3].upper() == "FIS" else text, names) or "fissile explain lists all",
+    )
 
 
 def page(rule: Rule) -> str:
     """The manual page of ``rule``, wrapped to 88 columns."""
     parts = [f"{rule.code} {rule.name}: {rule.title}\n"]
-    for heading, text in (("what", rule.what), ("why", rule.why), ("what to do", rule.remedy),
-                          ("fails", rule.example), ("repaired", rule.repaired)):
+    for heading, text in (
+        ("what", rule.what),
+        ("why", rule.why),
+        ("what to do", rule.remedy),
+        ("fails", rule.example),
+        ("repaired", rule.repaired),
+    ):
         if text:
             parts.append(f"{heading}\n{textwrap.indent(_wrapped(text), '    ')}\n")
     if said := rule.effect.stock():

@@ -13,7 +13,10 @@ from fissile.errors import ExitCode, FissileError, InternalError, UsageError, cl
 COMMANDS = {
     "compile": ("fissile.cli.compile", "iree-compile, guarded: what stock IREE refuses is repaired and told"),
     "check": ("fissile.cli.check", "which dispatches do not fit, for many targets, without a full compile"),
-    "verify": ("fissile.cli.verify", "run two programs, or one against expected outputs, and compare the numbers"),
+    "verify": (
+        "fissile.cli.verify",
+        "run two programs, or one against expected outputs, and compare the numbers",
+    ),
     "reduce": ("fissile.cli.reduce", "a small program of its own that fails as a large one does"),
     "explain": ("fissile.cli.explain", "the manual page of a finding: fissile explain FIS101"),
     "passes": ("fissile.cli.passes", "the passes there are, with options and contracts"),
@@ -24,9 +27,11 @@ COMMANDS = {
 def usage() -> str:
     width = max(map(len, COMMANDS))
     rows = "\n".join(f"  {name:<{width}}  {sentence}" for name, (_module, sentence) in COMMANDS.items())
-    return (f"fissile {__version__}: a compile guard for IREE\n\nusage: fissile COMMAND [arguments]\n\n{rows}\n\n"
-            "fissile COMMAND --help tells more; fissile-opt runs single passes.\n"
-            "exit status: 0 clean or repaired, 1 findings remain, 2 usage, 3 internal error\n")
+    return (
+        f"fissile {__version__}: a compile guard for IREE\n\nusage: fissile COMMAND [arguments]\n\n{rows}\n\n"
+        "fissile COMMAND --help tells more; fissile-opt runs single passes.\n"
+        "exit status: 0 clean or repaired, 1 findings remain, 2 usage, 3 internal error\n"
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,8 +53,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         import shlex
 
-        return print_error(InternalError(f"{type(error).__name__}: {error}", "FISSILE_TRACEBACK=1 shows where",
-                                         "fissile " + shlex.join(words)))
+        return print_error(
+            InternalError(
+                f"{type(error).__name__}: {error}",
+                "FISSILE_TRACEBACK=1 shows where",
+                "fissile " + shlex.join(words),
+            )
+        )
 
 
 def _dispatch(words: list[str]) -> int:

@@ -52,7 +52,9 @@ def _parser() -> _Parser:
         "--allow-unregistered-dialect", action="store_true", help="taken for mlir-opt's sake: always on"
     )
     parser.add_argument(
-        "--allow-pipelines-in-input", action="store_true", help="take an input with pass pipelines of its own (FIS005)"
+        "--allow-pipelines-in-input",
+        action="store_true",
+        help="take an input with pass pipelines of its own (FIS005)",
     )
     parser.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
     parser.add_argument("--list-passes", action="store_true", help="print fissile's passes and end")

@@ -11,7 +11,9 @@ from fissile.errors import ExitCode
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", default="", help="one pass, as its manual page")
-    parser.add_argument("--load-passes", action="append", default=[], metavar="FILE.py", help="passes of your own as well")
+    parser.add_argument(
+        "--load-passes", action="append", default=[], metavar="FILE.py", help="passes of your own as well"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -42,12 +44,19 @@ def page(cls: type) -> str:
     if options:
         lines.append("options")
         for field in options:
-            default = "" if field.default is dataclasses.MISSING or field.default in ((), "") else f" (default {field.default})"
+            default = (
+                ""
+                if field.default is dataclasses.MISSING or field.default in ((), "")
+                else f" (default {field.default})"
+            )
             lines.append(f"    {field.name.replace('_', '-')}: {field.metadata.get('doc', '')}{default}")
         lines.append("")
     contract = cls.contract
-    for title, properties in (("requires", contract.requires), ("establishes", contract.establishes),
-                              ("may break", contract.invalidates)):
+    for title, properties in (
+        ("requires", contract.requires),
+        ("establishes", contract.establishes),
+        ("may break", contract.invalidates),
+    ):
         for found in properties:
             lines.append(f"{title:<12} {found.name}: {found.sentence}")
     return "\n".join(lines).rstrip() + "\n"

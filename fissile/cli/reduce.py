@@ -24,8 +24,8 @@ exit status: 0 written, 1 the program fails before code generation or the reduce
 def run(argv: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
     from fissile.cli.terminal import print_report
-    from fissile.pipelines.request import parse_command_line
-    from fissile.pipelines.supervisor import run_compile
+    from fissile.pipelines.compile.request import parse_command_line
+    from fissile.pipelines.process.supervisor import run_compile
 
     if not argv or argv[0] in ("-h", "--help"):
         print(USAGE, end="")
@@ -39,6 +39,9 @@ def run(argv: Sequence[str]) -> int:
     print_report(report, request.input)
     if report.output:
         kept, of, otherwise = report.facts["kept"], report.facts["of"], report.facts["otherwise"]
-        print(f"fissile: {kept} of {of} ops fail {'otherwise' if otherwise else 'in the same way'}", file=sys.stderr)
+        print(
+            f"fissile: {kept} of {of} ops fail {'otherwise' if otherwise else 'in the same way'}",
+            file=sys.stderr,
+        )
         return int(ExitCode.FINDINGS if otherwise else ExitCode.CLEAN)
     return int(report.exit_code)

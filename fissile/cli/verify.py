@@ -41,30 +41,71 @@ class _Parser(argparse.ArgumentParser):
 def parser() -> argparse.ArgumentParser:
     """fissile's own options; what it does not know and reads like IREE's goes to IREE."""
     parser = _Parser(
-        prog="fissile verify", usage="fissile verify FIRST [SECOND] [options] [iree-compile flags]",
+        prog="fissile verify",
+        usage="fissile verify FIRST [SECOND] [options] [iree-compile flags]",
         description="Run two programs, or one against expected outputs or a NumPy function, and compare the numbers.",
-        epilog=_EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("first", type=Path, help="MLIR file or .vmfb")
     parser.add_argument("second", type=Path, nargs="?", help="MLIR file or .vmfb to compare with the first")
     parser.add_argument("--function", help="public function to call (default: the only one)")
-    parser.add_argument("--on", action="append", default=[], metavar="RUNTIME",
-                        help="local-task, vulkan, cuda or hip; may be repeated (default: all that answer)")
-    parser.add_argument("--seeds", type=int, default=1, metavar="N", help="seeded random inputs to try (default 1)")
-    parser.add_argument("--sizes", default="8", metavar="SIZE[,ARGUMENT.DIMENSION=SIZE…]",
-                        help="sizes of dynamic dimensions (default 8)")
-    parser.add_argument("--range", action="append", default=[], metavar="ARGUMENT=LOW:HIGH",
-                        help="closed range of an argument's random values")
-    parser.add_argument("--input", action="append", default=[], type=Path, metavar="FILE.npy",
-                        help="an input instead of random ones, in order; may be repeated")
-    parser.add_argument("--expected", action="append", default=[], type=Path, metavar="FILE.npy",
-                        help="an expected output, in order; may be repeated; needs --input")
-    parser.add_argument("--reference", metavar="FILE.py:FUNCTION", help="a NumPy function that computes the outputs")
-    parser.add_argument("--tolerance", metavar="exact|ABSOLUTE[,RELATIVE]|Nsteps,SHARE",
-                        help="what may differ (default: derived from the program's types and sums, docs/numerics.md)")
-    parser.add_argument("--timeout", type=float, default=120.0, metavar="SECONDS", help="per run (default 120)")
-    parser.add_argument("--allow-pipelines-in-input", action="store_true",
-                        help="run pass pipelines that a program brings along (FIS005); only for programs that you trust")
+    parser.add_argument(
+        "--on",
+        action="append",
+        default=[],
+        metavar="RUNTIME",
+        help="local-task, vulkan, cuda or hip; may be repeated (default: all that answer)",
+    )
+    parser.add_argument(
+        "--seeds", type=int, default=1, metavar="N", help="seeded random inputs to try (default 1)"
+    )
+    parser.add_argument(
+        "--sizes",
+        default="8",
+        metavar="SIZE[,ARGUMENT.DIMENSION=SIZE…]",
+        help="sizes of dynamic dimensions (default 8)",
+    )
+    parser.add_argument(
+        "--range",
+        action="append",
+        default=[],
+        metavar="ARGUMENT=LOW:HIGH",
+        help="closed range of an argument's random values",
+    )
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE.npy",
+        help="an input instead of random ones, in order; may be repeated",
+    )
+    parser.add_argument(
+        "--expected",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE.npy",
+        help="an expected output, in order; may be repeated; needs --input",
+    )
+    parser.add_argument(
+        "--reference", metavar="FILE.py:FUNCTION", help="a NumPy function that computes the outputs"
+    )
+    parser.add_argument(
+        "--tolerance",
+        metavar="exact|ABSOLUTE[,RELATIVE]|Nsteps,SHARE",
+        help="what may differ (default: derived from the program's types and sums, docs/numerics.md)",
+    )
+    parser.add_argument(
+        "--timeout", type=float, default=120.0, metavar="SECONDS", help="per run (default 120)"
+    )
+    parser.add_argument(
+        "--allow-pipelines-in-input",
+        action="store_true",
+        help="run pass pipelines that a program brings along (FIS005); only for programs that you trust",
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     return parser
 
@@ -76,25 +117,37 @@ def run(argv: Sequence[str]) -> int:
     for flag in flags:
         if not flag.startswith(_IREE_FLAGS):
             known = [name for action in own._actions for name in action.option_strings]
-            raise UsageError(f"unknown argument '{flag}'", closest(flag.split("=")[0], known) or "see fissile verify --help")
+            raise UsageError(
+                f"unknown argument '{flag}'",
+                closest(flag.split("=")[0], known) or "see fissile verify --help",
+            )
     from fissile.pipelines.numerics.inputs import Sizes
     from fissile.pipelines.numerics.verify import Options, verify
 
     if args.expected and not args.input:
-        raise UsageError("--expected needs the inputs that it was computed from", "give them with --input=FILE.npy")
+        raise UsageError(
+            "--expected needs the inputs that it was computed from", "give them with --input=FILE.npy"
+        )
     if args.expected and args.reference:
         raise UsageError("--expected and --reference both say what is right", "give one of them")
     if args.seeds < 1:
         raise UsageError(f"--seeds={args.seeds} tries nothing", "give 1 or more")
     certificate = verify(
-        args.first, args.second,
+        args.first,
+        args.second,
         inputs=[_load(path) for path in args.input] or None,
         expected=[_load(path) for path in args.expected] or None,
         reference=_reference(args.reference) if args.reference else None,
         options=Options(
-            function=args.function, on=tuple(args.on), seeds=tuple(range(args.seeds)), sizes=Sizes.parse(args.sizes),
-            ranges=dict(map(_range, args.range)), tolerance=_tolerance(args.tolerance),
-            flags=tuple(flags), run_timeout=args.timeout, allow_pipelines=args.allow_pipelines_in_input,
+            function=args.function,
+            on=tuple(args.on),
+            seeds=tuple(range(args.seeds)),
+            sizes=Sizes.parse(args.sizes),
+            ranges=dict(map(_range, args.range)),
+            tolerance=_tolerance(args.tolerance),
+            flags=tuple(flags),
+            run_timeout=args.timeout,
+            allow_pipelines=args.allow_pipelines_in_input,
         ),
     )
     _print(certificate, args.format)
@@ -113,7 +166,11 @@ def _print(certificate, form: str) -> None:
     for finding in certificate.findings:
         print(f"{finding.severity.value}[{finding.code}] {finding.message}")
     bad = sum(not check.agrees for check in certificate.checks)
-    verdict = certificate.sentence if certificate.agrees else f"{bad} of {len(certificate.checks)} runs do not agree"
+    verdict = (
+        certificate.sentence
+        if certificate.agrees
+        else f"{bad} of {len(certificate.checks)} runs do not agree"
+    )
     print(f"{certificate.subject}: {verdict}")
 
 
@@ -121,7 +178,9 @@ def _load(path: Path) -> np.ndarray:
     try:
         return np.load(path, allow_pickle=False)
     except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror or error}", "name a file that exists") from None
+        raise UsageError(
+            f"cannot read {path}: {error.strerror or error}", "name a file that exists"
+        ) from None
     except ValueError:
         raise UsageError(f"{path} is no .npy file of plain numbers", "write it with numpy.save") from None
 
@@ -139,7 +198,9 @@ def _reference(spelled: str):
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # a user's file: any error is theirs to read
-        raise UsageError(f"{file} cannot be loaded: {type(error).__name__}: {error}", "mend the file") from None
+        raise UsageError(
+            f"{file} cannot be loaded: {type(error).__name__}: {error}", "mend the file"
+        ) from None
     function = getattr(module, name, None)
     if not callable(function):
         known = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
@@ -155,7 +216,9 @@ def _range(spelled: str) -> tuple[int, tuple[float, float]]:
             raise ValueError
         return int(argument), (low, high)
     except ValueError:
-        raise UsageError(f"'{spelled}' is no range", "write --range=ARGUMENT=LOW:HIGH, as in 0=-1:1") from None
+        raise UsageError(
+            f"'{spelled}' is no range", "write --range=ARGUMENT=LOW:HIGH, as in 0=-1:1"
+        ) from None
 
 
 def _tolerance(spelled: str | None):
@@ -169,7 +232,10 @@ def _tolerance(spelled: str | None):
     try:
         if first.endswith(("step", "steps")):
             return steps_within(int(first.removesuffix("s").removesuffix("step")), float(second))
-        return Tolerance(absolute=float(first), relative=float(second or 0), reason="given on the command line")
+        return Tolerance(
+            absolute=float(first), relative=float(second or 0), reason="given on the command line"
+        )
     except ValueError:
-        raise UsageError(f"'{spelled}' is no tolerance",
-                         "write exact, ABSOLUTE, ABSOLUTE,RELATIVE or 1steps,0.001") from None
+        raise UsageError(
+            f"'{spelled}' is no tolerance", "write exact, ABSOLUTE, ABSOLUTE,RELATIVE or 1steps,0.001"
+        ) from None

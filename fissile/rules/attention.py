@@ -5,7 +5,9 @@ from fissile.effect import Effect
 from .rule import define
 
 define(
-    "FIS133", "attention-head-tiled", "an attention's head dimension is tiled inside of its softmax",
+    "FIS133",
+    "attention-head-tiled",
+    "an attention's head dimension is tiled inside of its softmax",
     "IREE builds the attention, and its numbers are wrong by up to all of the largest output: on llvm-cpu for every head dimension "
     "above 128, and for a dynamic one wherever it is above the tile (4 to 16).",
     "A score is a sum over the head dimension, and the softmax needs the whole sum. IREE 3.13's llvm-cpu tiles a head dimension that "
@@ -34,7 +36,9 @@ define(
     effect=Effect.WRONG,
 )
 define(
-    "FIS134", "attention-tiles-depend", "an attention is tiled along a loop whose tiles are not independent",
+    "FIS134",
+    "attention-tiles-depend",
+    "an attention is tiled along a loop whose tiles are not independent",
     "IREE builds the attention, and its numbers are wrong. A causal mask or a position bias that the region computes "
     "from `iree_linalg_ext.index` (PyTorch's flex_attention with mask_mod or score_mod) begins anew in every tile. An online "
     "attention that continues earlier maxima and sums adds to them once for every tile of the values' width.",

@@ -5,7 +5,9 @@ from fissile.effect import Effect
 from .rule import define
 
 define(
-    "FIS101", "workgroup-memory", "a dispatch needs more workgroup memory than its target has",
+    "FIS101",
+    "workgroup-memory",
+    "a dispatch needs more workgroup memory than its target has",
     "The fused ops of one dispatch keep tiles, or whole tensors, in workgroup (shared) memory, and the sum exceeds "
     "what one workgroup of the target may use. IREE refuses the program.",
     "Producers that only extend bits (dequantise, f16 extend) are always cloned into the dispatch of their consumer. "
@@ -18,21 +20,27 @@ define(
     effect=Effect.REFUSED,
 )
 define(
-    "FIS102", "stack-memory", "a dispatch needs more stack than its CPU target allows",
+    "FIS102",
+    "stack-memory",
+    "a dispatch needs more stack than its CPU target allows",
     "The fused ops keep temporaries on the CPU stack, and the sum exceeds IREE's limit (32768 bytes by default).",
     "The same fusion as FIS101; the CPU backend puts the tiles on the stack.",
     "fissile places a fusion boundary. Do not switch the check off: the program would overrun its stack.",
     effect=Effect.REFUSED,
 )
 define(
-    "FIS103", "not-distributed", "code generation cannot distribute a dispatch over the target's threads",
+    "FIS103",
+    "not-distributed",
+    "code generation cannot distribute a dispatch over the target's threads",
     "IREE stops with `failed to distribute`.",
     "The chosen vector-distribution strategy has no layout for one of the ops.",
     "Another code generation pipeline or a boundary; f16 accumulation needs f32 accumulators.",
     effect=Effect.REFUSED,
 )
 define(
-    "FIS104", "not-legalized", "code generation cannot legalise an op of a dispatch for this target",
+    "FIS104",
+    "not-legalized",
+    "code generation cannot legalise an op of a dispatch for this target",
     "IREE stops with `failed to legalize operation`, for example `vector.bitcast` on SPIR-V, or with `types are not supported on`.",
     "The target lacks the type (8- or 16-bit storage, bf16, 8-bit floats on CUDA and most AMD targets, storing 4-bit integers) or the "
     "vector shape that the op needs.",
@@ -41,14 +49,18 @@ define(
     effect=Effect.REFUSED,
 )
 define(
-    "FIS105", "unbounded-memory", "a dispatch allocates on-chip memory of a size that is not known",
+    "FIS105",
+    "unbounded-memory",
+    "a dispatch allocates on-chip memory of a size that is not known",
     "An on-chip allocation has a dynamic size, so it cannot be proved to fit.",
     "A dynamic dimension reaches an allocation that no tile bounds.",
     "Give the dimension an upper bound (`util.assume.int`), or let fissile cut the producer off.",
     effect=Effect.REFUSED,
 )
 define(
-    "FIS106", "dispatch-timeout", "code generation of a dispatch does not end within its time limit",
+    "FIS106",
+    "dispatch-timeout",
+    "code generation of a dispatch does not end within its time limit",
     "The compiler is still busy on one dispatch after `--dispatch-timeout` seconds, by the clock and of processor time: a busy "
     "machine does not make a compile endless.",
     "Very large vectors are unrolled element by element.",
@@ -56,31 +68,39 @@ define(
     effect=Effect.ENDLESS,
 )
 define(
-    "FIS107", "compiler-crash", "the compiler crashed",
+    "FIS107",
+    "compiler-crash",
+    "the compiler crashed",
     "The compiler process ended by a signal. Nothing was written.",
     "A bug in IREE, or memory ran out.",
     "The reproducer that is named shows it again with stock tools; report it upstream.",
     effect=Effect.CRASHES,
 )
 define(
-    "FIS108", "codegen-failed", "code generation of a dispatch fails",
+    "FIS108",
+    "codegen-failed",
+    "code generation of a dispatch fails",
     "IREE's code generation stops on one dispatch with an error that no other rule recognises.",
     "See IREE's own message, which is repeated unchanged.",
     "A fusion boundary often helps; fissile tries it and says so where it does.",
     effect=Effect.REFUSED,
 )
 define(
-    "FIS109", "unrolled-code", "a dispatch is unrolled over its narrow elements, and compiles for seconds to minutes",
+    "FIS109",
+    "unrolled-code",
+    "a dispatch is unrolled over its narrow elements, and compiles for seconds to minutes",
     "A matmul or convolution on Vulkan or Metal has producers fused into it that extend narrow elements (a dequantisation), and one "
     "thread reads hundreds of them or more. The module compiles, if IREE ends, in seconds to minutes, and the driver takes longer still: "
-    "lavapipe 5 s for 256 elements and 32 s for 768 (`bench/unrolled_cost.py`).",
+    "lavapipe 5 s for 256 elements and 32 s for 768 (`bench/speed/unrolled_cost.py`).",
     "IREE 3.13 tiles the sum, but not the producers with it: a thread holds their values for all of a sum, and reads each narrow element "
     "by itself, in straight-line code.",
     "fissile keeps such producers out of the dispatch.",
     effect=Effect.SLOW,
 )
 define(
-    "FIS110", "narrow-storage", "narrow elements on a target without narrow storage",
+    "FIS110",
+    "narrow-storage",
+    "narrow elements on a target without narrow storage",
     "A dispatch loads or stores elements of 16 bits or fewer, and the target attribute says that its storage buffers hold 32-bit words "
     "only. The finding says which of three it is: IREE refuses the dispatch (its message is quoted), the numbers will be wrong, or "
     "they may be. A dispatch whose numbers are right has no finding and stays as it is.",
@@ -96,7 +116,9 @@ define(
     effect=Effect.WRONG,
 )
 define(
-    "FIS111", "workgroup-race", "threads share a buffer without a barrier",
+    "FIS111",
+    "workgroup-race",
+    "threads share a buffer without a barrier",
     "A fused producer writes its tile to workgroup memory, or a fill the start of a sum to the result's storage, and other threads "
     "read it with no barrier between them: the values depend on timing.",
     "IREE 3.13's SPIR-V BaseDistribute pipeline places no gpu.barrier after a fused producer, and gives a fill to threads by the order of "
@@ -119,7 +141,9 @@ define(
     effect=Effect.WRONG,
 )
 define(
-    "FIS113", "not-packed", "an op on narrow elements has no 32-bit form",
+    "FIS113",
+    "not-packed",
+    "an op on narrow elements has no 32-bit form",
     "The target's storage buffers hold 32-bit words only, so narrow elements have to be packed into words, and an op "
     "that reads or writes them is none that `fissile-pack-narrow-storage` can compute in 32 bits.",
     "The op's meaning on narrow types is not known to the pass.",
@@ -127,20 +151,26 @@ define(
     "(`--fissile-match-device=vulkan`).",
 )
 define(
-    "FIS114", "not-folded", "a producer cannot be folded into its consumers",
+    "FIS114",
+    "not-folded",
+    "a producer cannot be folded into its consumers",
     "`fissile-fold-producers` was told to move an op into its consumers' bodies, and none of them can take it.",
     "The op reduces, or has no body; or a consumer has none, or updates the producer's result in place; or a loop's "
     "extent could be read off no operand any more.",
     "Leave the op out of `ops`, or cut it off with `fissile-place-boundaries`.",
 )
 define(
-    "FIS115", "not-widened", "an accumulator cannot be widened to f32",
+    "FIS115",
+    "not-widened",
+    "an accumulator cannot be widened to f32",
     "`fissile-widen-accumulators` was told to let an op accumulate in f32, and it cannot.",
     "The op does not reduce, does not accumulate in f16 or bf16, or its body holds an op that has no f32 form.",
     "Leave the op out of `ops`.",
 )
 define(
-    "FIS116", "not-decomposed", "an op cannot be taken apart",
+    "FIS116",
+    "not-decomposed",
+    "an op cannot be taken apart",
     "A pass was told to take an op apart (`fissile-decompose-softmax`, `fissile-decompose-attention`) that is not of the kind it "
     "knows, or has parts that it does not know.",
     "The index in `ops` names another op: indices count the linalg ops of the module in program order. Or an attention's "
@@ -148,13 +178,17 @@ define(
     "Leave the op out of `ops`.",
 )
 define(
-    "FIS117", "not-configured", "an op takes no lowering configuration",
+    "FIS117",
+    "not-configured",
+    "an op takes no lowering configuration",
     "`fissile-set-lowering` was told to configure an op that has no body, so code generation would not read it.",
     "The index in `ops` names another op: indices count the linalg ops of the module in program order.",
     "Leave the op out of `ops`.",
 )
 define(
-    "FIS135", "sub-byte-extension", "the numbers will be wrong: an integer below a byte is extended with its neighbours' bits",
+    "FIS135",
+    "sub-byte-extension",
+    "the numbers will be wrong: an integer below a byte is extended with its neighbours' bits",
     "A dispatch on Vulkan or Metal reads elements of i2 or i4 and extends them to i8 or i16, compares, divides or shifts them, or indexes by "
     "them, on a target that computes in bytes. Each value has bits of the elements beside it. The module compiles and runs.",
     "IREE 3.13 shifts the byte of such an element and truncates it; the conversion to SPIR-V makes the truncation a conversion to i32 and "
@@ -166,7 +200,9 @@ define(
     effect=Effect.WRONG,
 )
 define(
-    "FIS136", "packed-booleans", "the target has no booleans of a bit each",
+    "FIS136",
+    "packed-booleans",
+    "the target has no booleans of a bit each",
     "A tensor of i1 with the encoding `#iree_encoding.packed_storage` is read or written on a GPU target. IREE stops as it configures the "
     "dispatch, with an unresolved materialization.",
     "IREE 3.13 drops the encoding on AMD and NVIDIA targets and finds no way between the two types.",
@@ -198,14 +234,18 @@ define(
     effect=Effect.REFUSED,
 )
 define(
-    "FIS120", "limit-disagreement", "two sources give different limits for one target",
+    "FIS120",
+    "limit-disagreement",
+    "two sources give different limits for one target",
     "IREE's table and the vendor's document, or the device itself, disagree.",
     "IREE's table is maintained by hand.",
     "fissile uses the smaller limit and says so.",
     effect=Effect.UNPROVED,
 )
 define(
-    "FIS121", "prediction-mismatch", "prediction and code generation disagree about a dispatch's bytes",
+    "FIS121",
+    "prediction-mismatch",
+    "prediction and code generation disagree about a dispatch's bytes",
     "The model of IREE's tiling predicts another sum than IREE's code generation allocates.",
     "IREE changed, or a pattern the model does not know.",
     "The probe's number is the true one. Please report the program.",
@@ -222,20 +262,26 @@ define(
     "`--emit-mlir=FILE` writes the repaired module, which stock iree-compile takes from global optimisation on.",
 )
 define(
-    "FIS123", "not-by-element", "an op cannot read its inputs element by element",
+    "FIS123",
+    "not-by-element",
+    "an op cannot read its inputs element by element",
     "`fissile-read-by-element` was told to let an op read by `tensor.extract` in its body, and it cannot.",
     "The op has no body (linalg.softmax), or reads no tensor: indices count the linalg ops of the module in program order.",
     "Leave the op out of `ops`.",
 )
 define(
-    "FIS124", "not-extended", "an op has no operand that could be extended before it",
+    "FIS124",
+    "not-extended",
+    "an op has no operand that could be extended before it",
     "`fissile-extend-operands` was told to take the extension of narrow operands out of an op, and there is none in it.",
     "The op does not reduce, has no body, or does more with each operand than extend it: indices count the linalg ops of the "
     "module in program order.",
     "Leave the op out of `ops`.",
 )
 define(
-    "FIS125", "long-loop", "one thread runs a long row alone: slow, and wrong where the device ends its loop",
+    "FIS125",
+    "long-loop",
+    "one thread runs a long row alone: slow, and wrong where the device ends its loop",
     "All loops of one thread of a dispatch run more than 65535 iterations, one after the other. lavapipe ends them there, without a "
     "message: a softmax of 50257 f32 values had all of them wrong. Other devices take long, while their other threads have nothing to do.",
     "IREE 3.13's SPIR-V code generation gives a row to one thread (BaseDistribute) where it has no other schedule: always where the target "
@@ -247,16 +293,21 @@ define(
     effect=Effect.MAY_BE_WRONG,
 )
 define(
-    "FIS126", "host-float", "a float of less than 32 bits is kept on the host, which IREE's VM has no type for",
+    "FIS126",
+    "host-float",
+    "a float of less than 32 bits is kept on the host, which IREE's VM has no type for",
     "A scalar f16, bf16 or 8-bit float stands outside of every dispatch, and IREE stops at the end (`failed to legalize operation "
     "'util.initializer'`), on every target: an fp16 network whose pooling pads with -3.4e38, for example.",
     "MLIR folds no cast of a constant that rounds or overflows; IREE 3.13 hoists it into a global, and the VM has 32 bits and more.",
     "fissile does the cast and puts the constant where it is used (`fissile-fold-host-floats`); no number changes.",
-    example="arith.truncf %c : f32 to f16 of -3.40282347E+38, padding a tensor", repaired="arith.constant 0xFC00 : f16",
+    example="arith.truncf %c : f32 to f16 of -3.40282347E+38, padding a tensor",
+    repaired="arith.constant 0xFC00 : f16",
     effect=Effect.REFUSED,
 )
 define(
-    "FIS127", "repeated-work", "threads of a workgroup do each other's work",
+    "FIS127",
+    "repeated-work",
+    "threads of a workgroup do each other's work",
     "Each of the 64 (or fewer) threads of a workgroup computes all of its elements. Most often each loads the same element of the result, "
     "adds the same term and stores it again: where the threads do not run in step, or one after the other (lavapipe), terms may get lost.",
     "IREE 3.13's SPIR-V code generation chooses the threads for a loop in one dimension of the block and gives the loop to another: "
@@ -267,19 +318,25 @@ define(
     effect=Effect.SLOW,
 )
 define(
-    "FIS128", "not-expanded", "an op has no scalar op that could be computed by simpler ones",
+    "FIS128",
+    "not-expanded",
+    "an op has no scalar op that could be computed by simpler ones",
     "A chosen op's body has none of the scalar ops that some target lacks (docs/remedies.md lists them).",
     "The index is of another op, or the ops are narrower.",
     "Name the op whose code generation fails.",
 )
 define(
-    "FIS129", "not-apart", "an op's results cannot be computed apart",
+    "FIS129",
+    "not-apart",
+    "an op's results cannot be computed apart",
     "A chosen op has one result, no body, or computes one result from another (the position of a maximum, for example).",
     "The index is of another op.",
     "Name the op with several results whose code generation fails.",
 )
 define(
-    "FIS130", "numerics-differ", "two programs that must agree compute different numbers",
+    "FIS130",
+    "numerics-differ",
+    "two programs that must agree compute different numbers",
     "The repaired program, or the program on a target, differs from its reference by more than the tolerance, and NumPy's "
     "evaluation of the program, where there is one, does not agree with it either.",
     "A wrong repair or a miscompile; the finding names the output, the place, the size of the difference and who is wrong.",
@@ -287,20 +344,26 @@ define(
     effect=Effect.WRONG,
 )
 define(
-    "FIS131", "not-verified", "a program could not be run, so nothing was compared",
+    "FIS131",
+    "not-verified",
+    "a program could not be run, so nothing was compared",
     "A runtime refused the module, stopped with an error, or did not end in time; or no data can be made for an argument's type.",
     "See the message: the runtime's own, or the type.",
     "Name a runtime that can run it (`--on`), or smaller inputs.",
 )
 define(
-    "FIS132", "witness-differs", "NumPy's evaluation of the program does not agree with the reference",
+    "FIS132",
+    "witness-differs",
+    "NumPy's evaluation of the program does not agree with the reference",
     "Two builds of one program were run and compared, and a third evaluation, by NumPy, was consulted. Either the checked program "
     "agrees with it and the reference does not, or the two builds agree with each other and not with it.",
     "A miscompile of the reference (stock llvm-cpu, usually), or an error in fissile's own evaluation of an op.",
     "Look at the sentence: it names the sides and how far each is off. Give the truth with `--expected` or `--reference` to decide.",
 )
 define(
-    "FIS140", "recomputed-producer", "a producer is computed again for every use",
+    "FIS140",
+    "recomputed-producer",
+    "a producer is computed again for every use",
     "An elementwise producer (dequantise, most of all) stands in the body of a convolution or reduction that reads each of its "
     "elements many times. The program is right, and 5 to 30 times slower than it could be on llvm-cpu.",
     "IREE folds the producer into its consumer's loop nest: it is evaluated per multiply-and-add, and the body is no "
@@ -309,7 +372,9 @@ define(
     effect=Effect.SLOW,
 )
 define(
-    "FIS143", "diagonal-sum", "the numbers will be wrong: threads add up only the diagonal of a tile",
+    "FIS143",
+    "diagonal-sum",
+    "the numbers will be wrong: threads add up only the diagonal of a tile",
     "A sum over two or more dimensions is given to the threads of a subgroup, and its terms go through workgroup memory (a sum of "
     "gathered elements does). Each thread reads back the element whose index is the thread's number in every dimension. The module compiles and runs.",
     "IREE 3.13's VectorReductionToGPU uses the thread's number as the index of all dimensions of a vector that it cannot "
@@ -320,19 +385,25 @@ define(
     effect=Effect.WRONG,
 )
 define(
-    "FIS150", "baseline-grown", "a dispatch needs more on-chip memory than the baseline says",
+    "FIS150",
+    "baseline-grown",
+    "a dispatch needs more on-chip memory than the baseline says",
     "`fissile check --baseline FILE` compares the bytes of every dispatch with those that were recorded, and one grew.",
     "A change of the model, of the target or of IREE fused or tiled it in another way.",
     "Look at the ledger of that dispatch (`--format=json` lists every buffer). `--update-baseline` accepts the new bytes.",
 )
 define(
-    "FIS151", "baseline-incomplete", "the baseline has nothing to compare with",
+    "FIS151",
+    "baseline-incomplete",
+    "the baseline has nothing to compare with",
     "A target or a dispatch of this run is not in the baseline file.",
     "The baseline was written for other targets, or the model has a new dispatch.",
     "`--update-baseline` adds what is missing.",
 )
 define(
-    "FIS152", "not-reduced-alike", "a reduced program does not fail as its program does",
+    "FIS152",
+    "not-reduced-alike",
+    "a reduced program does not fail as its program does",
     "`fissile reduce` found no smaller program in which the same dispatch fails: with the same rule, the same root and the same message of "
     "IREE's, shown by a compile with stock IREE. The program that comes nearest was written.",
     "IREE fuses and tiles by what stands around a dispatch; without it, another reason comes first, or none.",

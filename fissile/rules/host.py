@@ -5,7 +5,9 @@ from fissile.effect import Effect
 from .rule import define
 
 define(
-    "FIS137", "growing-loop", "the numbers will be wrong: a loop's tensor grows, and keeps its first size",
+    "FIS137",
+    "growing-loop",
+    "the numbers will be wrong: a loop's tensor grows, and keeps its first size",
     "An scf.for carries a tensor of dynamic size that begins with a constant size, and its body yields another size: a tensor.concat "
     "with what came before, for example. The result has the size of the beginning: none of the elements, where that is 0.",
     "MLIR's canonicaliser gives the loop the static type of its first tensor and casts to it what the body yields "
@@ -16,7 +18,9 @@ define(
     effect=Effect.WRONG,
 )
 define(
-    "FIS141", "insert-extent", "the numbers will be wrong: a single element is written, and those that follow it too",
+    "FIS141",
+    "insert-extent",
+    "the numbers will be wrong: a single element is written, and those that follow it too",
     "A tensor.insert outside of every dispatch, or a tensor.from_elements, writes into a tensor of two dimensions or more. IREE "
     "overwrites the elements behind the one as well, up to a row and more, and the end of the tensor does not stop it.",
     "IREE 3.13 makes a fill of it and takes for its length the position where a tile of 1x1 ends in row-major order: columns + 1 "
@@ -27,7 +31,9 @@ define(
     effect=Effect.WRONG,
 )
 define(
-    "FIS142", "argument-overwritten", "the numbers will be wrong: a returned argument has been overwritten",
+    "FIS142",
+    "argument-overwritten",
+    "the numbers will be wrong: a returned argument has been overwritten",
     "A function returns one of its arguments as it came, and another result is made from the same argument: by tensor.insert, "
     "tensor.insert_slice, a scatter, a sort, or a matmul that adds to it. IREE computes the other result in the argument's buffer, so "
     "both are the same. Without such a return the numbers of the call are right, and the caller's buffer changes all the same.",

@@ -5,21 +5,27 @@ from fissile.effect import Effect
 from .rule import define
 
 define(
-    "FIS001", "input-rejected", "the input is not a module that IREE accepts",
+    "FIS001",
+    "input-rejected",
+    "the input is not a module that IREE accepts",
     "The file does not parse as MLIR, does not verify, or IREE's own diagnostics end the compile before code generation.",
     "A syntax error, an op of a dialect that IREE does not know, or types that do not agree.",
     "Mend the place that is named. `iree-opt FILE` shows the same error without the rest of the compile.",
     effect=Effect.REFUSED,
 )
 define(
-    "FIS002", "compile-failed", "IREE refuses the module for a reason that has no repair here",
+    "FIS002",
+    "compile-failed",
+    "IREE refuses the module for a reason that has no repair here",
     "IREE's pipeline stopped with an error that none of the other rules recognises.",
     "See IREE's own message, which is repeated unchanged.",
     "Report it upstream with the reproducer; `fissile compile --fissile-save-temps=DIR` keeps the IR before the failing phase.",
     effect=Effect.REFUSED,
 )
 define(
-    "FIS003", "no-functions", "the module has no functions",
+    "FIS003",
+    "no-functions",
+    "the module has no functions",
     "Nothing can be called, and IREE has nothing to translate.",
     "An empty file, a module whose functions are all private and unused, or the wrong file.",
     "Give a module with at least one public function.",
@@ -35,23 +41,29 @@ define(
     effect=Effect.REFUSED,
 )
 define(
-    "FIS005", "pipeline-in-input", "the input brings its own pass pipeline",
+    "FIS005",
+    "pipeline-in-input",
+    "the input brings its own pass pipeline",
     "An attribute of the program (`#util.preprocessing_pipeline`, `#iree_codegen.pass_pipeline`) or a transform op "
     "(`transform.apply_registered_pass`) holds a pass pipeline that IREE runs while it compiles the program.",
     "Some of IREE's passes start a command or write a file: compiling such a program runs what its author wants on this machine.",
     "Remove the attribute, or compile with `--allow-pipelines-in-input` if you trust the file.",
     example="util.func public @main(%a: tensor<4xf32>) -> tensor<4xf32>\n"
-            "    attributes {preprocessing_pipeline = #util.preprocessing_pipeline<\"builtin.module(canonicalize)\">} {\n"
-            "  util.return %a : tensor<4xf32>\n}",
+    '    attributes {preprocessing_pipeline = #util.preprocessing_pipeline<"builtin.module(canonicalize)">} {\n'
+    "  util.return %a : tensor<4xf32>\n}",
 )
 define(
-    "FIS901", "internal", "fissile itself failed",
+    "FIS901",
+    "internal",
+    "fissile itself failed",
     "An error in fissile or in a user's pass, with no other rule.",
     "See the message.",
     "The reproducer that is named shows it again.",
 )
 define(
-    "FIS902", "not-checked", "fissile could not check something, and went on without it",
+    "FIS902",
+    "not-checked",
+    "fissile could not check something, and went on without it",
     "A guard, a prediction, a check, a look at a dispatch or a repair threw an error, or took more than two minutes. What the finding names is not "
     "checked: it may be right or wrong. Everything else was done, and what stock IREE builds is built.",
     "fissile does not know an op, a type or an attribute of the program, or there is a defect in fissile.",
@@ -60,7 +72,9 @@ define(
     effect=Effect.UNPROVED,
 )
 define(
-    "FIS903", "stepped-aside", "fissile failed, and the program was compiled as stock IREE does it",
+    "FIS903",
+    "stepped-aside",
+    "fissile failed, and the program was compiled as stock IREE does it",
     "An error outside of every single check, a crash or a hang of the process that compiles. The compile was done again with nothing of fissile's own: no "
     "storage guard, no look at the dispatches, no repair. Options that name passes of fissile or a device to match hold; they are part of the request.",
     "There is a defect in fissile, or IREE's Python bindings crash where iree-compile does not.",

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fissile.finding import Place
-from fissile.passes.analysis.dispatches import Dispatch
-from fissile.passes.analysis.provenance import SourceOp
+from fissile.passes.analysis.dispatch.dispatches import Dispatch
+from fissile.passes.analysis.dispatch.provenance import SourceOp
 
 
 def root_of(dispatch: Dispatch, ops: Sequence[SourceOp]) -> Place | None:
     """The place of the dispatch's root among the source ``ops``; the dispatch's own where the root is none of them."""
-    return ops[dispatch.root].place if dispatch.root is not None and dispatch.root < len(ops) else dispatch.place
+    return (
+        ops[dispatch.root].place if dispatch.root is not None and dispatch.root < len(ops) else dispatch.place
+    )
 
 
 def labelled(place: Place | None, label: str) -> tuple[Place, ...]:

@@ -8,7 +8,7 @@ from iree.compiler import ir
 
 from fissile.errors import UsageError
 from fissile.finding import Finding
-from fissile.passes.analysis.provenance import source_ops
+from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.definition import PassFailed
 
 
@@ -16,12 +16,19 @@ def check_indices(indices: Sequence[int], known: Sequence[ir.Operation], name: s
     """Raises UsageError where an index is none of ``known``, the source ops of a module; ``name`` is the pass's."""
     for index in indices:
         if not 0 <= index < len(known):
-            there = f"the module has {len(known)} source op{'s' if len(known) != 1 else ''}; indices count from 0"
+            there = (
+                f"the module has {len(known)} source op{'s' if len(known) != 1 else ''}; indices count from 0"
+            )
             raise UsageError(f"{name}: there is no source op {index}", there)
 
 
-def able_ops(module: ir.Operation, indices: Sequence[int], name: str, why_not: Callable[[ir.Operation], str],
-             refusal: Callable[[ir.Operation, str], Finding]) -> list[ir.Operation]:
+def able_ops(
+    module: ir.Operation,
+    indices: Sequence[int],
+    name: str,
+    why_not: Callable[[ir.Operation], str],
+    refusal: Callable[[ir.Operation, str], Finding],
+) -> list[ir.Operation]:
     """The source ops of ``module`` with these indices, each once; without any, all for which ``why_not`` is empty.
 
     Raises PassFailed with a ``refusal`` for each chosen op for which it is not.

@@ -13,10 +13,10 @@ from iree.compiler import ir
 from iree.compiler.dialects import tensor
 
 from fissile.errors import UsageError
-from fissile.passes.analysis.extents import Extents
-from fissile.passes.analysis.size_terms import Term, apply, term
+from fissile.passes.analysis.bounds.extents import Extents
+from fissile.passes.analysis.bounds.size_terms import Term, apply, term
 
-from .term_ops import TermWriter
+from .storage.term_ops import TermWriter
 
 
 def make_destination(

@@ -8,9 +8,9 @@ from iree.compiler import ir
 from iree.compiler.dialects import tensor
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.passes.analysis.structure import iterators_attribute, maps_attribute
+from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute
 
-from .packed_words import sizes_of
+from .narrow.packed_words import sizes_of
 
 
 def elementwise(source: ir.Value, element: ir.Type, body: Callable[[ir.Value], ir.Value]) -> ir.Value:
@@ -18,7 +18,13 @@ def elementwise(source: ir.Value, element: ir.Type, body: Callable[[ir.Value], i
     init = tensor.EmptyOp(sizes_of(source), element).result
     rank = ir.RankedTensorType(source.type).rank
     identity = ir.AffineMap.get_identity(rank)
-    op = linalg.GenericOp([init.type], [source], [init], maps_attribute([identity, identity]), iterators_attribute([True] * rank))
+    op = linalg.GenericOp(
+        [init.type],
+        [source],
+        [init],
+        maps_attribute([identity, identity]),
+        iterators_attribute([True] * rank),
+    )
     block = op.regions[0].blocks.append(element_type(source.type), element)
     with ir.InsertionPoint(block):
         linalg.YieldOp([body(block.arguments[0])])

@@ -39,8 +39,9 @@ def match_target(module, device: VulkanDevice) -> list[Change]:
     The module is the output of phase preprocessing (devices are assigned before its end) or of any later phase
     that still has no executables. Returns the changes, none the second time, none where there is no Vulkan target.
     """
-    from fissile.dialect.attributes import attributes
     from iree.compiler import ir
+
+    from fissile.dialect.attributes import attributes
 
     changes: dict[Change, None] = {}
     root = getattr(module, "operation", module)
@@ -77,7 +78,7 @@ def _match_one(text: str, device: VulkanDevice) -> tuple[str, list[Change]]:
         found = re.search(rf"(?<=[ <]){field} = (\[[^\]]*\]|[^,>]+)", text)
         if not found or found[1] == after:
             continue
-        text = text[: found.start(1)] + after + text[found.end(1):]
+        text = text[: found.start(1)] + after + text[found.end(1) :]
         changes.append(Change(field, found[1], after, f"{field}: {found[1]} -> {after} ({what})"))
     for rewrite in (_spirv_version, _dot_product, _matrices):
         text, change = rewrite(text, device)
@@ -92,18 +93,28 @@ def _fields(device: VulkanDevice) -> dict[str, tuple[str, str]]:
     storage = ["b64"] * (device.int64 or device.float64) + ["b32"]
     storage += ["b16"] * device.storage16 + ["b8"] * device.storage8
     operations = set(device.subgroup_operations)
-    subgroup = ["shuffle"] * ({"shuffle", "shuffle-relative"} <= operations) + ["arithmetic"] * ("arithmetic" in operations)
+    subgroup = ["shuffle"] * ({"shuffle", "shuffle-relative"} <= operations) + ["arithmetic"] * (
+        "arithmetic" in operations
+    )
     say = f"{device.name} "
     return {
         "compute": ("|".join(compute), say + "computes in these types"),
         "storage": ("|".join(storage), say + "loads and stores elements of these widths"),
         "subgroup": ("|".join(subgroup) or "none", say + "offers these operations across a subgroup"),
         # One size only: the size the driver gives where none is asked for. Code for another size is wrong.
-        "subgroup_size_choices": (f"[{device.subgroup_size}]", say + f"runs {device.subgroup_size} lanes in step"),
+        "subgroup_size_choices": (
+            f"[{device.subgroup_size}]",
+            say + f"runs {device.subgroup_size} lanes in step",
+        ),
         "max_workgroup_sizes": (_list(device.max_sizes), say + "takes workgroups up to this size"),
-        "max_thread_count_per_workgroup": (str(device.max_invocations), say + "takes as many threads a workgroup"),
+        "max_thread_count_per_workgroup": (
+            str(device.max_invocations),
+            say + "takes as many threads a workgroup",
+        ),
         "max_workgroup_memory_bytes": (
-            str(device.shared_memory_bytes), say + f"has {device.shared_memory_bytes} bytes of workgroup memory"),
+            str(device.shared_memory_bytes),
+            say + f"has {device.shared_memory_bytes} bytes of workgroup memory",
+        ),
         "max_workgroup_counts": (_list(device.max_counts), say + "takes as many workgroups a dispatch"),
     }
 
@@ -126,7 +137,9 @@ def _spirv_version(text: str, device: VulkanDevice) -> tuple[str, Change | None]
 
 
 def _dot_product(text: str, device: VulkanDevice) -> tuple[str, Change | None]:
-    return _dropped(text, r", dot = [^,>]+", device.integer_dot_product, device, "packed integer dot products")
+    return _dropped(
+        text, r", dot = [^,>]+", device.integer_dot_product, device, "packed integer dot products"
+    )
 
 
 def _matrices(text: str, device: VulkanDevice) -> tuple[str, Change | None]:
@@ -134,9 +147,13 @@ def _matrices(text: str, device: VulkanDevice) -> tuple[str, Change | None]:
     return _dropped(text, r", mma = \[[^\]]*\]", device.cooperative_matrix, device, "cooperative matrices")
 
 
-def _dropped(text: str, pattern: str, kept: bool, device: VulkanDevice, what: str) -> tuple[str, Change | None]:
+def _dropped(
+    text: str, pattern: str, kept: bool, device: VulkanDevice, what: str
+) -> tuple[str, Change | None]:
     found = re.search(pattern, text)
     if kept or not found or found[0].endswith("= none"):
         return text, None
     field, _, before = found[0][2:].partition(" = ")
-    return text.replace(found[0], ""), Change(field, before, "", f"{field}: dropped ({device.name} has no {what})")
+    return text.replace(found[0], ""), Change(
+        field, before, "", f"{field}: dropped ({device.name} has no {what})"
+    )

@@ -15,9 +15,11 @@ from functools import cache
 
 from fissile.errors import UsageError
 
-from ..isolated_python import module_command
+from ..process.isolated_python import module_command
 
-INSTALL = "install a Vulkan driver; on Debian `apt install mesa-vulkan-drivers libvulkan1` gives a software device"
+INSTALL = (
+    "install a Vulkan driver; on Debian `apt install mesa-vulkan-drivers libvulkan1` gives a software device"
+)
 _QUERY_SECONDS = 60
 
 
@@ -81,7 +83,9 @@ def devices() -> tuple[VulkanDevice, ...]:
     """All devices in the loader's order, asked once per process. `UsageError` where there are none."""
     command = module_command(__name__)
     try:
-        child = subprocess.run(command, capture_output=True, text=True, timeout=_QUERY_SECONDS, start_new_session=True)
+        child = subprocess.run(
+            command, capture_output=True, text=True, timeout=_QUERY_SECONDS, start_new_session=True
+        )
     except subprocess.TimeoutExpired:
         raise UsageError(f"the Vulkan driver did not answer within {_QUERY_SECONDS} s", INSTALL) from None
     lines = child.stdout.splitlines()
@@ -91,7 +95,8 @@ def devices() -> tuple[VulkanDevice, ...]:
     if "error" in answer:
         raise UsageError(answer["error"], INSTALL)
     return tuple(
-        VulkanDevice(**{k: tuple(v) if isinstance(v, list) else v for k, v in d.items()}) for d in answer["devices"]
+        VulkanDevice(**{k: tuple(v) if isinstance(v, list) else v for k, v in d.items()})
+        for d in answer["devices"]
     )
 
 
@@ -121,32 +126,56 @@ class _Limits(Structure):
     """VkPhysicalDeviceLimits up to the compute limits; what precedes and follows is not read."""
 
     _fields_ = [
-        ("_images", c_uint32 * 11), ("_sizes", c_uint64 * 2), ("_descriptors_to_fragments", c_uint32 * 38),
-        ("maxComputeSharedMemorySize", c_uint32), ("maxComputeWorkGroupCount", c_uint32 * 3),
-        ("maxComputeWorkGroupInvocations", c_uint32), ("maxComputeWorkGroupSize", c_uint32 * 3),
+        ("_images", c_uint32 * 11),
+        ("_sizes", c_uint64 * 2),
+        ("_descriptors_to_fragments", c_uint32 * 38),
+        ("maxComputeSharedMemorySize", c_uint32),
+        ("maxComputeWorkGroupCount", c_uint32 * 3),
+        ("maxComputeWorkGroupInvocations", c_uint32),
+        ("maxComputeWorkGroupSize", c_uint32 * 3),
         ("_rest", c_uint8 * 1024),
     ]
 
 
 _Properties = _chained(
-    "_Properties", 1000059001,
+    "_Properties",
+    1000059001,
     *_flags("apiVersion", "driverVersion", "vendorID", "deviceID", "deviceType"),
-    ("deviceName", c_char * 256), ("pipelineCacheUUID", c_uint8 * 16), ("limits", _Limits),
+    ("deviceName", c_char * 256),
+    ("pipelineCacheUUID", c_uint8 * 16),
+    ("limits", _Limits),
 )
 _Identity = _chained(
-    "_Identity", 1000071004, ("deviceUUID", c_uint8 * 16), ("driverUUID", c_uint8 * 16), ("deviceLUID", c_uint8 * 8),
+    "_Identity",
+    1000071004,
+    ("deviceUUID", c_uint8 * 16),
+    ("driverUUID", c_uint8 * 16),
+    ("deviceLUID", c_uint8 * 8),
     *_flags("deviceNodeMask", "deviceLUIDValid"),
 )
-_Driver = _chained("_Driver", 1000196000, ("driverID", c_uint32), ("driverName", c_char * 256),
-                   ("driverInfo", c_char * 256), ("conformanceVersion", c_uint8 * 4))
+_Driver = _chained(
+    "_Driver",
+    1000196000,
+    ("driverID", c_uint32),
+    ("driverName", c_char * 256),
+    ("driverInfo", c_char * 256),
+    ("conformanceVersion", c_uint8 * 4),
+)
 _Subgroup = _chained("_Subgroup", 1000094000, *_flags("size", "stages", "operations", "quadInAllStages"))
-_SubgroupSizes = _chained("_SubgroupSizes", 1000225000, *_flags("smallest", "largest", "perWorkgroup", "stages"))
+_SubgroupSizes = _chained(
+    "_SubgroupSizes", 1000225000, *_flags("smallest", "largest", "perWorkgroup", "stages")
+)
 
 _Features = _chained(
-    "_Features", 1000059000, ("_before", c_uint32 * 39), *_flags("shaderFloat64", "shaderInt64", "shaderInt16"),
+    "_Features",
+    1000059000,
+    ("_before", c_uint32 * 39),
+    *_flags("shaderFloat64", "shaderInt64", "shaderInt16"),
     ("_after", c_uint32 * 13),
 )
-_Storage16 = _chained("_Storage16", 1000083000, *_flags("buffer", "uniformAndBuffer", "pushConstant", "inputOutput"))
+_Storage16 = _chained(
+    "_Storage16", 1000083000, *_flags("buffer", "uniformAndBuffer", "pushConstant", "inputOutput")
+)
 _Storage8 = _chained("_Storage8", 1000177000, *_flags("buffer", "uniformAndBuffer", "pushConstant"))
 _Narrow = _chained("_Narrow", 1000082000, *_flags("shaderFloat16", "shaderInt8"))
 _Dot = _chained("_Dot", 1000280000, *_flags("shaderIntegerDotProduct"))
@@ -154,13 +183,28 @@ _Matrix = _chained("_Matrix", 1000506001, *_flags("cooperativeMatrix", "robustBu
 
 
 class _Application(Structure):
-    _fields_ = [("sType", c_uint32), ("pNext", c_void_p), ("applicationName", c_char_p), ("version", c_uint32),
-                ("engineName", c_char_p), ("engineVersion", c_uint32), ("apiVersion", c_uint32)]
+    _fields_ = [
+        ("sType", c_uint32),
+        ("pNext", c_void_p),
+        ("applicationName", c_char_p),
+        ("version", c_uint32),
+        ("engineName", c_char_p),
+        ("engineVersion", c_uint32),
+        ("apiVersion", c_uint32),
+    ]
 
 
 class _InstanceCreate(Structure):
-    _fields_ = [("sType", c_uint32), ("pNext", c_void_p), ("flags", c_uint32), ("application", POINTER(_Application)),
-                ("layerCount", c_uint32), ("layers", c_void_p), ("extensionCount", c_uint32), ("extensions", c_void_p)]
+    _fields_ = [
+        ("sType", c_uint32),
+        ("pNext", c_void_p),
+        ("flags", c_uint32),
+        ("application", POINTER(_Application)),
+        ("layerCount", c_uint32),
+        ("layers", c_void_p),
+        ("extensionCount", c_uint32),
+        ("extensions", c_void_p),
+    ]
 
 
 def _ask(function, device, *types: type) -> list:
@@ -175,30 +219,49 @@ def _ask(function, device, *types: type) -> list:
 
 def _describe(vulkan, index: int, device: int) -> dict:
     properties, identity, driver, subgroup, sizes = _ask(
-        vulkan.vkGetPhysicalDeviceProperties2, device, _Properties, _Identity, _Driver, _Subgroup, _SubgroupSizes)
+        vulkan.vkGetPhysicalDeviceProperties2,
+        device,
+        _Properties,
+        _Identity,
+        _Driver,
+        _Subgroup,
+        _SubgroupSizes,
+    )
     features, storage16, storage8, narrow, dot, matrix = _ask(
-        vulkan.vkGetPhysicalDeviceFeatures2, device, _Features, _Storage16, _Storage8, _Narrow, _Dot, _Matrix)
+        vulkan.vkGetPhysicalDeviceFeatures2, device, _Features, _Storage16, _Storage8, _Narrow, _Dot, _Matrix
+    )
     in_compute = subgroup.stages & _COMPUTE_STAGE
     api, limits = properties.apiVersion, properties.limits
-    return asdict(VulkanDevice(
-        index=index,
-        name=properties.deviceName.decode(errors="replace"),
-        kind=_KINDS[properties.deviceType] if properties.deviceType < len(_KINDS) else "other",
-        driver=" ".join(s.decode(errors="replace") for s in (driver.driverName, driver.driverInfo) if s),
-        uuid=bytes(identity.deviceUUID).hex(),
-        api=f"{(api >> 22) & 0x7F}.{(api >> 12) & 0x3FF}.{api & 0xFFF}",
-        float16=bool(narrow.shaderFloat16), float64=bool(features.shaderFloat64), int8=bool(narrow.shaderInt8),
-        int16=bool(features.shaderInt16), int64=bool(features.shaderInt64),
-        # IREE binds every tensor as a storage buffer and declares both capabilities of a width at once.
-        storage8=bool(storage8.buffer and storage8.uniformAndBuffer),
-        storage16=bool(storage16.buffer and storage16.uniformAndBuffer),
-        integer_dot_product=bool(dot.shaderIntegerDotProduct), cooperative_matrix=bool(matrix.cooperativeMatrix),
-        subgroup_size=subgroup.size,
-        subgroup_min=sizes.smallest or subgroup.size, subgroup_max=sizes.largest or subgroup.size,
-        subgroup_operations=tuple(n for i, n in enumerate(_SUBGROUP_BITS) if in_compute and subgroup.operations >> i & 1),
-        shared_memory_bytes=limits.maxComputeSharedMemorySize, max_invocations=limits.maxComputeWorkGroupInvocations,
-        max_sizes=tuple(limits.maxComputeWorkGroupSize), max_counts=tuple(limits.maxComputeWorkGroupCount),
-    ))
+    return asdict(
+        VulkanDevice(
+            index=index,
+            name=properties.deviceName.decode(errors="replace"),
+            kind=_KINDS[properties.deviceType] if properties.deviceType < len(_KINDS) else "other",
+            driver=" ".join(s.decode(errors="replace") for s in (driver.driverName, driver.driverInfo) if s),
+            uuid=bytes(identity.deviceUUID).hex(),
+            api=f"{(api >> 22) & 0x7F}.{(api >> 12) & 0x3FF}.{api & 0xFFF}",
+            float16=bool(narrow.shaderFloat16),
+            float64=bool(features.shaderFloat64),
+            int8=bool(narrow.shaderInt8),
+            int16=bool(features.shaderInt16),
+            int64=bool(features.shaderInt64),
+            # IREE binds every tensor as a storage buffer and declares both capabilities of a width at once.
+            storage8=bool(storage8.buffer and storage8.uniformAndBuffer),
+            storage16=bool(storage16.buffer and storage16.uniformAndBuffer),
+            integer_dot_product=bool(dot.shaderIntegerDotProduct),
+            cooperative_matrix=bool(matrix.cooperativeMatrix),
+            subgroup_size=subgroup.size,
+            subgroup_min=sizes.smallest or subgroup.size,
+            subgroup_max=sizes.largest or subgroup.size,
+            subgroup_operations=tuple(
+                n for i, n in enumerate(_SUBGROUP_BITS) if in_compute and subgroup.operations >> i & 1
+            ),
+            shared_memory_bytes=limits.maxComputeSharedMemorySize,
+            max_invocations=limits.maxComputeWorkGroupInvocations,
+            max_sizes=tuple(limits.maxComputeWorkGroupSize),
+            max_counts=tuple(limits.maxComputeWorkGroupCount),
+        )
+    )
 
 
 def _answer() -> dict:

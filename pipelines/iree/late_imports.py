@@ -33,5 +33,7 @@ def _stand_in(name: str) -> ModuleType:
         return getattr(loaded, attribute)
 
     stand_in.__getattr__ = load
-    stand_in.__spec__ = ModuleSpec(name, None)  # what every import statement asks for; finding it must load nothing
+    stand_in.__spec__ = ModuleSpec(
+        name, None
+    )  # what every import statement asks for; finding it must load nothing
     return stand_in

@@ -10,7 +10,16 @@ from collections.abc import Callable, Sequence
 
 from iree.compiler.api import Invocation, Output, Session, Source, ctypes_dl
 
-__all__ = ["Invocation", "Output", "Session", "Source", "Severity", "initialise_command_line", "phases", "send_diagnostics"]
+__all__ = [
+    "Invocation",
+    "Output",
+    "Session",
+    "Source",
+    "Severity",
+    "initialise_command_line",
+    "phases",
+    "send_diagnostics",
+]
 
 _lib = ctypes_dl._dylib
 _DIAGNOSTIC_CALLBACK = ctypes.CFUNCTYPE(
@@ -24,7 +33,10 @@ for _name, _arguments in {
     "ireeCompilerInvocationSetVerifyIR": [ctypes.c_void_p, ctypes.c_bool],
     "ireeCompilerInvocationSetupRemarks": [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p],
     "ireeCompilerInvocationEnableCallbackDiagnostics": [
-        ctypes.c_void_p, ctypes.c_int, _DIAGNOSTIC_CALLBACK, ctypes.c_void_p,
+        ctypes.c_void_p,
+        ctypes.c_int,
+        _DIAGNOSTIC_CALLBACK,
+        ctypes.c_void_p,
     ],
 }.items():
     _function = getattr(_lib, _name)
@@ -48,7 +60,9 @@ def initialise_command_line(flags: Sequence[str]) -> None:
     global _command_line
     if _command_line is not None:
         if tuple(flags) != _command_line:
-            raise RuntimeError("IREE's process-global flags are set once per process; use another worker process")
+            raise RuntimeError(
+                "IREE's process-global flags are set once per process; use another worker process"
+            )
         return
     _command_line = tuple(flags)
     ctypes_dl._initializeGlobalCL("iree-compile", *flags)

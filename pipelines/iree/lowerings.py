@@ -49,8 +49,10 @@ def tile_and_fuse(
         f"#iree_gpu.lowering_config<{{workgroup = {workgroup}, reduction = {reduction}, thread = {thread}, "
         f"promote_operands = {list(range(min(2, inputs)))}}}>"
     )
-    translation = (f"<pipeline = #iree_gpu.pipeline<TileAndFuse> workgroup_size = [{threads}, 1, 1] "
-                   f"subgroup_size = {subgroup}>")
+    translation = (
+        f"<pipeline = #iree_gpu.pipeline<TileAndFuse> workgroup_size = [{threads}, 1, 1] "
+        f"subgroup_size = {subgroup}>"
+    )
     return f"#iree_codegen.compilation_info<lowering_config = {config}, translation_info = {translation}>"
 
 
@@ -69,7 +71,9 @@ def one_thread_per_butterfly(rank: int, stage: int, copied: bool = False) -> str
     to workgroup memory, because nothing uses the result. That copy becomes one vector of the tensor's rank, which only BaseVectorize
     breaks down to what SPIR-V has (IREE 3.13: `vector.transfer_read op with rank > 1 should be broken down by prior passes`).
     """
-    return _one_thread([1] * (rank - 1) + [1 << stage], "BaseVectorize" if copied and rank > 1 else "BaseDistribute")
+    return _one_thread(
+        [1] * (rank - 1) + [1 << stage], "BaseVectorize" if copied and rank > 1 else "BaseDistribute"
+    )
 
 
 def one_thread_per_element(parallel: Sequence[bool], threads: int) -> str:
@@ -87,7 +91,9 @@ def _one_thread(tiles: Sequence[int], pipeline: str = "BaseDistribute") -> str:
     return _spirv(tiles, tiles, 1, pipeline)
 
 
-def _spirv(workgroup: Sequence[int], thread: Sequence[int], threads: int, pipeline: str = "BaseDistribute") -> str:
+def _spirv(
+    workgroup: Sequence[int], thread: Sequence[int], threads: int, pipeline: str = "BaseDistribute"
+) -> str:
     return (
         f"#iree_codegen.compilation_info<lowering_config = #iree_codegen.lowering_config<tile_sizes = [{list(workgroup)}, {list(thread)}]>, "
         f"translation_info = <pipeline = #iree_gpu.spirv_pipeline<{pipeline}> workgroup_size = [{threads}, 1, 1]>>"

@@ -8,16 +8,45 @@ from __future__ import annotations
 IREE_VERSION = "3.13"
 
 PHASES = (
-    "start", "input", "abi", "preprocessing", "global-optimization", "dispatch-creation", "flow", "stream",
-    "executable-sources", "executable-configurations", "executable-targets", "hal", "vm", "end",
+    "start",
+    "input",
+    "abi",
+    "preprocessing",
+    "global-optimization",
+    "dispatch-creation",
+    "flow",
+    "stream",
+    "executable-sources",
+    "executable-configurations",
+    "executable-targets",
+    "hal",
+    "vm",
+    "end",
 )
 """In pipeline order (`--compile-to`)."""
 
 INPUT_CONVERTED_AT = "input"
 """The first phase whose output has no op of a front end."""
-FRONT_END_DIALECTS = ("torch", "torch_c", "stablehlo", "chlo", "vhlo", "mhlo", "tosa", "ml_program", "tm_tensor", "iree_input")
+FRONT_END_DIALECTS = (
+    "torch",
+    "torch_c",
+    "stablehlo",
+    "chlo",
+    "vhlo",
+    "mhlo",
+    "tosa",
+    "ml_program",
+    "tm_tensor",
+    "iree_input",
+)
 """Dialects that are gone after `INPUT_CONVERTED_AT`."""
-GPU_ATTRIBUTES = (b"lowering_config", b"compilation_info", b"translation_info", b"decomposition_config", b"iree_gpu")
+GPU_ATTRIBUTES = (
+    b"lowering_config",
+    b"compilation_info",
+    b"translation_info",
+    b"decomposition_config",
+    b"iree_gpu",
+)
 """Attributes of tensor ops that choose a code generation; llvm-cpu refuses those that were made for a GPU."""
 GPU_DIALECTS = ("#iree_gpu.",)
 DEVICES_ASSIGNED_AT = "preprocessing"
@@ -44,7 +73,9 @@ QUANTISATION_AS_GENERICS = (
 )
 """What ONNX's and torch's quantisation comes as from IREE 3.13, taken apart as its code generation does later."""
 
-CONFIGURATION_PIPELINE = "builtin.module(hal.executable(iree-hal-configure-target-executable-variants{{target={backend}}}))"
+CONFIGURATION_PIPELINE = (
+    "builtin.module(hal.executable(iree-hal-configure-target-executable-variants{{target={backend}}}))"
+)
 
 SPIRV_BACKENDS = ("vulkan-spirv", "metal-spirv")
 """Executable target backends with SPIR-V code generation; Metal's is translated to Metal Shading Language behind it."""
@@ -59,9 +90,9 @@ LOWERING_PIPELINES = {
     # LLVM or SPIR-V: with the buffers that the resource check counts. IREE gives a buffer of dynamic size its upper
     # bound first (PadDynamicAlloc), which stands in that last part on the GPUs.
     "rocm": "builtin.module(iree-codegen-llvmgpu-rocdl-lowering-pipeline{include-llvm-lowering=false},"
-            "func.func(iree-codegen-pad-dynamic-alloc))",
+    "func.func(iree-codegen-pad-dynamic-alloc))",
     "cuda": "builtin.module(iree-codegen-llvmgpu-nvvm-lowering-pipeline{include-llvm-lowering=false},"
-            "func.func(iree-codegen-pad-dynamic-alloc))",
+    "func.func(iree-codegen-pad-dynamic-alloc))",
     **dict.fromkeys(SPIRV_BACKENDS, _SPIRV_LOWERING),
     "llvm-cpu": "builtin.module(iree-codegen-llvmcpu-lowering-pipeline{include-llvm-lowering=false})",
 }
@@ -95,15 +126,27 @@ RECOMPUTING_BACKENDS = ("llvm-cpu",)
 
 LIBRARY_CALLS = {
     "llvm-cpu": {
-        "llvm.intr.log10": (), "llvm.intr.trunc": (), "llvm.intr.floor": (), "llvm.intr.maxnum": ("f16",), "llvm.intr.minnum": ("f16",),
-        "llvm.sitofp": ("bf16",), "llvm.uitofp": ("bf16",), "llvm.frem": ("f64",), "llvm.call": ("f64",),
-        **{f"llvm.intr.{name}": ("f64",) for name in ("acos", "asin", "atan", "atan2", "ceil", "cos", "log2", "sin", "tan", "tanh")},
+        "llvm.intr.log10": (),
+        "llvm.intr.trunc": (),
+        "llvm.intr.floor": (),
+        "llvm.intr.maxnum": ("f16",),
+        "llvm.intr.minnum": ("f16",),
+        "llvm.sitofp": ("bf16",),
+        "llvm.uitofp": ("bf16",),
+        "llvm.frem": ("f64",),
+        "llvm.call": ("f64",),
+        **{
+            f"llvm.intr.{name}": ("f64",)
+            for name in ("acos", "asin", "atan", "atan2", "ceil", "cos", "log2", "sin", "tan", "tanh")
+        },
     },
 }
 """Backend -> op -> element types (none: all) for which LLVM may call a function that IREE's linker does not find, on some processor."""
 UNDEFINED_SYMBOL = r"undefined symbol: [\w.]+"
 """What the linker prints of it, on standard error (iree-lld)."""
-LINKER_SAID = r"(?ms)^iree-lld: error: undefined symbol: .*?^Linking failed;[^\n]*\n(?:\n?LLD_VERSION[^\n]*\n)?\n?"
+LINKER_SAID = (
+    r"(?ms)^iree-lld: error: undefined symbol: .*?^Linking failed;[^\n]*\n(?:\n?LLD_VERSION[^\n]*\n)?\n?"
+)
 """All that IREE prints of one link that found undefined symbols."""
 SERIALISED_AT = "hal"
 """The first phase whose output holds machine code: executables are translated and linked on the way."""
@@ -120,8 +163,10 @@ VECTOR_MOVING_BACKENDS = SPIRV_BACKENDS
 VIEWS_FOLDED = "builtin.module(canonicalize,cse,func.func(fold-memref-alias-ops),canonicalize,cse)"
 """What stands between a SPIR-V lowering pipeline without its last part and that pass (addMemRefLoweringPasses)."""
 
-NARROW_EMULATED = ("builtin.module(func.func(iree-convert-unsupported-float-arith,iree-codegen-emulate-narrow-type,canonicalize,cse,"
-                   "iree-spirv-vectorize-load-store,canonicalize,cse))")
+NARROW_EMULATED = (
+    "builtin.module(func.func(iree-convert-unsupported-float-arith,iree-codegen-emulate-narrow-type,canonicalize,cse,"
+    "iree-spirv-vectorize-load-store,canonicalize,cse))"
+)
 """What follows VIEWS_FOLDED there, up to and with that pass: buffers have the elements then that SPIR-V gives them."""
 
 NO_ELEMENT_TYPE = "'hal.element_type' op unsupported element type"
@@ -131,14 +176,34 @@ PREPROCESSING_FLAG = "iree-preprocessing-pass-pipeline"
 
 DRIVER_FLAGS = {
     # Flags that iree-compile's driver reads itself; the session does not know them.
-    "o", "compile-mode", "compile-from", "compile-to", "output-format", "verify", "split-input-file",
-    "dump-compilation-phases-to", "emit-mlir-bytecode", "emit-mlir-bytecode-version", "remarks-filter",
-    "remarks-output-file", "iree-hal-list-target-backends", "iree-list-plugins",
+    "o",
+    "compile-mode",
+    "compile-from",
+    "compile-to",
+    "output-format",
+    "verify",
+    "split-input-file",
+    "dump-compilation-phases-to",
+    "emit-mlir-bytecode",
+    "emit-mlir-bytecode-version",
+    "remarks-filter",
+    "remarks-output-file",
+    "iree-hal-list-target-backends",
+    "iree-list-plugins",
 }
 
 STOCK_ONLY_FLAGS = {
-    "help", "h", "help-hidden", "help-list", "help-list-hidden", "version", "iree-hal-list-target-backends",
-    "iree-list-plugins", "split-input-file", "print-options", "print-all-options",
+    "help",
+    "h",
+    "help-hidden",
+    "help-list",
+    "help-list-hidden",
+    "version",
+    "iree-hal-list-target-backends",
+    "iree-list-plugins",
+    "split-input-file",
+    "print-options",
+    "print-all-options",
 }
 """Flags that ask iree-compile for something other than one guarded compile."""
 
@@ -147,18 +212,30 @@ TOLD_AT_EXIT = ("timing", "stat", "time-", "remark", "profil", "trace", "debug",
 
 FAILURE_MESSAGES = (
     # Device assignment and resolution; the target backends' registry and options; LLVMGPU configuration
-    (r"no HAL devices defined|missing GPU target in|unregistered device alias|target backend '.*' not registered"
-     r"|[Uu]nknown (?:ROCM|CUDA|Vulkan|Metal) target|target not set; did you forget|target backend not registered"
-     r"|Unknown CPU for target architecture|createTargetMachine\(.*\) failed", "FIS004"),
+    (
+        r"no HAL devices defined|missing GPU target in|unregistered device alias|target backend '.*' not registered"
+        r"|[Uu]nknown (?:ROCM|CUDA|Vulkan|Metal) target|target not set; did you forget|target backend not registered"
+        r"|Unknown CPU for target architecture|createTargetMachine\(.*\) failed",
+        "FIS004",
+    ),
     (r"does not contain a vm\.module op", "FIS003"),  # VM bytecode serialisation of an empty module
     (r"bytes of shared memory; exceeded the limit", "FIS101"),  # GPUCheckResourceUsage
-    (r"exceeded stack allocation limit of|stack allocations? need to be hoisted", "FIS102"),  # LLVMCPUCheckIRBefore…
-    (r"unsupported dynamic shared memory|no unbounded stack allocations|without upper bound shapes", "FIS105"),  # they
+    (
+        r"exceeded stack allocation limit of|stack allocations? need to be hoisted",
+        "FIS102",
+    ),  # LLVMCPUCheckIRBefore…
+    (
+        r"unsupported dynamic shared memory|no unbounded stack allocations|without upper bound shapes",
+        "FIS105",
+    ),  # they
     (r"failed to distribute|failed to pack reduction dimensions", "FIS103"),  # LLVMGPU vector distribution
     (r"failed to legalize (?:unresolved materialization|operation)", "FIS104"),  # dialect conversion
     (r"undefined symbol: ", "FIS104"),  # iree-lld
     (r"types are not supported on", "FIS104"),  # 8-bit floats on AMD (ConvertToROCDL)
-    (r"LLVM Translation failed|missing `LLVMTranslationDialectInterface`", "FIS104"),  # and on CUDA: they stay as they are
+    (
+        r"LLVM Translation failed|missing `LLVMTranslationDialectInterface`",
+        "FIS104",
+    ),  # and on CUDA: they stay as they are
 )
 """(pattern in IREE's message, fissile's rule): the first match counts; anything else is FIS108 (3.13)."""
 

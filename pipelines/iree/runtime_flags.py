@@ -10,7 +10,8 @@ NOT_FOR_THIS_DEVICE = "not found or unavailable"
 
 FLAGS_BY_BACKEND = {
     "llvm-cpu": (
-        "--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-hal-target-device=local",
+        "--iree-hal-local-target-device-backends=llvm-cpu",
         "--iree-llvmcpu-target-cpu=host",
     ),
     # IREE's portable interpreter: slow, and it takes what llvm-cpu's stack check refuses.

@@ -7,7 +7,13 @@ from fissile.target import Target
 LAST_SHARED_PHASE = "abi"
 """The last phase whose output is the same for every target: devices are assigned in the next one."""
 
-_BACKENDS = {"rocm": "rocm", "cuda": "cuda", "vulkan": "vulkan-spirv", "metal": "metal-spirv", "llvm-cpu": "llvm-cpu"}
+_BACKENDS = {
+    "rocm": "rocm",
+    "cuda": "cuda",
+    "vulkan": "vulkan-spirv",
+    "metal": "metal-spirv",
+    "llvm-cpu": "llvm-cpu",
+}
 
 
 def backend_of(target: Target) -> str:

@@ -96,8 +96,10 @@ def write_spec(entries: Sequence[Entry]) -> str:
     for entry in entries:
         texts.setdefault(_matcher(entry), entry.name)
     names = [f"match_{number}" for number in range(len(texts))]
-    parts = [f"  // {dispatch}\n{text}".replace("@NAME", f"@{name}")
-             for name, (text, dispatch) in zip(names, texts.items(), strict=True)]
+    parts = [
+        f"  // {dispatch}\n{text}".replace("@NAME", f"@{name}")
+        for name, (text, dispatch) in zip(names, texts.items(), strict=True)
+    ]
     pairs = ",\n        ".join(f"@{name} -> @configure" for name in names)
     return _HEAD + "".join(parts) + _TAIL.replace("PAIRS", pairs)
 
@@ -113,7 +115,9 @@ def _matcher(entry: Entry) -> str:
         block, stand_in = _graph_block(module.operation)
         with ir.InsertionPoint(stand_in):
             given = iter(block.arguments)
-            operands = [_any_generic(value.type) if _computed(value) else next(given) for value in op.operands]
+            operands = [
+                _any_generic(value.type) if _computed(value) else next(given) for value in op.operands
+            ]
             clone = op.clone()
         for i, value in enumerate(operands):
             clone.operands[i] = value

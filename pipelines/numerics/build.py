@@ -20,7 +20,7 @@ def compile_guarded(
     source: Path, output: Path, flags: Sequence[str], match_device: str, timeout: float
 ) -> Finding | None:
     """`fissile compile` in a worker process; None where no error remains, else FIS131 with the first."""
-    from ..compile import compile as compile_with_fissile
+    from ..compile.entry import compile as compile_with_fissile
 
     try:
         # Pipelines of the program are refused before anything is built, or they were allowed.
@@ -31,8 +31,13 @@ def compile_guarded(
     if not report.errors:
         return None
     first = report.errors[0]
-    return Finding("FIS131", f"{source.name} was not compiled: {first.code} {first.message}", subject=source.name,
-                   notes=tuple(f"{f.code} {f.message}" for f in report.errors[1:4]), detail=first.detail)
+    return Finding(
+        "FIS131",
+        f"{source.name} was not compiled: {first.code} {first.message}",
+        subject=source.name,
+        notes=tuple(f"{f.code} {f.message}" for f in report.errors[1:4]),
+        detail=first.detail,
+    )
 
 
 def compile_stock(source: Path, output: Path, flags: Sequence[str], timeout: float = 300.0) -> Finding | None:
@@ -42,7 +47,9 @@ def compile_stock(source: Path, output: Path, flags: Sequence[str], timeout: flo
         return None
     error = re.search(r"error: (.*)", ended.err)
     reason = ended.reason or (error[1].strip()[:300] if error else "iree-compile ended with an error")
-    return Finding("FIS131", f"{source.name} was not compiled: {reason}", subject=source.name, detail=ended.err[-20000:])
+    return Finding(
+        "FIS131", f"{source.name} was not compiled: {reason}", subject=source.name, detail=ended.err[-20000:]
+    )
 
 
 @cache
@@ -52,7 +59,9 @@ def stock_compiler() -> str:
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         if (program := Path(folder, "_mlir_libs", "iree-compile")).exists():
             return str(program)
-    program = shutil.which("iree-compile") or shutil.which("iree-compile", path=str(Path(sys.executable).parent))
+    program = shutil.which("iree-compile") or shutil.which(
+        "iree-compile", path=str(Path(sys.executable).parent)
+    )
     if not program:
         raise UsageError("iree-compile is not installed", "pip install 'iree-base-compiler>=3.13,<3.14'")
     return program

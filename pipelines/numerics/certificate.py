@@ -41,16 +41,26 @@ class Check:
         if not self.comparisons:
             return f"{where}: not compared: the function has no results"
         bad = [(i, c) for i, c in enumerate(self.comparisons) if not c.agrees]
-        told = bad or [(i, c) for i, c in enumerate(self.comparisons) if c.wrong] or list(enumerate(self.comparisons))
-        outputs = "; ".join((f"output {i}: " if len(self.comparisons) > 1 else "") + c.sentence for i, c in told)
+        told = (
+            bad
+            or [(i, c) for i, c in enumerate(self.comparisons) if c.wrong]
+            or list(enumerate(self.comparisons))
+        )
+        outputs = "; ".join(
+            (f"output {i}: " if len(self.comparisons) > 1 else "") + c.sentence for i, c in told
+        )
         right = [c for c in self.comparisons if c.wrong == "reference"]
         verdict = "differs from" if bad else "is right, unlike" if right else "agrees with"
         return f"{where}: {verdict} {self.against}: {outputs}"
 
     def to_json(self) -> dict:
         return {
-            "program": self.program, "runtime": self.runtime, "seed": self.seed, "against": self.against,
-            "agrees": self.agrees, "sentence": self.sentence,
+            "program": self.program,
+            "runtime": self.runtime,
+            "seed": self.seed,
+            "against": self.against,
+            "agrees": self.agrees,
+            "sentence": self.sentence,
             "outputs": [c.to_json() for c in self.comparisons],
             "finding": to_json(self.finding) if self.finding else None,
         }
@@ -83,7 +93,10 @@ class Certificate:
             notes = dict.fromkeys(c.witness for check in self.checks for c in check.comparisons if c.witness)
             return "; ".join([f"bit-identical on {where}", *notes])
         if self.agrees:
-            worst = max((c for check in self.checks for c in check.comparisons), key=lambda c: (bool(c.wrong), c.max_rel, c.share))
+            worst = max(
+                (c for check in self.checks for c in check.comparisons),
+                key=lambda c: (bool(c.wrong), c.max_rel, c.share),
+            )
             return f"agrees on {where}: {worst.sentence}"
         return next(check.sentence for check in self.checks if not check.agrees)
 
@@ -97,19 +110,29 @@ class Certificate:
     def _nothing(self) -> tuple[Finding, ...]:
         if self.checks:
             return ()
-        return (Finding("FIS131", f"{self.subject}: nothing was compared", subject=self.subject, notes=self.skipped),)
+        return (
+            Finding(
+                "FIS131", f"{self.subject}: nothing was compared", subject=self.subject, notes=self.skipped
+            ),
+        )
 
     def to_json(self) -> dict:
         return {
-            "subject": self.subject, "agrees": self.agrees, "bit_identical": self.bit_identical,
-            "sentence": self.sentence, "checks": [c.to_json() for c in self.checks], "skipped": list(self.skipped),
+            "subject": self.subject,
+            "agrees": self.agrees,
+            "bit_identical": self.bit_identical,
+            "sentence": self.sentence,
+            "checks": [c.to_json() for c in self.checks],
+            "skipped": list(self.skipped),
         }
 
 
 def joined(subject: str, certificates: Iterable[Certificate]) -> Certificate:
     """One certificate of several, for the same question about several functions."""
     parts = list(certificates)
-    return Certificate(subject, tuple(c for p in parts for c in p.checks), tuple(s for p in parts for s in p.skipped))
+    return Certificate(
+        subject, tuple(c for p in parts for c in p.checks), tuple(s for p in parts for s in p.skipped)
+    )
 
 
 def _finding(check: Check) -> Finding:
@@ -117,8 +140,12 @@ def _finding(check: Check) -> Finding:
         return check.finding
     if not check.comparisons:
         return Finding("FIS131", check.sentence, subject=check.program, target=check.runtime)
-    return Finding("FIS130", check.sentence, severity=Severity.ERROR, subject=check.program, target=check.runtime)
+    return Finding(
+        "FIS130", check.sentence, severity=Severity.ERROR, subject=check.program, target=check.runtime
+    )
 
 
 def _doubted(check: Check) -> Finding:
-    return Finding("FIS132", check.sentence, severity=Severity.WARNING, subject=check.program, target=check.runtime)
+    return Finding(
+        "FIS132", check.sentence, severity=Severity.WARNING, subject=check.program, target=check.runtime
+    )

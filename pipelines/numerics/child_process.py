@@ -32,8 +32,12 @@ def run_child(command: Sequence[str | os.PathLike], timeout: float) -> Ended:
     """Runs ``command`` for at most ``timeout`` seconds, in its own process group, which is ended with it."""
     process = subprocess.Popen(
         [os.fspath(part) for part in command],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True, errors="replace", start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
     )
     status, out, err = None, "", ""
     try:

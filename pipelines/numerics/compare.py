@@ -66,12 +66,23 @@ def compare(
     """
     actual, expected = in_parts(np.asarray(actual)), in_parts(np.asarray(expected))
     tolerance = tolerance or default_tolerance(actual.dtype)
-    base = Comparison(False, "", actual.shape, actual.dtype.name, actual.size, tolerance=str(tolerance),
-                      tolerance_reason=tolerance.reason)
+    base = Comparison(
+        False,
+        "",
+        actual.shape,
+        actual.dtype.name,
+        actual.size,
+        tolerance=str(tolerance),
+        tolerance_reason=tolerance.reason,
+    )
     if actual.shape != expected.shape:
-        return replace(base, sentence=f"shapes differ: {_shape(actual)} against the expected {_shape(expected)}")
+        return replace(
+            base, sentence=f"shapes differ: {_shape(actual)} against the expected {_shape(expected)}"
+        )
     if actual.dtype != expected.dtype and not (reference and _kind(actual.dtype) == _kind(expected.dtype)):
-        return replace(base, sentence=f"types differ: {actual.dtype.name} against the expected {expected.dtype.name}")
+        return replace(
+            base, sentence=f"types differ: {actual.dtype.name} against the expected {expected.dtype.name}"
+        )
     if _kind(actual.dtype) == "other":
         return replace(base, sentence=f"values of type {actual.dtype.name} cannot be compared")
     return (_floats if is_float(actual.dtype) else _integers)(base, actual, expected, tolerance)
@@ -98,12 +109,23 @@ def _floats(base: Comparison, actual: np.ndarray, expected: np.ndarray, toleranc
     if tolerance.exact:
         beyond = differ
     else:
-        allowed = tolerance.absolute + tolerance.scaled * largest + tolerance.relative * np.where(finite, np.abs(e), 0)
+        allowed = (
+            tolerance.absolute
+            + tolerance.scaled * largest
+            + tolerance.relative * np.where(finite, np.abs(e), 0)
+        )
         beyond = (finite & ~(gap <= allowed)) | broken
     return _told(
-        base, actual, expected, differ, beyond,
+        base,
+        actual,
+        expected,
+        differ,
+        beyond,
         nonfinite=int(broken.sum()),
-        max_abs=most, largest=largest, max_rel=most / largest if largest else 0.0, max_ulp=_ulps(most, largest, actual.dtype),
+        max_abs=most,
+        largest=largest,
+        max_rel=most / largest if largest else 0.0,
+        max_ulp=_ulps(most, largest, actual.dtype),
     )
 
 
@@ -139,8 +161,13 @@ def _told(base, actual, expected, differ, beyond, **counts) -> Comparison:
     where = beyond if outside else differ
     first = tuple(int(i) for i in np.argwhere(where)[0]) if differing else None
     result = replace(
-        base, agrees=not outside, equal_bits=not differing and actual.dtype == expected.dtype,
-        differing=differing, beyond=outside, first=first, **counts,
+        base,
+        agrees=not outside,
+        equal_bits=not differing and actual.dtype == expected.dtype,
+        differing=differing,
+        beyond=outside,
+        first=first,
+        **counts,
     )
     return replace(result, sentence=_sentence(result, actual, expected))
 

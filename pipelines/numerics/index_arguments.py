@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-_PLACES = re.compile(r"gather|scatter|index_select|embedding|index_put|aten\.index|aten\.take|dynamic_slice|dynamic_update|"
-                     r"tensor\.extract|tensor\.insert|tensor\.load|flow\.tensor\.slice|flow\.tensor\.update")
+_PLACES = re.compile(
+    r"gather|scatter|index_select|embedding|index_put|aten\.index|aten\.take|dynamic_slice|dynamic_update|"
+    r"tensor\.extract|tensor\.insert|tensor\.load|flow\.tensor\.slice|flow\.tensor\.update"
+)
 """Names of ops, of IREE's dialects and of front ends', that read or write a tensor at places given by integers."""
 
 _CHANGES = re.compile(r"cmp|compare|sitofp|uitofp|\.sum|matmul|dot")
@@ -33,7 +35,10 @@ def index_limits(source: Path, function: str) -> dict[int, tuple[int, int]]:
             return {}  # the compile says so
         for op in module.body.operations:
             op = op.operation
-            if op.name in ("func.func", "util.func") and ir.StringAttr(op.attributes["sym_name"]).value == function:
+            if (
+                op.name in ("func.func", "util.func")
+                and ir.StringAttr(op.attributes["sym_name"]).value == function
+            ):
                 arguments = list(op.regions[0].blocks[0].arguments) if op.regions[0].blocks else []
                 found = {i: _limit(argument) for i, argument in enumerate(arguments) if _integers(argument)}
                 return {i: (0, most) for i, most in found.items() if most is not None}
@@ -62,7 +67,11 @@ def _limit(argument) -> int | None:
                 continue
             into = [r for r in op.results if _integers(r)]
             for region in op.regions:
-                if region.blocks and op.name.startswith("linalg.") and number < len(region.blocks[0].arguments):
+                if (
+                    region.blocks
+                    and op.name.startswith("linalg.")
+                    and number < len(region.blocks[0].arguments)
+                ):
                     into.append(region.blocks[0].arguments[number])
             pending += [v for v in into if v not in seen]
             seen.update(into)
@@ -76,5 +85,9 @@ def _smallest_extent(op, value) -> int | None:
         dims = re.search(r"(?:tensor<|vtensor<\[)([\d?x, ]*)", str(operand.type))
         if operand == value or not dims:
             continue
-        extents += [int(d) if d.isdigit() else 1 for d in re.split(r"[x, ]+", dims[1]) if d and (d.isdigit() or d == "?")]
+        extents += [
+            int(d) if d.isdigit() else 1
+            for d in re.split(r"[x, ]+", dims[1])
+            if d and (d.isdigit() or d == "?")
+        ]
     return max(min(extents) - 1, 0) if extents else None

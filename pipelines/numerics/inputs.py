@@ -14,11 +14,23 @@ from .signature import Signature, Value
 INTEGER_RANGES: dict[str, tuple[int, int]] = {
     # 16 bits and below are quantised data: all values. Wider ones are mostly biases, sums and indices, where the
     # full range would overflow every sum or leave every bound.
-    "i4": (-8, 7), "si4": (-8, 7), "ui4": (0, 15), "i2": (-2, 1),
-    "i8": (-128, 127), "si8": (-128, 127), "ui8": (0, 255),
-    "i16": (-(2**15), 2**15 - 1), "si16": (-(2**15), 2**15 - 1), "ui16": (0, 2**16 - 1),
-    "i32": (-1024, 1023), "si32": (-1024, 1023), "ui32": (0, 1023),
-    "i64": (-1024, 1023), "si64": (-1024, 1023), "ui64": (0, 1023), "index": (0, 7),
+    "i4": (-8, 7),
+    "si4": (-8, 7),
+    "ui4": (0, 15),
+    "i2": (-2, 1),
+    "i8": (-128, 127),
+    "si8": (-128, 127),
+    "ui8": (0, 255),
+    "i16": (-(2**15), 2**15 - 1),
+    "si16": (-(2**15), 2**15 - 1),
+    "ui16": (0, 2**16 - 1),
+    "i32": (-1024, 1023),
+    "si32": (-1024, 1023),
+    "ui32": (0, 1023),
+    "i64": (-1024, 1023),
+    "si64": (-1024, 1023),
+    "ui64": (0, 1023),
+    "index": (0, 7),
 }
 """Closed ranges by MLIR element type; floats are normal with standard deviation 1, i1 is a coin."""
 
@@ -54,8 +66,10 @@ class Sizes:
                 else:
                     default = int(size)
         except ValueError:
-            raise UsageError(f"'{text}' gives no sizes for dynamic dimensions",
-                             "write SIZE, or SIZE,ARGUMENT.DIMENSION=SIZE,…, as in 8,0.1=16") from None
+            raise UsageError(
+                f"'{text}' gives no sizes for dynamic dimensions",
+                "write SIZE, or SIZE,ARGUMENT.DIMENSION=SIZE,…, as in 8,0.1=16",
+            ) from None
         return Sizes(default, at)
 
 
@@ -73,8 +87,10 @@ def draw(
     """
     arrays = []
     for index, value in enumerate(signature.arguments):
-        shape = () if value.shape is None else tuple(
-            sizes.of(index, d) if size is None else size for d, size in enumerate(value.shape)
+        shape = (
+            ()
+            if value.shape is None
+            else tuple(sizes.of(index, d) if size is None else size for d, size in enumerate(value.shape))
         )
         generator = np.random.default_rng([seed, index])
         arrays.append(_array(value, shape, generator, (ranges or {}).get(index)))

@@ -23,7 +23,12 @@ class Sides:
 
 
 def judged(
-    actual: np.ndarray, expected: np.ndarray | None, evaluation: Evaluation, output: int, element: str, sides: Sides,
+    actual: np.ndarray,
+    expected: np.ndarray | None,
+    evaluation: Evaluation,
+    output: int,
+    element: str,
+    sides: Sides,
     given: Tolerance | None = None,
 ) -> Comparison:
     """``actual`` against ``expected`` with the tolerance that the program's own roundings give, and the witness's verdict.
@@ -35,10 +40,13 @@ def judged(
     actual, wide, declared = map(in_parts, (actual, evaluation.wide[output], evaluation.declared[output]))
     expected = None if expected is None else in_parts(expected)
     if np.shape(wide) != actual.shape:
-        return _without(actual, expected, f"{EVALUATION} has another shape: {'x'.join(map(str, np.shape(wide)))}", given)
+        return _without(
+            actual, expected, f"{EVALUATION} has another shape: {'x'.join(map(str, np.shape(wide)))}", given
+        )
     wide, declared = narrowed(wide, actual.dtype), narrowed(declared, actual.dtype)
     tolerance = given or derived_tolerance(
-        actual.dtype, element, evaluation.roundings, evaluation.sums, _sensitivity(wide, declared))
+        actual.dtype, element, evaluation.roundings, evaluation.sums, _sensitivity(wide, declared)
+    )
     own = compare(actual, wide, tolerance, reference=True)
     if expected is None:
         if own.agrees and own.max_steps is None and own.largest and own.max_abs:
@@ -62,7 +70,9 @@ def judged(
         return replace(found, agrees=True, beyond=0, witness=told, sentence=f"{_counted(found)}; {told}")
     if own.agrees:
         told = f"{sides.reference} is wrong: {EVALUATION} agrees with {sides.program} ({distances})"
-        return replace(found, agrees=True, wrong="reference", witness=told, sentence=f"{_counted(found)}; {told}")
+        return replace(
+            found, agrees=True, wrong="reference", witness=told, sentence=f"{_counted(found)}; {told}"
+        )
     told = f"{sides.program} is wrong: {EVALUATION} agrees with {sides.reference} ({distances})"
     return replace(found, agrees=False, wrong="program", witness=told, sentence=f"{found.sentence}; {told}")
 
@@ -70,7 +80,11 @@ def judged(
 def unwitnessed(comparison: Comparison, why: str) -> Comparison:
     """A comparison that no witness could look at."""
     told = f"no witness: {why}"
-    return replace(comparison, witness=told, sentence=comparison.sentence if comparison.agrees else f"{comparison.sentence}; {told}")
+    return replace(
+        comparison,
+        witness=told,
+        sentence=comparison.sentence if comparison.agrees else f"{comparison.sentence}; {told}",
+    )
 
 
 def _without(actual, expected, why: str, given: Tolerance | None) -> Comparison:
@@ -100,8 +114,10 @@ def _nearer(own: Comparison, other: Comparison, sides: Sides) -> str:
     if errors[0] == errors[1]:
         return f"as near to float64: {unit.format(errors[0])}"
     near = int(errors[1] < errors[0])
-    return (f"{names[near]} is nearer to float64: {unit.format(errors[near])}, "
-            f"{names[1 - near]} {unit.format(errors[1 - near])}")
+    return (
+        f"{names[near]} is nearer to float64: {unit.format(errors[near])}, "
+        f"{names[1 - near]} {unit.format(errors[1 - near])}"
+    )
 
 
 def _sensitivity(wide: np.ndarray, declared: np.ndarray) -> float:

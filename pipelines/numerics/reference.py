@@ -31,8 +31,11 @@ class KnownWrong:
 
 
 KNOWN_WRONG = (
-    KnownWrong("attention with a head dimension above 128", (b"attention",),
-               "builtin.module(fissile-decompose-attention,fissile-lower-boundaries)"),
+    KnownWrong(
+        "attention with a head dimension above 128",
+        (b"attention",),
+        "builtin.module(fissile-decompose-attention,fissile-lower-boundaries)",
+    ),
     KnownWrong("an element inserted into a tensor", (b"tensor.insert ", b'"tensor.insert"')),
 )
 """IREE 3.13, llvm-cpu."""
@@ -44,7 +47,9 @@ def suspects(source: Path) -> tuple[KnownWrong, ...]:
     return tuple(known for known in KNOWN_WRONG if any(name in data for name in known.spelled))
 
 
-def build_reference(source: Path, output: Path, flags: Sequence[str] = (), timeout: float = 300.0) -> Finding | None:
+def build_reference(
+    source: Path, output: Path, flags: Sequence[str] = (), timeout: float = 300.0
+) -> Finding | None:
     """Compiles ``source``, an MLIR file, for llvm-cpu as a reference; FIS131 with the reason where that is not possible.
 
     A program without a suspect pattern is stock IREE's. Another one is compiled by fissile, with the passes of
@@ -53,11 +58,17 @@ def build_reference(source: Path, output: Path, flags: Sequence[str] = (), timeo
     chosen = [*FLAGS_BY_BACKEND["llvm-cpu"], *flags]
     if any(name in source.read_bytes() for name in GPU_ATTRIBUTES):
         portable = output.with_name(f"{output.stem}-portable.mlir")
-        portable.write_text(without_gpu_attributes(source.read_text(errors="surrogateescape")), errors="surrogateescape")
+        portable.write_text(
+            without_gpu_attributes(source.read_text(errors="surrogateescape")), errors="surrogateescape"
+        )
         source = portable
     found = suspects(source)
     if found:
-        passes = [f"--fissile-pipeline-after={BOUNDARIES_PLACED_AT}:{known.pipeline}" for known in found if known.pipeline]
+        passes = [
+            f"--fissile-pipeline-after={BOUNDARIES_PLACED_AT}:{known.pipeline}"
+            for known in found
+            if known.pipeline
+        ]
         if compile_guarded(source, output, [*chosen, *passes], "", timeout) is None:
             return None
         if passes and compile_guarded(source, output, chosen, "", timeout) is None:

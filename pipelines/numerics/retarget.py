@@ -28,8 +28,10 @@ def retarget(module_text: str, backend: str = "llvm-cpu") -> str:
     """
     spans = _device_spans(module_text)
     if not spans:
-        raise UsageError("the module names no device, so it cannot be given another one",
-                         f"give the module as it is after phase {DEVICES_ASSIGNED_AT} or {BOUNDARIES_PLACED_AT}")
+        raise UsageError(
+            "the module names no device, so it cannot be given another one",
+            f"give the module as it is after phase {DEVICES_ASSIGNED_AT} or {BOUNDARIES_PLACED_AT}",
+        )
     device, parts, end = device_attribute(backend), [], 0
     for start, stop in spans:
         parts += [module_text[end:start], device]
@@ -43,7 +45,9 @@ def device_attribute(backend: str) -> str:
     with tempfile.TemporaryDirectory(prefix="fissile-target-") as folder:
         source, output = Path(folder, "trivial.mlir"), Path(folder, "assigned.mlir")
         source.write_text(_TRIVIAL)
-        refused = compile_stock(source, output, [*FLAGS_BY_BACKEND[backend], f"--compile-to={DEVICES_ASSIGNED_AT}"])
+        refused = compile_stock(
+            source, output, [*FLAGS_BY_BACKEND[backend], f"--compile-to={DEVICES_ASSIGNED_AT}"]
+        )
         text = "" if refused else output.read_text()
     spans = _device_spans(text)
     if not spans:

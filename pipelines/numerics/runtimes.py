@@ -32,6 +32,7 @@ _QUERY_SECONDS = 30.0
 _NPY_KINDS = "biufc"
 """What iree-run-module 3.13 writes as .npy; bf16, 8-bit floats and integers below a byte are written as raw bytes."""
 
+
 @dataclass(frozen=True)
 class Runtime:
     """``name`` is the driver's, ``device`` what --device= takes, ``description`` names the hardware."""
@@ -87,10 +88,17 @@ def run(
     ``timeout`` is in seconds. ``flags`` go to iree-run-module as they are (``--parameters=…``).
     """
     with tempfile.TemporaryDirectory(prefix="fissile-run-") as folder:
-        base = [run_module_program(), f"--module={vmfb}", f"--function={signature.function}", f"--device={runtime.device}"]
+        base = [
+            run_module_program(),
+            f"--module={vmfb}",
+            f"--function={signature.function}",
+            f"--device={runtime.device}",
+        ]
         base += [*input_flags(Path(folder), signature, inputs), *flags]
-        outputs = [Path(folder, f"output{i}.{'npy' if _as_npy(value) else 'bin'}")
-                   for i, value in enumerate(signature.results)]
+        outputs = [
+            Path(folder, f"output{i}.{'npy' if _as_npy(value) else 'bin'}")
+            for i, value in enumerate(signature.results)
+        ]
         failed = _failure([*base, *(f"--output=@{path}" for path in outputs)], signature, runtime, timeout)
         if failed:
             return failed
@@ -105,8 +113,10 @@ def run(
 
 def input_flags(folder: Path, signature: Signature, inputs: Sequence[np.ndarray]) -> list[str]:
     """The arguments that give a runtime program ``inputs``; their bytes are written into ``folder``."""
-    return [_input(folder / f"input{i}", value, np.asarray(array))
-            for i, (value, array) in enumerate(zip(signature.arguments, inputs, strict=True))]
+    return [
+        _input(folder / f"input{i}", value, np.asarray(array))
+        for i, (value, array) in enumerate(zip(signature.arguments, inputs, strict=True))
+    ]
 
 
 def _as_npy(value: Value) -> bool:
@@ -132,12 +142,16 @@ def _output(path: Path, value: Value, shape: tuple[int, ...] | None) -> np.ndarr
         # astype, not view: a scalar i1 or i8 comes back as i32.
         return np.load(path).astype(value.dtype)
     bits = SUB_BYTE_BITS.get(value.element)
-    data = unpack(path.read_bytes(), bits, value.dtype) if bits else np.frombuffer(path.read_bytes(), value.dtype)
+    data = (
+        unpack(path.read_bytes(), bits, value.dtype)
+        if bits
+        else np.frombuffer(path.read_bytes(), value.dtype)
+    )
     if shape is None:
         shape = tuple(-1 if d is None else d for d in value.shape or ())
     if bits:  # what fills the last byte is no element
         known = math.prod(d for d in shape if d != -1)
-        data = data[:len(data) // known * known if -1 in shape and known else known]
+        data = data[: len(data) // known * known if -1 in shape and known else known]
     return data.reshape(shape)
 
 
@@ -147,8 +161,11 @@ def _failure(command: list[str], signature: Signature, runtime: Runtime, timeout
         return None
     reason = ended.reason or _reason(ended.err)
     return Finding(
-        "FIS131", f"@{signature.function} was not run on {runtime}: {reason}",
-        severity=Severity.ERROR, subject=f"@{signature.function}", target=runtime.name,
+        "FIS131",
+        f"@{signature.function} was not run on {runtime}: {reason}",
+        severity=Severity.ERROR,
+        subject=f"@{signature.function}",
+        target=runtime.name,
         detail=(ended.out + ended.err).strip(),
     )
 

@@ -16,14 +16,35 @@ from .sub_byte import SUB_BYTE_BITS
 ELEMENT_TYPES: dict[str, np.dtype] = {
     name: np.dtype(dtype)
     for name, dtype in {
-        "i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "index": np.int64,
-        "si8": np.int8, "si16": np.int16, "si32": np.int32, "si64": np.int64,
-        "ui8": np.uint8, "ui16": np.uint16, "ui32": np.uint32, "ui64": np.uint64,
-        "i4": np.int8, "i2": np.int8, "si4": np.int8, "ui4": np.uint8,
-        "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64,
-        "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
-        "f8E5M2": ml_dtypes.float8_e5m2, "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
-        "f8E8M0FNU": ml_dtypes.float8_e8m0fnu, "complex<f32>": np.complex64, "complex<f64>": np.complex128,
+        "i1": np.bool_,
+        "i8": np.int8,
+        "i16": np.int16,
+        "i32": np.int32,
+        "i64": np.int64,
+        "index": np.int64,
+        "si8": np.int8,
+        "si16": np.int16,
+        "si32": np.int32,
+        "si64": np.int64,
+        "ui8": np.uint8,
+        "ui16": np.uint16,
+        "ui32": np.uint32,
+        "ui64": np.uint64,
+        "i4": np.int8,
+        "i2": np.int8,
+        "si4": np.int8,
+        "ui4": np.uint8,
+        "f16": np.float16,
+        "bf16": ml_dtypes.bfloat16,
+        "f32": np.float32,
+        "f64": np.float64,
+        "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+        "f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
+        "f8E5M2": ml_dtypes.float8_e5m2,
+        "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
+        "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
+        "complex<f32>": np.complex64,
+        "complex<f64>": np.complex128,
     }.items()
 }
 """NumPy's type for each element type that data can be made of, by MLIR's name; `SUB_BYTE_BITS` are packed on their way to IREE."""
@@ -50,8 +71,10 @@ class Value:
     def dtype(self) -> np.dtype:
         """NumPy's element type. `UsageError` for a type that NumPy data cannot be made for."""
         if self.element not in ELEMENT_TYPES:
-            raise UsageError(f"no data can be made for a value of type {self.text}",
-                             "fissile verify handles tensors and scalars of " + ", ".join(ELEMENT_TYPES))
+            raise UsageError(
+                f"no data can be made for a value of type {self.text}",
+                "fissile verify handles tensors and scalars of " + ", ".join(ELEMENT_TYPES),
+            )
         return ELEMENT_TYPES[self.element]
 
 
@@ -97,9 +120,9 @@ def parse_declaration(text: str) -> Signature:
     head = re.search(r"func @([^(]+)\(", text)
     if not head:
         raise ValueError(f"not an ABI declaration: {text}")
-    arguments, rest = _bracketed(text[head.end() - 1:])
+    arguments, rest = _bracketed(text[head.end() - 1 :])
     arrow = rest.find("->")
-    results = _bracketed(rest[arrow + 2:].strip())[0] if arrow >= 0 else []
+    results = _bracketed(rest[arrow + 2 :].strip())[0] if arrow >= 0 else []
     return Signature(head[1], tuple(map(_declared, arguments)), tuple(map(_declared, results)))
 
 
@@ -140,8 +163,11 @@ def signatures_of_module(module) -> dict[str, Signature]:
         if "sym_visibility" in op.attributes and text_of(op, "sym_visibility") != "public":
             continue
         functions[text_of(op, "sym_name")] = op
-    return {name: _signature_of(name, op, functions.get(f"{name}$async")) for name, op in functions.items()
-            if not name.endswith("$async")}
+    return {
+        name: _signature_of(name, op, functions.get(f"{name}$async"))
+        for name, op in functions.items()
+        if not name.endswith("$async")
+    }
 
 
 def _signature_of(name: str, op, asynchronous) -> Signature:
@@ -181,15 +207,16 @@ def signatures_of_source(path: Path) -> dict[str, Signature]:
     except ir.MLIRError as error:
         told = re.search(r'error: "-":(\d+:\d+): (.*)', str(error))
         reason = f"{told[2]} at {told[1]}" if told else str(error).splitlines()[0]
-        raise UsageError(f"{path} is not MLIR that IREE parses: {reason}",
-                         "`iree-opt FILE` shows the whole message") from None
+        raise UsageError(
+            f"{path} is not MLIR that IREE parses: {reason}", "`iree-opt FILE` shows the whole message"
+        ) from None
 
 
 def refuse_pipelines_of(path: Path) -> None:
     """`UsageError` where the MLIR file ``path`` brings pass pipelines along (FIS005); one that does not parse is left to its reader."""
     from iree.compiler import ir
 
-    from fissile.passes.analysis.embedded_pipelines import embedded_pipelines, may_embed_pipelines
+    from fissile.passes.analysis.program.embedded_pipelines import embedded_pipelines, may_embed_pipelines
 
     from ..session import Session
 
@@ -202,8 +229,10 @@ def refuse_pipelines_of(path: Path) -> None:
         except ir.MLIRError:
             return
     if found:
-        raise UsageError(f"FIS005: {path} brings its own pass pipeline: {found[0].spelled} on {found[0].holder}",
-                         "--allow-pipelines-in-input runs it, if you trust the file")
+        raise UsageError(
+            f"FIS005: {path} brings its own pass pipeline: {found[0].spelled} on {found[0].holder}",
+            "--allow-pipelines-in-input runs it, if you trust the file",
+        )
 
 
 def signatures_of_vmfb(path: Path) -> dict[str, Signature]:
@@ -216,8 +245,10 @@ def signatures_of_vmfb(path: Path) -> dict[str, Signature]:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}", "name a file that exists") from None
     except Exception as error:
-        raise UsageError(f"{path} is not an IREE 3.13 module: {str(error).splitlines()[0]}",
-                         "compile it again with this IREE") from None
+        raise UsageError(
+            f"{path} is not an IREE 3.13 module: {str(error).splitlines()[0]}",
+            "compile it again with this IREE",
+        ) from None
     found = {}
     for name in module.function_names:
         declaration = module.lookup_function(name).reflection.get("iree.abi.declaration")

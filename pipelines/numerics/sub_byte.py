@@ -13,7 +13,11 @@ def pack(array: np.ndarray, bits: int) -> bytes:
     each = 8 // bits
     flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8) & ((1 << bits) - 1)
     rows = np.pad(flat, (0, -len(flat) % each)).reshape(-1, each)
-    return np.bitwise_or.reduce(rows << (np.arange(each, dtype=np.uint8) * bits), axis=1).astype(np.uint8).tobytes()
+    return (
+        np.bitwise_or.reduce(rows << (np.arange(each, dtype=np.uint8) * bits), axis=1)
+        .astype(np.uint8)
+        .tobytes()
+    )
 
 
 def unpack(data: bytes, bits: int, dtype: np.dtype) -> np.ndarray:

@@ -12,15 +12,31 @@ import numpy as np
 NARROW_FLOATS = tuple(
     np.dtype(t)
     for t in (
-        ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2,
-        ml_dtypes.float8_e5m2fnuz, ml_dtypes.float8_e8m0fnu, ml_dtypes.float4_e2m1fn,
+        ml_dtypes.bfloat16,
+        ml_dtypes.float8_e4m3fn,
+        ml_dtypes.float8_e4m3fnuz,
+        ml_dtypes.float8_e5m2,
+        ml_dtypes.float8_e5m2fnuz,
+        ml_dtypes.float8_e8m0fnu,
+        ml_dtypes.float4_e2m1fn,
     )
 )
 """Element types that NumPy itself calls 'V' (void); they are floats all the same."""
 
-EPSILON = {"f64": 2.0**-52, "f32": 2.0**-23, "f16": 2.0**-10, "bf16": 2.0**-7,
-           "f8E4M3FN": 2.0**-3, "f8E4M3FNUZ": 2.0**-3, "f8E5M2": 2.0**-2, "f8E5M2FNUZ": 2.0**-2,
-           "f8E8M0FNU": 1.0, "f4E2M1FN": 0.5, "f6E2M3FN": 2.0**-3, "f6E3M2FN": 2.0**-2}
+EPSILON = {
+    "f64": 2.0**-52,
+    "f32": 2.0**-23,
+    "f16": 2.0**-10,
+    "bf16": 2.0**-7,
+    "f8E4M3FN": 2.0**-3,
+    "f8E4M3FNUZ": 2.0**-3,
+    "f8E5M2": 2.0**-2,
+    "f8E5M2FNUZ": 2.0**-2,
+    "f8E8M0FNU": 1.0,
+    "f4E2M1FN": 0.5,
+    "f6E2M3FN": 2.0**-3,
+    "f6E3M2FN": 2.0**-2,
+}
 """The distance from 1 to the next number, by MLIR's name."""
 
 _STORED = 64
@@ -60,13 +76,17 @@ class Tolerance:
         return "|difference| <= " + (" + ".join(parts) or "0")
 
 
-EXACT = Tolerance(exact=True, reason="the same operations in the same order on the same target give the same bits")
+EXACT = Tolerance(
+    exact=True, reason="the same operations in the same order on the same target give the same bits"
+)
 NO_FLOATS = Tolerance(exact=True, reason="the program has no float, and integers have one right answer")
 
 
 def steps_within(steps: int, share: float) -> Tolerance:
     """For quantised outputs: at most ``steps`` apart, in less than ``share`` (0..1) of the values."""
-    return Tolerance(steps=steps, share=share, reason="a value next to a rounding border may fall on either side")
+    return Tolerance(
+        steps=steps, share=share, reason="a value next to a rounding border may fall on either side"
+    )
 
 
 def default_tolerance(dtype: np.dtype) -> Tolerance:
@@ -82,13 +102,18 @@ def default_tolerance(dtype: np.dtype) -> Tolerance:
         return steps_within(1, 0.001)
     rounding = float(ml_dtypes.finfo(dtype).eps)
     return Tolerance(
-        relative=32 * rounding, scaled=32 * rounding,
+        relative=32 * rounding,
+        scaled=32 * rounding,
         reason=f"sums in another order: 32 roundings of {dtype.name} ({rounding:g} each)",
     )
 
 
 def derived_tolerance(
-    dtype: np.dtype, element: str, roundings: Mapping[str, int], sums: Mapping[str, int], sensitivity: float = 0.0
+    dtype: np.dtype,
+    element: str,
+    roundings: Mapping[str, int],
+    sums: Mapping[str, int],
+    sensitivity: float = 0.0,
 ) -> Tolerance:
     """From the program: its result's type, the roundings on the way by float type, and its longest sums.
 
@@ -104,10 +129,16 @@ def derived_tolerance(
         base = steps_within(1, min(1.0, max(0.001, 4 * sensitivity)))
         return base
     own = EPSILON.get(element, float(ml_dtypes.finfo(dtype).eps))
-    variance = _STORED * own**2 + sum(count * EPSILON.get(kind, own) ** 2 for kind, count in roundings.items())
+    variance = _STORED * own**2 + sum(
+        count * EPSILON.get(kind, own) ** 2 for kind, count in roundings.items()
+    )
     allowed = math.sqrt(variance)
     longest = ", ".join(f"sums of {length} terms in {kind}" for kind, length in sums.items() if length > 1)
-    reason = f"{sum(roundings.values())} roundings" + (f" ({longest})" if longest else "") + f", stored as {element}"
+    reason = (
+        f"{sum(roundings.values())} roundings"
+        + (f" ({longest})" if longest else "")
+        + f", stored as {element}"
+    )
     return Tolerance(absolute=4 * sensitivity, relative=allowed, scaled=allowed, reason=reason)
 
 
@@ -128,5 +159,7 @@ def narrowed(exact: np.ndarray, dtype: np.dtype) -> np.ndarray:
             rounded = exact.astype(dtype).astype(np.float64)
         return np.where(np.isfinite(rounded), exact, rounded).astype(np.float64)
     if dtype.kind == "u":
-        return exact.astype(f"i{dtype.itemsize}").view(dtype) if exact.dtype.kind == "i" else exact.astype(dtype)
+        return (
+            exact.astype(f"i{dtype.itemsize}").view(dtype) if exact.dtype.kind == "i" else exact.astype(dtype)
+        )
     return exact.astype(dtype)

@@ -90,7 +90,9 @@ def verify(
     with tempfile.TemporaryDirectory(prefix="fissile-verify-") as folder:
         session = _Verification(Path(folder), signature, options, cases)
         if expected is not None:
-            return session.compare(subject, second or first, "the expected arrays", [list(expected)] * len(cases))
+            return session.compare(
+                subject, second or first, "the expected arrays", [list(expected)] * len(cases)
+            )
         if reference is not None:
             answers = [_called(reference, arrays) for _seed, arrays in cases]
             return session.compare(subject, second or first, "the NumPy reference", answers, wide=True)
@@ -140,11 +142,15 @@ def certify_transform(
             if refused is None:
                 return _compare_pair(folder, backend, options, tuple(skipped))
             skipped.append(f"{backend}: {refused.message}")
-        check = Check("repaired module", "local-task", None, "the original", finding=refused.with_(notes=tuple(skipped)))
+        check = Check(
+            "repaired module", "local-task", None, "the original", finding=refused.with_(notes=tuple(skipped))
+        )
         return Certificate("repaired against original", (check,), tuple(skipped))
 
 
-def _compile_pair(folder: Path, original: str, repaired: str, backend: str, options: Options) -> Finding | None:
+def _compile_pair(
+    folder: Path, original: str, repaired: str, backend: str, options: Options
+) -> Finding | None:
     for name, text in (("original", original), ("repaired", repaired)):
         source = folder / f"{name}.mlir"
         source.write_text(retarget(portable_module(text), backend))
@@ -168,7 +174,9 @@ def _compare_pair(folder: Path, backend: str, options: Options, skipped: tuple[s
         ranges = index_limits(folder / "original.mlir", signature.function) | options.ranges
         cases = [(seed, draw(signature, seed, options.sizes, ranges)) for seed in options.seeds]
         session = _Verification(folder, signature, options, cases)
-        session.witness = Witness(folder / "before.mlir", signature.function, [arrays for _seed, arrays in cases], options)
+        session.witness = Witness(
+            folder / "before.mlir", signature.function, [arrays for _seed, arrays in cases], options
+        )
         answers = [session.run(folder / "original.vmfb", arrays, runtime) for _seed, arrays in cases]
         parts.append(session.compare_on(runtime, folder / "repaired.vmfb", "the original", answers))
     whole = joined(subject, [Certificate(subject, tuple(checks)) for checks in parts])
@@ -181,7 +189,9 @@ Answers = Sequence[Arrays | Finding]
 class _Verification:
     """One function's programs on some inputs, built once per runtime."""
 
-    def __init__(self, folder: Path, signature: Signature, options: Options, cases: list[tuple[int | None, Arrays]]) -> None:
+    def __init__(
+        self, folder: Path, signature: Signature, options: Options, cases: list[tuple[int | None, Arrays]]
+    ) -> None:
         self.folder = folder
         self.signature = signature
         self.options = options
@@ -198,8 +208,15 @@ class _Verification:
                 return _on(program, runtime), tried
         return _on(program, present()[0]), tried
 
-    def compare(self, subject: str, program: Path, against: str, answers: Answers, wide: bool = False,
-                itself: str = "") -> Certificate:
+    def compare(
+        self,
+        subject: str,
+        program: Path,
+        against: str,
+        answers: Answers,
+        wide: bool = False,
+        itself: str = "",
+    ) -> Certificate:
         checks, skipped = [], []
         for runtime in named(self.options.on):
             if _on(program, runtime) == itself:
@@ -218,7 +235,9 @@ class _Verification:
             skipped = []
         return Certificate(subject, tuple(checks), tuple(skipped))
 
-    def compare_on(self, runtime: Runtime, program: Path, against: str, answers: Sequence, wide: bool = False) -> list[Check]:
+    def compare_on(
+        self, runtime: Runtime, program: Path, against: str, answers: Sequence, wide: bool = False
+    ) -> list[Check]:
         """One check per case. An answer that is a finding, or None, leaves the witness as the reference."""
         vmfb = self.built(program, runtime)
         checks = []
@@ -233,35 +252,67 @@ class _Verification:
                 told = f"{program.name} has {len(outputs)} results, {against} has {len(answer)}"
                 checks.append(replace(check, finding=Finding("FIS131", told, subject=program.name)))
             else:
-                compared = [compare(o, np.asarray(e), self.options.tolerance, wide) for o, e in zip(outputs, answer)]
+                compared = [
+                    compare(o, np.asarray(e), self.options.tolerance, wide) for o, e in zip(outputs, answer)
+                ]
                 sides = Sides(runtime.name, against)
-                checks.append(replace(check, comparisons=self._judged(compared, case, outputs, answer, sides)))
+                checks.append(
+                    replace(check, comparisons=self._judged(compared, case, outputs, answer, sides))
+                )
         return checks
 
-    def _judged(self, compared: list[Comparison], case: int, outputs: Arrays, answer: Arrays, sides: Sides) -> tuple:
+    def _judged(
+        self, compared: list[Comparison], case: int, outputs: Arrays, answer: Arrays, sides: Sides
+    ) -> tuple:
         if self.witness is None or not self.witness.needed and all(c.equal_bits for c in compared):
             return tuple(compared)
         evaluation = self.witness.of(case)
         if isinstance(evaluation, Evaluation) and len(evaluation.wide) != len(outputs):
             evaluation = f"it has {len(evaluation.wide)} results"
         if isinstance(evaluation, str):
-            return tuple(c if c.equal_bits and not self.witness.needed else unwitnessed(c, evaluation) for c in compared)
+            return tuple(
+                c if c.equal_bits and not self.witness.needed else unwitnessed(c, evaluation)
+                for c in compared
+            )
         return tuple(
-            judged(o, np.asarray(e), evaluation, i, self.signature.results[i].element, sides, self.options.tolerance)
-            for i, (o, e) in enumerate(zip(outputs, answer)))
+            judged(
+                o,
+                np.asarray(e),
+                evaluation,
+                i,
+                self.signature.results[i].element,
+                sides,
+                self.options.tolerance,
+            )
+            for i, (o, e) in enumerate(zip(outputs, answer))
+        )
 
     def _by_witness(self, check: Check, case: int, outputs: Arrays, why: Finding | None) -> Check:
         """``outputs`` against the witness alone, where ``why`` there is no other reference (None: nothing else ran)."""
         evaluation = self.witness.of(case) if self.witness else "there is none for expected values"
         if isinstance(evaluation, str):
-            told = f"{why.message if why else 'there is no second program, no expected array and no second runtime'}; " \
-                   f"no witness: {evaluation}"
-            return replace(check, finding=(why or Finding("FIS131", told, subject=check.program)).with_(message=told))
+            told = (
+                f"{why.message if why else 'there is no second program, no expected array and no second runtime'}; "
+                f"no witness: {evaluation}"
+            )
+            return replace(
+                check, finding=(why or Finding("FIS131", told, subject=check.program)).with_(message=told)
+            )
         if len(evaluation.wide) != len(outputs):
             told = f"{check.program} has {len(outputs)} results, {EVALUATION} has {len(evaluation.wide)}"
             return replace(check, finding=Finding("FIS131", told, subject=check.program))
-        compared = (judged(o, None, evaluation, i, self.signature.results[i].element, Sides(check.runtime, EVALUATION),
-                           self.options.tolerance) for i, o in enumerate(outputs))
+        compared = (
+            judged(
+                o,
+                None,
+                evaluation,
+                i,
+                self.signature.results[i].element,
+                Sides(check.runtime, EVALUATION),
+                self.options.tolerance,
+            )
+            for i, o in enumerate(outputs)
+        )
         return replace(check, against=EVALUATION, comparisons=tuple(compared))
 
     def built(self, program: Path, runtime: Runtime) -> Path | Finding:
@@ -303,20 +354,26 @@ def _signature(first: Path, second: Path | None, options: Options) -> Signature:
 
 def _checked(inputs: Sequence[np.ndarray], signature: Signature) -> Arrays:
     if len(inputs) != len(signature.arguments):
-        raise UsageError(f"@{signature.function} takes {len(signature.arguments)} inputs, {len(inputs)} were given",
-                         "one --input=FILE.npy each, in order")
+        raise UsageError(
+            f"@{signature.function} takes {len(signature.arguments)} inputs, {len(inputs)} were given",
+            "one --input=FILE.npy each, in order",
+        )
     for index, (array, value) in enumerate(zip(inputs, signature.arguments)):
         shape = value.shape or ()
         fits = len(shape) == array.ndim and all(d in (None, n) for d, n in zip(shape, array.shape))
         if not fits or array.dtype != value.dtype:
             given = "x".join([*map(str, array.shape), array.dtype.name])
-            raise UsageError(f"input {index} of @{signature.function} is {given}, and {value.text} is needed",
-                             "save it with numpy.save in the type and shape that the function takes")
+            raise UsageError(
+                f"input {index} of @{signature.function} is {given}, and {value.text} is needed",
+                "save it with numpy.save in the type and shape that the function takes",
+            )
         if bits := SUB_BYTE_BITS.get(value.element):
             low = 0 if array.dtype.kind == "u" else -(1 << (bits - 1))
             if array.size and not (low <= array.min() and array.max() < low + (1 << bits)):
-                raise UsageError(f"input {index} of @{signature.function} has values from {array.min()} to {array.max()}",
-                                 f"{value.element} holds {low} to {low + (1 << bits) - 1}")
+                raise UsageError(
+                    f"input {index} of @{signature.function} has values from {array.min()} to {array.max()}",
+                    f"{value.element} holds {low} to {low + (1 << bits) - 1}",
+                )
     return list(inputs)
 
 
@@ -324,6 +381,8 @@ def _called(reference: Callable, arrays: Arrays) -> Arrays:
     try:
         answer = reference(*[array.copy() for array in arrays])
     except Exception as error:  # a user's function: any error is theirs to read
-        raise UsageError(f"the reference function failed: {type(error).__name__}: {error}",
-                         "it is called with one array per argument and returns the expected outputs") from None
+        raise UsageError(
+            f"the reference function failed: {type(error).__name__}: {error}",
+            "it is called with one array per argument and returns the expected outputs",
+        ) from None
     return [np.asarray(a) for a in (answer if isinstance(answer, (tuple, list)) else (answer,))]

@@ -21,7 +21,9 @@ def render_check(report: Report, every_dispatch: bool = False, source: str = "")
         blocks.append("\n".join(lines))
     for function, conditions in report.facts.get("contract", {}).items():
         if conditions:
-            blocks.append("\n".join([f"{shown(function)} asks of its callers:", *(f"  {shown(c)}" for c in conditions)]))
+            blocks.append(
+                "\n".join([f"{shown(function)} asks of its callers:", *(f"  {shown(c)}" for c in conditions)])
+            )
     counts = []
     for severity in (Severity.ERROR, Severity.WARNING, Severity.NOTE):
         number = sum(f.severity is severity for f in report.findings)
@@ -65,11 +67,15 @@ def _target(target: dict, every_dispatch: bool) -> list[str]:
 
 def _dispatch(row: dict) -> list[str]:
     size = row["formula"] or "unknown" if row["bytes"] is None else str(row["bytes"])
-    lines = [f"  {size:>10} {row['certainty']:<10} {row['name']}  {row['codegen']}  {shown(row['place'])}".rstrip()]
+    lines = [
+        f"  {size:>10} {row['certainty']:<10} {row['name']}  {row['codegen']}  {shown(row['place'])}".rstrip()
+    ]
     for buffer in row["buffers"]:
         size = buffer["formula"] if buffer["bytes"] is None else buffer["bytes"]
         scales = "" if buffer["scales_with_tile"] is not False else "; no tile makes it smaller"
-        lines.append(f"  {size:>10}   {shown(buffer['value']):<28} {shown(buffer['reason'])}{scales}".rstrip())
+        lines.append(
+            f"  {size:>10}   {shown(buffer['value']):<28} {shown(buffer['reason'])}{scales}".rstrip()
+        )
     for doubt in row["doubts"]:
         lines.append(f"             doubt: {shown(doubt)}")
     return lines

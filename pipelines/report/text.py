@@ -10,7 +10,12 @@ from fissile.report import Report
 from .untrusted_text import SourceLines, shown, shown_lines
 
 WIDTH = 100
-_WORDS = {Severity.ERROR: "error", Severity.REPAIRED: "repaired", Severity.WARNING: "warning", Severity.NOTE: "note"}
+_WORDS = {
+    Severity.ERROR: "error",
+    Severity.REPAIRED: "repaired",
+    Severity.WARNING: "warning",
+    Severity.NOTE: "note",
+}
 
 
 def render(report: Report, source: str = "") -> str:
@@ -29,9 +34,13 @@ def summary(report: Report) -> str:
         number = sum(f.severity is severity for f in report.findings)
         if number:
             word = _WORDS[severity]
-            counts.append(f"{number} {word}" + ("s" if number > 1 and severity is not Severity.REPAIRED else ""))
+            counts.append(
+                f"{number} {word}" + ("s" if number > 1 and severity is not Severity.REPAIRED else "")
+            )
     end = f"wrote {shown(report.output)}" if report.output else "no output written"
-    if report.output and any(f.severity is Severity.WARNING and f.effect.spoils_numbers for f in report.findings):
+    if report.output and any(
+        f.severity is Severity.WARNING and f.effect.spoils_numbers for f in report.findings
+    ):
         end += ", WHOSE NUMBERS ARE WRONG OR DEPEND ON LUCK"
     return f"fissile: {', '.join(counts)}; {end}"
 
@@ -44,7 +53,9 @@ def render_finding(finding: Finding, source: SourceLines | None = None) -> str:
     lines += _places(finding.places, source or SourceLines())
     lines += _ledger(finding.ledger, finding.limit)
     if finding.limit is not None:
-        lines.append(f"     = limit    {finding.limit.bytes}  per {finding.limit.per}: {shown(finding.limit.source)}")
+        lines.append(
+            f"     = limit    {finding.limit.bytes}  per {finding.limit.per}: {shown(finding.limit.source)}"
+        )
     for help_ in finding.helps:
         lines += _help(help_)
     for note in finding.notes:

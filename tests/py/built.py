@@ -7,7 +7,11 @@ from fissile.pipelines.numerics.signature import signatures_of_vmfb
 from fissile.pipelines.pass_runner import run_pipeline
 from fissile.pipelines.session import Session
 
-CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic")
+CPU = (
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=generic",
+)
 
 
 def build(text: str, path, passes: str, flags=CPU) -> str:

@@ -32,4 +32,6 @@ def pytest_terminal_summary(terminalreporter):
     except subprocess.TimeoutExpired:
         terminalreporter.write_line("vulkan device: the driver did not answer")
     else:
-        terminalreporter.write_line(f"vulkan device: {asked.stdout.strip() or 'none; tests that need one were skipped'}")
+        terminalreporter.write_line(
+            f"vulkan device: {asked.stdout.strip() or 'none; tests that need one were skipped'}"
+        )

@@ -15,15 +15,31 @@ from types import CodeType, FunctionType
 import fissile.passes.analysis
 import fissile.passes.checks
 import fissile.passes.remedies
-from fissile.pipelines import compile_run, supervisor, worker
+from fissile.pipelines.compile import compile_run
+from fissile.pipelines.compile.request import CompileRequest, parse_command_line
 from fissile.pipelines.iree import library
-from fissile.pipelines.request import CompileRequest, parse_command_line
+from fissile.pipelines.process import supervisor, worker
 from fissile.pipelines.session import Session
 from fissile.report import Report
 
 PACKAGES = (fissile.passes.analysis, fissile.passes.checks, fissile.passes.remedies)
-STEPS = ("compile_run", "cut_search", "dispatch_check", "edits", "guard", "guarded_compile", "host_floats", "mending", "packing", "probe", "repair",
-         "repair_case", "repair_told", "trials", "trimming")
+STEPS = (
+    "compile_run",
+    "cut_search",
+    "dispatch_check",
+    "edits",
+    "guard",
+    "guarded_compile",
+    "host_floats",
+    "mending",
+    "packing",
+    "probe",
+    "repair",
+    "repair_case",
+    "repair_told",
+    "trials",
+    "trimming",
+)
 """The modules of pipelines/ that are steps of a compile. Session, itinerary and supervisor are what IREE is run by."""
 
 
@@ -44,15 +60,24 @@ FAULTS = (_throws, _overflows, _does_not_decode)
 
 def functions() -> dict[str, FunctionType]:
     """Every function and method of the analyses, checks, remedies and steps that does not start with an underscore, by name."""
-    modules = [importlib.import_module(f"{package.__name__}.{found.name}")
-               for package in PACKAGES for found in pkgutil.iter_modules(package.__path__)]
+    modules = [
+        importlib.import_module(f"{package.__name__}.{found.name}")
+        for package in PACKAGES
+        for found in pkgutil.iter_modules(package.__path__)
+    ]
     modules += [importlib.import_module(f"fissile.pipelines.{name}") for name in STEPS]
     found: dict[str, FunctionType] = {}
     for module in modules:
         for name, value in vars(module).items():
-            members = vars(value) if inspect.isclass(value) and value.__module__ == module.__name__ else {name: value}
+            members = (
+                vars(value)
+                if inspect.isclass(value) and value.__module__ == module.__name__
+                else {name: value}
+            )
             for member, function in members.items():
-                function = inspect.unwrap(getattr(function, "fget", None) or getattr(function, "__func__", function))
+                function = inspect.unwrap(
+                    getattr(function, "fget", None) or getattr(function, "__func__", function)
+                )
                 own = isinstance(function, FunctionType) and function.__module__ == module.__name__
                 if own and not member.startswith("_") and not function.__code__.co_freevars:
                     path = f"{module.__name__.removeprefix('fissile.')}.{function.__qualname__}"
@@ -101,7 +126,9 @@ def compile_here(monkeypatch, argv: list[str]) -> Report:
         return supervisor.WorkerEnd(0, False, "")
 
     with monkeypatch.context() as patch:
-        patch.setattr(library, "initialise_command_line", lambda _flags: None)  # once per process; the session takes them here
+        patch.setattr(
+            library, "initialise_command_line", lambda _flags: None
+        )  # once per process; the session takes them here
         patch.setattr(compile_run, "Session", session)
         patch.setattr(supervisor, "run_job", run_job)
         return supervisor.run_compile(request)

@@ -10,8 +10,11 @@ TARGETS = {
     "gfx942": ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"],
     "sm_86": ["--iree-hal-target-device=cuda", "--iree-cuda-target=sm_86"],
     "vulkan": ["--iree-hal-target-device=vulkan"],
-    "llvm-cpu": ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
-                 "--iree-llvmcpu-target-cpu=generic"],
+    "llvm-cpu": [
+        "--iree-hal-target-device=local",
+        "--iree-hal-local-target-device-backends=llvm-cpu",
+        "--iree-llvmcpu-target-cpu=generic",
+    ],
 }
 
 ADD = """\
@@ -47,7 +50,9 @@ _REQUANTISE = Template("""\
 """)
 
 
-def quantised_conv(channels: int = 64, filters: int = 64, size: int = 16, name: str = "main", requantise: bool = False) -> str:
+def quantised_conv(
+    channels: int = 64, filters: int = 64, size: int = 16, name: str = "main", requantise: bool = False
+) -> str:
     """int8 [1,C,S+2,S+2] dequantised, 3x3 convolution with dequantised int8 [F,C,3,3] -> f32 (or int8) [1,F,S,S]."""
     x, w = f"1x{channels}x{size + 2}x{size + 2}", f"{filters}x{channels}x3x3"
     shape = f"1x{filters}x{size}x{size}"
@@ -75,12 +80,16 @@ def two_convs_one_fill(channels: tuple[int, int] = (64, 32), size: int = 28) -> 
         x, w = f"1x{count}x{size + 2}x{size + 2}", f"64x{count}x3x3"
         given += [f"%x{name}: tensor<{x}xi8>", f"%w{name}: tensor<{w}xf32>"]
         body += [_DEQUANTISE.substitute(name=f"d{name}", source=f"x{name}", shape=x)]
-        sums += [f"  %r{name} = linalg.conv_2d_nchw_fchw ins(%d{name}, %w{name} : tensor<{x}xf32>, tensor<{w}xf32>)"
-                 f" outs(%acc : {out}) -> {out}\n"]
-    return (f"func.func @main({', '.join(given)}) -> ({out}, {out}) {{\n"
-            "  %scale = arith.constant 0.0078125 : f32\n  %zero = arith.constant 0.0 : f32\n"
-            f"  %e = tensor.empty() : {out}\n  %acc = linalg.fill ins(%zero : f32) outs(%e : {out}) -> {out}\n"
-            f"{''.join(body)}{''.join(sums)}  return %ra, %rb : {out}, {out}\n}}\n")
+        sums += [
+            f"  %r{name} = linalg.conv_2d_nchw_fchw ins(%d{name}, %w{name} : tensor<{x}xf32>, tensor<{w}xf32>)"
+            f" outs(%acc : {out}) -> {out}\n"
+        ]
+    return (
+        f"func.func @main({', '.join(given)}) -> ({out}, {out}) {{\n"
+        "  %scale = arith.constant 0.0078125 : f32\n  %zero = arith.constant 0.0 : f32\n"
+        f"  %e = tensor.empty() : {out}\n  %acc = linalg.fill ins(%zero : f32) outs(%e : {out}) -> {out}\n"
+        f"{''.join(body)}{''.join(sums)}  return %ra, %rb : {out}, {out}\n}}\n"
+    )
 
 
 def quantised_matmul(m: int, k: int, n: int) -> str:
@@ -94,12 +103,15 @@ def quantised_matmul(m: int, k: int, n: int) -> str:
         f"    linalg.yield %s : f32\n  }} -> tensor<{shape}xf32>\n"
         for name, shape in (("x", x), ("w", w))
     )
-    return (f"func.func @main(%x: tensor<{x}xi8>, %w: tensor<{w}xi8>) -> {out} {{\n"
-            "  %scale = arith.constant 0.0078125 : f32\n  %zero = arith.constant 0.0 : f32\n"
-            f"{dequantised}  %e = tensor.empty() : {out}\n"
-            f"  %acc = linalg.fill ins(%zero : f32) outs(%e : {out}) -> {out}\n"
-            f"  %r = linalg.matmul ins(%xd, %wd : tensor<{x}xf32>, tensor<{w}xf32>) outs(%acc : {out}) -> {out}\n"
-            f"  return %r : {out}\n}}\n")
+    return (
+        f"func.func @main(%x: tensor<{x}xi8>, %w: tensor<{w}xi8>) -> {out} {{\n"
+        "  %scale = arith.constant 0.0078125 : f32\n  %zero = arith.constant 0.0 : f32\n"
+        f"{dequantised}  %e = tensor.empty() : {out}\n"
+        f"  %acc = linalg.fill ins(%zero : f32) outs(%e : {out}) -> {out}\n"
+        f"  %r = linalg.matmul ins(%xd, %wd : tensor<{x}xf32>, tensor<{w}xf32>) outs(%acc : {out}) -> {out}\n"
+        f"  return %r : {out}\n}}\n"
+    )
+
 
 _CONVOLUTION = """\
 func.func @main(%x: tensor<{n}x{c}x{h}x{w}xf32>, %k: tensor<{f}x{c}x{kh}x{kw}xf32>) -> tensor<{n}x{f}x{oh}x{ow}xf32> {{
@@ -116,7 +128,18 @@ func.func @main(%x: tensor<{n}x{c}x{h}x{w}xf32>, %k: tensor<{f}x{c}x{kh}x{kw}xf3
 
 def convolution(n: int, c: int, f: int, h: int, w: int, kh: int, kw: int, stride: int = 1) -> str:
     """f32 [N,C,H,W] convolved with f32 [F,C,KH,KW], no padding; `convolved` is the same in NumPy."""
-    return _CONVOLUTION.format(n=n, c=c, f=f, h=h, w=w, kh=kh, kw=kw, stride=stride, oh=(h - kh) // stride + 1, ow=(w - kw) // stride + 1)
+    return _CONVOLUTION.format(
+        n=n,
+        c=c,
+        f=f,
+        h=h,
+        w=w,
+        kh=kh,
+        kw=kw,
+        stride=stride,
+        oh=(h - kh) // stride + 1,
+        ow=(w - kw) // stride + 1,
+    )
 
 
 def convolved(x: np.ndarray, k: np.ndarray, stride: int = 1) -> np.ndarray:

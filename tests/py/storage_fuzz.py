@@ -13,18 +13,19 @@ import numpy as np
 import storage_fuzz_host
 import storage_fuzz_indices
 import storage_fuzz_slices
-from fissile.passes.analysis.check_order import overtaken_checks, unclamped_accesses
-from fissile.passes.checks.storage_fit import judge_storage
-from fissile.passes.remedies.held_loads import loads_of
-from fissile.pipelines.guard import GUARDED_AT, guard
-from fissile.pipelines.session import PhaseFailed, Session
-from fissile.verdict import Answer
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from iree.compiler import ir
 from storage_fuzz_programs import EDGES, KINDS, FuzzProgram, Values, Writer
 from storage_fuzz_steps import STEPS
 from storage_oracle import TooLarge, Violation, wrap
+
+from fissile.passes.analysis.program.check_order import overtaken_checks, unclamped_accesses
+from fissile.passes.checks.storage.storage_fit import judge_storage
+from fissile.passes.remedies.storage.held_loads import loads_of
+from fissile.pipelines.compile.guard import GUARDED_AT, guard
+from fissile.pipelines.session import PhaseFailed, Session
+from fissile.verdict import Answer
 
 FLAGS = [
     "--iree-hal-target-device=local",
@@ -61,17 +62,25 @@ def call_of(draw, program: FuzzProgram) -> Values:
     size = st.one_of(st.just(common), st.just(common), st.integers(0, 6))
     for name, kind in program.arguments:
         if not kind.startswith("tensor"):
-            value = draw(st.one_of(st.just(common), st.integers(0, 6), st.integers(-2, 8), st.sampled_from(EDGES)))
+            value = draw(
+                st.one_of(st.just(common), st.integers(0, 6), st.integers(-2, 8), st.sampled_from(EDGES))
+            )
             call[name] = wrap(value, 32) if kind == "i32" else value
             continue
         *dims, element = kind[7:-1].split("x")
         shape = [int(d) if d != "?" else draw(size) for d in dims]
         count = int(np.prod(shape))
         if element == "i1":
-            call[name] = np.array(draw(st.lists(st.booleans(), min_size=count, max_size=count)), bool).reshape(shape)
+            call[name] = np.array(
+                draw(st.lists(st.booleans(), min_size=count, max_size=count)), bool
+            ).reshape(shape)
         elif name[1] in "to":
             low, high = draw(st.sampled_from([(0, 2), (0, max(common - 1, 0)), (-1, 5), (-7, 7)]))
-            values = st.integers(low, high) if draw(st.integers(0, 9)) else st.sampled_from([0, 1, -(2**31), 2**31 - 1] if element != "i8" else [0, 1, -128, 127])
+            values = (
+                st.integers(low, high)
+                if draw(st.integers(0, 9))
+                else st.sampled_from([0, 1, -(2**31), 2**31 - 1] if element != "i8" else [0, 1, -128, 127])
+            )
             drawn = draw(st.lists(values, min_size=count, max_size=count))
             if element == "i64" and drawn and not draw(st.integers(0, 9)):
                 drawn[0] = 2**32
@@ -185,7 +194,9 @@ class Fuzz:
         self._number += 1
         path = Path(self._folder.name, f"{self._number}.vmfb")
         session.write(module, path)
-        return rt.load_vm_module(rt.VmModule.copy_buffer(self._config.vm_instance, path.read_bytes()), self._config)
+        return rt.load_vm_module(
+            rt.VmModule.copy_buffer(self._config.vm_instance, path.read_bytes()), self._config
+        )
 
     def _checks_elements(self, session: Session, program: FuzzProgram) -> bool:
         """Whether an access at loaded data is checked at run time: where all are proved, none needs a bound."""
@@ -231,13 +242,22 @@ class Fuzz:
 
     def _failed(self, kind: str, call: Values, message: str, program: FuzzProgram) -> None:
         self.counts[f"FAILED: {kind}"] += 1
-        self.failures.append((kind, str({k: np.asarray(v).tolist() if np.size(v) < 40 else np.shape(v) for k, v in call.items()}), message, program.text))
+        self.failures.append(
+            (
+                kind,
+                str({k: np.asarray(v).tolist() if np.size(v) < 40 else np.shape(v) for k, v in call.items()}),
+                message,
+                program.text,
+            )
+        )
 
 
 def _late(module: ir.Operation) -> dict[str, str]:
     """The programs, at phase stream, with a dispatch that may run ahead of a check that the guard made."""
     found = ((NUMBERED.search(late.message), late) for late in overtaken_checks(module))
-    return {named[1]: f"{late.message}\nsubmitted before it: {late.dispatch}" for named, late in found if named}
+    return {
+        named[1]: f"{late.message}\nsubmitted before it: {late.dispatch}" for named, late in found if named
+    }
 
 
 def _unbounded(module: ir.Operation) -> dict[str, str]:
@@ -248,7 +268,9 @@ def _unbounded(module: ir.Operation) -> dict[str, str]:
 def _function_of(op: ir.Operation) -> str:
     """The program that a dispatch's op comes from: IREE names executables by the function."""
     while op is not None:
-        if "sym_name" in op.attributes and (made := NUMBERED.search("@" + ir.StringAttr(op.attributes["sym_name"]).value)):
+        if "sym_name" in op.attributes and (
+            made := NUMBERED.search("@" + ir.StringAttr(op.attributes["sym_name"]).value)
+        ):
             return made[1]
         op = op.parent
     return ""

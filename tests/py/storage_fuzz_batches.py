@@ -61,7 +61,9 @@ def check_batch(
             outcome.stock_crashes.append(f"{name} {stock}")
         else:
             outcome.counts["FAILED: crash"] += 1
-            outcome.failures.append(("crash", "{}", f"{name} (batch {first}) {alone.reason}\n{alone.err[-600:]}", text))
+            outcome.failures.append(
+                ("crash", "{}", f"{name} (batch {first}) {alone.reason}\n{alone.err[-600:]}", text)
+            )
     return outcome
 
 

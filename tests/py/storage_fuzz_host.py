@@ -78,7 +78,9 @@ def called(w: Writer) -> None:
     more = w.constant(j)
     size = w.computed("a", f"arith.addi {n.name}, {more.name} : index", lambda v: v[n.name] + j)
     made = w.made("r", (None,), "f32", lambda v: taken(v[back.name], [(0, v[size.name], 1)]))
-    w.line(f"{made.name} = tensor.extract_slice {back.name}[0] [{size.name}] [1] : {back.type} to {made.type}")
+    w.line(
+        f"{made.name} = tensor.extract_slice {back.name}[0] [{size.name}] [1] : {back.type} to {made.type}"
+    )
 
 
 @step

@@ -92,7 +92,9 @@ def scattered(w: Writer) -> None:
 @step
 def of_pairs(w: Writer) -> None:
     """A gather with two indices a place."""
-    x = w.array_argument(2, "f32", static_in=0)  # of a static 0x0 table stock IREE divides by zero, in the compiler
+    x = w.array_argument(
+        2, "f32", static_in=0
+    )  # of a static 0x0 table stock IREE divides by zero, in the compiler
     count = w.pick((None, 3))
     ids = _indices(w, (count, 2))
     size = [w.dim(ids, 0).name] if count is None else []
@@ -113,7 +115,9 @@ def of_pairs(w: Writer) -> None:
     )
 
 
-def _in_body(w: Writer, x: Array, inputs: list[Array], body: str, value: Callable[[Values, int], object], dims: tuple) -> None:
+def _in_body(
+    w: Writer, x: Array, inputs: list[Array], body: str, value: Callable[[Values, int], object], dims: tuple
+) -> None:
     """A generic over one loop that yields `%val`."""
     like = Array("%none", dims, x.kind)
     size = [] if dims[0] is not None else [w.dim(inputs[0], 0).name]
@@ -187,7 +191,9 @@ def by_number(w: Writer) -> None:
     ids = Array(w.fresh("k"), (n,), "i64")
     w.line(f"{ids.name} = arith.constant dense<{table}> : {ids.type}")
     w.p.steps.append(lambda v: v.__setitem__(ids.name, np.array(table, np.int64)))
-    body = f"    %at = arith.index_cast %in0 : i64 to index\n    %val = tensor.extract {x.name}[%at] : {x.type}"
+    body = (
+        f"    %at = arith.index_cast %in0 : i64 to index\n    %val = tensor.extract {x.name}[%at] : {x.type}"
+    )
     _in_body(w, x, [ids], body, lambda v, i: element(v[x.name], table[i]), (n,))
 
 
@@ -238,4 +244,11 @@ def by_bytes(w: Writer) -> None:
         f"    %w = arith.ext{'s' if signed else 'u'}i %in0 : i8 to i32\n    %at = arith.index_cast %w : i32 to index\n"
         f"    %val = tensor.extract {x.name}[%at] : {x.type}"
     )
-    _in_body(w, x, [ids], body, lambda v, i: element(v[x.name], int(v[ids.name][i]) if signed else int(v[ids.name][i]) % 256), (4,))
+    _in_body(
+        w,
+        x,
+        [ids],
+        body,
+        lambda v, i: element(v[x.name], int(v[ids.name][i]) if signed else int(v[ids.name][i]) % 256),
+        (4,),
+    )

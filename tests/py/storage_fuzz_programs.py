@@ -126,7 +126,9 @@ class Writer:
         )
 
     def number(self) -> Number:
-        choice = self.pick(("argument", "argument", "constant", "dim", "signed", "unsigned", "unsigned", "choice"))
+        choice = self.pick(
+            ("argument", "argument", "constant", "dim", "signed", "unsigned", "unsigned", "choice")
+        )
         if choice == "argument" or not (self.numbers or self.arrays):
             return self.number_argument() if len(self.numbers) < 3 else self.pick(self.numbers)
         if choice == "constant":
@@ -148,12 +150,17 @@ class Writer:
             )
         ops = _UNSIGNED if choice == "unsigned" else _SIGNED
         op = self.pick(ops)
-        made = self.computed("e", f"arith.{op} {base.name}, {other.name} : index", lambda v: wrap(ops[op](v[base.name], k)))
+        made = self.computed(
+            "e", f"arith.{op} {base.name}, {other.name} : index", lambda v: wrap(ops[op](v[base.name], k))
+        )
         self.numbers.append(made)
         return made
 
     def array_argument(self, rank: int, kind: str = "f32", static_in: int = 3) -> Array:
-        dims = tuple(self.integer(0 if self.chance(8) else 1, 6) if static_in and self.chance(static_in) else None for _ in range(rank))
+        dims = tuple(
+            self.integer(0 if self.chance(8) else 1, 6) if static_in and self.chance(static_in) else None
+            for _ in range(rank)
+        )
         made = Array(self.fresh("x"), dims, kind)
         self.p.arguments.append((made.name, made.type))
         if kind not in ("i1",):
@@ -166,7 +173,9 @@ class Writer:
             return self.pick(have)
         return self.array_argument(rank, kind or self.pick(("f32", "f32", "i32", "i8", "i16", "i64")))
 
-    def made(self, stem: str, dims: tuple[int | None, ...], kind: str, compute: Callable[[Values], np.ndarray]) -> Array:
+    def made(
+        self, stem: str, dims: tuple[int | None, ...], kind: str, compute: Callable[[Values], np.ndarray]
+    ) -> Array:
         made = Array(self.fresh(stem), dims, kind)
 
         def run(v: Values) -> None:
@@ -188,7 +197,12 @@ class Writer:
     def twice(self, array: Array) -> Array:
         empty = self.sized(array)
         map_ = _identity(len(array.dims))
-        made = self.made("y", array.dims, array.kind, lambda v: (v[array.name] * KINDS[array.kind](2)).astype(KINDS[array.kind]))
+        made = self.made(
+            "y",
+            array.dims,
+            array.kind,
+            lambda v: (v[array.name] * KINDS[array.kind](2)).astype(KINDS[array.kind]),
+        )
         add = "addf" if array.kind[0] == "f" else "addi"
         self.line(
             f"{made.name} = linalg.generic {{indexing_maps = [{map_}, {map_}], iterator_types = [{_loops(len(array.dims))}]}} "

@@ -16,7 +16,9 @@ def _places(w: Writer, rank: int) -> tuple[list[Number], list[Number], list[int]
     return offsets, [w.number() for _ in range(rank)], strides
 
 
-def _rows(offsets: list[Number], sizes: list[Number], strides: list[int]) -> Callable[[Values], list[tuple[int, int, int]]]:
+def _rows(
+    offsets: list[Number], sizes: list[Number], strides: list[int]
+) -> Callable[[Values], list[tuple[int, int, int]]]:
     return lambda v: [(v[o.name], v[s.name], k) for o, s, k in zip(offsets, sizes, strides)]
 
 
@@ -162,7 +164,9 @@ def reshaped(w: Writer) -> None:
 
     made = w.made("r", (None, 2), x.kind, run)
     if w.chance(2):
-        w.line(f"{made.name} = flow.tensor.reshape {wide} : tensor<?x{x.kind}>{{{size.name}}} -> {made.type}{{{n.name}}}")
+        w.line(
+            f"{made.name} = flow.tensor.reshape {wide} : tensor<?x{x.kind}>{{{size.name}}} -> {made.type}{{{n.name}}}"
+        )
     else:
         w.line(
             f"{made.name} = tensor.expand_shape {wide} [[0, 1]] output_shape [{n.name}, 2] : tensor<?x{x.kind}> into {made.type}"
@@ -178,7 +182,9 @@ def flow_part(w: Writer) -> None:
 
     def run(v: Values) -> np.ndarray:
         require(v[said.name] == len(v[x.name]))
-        require(0 <= v[offset.name] <= len(v[x.name]))  # IREE refuses to begin past the end, also for no element
+        require(
+            0 <= v[offset.name] <= len(v[x.name])
+        )  # IREE refuses to begin past the end, also for no element
         return taken(v[x.name], [(v[offset.name], v[length.name], 1)])
 
     made = w.made("r", (None,), x.kind, run)

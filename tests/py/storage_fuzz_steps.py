@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-
 from storage_fuzz_programs import Writer
 from storage_oracle import require
 

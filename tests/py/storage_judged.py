@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fissile.passes.checks.storage_fit import judge_storage
+from fissile.passes.checks.storage.storage_fit import judge_storage
 from fissile.verdict import Answer
 
 READ = "%r = tensor.extract_slice %x[0] [%n] [1] : tensor<4xf32> to tensor<?xf32>"

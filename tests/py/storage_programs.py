@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 from hypothesis import strategies as st
-
 from storage_oracle import LARGEST, Number, Program, Tensor, TooLarge, fits, require, wrap
 
 

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import iree.runtime as rt
 import numpy as np
-from fissile.passes.analysis.check_order import overtaken_checks, unclamped_accesses
-from fissile.passes.checks.storage_fit import judge_storage
-from fissile.pipelines.guard import GUARDED_AT, guard
-from fissile.pipelines.session import PhaseFailed, Session
 from hypothesis import HealthCheck, Phase, given, settings
 from iree.compiler import ir
 from storage_draws import programs
 from storage_oracle import Program, TooLarge, Violation
+
+from fissile.passes.analysis.program.check_order import overtaken_checks, unclamped_accesses
+from fissile.passes.checks.storage.storage_fit import judge_storage
+from fissile.pipelines.compile.guard import GUARDED_AT, guard
+from fissile.pipelines.session import PhaseFailed, Session
 
 FLAGS = {
     "local-task": [

@@ -17,8 +17,10 @@ BODY = """
 }
 """
 GIVEN = "func.func @layer(%s: tensor<2xf32>, %w: tensor<8xf4E2M1FN>) -> tensor<8xf32> {" + BODY
-AS_BYTES = ("func.func @layer(%s: tensor<2xf32>, %b: tensor<4xi8>) -> tensor<8xf32> {\n"
-            "  %w = flow.tensor.bitcast %b : tensor<4xi8> -> tensor<8xf4E2M1FN>" + BODY)
+AS_BYTES = (
+    "func.func @layer(%s: tensor<2xf32>, %b: tensor<4xi8>) -> tensor<8xf32> {\n"
+    "  %w = flow.tensor.bitcast %b : tensor<4xi8> -> tensor<8xf4E2M1FN>" + BODY
+)
 
 
 def test_the_argument_is_named_and_the_way_out_builds(tmp_path):
@@ -30,4 +32,6 @@ def test_the_argument_is_named_and_the_way_out_builds(tmp_path):
     assert "@layer" in finding.message and "%w" in finding.message and "f4E2M1FN" in finding.message
     assert "tensor<4xi8>" in finding.notes[0]
     source.write_text(AS_BYTES)
-    assert not [f for f in fissile.compile(source, tmp_path / "x.vmfb", GFX942).findings if f.code == "FIS001"]
+    assert not [
+        f for f in fissile.compile(source, tmp_path / "x.vmfb", GFX942).findings if f.code == "FIS001"
+    ]

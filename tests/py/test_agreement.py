@@ -11,13 +11,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from fissile.pipelines.check import measure
-from fissile.quantity import Certainty
-from fissile.target import find_target
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiled_programs import conv, dynamic_channels, matmul, row_sum
 
+from fissile.pipelines.check.entry import measure
+from fissile.quantity import Certainty
+from fissile.target import find_target
 
 PROGRAMS = {
     "conv-nchw": conv(),
@@ -121,10 +121,23 @@ def test_an_onnx_reference_model(tmp_path, target):
     finally:
         sys.path.remove(str(examples))
     (tmp_path / "m.onnx").write_bytes(network("squeezenet", 35).SerializeToString())
-    subprocess.run([sys.executable, "-m", "iree.compiler.tools.import_onnx", tmp_path / "m.onnx", "-o", tmp_path / "m.mlir"],
-                   check=True, capture_output=True)
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "iree.compiler.tools.import_onnx",
+            tmp_path / "m.onnx",
+            "-o",
+            tmp_path / "m.mlir",
+        ],
+        check=True,
+        capture_output=True,
+    )
     measured = measure(tmp_path / "m.mlir", find_target(target))
     compared = [m for m in measured if m.exact is not None and not m.prediction.doubts]
     assert len(compared) > 15
-    assert [m.dispatch.name for m in compared
-            if m.prediction.total.certainty is not Certainty.AT_MOST and m.prediction.total.value != m.exact.value] == []
+    assert [
+        m.dispatch.name
+        for m in compared
+        if m.prediction.total.certainty is not Certainty.AT_MOST and m.prediction.total.value != m.exact.value
+    ] == []

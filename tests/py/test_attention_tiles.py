@@ -10,13 +10,17 @@ from hypothesis import strategies as st
 from small_programs import TARGETS
 
 import fissile
-from fissile.passes.analysis.dispatches import dispatches
-from fissile.passes.checks.attention_tiles import check_attention_tiles
+from fissile.passes.analysis.dispatch.dispatches import dispatches
+from fissile.passes.checks.numbers.attention_tiles import check_attention_tiles
 from fissile.pipelines.session import Session
 
 KINDS = {"f32": (np.float32, 1e-5), "f16": (np.float16, 1e-2), "bf16": (ml_dtypes.bfloat16, 6e-2)}
-LAYOUTS = {"plain": ("bmk", "blk", "bln", "bmn"), "keys transposed": ("bmk", "bkl", "bln", "bmn"), "values transposed": ("bmk", "blk", "bnl", "bmn"),
-           "heads inside": ("mbk", "lbk", "lbn", "mbn")}
+LAYOUTS = {
+    "plain": ("bmk", "blk", "bln", "bmn"),
+    "keys transposed": ("bmk", "bkl", "bln", "bmn"),
+    "values transposed": ("bmk", "blk", "bnl", "bmn"),
+    "heads inside": ("mbk", "lbk", "lbn", "mbn"),
+}
 CAUSAL = """
     %i = iree_linalg_ext.index 1 : index
     %j = iree_linalg_ext.index 2 : index
@@ -25,7 +29,9 @@ CAUSAL = """
     %y = arith.select %seen, %x, %never : f32"""
 
 
-def attention(batch, rows, depth, columns, width, element="f32", layout="plain", mask=False, dynamic="", causal=False) -> str:
+def attention(
+    batch, rows, depth, columns, width, element="f32", layout="plain", mask=False, dynamic="", causal=False
+) -> str:
     """softmax(q k^T / 4 + mask) v; the loops named in ``dynamic`` (letters of b, m, l, k, n) have no static size."""
     size = {"b": batch, "m": rows, "k": depth, "l": columns, "n": width}
 
@@ -46,12 +52,12 @@ def attention(batch, rows, depth, columns, width, element="f32", layout="plain",
     ins = ["%q", "%k", "%v", "%scale", *(["%mask"] if mask else [])]
     types = [kinds["q"], kinds["k"], kinds["v"], element, *([kinds["mask"]] if mask else [])]
     return f"""
-func.func @main({', '.join(f'%{name}: {kind}' for name, kind in kinds.items())}) -> {tensor(o)} {{
-{made}  %e = tensor.empty({', '.join(sizes)}) : {tensor(o)}
+func.func @main({", ".join(f"%{name}: {kind}" for name, kind in kinds.items())}) -> {tensor(o)} {{
+{made}  %e = tensor.empty({", ".join(sizes)}) : {tensor(o)}
   %scale = arith.constant 0.25 : {element}
-  %r = iree_linalg_ext.attention <{{indexing_maps = [{maps}]}}> ins({', '.join(ins)} : {', '.join(types)}) outs(%e : {tensor(o)}) {{
-  ^bb0(%x: f32):{CAUSAL if causal else ''}
-    iree_linalg_ext.yield {'%y' if causal else '%x'} : f32
+  %r = iree_linalg_ext.attention <{{indexing_maps = [{maps}]}}> ins({", ".join(ins)} : {", ".join(types)}) outs(%e : {tensor(o)}) {{
+  ^bb0(%x: f32):{CAUSAL if causal else ""}
+    iree_linalg_ext.yield {"%y" if causal else "%x"} : f32
   }} -> {tensor(o)}
   return %r : {tensor(o)}
 }}
@@ -84,7 +90,9 @@ def session(request):
     return Session([*(f for f in CPU if "target-cpu" not in f), f"--iree-llvmcpu-target-cpu={request.param}"])
 
 
-def predicted_and_computed(session, tmp_path, sizes, element="f32", layout="plain", mask=False, dynamic="", causal=False):
+def predicted_and_computed(
+    session, tmp_path, sizes, element="f32", layout="plain", mask=False, dynamic="", causal=False
+):
     module = session.parse_text(attention(*sizes, element, layout, mask, dynamic, causal))
     session.run(module, "executable-configurations")
     found = [f for d in dispatches(module.op) if (f := check_attention_tiles(d))]
@@ -98,11 +106,18 @@ def predicted_and_computed(session, tmp_path, sizes, element="f32", layout="plai
 
 GRID = (
     # batch, rows, depth, columns, width
-    dict(sizes=(1, 16, 128, 16, 16)), dict(sizes=(1, 16, 129, 16, 16)), dict(sizes=(2, 6, 160, 20, 8), element="f16"),
-    dict(sizes=(2, 6, 96, 20, 8), element="f16"), dict(sizes=(2, 5, 131, 7, 9), mask=True), dict(sizes=(1, 8, 144, 24, 8), layout="keys transposed"),
-    dict(sizes=(2, 8, 136, 24, 8), layout="values transposed"), dict(sizes=(3, 8, 192, 8, 4), layout="heads inside"),
-    dict(sizes=(2, 8, 64, 24, 8), layout="heads inside", mask=True), dict(sizes=(2, 8, 64, 24, 160)),
-    dict(sizes=(1, 64, 16, 160, 16)), dict(sizes=(2, 7, 40, 33, 16), dynamic="bmln"),
+    dict(sizes=(1, 16, 128, 16, 16)),
+    dict(sizes=(1, 16, 129, 16, 16)),
+    dict(sizes=(2, 6, 160, 20, 8), element="f16"),
+    dict(sizes=(2, 6, 96, 20, 8), element="f16"),
+    dict(sizes=(2, 5, 131, 7, 9), mask=True),
+    dict(sizes=(1, 8, 144, 24, 8), layout="keys transposed"),
+    dict(sizes=(2, 8, 136, 24, 8), layout="values transposed"),
+    dict(sizes=(3, 8, 192, 8, 4), layout="heads inside"),
+    dict(sizes=(2, 8, 64, 24, 8), layout="heads inside", mask=True),
+    dict(sizes=(2, 8, 64, 24, 160)),
+    dict(sizes=(1, 64, 16, 160, 16)),
+    dict(sizes=(2, 7, 40, 33, 16), dynamic="bmln"),
 )
 
 
@@ -113,8 +128,18 @@ def test_the_head_dimension(session, tmp_path, case):
 
 
 @settings(max_examples=5, deadline=None, derandomize=True)
-@given(sizes=st.tuples(st.integers(1, 3), st.integers(1, 20), st.sampled_from([1, 17, 127, 130, 150]), st.integers(2, 40), st.integers(1, 40)),
-       layout=st.sampled_from(list(LAYOUTS)), mask=st.booleans(), causal=st.booleans())
+@given(
+    sizes=st.tuples(
+        st.integers(1, 3),
+        st.integers(1, 20),
+        st.sampled_from([1, 17, 127, 130, 150]),
+        st.integers(2, 40),
+        st.integers(1, 40),
+    ),
+    layout=st.sampled_from(list(LAYOUTS)),
+    mask=st.booleans(),
+    causal=st.booleans(),
+)
 def test_any_shape(tmp_path_factory, sizes, layout, mask, causal):
     sizes = (*sizes[:3], sizes[1], sizes[4]) if causal else sizes
     path = tmp_path_factory.mktemp("attention")
@@ -134,7 +159,10 @@ def test_an_index_of_a_tiled_loop(tmp_path, rows, code):
     assert codes == code and is_wrong == bool(code)
 
 
-@pytest.mark.parametrize("sizes, element, causal, code", [((2, 8, 200, 8, 8), "f32", False, "FIS133"), ((2, 24, 8, 24, 8), "f16", True, "FIS134")])
+@pytest.mark.parametrize(
+    "sizes, element, causal, code",
+    [((2, 8, 200, 8, 8), "f32", False, "FIS133"), ((2, 24, 8, 24, 8), "f16", True, "FIS134")],
+)
 def test_the_repair_is_right(tmp_path, sizes, element, causal, code):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(attention(*sizes, element, causal=causal))
@@ -148,7 +176,11 @@ def test_without_a_repair_the_output_is_withheld(tmp_path):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(attention(1, 8, 200, 8, 8))
     report = fissile.compile(source, output, list(CPU), repair="off")
-    assert not report.output and not output.exists() and [(f.code, f.severity.value) for f in report.findings] == [("FIS133", "error")]
+    assert (
+        not report.output
+        and not output.exists()
+        and [(f.code, f.severity.value) for f in report.findings] == [("FIS133", "error")]
+    )
 
 
 def test_on_a_gpu_an_index_is_found_in_the_configured_dispatch():
@@ -164,20 +196,27 @@ def test_on_a_gpu_an_index_is_found_in_the_configured_dispatch():
 def online(width: int, filled: bool) -> str:
     """An online attention that begins with zeros, or continues what its arguments say."""
     o, m = f"tensor<2x5x{width}xf32>", "tensor<2x5xf32>"
-    before = f"""
+    before = (
+        f"""
   %zero = arith.constant 0.0 : f32
   %least = arith.constant -1.0e30 : f32
   %e = tensor.empty() : {o}
   %e1 = tensor.empty() : {m}
   %o = linalg.fill ins(%zero : f32) outs(%e : {o}) -> {o}
   %m = linalg.fill ins(%least : f32) outs(%e1 : {m}) -> {m}
-  %s = linalg.fill ins(%zero : f32) outs(%e1 : {m}) -> {m}""" if filled else ""
+  %s = linalg.fill ins(%zero : f32) outs(%e1 : {m}) -> {m}"""
+        if filled
+        else ""
+    )
     given_ = "" if filled else f", %o: {o}, %m: {m}, %s: {m}"
-    maps = [f"affine_map<(b, m, l, k, n) -> ({to})>" for to in ("b, m, k", "b, l, k", "b, l, n", "", "b, m, n", "b, m", "b, m")]
+    maps = [
+        f"affine_map<(b, m, l, k, n) -> ({to})>"
+        for to in ("b, m, k", "b, l, k", "b, l, n", "", "b, m, n", "b, m", "b, m")
+    ]
     return f"""
 func.func @main(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x{width}xf32>{given_}) -> ({o}, {m}, {m}) {{
   %scale = arith.constant 0.5 : f32{before}
-  %r:3 = iree_linalg_ext.online_attention <{{indexing_maps = [{', '.join(maps)}]}}>
+  %r:3 = iree_linalg_ext.online_attention <{{indexing_maps = [{", ".join(maps)}]}}>
       ins(%q, %k, %v, %scale : tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x{width}xf32>, f32) outs(%o, %m, %s : {o}, {m}, {m}) {{
   ^bb0(%x: f32):
     iree_linalg_ext.yield %x : f32
@@ -191,18 +230,31 @@ func.func @main(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x{wi
 def test_running_sums_and_a_tiled_width(session, tmp_path, width, filled):
     r = np.random.default_rng(2)
     given_ = [r.standard_normal(s).astype(np.float32) for s in ((2, 5, 8), (2, 7, 8), (2, 7, width))]
-    given_ += [] if filled else [r.standard_normal((2, 5, width)).astype(np.float32), r.standard_normal((2, 5)).astype(np.float32),
-                                 r.random((2, 5)).astype(np.float32)]
+    given_ += (
+        []
+        if filled
+        else [
+            r.standard_normal((2, 5, width)).astype(np.float32),
+            r.standard_normal((2, 5)).astype(np.float32),
+            r.random((2, 5)).astype(np.float32),
+        ]
+    )
     q, k, v = (x.astype(np.float64) for x in given_[:3])
     scores = np.einsum("bmk,blk->bml", q, k) * 0.5 * np.log2(np.e)
     largest = scores.max(axis=-1) if filled else np.maximum(given_[4], scores.max(axis=-1))
-    total = np.exp2(scores - largest[..., None]).sum(axis=-1) + (0 if filled else given_[5] * np.exp2(given_[4] - largest))
+    total = np.exp2(scores - largest[..., None]).sum(axis=-1) + (
+        0 if filled else given_[5] * np.exp2(given_[4] - largest)
+    )
     module = session.parse_text(online(width, filled))
     session.run(module, "executable-configurations")
     codes = [f.code for d in dispatches(module.op) if (f := check_attention_tiles(d))]
     session.run(module, "end")
     session.write(module, tmp_path / "out.vmfb")
-    got = iree.runtime.load_vm_flatbuffer_file(str(tmp_path / "out.vmfb"), driver="local-sync").main(*given_)[2].to_host()
+    got = (
+        iree.runtime.load_vm_flatbuffer_file(str(tmp_path / "out.vmfb"), driver="local-sync")
+        .main(*given_)[2]
+        .to_host()
+    )
     assert (codes == ["FIS134"]) == wrong(got, total, "f32")
     assert bool(codes) == (not filled and width == 40) or width == 6  # one tile where vectors are long
 

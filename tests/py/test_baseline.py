@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from fissile.errors import UsageError
-from fissile.pipelines.baseline import collect, compare, key_of, read, write
 
+from fissile.errors import UsageError
+from fissile.pipelines.check.baseline import collect, compare, key_of, read, write
 
 MAIN = ["main: (tensor<4xf32>) -> tensor<4xf32>"]
 

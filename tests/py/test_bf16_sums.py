@@ -24,7 +24,9 @@ def test_it_is_repaired_and_right(tmp_path):
     source, module = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(MATMUL)
     report = fissile.compile(source, module, AMPERE)
-    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS104", "repaired")] and module.exists()
+    assert [(f.code, f.severity.value) for f in report.findings] == [
+        ("FIS104", "repaired")
+    ] and module.exists()
     if "vulkan" not in {r.name for r in runtimes.present()}:
         pytest.skip("no Vulkan device answers here; it was compiled")
     rng = np.random.default_rng(0)
@@ -34,7 +36,21 @@ def test_it_is_repaired_and_right(tmp_path):
     for number, array in enumerate(values):
         (tmp_path / f"{number}.bin").write_bytes(array.astype(ml_dtypes.bfloat16).tobytes())
         names.append(f"--input={'x'.join(map(str, array.shape))}xbf16=@{tmp_path}/{number}.bin")
-    subprocess.run([Path(sys.executable).parent / "iree-run-module", "--device=vulkan", f"--module={module}", *names,
-                    f"--output=@{tmp_path}/y.bin"], check=True, capture_output=True, timeout=120)
-    result = np.frombuffer((tmp_path / "y.bin").read_bytes(), ml_dtypes.bfloat16).reshape(16, 16).astype(np.float32)
+    subprocess.run(
+        [
+            Path(sys.executable).parent / "iree-run-module",
+            "--device=vulkan",
+            f"--module={module}",
+            *names,
+            f"--output=@{tmp_path}/y.bin",
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
+    result = (
+        np.frombuffer((tmp_path / "y.bin").read_bytes(), ml_dtypes.bfloat16)
+        .reshape(16, 16)
+        .astype(np.float32)
+    )
     np.testing.assert_array_equal(result, values[0] @ values[1] + values[2])

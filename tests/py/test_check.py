@@ -9,14 +9,14 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from fissile.cli.main import main
-from fissile.errors import UsageError
-from fissile.finding import Severity
-from fissile.pipelines.check import check
-from fissile.pipelines.report.json_schema import CHECK_REPORT
 from small_programs import ADD
 from tiled_programs import conv, dynamic_channels, matmul
 
+from fissile.cli.main import main
+from fissile.errors import UsageError
+from fissile.finding import Severity
+from fissile.pipelines.check.entry import check
+from fissile.pipelines.report.json_schema import CHECK_REPORT
 
 CRASHING = Path(__file__).parent / "crashing"
 """A folder with a sitecustomize that makes the worker's first use of IREE's session fail."""
@@ -260,7 +260,10 @@ def test_an_exception_in_the_worker_is_one_line_with_a_reproducer(monkeypatch, p
     monkeypatch.setenv("CRASHING_HOW", "raise")
     assert main(["check", program(ADD), "--target", "gfx942"]) == 1
     told = capsys.readouterr()
-    assert "error[FIS903] the program could not be checked: RuntimeError: on purpose" in told.out and "fissile check --strict" in told.out
+    assert (
+        "error[FIS903] the program could not be checked: RuntimeError: on purpose" in told.out
+        and "fissile check --strict" in told.out
+    )
     assert main(["check", program(ADD), "--target", "gfx942", "--strict"]) == 3
     err = capsys.readouterr().err
     assert "RuntimeError: on purpose" in err and "fissile check" in err and "Traceback" not in err + told.out

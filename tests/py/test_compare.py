@@ -5,10 +5,11 @@ import json
 import ml_dtypes
 import numpy as np
 import pytest
-from fissile.pipelines.numerics.compare import EXACT, Tolerance, compare, default_tolerance, steps_within
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+
+from fissile.pipelines.numerics.compare import EXACT, Tolerance, compare, default_tolerance, steps_within
 
 FLOATS = [np.float16, np.float32, np.float64, ml_dtypes.bfloat16]
 INTEGERS = [np.bool_, np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint64]
@@ -93,7 +94,10 @@ def test_a_comparison_is_json():
 
 
 def test_empty_and_scalar():
-    assert compare(np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32)).sentence == "bit-identical (no values)"
+    assert (
+        compare(np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32)).sentence
+        == "bit-identical (no values)"
+    )
     assert not compare(np.int32(3), np.int32(4)).agrees
 
 
@@ -111,7 +115,9 @@ def test_a_changed_bit_never_passes_exact(array, data):
     changed = array.copy()
     flat = changed.reshape(-1).view(np.uint8)
     flat[data.draw(st.integers(0, flat.size - 1))] ^= 1 << data.draw(st.integers(0, 7))
-    both_nan = array.dtype.kind == "f" and np.array_equal(array, changed, equal_nan=True) and np.isnan(array).any()
+    both_nan = (
+        array.dtype.kind == "f" and np.array_equal(array, changed, equal_nan=True) and np.isnan(array).any()
+    )
     result = compare(changed, array, EXACT)
     assert result.agrees == bool(both_nan)
     assert result.differing <= 1

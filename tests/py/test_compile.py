@@ -9,19 +9,21 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from small_programs import ADD, TARGETS, quantised_conv
 
 BIN = Path(sys.executable).parent
 
 
 def fissile(*words, cwd=None, **kwargs):
-    return subprocess.run([BIN / "fissile", *map(str, words)], capture_output=True, text=True, timeout=300, cwd=cwd,
-                          **kwargs)
+    return subprocess.run(
+        [BIN / "fissile", *map(str, words)], capture_output=True, text=True, timeout=300, cwd=cwd, **kwargs
+    )
 
 
 def stock(*words):
-    return subprocess.run([BIN / "iree-compile", *map(str, words)], capture_output=True, text=True, timeout=300)
+    return subprocess.run(
+        [BIN / "iree-compile", *map(str, words)], capture_output=True, text=True, timeout=300
+    )
 
 
 @pytest.fixture
@@ -50,8 +52,15 @@ def test_a_healthy_program_is_stock_byte_for_byte(program, tmp_path, target):
     assert (tmp_path / "ours.vmfb").read_bytes() == (tmp_path / "stock.vmfb").read_bytes()
 
 
-@pytest.mark.parametrize("flags", [["--compile-to=flow"], ["--output-format=vm-asm"], ["--compile-to=executable-targets"],
-                                   ["--compile-to=flow", "--emit-mlir-bytecode"]])
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ["--compile-to=flow"],
+        ["--output-format=vm-asm"],
+        ["--compile-to=executable-targets"],
+        ["--compile-to=flow", "--emit-mlir-bytecode"],
+    ],
+)
 def test_other_outputs_are_stock_byte_for_byte(program, tmp_path, flags):
     source = program(ADD)
     assert stock(*TARGETS["llvm-cpu"], *flags, source, "-o", tmp_path / "stock").returncode == 0
@@ -62,8 +71,12 @@ def test_other_outputs_are_stock_byte_for_byte(program, tmp_path, flags):
 def test_standard_input_and_output(program, tmp_path):
     source = program(ADD)
     words = ["compile", *TARGETS["llvm-cpu"], "--compile-to=flow", "-"]
-    done = subprocess.run([BIN / "fissile", *words], input=source.read_bytes(), capture_output=True, timeout=300)
-    reference = subprocess.run([BIN / "iree-compile", *words[1:]], input=source.read_bytes(), capture_output=True, timeout=300)
+    done = subprocess.run(
+        [BIN / "fissile", *words], input=source.read_bytes(), capture_output=True, timeout=300
+    )
+    reference = subprocess.run(
+        [BIN / "iree-compile", *words[1:]], input=source.read_bytes(), capture_output=True, timeout=300
+    )
     assert done.returncode == 0 and done.stdout == reference.stdout and b"func" in done.stdout
 
 
@@ -111,12 +124,27 @@ def test_narrow_storage_is_packed_and_told(program, tmp_path):
 def test_narrow_storage_is_never_a_silent_success(program, tmp_path):
     """Not to be repaired, it is withheld; and written with a warning where the user insists."""
     text = NARROW_COPY.replace("16x", "17x")
-    done, report = compile_json(*TARGETS["vulkan"], program(text), "-o", tmp_path / "out.vmfb", "--repair=off")
+    done, report = compile_json(
+        *TARGETS["vulkan"], program(text), "-o", tmp_path / "out.vmfb", "--repair=off"
+    )
     codes = {f["code"]: (f["severity"], f["effect"]) for f in report["findings"]}
-    assert codes["FIS110"] == ("error", "wrong") and done.returncode == 1 and not (tmp_path / "out.vmfb").exists(), done.stderr
-    done, report = compile_json(*TARGETS["vulkan"], program(text), "-o", tmp_path / "out.vmfb", "--repair=off", "--allow-wrong-numbers")
+    assert (
+        codes["FIS110"] == ("error", "wrong")
+        and done.returncode == 1
+        and not (tmp_path / "out.vmfb").exists()
+    ), done.stderr
+    done, report = compile_json(
+        *TARGETS["vulkan"],
+        program(text),
+        "-o",
+        tmp_path / "out.vmfb",
+        "--repair=off",
+        "--allow-wrong-numbers",
+    )
     codes = {f["code"]: (f["severity"], f["effect"]) for f in report["findings"]}
-    assert codes["FIS110"] == ("warning", "wrong") and done.returncode == 0 and (tmp_path / "out.vmfb").exists(), done.stderr
+    assert (
+        codes["FIS110"] == ("warning", "wrong") and done.returncode == 0 and (tmp_path / "out.vmfb").exists()
+    ), done.stderr
 
 
 def test_no_warning_of_narrow_storage_where_the_target_has_it(program, tmp_path):
@@ -142,8 +170,15 @@ func.func @f(%a: tensor<16xi8>) -> tensor<16xi8> {
 
 
 def test_warnings_are_errors_where_asked(program, tmp_path):
-    done = fissile("compile", *TARGETS["vulkan"], program(NARROW_SHIFT), "-o", tmp_path / "out.vmfb", "--repair=off",
-                   "--fissile-werror")
+    done = fissile(
+        "compile",
+        *TARGETS["vulkan"],
+        program(NARROW_SHIFT),
+        "-o",
+        tmp_path / "out.vmfb",
+        "--repair=off",
+        "--fissile-werror",
+    )
     assert done.returncode == 1 and not (tmp_path / "out.vmfb").exists()
 
 
@@ -172,7 +207,11 @@ def test_packing_is_suggested_and_nothing_is_written(program, tmp_path):
     done, report = compile_json(*words, "--repair=suggest")
     assert done.returncode == 1 and not output.exists() and not emitted.exists()
     [told] = [f for f in report["findings"] if f["code"] == "FIS110"]
-    assert told["severity"] == "error" and not told["helps"][0]["applied"] and told["helps"][0]["title"].startswith("pack ")
+    assert (
+        told["severity"] == "error"
+        and not told["helps"][0]["applied"]
+        and told["helps"][0]["title"].startswith("pack ")
+    )
     done, report = compile_json(*words)
     assert done.returncode == 0 and output.exists() and emitted.exists()
     assert report["findings"] and all(f["severity"] == "repaired" for f in report["findings"])
@@ -207,62 +246,91 @@ class Throw(Pass):
 def test_fissile_passes_in_irees_own_option_and_after_a_phase(program, tmp_path):
     source = program(quantised_conv())
     done, report = compile_json(
-        *TARGETS["gfx942"], source, "-o", tmp_path / "a.vmfb",
+        *TARGETS["gfx942"],
+        source,
+        "-o",
+        tmp_path / "a.vmfb",
         "--iree-preprocessing-pass-pipeline=builtin.module(canonicalize,fissile-check-leftovers)",
-        "--fissile-pipeline-after=global-optimization:builtin.module(fissile-place-boundaries{ops=0},fissile-lower-boundaries)")
+        "--fissile-pipeline-after=global-optimization:builtin.module(fissile-place-boundaries{ops=0},fissile-lower-boundaries)",
+    )
     assert done.returncode == 0 and report["findings"] == [], "placed by hand, so there is nothing to repair"
 
 
 def test_irees_own_preprocessing_pipeline_stays_irees(program, tmp_path):
     source, flag = program(ADD), "--iree-preprocessing-pass-pipeline=builtin.module(canonicalize)"
     assert stock(*TARGETS["llvm-cpu"], flag, source, "-o", tmp_path / "stock.vmfb").returncode == 0
-    assert fissile("compile", *TARGETS["llvm-cpu"], flag, source, "-o", tmp_path / "ours.vmfb").returncode == 0
+    assert (
+        fissile("compile", *TARGETS["llvm-cpu"], flag, source, "-o", tmp_path / "ours.vmfb").returncode == 0
+    )
     assert (tmp_path / "ours.vmfb").read_bytes() == (tmp_path / "stock.vmfb").read_bytes()
 
 
 def test_a_pass_that_throws_is_one_line_and_exit_3(program, tmp_path):
     output = tmp_path / "o.vmfb"
-    done = fissile("compile", *TARGETS["llvm-cpu"], program(ADD), "-o", output,
-                   f"--fissile-load-passes={program(USER_PASS, 'mine.py')}",
-                   "--fissile-pipeline-after=abi:builtin.module(test-throw{word=bang})")
+    done = fissile(
+        "compile",
+        *TARGETS["llvm-cpu"],
+        program(ADD),
+        "-o",
+        output,
+        f"--fissile-load-passes={program(USER_PASS, 'mine.py')}",
+        "--fissile-pipeline-after=abi:builtin.module(test-throw{word=bang})",
+    )
     assert done.returncode == 3 and not output.exists()
     assert "test-throw" in done.stderr and "bang" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_behind_the_phase_of_repairs_a_failure_says_so(program, tmp_path):
     late, output = tmp_path / "late.mlir", tmp_path / "o.vmfb"
-    assert stock(*TARGETS["gfx942"], "--compile-to=flow", program(quantised_conv()), "-o", late).returncode == 0
+    assert (
+        stock(*TARGETS["gfx942"], "--compile-to=flow", program(quantised_conv()), "-o", late).returncode == 0
+    )
     done = fissile("compile", *TARGETS["gfx942"], "--compile-from=flow", late, "-o", output)
     assert done.returncode == 1 and not output.exists()
     assert "error[FIS101]" in done.stderr and "--compile-from=flow is behind" in done.stderr
 
 
 def test_what_a_named_pass_repaired_is_no_suggestion(program, tmp_path):
-    tells = USER_PASS.replace("raise ValueError(self.word)", "report(Finding('FIS119', 'sliced', Severity.REPAIRED))").replace(
-        "\nfrom dataclasses", "\nfrom fissile.finding import Finding, Severity\nfrom dataclasses", 1)
+    tells = USER_PASS.replace(
+        "raise ValueError(self.word)", "report(Finding('FIS119', 'sliced', Severity.REPAIRED))"
+    ).replace("\nfrom dataclasses", "\nfrom fissile.finding import Finding, Severity\nfrom dataclasses", 1)
     output = tmp_path / "o.vmfb"
-    done, report = compile_json(*TARGETS["llvm-cpu"], program(ADD), "-o", output, "--repair=suggest",
-                                f"--fissile-load-passes={program(tells, 'mine.py')}",
-                                "--fissile-pipeline-after=abi:builtin.module(test-throw)")
+    done, report = compile_json(
+        *TARGETS["llvm-cpu"],
+        program(ADD),
+        "-o",
+        output,
+        "--repair=suggest",
+        f"--fissile-load-passes={program(tells, 'mine.py')}",
+        "--fissile-pipeline-after=abi:builtin.module(test-throw)",
+    )
     assert done.returncode == 0 and output.exists(), report["findings"]
     assert [f["severity"] for f in report["findings"]] == ["repaired"]
 
 
 def test_a_boundary_written_by_hand_is_honoured(program, tmp_path):
-    text = quantised_conv().replace(
-        "  %e = tensor.empty()",
-        '  %xb = "fissile.boundary"(%xd) : (tensor<1x64x18x18xf32>) -> tensor<1x64x18x18xf32>\n  %e = tensor.empty()'
-    ).replace("ins(%xd, %wd", "ins(%xb, %wd")
+    text = (
+        quantised_conv()
+        .replace(
+            "  %e = tensor.empty()",
+            '  %xb = "fissile.boundary"(%xd) : (tensor<1x64x18x18xf32>) -> tensor<1x64x18x18xf32>\n  %e = tensor.empty()',
+        )
+        .replace("ins(%xd, %wd", "ins(%xb, %wd")
+    )
     done, report = compile_json(*TARGETS["gfx942"], program(text), "-o", tmp_path / "o.vmfb")
     assert done.returncode == 0 and report["findings"] == [], "cut by the author, so it fits"
 
 
-BOUNDARY = ADD.replace("  return %r", '  %k = "fissile.boundary"(%r) : (tensor<4xf32>) -> tensor<4xf32>\n  return %k')
+BOUNDARY = ADD.replace(
+    "  return %r", '  %k = "fissile.boundary"(%r) : (tensor<4xf32>) -> tensor<4xf32>\n  return %k'
+)
 
 
 def test_an_op_that_the_dialect_lacks_is_refused(program, tmp_path):
     output = tmp_path / "o.vmfb"
-    done = fissile("compile", *TARGETS["llvm-cpu"], program(BOUNDARY.replace("boundary", "boundry")), "-o", output)
+    done = fissile(
+        "compile", *TARGETS["llvm-cpu"], program(BOUNDARY.replace("boundary", "boundry")), "-o", output
+    )
     assert done.returncode == 1 and not output.exists()
     assert "FIS402" in done.stderr and "fissile.boundry" in done.stderr and "in.mlir:3" in done.stderr
 
@@ -274,7 +342,11 @@ def test_a_leftover_op_is_an_error_that_names_it(program, tmp_path):
     assert stock(*words, program(BOUNDARY), "-o", late).returncode == 0
     done = fissile("compile", *TARGETS["llvm-cpu"], "--compile-from=global-optimization", late, "-o", output)
     assert done.returncode == 1 and not output.exists()
-    assert "FIS401" in done.stderr and "fissile.boundary" in done.stderr and "fissile-lower-boundaries" in done.stderr
+    assert (
+        "FIS401" in done.stderr
+        and "fissile.boundary" in done.stderr
+        and "fissile-lower-boundaries" in done.stderr
+    )
 
 
 def test_what_llvm_prints_as_the_process_ends_is_printed(program, tmp_path):
@@ -285,9 +357,19 @@ def test_what_llvm_prints_as_the_process_ends_is_printed(program, tmp_path):
 def test_a_pass_of_the_users_own_has_its_end(program, tmp_path):
     """The worker ends at once, but not before what such a pass has registered for its end."""
     left = tmp_path / "left"
-    at_exit = USER_PASS.replace("raise ValueError(self.word)", f"import atexit; atexit.register(lambda: open({str(left)!r}, 'w').write('done'))")
-    done = fissile("compile", *TARGETS["llvm-cpu"], program(ADD), "-o", tmp_path / "o.vmfb",
-                   f"--fissile-load-passes={program(at_exit, 'mine.py')}", "--fissile-pipeline-after=abi:builtin.module(test-throw)")
+    at_exit = USER_PASS.replace(
+        "raise ValueError(self.word)",
+        f"import atexit; atexit.register(lambda: open({str(left)!r}, 'w').write('done'))",
+    )
+    done = fissile(
+        "compile",
+        *TARGETS["llvm-cpu"],
+        program(ADD),
+        "-o",
+        tmp_path / "o.vmfb",
+        f"--fissile-load-passes={program(at_exit, 'mine.py')}",
+        "--fissile-pipeline-after=abi:builtin.module(test-throw)",
+    )
     assert done.returncode == 0 and left.read_text() == "done", done.stderr
 
 
@@ -307,19 +389,45 @@ def test_a_pass_of_the_users_own_has_its_end(program, tmp_path):
         (["{add}", "-o", "{out}", "--iree-no-such-flag"], 2, "unknown flag '--iree-no-such-flag'"),
         (["{add}", "-o", "{out}", "--iree-opt-level=O9"], 2, "iree-opt-level"),
         (["{add}", "-o", "{out}", "--compile-to=nowhere"], 2, "unknown value 'nowhere'"),
-        (["{add}", "-o", "{out}", "--fissile-pipeline-after=abi:builtin.module(fissile-plaice-boundaries)"], 2,
-         "fissile-place-boundaries"),
-        (["{add}", "-o", "{out}", "--fissile-pipeline-after=abi:builtin.module(fissile-place-boundaries{{opps=1}})"], 2,
-         "opps"),
-        (["{add}", "-o", "{out}", "--fissile-pipeline-after=abi:builtin.module(cse"], 2, "builtin.module(cse"),
+        (
+            [
+                "{add}",
+                "-o",
+                "{out}",
+                "--fissile-pipeline-after=abi:builtin.module(fissile-plaice-boundaries)",
+            ],
+            2,
+            "fissile-place-boundaries",
+        ),
+        (
+            [
+                "{add}",
+                "-o",
+                "{out}",
+                "--fissile-pipeline-after=abi:builtin.module(fissile-place-boundaries{{opps=1}})",
+            ],
+            2,
+            "opps",
+        ),
+        (
+            ["{add}", "-o", "{out}", "--fissile-pipeline-after=abi:builtin.module(cse"],
+            2,
+            "builtin.module(cse",
+        ),
         (["{garbage}", "-o", "{out}"], 1, "FIS001"),
         (["{empty}", "-o", "{out}"], 1, "FIS003"),
         (["{add}", "-o", "{out}", "--fissile-load-passes={missing}"], 2, "missing"),
     ],
 )
 def test_bad_input(program, tmp_path, words, status, said):
-    names = dict(missing=tmp_path / "missing.mlir", folder=tmp_path, out=tmp_path / "o.vmfb", add=program(ADD, "add.mlir"),
-                 garbage=program("this is not MLIR\n", "garbage.mlir"), empty=program("module {}\n", "empty.mlir"))
+    names = dict(
+        missing=tmp_path / "missing.mlir",
+        folder=tmp_path,
+        out=tmp_path / "o.vmfb",
+        add=program(ADD, "add.mlir"),
+        garbage=program("this is not MLIR\n", "garbage.mlir"),
+        empty=program("module {}\n", "empty.mlir"),
+    )
     before = sorted(tmp_path.iterdir())
     done = fissile("compile", *TARGETS["llvm-cpu"], *[word.format(**names) for word in words])
     assert done.returncode == status, done.stderr
@@ -330,17 +438,27 @@ def test_bad_input(program, tmp_path, words, status, said):
 CPU_FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
 
 
-@pytest.mark.parametrize(("flags", "said"), [
-    ([], "no HAL devices"),
-    (["--iree-hal-target-device=cuda", "--iree-cuda-target=sm_90"], "missing GPU target"),
-    (["--iree-hal-target-device=llvm-cpu"], "unregistered device alias"),
-    (["--iree-hal-target-device=hip"], "--iree-rocm-target"),
-    (["--iree-hal-target-device=hip", "--iree-rocm-target=gfx0"], "'gfx0'"),
-    (["--iree-hal-target-backends=vulkan"], "vulkan-spirv"),
-    (["--iree-hal-target-device=vulkan", "--iree-vulkan-target=none"], "'none'"),  # stock crashes after it said so
-    (["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=none"], "not registered: none"),  # and here
-    ([*CPU_FLAGS, "--iree-llvmcpu-target-cpu=none"], "Unknown CPU"),  # LLVM ends the process
-], ids=lambda given: " ".join(given) or "none" if isinstance(given, list) else "")
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ([], "no HAL devices"),
+        (["--iree-hal-target-device=cuda", "--iree-cuda-target=sm_90"], "missing GPU target"),
+        (["--iree-hal-target-device=llvm-cpu"], "unregistered device alias"),
+        (["--iree-hal-target-device=hip"], "--iree-rocm-target"),
+        (["--iree-hal-target-device=hip", "--iree-rocm-target=gfx0"], "'gfx0'"),
+        (["--iree-hal-target-backends=vulkan"], "vulkan-spirv"),
+        (
+            ["--iree-hal-target-device=vulkan", "--iree-vulkan-target=none"],
+            "'none'",
+        ),  # stock crashes after it said so
+        (
+            ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=none"],
+            "not registered: none",
+        ),  # and here
+        ([*CPU_FLAGS, "--iree-llvmcpu-target-cpu=none"], "Unknown CPU"),  # LLVM ends the process
+    ],
+    ids=lambda given: " ".join(given) or "none" if isinstance(given, list) else "",
+)
 def test_a_compile_without_a_known_target_is_told_what_there_is(program, tmp_path, flags, said):
     done = fissile("compile", *flags, program(quantised_conv()), "-o", tmp_path / "o.vmfb")
     assert done.returncode == 1 and "error[FIS004]" in done.stderr, done.stderr
@@ -348,7 +466,9 @@ def test_a_compile_without_a_known_target_is_told_what_there_is(program, tmp_pat
 
 
 def test_a_compile_that_takes_too_long_is_ended_and_told(program, tmp_path):
-    done = fissile("compile", *TARGETS["llvm-cpu"], program(ADD), "-o", tmp_path / "o.vmfb", "--fissile-time-limit=0.01")
+    done = fissile(
+        "compile", *TARGETS["llvm-cpu"], program(ADD), "-o", tmp_path / "o.vmfb", "--fissile-time-limit=0.01"
+    )
     assert done.returncode == 1 and "FIS106" in done.stderr and not (tmp_path / "o.vmfb").exists()
 
 
@@ -358,10 +478,22 @@ def test_the_worker_ends_with_its_caller_even_if_that_is_killed(program, tmp_pat
     import signal
 
     pid_file = tmp_path / "pid"
-    spin = USER_PASS.replace("raise ValueError(self.word)", f"open({str(pid_file)!r}, 'w').write(str(__import__('os').getpid()))\n        while True: pass")
-    caller = subprocess.Popen([BIN / "fissile", "compile", *TARGETS["llvm-cpu"], program(ADD), "-o", tmp_path / "o.vmfb",
-                               f"--fissile-load-passes={program(spin, 'spin.py')}",
-                               "--fissile-pipeline-after=abi:builtin.module(test-throw)"])
+    spin = USER_PASS.replace(
+        "raise ValueError(self.word)",
+        f"open({str(pid_file)!r}, 'w').write(str(__import__('os').getpid()))\n        while True: pass",
+    )
+    caller = subprocess.Popen(
+        [
+            BIN / "fissile",
+            "compile",
+            *TARGETS["llvm-cpu"],
+            program(ADD),
+            "-o",
+            tmp_path / "o.vmfb",
+            f"--fissile-load-passes={program(spin, 'spin.py')}",
+            "--fissile-pipeline-after=abi:builtin.module(test-throw)",
+        ]
+    )
     while not (pid_file.exists() and pid_file.read_text()):
         assert caller.poll() is None
     worker = int(pid_file.read_text())

@@ -162,8 +162,9 @@ def test_irees_own_passes_have_contracts_too(passes):
     "name", sorted({*pass_contracts.NATIVE_ESTABLISHES, *pass_contracts.NATIVE_INVALIDATES})
 )
 def test_the_passes_of_iree_that_contracts_name_exist(name):
-    from fissile.pipelines.iree.library import Session
     from iree.compiler.passmanager import PassManager
+
+    from fissile.pipelines.iree.library import Session
 
     context = Session().context
     for anchor in ("builtin.module", "func.func"):

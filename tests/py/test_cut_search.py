@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fissile.pipelines.cut_search import MAX_TRIALS, Candidate, translate, trial_sets
+from fissile.pipelines.repair.cut_search import MAX_TRIALS, Candidate, translate, trial_sets
 
 
 def candidate(tag, blamed=0, crossing=100, racing=False, upstream=True):
@@ -54,8 +54,12 @@ def test_no_candidates_no_sets():
 
 
 @settings(derandomize=True, max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 1000), st.integers(0, 10**6), st.booleans(), st.booleans()), max_size=14),
-       st.integers(0, 2000))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 1000), st.integers(0, 10**6), st.booleans(), st.booleans()), max_size=14
+    ),
+    st.integers(0, 2000),
+)
 def test_sets_are_distinct_bounded_and_deterministic(rows, excess):
     candidates = [Candidate(i, *row) for i, row in enumerate(rows)]
     sets = list(trial_sets(candidates, excess))

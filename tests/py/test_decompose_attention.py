@@ -38,11 +38,11 @@ def attention(batch, rows, columns, depth, width, element="f32", mask="", dynami
     maps += [f"affine_map<{loops} -> (m, c)>"] if mask else []
     maps += [f"affine_map<{loops} -> (b, m, n)>"]
     return f"""
-func.func @main(%q: {q}, %k: {k}, %v: {v}{f', %m: {m}' if mask else ''}) -> {o} {{
+func.func @main(%q: {q}, %k: {k}, %v: {v}{f", %m: {m}" if mask else ""}) -> {o} {{
   %scale = arith.constant 0.5 : {element}
   %e = tensor.empty() : {o}
-  %r = iree_linalg_ext.attention <{{indexing_maps = [{', '.join(maps)}]}}>
-      ins(%q, %k, %v, %scale{', %m' if mask else ''} : {q}, {k}, {v}, {element}{f', {m}' if mask else ''}) outs(%e : {o}) {{
+  %r = iree_linalg_ext.attention <{{indexing_maps = [{", ".join(maps)}]}}>
+      ins(%q, %k, %v, %scale{", %m" if mask else ""} : {q}, {k}, {v}, {element}{f", {m}" if mask else ""}) outs(%e : {o}) {{
   ^bb0(%score: f32):
     iree_linalg_ext.yield %score : f32
   }} -> {o}
@@ -61,7 +61,10 @@ def expected(q, k, v, mask=None):
 
 def operands(batch, rows, columns, depth, width, kind, mask):
     r = np.random.default_rng(7)
-    made = [r.standard_normal(s).astype(kind) for s in ((batch, rows, depth), (batch, columns, depth), (batch, columns, width))]
+    made = [
+        r.standard_normal(s).astype(kind)
+        for s in ((batch, rows, depth), (batch, columns, depth), (batch, columns, width))
+    ]
     if mask == "float":
         made.append(r.standard_normal((rows, columns)).astype(np.float32))
     elif mask:
@@ -77,9 +80,18 @@ def session():
 
 
 @settings(max_examples=8, deadline=None)
-@given(batch=st.integers(1, 3), rows=st.integers(2, 9), columns=st.integers(2, 17), depth=st.integers(2, 8),
-       width=st.integers(2, 8), mask=st.sampled_from(list(MASKS)), dynamic=st.booleans())
-def test_parts_compute_the_whole(session, tmp_path_factory, batch, rows, columns, depth, width, mask, dynamic):
+@given(
+    batch=st.integers(1, 3),
+    rows=st.integers(2, 9),
+    columns=st.integers(2, 17),
+    depth=st.integers(2, 8),
+    width=st.integers(2, 8),
+    mask=st.sampled_from(list(MASKS)),
+    dynamic=st.booleans(),
+)
+def test_parts_compute_the_whole(
+    session, tmp_path_factory, batch, rows, columns, depth, width, mask, dynamic
+):
     module = session.parse_text(attention(batch, rows, columns, depth, width, mask=mask, dynamic=dynamic))
     session.run(module, "global-optimization")
     passes = "fissile-decompose-attention,fissile-lower-boundaries"
@@ -98,11 +110,21 @@ def test_parts_compute_the_whole(session, tmp_path_factory, batch, rows, columns
 def test_an_attention_on_vulkan_is_taken_apart_and_right(tmp_path, element, mask, dynamic):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(attention(2, 16, 24, 8, 8, element, mask, dynamic))
-    stock = subprocess.run([BIN / "iree-compile", *TARGETS["vulkan"], source, "-o", "/dev/null"], capture_output=True,
-                           text=True, timeout=300, check=False)
+    stock = subprocess.run(
+        [BIN / "iree-compile", *TARGETS["vulkan"], source, "-o", "/dev/null"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert stock.returncode and "attention" in stock.stderr
-    done = subprocess.run([BIN / "fissile", "compile", *TARGETS["vulkan"], "--format=json", source, "-o", output],
-                          capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [BIN / "fissile", "compile", *TARGETS["vulkan"], "--format=json", source, "-o", output],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     findings = json.loads(done.stderr)["findings"]
     told = {f["severity"] for f in findings}  # notes: what the storage guard asserts of the dynamic length
     assert done.returncode == 0 and "repaired" in told and told <= {"repaired", "note"}, findings
@@ -111,14 +133,30 @@ def test_an_attention_on_vulkan_is_taken_apart_and_right(tmp_path, element, mask
     for i, array in enumerate(given_):
         np.save(tmp_path / f"{i}.npy", array)
         flags.append(f"--input=@{tmp_path}/{i}.npy")
-    subprocess.run([BIN / "iree-run-module", f"--module={output}", "--device=vulkan", "--function=main", *flags,
-                    f"--output=@{tmp_path}/out.npy"], check=True, timeout=300)
+    subprocess.run(
+        [
+            BIN / "iree-run-module",
+            f"--module={output}",
+            "--device=vulkan",
+            "--function=main",
+            *flags,
+            f"--output=@{tmp_path}/out.npy",
+        ],
+        check=True,
+        timeout=300,
+    )
     exact = expected(*given_)
-    assert np.allclose(np.load(tmp_path / "out.npy"), exact, rtol=1e-3 if element == "f16" else 2e-5,
-                       atol=1e-3 if element == "f16" else 2e-6)
+    assert np.allclose(
+        np.load(tmp_path / "out.npy"),
+        exact,
+        rtol=1e-3 if element == "f16" else 2e-5,
+        atol=1e-3 if element == "f16" else 2e-6,
+    )
 
 
-@pytest.mark.parametrize("flags", (["--iree-vulkan-target=ampere"], ["--fissile-match-device=vulkan"]), ids=("ampere", "here"))
+@pytest.mark.parametrize(
+    "flags", (["--iree-vulkan-target=ampere"], ["--fissile-match-device=vulkan"]), ids=("ampere", "here")
+)
 def test_bf16_on_devices_with_16_bit_storage(tmp_path, flags):
     """IREE folds bf16's extension into a contraction, and SPIR-V takes no contraction of bf16."""
     here = "vulkan" in {r.name for r in present()}
@@ -141,8 +179,14 @@ def test_what_the_parts_lack_is_repaired_in_turn(tmp_path):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(attention(3, 65, 65, 5, 7))
     report = fissile.compile(source, output, [*TARGETS["vulkan"], "--iree-vulkan-target=llvmpipe"])
-    assert report.output and [(f.code, f.severity.value) for f in report.findings] == [("FIS108", "repaired"), ("FIS127", "repaired")]
-    assert [edit.split()[0] for edit in report.facts["edits"]] == ["fissile-decompose-attention", "fissile-read-by-element"]
+    assert report.output and [(f.code, f.severity.value) for f in report.findings] == [
+        ("FIS108", "repaired"),
+        ("FIS127", "repaired"),
+    ]
+    assert [edit.split()[0] for edit in report.facts["edits"]] == [
+        "fissile-decompose-attention",
+        "fissile-read-by-element",
+    ]
     given_ = operands(3, 65, 65, 5, 7, np.float32, "")
     [runtime] = runtimes.named(["vulkan"])
     [got] = runtimes.run(output, signatures_of_vmfb(output)["main"], given_, runtime)
@@ -171,12 +215,18 @@ def online_case(kind):
     """Operands of ONLINE, running results among them, and its three results in f64: scores and maxima are to the base 2."""
     r = np.random.default_rng(3)
     made = [r.standard_normal(s).astype(kind) for s in ((2, 5, 8), (2, 7, 8), (2, 7, 4))]
-    made += [r.standard_normal(s).astype(np.float32) for s in ((2, 5, 4), (2, 5))] + [r.random((2, 5)).astype(np.float32)]
+    made += [r.standard_normal(s).astype(np.float32) for s in ((2, 5, 4), (2, 5))] + [
+        r.random((2, 5)).astype(np.float32)
+    ]
     q, k, v, before, largest, total = (x.astype(np.float64) for x in made)
     scores = np.tanh(np.einsum("bmk,blk->bml", q, k) * 0.5 * np.log2(np.e))
     now = np.maximum(largest, scores.max(axis=-1))
     powers, factor = np.exp2(scores - now[..., None]), np.exp2(largest - now)
-    return made, (before * factor[..., None] + np.einsum("bml,bln->bmn", powers, v), now, total * factor + powers.sum(axis=-1))
+    return made, (
+        before * factor[..., None] + np.einsum("bml,bln->bmn", powers, v),
+        now,
+        total * factor + powers.sum(axis=-1),
+    )
 
 
 @pytest.mark.parametrize("element, stock_error", [("f32", 1e-6), ("f16", 2e-3)])
@@ -192,8 +242,12 @@ def test_an_online_attention_has_three_results(session, tmp_path, element, stock
             assert "iree_linalg_ext." not in module.text()
         session.run(module, "end")
         session.write(module, tmp_path / "out.vmfb")
-        got = iree.runtime.load_vm_flatbuffer_file(str(tmp_path / "out.vmfb"), driver="local-sync").main(*given_)
-        furthest[passes] = max(np.abs(x.to_host() - y).max() / np.abs(y).max() for x, y in zip(got, exact, strict=True))
+        got = iree.runtime.load_vm_flatbuffer_file(str(tmp_path / "out.vmfb"), driver="local-sync").main(
+            *given_
+        )
+        furthest[passes] = max(
+            np.abs(x.to_host() - y).max() / np.abs(y).max() for x, y in zip(got, exact, strict=True)
+        )
     stock, ours = furthest.values()
     assert stock < stock_error and ours < 1e-6
 
@@ -206,13 +260,21 @@ def test_an_online_attention_on_vulkan(tmp_path):
     assert report.output and {f.severity.value for f in report.findings} == {"repaired"}
     given_, exact = online_case(np.float32)
     [runtime] = runtimes.named(["vulkan"])
-    for got, wanted in zip(runtimes.run(output, signatures_of_vmfb(output)["main"], given_, runtime), exact, strict=True):
+    for got, wanted in zip(
+        runtimes.run(output, signatures_of_vmfb(output)["main"], given_, runtime), exact, strict=True
+    ):
         assert np.allclose(got, wanted, rtol=2e-5, atol=2e-6)
 
 
-PACKED = attention(1, 5, 5, 4, 3, mask="boolean").replace("%m: tensor<5x5xi1>", "%bits: tensor<4xi8>").replace(
-    "xi1>", "xi1, #iree_encoding.packed_storage>").replace(
-    "  %e =", "  %m = flow.tensor.bitcast %bits : tensor<4xi8> -> tensor<5x5xi1, #iree_encoding.packed_storage>\n  %e =")
+PACKED = (
+    attention(1, 5, 5, 4, 3, mask="boolean")
+    .replace("%m: tensor<5x5xi1>", "%bits: tensor<4xi8>")
+    .replace("xi1>", "xi1, #iree_encoding.packed_storage>")
+    .replace(
+        "  %e =",
+        "  %m = flow.tensor.bitcast %bits : tensor<4xi8> -> tensor<5x5xi1, #iree_encoding.packed_storage>\n  %e =",
+    )
+)
 
 
 @pytest.mark.skipif("vulkan" not in {r.name for r in present()}, reason="no Vulkan device answers here")
@@ -244,17 +306,44 @@ func.func @main(%q: tensor<?x?x?xf32>, %k: tensor<?x?x?xf32>, %v: tensor<?x?x?xf
 GFX1100 = ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx1100"]
 
 
-@pytest.mark.parametrize("flags, text, code, why", [
-    (TARGETS["gfx942"], ALL_DYNAMIC, "FIS107", "IREE crashes (SIGFPE) as it configures the attention: its head dimension is dynamic"),
-    (TARGETS["sm_86"], attention(2, 8, 1, 4, 8), "FIS107", "IREE crashes (SIGSEGV) as it configures the attention: it has one key"),
-    (GFX1100, PACKED, "FIS108", "IREE refuses the attention: its mask has eight booleans to a byte"),
-    (TARGETS["sm_86"], attention(2, 8, 6, 4, 8), "", ""),
-], ids=("dynamic head", "one key", "packed mask", "none of these"))
+@pytest.mark.parametrize(
+    "flags, text, code, why",
+    [
+        (
+            TARGETS["gfx942"],
+            ALL_DYNAMIC,
+            "FIS107",
+            "IREE crashes (SIGFPE) as it configures the attention: its head dimension is dynamic",
+        ),
+        (
+            TARGETS["sm_86"],
+            attention(2, 8, 1, 4, 8),
+            "FIS107",
+            "IREE crashes (SIGSEGV) as it configures the attention: it has one key",
+        ),
+        (GFX1100, PACKED, "FIS108", "IREE refuses the attention: its mask has eight booleans to a byte"),
+        (TARGETS["sm_86"], attention(2, 8, 6, 4, 8), "", ""),
+    ],
+    ids=("dynamic head", "one key", "packed mask", "none of these"),
+)
 def test_what_a_gpu_cannot_configure(tmp_path, flags, text, code, why):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(text)
-    stock = subprocess.run([BIN / "iree-compile", *flags, "--compile-to=executable-configurations", source, "-o", tmp_path / "stock.mlir"],
-                           capture_output=True, timeout=300, check=False)
+    stock = subprocess.run(
+        [
+            BIN / "iree-compile",
+            *flags,
+            "--compile-to=executable-configurations",
+            source,
+            "-o",
+            tmp_path / "stock.mlir",
+        ],
+        capture_output=True,
+        timeout=300,
+        check=False,
+    )
     assert bool(stock.returncode) == bool(code)
     report = fissile.compile(source, output, [*flags, "--guard=off"])
-    assert report.output and [(f.code, f.message, f.severity.value) for f in report.findings] == ([(code, why, "repaired")] if code else [])
+    assert report.output and [(f.code, f.message, f.severity.value) for f in report.findings] == (
+        [(code, why, "repaired")] if code else []
+    )

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from built import build, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fissile
-from built import build, run
 from fissile.pipelines.numerics import runtimes
 
 VULKAN = ("--iree-hal-target-device=vulkan",)
@@ -27,11 +27,19 @@ def layout(inner, tiles, outer) -> str:
 
 def pack(shape, inner, tiles, outer, dynamic: bool = False) -> str:
     made = packed_shape(shape, inner, tiles, outer)
-    x, y = tensor(["?", *shape[1:]] if dynamic else shape), tensor(["?" if d == 0 and dynamic else made[i] for i, d in enumerate(outer)]
-                                                                  + list(tiles))
-    size = ("  %c0 = arith.constant 0 : index\n"
+    x, y = (
+        tensor(["?", *shape[1:]] if dynamic else shape),
+        tensor(["?" if d == 0 and dynamic else made[i] for i, d in enumerate(outer)] + list(tiles)),
+    )
+    size = (
+        (
+            "  %c0 = arith.constant 0 : index\n"
             f"  %n = tensor.dim %x, %c0 : {x}\n  %t = arith.constant {tiles[inner.index(0)] if 0 in inner else 1} : index\n"
-            "  %s = arith.ceildivui %n, %t : index\n") if dynamic else ""
+            "  %s = arith.ceildivui %n, %t : index\n"
+        )
+        if dynamic
+        else ""
+    )
     return f"""
 func.func @main(%x: {x}) -> {y} {{
   %z = arith.constant -7.0 : f32
@@ -54,7 +62,10 @@ func.func @main(%x: {x}) -> {y} {{
 
 
 def numpy_pack(x, inner, tiles, outer):
-    wanted = [-(-n // tiles[inner.index(d)]) * tiles[inner.index(d)] if d in inner else n for d, n in enumerate(x.shape)]
+    wanted = [
+        -(-n // tiles[inner.index(d)]) * tiles[inner.index(d)] if d in inner else n
+        for d, n in enumerate(x.shape)
+    ]
     x = np.pad(x, [(0, w - n) for w, n in zip(wanted, x.shape)], constant_values=-7)
     split, at = [], []
     for d, size in enumerate(x.shape):
@@ -76,7 +87,9 @@ def numpy_unpack(y, shape, inner, tiles, outer):
 
 def built_by_itself(text: str, path):
     changed = build(text, path, "fissile-decompose-movement")
-    assert "linalg.generic" in changed and not any(name in changed for name in ("linalg.pack", "linalg.unpack", ".gather"))
+    assert "linalg.generic" in changed and not any(
+        name in changed for name in ("linalg.pack", "linalg.unpack", ".gather")
+    )
 
 
 @st.composite
@@ -116,14 +129,26 @@ func.func @main(%x: {x}, %i: {i}) -> {y} {{
 """
 PLACES = np.int32([[2, 0], [5, 3], [0, 1]])
 GATHERS = {
-    "rows": (GATHER.format(x=tensor([6, 4, 3]), i=tensor([3], "i32"), y=tensor([3, 4, 3]), order=[0]),
-             PLACES[:, 0], lambda x, i: x[i]),
-    "pairs": (GATHER.format(x=tensor([6, 4, 3]), i=tensor([3, 2], "i32"), y=tensor([3, 3]), order=[0, 1]),
-              PLACES, lambda x, i: x[i[:, 0], i[:, 1]]),
-    "turned": (GATHER.format(x=tensor([4, 6, 3]), i=tensor([3, 2], "i32"), y=tensor([3, 3]), order=[1, 0]),
-               PLACES, lambda x, i: x[i[:, 1], i[:, 0]]),
-    "batches": (GATHER.format(x=tensor([6, 4, 3]), i=tensor([3, 2, 1], "i32"), y=tensor([3, 2, 4, 3]), order=[0]),
-                PLACES[:, :, None], lambda x, i: x[i[:, :, 0]]),
+    "rows": (
+        GATHER.format(x=tensor([6, 4, 3]), i=tensor([3], "i32"), y=tensor([3, 4, 3]), order=[0]),
+        PLACES[:, 0],
+        lambda x, i: x[i],
+    ),
+    "pairs": (
+        GATHER.format(x=tensor([6, 4, 3]), i=tensor([3, 2], "i32"), y=tensor([3, 3]), order=[0, 1]),
+        PLACES,
+        lambda x, i: x[i[:, 0], i[:, 1]],
+    ),
+    "turned": (
+        GATHER.format(x=tensor([4, 6, 3]), i=tensor([3, 2], "i32"), y=tensor([3, 3]), order=[1, 0]),
+        PLACES,
+        lambda x, i: x[i[:, 1], i[:, 0]],
+    ),
+    "batches": (
+        GATHER.format(x=tensor([6, 4, 3]), i=tensor([3, 2, 1], "i32"), y=tensor([3, 2, 4, 3]), order=[0]),
+        PLACES[:, :, None],
+        lambda x, i: x[i[:, :, 0]],
+    ),
 }
 
 
@@ -136,11 +161,19 @@ def test_gathers(tmp_path, name):
     np.testing.assert_array_equal(run(path, [x, indices])[0], expected(x, indices))
 
 
-@pytest.mark.parametrize(("text", "inputs", "expected"), (
-    (pack((10, 7), [1, 0], [4, 8], [1, 0]), [(10, 7)], lambda x: numpy_pack(x, [1, 0], [4, 8], [1, 0])),
-    (unpack((10, 7), [1, 0], [4, 8], [1, 0]), [(2, 2, 4, 8)], lambda y: numpy_unpack(y, (10, 7), [1, 0], [4, 8], [1, 0])),
-    (GATHERS["pairs"][0], [(6, 4, 3)], lambda x: GATHERS["pairs"][2](x, PLACES)),
-), ids=("pack", "unpack", "gather"))
+@pytest.mark.parametrize(
+    ("text", "inputs", "expected"),
+    (
+        (pack((10, 7), [1, 0], [4, 8], [1, 0]), [(10, 7)], lambda x: numpy_pack(x, [1, 0], [4, 8], [1, 0])),
+        (
+            unpack((10, 7), [1, 0], [4, 8], [1, 0]),
+            [(2, 2, 4, 8)],
+            lambda y: numpy_unpack(y, (10, 7), [1, 0], [4, 8], [1, 0]),
+        ),
+        (GATHERS["pairs"][0], [(6, 4, 3)], lambda x: GATHERS["pairs"][2](x, PLACES)),
+    ),
+    ids=("pack", "unpack", "gather"),
+)
 def test_vulkan_builds_and_runs_what_stock_refuses(tmp_path, text, inputs, expected):
     source, path = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(text)

@@ -8,8 +8,11 @@ from fissile.dialect import ops_of
 from fissile.pipelines.pass_runner import run_pipeline
 from fissile.pipelines.session import Session
 
-LLVM_CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
-            "--iree-llvmcpu-target-cpu=generic")
+LLVM_CPU = (
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=generic",
+)
 SOFTMAX = """
 func.func @f(%x: tensor<?x7x3xf32>) -> tensor<?x7x3xf32> {
   %c0 = arith.constant 0 : index
@@ -25,8 +28,12 @@ def test_the_same_numbers_in_four_dispatches(tmp_path):
     session = Session(LLVM_CPU)
     module = session.parse_text(SOFTMAX)
     session.run(module, "global-optimization")
-    run_pipeline("builtin.module(fissile-decompose-softmax,fissile-lower-boundaries)", module.op, report=pytest.fail,
-                 verify_contracts=True)
+    run_pipeline(
+        "builtin.module(fissile-decompose-softmax,fissile-lower-boundaries)",
+        module.op,
+        report=pytest.fail,
+        verify_contracts=True,
+    )
     session.run(module, "flow")
     assert len(ops_of(module.op, "flow.dispatch")) == 4
     session.run(module, "end")
@@ -36,4 +43,6 @@ def test_the_same_numbers_in_four_dispatches(tmp_path):
     x[2, 3, 1] = 80
     powers = np.exp(x.astype(np.float64) - x.max(axis=1, keepdims=True))
     expected = powers / powers.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(loaded.f(x).to_host(), expected, rtol=1e-5)  # near -80 one f32 step of the exponent is 8e-6
+    np.testing.assert_allclose(
+        loaded.f(x).to_host(), expected, rtol=1e-5
+    )  # near -80 one f32 step of the exponent is 8e-6

@@ -11,7 +11,9 @@ import fissile
 from fissile.pipelines.numerics import runtimes
 
 MATCHED = ["--iree-hal-target-device=vulkan"]
-NO_VULKAN = pytest.mark.skipif("vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here")
+NO_VULKAN = pytest.mark.skipif(
+    "vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here"
+)
 BAG = """
 func.func @main(%t: tensor<64xf32>, %ix: tensor<{shape}xi32>) -> tensor<24xf32> {{
   %z = arith.constant 0.0 : f32
@@ -45,17 +47,31 @@ def program(dimensions, order: str) -> str:
 
 def built(text: str, folder: Path, **how):
     (folder / "in.mlir").write_text(text)
-    return fissile.compile(folder / "in.mlir", folder / "out.vmfb", [*MATCHED, "--guard=off"], match_device="vulkan", **how)
+    return fissile.compile(
+        folder / "in.mlir", folder / "out.vmfb", [*MATCHED, "--guard=off"], match_device="vulkan", **how
+    )
 
 
 def ran(folder: Path, dimensions):
     rng = np.random.default_rng(0)
-    table, indices = rng.standard_normal(64).astype(np.float32), rng.integers(0, 64, dimensions).astype(np.int32)
+    table, indices = (
+        rng.standard_normal(64).astype(np.float32),
+        rng.integers(0, 64, dimensions).astype(np.int32),
+    )
     np.save(folder / "t.npy", table)
     np.save(folder / "ix.npy", indices)
     subprocess.run(
-        [Path(sys.executable).parent / "iree-run-module", "--device=vulkan", f"--module={folder}/out.vmfb", f"--input=@{folder}/t.npy",
-         f"--input=@{folder}/ix.npy", f"--output=@{folder}/y.npy"], check=True, capture_output=True, timeout=120,
+        [
+            Path(sys.executable).parent / "iree-run-module",
+            "--device=vulkan",
+            f"--module={folder}/out.vmfb",
+            f"--input=@{folder}/t.npy",
+            f"--input=@{folder}/ix.npy",
+            f"--output=@{folder}/y.npy",
+        ],
+        check=True,
+        capture_output=True,
+        timeout=120,
     )
     return np.load(folder / "y.npy"), table[indices]
 
@@ -76,7 +92,13 @@ def test_stock_computes_it_wrongly(tmp_path):
     dimensions, order, axes = SUMS["two apart"]
     report = built(program(dimensions, order), tmp_path, repair="off")
     assert [f.code for f in report.errors] == ["FIS143"] and not (tmp_path / "out.vmfb").exists()
-    fissile.compile(tmp_path / "in.mlir", tmp_path / "out.vmfb", [*MATCHED, "--guard=off", "--allow-wrong-numbers"], match_device="vulkan", repair="off")
+    fissile.compile(
+        tmp_path / "in.mlir",
+        tmp_path / "out.vmfb",
+        [*MATCHED, "--guard=off", "--allow-wrong-numbers"],
+        match_device="vulkan",
+        repair="off",
+    )
     result, terms = ran(tmp_path, dimensions)
     assert not np.allclose(result, terms.sum(axes), rtol=1e-3, atol=1e-3)
 

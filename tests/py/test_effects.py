@@ -6,7 +6,7 @@ import pytest
 
 from fissile.effect import Effect
 from fissile.finding import Finding, Severity, from_json, to_json
-from fissile.pipelines.wrong_numbers import OPTION, settled
+from fissile.pipelines.compile.wrong_numbers import OPTION, settled
 from fissile.report import Report
 from fissile.rules import RULES
 
@@ -24,7 +24,12 @@ def test_a_rule_that_speaks_of_wrong_numbers_withholds_the_output(code):
 
 
 def test_severity_follows_from_the_effect():
-    assert [f.severity for f in (WRONG, RACE, SLOW, REFUSED)] == [Severity.ERROR, Severity.ERROR, Severity.WARNING, Severity.ERROR]
+    assert [f.severity for f in (WRONG, RACE, SLOW, REFUSED)] == [
+        Severity.ERROR,
+        Severity.ERROR,
+        Severity.WARNING,
+        Severity.ERROR,
+    ]
     assert [f.withholds for f in (WRONG, RACE, SLOW, REFUSED)] == [True, True, False, False]
     assert [f.stops for f in (WRONG, RACE, SLOW, REFUSED)] == [False, False, False, True]
 
@@ -32,9 +37,17 @@ def test_severity_follows_from_the_effect():
 @pytest.mark.parametrize("finding", (WRONG, RACE))
 def test_what_is_wrong_is_written_only_where_the_user_insists(finding):
     [kept] = settled([finding], allowed=False)
-    assert kept.severity is Severity.ERROR and OPTION in str(kept.notes) and Report("compile", (kept,)).exit_code == 1
+    assert (
+        kept.severity is Severity.ERROR
+        and OPTION in str(kept.notes)
+        and Report("compile", (kept,)).exit_code == 1
+    )
     [passed] = settled([finding], allowed=True)
-    assert passed.severity is Severity.WARNING and OPTION in str(passed.notes) and Report("compile", (passed,)).exit_code == 0
+    assert (
+        passed.severity is Severity.WARNING
+        and OPTION in str(passed.notes)
+        and Report("compile", (passed,)).exit_code == 0
+    )
 
 
 def test_the_option_is_not_offered_where_iree_refuses_the_program():
@@ -57,4 +70,6 @@ def test_no_check_sets_a_severity_that_its_effect_has_already():
     for file in checks.glob("*.py"):
         if file.name in ("storage_fit.py", "limit_agreement.py", "workgroup_prediction.py"):
             continue  # they depend on what is asserted, or compare two sources
-        assert "Severity.ERROR" not in file.read_text() and "Severity.WARNING" not in file.read_text(), file.name
+        assert "Severity.ERROR" not in file.read_text() and "Severity.WARNING" not in file.read_text(), (
+            file.name
+        )

@@ -12,15 +12,26 @@ BIN = Path(sys.executable).parent
 
 
 def run(program, *words):
-    return subprocess.run([BIN / program, *map(str, words)], capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(
+        [BIN / program, *map(str, words)], capture_output=True, text=True, timeout=300, check=False
+    )
 
 
 def test_emitted_mlir_is_plain_iree(tmp_path):
     source, emitted = tmp_path / "in.mlir", tmp_path / "repaired.mlir"
     source.write_text(quantised_conv())
-    done = run("fissile", "compile", *TARGETS["gfx942"], source, "-o", tmp_path / "a.vmfb", f"--emit-mlir={emitted}")
+    done = run(
+        "fissile", "compile", *TARGETS["gfx942"], source, "-o", tmp_path / "a.vmfb", f"--emit-mlir={emitted}"
+    )
     assert done.returncode == 0 and "fissile." not in emitted.read_text()
-    again = run("iree-compile", *TARGETS["gfx942"], "--compile-from=global-optimization", emitted, "-o", tmp_path / "b.vmfb")
+    again = run(
+        "iree-compile",
+        *TARGETS["gfx942"],
+        "--compile-from=global-optimization",
+        emitted,
+        "-o",
+        tmp_path / "b.vmfb",
+    )
     assert again.returncode == 0, again.stderr[-500:]
 
 
@@ -51,7 +62,16 @@ def test_emitted_mlir_has_no_dialect_that_stock_does_not_read(tmp_path):
     """iree-compile makes ops of the index dialect (of a TOSA FFT), and does not read them."""
     source, emitted = tmp_path / "in.mlir", tmp_path / "repaired.mlir"
     source.write_text(INDEXED)
-    done = run("fissile", "compile", *TARGETS["vulkan"], source, "-o", tmp_path / "a.vmfb", f"--emit-mlir={emitted}")
+    done = run(
+        "fissile", "compile", *TARGETS["vulkan"], source, "-o", tmp_path / "a.vmfb", f"--emit-mlir={emitted}"
+    )
     assert done.returncode == 0 and "FIS110" in done.stderr, done.stderr
-    again = run("iree-compile", *TARGETS["vulkan"], "--compile-from=global-optimization", emitted, "-o", tmp_path / "b.vmfb")
+    again = run(
+        "iree-compile",
+        *TARGETS["vulkan"],
+        "--compile-from=global-optimization",
+        emitted,
+        "-o",
+        tmp_path / "b.vmfb",
+    )
     assert again.returncode == 0, again.stderr[-500:]

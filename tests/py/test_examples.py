@@ -34,7 +34,9 @@ def test_the_quantised_convolution_is_refused_repaired_run_and_right():
     assert any(line.startswith("gfx942") and "repaired FIS101" in line for line in lines)
     assert any(line.startswith("local-task") and "agrees with the NumPy reference" in line for line in lines)
     vulkan = [line for line in lines if line.startswith("vulkan")]
-    assert any("agrees with the NumPy reference" in line or "not run: no Vulkan device" in line for line in vulkan)
+    assert any(
+        "agrees with the NumPy reference" in line or "not run: no Vulkan device" in line for line in vulkan
+    )
 
 
 def test_a_wrong_number_ends_the_example_with_1(tmp_path):
@@ -64,7 +66,9 @@ def test_the_reference_is_a_convolution(programs):
     x = generator.integers(-128, 128, (1, 2, 5, 5), dtype=np.int8)
     w = generator.integers(-128, 128, (2, 2, 3, 3), dtype=np.int8)
     bias = generator.standard_normal(2).astype(np.float32)
-    scales = [float(np.float32(s)) for s in (programs.INPUT_SCALE, programs.WEIGHT_SCALE, programs.OUTPUT_SCALE)]
+    scales = [
+        float(np.float32(s)) for s in (programs.INPUT_SCALE, programs.WEIGHT_SCALE, programs.OUTPUT_SCALE)
+    ]
     for f, i, j in np.ndindex(2, 3, 3):
         total = float(bias[f])
         for c, r, s in np.ndindex(2, 3, 3):

@@ -5,15 +5,17 @@ import re
 
 import numpy as np
 import pytest
+from built import CPU, build, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fissile
-from built import CPU, build, run
 from fissile.pipelines.numerics import runtimes
 
 VULKAN = ["--iree-hal-target-device=vulkan"]
-NO_VULKAN = pytest.mark.skipif("vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here")
+NO_VULKAN = pytest.mark.skipif(
+    "vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here"
+)
 TWO = """
 func.func @main(%x: tensor<{n}x{type}>, %y: tensor<{n}x{type}>) -> tensor<{n}x{type}> {{
   %e = tensor.empty() : tensor<{n}x{type}>
@@ -63,7 +65,12 @@ EXPECTED = {
     "math.ipowi": lambda a, b: power(a, b, 64),
 }
 UNARY = ("math.log10", "math.absi", "math.ctlz", "math.cttz", "math.ctpop")
-EDGES = [signed(sign * ((1 << shift) + off)) for shift in (0, 1, 15, 16, 31, 32, 33, 47, 48, 62, 63) for off in (-1, 0, 1) for sign in (1, -1)]
+EDGES = [
+    signed(sign * ((1 << shift) + off))
+    for shift in (0, 1, 15, 16, 31, 32, 33, 47, 48, 62, 63)
+    for off in (-1, 0, 1)
+    for sign in (1, -1)
+]
 
 
 def program(op, count, kind="i64"):
@@ -73,8 +80,15 @@ def program(op, count, kind="i64"):
 def numbers(seed, pairs=1500):
     """Pairs of all edges, and pairs of numbers of every length; no division by zero, nor of the least number by -1."""
     draw = random.Random(seed)
-    drawn = [(signed(draw.getrandbits(draw.randint(1, 64))), signed(draw.getrandbits(draw.randint(1, 64)))) for _ in range(pairs)]
-    chosen = [(a, b) for a, b in [*((a, b) for a in EDGES for b in EDGES), *drawn] if b and (a, b) != (-(1 << 63), -1)]
+    drawn = [
+        (signed(draw.getrandbits(draw.randint(1, 64))), signed(draw.getrandbits(draw.randint(1, 64))))
+        for _ in range(pairs)
+    ]
+    chosen = [
+        (a, b)
+        for a, b in [*((a, b) for a in EDGES for b in EDGES), *drawn]
+        if b and (a, b) != (-(1 << 63), -1)
+    ]
     return (np.array(column, np.int64) for column in zip(*chosen))
 
 
@@ -97,13 +111,22 @@ def test_powers_of_every_width(tmp_path_factory, kind, seed):
     pairs = [(signed(draw.getrandbits(bits), bits), draw.randint(-3, min(2 * bits, 100))) for _ in range(64)]
     a, b = (np.array(column, f"int{bits}") for column in zip(*pairs))
     build(program("math.ipowi", 64, kind), path, "fissile-expand-scalars")
-    np.testing.assert_array_equal(run(path, [a, b])[0], np.array([power(x, y, bits) for x, y in pairs], f"int{bits}"))
+    np.testing.assert_array_equal(
+        run(path, [a, b])[0], np.array([power(x, y, bits) for x, y in pairs], f"int{bits}")
+    )
 
 
-@pytest.mark.parametrize("op,kind,flags", [
-    ("arith.divsi", "i64", VULKAN), ("math.ctpop", "i64", VULKAN), ("math.ipowi", "i32", VULKAN), ("math.ipowi", "i8", VULKAN),
-    ("math.ipowi", "i32", ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"]), ("math.ipowi", "i64", CPU),
-])
+@pytest.mark.parametrize(
+    "op,kind,flags",
+    [
+        ("arith.divsi", "i64", VULKAN),
+        ("math.ctpop", "i64", VULKAN),
+        ("math.ipowi", "i32", VULKAN),
+        ("math.ipowi", "i8", VULKAN),
+        ("math.ipowi", "i32", ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"]),
+        ("math.ipowi", "i64", CPU),
+    ],
+)
 def test_it_is_repaired(tmp_path, op, kind, flags):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(program(op, 60, kind))
@@ -148,14 +171,18 @@ def test_a_constant_of_64_bits_that_32_hold_is_one_of_those(tmp_path):
 
 
 def test_a_constant_that_32_bits_do_not_hold_is_left(tmp_path):
-    assert "tensor<8xi32>" not in build(PERMUTED.format(last=1 << 40), tmp_path / "x.vmfb", "fissile-expand-scalars")
+    assert "tensor<8xi32>" not in build(
+        PERMUTED.format(last=1 << 40), tmp_path / "x.vmfb", "fissile-expand-scalars"
+    )
 
 
 @NO_VULKAN
 def test_such_a_constant_is_built_and_right_on_the_device(tmp_path):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(PERMUTED.format(last=7))
-    done = fissile.compile(source, output, [*VULKAN, "--iree-input-demote-i64-to-i32=false", "--guard=off"]).findings
+    done = fissile.compile(
+        source, output, [*VULKAN, "--iree-input-demote-i64-to-i32=false", "--guard=off"]
+    ).findings
     assert done and {f.severity.value for f in done} == {"repaired"}
     x = np.arange(32, dtype=np.float32).reshape(4, 8)
     np.testing.assert_array_equal(run(output, [x], "vulkan")[0], x[:, [0, 4, 2, 6, 1, 5, 3, 7]])
@@ -183,13 +210,22 @@ func.func @main(%x: tensor<60xf32>) -> tensor<60xf32> {
 """
 
 
-@pytest.mark.parametrize("flags", [VULKAN, ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"],
-                                   ["--iree-hal-target-device=cuda", "--iree-cuda-target=sm_86"]], ids=lambda f: f[0][-6:])
+@pytest.mark.parametrize(
+    "flags",
+    [
+        VULKAN,
+        ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"],
+        ["--iree-hal-target-device=cuda", "--iree-cuda-target=sm_86"],
+    ],
+    ids=lambda f: f[0][-6:],
+)
 def test_ops_of_the_index_dialect_are_built(tmp_path, flags):
     source = tmp_path / "x.mlir"
     source.write_text(FFT)
     [done] = fissile.compile(source, tmp_path / "x.vmfb", flags).findings
-    assert (done.code, done.severity.value) == ("FIS104", "repaired") and "fissile-expand-scalars" in str(done.helps)
+    assert (done.code, done.severity.value) == ("FIS104", "repaired") and "fissile-expand-scalars" in str(
+        done.helps
+    )
 
 
 @NO_VULKAN
@@ -221,7 +257,7 @@ def test_divisions_are_right_on_the_device(tmp_path):
     np.testing.assert_array_equal(run(output, [a, b], "vulkan")[0], a // b)
 
 
-@pytest.mark.parametrize("kind,unit", [("f32", 2.0 ** -23), ("f16", 2.0 ** -10)])
+@pytest.mark.parametrize("kind,unit", [("f32", 2.0**-23), ("f16", 2.0**-10)])
 def test_a_decimal_logarithm_is_built_for_the_cpu(tmp_path, kind, unit):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(program("math.log10", 60, kind))
@@ -230,7 +266,9 @@ def test_a_decimal_logarithm_is_built_for_the_cpu(tmp_path, kind, unit):
     assert ("rounding", "math.log10: one rounding more") in done.helps[0].facts
     x = np.logspace(-4, 4, 60).astype({"f32": np.float32, "f16": np.float16}[kind])
     expected = np.log10(x.astype(np.float64))
-    np.testing.assert_allclose(run(output, [x, x])[0].astype(np.float64), expected, rtol=2 * unit, atol=2 * unit)
+    np.testing.assert_allclose(
+        run(output, [x, x])[0].astype(np.float64), expected, rtol=2 * unit, atol=2 * unit
+    )
 
 
 def test_narrower_divisions_are_no_finding(tmp_path):

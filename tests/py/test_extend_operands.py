@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_programs import TARGETS
 
-from fissile.passes.analysis.provenance import source_ops
-from fissile.passes.remedies.extend_operands import why_not_extended
+from fissile.passes.analysis.dispatch.provenance import source_ops
+from fissile.passes.remedies.fusion.extend_operands import why_not_extended
 from fissile.pipelines.pass_runner import run_pipeline
 from fissile.pipelines.session import Session
 
@@ -69,14 +69,22 @@ def session():
 
 
 @settings(max_examples=10, deadline=None)
-@given(rows=st.integers(1, 2), c=st.integers(2, 5), f=st.integers(2, 6), k=st.integers(2, 3), out=st.integers(1, 9),
-       stride=st.integers(1, 2))
+@given(
+    rows=st.integers(1, 2),
+    c=st.integers(2, 5),
+    f=st.integers(2, 6),
+    k=st.integers(2, 3),
+    out=st.integers(1, 9),
+    stride=st.integers(1, 2),
+)
 def test_the_op_computes_the_same_numbers(session, tmp_path_factory, rows, c, f, k, out, stride):
     width = (out - 1) * stride + k
     module = session.parse_text(CONVOLUTION.format(c=c, f=f, k=k, out=out, stride=stride, width=width))
     session.run(module, "global-optimization")
     before = [i for i, op in enumerate(source_ops(module.op)) if not why_not_extended(op)]
-    run_pipeline("builtin.module(fissile-extend-operands,fissile-lower-boundaries)", module.op, report=pytest.fail)
+    run_pipeline(
+        "builtin.module(fissile-extend-operands,fissile-lower-boundaries)", module.op, report=pytest.fail
+    )
     assert before and all(why_not_extended(op) for op in source_ops(module.op))
     session.run(module, "end")
     path = tmp_path_factory.mktemp("extended") / "f.vmfb"
@@ -95,9 +103,20 @@ def test_a_bf16_operand_that_iree_folded_into_a_matmul_is_repaired_on_vulkan(tmp
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(HALF_BATCH)
     flags = [*TARGETS["vulkan"], "--iree-vulkan-target=ampere"]
-    stock = subprocess.run([BIN / "iree-compile", *flags, source, "-o", output], capture_output=True, text=True, check=False)
+    stock = subprocess.run(
+        [BIN / "iree-compile", *flags, source, "-o", output], capture_output=True, text=True, check=False
+    )
     assert stock.returncode and "vector.bitcast" in stock.stderr
-    done = subprocess.run([BIN / "fissile", "compile", *flags, "--format=json", source, "-o", output],
-                          capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [BIN / "fissile", "compile", *flags, "--format=json", source, "-o", output],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     told = [(f["code"], f["severity"], f["helps"][0]["remedy"]) for f in json.loads(done.stderr)["findings"]]
-    assert told == [("FIS104", "repaired", "fissile-extend-operands")] and done.returncode == 0 and output.exists()
+    assert (
+        told == [("FIS104", "repaired", "fissile-extend-operands")]
+        and done.returncode == 0
+        and output.exists()
+    )

@@ -2,18 +2,20 @@
 
 import numpy as np
 import pytest
+from built import build, run
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from small_programs import convolution, convolved
 
 import fissile
-from built import build, run
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.signature import signatures_of_vmfb
 from fissile.pipelines.session import PhaseFailed
-from small_programs import convolution, convolved
 
 VULKAN = ["--iree-hal-target-device=vulkan"]
-NO_VULKAN = pytest.mark.skipif("vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here")
+NO_VULKAN = pytest.mark.skipif(
+    "vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here"
+)
 
 
 def values(n, c, f, h, w, kh, kw):
@@ -22,7 +24,12 @@ def values(n, c, f, h, w, kh, kw):
 
 
 @settings(max_examples=12, deadline=None, derandomize=True)
-@given(st.tuples(*[st.integers(1, 4)] * 3), st.tuples(*[st.integers(3, 8)] * 2), st.tuples(*[st.integers(1, 3)] * 2), st.integers(1, 2))
+@given(
+    st.tuples(*[st.integers(1, 4)] * 3),
+    st.tuples(*[st.integers(3, 8)] * 2),
+    st.tuples(*[st.integers(1, 3)] * 2),
+    st.integers(1, 2),
+)
 def test_any_convolution(tmp_path_factory, channels, size, kernel, stride):
     path, sizes = tmp_path_factory.mktemp("flat") / "x.vmfb", (*channels, *size, *kernel)
     assume(_several_loops(sizes, stride))
@@ -30,7 +37,12 @@ def test_any_convolution(tmp_path_factory, channels, size, kernel, stride):
         changed = build(convolution(*sizes, stride), path, "fissile-read-by-element{ops=1 flat=true}")
     except PhaseFailed as failed:
         # IREE refuses borders that no window reads (FIS119), and leaves a cast behind in some tiny ones on llvm-cpu.
-        assume(not any(known in failed.message for known in ("inferred input/output operand", "unrealized_conversion_cast")))
+        assume(
+            not any(
+                known in failed.message
+                for known in ("inferred input/output operand", "unrealized_conversion_cast")
+            )
+        )
         raise
     assert "tensor.extract" in changed
     x, k = values(*sizes)
@@ -103,4 +115,6 @@ def test_of_one_sum_a_subgroup_adds_it_up(tmp_path):
     x, w = (rng.standard_normal(shape).astype(np.float16) for shape in ((32, 3, 3), (128, 32)))
     [runtime] = runtimes.named(["vulkan"])
     [got] = runtimes.run(output, signatures_of_vmfb(output)["main"], [x, w], runtime)
-    np.testing.assert_allclose(got, np.einsum("ok,kij->oij", w.astype(np.float64), x.astype(np.float64)), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(
+        got, np.einsum("ok,kij->oij", w.astype(np.float64), x.astype(np.float64)), rtol=1e-5, atol=1e-5
+    )

@@ -7,13 +7,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iree.compiler import ir
 
-from fissile.passes.analysis.provenance import source_ops
-from fissile.passes.remedies.fold_producers import fold_producers
+from fissile.passes.analysis.dispatch.provenance import source_ops
+from fissile.passes.remedies.fusion.fold_producers import fold_producers
 from fissile.pipelines.pass_runner import run_pipeline
 from fissile.pipelines.session import Session
 
-LLVM_CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
-            "--iree-llvmcpu-target-cpu=generic")
+LLVM_CPU = (
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=generic",
+)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +54,7 @@ func.func @f(%x: {source}, %s: {scale}) -> {result} {{
   %z = arith.constant 0.0 : f32
   %e = tensor.empty() : {middle}
   %p = linalg.generic {{indexing_maps = [{dims(rank, order)}, {dims(rank, [rank - 1])}, {dims(rank)}],
-                       iterator_types = [{', '.join(['"parallel"'] * rank)}]}}
+                       iterator_types = [{", ".join(['"parallel"'] * rank)}]}}
       ins(%x, %s : {source}, {scale}) outs(%e : {middle}) {{
   ^bb0(%i: i8, %k: f32, %o: f32):
     %f = arith.sitofp %i : i8 to f32
@@ -128,7 +131,7 @@ def test_both_operands_of_a_strided_convolution(session, tmp_path):
     expected = np.zeros([1, 2, 3, 4])
     for i in range(3):
         for j in range(4):
-            window = turned[:, :, 2 * i:2 * i + 3, 2 * j:2 * j + 3]
+            window = turned[:, :, 2 * i : 2 * i + 3, 2 * j : 2 * j + 3]
             expected[:, :, i, j] = np.einsum("nchw,fchw->nf", window, w.astype(np.int64))
     np.testing.assert_array_equal(module.f(x, w).to_host(), expected)
 
@@ -158,6 +161,8 @@ def test_a_producer_keeps_the_users_that_cannot_take_it():
         module = ir.Module.parse(text)
         [outcome] = fold_producers(source_ops(module.operation)[:1])
         assert outcome.operands == 2
-        assert set(outcome.kept_for) == {"linalg.generic: it updates the tensor in place",
-                                         "func.return: it has no body to fold into"}
+        assert set(outcome.kept_for) == {
+            "linalg.generic: it updates the tensor in place",
+            "func.return: it has no body to fold into",
+        }
         assert module.operation.verify() and len(source_ops(module.operation)) == 2

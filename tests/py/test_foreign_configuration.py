@@ -49,5 +49,7 @@ def test_where_it_belongs_it_stays(source, tmp_path):
     report = fissile.compile(source, tmp_path / "out.vmfb", TARGETS["gfx942"])
     assert report.output and not report.findings
     stock = Path(sys.executable).parent / "iree-compile"
-    subprocess.run([stock, *TARGETS["gfx942"], source, "-o", tmp_path / "stock.vmfb"], check=True, timeout=300)
+    subprocess.run(
+        [stock, *TARGETS["gfx942"], source, "-o", tmp_path / "stock.vmfb"], check=True, timeout=300
+    )
     assert filecmp.cmp(tmp_path / "stock.vmfb", tmp_path / "out.vmfb", shallow=False)

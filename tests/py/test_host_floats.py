@@ -4,11 +4,11 @@ import filecmp
 
 import numpy as np
 import pytest
+from built import CPU, run
+from small_programs import TARGETS
 
 import fissile
-from built import CPU, run
 from fissile.pipelines.session import PhaseFailed, Session
-from small_programs import TARGETS
 
 PAD = """
 func.func @main(%x: tensor<4x5xf32>) -> tensor<6x7xf32> {{
@@ -38,10 +38,15 @@ func.func @main(%x: tensor<4x5xf32>) -> tensor<6x7xf32> {{
 LOWEST = "-3.40282347E+38"
 
 
-@pytest.mark.parametrize(("kind", "value", "expected"), (
-    ("f16", LOWEST, -np.inf), ("f16", "0.1", np.float32(np.float16(0.1))), ("bf16", "0.1", np.float32(0.10009765625)),
-    ("bf16", "1.0e-40", np.float32(2.0**-133)),
-))
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    (
+        ("f16", LOWEST, -np.inf),
+        ("f16", "0.1", np.float32(np.float16(0.1))),
+        ("bf16", "0.1", np.float32(0.10009765625)),
+        ("bf16", "1.0e-40", np.float32(2.0**-133)),
+    ),
+)
 def test_stock_refuses_it_and_fissile_folds_it(tmp_path, kind, value, expected):
     text = PAD.format(kind=kind, value=value)
     session = Session(CPU)

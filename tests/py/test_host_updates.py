@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from built import CPU, build, run
 
 import fissile
-from built import CPU, build, run
 from fissile.effect import Effect
 
 ROW = "tensor<1x8xi64>"
@@ -34,11 +34,11 @@ func.func @main(%x: tensor<8xi64>, %c: i64, %i: index) -> tensor<8xi64> {
 def returned(update: str, result: str = "tensor<4x8xi64>", before: str = "%x") -> str:
     """A function that returns its first argument, and what ``update`` (a value %s) makes of it."""
     return f"""
-func.func @main(%x: tensor<4x8xi64>, %y: {ROW}, %i: index) -> ({'tensor<4x8xi64>' if before == '%x' else 'i64'}, {result}) {{
+func.func @main(%x: tensor<4x8xi64>, %y: {ROW}, %i: index) -> ({"tensor<4x8xi64>" if before == "%x" else "i64"}, {result}) {{
   %c0 = arith.constant 0 : index
   %c7 = arith.constant 7 : i64
   {update}
-  return {before}, %s : {'tensor<4x8xi64>' if before == '%x' else 'i64'}, {result}
+  return {before}, %s : {"tensor<4x8xi64>" if before == "%x" else "i64"}, {result}
 }}"""
 
 
@@ -50,8 +50,13 @@ SORTED = """%s = iree_linalg_ext.sort dimension(1) outs(%x : tensor<4x8xi64>) {
   } -> tensor<4x8xi64>"""
 RESHAPED = """%f = tensor.collapse_shape %x [[0, 1]] : tensor<4x8xi64> into tensor<32xi64>
   %s = tensor.insert %c7 into %f[%i] : tensor<32xi64>"""
-TWICE = SLICE.replace("%s", "%t") + "\n  %s = tensor.insert_slice %y into %t[%c0, %c0] [1, 8] [1, 1] : tensor<1x8xi64> into tensor<4x8xi64>"
-ADDED = "%s = linalg.map {arith.addi} ins(%x, %x : tensor<4x8xi64>, tensor<4x8xi64>) outs(%x : tensor<4x8xi64>)"
+TWICE = (
+    SLICE.replace("%s", "%t")
+    + "\n  %s = tensor.insert_slice %y into %t[%c0, %c0] [1, 8] [1, 1] : tensor<1x8xi64> into tensor<4x8xi64>"
+)
+ADDED = (
+    "%s = linalg.map {arith.addi} ins(%x, %x : tensor<4x8xi64>, tensor<4x8xi64>) outs(%x : tensor<4x8xi64>)"
+)
 
 
 def compiled(text: str, tmp_path, **options):
@@ -70,11 +75,23 @@ def inserted(x: np.ndarray, value, *at) -> np.ndarray:
     return x
 
 
-@pytest.mark.parametrize(("text", "inputs", "wanted"), [
-    (INSERT, (np.ones((4, 5), np.float32), np.float32(7), np.int64(1), np.int64(3)), inserted(np.ones((4, 5)), 7, 1, 3)),
-    (DEEP, (np.float32(7), np.int64(1), np.int64(2), np.int64(3)), inserted(np.ones((2, 3, 4)), 7, 1, 2, 3)),
-    (FROM_ELEMENTS, (np.float32(2), np.float32(3)), np.array([[2, 3], [3, 2], [2, 3]])),
-], ids=("matrix", "rank 3, the last element", "from elements"))
+@pytest.mark.parametrize(
+    ("text", "inputs", "wanted"),
+    [
+        (
+            INSERT,
+            (np.ones((4, 5), np.float32), np.float32(7), np.int64(1), np.int64(3)),
+            inserted(np.ones((4, 5)), 7, 1, 3),
+        ),
+        (
+            DEEP,
+            (np.float32(7), np.int64(1), np.int64(2), np.int64(3)),
+            inserted(np.ones((2, 3, 4)), 7, 1, 2, 3),
+        ),
+        (FROM_ELEMENTS, (np.float32(2), np.float32(3)), np.array([[2, 3], [3, 2], [2, 3]])),
+    ],
+    ids=("matrix", "rank 3, the last element", "from elements"),
+)
 def test_one_element_is_written(tmp_path, text, inputs, wanted):
     report, output = compiled(text, tmp_path)
     assert codes(report) == [("FIS141", "repaired")] and report.findings[0].effect is Effect.WRONG
@@ -84,14 +101,18 @@ def test_one_element_is_written(tmp_path, text, inputs, wanted):
 def test_stock_writes_more(tmp_path):
     """Why: columns + 1 elements of a matrix. Where this fails IREE has changed, and FIS141 is not needed any more."""
     build(INSERT, tmp_path / "stock.vmfb", "canonicalize")
-    [found] = run(tmp_path / "stock.vmfb", (np.ones((4, 5), np.float32), np.float32(7), np.int64(1), np.int64(1)))
+    [found] = run(
+        tmp_path / "stock.vmfb", (np.ones((4, 5), np.float32), np.float32(7), np.int64(1), np.int64(1))
+    )
     assert (found == 7).sum() == 6
 
 
 def test_one_dimension_is_right_as_it_is(tmp_path):
     report, output = compiled(FLAT, tmp_path)
     assert codes(report) == []
-    np.testing.assert_array_equal(run(output, (np.ones(8, np.int64), np.int64(5), np.int64(3)))[0], inserted(np.ones(8), 5, 3))
+    np.testing.assert_array_equal(
+        run(output, (np.ones(8, np.int64), np.int64(5), np.int64(3)))[0], inserted(np.ones(8), 5, 3)
+    )
 
 
 WHOLE = """%e = tensor.empty() : tensor<4x8xi64>
@@ -99,10 +120,21 @@ WHOLE = """%e = tensor.empty() : tensor<4x8xi64>
   %s = tensor.insert_slice %y into %w[%i, %c0] [1, 8] [1, 1] : tensor<1x8xi64> into tensor<4x8xi64>"""
 
 
-@pytest.mark.parametrize(("update", "result"), [(SLICE, "tensor<4x8xi64>"), (SORTED, "tensor<4x8xi64>"), (RESHAPED, "tensor<32xi64>"),
-                                                (TWICE, "tensor<4x8xi64>"), (WHOLE, "whole")], ids=("slice", "sort", "reshaped", "twice", "copied whole"))
+@pytest.mark.parametrize(
+    ("update", "result"),
+    [
+        (SLICE, "tensor<4x8xi64>"),
+        (SORTED, "tensor<4x8xi64>"),
+        (RESHAPED, "tensor<32xi64>"),
+        (TWICE, "tensor<4x8xi64>"),
+        (WHOLE, "whole"),
+    ],
+    ids=("slice", "sort", "reshaped", "twice", "copied whole"),
+)
 def test_a_returned_argument_is_kept(tmp_path, update, result):
-    text = returned(update, result) if result != "whole" else returned(update).replace("return %x", "return %w")
+    text = (
+        returned(update, result) if result != "whole" else returned(update).replace("return %x", "return %w")
+    )
     report, output = compiled(text, tmp_path)
     assert codes(report) == [("FIS142", "repaired")]
     x = np.arange(32, dtype=np.int64)[::-1].reshape(4, 8).copy()
@@ -110,13 +142,23 @@ def test_a_returned_argument_is_kept(tmp_path, update, result):
     np.testing.assert_array_equal(run(output, inputs)[0], x)
     assert not np.array_equal(run(output, inputs)[1].reshape(4, 8), x)
     build(text, tmp_path / "stock.vmfb", "canonicalize")
-    assert not np.array_equal(run(tmp_path / "stock.vmfb", inputs)[0], x), "stock is right: FIS142 is not needed any more"
+    assert not np.array_equal(run(tmp_path / "stock.vmfb", inputs)[0], x), (
+        "stock is right: FIS142 is not needed any more"
+    )
 
 
-@pytest.mark.parametrize("text", [returned(ADDED), returned(SLICE + "\n  %e = tensor.extract %x[%i, %c0] : tensor<4x8xi64>", before="%e"),
-                                  returned(SLICE + "\n  %z = linalg.map {arith.addi} ins(%x, %s : tensor<4x8xi64>, tensor<4x8xi64>)"
-                                           " outs(%x : tensor<4x8xi64>)").replace("return %x, %s", "return %x, %z")],
-                         ids=("no update", "not returned", "read elsewhere"))
+@pytest.mark.parametrize(
+    "text",
+    [
+        returned(ADDED),
+        returned(SLICE + "\n  %e = tensor.extract %x[%i, %c0] : tensor<4x8xi64>", before="%e"),
+        returned(
+            SLICE + "\n  %z = linalg.map {arith.addi} ins(%x, %s : tensor<4x8xi64>, tensor<4x8xi64>)"
+            " outs(%x : tensor<4x8xi64>)"
+        ).replace("return %x, %s", "return %x, %z"),
+    ],
+    ids=("no update", "not returned", "read elsewhere"),
+)
 def test_silent_twins(tmp_path, text):
     report, output = compiled(text, tmp_path)
     assert codes(report) == []
@@ -164,7 +206,11 @@ def test_a_loop_that_grows_keeps_all(tmp_path, first):
     assert (done.severity.value, done.effect) == ("repaired", Effect.WRONG)
     x = np.arange(4, dtype=np.float32)
     np.testing.assert_array_equal(run(output, [x])[0], [*[9] * first, *x])
-    assert [f.severity.value for f in fissile.check(tmp_path / "x.mlir", ["llvm-cpu"]).findings if f.code == "FIS137"] == ["error"]
+    assert [
+        f.severity.value
+        for f in fissile.check(tmp_path / "x.mlir", ["llvm-cpu"]).findings
+        if f.code == "FIS137"
+    ] == ["error"]
 
 
 def test_stock_loses_what_grows_from_nothing(tmp_path):
@@ -172,8 +218,15 @@ def test_stock_loses_what_grows_from_nothing(tmp_path):
     assert run(tmp_path / "stock.vmfb", [np.ones(4, np.float32)])[0].size == 0
 
 
-@pytest.mark.parametrize("text", (loop("arith.constant 8 : index", WRITTEN), loop("arith.addi %c1, %c1 : index", WRITTEN),
-                                  loop("arith.constant 8 : index", "", "%a")), ids=("written into", "computed size", "as it is"))
+@pytest.mark.parametrize(
+    "text",
+    (
+        loop("arith.constant 8 : index", WRITTEN),
+        loop("arith.addi %c1, %c1 : index", WRITTEN),
+        loop("arith.constant 8 : index", "", "%a"),
+    ),
+    ids=("written into", "computed size", "as it is"),
+)
 def test_loops_whose_size_stays(tmp_path, text):
     report, _output = compiled(text, tmp_path)
     assert "FIS137" not in [f.code for f in report.findings]

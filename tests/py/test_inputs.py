@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fissile.errors import UsageError
 from fissile.pipelines.numerics.inputs import Sizes, draw
 from fissile.pipelines.numerics.signature import (
     ELEMENT_TYPES,
@@ -17,8 +18,6 @@ from fissile.pipelines.numerics.signature import (
 )
 from fissile.pipelines.numerics.sub_byte import SUB_BYTE_BITS, pack, unpack
 
-from fissile.errors import UsageError
-
 DECLARATION = (
     "sync func @main(%input0: tensor<?x4xi8>, %input1: i32, %input2: tensor<4xbf16>, %input3: index, "
     "%input4: tensor<f32> {iree.abi.output = 0 : index}) -> (%output0: tensor<?x4xi8>, %output1: i1)"
@@ -29,7 +28,11 @@ def test_declaration():
     signature = parse_declaration(DECLARATION)
     assert signature.function == "main"
     assert [(a.element, a.shape) for a in signature.arguments] == [
-        ("i8", (None, 4)), ("i32", None), ("bf16", (4,)), ("index", None), ("f32", ()),
+        ("i8", (None, 4)),
+        ("i32", None),
+        ("bf16", (4,)),
+        ("index", None),
+        ("f32", ()),
     ]
     assert [(r.element, r.shape) for r in signature.results] == [("i8", (None, 4)), ("i1", None)]
     nothing = parse_declaration("sync func @f() -> ()")
@@ -43,7 +46,9 @@ def test_torch_types():
     assert parse_value("!torch.int").element == "i64"
 
 
-@pytest.mark.parametrize("text", ["!hal.buffer_view", "complex<f32>", "tensor<4xf4E2M1FN>", "!util.list<?>", "tensor<2xi3>", "i4"])
+@pytest.mark.parametrize(
+    "text", ["!hal.buffer_view", "complex<f32>", "tensor<4xf4E2M1FN>", "!util.list<?>", "tensor<2xi3>", "i4"]
+)
 def test_unknown_types_are_told(text):
     with pytest.raises(UsageError, match="no data can be made"):
         draw(Signature("f", (parse_value(text),), ()), seed=0)
@@ -56,10 +61,14 @@ def test_tensor_encodings_are_ignored():
 @pytest.mark.parametrize("element", ELEMENT_TYPES)
 def test_every_element_type_is_drawn(element):
     scalars = () if element in SUB_BYTE_BITS or element.startswith("complex") else (parse_value(element),)
-    tensor, *rest = draw(Signature("f", (parse_value(f"tensor<50x?x{element}>"), *scalars), ()), seed=1, sizes=Sizes(3))
+    tensor, *rest = draw(
+        Signature("f", (parse_value(f"tensor<50x?x{element}>"), *scalars), ()), seed=1, sizes=Sizes(3)
+    )
     assert tensor.shape == (50, 3) and all(scalar.shape == () for scalar in rest)
     assert {array.dtype for array in (tensor, *rest)} == {ELEMENT_TYPES[element]}
-    assert len(np.unique(tensor.astype(np.complex128))) > 1 and not np.isnan(tensor.astype(np.complex128)).any()
+    assert (
+        len(np.unique(tensor.astype(np.complex128))) > 1 and not np.isnan(tensor.astype(np.complex128)).any()
+    )
 
 
 def test_int8_covers_its_range_and_starts_with_its_edges():
@@ -145,7 +154,11 @@ def test_a_torch_import_has_the_types_of_its_asynchronous_twin():
     with Session().context:
         found = signatures_of_module(ir.Module.parse(text))
     assert list(found) == ["net"]
-    assert [v.text for v in (*found["net"].arguments, *found["net"].results)] == ["tensor<1x3xf16>", "i64", "tensor<1x3xf16>"]
+    assert [v.text for v in (*found["net"].arguments, *found["net"].results)] == [
+        "tensor<1x3xf16>",
+        "i64",
+        "tensor<1x3xf16>",
+    ]
 
 
 @given(bits=st.sampled_from([2, 4]), signed=st.booleans(), data=st.data())
@@ -155,7 +168,7 @@ def test_what_is_packed_is_unpacked(bits, signed, data):
     array = np.array(values, np.int8 if signed else np.uint8)
     packed = pack(array, bits)
     assert len(packed) == -(-len(values) * bits // 8)
-    assert list(unpack(packed, bits, array.dtype)[:len(values)]) == values
+    assert list(unpack(packed, bits, array.dtype)[: len(values)]) == values
 
 
 def test_the_first_is_in_the_lowest_bits():

@@ -15,10 +15,25 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-FOLDERS = {"fissile": "fissile", "dialect": "fissile.dialect", "passes": "fissile.passes", "pipelines": "fissile.pipelines"}
+FOLDERS = {
+    "fissile": "fissile",
+    "dialect": "fissile.dialect",
+    "passes": "fissile.passes",
+    "pipelines": "fissile.pipelines",
+}
 """Folder -> import package, as `package-dir` in pyproject.toml maps them (test_packaging checks the wheel)."""
 
-LAYERS = ("vocabulary", "dialect", "pass kit", "analysis", "checks", "remedies", "IREE's names", "pipelines", "face")
+LAYERS = (
+    "vocabulary",
+    "dialect",
+    "pass kit",
+    "analysis",
+    "checks",
+    "remedies",
+    "IREE's names",
+    "pipelines",
+    "face",
+)
 """Bottom to top. A module imports from its own layer and from those before it."""
 
 PACKAGE_LAYERS = {
@@ -35,19 +50,53 @@ PACKAGE_LAYERS = {
 }
 """A package that is not listed belongs to the nearest listed one around it."""
 
-FREE_SUBPACKAGES = {"fissile.passes.analysis", "fissile.passes.checks", "fissile.passes.remedies", "fissile.pipelines",
-                    "fissile.dialect", "fissile.cli", "fissile.pipelines.iree", "fissile.pipelines.report"}
+FREE_SUBPACKAGES = {
+    "fissile.passes.analysis",
+    "fissile.passes.checks",
+    "fissile.passes.remedies",
+    "fissile.pipelines",
+    "fissile.dialect",
+    "fissile.cli",
+    "fissile.pipelines.iree",
+    "fissile.pipelines.report",
+}
 """Inside these a new package needs no layer of its own; elsewhere it has to be given one above."""
 
-EMPTY_NAMES = {"common", "handler", "handlers", "helper", "helpers", "manager", "managers", "misc", "util", "utils"}
+EMPTY_NAMES = {
+    "common",
+    "handler",
+    "handlers",
+    "helper",
+    "helpers",
+    "manager",
+    "managers",
+    "misc",
+    "util",
+    "utils",
+}
 LONGEST_FILE = 400
 
-IREE_TOOLS = {"iree-compile", "iree-opt", "iree-run-module", "iree-import-onnx", "iree-base-compiler",
-              "iree-base-runtime", "iree-benchmark-module", "iree-lld", "iree-link", "iree-ir-tool"}
+IREE_TOOLS = {
+    "iree-compile",
+    "iree-opt",
+    "iree-run-module",
+    "iree-import-onnx",
+    "iree-base-compiler",
+    "iree-base-runtime",
+    "iree-benchmark-module",
+    "iree-lld",
+    "iree-link",
+    "iree-ir-tool",
+}
 """Programs and distributions, which are no passes, phases or flags."""
 
-IREE_PHASES = {"global-optimization", "dispatch-creation", "executable-sources", "executable-configurations",
-               "executable-targets"}
+IREE_PHASES = {
+    "global-optimization",
+    "dispatch-creation",
+    "executable-sources",
+    "executable-configurations",
+    "executable-targets",
+}
 """Those of IREE's phases whose names cannot be meant otherwise ("flow" or "hal" can)."""
 
 NAMES_ALLOWED = {
@@ -59,7 +108,7 @@ NAMES_ALLOWED = {
     ("fissile/rules/input.py", "--iree-hal-target-device"),
     ("fissile/rules/storage.py", "--iree-opt-strip-assertions"),
     ("fissile/rules/fusion.py", "--iree-vulkan-target"),
-    ("passes/checks/narrow_storage.py", "--iree-vulkan-target"),
+    ("passes/checks/numbers/narrow_storage.py", "--iree-vulkan-target"),
     ("fissile/target.py", "--iree-llvmcpu-stack-allocation-limit"),
 }
 
@@ -87,10 +136,15 @@ def modules_of(root: Path) -> list[Module]:
             parts = [package, *file.relative_to(root / folder).with_suffix("").parts]
             is_package = parts[-1] == "__init__"
             text = file.read_text()
-            found.append(Module(
-                str(file.relative_to(root)), ".".join(parts[:-1] if is_package else parts), is_package,
-                ast.parse(text, str(file)), text.count("\n"),
-            ))
+            found.append(
+                Module(
+                    str(file.relative_to(root)),
+                    ".".join(parts[:-1] if is_package else parts),
+                    is_package,
+                    ast.parse(text, str(file)),
+                    text.count("\n"),
+                )
+            )
     return found
 
 
@@ -147,8 +201,10 @@ def compiler_imports_in_the_vocabulary(modules: list[Module]) -> list[str]:
     known = {m.name for m in modules}
     return [
         f"{module.path}:{line}: the vocabulary is plain data and imports {name}"
-        for module in modules if layer_of(module.name) == "vocabulary"
-        for line, name in imports_of(module, known) if name.partition(".")[0] in ("iree", "numpy")
+        for module in modules
+        if layer_of(module.name) == "vocabulary"
+        for line, name in imports_of(module, known)
+        if name.partition(".")[0] in ("iree", "numpy")
     ]
 
 
@@ -166,7 +222,9 @@ IREE_NAME = re.compile(r"(?<![\w./-])(?:--)?iree-[a-z0-9]+(?:-[a-z0-9]+)*(?![\w/
 
 def _docstrings(tree: ast.Module) -> set[int]:
     """The ids of all string nodes that stand alone as a statement: docstrings, also below assignments."""
-    return {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)}
+    return {
+        id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)
+    }
 
 
 def iree_names_in(module: Module) -> Iterator[tuple[int, str]]:
@@ -183,14 +241,20 @@ def iree_names_in(module: Module) -> Iterator[tuple[int, str]]:
 def stray_iree_names(modules: list[Module], allowed: set[tuple[str, str]]) -> list[str]:
     return [
         f"{module.path}:{line}: spells IREE's '{name}'; give it a name in pipelines/iree/"
-        for module in modules if layer_of(module.name) != "IREE's names"
-        for line, name in iree_names_in(module) if (module.path, name) not in allowed
+        for module in modules
+        if layer_of(module.name) != "IREE's names"
+        for line, name in iree_names_in(module)
+        if (module.path, name) not in allowed
     ]
 
 
 def empty_names(modules: list[Module]) -> list[str]:
-    return [f"{m.path}: '{part}' says nothing about what it decides" for m in modules
-            for part in Path(m.path).with_suffix("").parts if part in EMPTY_NAMES]
+    return [
+        f"{m.path}: '{part}' says nothing about what it decides"
+        for m in modules
+        for part in Path(m.path).with_suffix("").parts
+        if part in EMPTY_NAMES
+    ]
 
 
 def long_files(modules: list[Module]) -> list[str]:
@@ -203,7 +267,9 @@ def long_files(modules: list[Module]) -> list[str]:
 @pytest.fixture(scope="module")
 def tree() -> list[Module]:
     found = modules_of(ROOT)
-    assert {m.path.split("/")[0] for m in found} == set(FOLDERS)  # else every rule below would hold for nothing
+    assert {m.path.split("/")[0] for m in found} == set(
+        FOLDERS
+    )  # else every rule below would hold for nothing
     return found
 
 
@@ -279,33 +345,43 @@ def test_a_tree_in_order_is_left_in_peace(tmp_path):
     assert long_files(modules) == []
 
 
-@pytest.mark.parametrize("path, text, line", [
-    ("fissile/finding.py", "from fissile.dialect.ops import Op\n", 1),
-    ("fissile/finding.py", "\nfrom .dialect import ops\n", 2),
-    ("fissile/finding.py", "import fissile\n", 1),
-    ("fissile/finding.py", "from fissile import Session\n", 1),
-    ("dialect/ops.py", "from fissile.passes import definition\n", 1),
-    ("passes/definition.py", "from . import checks\n", 1),
-    ("passes/definition.py", "from .checks.fit import check\n", 1),
-    ("passes/analysis/facts.py", "def late():\n    from ..checks import fit\n", 2),
-    ("passes/checks/fit.py", "if TYPE_CHECKING:\n    import fissile.passes.remedies.cut as c\n", 2),
-    ("passes/remedies/cut.py", "from fissile.pipelines.iree.names import PHASES\n", 1),
-    ("passes/remedies/cut.py", 'import importlib\nimportlib.import_module("fissile.pipelines.session")\n', 2),
-    ("pipelines/iree/names.py", "from ..session import Session\n", 1),
-    ("pipelines/session.py", "from .report.text import render\n", 1),
-    ("pipelines/session.py", "from fissile.cli import main\n", 1),
-])
+@pytest.mark.parametrize(
+    "path, text, line",
+    [
+        ("fissile/finding.py", "from fissile.dialect.ops import Op\n", 1),
+        ("fissile/finding.py", "\nfrom .dialect import ops\n", 2),
+        ("fissile/finding.py", "import fissile\n", 1),
+        ("fissile/finding.py", "from fissile import Session\n", 1),
+        ("dialect/ops.py", "from fissile.passes import definition\n", 1),
+        ("passes/definition.py", "from . import checks\n", 1),
+        ("passes/definition.py", "from .checks.fit import check\n", 1),
+        ("passes/analysis/facts.py", "def late():\n    from ..checks import fit\n", 2),
+        ("passes/checks/fit.py", "if TYPE_CHECKING:\n    import fissile.passes.remedies.cut as c\n", 2),
+        ("passes/remedies/cut.py", "from fissile.pipelines.iree.names import PHASES\n", 1),
+        (
+            "passes/remedies/cut.py",
+            'import importlib\nimportlib.import_module("fissile.pipelines.session")\n',
+            2,
+        ),
+        ("pipelines/iree/names.py", "from ..session import Session\n", 1),
+        ("pipelines/session.py", "from .report.text import render\n", 1),
+        ("pipelines/session.py", "from fissile.cli import main\n", 1),
+    ],
+)
 def test_an_import_that_goes_up_is_found(tmp_path, path, text, line):
     offences = upward_imports(_tree(tmp_path, {**FITTING, path: text}))
     assert len(offences) == 1 and offences[0].startswith(f"{path}:{line}: ")
 
 
-@pytest.mark.parametrize("path, text, name", [
-    ("pipelines/session.py", 'F = "--iree-hal-target-device=vulkan"\n', "--iree-hal-target-device"),
-    ("pipelines/session.py", 'F = f"builtin.module(iree-codegen-x{1})"\n', "iree-codegen-x"),
-    ("passes/remedies/cut.py", 'P = "iree-flow-a,iree-compile"\n', "iree-flow-a"),
-    ("fissile/cli/main.py", 'run(to="dispatch-creation")\n', "dispatch-creation"),
-])
+@pytest.mark.parametrize(
+    "path, text, name",
+    [
+        ("pipelines/session.py", 'F = "--iree-hal-target-device=vulkan"\n', "--iree-hal-target-device"),
+        ("pipelines/session.py", 'F = f"builtin.module(iree-codegen-x{1})"\n', "iree-codegen-x"),
+        ("passes/remedies/cut.py", 'P = "iree-flow-a,iree-compile"\n', "iree-flow-a"),
+        ("fissile/cli/main.py", 'run(to="dispatch-creation")\n', "dispatch-creation"),
+    ],
+)
 def test_a_stray_iree_name_is_found_and_can_be_allowed(tmp_path, path, text, name):
     modules = _tree(tmp_path, {**FITTING, path: text})
     offences = stray_iree_names(modules, set())
@@ -314,14 +390,17 @@ def test_a_stray_iree_name_is_found_and_can_be_allowed(tmp_path, path, text, nam
 
 
 def test_the_other_rules_find_what_they_are_for(tmp_path):
-    modules = _tree(tmp_path, {
-        **FITTING,
-        "fissile/quantity.py": "from iree.compiler import ir\n",
-        "passes/checks/utils.py": "",
-        "passes/guesses/x.py": "",
-        "passes/analysis/proof/z.py": "",  # a room inside a layer is part of that layer
-        "pipelines/long.py": "pass\n" * (LONGEST_FILE + 1),
-    })
+    modules = _tree(
+        tmp_path,
+        {
+            **FITTING,
+            "fissile/quantity.py": "from iree.compiler import ir\n",
+            "passes/checks/utils.py": "",
+            "passes/guesses/x.py": "",
+            "passes/analysis/proof/z.py": "",  # a room inside a layer is part of that layer
+            "pipelines/long.py": "pass\n" * (LONGEST_FILE + 1),
+        },
+    )
     assert [o.split(":")[0] for o in compiler_imports_in_the_vocabulary(modules)] == ["fissile/quantity.py"]
     assert [o.split(":")[0] for o in empty_names(modules)] == ["passes/checks/utils.py"]
     assert [o.split(":")[0] for o in packages_without_a_layer(modules)] == ["fissile.passes.guesses"]

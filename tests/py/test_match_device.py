@@ -5,6 +5,8 @@ import subprocess
 
 import numpy as np
 import pytest
+
+from fissile.errors import UsageError
 from fissile.pipelines.devices.match import match_target, match_text
 from fissile.pipelines.devices.vulkan import VulkanDevice, query_device
 from fissile.pipelines.numerics import runtimes
@@ -12,13 +14,30 @@ from fissile.pipelines.numerics.compare import compare
 from fissile.pipelines.numerics.inputs import draw
 from fissile.pipelines.numerics.signature import signatures_of_source
 
-from fissile.errors import UsageError
-
 DEVICE = VulkanDevice(
-    index=0, name="toy", kind="cpu", driver="", uuid="0" * 32, api="1.3.0", float16=True, float64=False, int8=True,
-    int16=True, int64=True, storage8=True, storage16=True, integer_dot_product=False, cooperative_matrix=False,
-    subgroup_size=8, subgroup_min=8, subgroup_max=8, subgroup_operations=("basic", "arithmetic", "shuffle"),
-    shared_memory_bytes=32768, max_invocations=1024, max_sizes=(1024, 1024, 1024), max_counts=(2**32 - 1, 65535, 65535),
+    index=0,
+    name="toy",
+    kind="cpu",
+    driver="",
+    uuid="0" * 32,
+    api="1.3.0",
+    float16=True,
+    float64=False,
+    int8=True,
+    int16=True,
+    int64=True,
+    storage8=True,
+    storage16=True,
+    integer_dot_product=False,
+    cooperative_matrix=False,
+    subgroup_size=8,
+    subgroup_min=8,
+    subgroup_max=8,
+    subgroup_operations=("basic", "arithmetic", "shuffle"),
+    shared_memory_bytes=32768,
+    max_invocations=1024,
+    max_sizes=(1024, 1024, 1024),
+    max_counts=(2**32 - 1, 65535, 65535),
 )
 
 TARGET = (
@@ -38,8 +57,16 @@ def test_every_field_is_what_the_device_says():
     assert "max_workgroup_memory_bytes = 32768, max_workgroup_counts = [2147483647, 65535, 65535]>>}>" in text
     assert "mma" not in text and "dot" not in text
     assert {c.field for c in changes} == {
-        "compute", "storage", "subgroup", "subgroup_size_choices", "max_workgroup_sizes",
-        "max_thread_count_per_workgroup", "max_workgroup_memory_bytes", "max_workgroup_counts", "dot", "mma",
+        "compute",
+        "storage",
+        "subgroup",
+        "subgroup_size_choices",
+        "max_workgroup_sizes",
+        "max_thread_count_per_workgroup",
+        "max_workgroup_memory_bytes",
+        "max_workgroup_counts",
+        "dot",
+        "mma",
     }
     assert "max_workgroup_memory_bytes: 16384 -> 32768" in " ".join(map(str, changes))
 
@@ -57,11 +84,14 @@ def test_a_weaker_device_narrows_a_target():
     assert {c.field for c in changes} == {"compute", "storage", "features", "max_workgroup_memory_bytes"}
 
 
-@pytest.mark.parametrize("kept", [
-    '#hal.executable.target<"llvm-cpu", "embedded-elf-x86_64", {cpu = "", storage = b32}>',
-    '#hal.executable.target<"rocm", "rocm-hsaco-fb", {x = #iree_gpu.target<arch = "gfx942", wgp = <storage = b32>>}>',
-    '"no target at all"',
-])
+@pytest.mark.parametrize(
+    "kept",
+    [
+        '#hal.executable.target<"llvm-cpu", "embedded-elf-x86_64", {cpu = "", storage = b32}>',
+        '#hal.executable.target<"rocm", "rocm-hsaco-fb", {x = #iree_gpu.target<arch = "gfx942", wgp = <storage = b32>>}>',
+        '"no target at all"',
+    ],
+)
 def test_other_targets_stay_as_they_are(kept):
     assert match_text(kept, DEVICE) == (kept, [])
     both, changes = match_text(f"[{kept}, {TARGET}]", DEVICE)
@@ -69,7 +99,9 @@ def test_other_targets_stay_as_they_are(kept):
 
 
 def test_a_dot_product_the_device_has_is_kept():
-    text, _ = match_text(TARGET, dataclasses.replace(DEVICE, integer_dot_product=True, cooperative_matrix=True))
+    text, _ = match_text(
+        TARGET, dataclasses.replace(DEVICE, integer_dot_product=True, cooperative_matrix=True)
+    )
     assert "dot = dp4xi8toi32" in text and "NV_WMMA_F32" in text
 
 
@@ -113,14 +145,26 @@ def test_a_matched_program_computes_what_numpy_does(name, tmp_path):
     argument, result, reference = REFERENCES[name]
     source, assigned, vmfb = tmp_path / "a.mlir", tmp_path / "b.mlir", tmp_path / "b.vmfb"
     source.write_text(f"func.func @main(%x: {argument}) -> {result} {{ {PROGRAMS[name]} }}")
-    subprocess.run(["iree-compile", source, "--iree-hal-target-device=vulkan", "--compile-to=preprocessing",
-                    "-o", assigned], check=True, timeout=60)
+    subprocess.run(
+        [
+            "iree-compile",
+            source,
+            "--iree-hal-target-device=vulkan",
+            "--compile-to=preprocessing",
+            "-o",
+            assigned,
+        ],
+        check=True,
+        timeout=60,
+    )
     with Session().context:
         module = ir.Module.parse(assigned.read_text())
         assert match_target(module, device)
         assert match_target(module, device) == []
         assigned.write_text(str(module))
-    subprocess.run(["iree-compile", assigned, "--compile-from=preprocessing", "-o", vmfb], check=True, timeout=60)
+    subprocess.run(
+        ["iree-compile", assigned, "--compile-from=preprocessing", "-o", vmfb], check=True, timeout=60
+    )
     signature = signatures_of_source(source)["main"]
     inputs = draw(signature, seed=3)
     (vulkan,) = runtimes.named(["vulkan"])

@@ -17,10 +17,14 @@ func.func @main(%a: tensor<8x3000xf16>) -> tensor<8x3000xf16> {
 """
 
 
-@pytest.mark.parametrize(("text", "code"), (
-    (INT8_MATMUL, "FIS108"),  # IREE asks for a dot product that SPIR-V 1.3 has not
-    (quantised_conv(requantise=True), "FIS111"),  # built by stock, with a race
-), ids=("int8 matmul", "quantised convolution"))
+@pytest.mark.parametrize(
+    ("text", "code"),
+    (
+        (INT8_MATMUL, "FIS108"),  # IREE asks for a dot product that SPIR-V 1.3 has not
+        (quantised_conv(requantise=True), "FIS111"),  # built by stock, with a race
+    ),
+    ids=("int8 matmul", "quantised convolution"),
+)
 def test_what_stock_refuses_or_builds_wrong_is_built(tmp_path, text, code):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(text)

@@ -4,9 +4,9 @@ import subprocess
 
 import numpy as np
 import pytest
+from built import build, run
 
 import fissile
-from built import build, run
 from fissile.pipelines.iree.targets import flags_for
 from fissile.pipelines.numerics.runtimes import present, run_module_program
 from fissile.target import find_target
@@ -31,22 +31,53 @@ func.func @{name}({arguments}) -> {returned or f"tensor<{count}x{result}>"} {{
 """
 
 
-PROGRAM = "#id = affine_map<(d0) -> (d0)>" + elementwise(
-    "odd_i2", "", "%c", "i2", "i32", "%y = arith.extui %x : i2 to i32\nlinalg.yield %y : i32", 12,
-    before="%c = util.unfoldable_constant dense<[1, 2, 3, 0, 3, 3, 3, 3, 1, 2, 0, 1]> : tensor<12xi2>",
-) + elementwise(
-    "written_i4", "%a: tensor<6xi32>", "%a", "i32", "i4", "%y = arith.trunci %x : i32 to i4\nlinalg.yield %y : i4", 6,
-    after="%b = flow.tensor.bitcast %r : tensor<6xi4> -> tensor<3xi8>\nreturn %b : tensor<3xi8>", returned="tensor<3xi8>",
-) + elementwise(
-    "not_packed", "%a: tensor<3xi8>", "%p", f"i1, {PACKED}", f"i1, {PACKED}",
-    "%t = arith.constant true\n%y = arith.xori %x, %t : i1\nlinalg.yield %y : i1", 24,
-    before=f"%p = flow.tensor.bitcast %a : tensor<3xi8> -> tensor<24xi1, {PACKED}>",
-    after=f"%b = flow.tensor.bitcast %r : tensor<24xi1, {PACKED}> -> tensor<3xi8>\nreturn %b : tensor<3xi8>", returned="tensor<3xi8>",
-) + elementwise(
-    "compared", "%a: tensor<8xi8>", "%a", "i8", f"i1, {PACKED}",
-    "%z = arith.constant 0 : i8\n%y = arith.cmpi sgt, %x, %z : i8\nlinalg.yield %y : i1", 8,
-    after=f"%b = flow.tensor.bitcast %r : tensor<8xi1, {PACKED}> -> tensor<1xi8>\nreturn %b : tensor<1xi8>", returned="tensor<1xi8>",
-) + """
+PROGRAM = (
+    "#id = affine_map<(d0) -> (d0)>"
+    + elementwise(
+        "odd_i2",
+        "",
+        "%c",
+        "i2",
+        "i32",
+        "%y = arith.extui %x : i2 to i32\nlinalg.yield %y : i32",
+        12,
+        before="%c = util.unfoldable_constant dense<[1, 2, 3, 0, 3, 3, 3, 3, 1, 2, 0, 1]> : tensor<12xi2>",
+    )
+    + elementwise(
+        "written_i4",
+        "%a: tensor<6xi32>",
+        "%a",
+        "i32",
+        "i4",
+        "%y = arith.trunci %x : i32 to i4\nlinalg.yield %y : i4",
+        6,
+        after="%b = flow.tensor.bitcast %r : tensor<6xi4> -> tensor<3xi8>\nreturn %b : tensor<3xi8>",
+        returned="tensor<3xi8>",
+    )
+    + elementwise(
+        "not_packed",
+        "%a: tensor<3xi8>",
+        "%p",
+        f"i1, {PACKED}",
+        f"i1, {PACKED}",
+        "%t = arith.constant true\n%y = arith.xori %x, %t : i1\nlinalg.yield %y : i1",
+        24,
+        before=f"%p = flow.tensor.bitcast %a : tensor<3xi8> -> tensor<24xi1, {PACKED}>",
+        after=f"%b = flow.tensor.bitcast %r : tensor<24xi1, {PACKED}> -> tensor<3xi8>\nreturn %b : tensor<3xi8>",
+        returned="tensor<3xi8>",
+    )
+    + elementwise(
+        "compared",
+        "%a: tensor<8xi8>",
+        "%a",
+        "i8",
+        f"i1, {PACKED}",
+        "%z = arith.constant 0 : i8\n%y = arith.cmpi sgt, %x, %z : i8\nlinalg.yield %y : i1",
+        8,
+        after=f"%b = flow.tensor.bitcast %r : tensor<8xi1, {PACKED}> -> tensor<1xi8>\nreturn %b : tensor<1xi8>",
+        returned="tensor<1xi8>",
+    )
+    + """
 func.func @gathered(%s: tensor<3x2xi32>, %i: tensor<2x1xi32>, %m: tensor<2xi1>, %o: tensor<2x2xi32>) -> tensor<2x2xi32> {
   %r = iree_linalg_ext.gather dimension_map = [0] ins(%s, %i, %m : tensor<3x2xi32>, tensor<2x1xi32>, tensor<2xi1>)
       outs(%o : tensor<2x2xi32>) -> tensor<2x2xi32>
@@ -61,13 +92,17 @@ func.func @scattered(%x: tensor<4xi8>, %u: tensor<3xi8>, %i: tensor<3x1xi32>, %m
   return %r : tensor<4xi8>
 }
 """
+)
 CALLS = {
     # An index whose mask is false may lie outside.
     "odd_i2": ([], [1, 2, 3, 0, 3, 3, 3, 3, 1, 2, 0, 1]),
     "written_i4": (["6xi32=1,-2,3,20,-5,7"], [-31, 67, 123]),
     "not_packed": (["3xi8=5,0,-1"], [-6, -1, 0]),
     "compared": (["8xi8=1,-1,127,-128,0,5,6,-7"], [0b01100101]),
-    "gathered": (["3x2xi32=1,2,3,4,5,6", "2x1xi32=2,99999", "2xi8=1,0", "2x2xi32=90,91,92,93"], [5, 6, 92, 93]),
+    "gathered": (
+        ["3x2xi32=1,2,3,4,5,6", "2x1xi32=2,99999", "2xi8=1,0", "2x2xi32=90,91,92,93"],
+        [5, 6, 92, 93],
+    ),
     "scattered": (["4xi8=1,2,3,4", "3xi8=50,60,70", "3x1xi32=3,1,0", "3xi8=1,0,1"], [70, 2, 3, 50]),
 }
 
@@ -90,7 +125,13 @@ def test_it_is_repaired_and_no_narrow_storage_is_left(built):
 @pytest.mark.parametrize("name", CALLS)
 def test_every_element_is_right(built, tmp_path, name):
     inputs, expected = CALLS[name]
-    command = [run_module_program(), "--device=vulkan", f"--module={built[0]}", f"--function={name}", f"--output=@{tmp_path / 'o.npy'}"]
+    command = [
+        run_module_program(),
+        "--device=vulkan",
+        f"--module={built[0]}",
+        f"--function={name}",
+        f"--output=@{tmp_path / 'o.npy'}",
+    ]
     subprocess.run([*command, *(f"--input={one}" for one in inputs)], check=True, timeout=60)
     assert np.load(tmp_path / "o.npy").ravel().tolist() == expected
 
@@ -128,5 +169,7 @@ def test_packed_booleans_beside_others_keep_every_bit(tmp_path):
     a, b = np.uint8([0b10110001, 0b01010101, 0xFF]), np.arange(24) % 3 == 0
     packed, plain = run(tmp_path / "x.vmfb", [a.view(np.int8), b])
     bits = np.unpackbits(a, bitorder="little").astype(bool)
-    np.testing.assert_array_equal(np.unpackbits(packed.view(np.uint8), bitorder="little").astype(bool), bits & b)
+    np.testing.assert_array_equal(
+        np.unpackbits(packed.view(np.uint8), bitorder="little").astype(bool), bits & b
+    )
     np.testing.assert_array_equal(plain.astype(bool), bits ^ b)

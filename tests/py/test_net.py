@@ -8,12 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from planted_faults import FAULTS, called, compile_here, functions, planted, stocks_bytes
+
 from fissile.cli.main import main
 from fissile.errors import InternalError, UsageError
 from fissile.finding import Severity
 from fissile.passes.definition import PassFailed
 from fissile.passes.net import Net, NotEnded, StartAgain, ask, change, spread
-from planted_faults import FAULTS, called, compile_here, functions, planted, stocks_bytes
 
 LLVM_CPU = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
 VULKAN = ["--iree-hal-target-device=vulkan"]
@@ -41,16 +42,26 @@ def healthy(tmp_path):
     return lambda flags, end=CONFIGURED: [*flags, end, str(source), "-o", str(tmp_path / "out.mlir")]
 
 
-@pytest.mark.parametrize(("flags", "end"), [(LLVM_CPU, "--compile-to=abi"), (LLVM_CPU, CONFIGURED), (VULKAN, CONFIGURED)],
-                         ids=["guard", "llvm-cpu", "vulkan"])
-def test_a_healthy_program_comes_out_as_stocks_wherever_a_fault_is(monkeypatch, healthy, tmp_path, flags, end):
+@pytest.mark.parametrize(
+    ("flags", "end"),
+    [(LLVM_CPU, "--compile-to=abi"), (LLVM_CPU, CONFIGURED), (VULKAN, CONFIGURED)],
+    ids=["guard", "llvm-cpu", "vulkan"],
+)
+def test_a_healthy_program_comes_out_as_stocks_wherever_a_fault_is(
+    monkeypatch, healthy, tmp_path, flags, end
+):
     argv, output = healthy(flags, end), tmp_path / "out.mlir"
     stock = stocks_bytes(argv)
     known, reports = functions(), []
     codes = called(lambda: reports.append(compile_here(monkeypatch, argv)))
     assert reports[0].findings == () and output.read_bytes() == stock
     names = [name for name, function in known.items() if function.__code__ in codes and name not in CALLED]
-    assert {name.split(".")[1] for name in {*names, *CALLED}} >= {"analysis", "checks", "compile_run", "guarded_compile"} and len(names) > 5
+    assert {name.split(".")[1] for name in {*names, *CALLED}} >= {
+        "analysis",
+        "checks",
+        "compile_run",
+        "guarded_compile",
+    } and len(names) > 5
     for number, name in enumerate(names):
         output.unlink()
         with planted(known[name], FAULTS[number % len(FAULTS)]):
@@ -70,7 +81,11 @@ def test_a_remedy_that_throws_ends_in_exit_0_or_1(monkeypatch, tmp_path):
     known, reports = functions(), []
     codes = called(lambda: reports.append(compile_here(monkeypatch, argv)))
     assert reports[0].repaired
-    met = [name for name, function in known.items() if function.__code__ in codes and ("remedies" in name or name.endswith("Mender.mend"))]
+    met = [
+        name
+        for name, function in known.items()
+        if function.__code__ in codes and ("remedies" in name or name.endswith("Mender.mend"))
+    ]
     assert "passes.remedies.place_boundaries.place_boundaries" in met
     for name in {name.split(".")[2]: name for name in met}.values():  # one of each remedy: 1 s each
         with planted(known[name]):
@@ -80,42 +95,60 @@ def test_a_remedy_that_throws_ends_in_exit_0_or_1(monkeypatch, tmp_path):
 
 def test_strict_makes_it_exit_status_3_with_a_reproducer(monkeypatch, healthy, tmp_path):
     argv = [*healthy(LLVM_CPU), "--strict"]
-    with planted(functions()["passes.analysis.recomputation.recomputed_producers"]), pytest.raises(InternalError) as raised:
+    with (
+        planted(functions()["passes.analysis.recomputation.recomputed_producers"]),
+        pytest.raises(InternalError) as raised,
+    ):
         compile_here(monkeypatch, argv)
-    assert raised.value.exit_code == 3 and "planted" in raised.value.message and "fissile compile" in raised.value.reproducer
+    assert (
+        raised.value.exit_code == 3
+        and "planted" in raised.value.message
+        and "fissile compile" in raised.value.reproducer
+    )
     assert not (tmp_path / "out.mlir").exists()
     assert compile_here(monkeypatch, argv).exit_code == 0
 
 
 def test_where_stock_fails_too_its_message_comes_out(monkeypatch, tmp_path):
     source = tmp_path / "unknown.mlir"
-    source.write_text('func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> { %0 = "no.such"(%a) : (tensor<4xf32>) -> tensor<4xf32>'
-                      " return %0 : tensor<4xf32> }")
+    source.write_text(
+        'func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> { %0 = "no.such"(%a) : (tensor<4xf32>) -> tensor<4xf32>'
+        " return %0 : tensor<4xf32> }"
+    )
     with planted(functions()["pipelines.guarded_compile.GuardedCompile.run"]):
         report = compile_here(monkeypatch, [*LLVM_CPU, str(source), "-o", str(tmp_path / "out.vmfb")])
     assert report.exit_code == 1 and {f.code for f in report.findings} >= {"FIS903"}
     assert any(f.severity is Severity.ERROR and "unregistered" in f.message for f in report.findings)
 
 
-@pytest.mark.parametrize("fault", ["raise ValueError('planted')", "import os; os.abort()"], ids=["throws", "aborts"])
+@pytest.mark.parametrize(
+    "fault", ["raise ValueError('planted')", "import os; os.abort()"], ids=["throws", "aborts"]
+)
 def test_the_command_itself(tmp_path, fault):
     """True processes: the worker throws outside of every question, or its process ends by a signal."""
     (tmp_path / "sitecustomize.py").write_text(
-        "import sys\nif 'fissile.pipelines.worker' in getattr(sys, 'orig_argv', []):\n"
-        "    from fissile.pipelines.compile_run import CompileRun\n"
-        f"    def look(self, module):\n        {fault}\n    CompileRun.look = look\n")
+        "import sys\nif 'fissile.pipelines.process.worker' in getattr(sys, 'orig_argv', []):\n"
+        "    from fissile.pipelines.compile.compile_run import CompileRun\n"
+        f"    def look(self, module):\n        {fault}\n    CompileRun.look = look\n"
+    )
     source, ours, stocks = tmp_path / "healthy.mlir", tmp_path / "ours.vmfb", tmp_path / "stocks.vmfb"
     source.write_text(HEALTHY)
     program = Path(sys.executable).parent
-    done = subprocess.run([program / "fissile", "compile", *LLVM_CPU, source, "-o", ours], capture_output=True, text=True,
-                          env=os.environ | {"PYTHONPATH": str(tmp_path)})
+    done = subprocess.run(
+        [program / "fissile", "compile", *LLVM_CPU, source, "-o", ours],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
     assert done.returncode == 0 and "warning[FIS903]" in done.stderr and "--strict" in done.stderr
-    subprocess.run([program / "iree-compile", *LLVM_CPU, source, "-o", stocks], check=True, capture_output=True)
+    subprocess.run(
+        [program / "iree-compile", *LLVM_CPU, source, "-o", stocks], check=True, capture_output=True
+    )
     assert ours.read_bytes() == stocks.read_bytes()
 
 
 def test_check_says_what_it_did_not_check(tmp_path):
-    from fissile.pipelines.check import check
+    from fissile.pipelines.check.entry import check
 
     source = tmp_path / "healthy.mlir"
     source.write_text(HEALTHY)
@@ -156,7 +189,10 @@ def test_a_question_that_does_not_end_is_one_that_throws():
 
     with spread(Net()) as net:
         assert ask("sizes", spins, "nothing", patience=0.05) == "nothing"
-        assert ask("sizes", lambda: ask("inner", spins, "inner"), "outer", patience=0.05) in ("inner", "outer")
+        assert ask("sizes", lambda: ask("inner", spins, "inner"), "outer", patience=0.05) in (
+            "inner",
+            "outer",
+        )
     assert all(NotEnded.__name__ in finding.message for finding in net.missed) and net.missed
 
 

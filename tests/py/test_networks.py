@@ -42,12 +42,18 @@ def squeezenet(forms):
 
 
 def command(name: str, *words: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, BENCH / f"{name}.py", *words], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, BENCH / f"{name}.py", *words], capture_output=True, text=True, check=False
+    )
 
 
 def test_each_form_has_the_types_of_its_name(squeezenet):
-    kinds = {form: onnx.numpy_helper.to_array(max(made.model.graph.initializer, key=lambda t: np.prod(t.dims))).dtype
-             for form, made in squeezenet.items()}
+    kinds = {
+        form: onnx.numpy_helper.to_array(
+            max(made.model.graph.initializer, key=lambda t: np.prod(t.dims))
+        ).dtype
+        for form, made in squeezenet.items()
+    }
     assert kinds == {"fp32": np.float32, "fp16": np.float16, "int8": np.int8}
     ops = {form: {node.op_type for node in made.model.graph.node} for form, made in squeezenet.items()}
     assert {"QuantizeLinear", "DequantizeLinear"} <= ops["int8"]
@@ -90,7 +96,9 @@ def test_a_resized_network_of_its_own_size_computes_what_the_original_does(forms
     made = forms.network("shufflenet")
     image = np.random.default_rng(0).standard_normal((1, 3, 224, 224)).astype(np.float32)
     before, after = (
-        onnxruntime.InferenceSession(model.SerializeToString()).run(None, {made.graph.input[0].name: image})[0]
+        onnxruntime.InferenceSession(model.SerializeToString()).run(None, {made.graph.input[0].name: image})[
+            0
+        ]
         for model in (made, forms.resized(forms.network("shufflenet"), 224))
     )
     assert np.allclose(before, after, rtol=1e-4, atol=1e-6)
@@ -105,12 +113,21 @@ def test_int8_squeezenet_agrees_with_onnxruntime_on_llvm_cpu():
 
 def test_a_network_that_cannot_be_made_is_told_and_ends_with_1():
     done = command("networks", "--model=zfnet512", "--form=fp32", "--pixels=64")
-    assert done.returncode == 1 and "not made: zfnet512 takes 224x224 only" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 1 and "not made: zfnet512 takes 224x224 only" in done.stdout, (
+        done.stdout + done.stderr
+    )
 
 
 def test_the_transformer_runs_with_two_lengths_from_one_module():
-    done = command("transformer_block", "--sequence=dynamic", "--width=32", "--arithmetic=integer", "--target=llvm-cpu",
-                   "--run", "--no-stock")
+    done = command(
+        "transformer_block",
+        "--sequence=dynamic",
+        "--width=32",
+        "--arithmetic=integer",
+        "--target=llvm-cpu",
+        "--run",
+        "--no-stock",
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("agrees with the expected arrays") == 2
 

@@ -6,6 +6,9 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+
+from fissile.cli import verify as command
+from fissile.errors import UsageError
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.build import compile_stock
 from fissile.pipelines.numerics.certificate import Certificate, Check
@@ -16,9 +19,6 @@ from fissile.pipelines.numerics.reference import build_for
 from fissile.pipelines.numerics.retarget import device_attribute, retarget
 from fissile.pipelines.numerics.signature import signatures_of_source, signatures_of_vmfb
 from fissile.pipelines.numerics.verify import Options, certify_transform, verify
-
-from fissile.cli import verify as command
-from fissile.errors import UsageError
 
 LOCAL = Options(on=("local-task",))
 
@@ -38,8 +38,10 @@ func.func @types(%a: tensor<?x4xi8>, %b: tensor<5xf16>, %c: tensor<5xbf16>, %d: 
     : tensor<?x4xi8>, tensor<5xf16>, tensor<5xbf16>, tensor<5xi1>, i32, f32, i1
 }
 """
-DOUBLE = "func.func @main(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {{\n  %r = arith.{op}f %x, %x : tensor<?x3xf32>\n" \
-         "  return %r : tensor<?x3xf32>\n}}\n"
+DOUBLE = (
+    "func.func @main(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {{\n  %r = arith.{op}f %x, %x : tensor<?x3xf32>\n"
+    "  return %r : tensor<?x3xf32>\n}}\n"
+)
 ASSERTS = """
 func.func @main(%n: index) -> index {
   %c = arith.constant 3 : index
@@ -57,14 +59,21 @@ def types_in_numpy(a, b, c, d, e, f, g):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("numerics")
-    texts = {"types": TYPES, "add": DOUBLE.format(op="add"), "mul": DOUBLE.format(op="mul"), "asserts": ASSERTS}
+    texts = {
+        "types": TYPES,
+        "add": DOUBLE.format(op="add"),
+        "mul": DOUBLE.format(op="mul"),
+        "asserts": ASSERTS,
+    }
     for name, text in texts.items():
         (folder / f"{name}.mlir").write_text(text)
     return folder
 
 
 def test_every_type_makes_the_round_trip(folder):
-    certificate = verify(folder / "types.mlir", reference=types_in_numpy, options=Options(on=("local-task",), seeds=(0, 1)))
+    certificate = verify(
+        folder / "types.mlir", reference=types_in_numpy, options=Options(on=("local-task",), seeds=(0, 1))
+    )
     assert certificate.agrees and certificate.bit_identical, certificate.findings
     assert len(certificate.checks) == 2 and len(certificate.checks[0].comparisons) == 7
     json.dumps(certificate.to_json(), allow_nan=False)
@@ -76,7 +85,8 @@ def test_a_vmfb_tells_the_same_signature_as_its_source(folder):
     assert build_for(folder / "types.mlir", local, vmfb) is None
     source, compiled = signatures_of_source(folder / "types.mlir"), signatures_of_vmfb(vmfb)
     assert [(a.element, a.shape) for a in source["types"].arguments] == [
-        (a.element, a.shape) for a in compiled["types"].arguments]
+        (a.element, a.shape) for a in compiled["types"].arguments
+    ]
     assert verify(vmfb, reference=types_in_numpy, options=LOCAL).agrees
 
 
@@ -103,24 +113,35 @@ def test_expected_arrays(folder):
 
 
 def test_an_error_of_the_program_is_a_finding(folder):
-    certificate = verify(folder / "asserts.mlir", reference=lambda n: n,
-                         options=Options(on=("local-task",), ranges={0: (4, 4)}))
+    certificate = verify(
+        folder / "asserts.mlir",
+        reference=lambda n: n,
+        options=Options(on=("local-task",), ranges={0: (4, 4)}),
+    )
     (finding,) = certificate.findings
     assert finding.code == "FIS131" and "n must be three" in finding.message
-    assert verify(folder / "asserts.mlir", reference=lambda n: n,
-                  options=Options(on=("local-task",), ranges={0: (3, 3)})).agrees
+    assert verify(
+        folder / "asserts.mlir",
+        reference=lambda n: n,
+        options=Options(on=("local-task",), ranges={0: (3, 3)}),
+    ).agrees
 
 
 def test_a_hang_and_a_crash_are_findings(folder, monkeypatch):
     (local,) = runtimes.named(["local-task"])
     signature = signatures_of_source(folder / "add.mlir")["main"]
     arrays = draw(signature, 0, Sizes(2))
-    for script, said in (("exec sleep 1000", "did not end within 0.2 s"), ("kill -SEGV $$", "was ended by SIGSEGV")):
+    for script, said in (
+        ("exec sleep 1000", "did not end within 0.2 s"),
+        ("kill -SEGV $$", "was ended by SIGSEGV"),
+    ):
         program = folder / "program"
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
         monkeypatch.setattr(runtimes, "run_module_program", lambda program=program: str(program))
-        finding = runtimes.run(folder / "add.vmfb", signature, arrays, local, timeout=0.2 if "sleep" in script else 30)
+        finding = runtimes.run(
+            folder / "add.vmfb", signature, arrays, local, timeout=0.2 if "sleep" in script else 30
+        )
         assert finding.code == "FIS131" and said in finding.message
 
 
@@ -164,7 +185,9 @@ def test_certificate_sentences():
     bad = compare(np.float32([2]), np.float32([1]), EXACT)
     both = Certificate("a", (Check("a", "local-task (x)", 0, "b", (good, bad)),))
     assert not both.agrees and "output 1" in both.sentence and "output 0" not in both.sentence
-    fine = Certificate("a", (Check("a", "local-task (x)", 0, "b", (good,)), Check("a", "vulkan (y)", 0, "b", (good,))))
+    fine = Certificate(
+        "a", (Check("a", "local-task (x)", 0, "b", (good,)), Check("a", "vulkan (y)", 0, "b", (good,)))
+    )
     assert fine.sentence == "bit-identical on local-task, vulkan" and fine.findings == ()
     assert not Certificate("a", (Check("a", "local-task", 0, "b"),)).agrees  # a function with no results
 
@@ -212,7 +235,9 @@ def with_boundary(text: str) -> str:
     name = text[:start].rsplit("%", 1)[1].split(" ")[0]
     end = text.index("} -> tensor<12x16xf32>", start) + len("} -> tensor<12x16xf32>")
     head, body, rest = text[:start], text[start:end], text[end:]
-    barrier = f"\n    %cut = iree_tensor_ext.compute_barrier.start %{name} : tensor<12x16xf32> -> tensor<12x16xf32>"
+    barrier = (
+        f"\n    %cut = iree_tensor_ext.compute_barrier.start %{name} : tensor<12x16xf32> -> tensor<12x16xf32>"
+    )
     return head + body + barrier + rest.replace(f"%{name},", "%cut,")
 
 
@@ -253,18 +278,22 @@ def test_where_llvm_cpu_refuses_the_interpreter_runs_and_it_is_told(optimised, m
     monkeypatch.setattr(module, "compile_stock", refusing)
     certificate = certify_transform(optimised, with_boundary(optimised))
     assert certificate.agrees and "vmvx" in certificate.checks[0].runtime
-    assert len(certificate.skipped) == 1 and certificate.skipped[0].startswith("llvm-cpu: original.mlir was not compiled")
+    assert len(certificate.skipped) == 1 and certificate.skipped[0].startswith(
+        "llvm-cpu: original.mlir was not compiled"
+    )
 
 
 def test_a_function_of_opaque_values_is_told_and_left_out(optimised):
     opaque = optimised.rstrip()[:-1] + (
         "  util.func public @other(%arg0: !hal.buffer_view) -> !hal.buffer_view {\n"
-        "    util.return %arg0 : !hal.buffer_view\n  }\n}\n")
+        "    util.return %arg0 : !hal.buffer_view\n  }\n}\n"
+    )
     certificate = certify_transform(opaque, opaque)
     assert certificate.bit_identical and any("@other" in skipped for skipped in certificate.skipped)
 
 
 # --- the command
+
 
 def told(capsys, *words) -> tuple[int, str]:
     status = command.run([str(w) for w in words])
@@ -272,7 +301,9 @@ def told(capsys, *words) -> tuple[int, str]:
 
 
 def test_the_command_says_what_was_compared(folder, capsys):
-    status, out = told(capsys, folder / "add.mlir", folder / "add.mlir", "--on", "local-task", "--iree-opt-level=O1")
+    status, out = told(
+        capsys, folder / "add.mlir", folder / "add.mlir", "--on", "local-task", "--iree-opt-level=O1"
+    )
     assert status == 0 and "add.mlir against add.mlir: bit-identical on local-task" in out
     status, out = told(capsys, folder / "add.mlir", folder / "mul.mlir", "--on=local-task", "--format=json")
     assert status == 1 and json.loads(out)["exit_code"] == 1
@@ -282,7 +313,9 @@ def test_the_command_takes_files(folder, tmp_path, capsys):
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
     np.save(tmp_path / "x.npy", x)
     np.save(tmp_path / "y.npy", x + x)
-    (tmp_path / "golden.py").write_text("def double(x):\n    return x + x\ndef fails(x):\n    raise KeyError('k')\n")
+    (tmp_path / "golden.py").write_text(
+        "def double(x):\n    return x + x\ndef fails(x):\n    raise KeyError('k')\n"
+    )
     files = [f"--input={tmp_path / 'x.npy'}", "--on=local-task", folder / "add.mlir"]
     assert told(capsys, *files, f"--expected={tmp_path / 'y.npy'}")[0] == 0
     assert told(capsys, *files, f"--expected={tmp_path / 'x.npy'}")[0] == 1
@@ -293,20 +326,23 @@ def test_the_command_takes_files(folder, tmp_path, capsys):
         told(capsys, *files, f"--reference={tmp_path / 'golden.py'}:doubel")
 
 
-@pytest.mark.parametrize(("words", "message"), [
-    (["nope.mlir"], "no such file: nope.mlir"),
-    ([__file__], "is not MLIR that IREE parses"),
-    ([], "required: first"),
-    (["a.mlir", "--onn=vulkan"], "unknown argument"),
-    (["a.mlir", "--tolerance=x"], "'x' is no tolerance"),
-    (["a.mlir", "--range=0=5"], "is no range"),
-    (["a.mlir", "--sizes=-3"], "gives no sizes"),
-    (["a.mlir", "--seeds=0"], "tries nothing"),
-    (["a.mlir", "--expected=y.npy"], "needs the inputs"),
-    (["a.mlir", "--input=nope.npy"], "cannot read nope.npy"),
-    (["a.mlir", f"--input={__file__}"], "no .npy file"),
-    (["a.mlir", "--reference=golden"], "names no function"),
-])
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nope.mlir"], "no such file: nope.mlir"),
+        ([__file__], "is not MLIR that IREE parses"),
+        ([], "required: first"),
+        (["a.mlir", "--onn=vulkan"], "unknown argument"),
+        (["a.mlir", "--tolerance=x"], "'x' is no tolerance"),
+        (["a.mlir", "--range=0=5"], "is no range"),
+        (["a.mlir", "--sizes=-3"], "gives no sizes"),
+        (["a.mlir", "--seeds=0"], "tries nothing"),
+        (["a.mlir", "--expected=y.npy"], "needs the inputs"),
+        (["a.mlir", "--input=nope.npy"], "cannot read nope.npy"),
+        (["a.mlir", f"--input={__file__}"], "no .npy file"),
+        (["a.mlir", "--reference=golden"], "names no function"),
+    ],
+)
 def test_the_command_refuses_in_one_line(words, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a.mlir").write_text(DOUBLE.format(op="add"))
@@ -317,8 +353,10 @@ def test_the_command_refuses_in_one_line(words, message, tmp_path, monkeypatch):
 
 def test_bfloat16_results_of_two_dynamic_dimensions_have_their_shape(folder):
     source, vmfb = folder / "bf16.mlir", folder / "bf16.vmfb"
-    source.write_text("func.func @main(%x: tensor<?x?xbf16>) -> tensor<?x?xbf16> {\n"
-                      "  %r = arith.addf %x, %x : tensor<?x?xbf16>\n  return %r : tensor<?x?xbf16>\n}\n")
+    source.write_text(
+        "func.func @main(%x: tensor<?x?xbf16>) -> tensor<?x?xbf16> {\n"
+        "  %r = arith.addf %x, %x : tensor<?x?xbf16>\n  return %r : tensor<?x?xbf16>\n}\n"
+    )
     (local,) = runtimes.named(["local-task"])
     assert build_for(source, local, vmfb) is None
     signature = signatures_of_source(source)["main"]
@@ -341,9 +379,12 @@ func.func @main(%x: tensor<{shape}x{kind}>) -> tensor<{shape}x{kind}> {{
   return %r : tensor<{shape}x{kind}>
 }}
 """
-KNOWN, UNKNOWN = "%e = tensor.empty() : tensor<6x4x{kind}>", """%c = arith.constant 0 : index
+KNOWN, UNKNOWN = (
+    "%e = tensor.empty() : tensor<6x4x{kind}>",
+    """%c = arith.constant 0 : index
   %d = tensor.dim %x, %c : tensor<?x4x{kind}>
-  %e = tensor.empty(%d) : tensor<?x4x{kind}>"""
+  %e = tensor.empty(%d) : tensor<?x4x{kind}>""",
+)
 
 
 @pytest.mark.parametrize(("shape", "empty"), [("6x4", KNOWN), ("?x4", UNKNOWN)], ids=["static", "dynamic"])

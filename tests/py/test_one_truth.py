@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import pytest
-import fissile
-from fissile.cli.main import main
-from fissile.effect import Effect
-from fissile.finding import Finding
-from fissile.pipelines.check import check
-from fissile.pipelines.iree.targets import flags_for
-from fissile.pipelines.reduced_again import fails_otherwise
-from fissile.pipelines.targets import resolve_target
 from small_programs import ADD, quantised_matmul
 from test_expand_scalars import program as scalar_program
 from test_widen_accumulators import MATMUL
 from tiled_programs import conv, matmul
+
+import fissile
+from fissile.cli.main import main
+from fissile.effect import Effect
+from fissile.finding import Finding
+from fissile.pipelines.check.entry import check
+from fissile.pipelines.iree.targets import flags_for
+from fissile.pipelines.reduce.reduced_again import fails_otherwise
+from fissile.pipelines.targets import resolve_target
 
 ACCUMULATING = """
 func.func @main(%x: tensor<1x30x30x64xf32>, %w: tensor<3x3x64x64xf32>, %acc: tensor<1x28x28x64xf32>) -> tensor<1x28x28x64xf32> {
@@ -29,7 +30,11 @@ REFUSED = {
     "workgroup memory": (conv(channels=64, filters=64, size=56, consumer="i8"), "gfx942", "FIS101"),
     "not distributed": (MATMUL.format(m=128, n=128, k=256, t="f16"), "gfx942", "FIS103"),
     "an integer power": (scalar_program("math.ipowi", 60, "i32"), "gfx942", "FIS104"),
-    "a half on the host": ("func.func @main(%a: f16) -> f16 {\n  %c = arith.addf %a, %a : f16\n  return %c : f16\n}\n", "gfx942", "FIS108"),
+    "a half on the host": (
+        "func.func @main(%a: f16) -> f16 {\n  %c = arith.addf %a, %a : f16\n  return %c : f16\n}\n",
+        "gfx942",
+        "FIS108",
+    ),
     "a bit count of 64 bits": (scalar_program("math.ctpop", 60, "i64"), "vulkan", "FIS108"),
 }
 
@@ -44,7 +49,11 @@ def test_what_stock_refuses_is_the_same_finding_in_check_and_compile(tmp_path, w
     built = fissile.compile(source, tmp_path / "p.vmfb", flags_for(resolve_target(target)), repair="off")
     [theirs] = [f for f in built.findings if f.severity.value == "error" and f.effect is not Effect.WRONG]
     assert checked.exit_code == built.exit_code == 1 and ours.code == theirs.code == code
-    assert ours.message.split(";")[0] == theirs.message.split(";")[0] and ours.places == theirs.places and ours.ledger == theirs.ledger
+    assert (
+        ours.message.split(";")[0] == theirs.message.split(";")[0]
+        and ours.places == theirs.places
+        and ours.ledger == theirs.ledger
+    )
 
 
 def test_code_that_never_ends_is_an_error_without_being_generated(tmp_path):
@@ -58,14 +67,22 @@ def test_code_that_never_ends_is_an_error_without_being_generated(tmp_path):
 
 def test_only_a_calibrated_structure_goes_without_code_generation(tmp_path, capsys):
     generated = {}
-    for name, text in (("plain", matmul(dequantise=False)), ("accumulating", ACCUMULATING), ("dequantised", matmul())):
+    for name, text in (
+        ("plain", matmul(dequantise=False)),
+        ("accumulating", ACCUMULATING),
+        ("dequantised", matmul()),
+    ):
         source = tmp_path / f"{name}.mlir"
         source.write_text(text)
         [target] = check(source, ["gfx942"]).facts["targets"]
         generated[name] = [row["code_generated"] for row in target["dispatches"]]
-    assert generated["accumulating"] == [True] and all(generated["dequantised"]) and not any(generated["plain"])
+    assert (
+        generated["accumulating"] == [True] and all(generated["dequantised"]) and not any(generated["plain"])
+    )
     for probe, said in (("never", "fits (predicted); code generation not run"), ("all", "no findings")):
-        assert main(["check", str(tmp_path / "dequantised.mlir"), "--target", "gfx942", "--probe", probe]) == 0
+        assert (
+            main(["check", str(tmp_path / "dequantised.mlir"), "--target", "gfx942", "--probe", probe]) == 0
+        )
         assert capsys.readouterr().out.strip().splitlines()[-1] == f"fissile: {said}"
 
 
@@ -100,12 +117,34 @@ func.func @main(%a: tensor<{m}x{k}xf16>, %b: tensor<{k}x{n}xf16>, %p: tensor<60x
 """
 
 
-@pytest.mark.parametrize("wanted, code, kept, gone", [("matmul", "FIS103", "linalg.matmul", "ipowi"), ("elementwise", "FIS104", "ipowi", "linalg.matmul")])
+@pytest.mark.parametrize(
+    "wanted, code, kept, gone",
+    [("matmul", "FIS103", "linalg.matmul", "ipowi"), ("elementwise", "FIS104", "ipowi", "linalg.matmul")],
+)
 def test_reduce_keeps_the_culprit_of_the_dispatch_that_was_named(tmp_path, capsys, wanted, code, kept, gone):
     source, reduced = tmp_path / "p.mlir", tmp_path / "r.mlir"
     source.write_text(TWO.format(m=128, n=128, k=256))
-    names = [row["name"] for row in check(source, ["gfx942"], probe="never").facts["targets"][0]["dispatches"]]
+    names = [
+        row["name"] for row in check(source, ["gfx942"], probe="never").facts["targets"][0]["dispatches"]
+    ]
     [name] = [name for name in names if wanted in name]
-    assert main(["reduce", *flags_for(resolve_target("gfx942")), str(source), f"--dispatch={name}", "-o", str(reduced)]) == 0
+    assert (
+        main(
+            [
+                "reduce",
+                *flags_for(resolve_target("gfx942")),
+                str(source),
+                f"--dispatch={name}",
+                "-o",
+                str(reduced),
+            ]
+        )
+        == 0
+    )
     text = reduced.read_text()
-    assert code in text.splitlines()[0] and kept in text and gone not in text and "FIS152" not in capsys.readouterr().err
+    assert (
+        code in text.splitlines()[0]
+        and kept in text
+        and gone not in text
+        and "FIS152" not in capsys.readouterr().err
+    )

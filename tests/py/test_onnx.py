@@ -24,14 +24,18 @@ def models():
 
 
 def run_example(*words: str) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, EXAMPLES / "onnx_network.py", *words], capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, EXAMPLES / "onnx_network.py", *words], capture_output=True, text=True, check=False
+    )
 
 
 def test_weights_are_random_and_the_same_for_a_seed(models):
     from onnx import numpy_helper
 
     def weights(seed):
-        return {t.name: numpy_helper.to_array(t) for t in models.network("squeezenet", 35, seed).graph.initializer}
+        return {
+            t.name: numpy_helper.to_array(t) for t in models.network("squeezenet", 35, seed).graph.initializer
+        }
 
     one, again, other = weights(0), weights(0), weights(1)
     big = [name for name, w in one.items() if w.size > 1000]

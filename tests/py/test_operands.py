@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 
 import pytest
+from iree.compiler import ir
+
 from fissile.dialect import operands as named
 from fissile.dialect.operands import init_of, inits, knows_operands, operand, operands_named
-from iree.compiler import ir
 
 PROGRAM = """
 #id = affine_map<(m, n) -> (m, n)>
@@ -57,10 +58,16 @@ func.func @f(%a: tensor<?x?xf32>, %d: tensor<?x?x?x?xf32>, %t: index, %p: f32, %
 def ops():
     context = ir.Context()
     context.allow_unregistered_dialects = True
-    module = ir.Module.parse(PROGRAM.replace("online_attention {indexing_maps", "online_attention <indexing_maps").replace(
-        "(b, m)>]}", "(b, m)>]>"), context)
+    module = ir.Module.parse(
+        PROGRAM.replace("online_attention {indexing_maps", "online_attention <indexing_maps").replace(
+            "(b, m)>]}", "(b, m)>]>"
+        ),
+        context,
+    )
     body = module.body.operations[0].regions[0].blocks[0]
-    arguments = dict(zip(("a", "d", "t", "p", "s", "i", "u", "m", "r", "q", "k", "b"), body.arguments, strict=True))
+    arguments = dict(
+        zip(("a", "d", "t", "p", "s", "i", "u", "m", "r", "q", "k", "b"), body.arguments, strict=True)
+    )
     return module, [op.operation for op in body.operations], arguments
 
 
@@ -76,7 +83,9 @@ def test_an_init_is_the_destination_and_not_the_last_operand(ops):
 def test_a_mask_is_no_destination(ops):
     _module, body, values = ops
     scatter, masked, gather = body[3:6]
-    assert operand(scatter, "mask") is None and operand(masked, "mask") == operand(gather, "mask") == values["m"]
+    assert (
+        operand(scatter, "mask") is None and operand(masked, "mask") == operand(gather, "mask") == values["m"]
+    )
     assert inits(scatter) == inits(masked) == [values["s"]]
     assert inits(gather) == [values["u"]] and operand(gather, "source") == values["s"]
 
@@ -85,7 +94,9 @@ def test_every_result_has_the_type_of_its_destination(ops):
     _module, body, _values = ops
     seen = 0
     for op in body:
-        for number, result in enumerate(op.results if op.name.startswith(("linalg.", "iree_linalg_ext.")) else ()):
+        for number, result in enumerate(
+            op.results if op.name.startswith(("linalg.", "iree_linalg_ext.")) else ()
+        ):
             assert init_of(op, number).type == result.type, op.name
             seen += 1
     assert seen == 12
@@ -106,7 +117,11 @@ def test_names_are_those_of_the_python_classes(name):
         generated = importlib.import_module(f"iree.compiler.dialects._{dialect}_ops_gen")
     except ImportError:
         pytest.skip(f"no classes for {dialect}")
-    found = [c for c in vars(generated).values() if getattr(c, "OPERATION_NAME", "") == name and "Adaptor" not in c.__name__]
+    found = [
+        c
+        for c in vars(generated).values()
+        if getattr(c, "OPERATION_NAME", "") == name and "Adaptor" not in c.__name__
+    ]
     if not found:
         pytest.skip(f"this IREE has no {name}")
     order = list(vars(found[0]))
@@ -122,7 +137,9 @@ def test_attributes_that_python_cannot_hold_or_decode_stop_nobody():
     module = ir.Module.parse(
         '"func.func"() <{sym_name = "ma\\FFin", function_type = () -> ()}> ({\n'
         "  %c = arith.constant dense<(1.0, 2.0)> : tensor<2xcomplex<f32>>\n"
-        '  "func.return"() : () -> ()\n}) : () -> () loc("\\FF\\FEx":3:7)', context)
+        '  "func.return"() : () -> ()\n}) : () -> () loc("\\FF\\FEx":3:7)',
+        context,
+    )
     function = module.body.operations[0].operation
     constant = function.regions[0].blocks[0].operations[0].operation
     assert attribute(constant, "value") is None and list(attributes(constant)) == []
@@ -131,13 +148,21 @@ def test_attributes_that_python_cannot_hold_or_decode_stop_nobody():
 
 
 def test_walks_go_deeper_than_pythons_stack():
-    from fissile.passes.checks.storage_fit import judge_storage
+    from fissile.passes.checks.storage.storage_fit import judge_storage
 
     depth = 1500
     opened = "".join(f"%r{i} = scf.if %c -> tensor<?xf32> {{\n" for i in range(depth))
-    closed = "".join("} else {\nscf.yield %a : tensor<?xf32>\n}\n" + f"{'scf.yield' if i else 'return'} %r{i} : tensor<?xf32>\n"
-                     for i in reversed(range(depth)))
-    text = ("func.func @f(%a: tensor<?xf32>, %c: i1, %n: index) -> tensor<?xf32> {\n" + opened
-            + "%s = tensor.extract_slice %a[0] [%n] [1] : tensor<?xf32> to tensor<?xf32>\nscf.yield %s : tensor<?xf32>\n" + closed + "}")
+    closed = "".join(
+        "} else {\nscf.yield %a : tensor<?xf32>\n}\n"
+        + f"{'scf.yield' if i else 'return'} %r{i} : tensor<?xf32>\n"
+        for i in reversed(range(depth))
+    )
+    text = (
+        "func.func @f(%a: tensor<?xf32>, %c: i1, %n: index) -> tensor<?xf32> {\n"
+        + opened
+        + "%s = tensor.extract_slice %a[0] [%n] [1] : tensor<?xf32> to tensor<?xf32>\nscf.yield %s : tensor<?xf32>\n"
+        + closed
+        + "}"
+    )
     report = judge_storage(ir.Module.parse(text, ir.Context()).operation, smt_timeout_ms=0)
     assert [j.obligation.kind for j in report.judged].count("tensor.extract_slice") > 0

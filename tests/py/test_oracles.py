@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 from binaries import amdgpu_group_segment_bytes, spirv_workgroup_bytes
-from fissile.pipelines.check import measure
+from tiled_programs import conv, matmul, row_sum
+
+from fissile.pipelines.check.entry import measure
 from fissile.pipelines.iree.targets import flags_for
 from fissile.quantity import round_up
 from fissile.target import find_target
-from tiled_programs import conv, matmul, row_sum
 
 
 def _compile(program: Path, target: str, *more: str, dump: Path | None = None) -> str:

@@ -4,15 +4,18 @@ import iree.runtime
 import numpy as np
 import pytest
 
-from fissile.passes.analysis.dispatches import dispatches
-from fissile.passes.checks.narrow_storage import check_narrow_storage
+from fissile.passes.analysis.dispatch.dispatches import dispatches
+from fissile.passes.checks.numbers.narrow_storage import check_narrow_storage
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.signature import signatures_of_vmfb
 from fissile.pipelines.pass_runner import run_pipeline
 from fissile.pipelines.session import Session
 
-LLVM_CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
-            "--iree-llvmcpu-target-cpu=generic")
+LLVM_CPU = (
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=generic",
+)
 VULKAN = ("--iree-hal-target-device=vulkan",)
 GENERATOR = np.random.default_rng(3)
 
@@ -23,15 +26,18 @@ def elementwise(name, shape, inputs, output, body):
     tensor = {kind: f"tensor<{'x'.join(map(str, shape))}x{kind}>" for kind in {*inputs, output}}
     identity = f"affine_map<({', '.join(f'd{i}' for i in range(rank))}) -> ({', '.join(f'd{i}' for i in range(rank))})>"
     sizes = [i for i, size in enumerate(shape) if size == "?"]
-    read = "".join(f"%c{i} = arith.constant {i} : index\n%s{i} = tensor.dim %a0, %c{i} : {tensor[inputs[0]]}\n" for i in sizes)
+    read = "".join(
+        f"%c{i} = arith.constant {i} : index\n%s{i} = tensor.dim %a0, %c{i} : {tensor[inputs[0]]}\n"
+        for i in sizes
+    )
     return f"""
-func.func @{name}({', '.join(f'%a{i}: {tensor[kind]}' for i, kind in enumerate(inputs))}) -> {tensor[output]} {{
-  {read}%e = tensor.empty({', '.join(f'%s{i}' for i in sizes)}) : {tensor[output]}
-  %r = linalg.generic {{indexing_maps = [{', '.join([identity] * (len(inputs) + 1))}],
-                       iterator_types = [{', '.join(['"parallel"'] * rank)}]}}
-      ins({', '.join(f'%a{i}' for i in range(len(inputs)))} : {', '.join(tensor[kind] for kind in inputs)})
+func.func @{name}({", ".join(f"%a{i}: {tensor[kind]}" for i, kind in enumerate(inputs))}) -> {tensor[output]} {{
+  {read}%e = tensor.empty({", ".join(f"%s{i}" for i in sizes)}) : {tensor[output]}
+  %r = linalg.generic {{indexing_maps = [{", ".join([identity] * (len(inputs) + 1))}],
+                       iterator_types = [{", ".join(['"parallel"'] * rank)}]}}
+      ins({", ".join(f"%a{i}" for i in range(len(inputs)))} : {", ".join(tensor[kind] for kind in inputs)})
       outs(%e : {tensor[output]}) {{
-  ^bb0({', '.join(f'%i{i}: {kind}' for i, kind in enumerate(inputs))}, %o: {output}):
+  ^bb0({", ".join(f"%i{i}: {kind}" for i, kind in enumerate(inputs))}, %o: {output}):
     {body}
     linalg.yield %y : {output}
   }} -> {tensor[output]}
@@ -239,31 +245,71 @@ def scattered(updates, indices, into):
 CASES = {
     "dq_rows": (elementwise("dq_rows", [3, 8], ["i8"], "f32", DEQUANTISE), [bytes_of(3, 8)], dequantised),
     "dq_words": (elementwise("dq_words", [4, 7], ["i8"], "f32", DEQUANTISE), [bytes_of(4, 7)], dequantised),
-    "dq_tail": (elementwise("dq_tail", [3, 7, 5], ["i8"], "f32", DEQUANTISE), [bytes_of(3, 7, 5)], dequantised),
+    "dq_tail": (
+        elementwise("dq_tail", [3, 7, 5], ["i8"], "f32", DEQUANTISE),
+        [bytes_of(3, 7, 5)],
+        dequantised,
+    ),
     "dq_one": (elementwise("dq_one", [1], ["i8"], "f32", DEQUANTISE), [bytes_of(1)], dequantised),
-    "dq_rows_dynamic": (elementwise("dq_rows_dynamic", ["?", 8], ["i8"], "f32", DEQUANTISE), [bytes_of(5, 8)], dequantised),
+    "dq_rows_dynamic": (
+        elementwise("dq_rows_dynamic", ["?", 8], ["i8"], "f32", DEQUANTISE),
+        [bytes_of(5, 8)],
+        dequantised,
+    ),
     "q_tail": (elementwise("q_tail", [3, 7], ["f32"], "i8", QUANTISE), [normal(3, 7)], quantised),
     "q_dynamic": (elementwise("q_dynamic", ["?", "?"], ["f32"], "i8", QUANTISE), [normal(5, 3)], quantised),
-    "wraps": (elementwise("wraps", ["?", 7], ["i8", "i8"], "i8", "%y = arith.muli %i0, %i1 : i8"),
-              [bytes_of(3, 7), bytes_of(3, 7)], lambda a, b: a * b),
-    "halves": (elementwise("halves", [5, 3], ["f16", "f16"], "f16",
-                           "%t = arith.addf %i0, %i1 : f16\n%y = arith.mulf %t, %i1 : f16"),
-               [normal(5, 3, kind=np.float16), normal(5, 3, kind=np.float16)], lambda a, b: (a + b) * b),
-    "below": (elementwise("below", [6, 7], ["i8", "i8"], "i1", "%y = arith.cmpi ult, %i0, %i1 : i8"),
-              [bytes_of(6, 7), bytes_of(6, 7)], lambda a, b: a.view(np.uint8) < b.view(np.uint8)),
-    "matmul": (MATMUL, [bytes_of(9, 12), bytes_of(12, 5)], lambda a, b: a.astype(np.int32) @ b.astype(np.int32)),
-    "moves": (MOVES, [bytes_of(3, 5), bytes_of(2, 5)],
-              lambda a, b: np.pad(np.concatenate([a, b]), ((1, 1), (1, 2)), constant_values=9)),
+    "wraps": (
+        elementwise("wraps", ["?", 7], ["i8", "i8"], "i8", "%y = arith.muli %i0, %i1 : i8"),
+        [bytes_of(3, 7), bytes_of(3, 7)],
+        lambda a, b: a * b,
+    ),
+    "halves": (
+        elementwise(
+            "halves",
+            [5, 3],
+            ["f16", "f16"],
+            "f16",
+            "%t = arith.addf %i0, %i1 : f16\n%y = arith.mulf %t, %i1 : f16",
+        ),
+        [normal(5, 3, kind=np.float16), normal(5, 3, kind=np.float16)],
+        lambda a, b: (a + b) * b,
+    ),
+    "below": (
+        elementwise("below", [6, 7], ["i8", "i8"], "i1", "%y = arith.cmpi ult, %i0, %i1 : i8"),
+        [bytes_of(6, 7), bytes_of(6, 7)],
+        lambda a, b: a.view(np.uint8) < b.view(np.uint8),
+    ),
+    "matmul": (
+        MATMUL,
+        [bytes_of(9, 12), bytes_of(12, 5)],
+        lambda a, b: a.astype(np.int32) @ b.astype(np.int32),
+    ),
+    "moves": (
+        MOVES,
+        [bytes_of(3, 5), bytes_of(2, 5)],
+        lambda a, b: np.pad(np.concatenate([a, b]), ((1, 1), (1, 2)), constant_values=9),
+    ),
     "sort": (SORT, [normal(3, 17, kind=np.float16)], lambda a: np.sort(a, axis=1)),
     "scan": (SCAN, [bytes_of(3, 17)], lambda a: np.cumsum(a, axis=1, dtype=np.int8)),
     "largest": (LARGEST, [normal(2, 40, kind=np.float16)], lambda a: -np.sort(-a, axis=1)[:, :4]),
-    "by_number": (BY_NUMBER, [normal(4, 6, kind=np.float16), np.float16(0.75).reshape(())], lambda a, n: a * n - np.float16(3)),
+    "by_number": (
+        BY_NUMBER,
+        [normal(4, 6, kind=np.float16), np.float16(0.75).reshape(())],
+        lambda a, n: a * n - np.float16(3),
+    ),
     "gather": (GATHER, [bytes_of(9, 5), np.int32([[3], [0], [8]])], lambda a, i: a[i[:, 0]]),
     "scatter": (SCATTER, [bytes_of(3, 5), np.int32([[2], [0], [4]]), bytes_of(6, 5)], scattered),
-    "arg_max": (ARG_MAX, [np.stack([GENERATOR.permutation(np.arange(-8, 9)) for _ in range(3)]).astype(np.int8)],
-                lambda a: np.argmax(a, axis=1).astype(np.int32)),
+    "arg_max": (
+        ARG_MAX,
+        [np.stack([GENERATOR.permutation(np.arange(-8, 9)) for _ in range(3)]).astype(np.int8)],
+        lambda a: np.argmax(a, axis=1).astype(np.int32),
+    ),
     "power": (POWER, [bytes_of(3, 5), bytes_of(3, 5)], powers),
-    "loop": (LOOP, [bytes_of(3, 5), np.int32([3])], lambda a, n: (a + n[0] * WEIGHTS.astype(np.int32)).astype(np.int8)),
+    "loop": (
+        LOOP,
+        [bytes_of(3, 5), np.int32([3])],
+        lambda a, n: (a + n[0] * WEIGHTS.astype(np.int32)).astype(np.int8),
+    ),
 }
 
 

@@ -14,7 +14,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = {"fissile": "fissile", "dialect": "fissile/dialect", "passes": "fissile/passes", "pipelines": "fissile/pipelines"}
+FOLDERS = {
+    "fissile": "fissile",
+    "dialect": "fissile/dialect",
+    "passes": "fissile/passes",
+    "pipelines": "fissile/pipelines",
+}
 
 
 @pytest.fixture(scope="module")
@@ -25,12 +30,28 @@ def wheel(tmp_path_factory) -> zipfile.ZipFile:
         if (ROOT / name).exists():  # a missing one is for pip to refuse
             shutil.copy(ROOT / name, sources)
     for folder in FOLDERS:
-        shutil.copytree(ROOT / folder, sources / folder, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copytree(
+            ROOT / folder, sources / folder, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        )
     out = tmp_path_factory.mktemp("wheel")
     built = subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index",
-         "--disable-pip-version-check", "-w", str(out), str(sources)],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "wheel",
+            "--no-deps",
+            "--no-build-isolation",
+            "--no-index",
+            "--disable-pip-version-check",
+            "-w",
+            str(out),
+            str(sources),
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
     )
     assert built.returncode == 0, built.stdout
     [file] = out.glob("fissile-*.whl")
@@ -75,13 +96,17 @@ def test_every_command_has_its_function(wheel):
         file = module.replace(".", "/") + ".py"
         assert file in wheel.namelist(), f"{command} = {entry}"
         tree = ast.parse(wheel.read(file))
-        assert function in {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}, f"{command} = {entry}"
+        assert function in {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}, (
+            f"{command} = {entry}"
+        )
 
 
 def test_every_module_imports_from_the_wheel_alone(wheel, tmp_path):
     wheel.extractall(tmp_path / "site")
     modules = sorted(
-        name[:-3].removesuffix("/__init__").replace("/", ".") for name in wheel.namelist() if name.endswith(".py")
+        name[:-3].removesuffix("/__init__").replace("/", ".")
+        for name in wheel.namelist()
+        if name.endswith(".py")
     )
     modules = [m for m in modules if not m.endswith("__main__")]
     script = (
@@ -91,7 +116,11 @@ def test_every_module_imports_from_the_wheel_alone(wheel, tmp_path):
         "    print(module.__file__)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script, *modules], cwd=tmp_path, capture_output=True, text=True, check=False,
+        [sys.executable, "-c", script, *modules],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
         env={**os.environ, "PYTHONPATH": str(tmp_path / "site"), "PYTHONDONTWRITEBYTECODE": "1"},
     )
     assert done.returncode == 0, done.stderr

@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from fissile.pipelines import patience
-from fissile.pipelines.patience import BUSY_FACTOR, Patience, processor_seconds
+from fissile.pipelines.process import patience
+from fissile.pipelines.process.patience import BUSY_FACTOR, Patience, processor_seconds
 
 
 @pytest.fixture
@@ -20,14 +20,17 @@ def clocks(monkeypatch):
     return now
 
 
-@pytest.mark.parametrize("clock, processor, over", [
-    (29, 29, False),  # both left
-    (30, 30, True),  # a quiet machine
-    (60, 15, False),  # half of a processor: it goes on
-    (60, 30, True),
-    (20, 40, False),  # several threads: the clock counts too
-    (30 * BUSY_FACTOR, 1, True),  # it does nothing
-])
+@pytest.mark.parametrize(
+    "clock, processor, over",
+    [
+        (29, 29, False),  # both left
+        (30, 30, True),  # a quiet machine
+        (60, 15, False),  # half of a processor: it goes on
+        (60, 30, True),
+        (20, 40, False),  # several threads: the clock counts too
+        (30 * BUSY_FACTOR, 1, True),  # it does nothing
+    ],
+)
 def test_both_have_to_be_over(clocks, clock, processor, over):
     limit = Patience(1, 30.0)
     clocks[:] = [100.0 + clock, 5.0 + processor]

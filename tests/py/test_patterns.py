@@ -1,4 +1,4 @@
-"""The random programs of bench/patterns.py are valid, ordinary and the same for the same seed."""
+"""The random programs of bench/programs/patterns.py are valid, ordinary and the same for the same seed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import random
 
 from iree.compiler import ir
 
-from bench.pattern_epilogues import EPILOGUES
-from bench.pattern_producers import PRODUCERS
-from bench.pattern_roots import ROOTS
-from bench.patterns import program
+from bench.programs.pattern_epilogues import EPILOGUES
+from bench.programs.pattern_producers import PRODUCERS
+from bench.programs.pattern_roots import ROOTS
+from bench.programs.patterns import program
 
 COUNT = 60
 

@@ -6,10 +6,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fissile.passes.analysis.predict import predict
-from fissile.passes.analysis.prediction import Prediction
-from fissile.passes.analysis.size import Size, largest_that_fits, product
-from fissile.passes.analysis.tiles import (
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fissile.passes.analysis.memory.predict import predict
+from fissile.passes.analysis.memory.prediction import Prediction
+from fissile.passes.analysis.memory.size import Size, largest_that_fits, product
+from fissile.passes.analysis.memory.tiles import (
     Config,
     ConfiguredDispatch,
     Gemm,
@@ -20,8 +23,6 @@ from fissile.passes.analysis.tiles import (
     region,
     window,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 LIMIT = 65536
 
@@ -348,10 +349,29 @@ def test_results_of_different_rank_have_a_tile_each():
     plane, row = (loop(0, 2), loop(1, 2)), (loop(0, 2),)
     x = Value((rows, columns), 32, "f32", plane)
     sums = Value((rows,), 32, "f32", row)
-    made = Op(0, "linalg.generic", (rows, columns), (False, True), (x,), (x, sums), config=Config(levels=((64, 0),)))
-    both = Op(1, "linalg.generic", (rows, columns), (False, False), (
-        Value((rows, columns), 32, "f32", plane, 0), Value((rows,), 32, "f32", row, 0, result=1)), (x,), stored=True)
-    dispatch = ConfiguredDispatch(name="d", backend="vulkan-spirv", pipeline="BaseDistribute", options={}, workgroup=(64, 1, 1),
-                                  subgroup=64, limit=16384, ops=(made, both), opaque=(), bounds={})
+    made = Op(
+        0, "linalg.generic", (rows, columns), (False, True), (x,), (x, sums), config=Config(levels=((64, 0),))
+    )
+    both = Op(
+        1,
+        "linalg.generic",
+        (rows, columns),
+        (False, False),
+        (Value((rows, columns), 32, "f32", plane, 0), Value((rows,), 32, "f32", row, 0, result=1)),
+        (x,),
+        stored=True,
+    )
+    dispatch = ConfiguredDispatch(
+        name="d",
+        backend="vulkan-spirv",
+        pipeline="BaseDistribute",
+        options={},
+        workgroup=(64, 1, 1),
+        subgroup=64,
+        limit=16384,
+        ops=(made, both),
+        opaque=(),
+        bounds={},
+    )
     prediction = predict(dispatch)
     assert [b.size.static for b in prediction.buffers] == [rows * columns * 4, rows * 4]

@@ -7,25 +7,25 @@ import re
 from dataclasses import fields
 
 import pytest
+from small_programs import ADD, TARGETS, quantised_conv
 
-from fissile.passes.analysis.dispatches import dispatches, without_offsets
-from fissile.passes.analysis.footprint import WORKGROUP, Allocation, Footprint
-from fissile.passes.analysis.provenance import describe_source_ops, tag_source_ops
-from fissile.passes.analysis.recomputation import recomputed_producers
-from fissile.passes.analysis.narrow_access import NarrowAccess, Numbers
-from fissile.passes.analysis.repeated_work import Repeated
-from fissile.passes.checks.narrow_storage import check_narrow_storage
-from fissile.passes.checks.recomputation import check_recomputation
 from fissile.finding import Place
-from fissile.pipelines.diagnostics import Diagnostic
-from fissile.pipelines.dispatch_check import DispatchChecker
-from fissile.pipelines.edits import CUT, apply_edits, edits
-from fissile.pipelines.probe import Probed, convert, probe
-from fissile.pipelines.probe_pool import ProbePool
-from fissile.pipelines.probe_wire import decode_probed, encode
+from fissile.passes.analysis.dispatch.dispatches import dispatches, without_offsets
+from fissile.passes.analysis.dispatch.provenance import describe_source_ops, tag_source_ops
+from fissile.passes.analysis.dispatch.recomputation import recomputed_producers
+from fissile.passes.analysis.kernel.narrow_access import NarrowAccess, Numbers
+from fissile.passes.analysis.kernel.repeated_work import Repeated
+from fissile.passes.analysis.memory.footprint import WORKGROUP, Allocation, Footprint
+from fissile.passes.checks.numbers.narrow_storage import check_narrow_storage
+from fissile.passes.checks.speed.recomputation import check_recomputation
+from fissile.pipelines.probe.diagnostics import Diagnostic
+from fissile.pipelines.probe.dispatch_check import DispatchChecker
+from fissile.pipelines.probe.one_dispatch import Probed, convert, probe
+from fissile.pipelines.probe.probe_pool import ProbePool
+from fissile.pipelines.probe.probe_wire import decode_probed, encode
+from fissile.pipelines.repair.edits import CUT, apply_edits, edits
 from fissile.pipelines.session import Session
 from fissile.quantity import Bytes
-from small_programs import ADD, TARGETS, quantised_conv
 
 
 def configured(target: str, text: str, cuts=()):
@@ -52,7 +52,9 @@ def test_the_probed_module_is_not_changed():
     before = module.text(locations=True)
     (dispatch,) = dispatches(module.op)
     probe(dispatch)
-    assert convert(dispatch) is not None, "its narrow loads do not fit in memory, and IREE's own check refuses it"
+    assert convert(dispatch) is not None, (
+        "its narrow loads do not fit in memory, and IREE's own check refuses it"
+    )
     assert module.text(locations=True) == before
 
 
@@ -136,9 +138,13 @@ OFFSET = """
 
 
 def test_a_fingerprint_knows_no_place_in_an_allocation_but_its_alignment():
-    there, elsewhere, unaligned, far = (without_offsets(OFFSET.format(n=n, used=4)) for n in (128, 65536, 132, 1 << 32))
+    there, elsewhere, unaligned, far = (
+        without_offsets(OFFSET.format(n=n, used=4)) for n in (128, 65536, 132, 1 << 32)
+    )
     assert there == elsewhere and len({there, unaligned, far}) == 3
-    assert without_offsets(OFFSET.format(n=128, used=128)) != without_offsets(OFFSET.format(n=192, used=192)), "a loop's bound counts"
+    assert without_offsets(OFFSET.format(n=128, used=128)) != without_offsets(
+        OFFSET.format(n=192, used=192)
+    ), "a loop's bound counts"
     twice = "%c1 = arith.constant 1 : index\n%c1 = arith.constant 2 : index\n"
     assert without_offsets(twice) == twice
 
@@ -167,7 +173,9 @@ def test_a_boundary_leaves_the_dispatches_that_it_does_not_touch_as_they_are():
     cut, _ops = configured("vulkan", CHAIN, cuts=(3,))
     before, after = ({d.name.split("_matmul_")[-1]: d for d in dispatches(m.op)} for m in (module, cut))
     assert len(after) == len(before) + 1
-    moved = [name for name in ("60x50x60_f32", "60x40x50_f32") if offsets(before[name]) != offsets(after[name])]
+    moved = [
+        name for name in ("60x50x60_f32", "60x40x50_f32") if offsets(before[name]) != offsets(after[name])
+    ]
     assert moved, "the program does not show what the test is about"
     for name in ("60x50x60_f32", "60x40x50_f32"):
         assert before[name].fingerprint == after[name].fingerprint
@@ -193,7 +201,7 @@ def test_a_dispatch_past_its_deadline_and_one_that_crashes_are_findings(monkeypa
         (checked,) = DispatchChecker(pool).check(module, ops)
     assert checked.finding.code == "FIS106"
 
-    import fissile.pipelines.probe_pool as probe_pool
+    import fissile.pipelines.probe.probe_pool as probe_pool
 
     monkeypatch.setattr(probe_pool, "standalone", lambda dispatch: "this is no module")
     with ProbePool([], deadline=60) as pool:
@@ -207,10 +215,22 @@ def test_a_dispatch_past_its_deadline_and_one_that_crashes_are_findings(monkeypa
 def test_nothing_of_an_answer_is_lost_on_its_way():
     place = Place("x.mlir", 3, 4, "here")
     buffer = Allocation(WORKGROUP, Bytes.exact(64), "4x4xf32", (1, 2), place)
-    said = Probed(Footprint((buffer,)), Diagnostic("error", "no", "x.mlir:3: no", (place,), (5,)), (buffer,), ("i8",), ("f32",), 70000, Repeated(64, True, True),
-                  (buffer,), NarrowAccess(Numbers.REFUSED, "why", "no"), "too large")
+    said = Probed(
+        Footprint((buffer,)),
+        Diagnostic("error", "no", "x.mlir:3: no", (place,), (5,)),
+        (buffer,),
+        ("i8",),
+        ("f32",),
+        70000,
+        Repeated(64, True, True),
+        (buffer,),
+        NarrowAccess(Numbers.REFUSED, "why", "no"),
+        "too large",
+    )
     plain = Probed(Footprint(()), None)
-    assert all(getattr(said, field.name) != getattr(plain, field.name) for field in fields(Probed)), "give the new field a value above"
+    assert all(getattr(said, field.name) != getattr(plain, field.name) for field in fields(Probed)), (
+        "give the new field a value above"
+    )
     assert decode_probed(json.loads(json.dumps(encode(said)))) == said
 
 

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import pytest
-
-from fissile.passes.analysis.provenance import TAG_FILE, tag_source_ops, tags_in, untag, without_tags
-from fissile.pipelines.session import Session
 from small_programs import TARGETS, quantised_conv
 
+from fissile.passes.analysis.dispatch.provenance import TAG_FILE, tag_source_ops, tags_in, untag, without_tags
+from fissile.pipelines.session import Session
 
-@pytest.mark.parametrize(("tagged", "plain"), [
-    ('loc("a.mlir":3:7)', 'loc("a.mlir":3:7)'),
-    ('loc(callsite("fz":4:1 at "a.mlir":3:7))', 'loc("a.mlir":3:7)'),
-    ('loc(callsite("fz":4:1 at callsite("fz":0:1 at "a.mlir":3:7)))', 'loc("a.mlir":3:7)'),
-    ('loc(fused[callsite("fz":1:1 at "a (1).mlir":3:7), "b)":1:2])', 'loc(fused["a (1).mlir":3:7, "b)":1:2])'),
-    ('loc(callsite("f" at callsite("fz":1:1 at "n"("a\\"(.mlir":3:7))))', 'loc(callsite("f" at "n"("a\\"(.mlir":3:7)))'),
-])
+
+@pytest.mark.parametrize(
+    ("tagged", "plain"),
+    [
+        ('loc("a.mlir":3:7)', 'loc("a.mlir":3:7)'),
+        ('loc(callsite("fz":4:1 at "a.mlir":3:7))', 'loc("a.mlir":3:7)'),
+        ('loc(callsite("fz":4:1 at callsite("fz":0:1 at "a.mlir":3:7)))', 'loc("a.mlir":3:7)'),
+        (
+            'loc(fused[callsite("fz":1:1 at "a (1).mlir":3:7), "b)":1:2])',
+            'loc(fused["a (1).mlir":3:7, "b)":1:2])',
+        ),
+        (
+            'loc(callsite("f" at callsite("fz":1:1 at "n"("a\\"(.mlir":3:7))))',
+            'loc(callsite("f" at "n"("a\\"(.mlir":3:7)))',
+        ),
+    ],
+)
 def test_only_tags_are_taken_off_a_location(tagged, plain):
     assert without_tags(tagged) == plain
 

@@ -2,15 +2,17 @@
 
 import numpy as np
 import pytest
+from built import build, run
 
 import fissile
-from built import build, run
 from fissile.effect import Effect
 from fissile.passes.definition import PassFailed
 from fissile.pipelines.numerics import runtimes
 
 VULKAN = ["--iree-hal-target-device=vulkan"]
-NO_VULKAN = pytest.mark.skipif("vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here")
+NO_VULKAN = pytest.mark.skipif(
+    "vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here"
+)
 
 
 def sort(shape, along: int, predicate: str, dynamic: bool = False) -> str:
@@ -22,7 +24,7 @@ def sort(shape, along: int, predicate: str, dynamic: bool = False) -> str:
     return f"""
 func.func @main(%x: {values}) -> ({values}, {places}) {{
   {size}
-  %e = tensor.empty({'%n' if dynamic else ''}) : {places}
+  %e = tensor.empty({"%n" if dynamic else ""}) : {places}
   %i = linalg.generic {{indexing_maps = [affine_map<({loops}) -> ({loops})>], iterator_types = [{kinds}]}} outs(%e : {places}) {{
   ^bb0(%o: i32):
     %d = linalg.index {along} : index
@@ -48,12 +50,19 @@ def sorted_by_numpy(x, along: int, falling: bool):
     return np.take_along_axis(x, order, along), order
 
 
-@pytest.mark.parametrize(("shape", "along", "predicate"), [((40,), 0, "oge"), ((3, 17, 2), 1, "ole"), ((2, 30), 1, "olt"), ((5, 1), 1, "ogt")])
+@pytest.mark.parametrize(
+    ("shape", "along", "predicate"),
+    [((40,), 0, "oge"), ((3, 17, 2), 1, "ole"), ((2, 30), 1, "olt"), ((5, 1), 1, "ogt")],
+)
 def test_equals_a_stable_sort(tmp_path, shape, along, predicate):
-    changed = build(sort(shape, along, predicate), tmp_path / "x.vmfb", "fissile-rank-sorts,fissile-lower-boundaries")
+    changed = build(
+        sort(shape, along, predicate), tmp_path / "x.vmfb", "fissile-rank-sorts,fissile-lower-boundaries"
+    )
     assert "iree_linalg_ext.sort" not in changed
     x = drawn(shape)
-    for found, wanted in zip(run(tmp_path / "x.vmfb", [x]), sorted_by_numpy(x, along, "g" in predicate), strict=True):
+    for found, wanted in zip(
+        run(tmp_path / "x.vmfb", [x]), sorted_by_numpy(x, along, "g" in predicate), strict=True
+    ):
         np.testing.assert_array_equal(found, wanted)
 
 
@@ -62,7 +71,9 @@ def test_the_order_of_ties_is_stocks(tmp_path):
     build(sort((2, 50), 1, "oge"), tmp_path / "stock.vmfb", "canonicalize")
     build(sort((2, 50), 1, "oge"), tmp_path / "ranked.vmfb", "fissile-rank-sorts,fissile-lower-boundaries")
     x = drawn((2, 50))
-    for ours, theirs in zip(run(tmp_path / "ranked.vmfb", [x]), run(tmp_path / "stock.vmfb", [x]), strict=True):
+    for ours, theirs in zip(
+        run(tmp_path / "ranked.vmfb", [x]), run(tmp_path / "stock.vmfb", [x]), strict=True
+    ):
         np.testing.assert_array_equal(ours, theirs)
 
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_programs import TARGETS
 
-from fissile.passes.analysis.provenance import source_ops
-from fissile.passes.remedies.read_by_element import why_not_by_element
+from fissile.passes.analysis.dispatch.provenance import source_ops
+from fissile.passes.remedies.decompose.read_by_element import why_not_by_element
 from fissile.pipelines.numerics.runtimes import present
 from fissile.pipelines.pass_runner import run_pipeline
 from fissile.pipelines.session import Session
@@ -65,8 +65,15 @@ def session():
 
 
 @settings(max_examples=10, deadline=None)
-@given(n=st.integers(1, 2), c=st.integers(2, 5), f=st.integers(2, 6), k=st.integers(1, 3), out=st.integers(1, 9),
-       stride=st.integers(1, 3), dilation=st.integers(1, 2))
+@given(
+    n=st.integers(1, 2),
+    c=st.integers(2, 5),
+    f=st.integers(2, 6),
+    k=st.integers(1, 3),
+    out=st.integers(1, 9),
+    stride=st.integers(1, 3),
+    dilation=st.integers(1, 2),
+)
 def test_a_window_reads_the_same_elements(session, tmp_path_factory, n, c, f, k, out, stride, dilation):
     width = (out - 1) * stride + (k - 1) * dilation + 1
     text = WINDOW.format(n=n, c=c, f=f, k=k, out=out, stride=stride, dilation=dilation, width=width)
@@ -94,11 +101,21 @@ def test_a_window_reads_the_same_elements(session, tmp_path_factory, n, c, f, k,
 def test_64_bit_integers_that_default_vulkan_refuses_as_vectors_are_computed_one_by_one(tmp_path):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(WIDE_INTEGERS)
-    stock = subprocess.run([BIN / "iree-compile", *TARGETS["vulkan"], source, "-o", "/dev/null"], capture_output=True,
-                           text=True, timeout=300, check=False)
+    stock = subprocess.run(
+        [BIN / "iree-compile", *TARGETS["vulkan"], source, "-o", "/dev/null"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert "vector" in stock.stderr and stock.returncode
-    done = subprocess.run([BIN / "fissile", "compile", *TARGETS["vulkan"], "--format=json", source, "-o", output],
-                          capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [BIN / "fissile", "compile", *TARGETS["vulkan"], "--format=json", source, "-o", output],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     told = {(f["code"], f["severity"], f["helps"][0]["remedy"]) for f in json.loads(done.stderr)["findings"]}
     assert told == {("FIS104", "repaired", "fissile-read-by-element")} and done.returncode == 0
     r = np.random.default_rng(0)
@@ -106,9 +123,19 @@ def test_64_bit_integers_that_default_vulkan_refuses_as_vectors_are_computed_one
     np.save(tmp_path / "a.npy", a)
     np.save(tmp_path / "b.npy", b)
     outs = [tmp_path / f"{i}.npy" for i in range(3)]
-    subprocess.run([BIN / "iree-run-module", f"--module={output}", "--device=vulkan", "--function=main",
-                    f"--input=@{tmp_path}/a.npy", f"--input=@{tmp_path}/b.npy", *(f"--output=@{o}" for o in outs)],
-                   check=True, timeout=300)
+    subprocess.run(
+        [
+            BIN / "iree-run-module",
+            f"--module={output}",
+            "--device=vulkan",
+            "--function=main",
+            f"--input=@{tmp_path}/a.npy",
+            f"--input=@{tmp_path}/b.npy",
+            *(f"--output=@{o}" for o in outs),
+        ],
+        check=True,
+        timeout=300,
+    )
     square, product, total = (np.load(o) for o in outs)
     with np.errstate(over="ignore"):
         assert (square == a * a).all() and (product == a @ b).all() and (total == a.sum(axis=1)).all()

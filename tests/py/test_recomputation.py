@@ -1,8 +1,9 @@
 """Which recomputed producers are worth a dispatch of their own: often enough, and enough of them."""
 
 import pytest
-from fissile.passes.analysis.recomputation import Recomputed
-from fissile.passes.checks.recomputation import MIN_EVALUATIONS, MIN_TIMES, worth_cutting
+
+from fissile.passes.analysis.dispatch.recomputation import Recomputed
+from fissile.passes.checks.speed.recomputation import MIN_EVALUATIONS, MIN_TIMES, worth_cutting
 
 
 def producer(times, elements):

@@ -14,7 +14,9 @@ BIN = Path(sys.executable).parent
 
 
 def run(program, *words):
-    return subprocess.run([BIN / program, *map(str, words)], capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(
+        [BIN / program, *map(str, words)], capture_output=True, text=True, timeout=300, check=False
+    )
 
 
 def test_the_reduced_program_fails_alike_on_stock_iree(tmp_path):
@@ -63,7 +65,9 @@ def test_narrow_storage_that_iree_builds_wrong_is_reduced(tmp_path):
     done = run("fissile", "reduce", *TARGETS["vulkan"], source, "-o", reduced)
     assert done.returncode == 0 and "1 of 2 ops" in done.stderr, done.stderr
     assert "FIS110" in reduced.read_text() and "tensor<64x6xf32>" not in reduced.read_text()
-    shown = run("fissile", "compile", "--repair=suggest", *TARGETS["vulkan"], reduced, "-o", tmp_path / "x.vmfb")
+    shown = run(
+        "fissile", "compile", "--repair=suggest", *TARGETS["vulkan"], reduced, "-o", tmp_path / "x.vmfb"
+    )
     assert shown.returncode == 1 and "error[FIS110]" in shown.stderr
     wider = run("fissile", "reduce", *TARGETS["gfx942"], source, "-o", tmp_path / "none.mlir")
     assert wider.returncode == 2 and "nothing to reduce" in wider.stderr, "gfx942 has such storage"
@@ -113,5 +117,13 @@ def test_a_dispatch_of_a_healthy_program_is_told_so(tmp_path):
 def test_an_unknown_dispatch_names_the_nearest(tmp_path):
     source = tmp_path / "in.mlir"
     source.write_text(quantised_conv())
-    done = run("fissile", "reduce", *TARGETS["gfx942"], source, "--dispatch=main_dispatch_0_conv", "-o", tmp_path / "o.mlir")
+    done = run(
+        "fissile",
+        "reduce",
+        *TARGETS["gfx942"],
+        source,
+        "--dispatch=main_dispatch_0_conv",
+        "-o",
+        tmp_path / "o.mlir",
+    )
     assert done.returncode == 2 and "main_dispatch_0_conv_64x16x16x64x3x3_f32" in done.stderr

@@ -58,10 +58,20 @@ def run(tmp_path, target, text, *words, stock=True):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(text)
     if stock:
-        stock = subprocess.run([BIN / "iree-compile", *TARGETS[target], source, "-o", "/dev/null"], capture_output=True,
-                               text=True, timeout=300, check=False)
-    done = subprocess.run([BIN / "fissile", "compile", *TARGETS[target], "--format=json", *words, source, "-o", output],
-                          capture_output=True, text=True, timeout=300, check=False)
+        stock = subprocess.run(
+            [BIN / "iree-compile", *TARGETS[target], source, "-o", "/dev/null"],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+    done = subprocess.run(
+        [BIN / "fissile", "compile", *TARGETS[target], "--format=json", *words, source, "-o", output],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     return stock, done, json.loads(done.stderr), output
 
 
@@ -124,7 +134,9 @@ def test_what_iree_builds_for_sm_86_and_no_such_device_can_load_is_repaired(tmp_
     assert all(f"needs {needed} bytes" in f["message"] for f in report["findings"])
 
 
-needs_vulkan = pytest.mark.skipif("vulkan" not in {r.name for r in present()}, reason="no Vulkan device answers here")
+needs_vulkan = pytest.mark.skipif(
+    "vulkan" not in {r.name for r in present()}, reason="no Vulkan device answers here"
+)
 
 
 @needs_vulkan
@@ -132,15 +144,21 @@ def test_a_sign_that_code_generation_loses_is_told_and_kept(tmp_path):
     """On lavapipe, with 8-bit storage, stock computes 4091 of these 4096 values wrong and says nothing."""
     device = ("--fissile-match-device=vulkan",)
     _stock, done, report, _output = run(tmp_path, "vulkan", INT8_MATMUL, *device, "--repair=off")
-    assert [(f["code"], f["severity"]) for f in report["findings"]] == [("FIS118", "error")] and done.returncode == 1
+    assert [(f["code"], f["severity"]) for f in report["findings"]] == [
+        ("FIS118", "error")
+    ] and done.returncode == 1
     _stock, done, report, output = run(tmp_path, "vulkan", INT8_MATMUL, *device, "--verify")
-    assert [(f["code"], f["severity"]) for f in report["findings"]] == [("FIS118", "repaired")] and output.exists()
+    assert [(f["code"], f["severity"]) for f in report["findings"]] == [
+        ("FIS118", "repaired")
+    ] and output.exists()
     assert report["facts"]["artifact"]["bit_identical"]
 
 
 @needs_vulkan
 def test_unsigned_extension_is_silent(tmp_path):
-    text = INT8_MATMUL.replace("linalg.matmul ins", "linalg.matmul {cast = #linalg.type_fn<cast_unsigned>} ins")
+    text = INT8_MATMUL.replace(
+        "linalg.matmul ins", "linalg.matmul {cast = #linalg.type_fn<cast_unsigned>} ins"
+    )
     _stock, done, report, _output = run(tmp_path, "vulkan", text, "--fissile-match-device=vulkan")
     assert report["findings"] == [] and done.returncode == 0
 
@@ -151,9 +169,24 @@ def test_code_generation_without_end_is_foreseen_or_ended(tmp_path, repair, told
     """What would be unrolled is not even looked at by generating code; unrepaired, the straight compile has the limit."""
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(quantised_matmul(128, 768, 768))
-    done = subprocess.run([BIN / "fissile", "compile", *TARGETS["vulkan"], "--fissile-match-device=vulkan", "--dispatch-timeout=4",
-                           f"--repair={repair}", "--format=json", source, "-o", output],
-                          capture_output=True, text=True, timeout=500, check=False)
+    done = subprocess.run(
+        [
+            BIN / "fissile",
+            "compile",
+            *TARGETS["vulkan"],
+            "--fissile-match-device=vulkan",
+            "--dispatch-timeout=4",
+            f"--repair={repair}",
+            "--format=json",
+            source,
+            "-o",
+            output,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
     assert [(f["code"], f["severity"]) for f in json.loads(done.stderr)["findings"]] == [told]
     assert output.exists() == (repair == "auto") == (done.returncode == 0)
 
@@ -179,11 +212,29 @@ def test_a_softmax_that_only_llvm_does_not_end_with_is_taken_apart(tmp_path):
     """gfx1100: every dispatch passes IREE's lowering, and LLVM's backend is busy for minutes."""
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(LONG_SOFTMAX)
-    done = subprocess.run([BIN / "fissile", "compile", "--iree-hal-target-device=hip", "--iree-rocm-target=gfx1100",
-                           "--dispatch-timeout=6", "--format=json", source, "-o", output],
-                          capture_output=True, text=True, timeout=500, check=False)
+    done = subprocess.run(
+        [
+            BIN / "fissile",
+            "compile",
+            "--iree-hal-target-device=hip",
+            "--iree-rocm-target=gfx1100",
+            "--dispatch-timeout=6",
+            "--format=json",
+            source,
+            "-o",
+            output,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=500,
+        check=False,
+    )
     told = [(f["code"], f["severity"], f["helps"][0]["remedy"]) for f in json.loads(done.stderr)["findings"]]
-    assert told == [("FIS106", "repaired", "fissile-decompose-softmax")] and done.returncode == 0 and output.exists()
+    assert (
+        told == [("FIS106", "repaired", "fissile-decompose-softmax")]
+        and done.returncode == 0
+        and output.exists()
+    )
 
 
 def test_dispatches_that_share_a_fill_are_repaired_each_by_itself(tmp_path):
@@ -194,13 +245,26 @@ def test_dispatches_that_share_a_fill_are_repaired_each_by_itself(tmp_path):
     assert report["facts"]["rounds"] == 2 and len(report["facts"]["edits"]) == 2
 
 
-@pytest.mark.parametrize(("sizes", "code", "remedy"), [
-    ((7, 500, 61), "FIS101", "fissile-fold-producers"),
-    ((8, 512, 64), "FIS109", "fissile-place-boundaries"),
-])
-def test_where_a_root_has_no_vectors_behind_a_cut_either_its_producers_are_folded(tmp_path, sizes, code, remedy):
+@pytest.mark.parametrize(
+    ("sizes", "code", "remedy"),
+    [
+        ((7, 500, 61), "FIS101", "fissile-fold-producers"),
+        ((8, 512, 64), "FIS109", "fissile-place-boundaries"),
+    ],
+)
+def test_where_a_root_has_no_vectors_behind_a_cut_either_its_producers_are_folded(
+    tmp_path, sizes, code, remedy
+):
     """valhall takes 7x500 by 500x61 element by element, cut or not; 8x512 by 512x64 has vectors once it is cut."""
-    _stock, done, report, output = run(tmp_path, "vulkan", quantised_matmul(*sizes), "--iree-vulkan-target=valhall",
-                                       "--dispatch-timeout=4", stock=False)
-    assert [(f["code"], f["severity"], f["helps"][0]["remedy"]) for f in report["findings"]] == [(code, "repaired", remedy)]
+    _stock, done, report, output = run(
+        tmp_path,
+        "vulkan",
+        quantised_matmul(*sizes),
+        "--iree-vulkan-target=valhall",
+        "--dispatch-timeout=4",
+        stock=False,
+    )
+    assert [(f["code"], f["severity"], f["helps"][0]["remedy"]) for f in report["findings"]] == [
+        (code, "repaired", remedy)
+    ]
     assert done.returncode == 0 and output.exists()

@@ -10,34 +10,50 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-
-from fissile.passes.analysis.footprint import Allocation, Footprint
-from fissile.pipelines.diagnostics import Diagnostic
-from fissile.pipelines.dispatch_check import DispatchChecker, predicted_to_exceed
-from fissile.pipelines.probe import Probed
-from fissile.pipelines.probe_pool import FEW, ProbePool, ProbeResult
-from fissile.pipelines.session import Session
-from fissile.quantity import Bytes
 from small_programs import ADD, TARGETS, quantised_conv
 from test_set_lowering import MATMUL
 
+from fissile.passes.analysis.memory.footprint import Allocation, Footprint
+from fissile.pipelines.probe.diagnostics import Diagnostic
+from fissile.pipelines.probe.dispatch_check import DispatchChecker, predicted_to_exceed
+from fissile.pipelines.probe.one_dispatch import Probed
+from fissile.pipelines.probe.probe_pool import FEW, ProbePool, ProbeResult
+from fissile.pipelines.session import Session
+from fissile.quantity import Bytes
+
 BIN = Path(sys.executable).parent
 GFX942 = TARGETS["gfx942"]
-TWO = quantised_conv(size=28, name="large") + """
+TWO = (
+    quantised_conv(size=28, name="large")
+    + """
 func.func @small(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
   %r = arith.addf %a, %b : tensor<4xf32>
   return %r : tensor<4xf32>
 }
 """
+)
 
 
 def compiled(folder, text, *words, **environment):
     (folder / "in.mlir").write_text(text)
     done = subprocess.run(
-        [BIN / "fissile", "compile", *GFX942, "--format=json", folder / "in.mlir", "-o", folder / "a.vmfb", *words],
-        capture_output=True, text=True, timeout=300, check=False, env=os.environ | environment,
+        [
+            BIN / "fissile",
+            "compile",
+            *GFX942,
+            "--format=json",
+            folder / "in.mlir",
+            "-o",
+            folder / "a.vmfb",
+            *words,
+        ],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=os.environ | environment,
     )
-    return done.returncode, json.loads(done.stderr[done.stderr.index("{"):])
+    return done.returncode, json.loads(done.stderr[done.stderr.index("{") :])
 
 
 class Recorder:
@@ -49,7 +65,10 @@ class Recorder:
     def probe_all(self, dispatches, convert=True):
         self.asked += [(d.name.split("_")[0], convert) for d in dispatches]
         said = Diagnostic("error", "failed to distribute", "failed to distribute")
-        return [ProbeResult(Probed(Footprint(()), said if "large" in d.name else None), None, 0.0) for d in dispatches]
+        return [
+            ProbeResult(Probed(Footprint(()), said if "large" in d.name else None), None, 0.0)
+            for d in dispatches
+        ]
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +79,9 @@ def module():
     return made
 
 
-@pytest.mark.parametrize(("optimistic", "asked"), [(True, [("large", False)]), (False, [("large", True), ("small", True)])])
+@pytest.mark.parametrize(
+    ("optimistic", "asked"), [(True, [("large", False)]), (False, [("large", True), ("small", True)])]
+)
 def test_what_fits_by_prediction_is_not_asked_and_nothing_is_asked_twice(module, optimistic, asked):
     pool = Recorder()
     checker = DispatchChecker(pool, optimistic)
@@ -69,7 +90,10 @@ def test_what_fits_by_prediction_is_not_asked_and_nothing_is_asked_twice(module,
     again = checker.check(module, [])
     assert pool.asked == asked and checker.generated == len(asked)
     for checked in (first, again):
-        assert [(c.dispatch.name.split("_")[0], c.finding is None) for c in checked] == [("large", False), ("small", True)]
+        assert [(c.dispatch.name.split("_")[0], c.finding is None) for c in checked] == [
+            ("large", False),
+            ("small", True),
+        ]
 
 
 def test_an_overflow_is_predicted_before_code_is_generated(module):
@@ -83,11 +107,16 @@ def test_an_overflow_is_predicted_before_code_is_generated(module):
 def test_a_few_dispatches_are_asked_here_between_two_calls_and_many_elsewhere(monkeypatch):
     told = []
     pool = ProbePool([], deadline=60, watch=lambda count, *_fingerprint: told.append(count))
-    monkeypatch.setattr("fissile.pipelines.probe_pool.probe", lambda dispatch: Probed(Footprint(()), None))
-    monkeypatch.setattr("fissile.pipelines.probe_pool.convert", lambda dispatch, _flags: told.append(dispatch.fingerprint))
+    monkeypatch.setattr(
+        "fissile.pipelines.probe.probe_pool.probe", lambda dispatch: Probed(Footprint(()), None)
+    )
+    monkeypatch.setattr(
+        "fissile.pipelines.probe.probe_pool.convert",
+        lambda dispatch, _flags: told.append(dispatch.fingerprint),
+    )
     monkeypatch.setattr(pool, "_run", lambda job, fingerprint: "elsewhere")
-    monkeypatch.setattr("fissile.pipelines.probe_pool.standalone", lambda dispatch: "")
-    monkeypatch.setattr("fissile.pipelines.probe_pool._index", lambda dispatch: 0)
+    monkeypatch.setattr("fissile.pipelines.probe.probe_pool.standalone", lambda dispatch: "")
+    monkeypatch.setattr("fissile.pipelines.probe.probe_pool._index", lambda dispatch: 0)
     a, b, c = (SimpleNamespace(fingerprint=name, name=name) for name in "abc")
     with pool:
         assert len(pool.probe_all([a, b])) == 2 and told == [1, "a", 0, 1, "b", 0]
@@ -106,17 +135,35 @@ def test_a_trusted_dispatch_that_fails_after_all_is_repaired_too(tmp_path):
     text = quantised_conv(size=28, name="large") + MATMUL
     status, report = compiled(tmp_path, text, f"--emit-tuning-spec={tmp_path}/spec.mlir")
     assert status == 0
-    assert [(f["code"], f["severity"]) for f in report["findings"]] == [("FIS101", "repaired"), ("FIS103", "repaired")]
-    again = subprocess.run([BIN / "iree-compile", *GFX942, tmp_path / "in.mlir", "-o", tmp_path / "s.vmfb",
-                            f"--iree-codegen-tuning-spec-path={tmp_path}/spec.mlir"], capture_output=True, check=False)
+    assert [(f["code"], f["severity"]) for f in report["findings"]] == [
+        ("FIS101", "repaired"),
+        ("FIS103", "repaired"),
+    ]
+    again = subprocess.run(
+        [
+            BIN / "iree-compile",
+            *GFX942,
+            tmp_path / "in.mlir",
+            "-o",
+            tmp_path / "s.vmfb",
+            f"--iree-codegen-tuning-spec-path={tmp_path}/spec.mlir",
+        ],
+        capture_output=True,
+        check=False,
+    )
     assert again.returncode == 0 and (tmp_path / "s.vmfb").read_bytes() == (tmp_path / "a.vmfb").read_bytes()
 
 
 @pytest.mark.parametrize(("how", "code"), [("abort", "FIS101"), ("hang", "FIS106")])
 def test_a_dispatch_that_takes_the_worker_along_is_repaired_by_processes_apart(tmp_path, how, code):
     """The fault is in the worker alone: after a crash a process apart has the true answer, what did not end is not asked again."""
-    status, report = compiled(tmp_path, quantised_conv(size=28), "--dispatch-timeout=20", CRASHING_HOW=how,
-                              PYTHONPATH=str(Path(__file__).parent / "crashing_probe"))
+    status, report = compiled(
+        tmp_path,
+        quantised_conv(size=28),
+        "--dispatch-timeout=20",
+        CRASHING_HOW=how,
+        PYTHONPATH=str(Path(__file__).parent / "crashing_probe"),
+    )
     assert status == 0 and [(f["code"], f["severity"]) for f in report["findings"]] == [(code, "repaired")]
     assert (tmp_path / "a.vmfb").exists()
 
@@ -127,7 +174,10 @@ class AlwaysTooLarge(Recorder):
     def probe_all(self, dispatches, convert=True):
         self.asked += [(d.name.split("_")[0], convert) for d in dispatches]
         buffers = (Allocation("workgroup", Bytes.exact(1 << 20), "262144xf32"),)
-        return [ProbeResult(Probed(Footprint(buffers if "large" in d.name else ()), None), None, 0.0) for d in dispatches]
+        return [
+            ProbeResult(Probed(Footprint(buffers if "large" in d.name else ()), None), None, 0.0)
+            for d in dispatches
+        ]
 
 
 @pytest.mark.parametrize(("pool", "asked"), [(AlwaysTooLarge(), []), (Recorder(), ["other"])])
@@ -149,12 +199,12 @@ def test_where_only_memory_fails_a_later_module_that_fits_by_prediction_is_not_a
 TWICE = """
 import sys
 from pathlib import Path
-from fissile.pipelines.compile_run import CompileRun
-from fissile.pipelines.guarded_compile import GuardedCompile
+from fissile.pipelines.compile.compile_run import CompileRun
+from fissile.pipelines.compile.guarded_compile import GuardedCompile
 from fissile.pipelines.iree.library import initialise_command_line
-from fissile.pipelines.mending import Mender
-from fissile.pipelines.repair import Repairer
-from fissile.pipelines.request import parse_command_line
+from fissile.pipelines.repair.mending import Mender
+from fissile.pipelines.repair.loop import Repairer
+from fissile.pipelines.compile.request import parse_command_line
 
 request, folder = parse_command_line(sys.argv[1:]), Path(sys.argv[-1]).parent
 initialise_command_line(list(request.flags))
@@ -170,7 +220,12 @@ print([one is not None for one in taken])
 @pytest.mark.parametrize("target", ["gfx942", "vulkan"])
 def test_the_module_that_passed_is_compiled_on_and_makes_the_same_artifact(tmp_path, target):
     (tmp_path / "in.mlir").write_text(quantised_conv(size=28))
-    done = subprocess.run([sys.executable, "-c", TWICE, *TARGETS[target], tmp_path / "in.mlir", "-o", tmp_path / "a.vmfb"],
-                          capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", TWICE, *TARGETS[target], tmp_path / "in.mlir", "-o", tmp_path / "a.vmfb"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     assert done.stdout.strip() == "[True]", done.stderr
     assert (tmp_path / "taken.vmfb").read_bytes() == (tmp_path / "anew.vmfb").read_bytes()

@@ -11,15 +11,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from fissile.passes.analysis.provenance import source_ops
-from fissile.pipelines.compile import compile as compile_guarded
-from fissile.pipelines.edits import CUT, FOLD, apply_edits, edits
-from fissile.pipelines.numerics import runtimes
-from fissile.pipelines.numerics.verify import Options, certify_transform, verify
-from fissile.pipelines.session import Session
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from small_programs import TARGETS
+
+from fissile.passes.analysis.dispatch.provenance import source_ops
+from fissile.pipelines.compile.entry import compile as compile_guarded
+from fissile.pipelines.numerics import runtimes
+from fissile.pipelines.numerics.verify import Options, certify_transform, verify
+from fissile.pipelines.repair.edits import CUT, FOLD, apply_edits, edits
+from fissile.pipelines.session import Session
 
 SCALE = 2.0**-7
 

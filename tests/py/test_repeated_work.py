@@ -2,16 +2,18 @@
 
 import numpy as np
 import pytest
+from built import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-import fissile
-from built import run
-from fissile.pipelines.numerics import runtimes
 from small_programs import convolution, convolved, quantised_conv
 
+import fissile
+from fissile.pipelines.numerics import runtimes
+
 VULKAN = ["--iree-hal-target-device=vulkan"]
-NO_VULKAN = pytest.mark.skipif("vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here")
+NO_VULKAN = pytest.mark.skipif(
+    "vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here"
+)
 POOL = """
 func.func @main(%x: tensor<{n}x{c}x{h}x{w}xf32>) -> tensor<{n}x{c}x{oh}x{ow}xf32> {{
   %zero = arith.constant 0.0 : f32
@@ -29,10 +31,15 @@ func.func @main(%x: tensor<{n}x{c}x{h}x{w}xf32>) -> tensor<{n}x{c}x{oh}x{ow}xf32
 
 def pool(n, c, oh, ow) -> str:
     """A 3x3 sum pooling with a result of n (None: dynamic) x c x oh x ow."""
-    sized = {"n": n, "count": "", "size": ""} if n else {
-        "n": "?", "size": "%n",
-        "count": f"%c0 = arith.constant 0 : index\n  %n = tensor.dim %x, %c0 : tensor<?x{c}x{oh + 2}x{ow + 2}xf32>",
-    }
+    sized = (
+        {"n": n, "count": "", "size": ""}
+        if n
+        else {
+            "n": "?",
+            "size": "%n",
+            "count": f"%c0 = arith.constant 0 : index\n  %n = tensor.dim %x, %c0 : tensor<?x{c}x{oh + 2}x{ow + 2}xf32>",
+        }
+    )
     return POOL.format(c=c, h=oh + 2, w=ow + 2, oh=oh, ow=ow, **sized)
 
 
@@ -46,12 +53,23 @@ def compiled(text, tmp_path, *more):
     return fissile.compile(source, output, [*VULKAN, *more]), output
 
 
-@pytest.mark.parametrize("threads,size", [(64, (1, 64, 7, 7)), (8, (1, 64, 7, 8)), (8, (1, 64, 8, 7)), (32, (1, 64, 13, 26)), (64, (None, 64, 7, 7))])
+@pytest.mark.parametrize(
+    "threads,size",
+    [
+        (64, (1, 64, 7, 7)),
+        (8, (1, 64, 7, 8)),
+        (8, (1, 64, 8, 7)),
+        (32, (1, 64, 13, 26)),
+        (64, (None, 64, 7, 7)),
+    ],
+)
 def test_it_is_told_and_repaired(tmp_path, threads, size):
     source = tmp_path / "x.mlir"
     source.write_text(pool(*size))
     [told] = [f for f in fissile.check(source, ["vulkan"]).findings if f.code.startswith("FIS1")]
-    assert (told.code, told.severity.value) == ("FIS127", "error") and told.message.startswith(f"{threads} threads")
+    assert (told.code, told.severity.value) == ("FIS127", "error") and told.message.startswith(
+        f"{threads} threads"
+    )
     [done] = compiled(pool(*size), tmp_path)[0].findings
     assert (done.code, done.severity.value) == ("FIS127", "repaired") and "flat=true" in str(done.helps)
 
@@ -63,7 +81,9 @@ def test_sizes_with_a_thread_for_each_element_are_no_finding(tmp_path, size):
 
 @NO_VULKAN
 @settings(max_examples=8, deadline=None, derandomize=True)
-@given(st.tuples(st.integers(1, 3), st.integers(1, 70), st.integers(1, 15), st.integers(1, 15)), st.booleans())
+@given(
+    st.tuples(st.integers(1, 3), st.integers(1, 70), st.integers(1, 15), st.integers(1, 15)), st.booleans()
+)
 def test_any_pooling_is_right_on_the_device(tmp_path_factory, size, dynamic):
     report, output = compiled(pool(None if dynamic else size[0], *size[1:]), tmp_path_factory.mktemp("pool"))
     assert all(f.severity.value in ("repaired", "note") for f in report.findings)
@@ -79,7 +99,10 @@ def test_a_boundary_that_leaves_such_a_sum_is_followed_up(tmp_path):
     [done] = report.findings
     assert (done.code, done.severity.value) == ("FIS111", "repaired") and "flat=true" in str(done.helps)
     rng = np.random.default_rng(0)
-    x, w = rng.integers(-8, 8, (1, 16, 9, 9)).astype(np.int8), rng.integers(-4, 4, (64, 16, 3, 3)).astype(np.int8)
+    x, w = (
+        rng.integers(-8, 8, (1, 16, 9, 9)).astype(np.int8),
+        rng.integers(-4, 4, (64, 16, 3, 3)).astype(np.int8),
+    )
     np.testing.assert_array_equal(run(output, [x, w], "vulkan")[0], convolved(x / 128, w / 128))
 
 
@@ -112,7 +135,8 @@ def test_vectors_that_every_thread_computes_are_told(tmp_path, threads, f, h, c)
     """A thread has whole rows of pixels as vectors, so the block's threads are for channels, and get none. Four are few enough."""
     told = compiled(convolution(1, c, f, h, h, 1, 1), tmp_path)[0].findings
     assert [f"{f.code} {f.severity.value} {f.message[:22]}" for f in told] == (
-        [f"FIS127 repaired {f'{threads} threads each compute'[:22]}"] if threads else [])
+        [f"FIS127 repaired {f'{threads} threads each compute'[:22]}"] if threads else []
+    )
 
 
 @NO_VULKAN
@@ -120,5 +144,8 @@ def test_such_vectors_are_right_on_the_device(tmp_path):
     report, output = compiled(convolution(1, 192, 64, 7, 7, 1, 1), tmp_path)
     assert report.findings
     rng = np.random.default_rng(0)
-    x, k = rng.integers(-8, 8, (1, 192, 7, 7)).astype(np.float32), rng.integers(-8, 8, (64, 192, 1, 1)).astype(np.float32)
+    x, k = (
+        rng.integers(-8, 8, (1, 192, 7, 7)).astype(np.float32),
+        rng.integers(-8, 8, (64, 192, 1, 1)).astype(np.float32),
+    )
     np.testing.assert_array_equal(run(output, [x, k], "vulkan")[0], convolved(x, k))

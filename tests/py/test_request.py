@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from fissile.errors import UsageError
-from fissile.pipelines.request import CompileRequest, parse_command_line
+from fissile.pipelines.compile.request import CompileRequest, parse_command_line
 
 
 def test_flags_of_iree_pass_through_in_order():
-    request = parse_command_line(["--iree-hal-target-device=vulkan", "a.mlir", "--iree-opt-level=O2", "-o", "b.vmfb"])
+    request = parse_command_line(
+        ["--iree-hal-target-device=vulkan", "a.mlir", "--iree-opt-level=O2", "-o", "b.vmfb"]
+    )
     assert (request.input, request.output) == ("a.mlir", "b.vmfb")
     assert request.flags == ("--iree-hal-target-device=vulkan", "--iree-opt-level=O2")
 
@@ -37,11 +39,17 @@ def test_verify_has_both_meanings():
 
 
 def test_pipelines_after_a_phase_keep_their_order():
-    request = parse_command_line([
-        "a.mlir", "--fissile-pipeline-after=global-optimization:builtin.module(cse)",
-        "--fissile-pipeline-after=flow:builtin.module(canonicalize)"])
+    request = parse_command_line(
+        [
+            "a.mlir",
+            "--fissile-pipeline-after=global-optimization:builtin.module(cse)",
+            "--fissile-pipeline-after=flow:builtin.module(canonicalize)",
+        ]
+    )
     assert request.pipelines_after == (
-        ("global-optimization", "builtin.module(cse)"), ("flow", "builtin.module(canonicalize)"))
+        ("global-optimization", "builtin.module(cse)"),
+        ("flow", "builtin.module(canonicalize)"),
+    )
 
 
 def test_response_files_are_read(tmp_path):
@@ -50,8 +58,15 @@ def test_response_files_are_read(tmp_path):
     assert request.flags == ("--iree-opt-level=O3",) and request.output == "out.vmfb"
 
 
-@pytest.mark.parametrize("argv", [["--help-list"], ["--iree-hal-list-target-backends"], ["--split-input-file", "a.mlir"],
-                                  ["--compile-mode=hal-executable", "a.mlir"]])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["--help-list"],
+        ["--iree-hal-list-target-backends"],
+        ["--split-input-file", "a.mlir"],
+        ["--compile-mode=hal-executable", "a.mlir"],
+    ],
+)
 def test_other_modes_go_to_iree_compile_unchanged(argv):
     request = parse_command_line(argv)
     assert request.stock and request.argv == tuple(argv)
@@ -71,7 +86,11 @@ def test_other_modes_go_to_iree_compile_unchanged(argv):
         (["a.mlir", "--verify=maybe"], "true or false", "compares numbers"),
         (["a.mlir", "-o"], "needs a value", ""),
         (["a.mlir", "--compile-from=flow", "--compile-to=abi"], "does not precede", ""),
-        (["a.mlir", "--compile-to=flow", "--fissile-pipeline-after=hal:builtin.module(cse)"], "outside", "up to flow"),
+        (
+            ["a.mlir", "--compile-to=flow", "--fissile-pipeline-after=hal:builtin.module(cse)"],
+            "outside",
+            "up to flow",
+        ),
     ],
 )
 def test_a_wrong_command_line_is_told_with_a_way_out(argv, said, hint):
@@ -84,5 +103,7 @@ def test_a_wrong_command_line_is_told_with_a_way_out(argv, said, hint):
 def test_a_request_survives_the_way_to_the_worker():
     import json
 
-    request = parse_command_line(["a.mlir", "--fissile-pipeline-after=flow:builtin.module(cse)", "--iree-opt-level=O1"])
+    request = parse_command_line(
+        ["a.mlir", "--fissile-pipeline-after=flow:builtin.module(cse)", "--iree-opt-level=O1"]
+    )
     assert CompileRequest.from_json(json.loads(json.dumps(request.to_json()))) == request

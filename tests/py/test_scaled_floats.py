@@ -3,14 +3,17 @@
 import ml_dtypes
 import numpy as np
 import pytest
+from built import CPU, build, run
 
 import fissile
-from built import CPU, build, run
 from fissile.pipelines.numerics.runtimes import present
 
 KINDS = {
-    "f4E2M1FN": ml_dtypes.float4_e2m1fn, "f6E2M3FN": ml_dtypes.float6_e2m3fn, "f6E3M2FN": ml_dtypes.float6_e3m2fn,
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2,
+    "f4E2M1FN": ml_dtypes.float4_e2m1fn,
+    "f6E2M3FN": ml_dtypes.float6_e2m3fn,
+    "f6E3M2FN": ml_dtypes.float6_e3m2fn,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
 }
 WIDTH = {kind: int(kind[1]) for kind in KINDS}
 
@@ -38,15 +41,22 @@ func.func @main(%a: tensor<?x{read}>, %b: tensor<?xi8>) -> ({types}) {{
 """
 
 
-
-EXTENDED = program("""%t{i} = arith.extui %x : i8 to i32
+EXTENDED = program(
+    """%t{i} = arith.extui %x : i8 to i32
     %n{i} = arith.trunci %t{i} : i32 to i{n}
     %f{i} = arith.bitcast %n{i} : i{n} to {kind}
-    %y{i} = arith.scaling_extf %f{i}, %scale : {kind}, f8E8M0FNU to f32""", "i8", "f32")
-TRUNCATED = program("""%f{i} = arith.scaling_truncf %x, %scale : f32, f8E8M0FNU to {kind}
+    %y{i} = arith.scaling_extf %f{i}, %scale : {kind}, f8E8M0FNU to f32""",
+    "i8",
+    "f32",
+)
+TRUNCATED = program(
+    """%f{i} = arith.scaling_truncf %x, %scale : f32, f8E8M0FNU to {kind}
     %n{i} = arith.bitcast %f{i} : {kind} to i{n}
     %w{i} = arith.extui %n{i} : i{n} to i32
-    %y{i} = arith.trunci %w{i} : i32 to i8""", "f32", "i8")
+    %y{i} = arith.trunci %w{i} : i32 to i8""",
+    "f32",
+    "i8",
+)
 
 
 def test_every_code_with_every_scale_is_extended_exactly(tmp_path):
@@ -58,7 +68,9 @@ def test_every_code_with_every_scale_is_extended_exactly(tmp_path):
         for (kind, dtype), got in zip(KINDS.items(), found, strict=True):
             small = (codes & ((1 << WIDTH[kind]) - 1)).view(dtype).astype(np.float64)
             wanted = (small * power).astype(np.float32)
-            flushed = np.abs(wanted) < np.finfo(np.float32).tiny  # IREE's llvm-cpu threads flush subnormal results
+            flushed = (
+                np.abs(wanted) < np.finfo(np.float32).tiny
+            )  # IREE's llvm-cpu threads flush subnormal results
             np.testing.assert_array_equal(got[~flushed], wanted[~flushed], err_msg=kind)
             assert np.isin(got[flushed], [0.0, *wanted[flushed]]).all(), kind
 
@@ -71,7 +83,12 @@ def test_truncation_rounds_to_nearest_even_at_every_code(tmp_path):
         values = np.arange(1 << WIDTH[kind]).astype(np.uint8).view(dtype).astype(np.float32)
         values = np.unique(values[np.isfinite(values)])
         middles = (values[1:] + values[:-1]) / 2
-        points += [values, middles, np.nextafter(middles, np.float32(9e9)), np.nextafter(middles, np.float32(-9e9))]
+        points += [
+            values,
+            middles,
+            np.nextafter(middles, np.float32(9e9)),
+            np.nextafter(middles, np.float32(-9e9)),
+        ]
     points = np.concatenate([*points, np.float32([7.9, -1e6])])
     for code in (40, 127, 131, 200):
         x = np.ldexp(points, code - 127).astype(np.float32)
@@ -79,7 +96,9 @@ def test_truncation_rounds_to_nearest_even_at_every_code(tmp_path):
         found = run(tmp_path / "x.vmfb", [x, np.full(len(x), code, np.uint8).view(np.int8)])
         for (kind, dtype), got in zip(KINDS.items(), found, strict=True):
             wanted = exact.astype(dtype).view(np.uint8)
-            np.testing.assert_array_equal(got.view(np.uint8)[exact != 0], wanted[exact != 0], err_msg=f"{kind}, scale {code}")
+            np.testing.assert_array_equal(
+                got.view(np.uint8)[exact != 0], wanted[exact != 0], err_msg=f"{kind}, scale {code}"
+            )
 
 
 @pytest.mark.skipif("vulkan" not in [r.name for r in present()], reason="no Vulkan device")
@@ -106,5 +125,7 @@ func.func @main(%a: tensor<8xi8>, %s: tensor<8xi8>) -> tensor<8xf32> {
     assert report.output and {f.severity.value for f in report.findings} == {"repaired"}
     codes, scales = np.arange(8, 16, dtype=np.int8), np.uint8([1, 60, 127, 128, 130, 200, 250, 255])
     got = run(vmfb, [codes, scales.view(np.int8)], "vulkan")[0]
-    values = codes.view(ml_dtypes.float4_e2m1fn).astype(np.float64) * scales.view(ml_dtypes.float8_e8m0fnu).astype(np.float64)
+    values = codes.view(ml_dtypes.float4_e2m1fn).astype(np.float64) * scales.view(
+        ml_dtypes.float8_e8m0fnu
+    ).astype(np.float64)
     np.testing.assert_array_equal(got, values.astype(np.float32))

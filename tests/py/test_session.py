@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from small_programs import ADD, TARGETS, quantised_conv
 
 from fissile.errors import UsageError
 from fissile.pipelines.session import PhaseFailed, Session
-from small_programs import ADD, TARGETS, quantised_conv
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,9 @@ def test_a_module_is_live_between_phases(session):
     module = session.parse_text(ADD)
     session.run(module, "preprocessing")
     names = []
-    module.op.walk(lambda op: (names.append(op.name), __import__("iree.compiler.ir").compiler.ir.WalkResult.ADVANCE)[1])
+    module.op.walk(
+        lambda op: (names.append(op.name), __import__("iree.compiler.ir").compiler.ir.WalkResult.ADVANCE)[1]
+    )
     assert "arith.addf" in names or "linalg.generic" in names
 
 
@@ -84,7 +86,10 @@ def test_a_session_survives_a_failure(session):
     assert session.run(session.parse_text(ADD), "flow").phase == "flow"
 
 
-@pytest.mark.parametrize("flag, hint", [("--iree-hal-target-devic=vulkan", "--iree-hal-target-device"), ("--mlir-timing", "fissile compile")])
+@pytest.mark.parametrize(
+    "flag, hint",
+    [("--iree-hal-target-devic=vulkan", "--iree-hal-target-device"), ("--mlir-timing", "fissile compile")],
+)
 def test_an_unknown_session_flag_is_refused_with_a_way_out(flag, hint):
     with pytest.raises(UsageError) as error:
         Session([flag])

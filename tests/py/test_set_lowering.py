@@ -3,10 +3,10 @@
 import pytest
 
 from fissile.errors import UsageError
-from fissile.passes.analysis.provenance import source_ops
-from fissile.passes.analysis.structure import loop_extents, structure_of
+from fissile.passes.analysis.dispatch.provenance import source_ops
+from fissile.passes.analysis.dispatch.structure import loop_extents, structure_of
 from fissile.passes.definition import PassFailed
-from fissile.passes.remedies.set_lowering import set_lowering
+from fissile.passes.remedies.fusion.set_lowering import set_lowering
 from fissile.pipelines.iree.lowerings import tile_and_fuse
 from fissile.pipelines.session import PhaseFailed, Session
 
@@ -41,7 +41,9 @@ def test_tiles_follow_the_loops():
 
 
 def test_of_several_sums_the_longest_is_tiled_and_a_window_is_taken_step_by_step():
-    assert "reduction = [0, 0, 0, 4, 1, 1]" in tile_and_fuse([True] * 3 + [False] * 3, [64, 28, 28, 64, 3, 3], 64)
+    assert "reduction = [0, 0, 0, 4, 1, 1]" in tile_and_fuse(
+        [True] * 3 + [False] * 3, [64, 28, 28, 64, 3, 3], 64
+    )
     assert "reduction = [0, 1, 1, 4]" in tile_and_fuse([True] + [False] * 3, [64, 3, 3, None], 64)
 
 
@@ -64,8 +66,10 @@ def test_what_cannot_be_configured_is_refused():
     with pytest.raises(UsageError, match="no attribute of IREE"):
         set_lowering([matmul], "#iree_codegen.compilation_info<nothing>")
     session = Session(GFX942)
-    module = session.parse_text("func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {\n  %r = linalg.softmax dimension(1) "
-                                "ins(%x : tensor<4x8xf32>) outs(%x : tensor<4x8xf32>) -> tensor<4x8xf32>\n"
-                                "  return %r : tensor<4x8xf32>\n}")
+    module = session.parse_text(
+        "func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {\n  %r = linalg.softmax dimension(1) "
+        "ins(%x : tensor<4x8xf32>) outs(%x : tensor<4x8xf32>) -> tensor<4x8xf32>\n"
+        "  return %r : tensor<4x8xf32>\n}"
+    )
     with pytest.raises(PassFailed, match="takes no lowering configuration"):
         set_lowering(source_ops(module.op), tile_and_fuse([True, True], [4, 8], 64))

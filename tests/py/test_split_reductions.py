@@ -1,30 +1,39 @@
 """Long rows added up in parts: equal to NumPy on llvm-cpu for any shape, and right on lavapipe where stock's are not."""
 
-
 import numpy as np
 import pytest
+from built import build, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from iree.compiler import ir
 
 import fissile
-from built import build, run
 from fissile.effect import Effect
-from fissile.passes.analysis.serial_loops import serial_iterations
-from fissile.passes.checks.serial_loops import MOST_ITERATIONS
+from fissile.passes.analysis.kernel.serial_loops import serial_iterations
+from fissile.passes.checks.speed.serial_loops import MOST_ITERATIONS
 from fissile.passes.definition import PassFailed
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.report.text import summary
-from iree.compiler import ir
 
 VULKAN = ["--iree-hal-target-device=vulkan"]
-NO_VULKAN = pytest.mark.skipif("vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here")
+NO_VULKAN = pytest.mark.skipif(
+    "vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here"
+)
 COMBINED = {  # the op, the element type, what the sum starts from, NumPy's form
     "addf": ("f32", "0.5", lambda x: x.astype(np.float64).sum),
     "maximumf": ("f32", "-1.0", lambda x: x.max),
     "minimumf": ("f32", "1.0", lambda x: x.min),
     "addi": ("i32", "7", lambda x: x.sum),
-    "xori": ("i32", "7", lambda x: lambda axis, initial: np.bitwise_xor.reduce(x, axis=axis, initial=initial)),
-    "andi": ("i32", "-1", lambda x: lambda axis, initial: np.bitwise_and.reduce(x, axis=axis, initial=initial)),
+    "xori": (
+        "i32",
+        "7",
+        lambda x: lambda axis, initial: np.bitwise_xor.reduce(x, axis=axis, initial=initial),
+    ),
+    "andi": (
+        "i32",
+        "-1",
+        lambda x: lambda axis, initial: np.bitwise_and.reduce(x, axis=axis, initial=initial),
+    ),
     "maxsi": ("i32", "-3", lambda x: x.max),
     "minsi": ("i32", "3", lambda x: x.min),
 }
@@ -84,12 +93,22 @@ def test_any_sum_of_any_length(tmp_path_factory, one):
     shape, dimension, name = one
     path = tmp_path_factory.mktemp("split") / "x.vmfb"
     element, start, expected = COMBINED[name]
-    changed = build(reduction(shape, dimension, name, element, start), path, "fissile-split-reductions{ops=1},fissile-lower-boundaries")
+    changed = build(
+        reduction(shape, dimension, name, element, start),
+        path,
+        "fissile-split-reductions{ops=1},fissile-lower-boundaries",
+    )
     assert changed.count(f"arith.{name}") >= 2
     rng = np.random.default_rng(0)
-    x = rng.standard_normal(shape).astype(np.float32) if element == "f32" else rng.integers(-99, 99, shape).astype(np.int32)
+    x = (
+        rng.standard_normal(shape).astype(np.float32)
+        if element == "f32"
+        else rng.integers(-99, 99, shape).astype(np.int32)
+    )
     wanted = expected(x)(axis=dimension, initial=float(start) if element == "f32" else int(start))
-    np.testing.assert_allclose(run(path, [x])[0], wanted, rtol=1e-5 if name == "addf" else 0, atol=1e-5 if name == "addf" else 0)
+    np.testing.assert_allclose(
+        run(path, [x])[0], wanted, rtol=1e-5 if name == "addf" else 0, atol=1e-5 if name == "addf" else 0
+    )
 
 
 @settings(max_examples=8, deadline=None, derandomize=True)
@@ -107,7 +126,10 @@ def extreme(shape, element: str, compare: str, value: str = "select", swapped: b
     cmp = f"arith.{'cmpf' if element == 'f32' else 'cmpi'} {compare}, "
     start = {"f32": {"g": "0xFF800000", "l": "0x7F800000"}, "i32": {"g": "-2147483648", "l": "2147483647"}}
     greater = ("g" in compare) != swapped
-    chosen = {"select": f"arith.select %c, %in, %most : {element}", "op": f"arith.{value} %in, %most : {element}"}
+    chosen = {
+        "select": f"arith.select %c, %in, %most : {element}",
+        "op": f"arith.{value} %in, %most : {element}",
+    }
     return f"""
 func.func @main(%x: tensor<{rows}x{columns}x{element}>) -> (tensor<{rows}x{element}>, tensor<{rows}xi32>) {{
   %least = arith.constant {start[element]["g" if greater else "l"]} : {element}
@@ -132,17 +154,33 @@ func.func @main(%x: tensor<{rows}x{columns}x{element}>) -> (tensor<{rows}x{eleme
 """
 
 
-@pytest.mark.parametrize(("element", "compare", "value", "swapped"), (
-    ("f32", "ogt", "select", False), ("f32", "oge", "select", False), ("f32", "olt", "minimumf", False), ("f32", "ogt", "maximumf", False),
-    ("f32", "olt", "select", True), ("i32", "sgt", "maxsi", False), ("i32", "sle", "select", False), ("i32", "sge", "select", True),
-))
+@pytest.mark.parametrize(
+    ("element", "compare", "value", "swapped"),
+    (
+        ("f32", "ogt", "select", False),
+        ("f32", "oge", "select", False),
+        ("f32", "olt", "minimumf", False),
+        ("f32", "ogt", "maximumf", False),
+        ("f32", "olt", "select", True),
+        ("i32", "sgt", "maxsi", False),
+        ("i32", "sle", "select", False),
+        ("i32", "sge", "select", True),
+    ),
+)
 @pytest.mark.parametrize("columns", (2, 300, 1027))
 def test_positions_of_extremes(tmp_path, columns, element, compare, value, swapped):
     """Of equal values the first or the last, as the whole row would have it: parts and rest stay in order."""
-    changed = build(extreme((5, columns), element, compare, value, swapped), tmp_path / "x.vmfb",
-                    "fissile-split-reductions{ops=2},fissile-lower-boundaries")
+    changed = build(
+        extreme((5, columns), element, compare, value, swapped),
+        tmp_path / "x.vmfb",
+        "fissile-split-reductions{ops=2},fissile-lower-boundaries",
+    )
     assert changed.count("linalg.generic") >= (2 if columns > 2 else 1)
-    x = np.random.default_rng(0).integers(-4, 5, (5, columns)).astype(np.float32 if element == "f32" else np.int32)
+    x = (
+        np.random.default_rng(0)
+        .integers(-4, 5, (5, columns))
+        .astype(np.float32 if element == "f32" else np.int32)
+    )
     x[4] = 2  # all are equal
     last = "e" in compare
     positions = np.argmax if ("g" in compare) != swapped else np.argmin
@@ -169,7 +207,9 @@ func.func @main(%x: tensor<{n}x{n}xf32>) -> tensor<f32> {{
 
 
 def test_a_loop_that_indexes_one_operand_twice(tmp_path):
-    build(TRACE.format(n=103), tmp_path / "x.vmfb", "fissile-split-reductions{ops=1},fissile-lower-boundaries")
+    build(
+        TRACE.format(n=103), tmp_path / "x.vmfb", "fissile-split-reductions{ops=1},fissile-lower-boundaries"
+    )
     x = np.random.default_rng(0).standard_normal((103, 103)).astype(np.float32)
     np.testing.assert_allclose(run(tmp_path / "x.vmfb", [x])[0], np.trace(x.astype(np.float64)), rtol=1e-5)
 
@@ -196,11 +236,23 @@ func.func @main(%x: tensor<1x{h}x{w}x3xf32>) -> tensor<1x{oh}x{ow}x3xf32> {{
 
 def pool(h, w, kh, kw, stride=1, dilation=1, kind="sum") -> str:
     oh, ow = ((n - (k - 1) * dilation - 1) // stride + 1 for n, k in ((h, kh), (w, kw)))
-    return POOL.format(h=h, w=w, kh=kh, kw=kw, oh=oh, ow=ow, stride=stride, dilation=dilation, kind=kind,
-                       start="0.0" if kind == "sum" else "-9.0e9")
+    return POOL.format(
+        h=h,
+        w=w,
+        kh=kh,
+        kw=kw,
+        oh=oh,
+        ow=ow,
+        stride=stride,
+        dilation=dilation,
+        kind=kind,
+        start="0.0" if kind == "sum" else "-9.0e9",
+    )
 
 
-@pytest.mark.parametrize("sizes", ((11, 9, 7, 5), (11, 12, 3, 5, 2, 2), (9, 9, 9, 9), (1101, 1100, 1100, 1100)), ids=str)
+@pytest.mark.parametrize(
+    "sizes", ((11, 9, 7, 5), (11, 12, 3, 5, 2, 2), (9, 9, 9, 9), (1101, 1100, 1100, 1100)), ids=str
+)
 @pytest.mark.parametrize("kind", ("sum", "max"))
 def test_windows(tmp_path, sizes, kind):
     """The largest has 1210000 steps: its parts, of 34 * 1100 steps, are split again."""
@@ -210,9 +262,16 @@ def test_windows(tmp_path, sizes, kind):
     h, w, kh, kw, stride, dilation = (*sizes, 1, 1)[:6]
     x = np.random.default_rng(0).standard_normal((1, h, w, 3)).astype(np.float32)
     reach = ((kh - 1) * dilation + 1, (kw - 1) * dilation + 1)
-    windows = np.lib.stride_tricks.sliding_window_view(x, reach, axis=(1, 2))[:, ::stride, ::stride, :, ::dilation, ::dilation]
+    windows = np.lib.stride_tricks.sliding_window_view(x, reach, axis=(1, 2))[
+        :, ::stride, ::stride, :, ::dilation, ::dilation
+    ]
     wanted = windows.sum(axis=(-2, -1), dtype=np.float64) if kind == "sum" else windows.max(axis=(-2, -1))
-    np.testing.assert_allclose(run(tmp_path / "x.vmfb", [x])[0], wanted, rtol=1e-5 if kind == "sum" else 0, atol=2e-3 if kind == "sum" else 0)
+    np.testing.assert_allclose(
+        run(tmp_path / "x.vmfb", [x])[0],
+        wanted,
+        rtol=1e-5 if kind == "sum" else 0,
+        atol=2e-3 if kind == "sum" else 0,
+    )
 
 
 LOOPS = """
@@ -229,13 +288,20 @@ func.func @f(%m: memref<9xf32>, %n: index, %t: index) {{
 INNER = "scf.for %j = %c0 to %c10 step %c4 { memref.store %z, %m[%j] : memref<9xf32> }"
 
 
-@pytest.mark.parametrize(("loops", "expected"), (
-    ("", 0),
-    (INNER, 3),
-    (f"{INNER}\n{INNER.replace('%j', '%k')}", 6),
-    (f"scf.for %i = %t to %c10 step %c1 {{ {INNER} }}", 10 * (1 + 3)),  # a loop from the thread's id is counted from 0
-    (f"scf.for %i = %c0 to %n step %c1 {{ {INNER} }}", 1 + 3),  # a dynamic one once
-), ids=("none", "one", "two", "nested", "dynamic"))
+@pytest.mark.parametrize(
+    ("loops", "expected"),
+    (
+        ("", 0),
+        (INNER, 3),
+        (f"{INNER}\n{INNER.replace('%j', '%k')}", 6),
+        (
+            f"scf.for %i = %t to %c10 step %c1 {{ {INNER} }}",
+            10 * (1 + 3),
+        ),  # a loop from the thread's id is counted from 0
+        (f"scf.for %i = %c0 to %n step %c1 {{ {INNER} }}", 1 + 3),  # a dynamic one once
+    ),
+    ids=("none", "one", "two", "nested", "dynamic"),
+)
 def test_iterations_are_counted(loops, expected):
     with ir.Context():
         assert serial_iterations(ir.Module.parse(LOOPS.format(loops=loops)).operation) == expected
@@ -258,7 +324,9 @@ def test_a_long_row_is_told_and_split(tmp_path, name):
     assert (told.code, told.severity.value, told.effect) == ("FIS125", "error", Effect.MAY_BE_WRONG)
     assert int(told.message.split(" runs ")[1].split()[0]) >= steps > MOST_ITERATIONS
     [done] = fissile.compile(source, output, VULKAN).findings
-    assert (done.code, done.severity.value) == ("FIS125", "repaired") and "fissile-split-reductions" in str(done.helps)
+    assert (done.code, done.severity.value) == ("FIS125", "repaired") and "fissile-split-reductions" in str(
+        done.helps
+    )
     output.unlink()
     [left] = fissile.compile(source, output, VULKAN, repair="off").findings
     assert not output.exists() and (left.code, left.severity.value) == ("FIS125", "error")
@@ -270,21 +338,33 @@ def test_the_row_is_right_on_the_device(tmp_path, name):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(LONG[name][0])
     assert fissile.compile(source, output, VULKAN).output
-    shape = {"softmax": (1, 22001), "sum": (3, 66001), "pooling": (1, 257, 259, 3), "position": (3, 70001)}[name]
+    shape = {"softmax": (1, 22001), "sum": (3, 66001), "pooling": (1, 257, 259, 3), "position": (3, 70001)}[
+        name
+    ]
     x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
-    wanted = {"softmax": lambda: softmax_in_numpy(x, 1), "sum": lambda: x.astype(np.float64).sum(axis=1),
-              "pooling": lambda: x.astype(np.float64).sum(axis=(1, 2), keepdims=True), "position": lambda: x.argmax(axis=1)}[name]()
-    np.testing.assert_allclose(run(output, [x], "vulkan")[-1], wanted, rtol=1e-5, atol=1e-9 if name == "softmax" else 1e-3)
+    wanted = {
+        "softmax": lambda: softmax_in_numpy(x, 1),
+        "sum": lambda: x.astype(np.float64).sum(axis=1),
+        "pooling": lambda: x.astype(np.float64).sum(axis=(1, 2), keepdims=True),
+        "position": lambda: x.argmax(axis=1),
+    }[name]()
+    np.testing.assert_allclose(
+        run(output, [x], "vulkan")[-1], wanted, rtol=1e-5, atol=1e-9 if name == "softmax" else 1e-3
+    )
 
 
 LLVMPIPE = [*VULKAN, "--iree-vulkan-target=llvmpipe"]
 
 
-@pytest.mark.parametrize(("text", "flags", "target"), (
-    (softmax((1, 21001), 1), VULKAN, "vulkan"),
-    (reduction((3, 65001), 1, "addf", "f32", "0.0"), VULKAN, "vulkan"),
-    (reduction((3, 128256), 1, "addf", "f32", "0.0"), LLVMPIPE, "vulkan:llvmpipe"),
-), ids=("softmax", "sum", "a row across a subgroup"))
+@pytest.mark.parametrize(
+    ("text", "flags", "target"),
+    (
+        (softmax((1, 21001), 1), VULKAN, "vulkan"),
+        (reduction((3, 65001), 1, "addf", "f32", "0.0"), VULKAN, "vulkan"),
+        (reduction((3, 128256), 1, "addf", "f32", "0.0"), LLVMPIPE, "vulkan:llvmpipe"),
+    ),
+    ids=("softmax", "sum", "a row across a subgroup"),
+)
 def test_silent_twins(tmp_path, text, flags, target):
     source = tmp_path / "x.mlir"
     source.write_text(text)
@@ -295,20 +375,36 @@ def test_silent_twins(tmp_path, text, flags, target):
 def test_a_sum_across_a_subgroup_may_be_too_long_as_well(tmp_path):
     """25 million terms for 64 threads: 390625 for each."""
     source = tmp_path / "x.mlir"
-    source.write_text(reduction((5000, 5000), 1, "addf", "f32", "0.0").replace("(d0)>", "()>").replace('"parallel"', '"reduction"')
-                      .replace("tensor<5000xf32>", "tensor<f32>"))
+    source.write_text(
+        reduction((5000, 5000), 1, "addf", "f32", "0.0")
+        .replace("(d0)>", "()>")
+        .replace('"parallel"', '"reduction"')
+        .replace("tensor<5000xf32>", "tensor<f32>")
+    )
     [told] = fissile.check(source, ["vulkan:llvmpipe"]).findings
     assert told.code == "FIS125" and " 390625 loop" in told.message
-    assert [f.severity.value for f in fissile.compile(source, tmp_path / "x.vmfb", LLVMPIPE).findings] == ["repaired"]
+    assert [f.severity.value for f in fissile.compile(source, tmp_path / "x.vmfb", LLVMPIPE).findings] == [
+        "repaired"
+    ]
 
 
 def test_what_cannot_be_split_is_withheld_unless_the_user_insists(tmp_path):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(reduction((3, 66001), 1, "divf", "f32", "1.0"))
     [told] = fissile.compile(source, output, VULKAN).findings
-    assert not output.exists() and (told.code, told.severity.value) == ("FIS125", "error") and "no remedy helps" in str(told.notes)
+    assert (
+        not output.exists()
+        and (told.code, told.severity.value) == ("FIS125", "error")
+        and "no remedy helps" in str(told.notes)
+    )
     report = fissile.compile(source, output, VULKAN, allow_wrong=True)
-    assert output.exists() and [(f.code, f.severity.value) for f in report.findings] == [("FIS125", "warning")] and not report.exit_code
-    assert "WHOSE NUMBERS ARE WRONG" in summary(report) and "--allow-wrong-numbers" in str(report.findings[0].notes)
+    assert (
+        output.exists()
+        and [(f.code, f.severity.value) for f in report.findings] == [("FIS125", "warning")]
+        and not report.exit_code
+    )
+    assert "WHOSE NUMBERS ARE WRONG" in summary(report) and "--allow-wrong-numbers" in str(
+        report.findings[0].notes
+    )
     [slow] = fissile.compile(source, output, [*VULKAN, "--iree-vulkan-target=rdna3"]).findings
     assert (slow.code, slow.severity.value, slow.effect) == ("FIS125", "warning", Effect.SLOW)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from built import build, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fissile
-from built import build, run
 
 GFX942 = ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"]
 PROGRAM = """
@@ -34,7 +34,10 @@ def test_the_same_numbers(tmp_path_factory, rows, columns, dynamic):
     changed = build(text, path, "fissile-split-results")
     assert ":3 = linalg.generic" not in changed and changed.count("linalg.generic") == 3
     rng = np.random.default_rng(rows * columns)
-    x, start = rng.integers(-9, 9, (rows, columns)).astype(np.float32), rng.integers(-9, 9, rows).astype(np.float32)
+    x, start = (
+        rng.integers(-9, 9, (rows, columns)).astype(np.float32),
+        rng.integers(-9, 9, rows).astype(np.float32),
+    )
     found = run(path, [x, start])
     np.testing.assert_array_equal(found[0], start + x.sum(axis=1))
     np.testing.assert_array_equal(found[1], start + (x * x).sum(axis=1))
@@ -47,11 +50,15 @@ def test_it_is_repaired(tmp_path, rows):
     source = tmp_path / "x.mlir"
     source.write_text(PROGRAM.format(rows=rows, columns=64))
     done = [f for f in fissile.compile(source, tmp_path / "x.vmfb", [*GFX942, "--guard=off"]).findings]
-    assert [(f.code, f.severity.value) for f in done] == [("FIS108", "repaired")] and "fissile-split-results" in str(done[0].helps)
+    assert [(f.code, f.severity.value) for f in done] == [
+        ("FIS108", "repaired")
+    ] and "fissile-split-results" in str(done[0].helps)
 
 
 def test_sums_of_their_own_tensors_are_no_finding(tmp_path):
     source = tmp_path / "x.mlir"
-    text = PROGRAM.format(rows=8, columns=64).replace("%start: tensor<8xf32>)", "%start: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>)")
+    text = PROGRAM.format(rows=8, columns=64).replace(
+        "%start: tensor<8xf32>)", "%start: tensor<8xf32>, %b: tensor<8xf32>, %c: tensor<8xf32>)"
+    )
     source.write_text(text.replace("outs(%start, %start, %start", "outs(%start, %b, %c"))
     assert not fissile.compile(source, tmp_path / "x.vmfb", GFX942).findings

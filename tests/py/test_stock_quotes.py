@@ -5,13 +5,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from small_programs import TARGETS, quantised_conv
 
 import fissile
 from fissile.effect import Effect
 from fissile.finding import Finding, Severity
-from fissile.pipelines.diagnostics import quoted
+from fissile.pipelines.probe.diagnostics import quoted
 from fissile.pipelines.report.text import render_finding
-from small_programs import TARGETS, quantised_conv
 
 F16_SUM = """
 func.func @main(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>) -> tensor<64x64xbf16> {
@@ -25,25 +25,44 @@ func.func @main(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>) -> tensor<64x64x
 
 def stock(source: Path, target: str) -> str:
     program = Path(sys.executable).with_name("iree-compile")
-    done = subprocess.run([program, *TARGETS[target], source, "-o", source.with_suffix(".stock")], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [program, *TARGETS[target], source, "-o", source.with_suffix(".stock")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert done.returncode
     return done.stderr
 
 
-@pytest.mark.parametrize(("text", "target"), [(quantised_conv(), "gfx942"), (F16_SUM, "gfx942"), (quantised_conv(), "vulkan")],
-                         ids=("bytes", "code generation", "bytes, on a target that needs packing too"))
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [(quantised_conv(), "gfx942"), (F16_SUM, "gfx942"), (quantised_conv(), "vulkan")],
+    ids=("bytes", "code generation", "bytes, on a target that needs packing too"),
+)
 def test_what_iree_refuses_is_quoted(tmp_path, text, target):
     source = tmp_path / "x.mlir"
     source.write_text(text)
-    [done] = [f for f in fissile.compile(source, tmp_path / "x.vmfb", TARGETS[target]).findings if f.severity is Severity.REPAIRED]
+    [done] = [
+        f
+        for f in fissile.compile(source, tmp_path / "x.vmfb", TARGETS[target]).findings
+        if f.severity is Severity.REPAIRED
+    ]
     assert done.effect is Effect.REFUSED and done.stock in stock(source, target) and len(done.stock) > 10
     assert render_finding(done).count(done.stock) == 1 and "refuses it" in render_finding(done)
 
 
-@pytest.mark.parametrize(("effect", "words"), [
-    (Effect.REFUSED, "refuses it: out of luck"), (Effect.ENDLESS, "never ends: out of luck"), (Effect.CRASHES, "crashes on it: out of luck"),
-    (Effect.WRONG, "builds it wrong"), (Effect.MAY_BE_WRONG, "may build it wrong"), (Effect.SLOW, "builds it right"),
-])
+@pytest.mark.parametrize(
+    ("effect", "words"),
+    [
+        (Effect.REFUSED, "refuses it: out of luck"),
+        (Effect.ENDLESS, "never ends: out of luck"),
+        (Effect.CRASHES, "crashes on it: out of luck"),
+        (Effect.WRONG, "builds it wrong"),
+        (Effect.MAY_BE_WRONG, "may build it wrong"),
+        (Effect.SLOW, "builds it right"),
+    ],
+)
 def test_it_says_which(effect, words):
     told = Finding("FIS108", "code generation fails", Severity.REPAIRED, effect=effect, stock="out of luck")
     assert f"= stock    {words}" in render_finding(told)
@@ -55,14 +74,23 @@ def test_silent_twins():
     assert "= stock" not in render_finding(Finding("FIS001", "IREE stops: out of luck", stock="out of luck"))
 
 
-@pytest.mark.parametrize(("said", "quote"), [
-    ("failed to legalize operation 'vector.bitcast' that was explicitly marked illegal: %5 = \"vector.bitcast\"(%4) : (vector<4xi8>) -> "
-     "vector<1xi32>", "failed to legalize operation 'vector.bitcast' that was explicitly marked illegal"),
-    ('failed to run translation of source executable to target executable for backend #hal.executable.target<"rocm", "rocm-hsaco-fb", '
-     "{a = #iree_gpu.target<arch = \"x\", y = affine_map<(d0) -> (d0)>>}>", "failed to run translation of source executable to target "
-     "executable for backend #hal.executable.target"),
-    ("failed to distribute\nnote: see there", "failed to distribute"),
-    ("'func.func' op uses 5 bytes: more than 4", "'func.func' op uses 5 bytes: more than 4"),
-])
+@pytest.mark.parametrize(
+    ("said", "quote"),
+    [
+        (
+            "failed to legalize operation 'vector.bitcast' that was explicitly marked illegal: %5 = \"vector.bitcast\"(%4) : (vector<4xi8>) -> "
+            "vector<1xi32>",
+            "failed to legalize operation 'vector.bitcast' that was explicitly marked illegal",
+        ),
+        (
+            'failed to run translation of source executable to target executable for backend #hal.executable.target<"rocm", "rocm-hsaco-fb", '
+            '{a = #iree_gpu.target<arch = "x", y = affine_map<(d0) -> (d0)>>}>',
+            "failed to run translation of source executable to target "
+            "executable for backend #hal.executable.target",
+        ),
+        ("failed to distribute\nnote: see there", "failed to distribute"),
+        ("'func.func' op uses 5 bytes: more than 4", "'func.func' op uses 5 bytes: more than 4"),
+    ],
+)
 def test_a_quote_is_one_line_without_attributes(said, quote):
     assert quoted(said) == quote

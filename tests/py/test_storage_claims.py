@@ -6,9 +6,10 @@ from __future__ import annotations
 import iree.runtime as rt
 import numpy as np
 import pytest
-from fissile.pipelines.guard import GUARDED_AT, guard
-from fissile.pipelines.session import Session
 from storage_sweep import FLAGS
+
+from fissile.pipelines.compile.guard import GUARDED_AT, guard
+from fissile.pipelines.session import Session
 
 F, I32, I64 = np.float32, np.int32, np.int64
 
@@ -145,7 +146,12 @@ CASES: dict[str, tuple[str, list[tuple[list, object]]]] = {
   %y = flow.tensor.reshape %x : tensor<?xf32>{%i} -> tensor<?x2xf32>{%m}
   return %y : tensor<?x2xf32>
 }""",
-        [([ramp(6), 6, 3], ramp(3, 2)), ([ramp(6), 5, 3], None), ([ramp(6), 6, 2], None), ([ramp(6), 8, 4], None)],
+        [
+            ([ramp(6), 6, 3], ramp(3, 2)),
+            ([ramp(6), 5, 3], None),
+            ([ramp(6), 6, 2], None),
+            ([ramp(6), 8, 4], None),
+        ],
     ),
     "a_part_updated": (
         """(%x: tensor<?xf32>, %u: tensor<?xf32>, %i: index) -> tensor<?xf32> {
@@ -222,7 +228,12 @@ CASES: dict[str, tuple[str, list[tuple[list, object]]]] = {
   %v = tensor.extract %x[%k] : tensor<8xf32>
   return %v : f32
 }""",
-        [([ramp(8), 16], F(8)), ([ramp(8), 8], None), ([ramp(8), -1], F(1 + (2**64 - 1) % 9)), ([ramp(8), -8], None)],
+        [
+            ([ramp(8), 16], F(8)),
+            ([ramp(8), 8], None),
+            ([ramp(8), -1], F(1 + (2**64 - 1) % 9)),
+            ([ramp(8), -8], None),
+        ],
     ),
 }
 # (2**64 - 1) % 9 is 6; -8 is 2**64 - 8, of which the rest is 8.

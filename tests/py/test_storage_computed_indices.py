@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from fissile.pipelines.session import Session
 from storage_judged import judge, unproved
+
+from fissile.pipelines.session import Session
 
 
 @pytest.fixture(scope="module")
@@ -149,7 +150,8 @@ IN_ORDER, BACKWARDS = "affine_map<(i) -> (i)>", "affine_map<(i) -> (7 - i)>"
 
 
 @pytest.mark.parametrize(
-    ("low", "map_", "proved"), [(-5, IN_ORDER, True), (-6, IN_ORDER, False), (-5, BACKWARDS, False), (0, BACKWARDS, True)]
+    ("low", "map_", "proved"),
+    [(-5, IN_ORDER, True), (-6, IN_ORDER, False), (-5, BACKWARDS, False), (0, BACKWARDS, True)],
 )
 def test_an_index_that_several_ops_compute_is_known_at_one_point(session, low, map_, proved):
     """As ONNX's gathers come: which are negative, what they are from the end, the choice; only the same element counts."""

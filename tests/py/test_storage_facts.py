@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from fissile.passes.checks.storage_fit import judge_storage
+from storage_judged import CONSTANTS, READ, judge, unproved
+
+from fissile.passes.checks.storage.storage_fit import judge_storage
 from fissile.pipelines.session import Session
 from fissile.verdict import Answer
-from storage_judged import CONSTANTS, READ, judge, unproved
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +132,8 @@ WHILE = """%k, %r = scf.while (%i = %c0, %a = %c0) : (index, index) -> (index, i
 
 
 @pytest.mark.parametrize(
-    ("below", "step", "proved"), [("slt", 1, True), ("ult", 1, True), ("sle", 1, False), ("slt", 4, True), ("ne", 1, False)]
+    ("below", "step", "proved"),
+    [("slt", 1, True), ("ult", 1, True), ("sle", 1, False), ("slt", 4, True), ("ne", 1, False)],
 )
 def test_what_a_while_has_tested_is_a_fact(session, below, step, proved):
     body = "%n = tensor.dim %x, %c0 : tensor<?xf32>\n" + WHILE.format(below=below, step=step)

@@ -1,18 +1,19 @@
-"""The first programs of `python -m bench.storage_fuzz`, a guard that is wrong on purpose, and programs that crash."""
+"""The first programs of `python -m bench.storage.storage_fuzz`, a guard that is wrong on purpose, and programs that crash."""
 
 from __future__ import annotations
 
 import sys
 
 import numpy as np
-from fissile.passes.analysis import gather_rules
-from fissile.passes.analysis.conditions import TRUE
-from fissile.passes.remedies import assert_bounds
-from fissile.pipelines import guard
 from storage_fuzz import Fuzz
 from storage_fuzz_batches import check_batch, stock_crash
 from storage_fuzz_programs import Array, FuzzProgram, Values
 from storage_oracle import require
+
+from fissile.passes.analysis.bounds.conditions import TRUE
+from fissile.passes.analysis.storage import gather_rules
+from fissile.passes.remedies.storage import assert_bounds
+from fissile.pipelines.compile import guard
 
 
 def test_random_programs_keep_to_the_oracle():
@@ -41,7 +42,9 @@ def program_of_a_gather(limit: int) -> FuzzProgram:
 
     program.steps, program.result = [run], Array("%r", (None, 2), "i32")
     table = np.arange(8, dtype=np.int32).reshape(4, 2)
-    program.calls = [{"%x": table, "%t": np.array(rows, np.int32)} for rows in ([0, 3], [4], [-1], [2, 2, 2], [3, 4])]
+    program.calls = [
+        {"%x": table, "%t": np.array(rows, np.int32)} for rows in ([0, 3], [4], [-1], [2, 2, 2], [3, 4])
+    ]
     return program
 
 
@@ -137,7 +140,11 @@ def test_a_crash_is_named_and_ends_no_other_program():
         return "was ended by SIGFPE" if text == "program 3" else ""
 
     outcome = check_batch(60, 5, 1, child=(sys.executable, "-c", CHILD), stock_crashes=stock)
-    assert outcome.counts == {"programs run": 3, "FAILED: crash": 1, "programs that crash stock's compiler too": 1}
+    assert outcome.counts == {
+        "programs run": 3,
+        "FAILED: crash": 1,
+        "programs that crash stock's compiler too": 1,
+    }
     assert outcome.stock_crashes == ["p63 was ended by SIGFPE"]
     ((kind, _, message, text),) = outcome.failures
     assert (kind, text) == ("crash", "program 1") and message.startswith("p61 (batch 60) was ended by SIGFPE")

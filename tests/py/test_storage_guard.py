@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fissile.errors import UsageError
-from fissile.finding import Severity
-from fissile.passes.analysis import smt
-from fissile.pipelines.guard import GUARDED_AT, guard, strips_asserts
-from fissile.pipelines.numerics.runtimes import present
-from fissile.pipelines.session import Session
 from hypothesis import Phase
 from storage_oracle import Program, Tensor, Violation
 from storage_sweep import FLAGS, Sweep
+
+from fissile.errors import UsageError
+from fissile.finding import Severity
+from fissile.passes.analysis.storage import smt
+from fissile.pipelines.compile.guard import GUARDED_AT, guard, strips_asserts
+from fissile.pipelines.numerics.runtimes import present
+from fissile.pipelines.session import Session
 
 
 @pytest.fixture(scope="module")
@@ -250,7 +251,7 @@ def test_the_sweep_notices_a_guard_that_is_off_by_one(sweep, limit):
 
 
 def test_random_programs_keep_to_the_oracle(sweep):
-    """The first programs of `python -m bench.storage_sweep`."""
+    """The first programs of `python -m bench.storage.storage_sweep`."""
     sweep.run(30, calls=5, phases=(Phase.generate,))
     assert sweep.counts["calls that violate, caught"] > 20
     assert sweep.counts["calls that are legal, same numbers"] > 20

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from fissile.passes.analysis.conditions import symbols
-from fissile.passes.analysis.obligations import collect
-from fissile.passes.checks.storage_fit import contract_of, findings_of
-from fissile.pipelines.guard import guard
-from fissile.pipelines.session import Session
-from fissile.verdict import Answer
 from storage_cases import CASES
 from storage_judged import READ, judge, unproved
+
+from fissile.passes.analysis.bounds.conditions import symbols
+from fissile.passes.analysis.storage.obligations import collect
+from fissile.passes.checks.storage.storage_fit import contract_of, findings_of
+from fissile.pipelines.compile.guard import guard
+from fissile.pipelines.session import Session
+from fissile.verdict import Answer
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +51,15 @@ def test_the_indices_of_a_scatter_are_never_taken_on_trust(session):
 
 def test_a_structured_op_without_maps_is_told_only_with_dynamic_shapes(session):
     pack = "%r = linalg.pack %x inner_dims_pos = [0] inner_tiles = [2] into %y : {0} -> {1}"
-    _, report = judge(session, "%x: tensor<?xf32>, %y: tensor<?x2xf32>", pack.format("tensor<?xf32>", "tensor<?x2xf32>"))
+    _, report = judge(
+        session, "%x: tensor<?xf32>, %y: tensor<?x2xf32>", pack.format("tensor<?xf32>", "tensor<?x2xf32>")
+    )
     assert list(report.uncovered) == ["linalg.pack"]
     (finding,) = findings_of(report, asserted=True)
     assert finding.code == "FIS204"
-    _, report = judge(session, "%x: tensor<4xf32>, %y: tensor<2x2xf32>", pack.format("tensor<4xf32>", "tensor<2x2xf32>"))
+    _, report = judge(
+        session, "%x: tensor<4xf32>, %y: tensor<2x2xf32>", pack.format("tensor<4xf32>", "tensor<2x2xf32>")
+    )
     assert not report.uncovered
 
 
@@ -150,11 +155,18 @@ def test_elementwise_ops_on_tensors_keep_a_shape_and_ask_for_one():
     session = Session()
 
     def told(body: str) -> list[str]:
-        module = session.parse_text(f"func.func @f(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {{\n{body}\n}}")
+        module = session.parse_text(
+            f"func.func @f(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {{\n{body}\n}}"
+        )
         return [f.message for f in guard(module.op, "check").findings]
 
     (message,) = told("  %r = arith.addf %a, %b : tensor<?xf32>\n  return %r : tensor<?xf32>")
     assert "argument 1" in message and "argument 0" in message
     assert told("  %r = arith.addf %a, %a : tensor<?xf32>\n  return %r : tensor<?xf32>") == []
-    assert told("  %s = math.exp %a : tensor<?xf32>\n  %r = arith.mulf %s, %a : tensor<?xf32>\n"
-                "  return %r : tensor<?xf32>") == []
+    assert (
+        told(
+            "  %s = math.exp %a : tensor<?xf32>\n  %r = arith.mulf %s, %a : tensor<?xf32>\n"
+            "  return %r : tensor<?xf32>"
+        )
+        == []
+    )

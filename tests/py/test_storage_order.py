@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fissile.passes.analysis.check_order import overtaken_checks, unclamped_accesses
-from fissile.passes.checks.check_order import late_checks
-from fissile.passes.remedies import assert_bounds
-from fissile.pipelines.guard import GUARDED_AT, guard
-from fissile.pipelines.session import Session
 from storage_sweep import FLAGS
+
+from fissile.passes.analysis.program.check_order import overtaken_checks, unclamped_accesses
+from fissile.passes.checks.storage.check_order import late_checks
+from fissile.passes.remedies.storage import assert_bounds
+from fissile.pipelines.compile.guard import GUARDED_AT, guard
+from fissile.pipelines.session import Session
 
 DOUBLED = """linalg.generic {indexing_maps = [affine_map<(a) -> (a)>, affine_map<(a) -> (a)>],
       iterator_types = ["parallel"]}"""
@@ -88,8 +89,12 @@ def test_the_analysis_finds_a_check_that_stands_right_before_the_op(session, mon
     monkeypatch.setattr(assert_bounds, "checks_first", lambda _checks: None)
     module = scheduled(session, PROGRAMS["a constant offset, in a loop"])
     assert overtaken_checks(module.op)
-    assert {f.code for f in late_checks(module.op, ["main"])} == {"FIS208"} and not late_checks(module.op, ["other"])
-    assert overtaken_checks(scheduled(session, PROGRAMS["the offset is an element that is read after the producer"]).op)
+    assert {f.code for f in late_checks(module.op, ["main"])} == {"FIS208"} and not late_checks(
+        module.op, ["other"]
+    )
+    assert overtaken_checks(
+        scheduled(session, PROGRAMS["the offset is an element that is read after the producer"]).op
+    )
 
 
 def test_the_analysis_finds_an_offset_that_the_dispatch_loads_itself(session, monkeypatch):

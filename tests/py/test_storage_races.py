@@ -5,15 +5,17 @@ import pytest
 from iree.compiler import ir
 
 import fissile
-from fissile.passes.analysis.footprint import STORAGE
-from fissile.passes.analysis.sharing import unsynchronised
+from fissile.passes.analysis.kernel.sharing import unsynchronised
+from fissile.passes.analysis.memory.footprint import STORAGE
 from fissile.pipelines.iree.targets import flags_for
 from fissile.pipelines.numerics.compare import Tolerance
 from fissile.pipelines.numerics.runtimes import present
 from fissile.pipelines.numerics.verify import Options
 from fissile.target import find_target
 
-needs_vulkan = pytest.mark.skipif("vulkan" not in [r.name for r in present()], reason="no Vulkan device answers here")
+needs_vulkan = pytest.mark.skipif(
+    "vulkan" not in [r.name for r in present()], reason="no Vulkan device answers here"
+)
 
 
 def depthwise(channels: int, out: int, stride: int) -> tuple[str, list[np.ndarray], np.ndarray]:
@@ -47,7 +49,9 @@ def test_a_depthwise_convolution_is_right_after_its_fill_is_cut_off(tmp_path, ch
     report = fissile.compile(source, output, flags_for(find_target("vulkan")))
     assert [(f.code, f.severity.value) for f in report.findings] == [("FIS111", "repaired")]
     assert "storage" in report.findings[0].message
-    options = Options(on=("vulkan",), tolerance=Tolerance(relative=1e-5, reason="float32 sums in another order"))
+    options = Options(
+        on=("vulkan",), tolerance=Tolerance(relative=1e-5, reason="float32 sums in another order")
+    )
     assert fissile.verify(source, output, inputs=inputs, expected=[expected], options=options).agrees
 
 
@@ -56,19 +60,24 @@ def test_so_is_what_is_computed_of_it_in_the_same_dispatch(tmp_path):
     """A barrier stands behind the copy of the start, and none behind the sum: cutting the fill off is not enough."""
     text, inputs, expected = depthwise(16, 4, 2)
     kind = "tensor<1x16x4x4xf32>"
-    text = text.replace(f"  return %r : {kind}", f"""  %e2 = tensor.empty() : {kind}
+    text = text.replace(
+        f"  return %r : {kind}",
+        f"""  %e2 = tensor.empty() : {kind}
   %d = linalg.generic {{indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}}
       ins(%r : {kind}) outs(%e2 : {kind}) {{
   ^bb0(%a: f32, %b: f32):
     %t = arith.addf %a, %a : f32
     linalg.yield %t : f32
   }} -> {kind}
-  return %d : {kind}""")
+  return %d : {kind}""",
+    )
     source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
     source.write_text("#same = affine_map<(n, c, h, w) -> (n, c, h, w)>" + text)
     report = fissile.compile(source, output, flags_for(find_target("vulkan")))
     assert [(f.code, f.severity.value) for f in report.findings] == [("FIS111", "repaired")]
-    options = Options(on=("vulkan",), tolerance=Tolerance(relative=1e-5, reason="float32 sums in another order"))
+    options = Options(
+        on=("vulkan",), tolerance=Tolerance(relative=1e-5, reason="float32 sums in another order")
+    )
     assert fissile.verify(source, output, inputs=inputs, expected=[2 * expected], options=options).agrees
 
 
@@ -113,7 +122,14 @@ READ_BY_ROWS = "%last = memref.load %r[%x, %y] : memref<4x4xf32, #hal.descriptor
         ("%x, %y", "%y, %x", "gpu.barrier", "gpu.barrier " + READ_BY_ROWS, False),
         ("%c0, %c0", "%c0, %c0", "", "", True),
     ),
-    ids=("turned", "the same thread", "a barrier between", "a barrier too few", "a barrier each", "one place for all threads"),
+    ids=(
+        "turned",
+        "the same thread",
+        "a barrier between",
+        "a barrier too few",
+        "a barrier each",
+        "one place for all threads",
+    ),
 )
 def test_which_results_in_storage_race(first, second, between, after, races):
     text = ACCUMULATED.format(first=first, second=second, threads=4, between=between, after=after)
@@ -150,8 +166,14 @@ func.func @f() attributes {{gpu.known_block_size = array<i32: 4, {threads}, 1>}}
 @pytest.mark.parametrize(
     ("row", "step", "threads", "races"),
     (
-        ("%x", "%c4", 1, False), ("%twice", "%c4", 1, False), ("%beyond", "%c4", 1, False), ("%i", "%c4", 1, False),
-        ("%i", "%c2", 1, True), ("%pair", "%c4", 1, True), ("%c0", "%c4", 1, True), ("%x", "%c4", 4, True),
+        ("%x", "%c4", 1, False),
+        ("%twice", "%c4", 1, False),
+        ("%beyond", "%c4", 1, False),
+        ("%i", "%c4", 1, False),
+        ("%i", "%c2", 1, True),
+        ("%pair", "%c4", 1, True),
+        ("%c0", "%c4", 1, True),
+        ("%x", "%c4", 4, True),
     ),
 )
 def test_a_row_for_each_thread_is_no_race(row, step, threads, races):
@@ -178,10 +200,13 @@ func.func @f() attributes {{gpu.known_block_size = array<i32: 4, 1, 1>}} {{
 """
 
 
-@pytest.mark.parametrize(("other", "type", "races"), [
-    ("[[0], [1, 2]] : memref<4x4x4xf32> into memref<4x16xf32>", "memref<4x16xf32>", False),
-    ("[[0, 1], [2]] : memref<4x4x4xf32> into memref<16x4xf32>", "memref<16x4xf32>", True),
-])
+@pytest.mark.parametrize(
+    ("other", "type", "races"),
+    [
+        ("[[0], [1, 2]] : memref<4x4x4xf32> into memref<4x16xf32>", "memref<4x16xf32>", False),
+        ("[[0, 1], [2]] : memref<4x4x4xf32> into memref<16x4xf32>", "memref<16x4xf32>", True),
+    ],
+)
 def test_rows_of_two_views_are_the_same_only_where_the_views_are(other, type, races):
     with ir.Context() as context:
         from iree.compiler.dialects import hal  # noqa: F401  (its attributes)
@@ -219,7 +244,9 @@ func.func @f(%a: tensor<{rows}x48xf32>) -> tensor<{rows}x48xf32> {{
 
 
 @needs_vulkan
-@pytest.mark.parametrize(("text", "expected"), [(SORT, lambda a: -np.sort(-a, axis=1)), (SCAN, lambda a: np.cumsum(a, axis=1))])
+@pytest.mark.parametrize(
+    ("text", "expected"), [(SORT, lambda a: -np.sort(-a, axis=1)), (SCAN, lambda a: np.cumsum(a, axis=1))]
+)
 @pytest.mark.parametrize(("rows", "told"), [(1, [("FIS111", "repaired")]), (3, [])])
 def test_one_row_is_gone_along_by_one_thread(tmp_path, text, expected, rows, told):
     """Stock lets all 64 threads of the workgroup sort the only row, in place; of several rows each has a thread."""
@@ -228,7 +255,9 @@ def test_one_row_is_gone_along_by_one_thread(tmp_path, text, expected, rows, tol
     report = fissile.compile(source, output, flags_for(find_target("vulkan")))
     assert [(f.code, f.severity.value) for f in report.findings] == told
     given = np.random.default_rng(rows).integers(-99, 100, (rows, 48)).astype(np.float32)
-    assert fissile.verify(source, output, inputs=[given], expected=[expected(given)], options=Options(on=("vulkan",))).agrees
+    assert fissile.verify(
+        source, output, inputs=[given], expected=[expected(given)], options=Options(on=("vulkan",))
+    ).agrees
 
 
 FFT = """
@@ -247,10 +276,19 @@ def test_a_part_of_a_fourier_transform_is_computed_by_one_thread(tmp_path):
     source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
     source.write_text(FFT)
     report = fissile.compile(source, output, [*flags_for(find_target("vulkan")), "--guard=off"])
-    assert sorted((f.code, f.severity.value) for f in report.findings) == [("FIS108", "repaired"), *[("FIS111", "repaired")] * 5]
+    assert sorted((f.code, f.severity.value) for f in report.findings) == [
+        ("FIS108", "repaired"),
+        *[("FIS111", "repaired")] * 5,
+    ]
     given = np.random.default_rng(0).normal(size=(4, 32)).astype(np.float32)
     expected = np.fft.rfft(given).astype(np.complex64)
-    assert fissile.verify(source, output, inputs=[given], expected=[expected.real, expected.imag], options=Options(on=("vulkan",))).agrees
+    assert fissile.verify(
+        source,
+        output,
+        inputs=[given],
+        expected=[expected.real, expected.imag],
+        options=Options(on=("vulkan",)),
+    ).agrees
 
 
 INVERSES = """
@@ -280,7 +318,10 @@ def test_equal_stages_of_two_transforms_are_repaired_in_both(tmp_path):
     half[:, 0].imag = half[:, -1].imag = 0
     inverse = np.fft.ifft(whole).astype(np.complex64)
     for function, given, wanted in (
-        ("forth", whole, [inverse.real, inverse.imag]), ("back", half, [np.fft.irfft(half).astype(np.float32)]),
+        ("forth", whole, [inverse.real, inverse.imag]),
+        ("back", half, [np.fft.irfft(half).astype(np.float32)]),
     ):
         options = Options(on=("vulkan",), function=function)
-        assert fissile.verify(source, output, inputs=[given.astype(np.complex64)], expected=wanted, options=options).agrees
+        assert fissile.verify(
+            source, output, inputs=[given.astype(np.complex64)], expected=wanted, options=options
+        ).agrees

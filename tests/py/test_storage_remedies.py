@@ -8,19 +8,20 @@ import itertools
 import iree.runtime as rt
 import numpy as np
 import pytest
-from fissile.errors import UsageError
-from fissile.passes.analysis.conditions import all_of, any_of, at_most, different, equal, holds, less
-from fissile.passes.analysis.extents import Extents
-from fissile.passes.analysis.size_terms import INDEX_MAX, INDEX_MIN, Undefined, apply, term
-from fissile.passes.checks.storage_fit import judge_storage
-from fissile.passes.remedies.destinations import make_destination
-from fissile.passes.remedies.grow_storage import GrowStorage
-from fissile.passes.remedies.term_ops import TermWriter
-from fissile.pipelines.guard import GUARDED_AT, guard
-from fissile.pipelines.session import Session
-from fissile.verdict import Answer
 from iree.compiler import ir
 from storage_sweep import FLAGS
+
+from fissile.errors import UsageError
+from fissile.passes.analysis.bounds.conditions import all_of, any_of, at_most, different, equal, holds, less
+from fissile.passes.analysis.bounds.extents import Extents
+from fissile.passes.analysis.bounds.size_terms import INDEX_MAX, INDEX_MIN, Undefined, apply, term
+from fissile.passes.checks.storage.storage_fit import judge_storage
+from fissile.passes.remedies.destinations import make_destination
+from fissile.passes.remedies.storage.grow_storage import GrowStorage
+from fissile.passes.remedies.storage.term_ops import TermWriter
+from fissile.pipelines.compile.guard import GUARDED_AT, guard
+from fissile.pipelines.session import Session
+from fissile.verdict import Answer
 
 
 @pytest.fixture(scope="module")

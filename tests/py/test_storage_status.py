@@ -5,12 +5,13 @@ from __future__ import annotations
 import iree.runtime as rt
 import numpy as np
 import pytest
-from fissile.passes.analysis.check_order import overtaken_checks, unclamped_accesses
-from fissile.passes.remedies import assert_bounds
-from fissile.pipelines.guard import GUARDED_AT, guard
-from fissile.pipelines.session import Session
 from iree.compiler import ir
 from storage_sweep import FLAGS
+
+from fissile.passes.analysis.program.check_order import overtaken_checks, unclamped_accesses
+from fissile.passes.remedies.storage import assert_bounds
+from fissile.pipelines.compile.guard import GUARDED_AT, guard
+from fissile.pipelines.session import Session
 
 
 def lookup(number: int, table: str, rows: str, ids: str = "%ids", count: int = 4) -> str:
@@ -103,7 +104,9 @@ def count(module, name: str) -> int:
     return found
 
 
-@pytest.mark.parametrize(("name", "asserts"), [("two tables", 2), ("same indices", 1), ("chain", 2), ("scatter", 1)])
+@pytest.mark.parametrize(
+    ("name", "asserts"), [("two tables", 2), ("same indices", 1), ("chain", 2), ("scatter", 1)]
+)
 def test_what_a_block_checks_is_read_once(session, name, asserts):
     module, result = guarded(session, PROGRAMS[name])
     assert result.elementwise == asserts
@@ -144,7 +147,11 @@ def inputs(name: str, index: int) -> list[np.ndarray]:
     return {
         "two tables": [TABLE[:16], TABLE[:9], ids, np.array([1, 2, index, 0])],
         "same indices": [TABLE[:16], TABLE[:12], TABLE, ids],
-        "chain": [np.arange(8, dtype=np.int32) % 6, TABLE[0, :6], np.clip(ids, -(2**31), 2**31 - 1).astype(np.int32)],
+        "chain": [
+            np.arange(8, dtype=np.int32) % 6,
+            TABLE[0, :6],
+            np.clip(ids, -(2**31), 2**31 - 1).astype(np.int32),
+        ],
         "then a slice": [TABLE[:16], ids[[1, 0, 2, 3]], TABLE[:8]],
         "scatter": [TABLE[:7, :4].copy(), ids[:3, None].astype(np.int32), TABLE[:3, 4:].copy()],
     }[name]

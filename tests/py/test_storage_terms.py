@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from fissile.passes.analysis import proof, smt
-from fissile.passes.analysis.conditions import (
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from fissile.passes.analysis.bounds.conditions import (
     FALSE,
     TRUE,
     all_of,
@@ -18,12 +20,19 @@ from fissile.passes.analysis.conditions import (
     less,
     negation,
 )
-from fissile.passes.analysis.intervals import Bounds, wrapped
-from fissile.passes.analysis.proof import decide
-from fissile.passes.analysis.size_terms import Symbol, Undefined, apply, evaluate, product, term, wrap_integer
+from fissile.passes.analysis.bounds.intervals import Bounds, wrapped
+from fissile.passes.analysis.bounds.size_terms import (
+    Symbol,
+    Undefined,
+    apply,
+    evaluate,
+    product,
+    term,
+    wrap_integer,
+)
+from fissile.passes.analysis.storage import proof, smt
+from fissile.passes.analysis.storage.proof import decide
 from fissile.verdict import Answer
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 A, B, N = Symbol(0, "a", -4, 6), Symbol(1, "b", 0, 5), Symbol(2, "n")
 VALUES = [{0: a, 1: b} for a, b in itertools.product(range(-4, 7), range(0, 6))]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from fissile.passes.analysis.value_names import name_of
-from fissile.passes.checks.storage_fit import judge_storage
-from fissile.pipelines.guard import GUARDED_AT, guard
+from storage_sweep import FLAGS
+
+from fissile.passes.analysis.bounds.value_names import name_of
+from fissile.passes.checks.storage.storage_fit import judge_storage
+from fissile.pipelines.compile.guard import GUARDED_AT, guard
 from fissile.pipelines.session import Session
 from fissile.verdict import Answer
-from storage_sweep import FLAGS
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,11 @@ DECLARED = """ attributes {iree.reflection = {
 @pytest.mark.parametrize(
     ("names", "ids", "table"),
     [
-        ({"table": ' loc("table")', "ids": ' loc("ids")', "more": ""}, "ids (argument 1)", "table (argument 0)"),
+        (
+            {"table": ' loc("table")', "ids": ' loc("ids")', "more": ""},
+            "ids (argument 1)",
+            "table (argument 0)",
+        ),
         ({"table": "", "ids": "", "more": DECLARED}, "ids (argument 1)", "table (argument 0)"),
         ({"table": "", "ids": "", "more": ""}, "argument 1", "argument 0"),
     ],
@@ -61,9 +66,13 @@ def test_an_embedding_is_one_check_in_the_front_ends_words(session, names, ids, 
 
 
 def test_note_and_run_time_check_say_the_same(session):
-    module = session.run(session.parse_text(EMBEDDING.format(table="", ids=' loc("ids")', more="")), GUARDED_AT)
+    module = session.run(
+        session.parse_text(EMBEDDING.format(table="", ids=' loc("ids")', more="")), GUARDED_AT
+    )
     (finding,) = guard(module.op).findings
-    assert finding.message in module.text() and finding.message.startswith("every element of ids (argument 1)")
+    assert finding.message in module.text() and finding.message.startswith(
+        "every element of ids (argument 1)"
+    )
 
 
 def test_two_values_of_one_name_are_told_apart(session, tmp_path):
@@ -93,6 +102,10 @@ def test_two_values_of_one_name_are_told_apart(session, tmp_path):
 
 
 def test_a_name_that_is_none_is_not_taken(session):
-    module = session.parse_text('func.func @f(%a: tensor<4xf32> loc("x":1:2), %b: tensor<4xf32> loc("' + "n" * 90 + '")) {\n return\n}')
+    module = session.parse_text(
+        'func.func @f(%a: tensor<4xf32> loc("x":1:2), %b: tensor<4xf32> loc("'
+        + "n" * 90
+        + '")) {\n return\n}'
+    )
     block = module.op.regions[0].blocks[0].operations[0].regions[0].blocks[0]
     assert [name_of(v) for v in block.arguments] == ["argument 0", "argument 1"]

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from built import run
 
 import fissile
-from built import run
-from fissile.passes.analysis.dispatches import dispatches
-from fissile.pipelines.dispatch_check import sub_byte_extensions
+from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.pipelines.numerics.runtimes import present
+from fissile.pipelines.probe.dispatch_check import sub_byte_extensions
 from fissile.pipelines.session import Session
 
 PROGRAM = """
@@ -33,18 +33,25 @@ def program(op: str, small: str, wide: str) -> tuple[str, np.ndarray]:
     values = (fields.astype(np.int32) << np.arange(bits)).sum(1)
     signed = values - ((values >> (bits - 1)) << bits)
     expected = (values if op == "extui" else signed).astype(np.dtype(f"int{wide[1:]}"))
-    return PROGRAM.format(body=f"%y = arith.{op} %v : {small} to {wide}", small=small, wide=wide, n=32 // bits), expected
+    return PROGRAM.format(
+        body=f"%y = arith.{op} %v : {small} to {wide}", small=small, wide=wide, n=32 // bits
+    ), expected
 
 
-@pytest.mark.parametrize(("target", "wide", "found"), (
-    ("--iree-vulkan-target=ampere", "i8", ("i4",)),
-    ("--iree-vulkan-target=ampere", "i16", ("i4",)),
-    ("--iree-vulkan-target=ampere", "i32", ()),  # an extension to 32 bits masks
-    ("--iree-hal-target-device=vulkan", "i8", ()),  # no bytes there: FIS110
-))
+@pytest.mark.parametrize(
+    ("target", "wide", "found"),
+    (
+        ("--iree-vulkan-target=ampere", "i8", ("i4",)),
+        ("--iree-vulkan-target=ampere", "i16", ("i4",)),
+        ("--iree-vulkan-target=ampere", "i32", ()),  # an extension to 32 bits masks
+        ("--iree-hal-target-device=vulkan", "i8", ()),  # no bytes there: FIS110
+    ),
+)
 def test_it_is_found_where_bytes_are_computed_in_bytes(target, wide, found):
     module = as_configured(program("extui", "i4", wide)[0], target)
-    assert [types for _dispatch, types in sub_byte_extensions(dispatches(module.op))] == ([found] if found else [])
+    assert [types for _dispatch, types in sub_byte_extensions(dispatches(module.op))] == (
+        [found] if found else []
+    )
 
 
 ONE = "%k = arith.constant 1 : i4\n    "
@@ -53,9 +60,9 @@ READS = {
     "comparison": ONE + "%c = arith.cmpi sgt, %v, %k : i4\n    %y = arith.extui %c : i1 to i32",
     "shift": ONE + "%c = arith.shrsi %v, %k : i4\n    %y = arith.extsi %c : i4 to i32",
     "sum": "%c = arith.addi %v, %v : i4\n    %t = arith.extui %c : i4 to i8\n    "
-        "%d = arith.addi %t, %t : i8\n    %y = arith.extsi %d : i8 to i32",
+    "%d = arith.addi %t, %t : i8\n    %y = arith.extsi %d : i8 to i32",
     "masked": ONE + "%c = arith.andi %v, %k : i4\n    %t = arith.extui %c : i4 to i16\n    "
-        "%d = arith.addi %t, %t : i16\n    %y = arith.extsi %d : i16 to i32",
+    "%d = arith.addi %t, %t : i16\n    %y = arith.extsi %d : i16 to i32",
     "float": "%f = arith.sitofp %v : i4 to f32\n    %y = arith.fptosi %f : f32 to i32",
 }
 
@@ -67,19 +74,28 @@ def as_configured(text: str, *flags: str):
 
 @pytest.mark.parametrize("name", READS)
 def test_what_reads_the_whole_register_is_found(name):
-    module = as_configured(PROGRAM.format(body=READS[name], small="i4", wide="i32", n=8), "--iree-vulkan-target=ampere")
+    module = as_configured(
+        PROGRAM.format(body=READS[name], small="i4", wide="i32", n=8), "--iree-vulkan-target=ampere"
+    )
     found = [types for _dispatch, types in sub_byte_extensions(dispatches(module.op))]
     assert found == ([] if name in ("masked", "float") else [("i4",)])
 
 
 @pytest.mark.skipif("vulkan" not in [r.name for r in present()], reason="no Vulkan device")
-@pytest.mark.parametrize(("name", "expected"), (
-    ("index", [0, 1, 2, 3, 12, 5, 14, 15]), ("shift", [0, 0, 1, 1, -2, 2, -1, -1]), ("sum", [0, 4, 8, 12, 16, 20, 24, 28]),
-))
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    (
+        ("index", [0, 1, 2, 3, 12, 5, 14, 15]),
+        ("shift", [0, 0, 1, 1, -2, 2, -1, -1]),
+        ("sum", [0, 4, 8, 12, 16, 20, 24, 28]),
+    ),
+)
 def test_what_reads_the_whole_register_is_masked(tmp_path, name, expected):
     source, vmfb = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(PROGRAM.format(body=READS[name], small="i4", wide="i32", n=8))
-    report = fissile.compile(source, vmfb, ["--iree-hal-target-device=vulkan", "--fissile-match-device=vulkan"])
+    report = fissile.compile(
+        source, vmfb, ["--iree-hal-target-device=vulkan", "--fissile-match-device=vulkan"]
+    )
     assert {(f.code, f.severity.value) for f in report.findings} == {("FIS135", "repaired")}
     np.testing.assert_array_equal(run(vmfb, [BYTES.view(np.int8)], "vulkan")[0], np.array(expected))
 
@@ -141,9 +157,16 @@ def round_trips() -> str:
 def test_what_is_stored_keeps_its_buffer(tmp_path):
     source, vmfb = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(round_trips())
-    report = fissile.compile(source, vmfb, ["--iree-hal-target-device=vulkan", "--fissile-match-device=vulkan"])
-    assert {(f.code, f.severity.value) for f in report.findings} == {("FIS135", "repaired"), ("FIS104", "repaired")}
+    report = fissile.compile(
+        source, vmfb, ["--iree-hal-target-device=vulkan", "--fissile-match-device=vulkan"]
+    )
+    assert {(f.code, f.severity.value) for f in report.findings} == {
+        ("FIS135", "repaired"),
+        ("FIS104", "repaired"),
+    }
     assert all("in-place=true" in str(f.helps) for f in report.findings if f.code == "FIS135")
     values = [np.arange(np.prod(sizes)).reshape(sizes) * 3 % (1 << int(small[1:])) for small, sizes in STORED]
-    for expected, found in zip(values, run(vmfb, [v.astype(np.float32) for v in values], "vulkan"), strict=True):
+    for expected, found in zip(
+        values, run(vmfb, [v.astype(np.float32) for v in values], "vulkan"), strict=True
+    ):
         np.testing.assert_array_equal(found, expected)

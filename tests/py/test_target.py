@@ -18,10 +18,19 @@ def test_the_smaller_of_two_figures_counts_and_says_whose_it_is():
     assert "NVIDIA" in target.limit.source and "IREE" not in target.limit.source
 
 
-@pytest.mark.parametrize("backend, arch, figure", [
-    ("cuda", "sm_86", 101376), ("cuda", "sm_80", 166912), ("rocm", "gfx942", 65536), ("vulkan-spirv", "sm_80", 49152),
-    ("vulkan-spirv", "rdna3", None), ("vulkan-spirv", "gfx1100", None), ("cuda", "sm_999", None), ("llvm-cpu", "", None),
-])
+@pytest.mark.parametrize(
+    "backend, arch, figure",
+    [
+        ("cuda", "sm_86", 101376),
+        ("cuda", "sm_80", 166912),
+        ("rocm", "gfx942", 65536),
+        ("vulkan-spirv", "sm_80", 49152),
+        ("vulkan-spirv", "rdna3", None),
+        ("vulkan-spirv", "gfx1100", None),
+        ("cuda", "sm_999", None),
+        ("llvm-cpu", "", None),
+    ],
+)
 def test_what_the_device_that_a_target_attribute_names_has(backend, arch, figure):
     claim = device_claim(backend, arch)
     assert (claim.bytes if claim else None) == figure
@@ -39,16 +48,33 @@ def test_cpu_has_a_stack_and_no_workgroup_memory():
     assert find_target("gfx942").stack_bytes is None
 
 
-@pytest.mark.parametrize("spelled, name", [
-    ("GFX942", "gfx942"), ("hip:gfx942", "gfx942"), ("cuda:sm_80", "sm_80"), ("ampere", "vulkan:ampere"),
-    ("vulkan:gfx1100", "vulkan:gfx1100"), ("gfx1100", "gfx1100"), ("cpu", "llvm-cpu"), (" vulkan ", "vulkan"),
-])
+@pytest.mark.parametrize(
+    "spelled, name",
+    [
+        ("GFX942", "gfx942"),
+        ("hip:gfx942", "gfx942"),
+        ("cuda:sm_80", "sm_80"),
+        ("ampere", "vulkan:ampere"),
+        ("vulkan:gfx1100", "vulkan:gfx1100"),
+        ("gfx1100", "gfx1100"),
+        ("cpu", "llvm-cpu"),
+        (" vulkan ", "vulkan"),
+    ],
+)
 def test_spellings(spelled, name):
     assert find_target(spelled).name == name
 
 
-@pytest.mark.parametrize("name, told", [("gfx943", "gfx942"), ("sm_90", "sm_89"), ("vulcan", "vulkan"),
-                                        ("", "gfx942"), ("cuda:gfx942", "sm_80")])
+@pytest.mark.parametrize(
+    "name, told",
+    [
+        ("gfx943", "gfx942"),
+        ("sm_90", "sm_89"),
+        ("vulcan", "vulkan"),
+        ("", "gfx942"),
+        ("cuda:gfx942", "sm_80"),
+    ],
+)
 def test_unknown_target_lists_the_known(name, told):
     with pytest.raises(UsageError) as refused:
         find_target(name)

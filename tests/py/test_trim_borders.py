@@ -9,13 +9,21 @@ from fissile.cli.main import main
 from fissile.pipelines.iree.targets import flags_for
 from fissile.target import find_target
 
-CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic")
+CPU = (
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=generic",
+)
 
 
 def convolution(height: int, width: int, window: int, stride: int) -> str:
     """A convolution of 3 channels to 5, NCHW, on a padded producer: what networks have in front of it."""
     rows, columns = ((size - window) // stride + 1 for size in (height, width))
-    x, w, r = f"tensor<1x3x{height}x{width}xf32>", f"tensor<5x3x{window}x{window}xf32>", f"tensor<1x5x{rows}x{columns}xf32>"
+    x, w, r = (
+        f"tensor<1x3x{height}x{width}xf32>",
+        f"tensor<5x3x{window}x{window}xf32>",
+        f"tensor<1x5x{rows}x{columns}xf32>",
+    )
     return f"""
 func.func @f(%x0: tensor<1x3x{height - 1}x{width}xf32>, %w: {w}) -> {r} {{
   %zero = arith.constant 0.0 : f32
@@ -34,11 +42,15 @@ func.func @f(%x0: tensor<1x3x{height - 1}x{width}xf32>, %w: {w}) -> {r} {{
 
 def convolved(x: np.ndarray, w: np.ndarray, stride: int) -> np.ndarray:
     padded = np.pad(x, ((0, 0), (0, 0), (1, 0), (0, 0)))
-    windows = np.lib.stride_tricks.sliding_window_view(padded, w.shape[2:], axis=(2, 3))[:, :, ::stride, ::stride]
+    windows = np.lib.stride_tricks.sliding_window_view(padded, w.shape[2:], axis=(2, 3))[
+        :, :, ::stride, ::stride
+    ]
     return np.einsum("nchwij,fcij->nfhw", windows.astype(np.float64), w)
 
 
-@pytest.mark.parametrize(("height", "width", "window", "stride"), ((4, 4, 3, 2), (4, 7, 3, 2), (3, 9, 2, 2), (5, 4, 3, 3)))
+@pytest.mark.parametrize(
+    ("height", "width", "window", "stride"), ((4, 4, 3, 2), (4, 7, 3, 2), (3, 9, 2, 2), (5, 4, 3, 3))
+)
 def test_the_same_numbers_where_stock_refuses(tmp_path, height, width, window, stride):
     source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
     source.write_text(convolution(height, width, window, stride))
@@ -81,7 +93,9 @@ def test_the_repair_is_suggested_where_asked(tmp_path):
 def test_another_failure_is_told_as_it_is(tmp_path):
     """An input that is refused before dispatches exist, and has no border to trim."""
     source = tmp_path / "f.mlir"
-    source.write_text(convolution(4, 4, 3, 2).replace("linalg.fill ins(%zero : f32)", "linalg.unknown ins(%zero : f32)"))
+    source.write_text(
+        convolution(4, 4, 3, 2).replace("linalg.fill ins(%zero : f32)", "linalg.unknown ins(%zero : f32)")
+    )
     report = fissile.compile(source, tmp_path / "f.vmfb", list(CPU))
     assert [f.code for f in report.errors] == ["FIS001"]
 
@@ -91,7 +105,9 @@ def test_check_tells_what_iree_refuses_and_looks_on(tmp_path, size, codes):
     source = tmp_path / "f.mlir"
     source.write_text(convolution(size, size, 3, 2))
     report = fissile.check(source, ["gfx942", "llvm-cpu"])
-    assert [(f.code, f.target) for f in report.errors] == [(code, target) for target in ("gfx942", "llvm-cpu") for code in codes]
+    assert [(f.code, f.target) for f in report.errors] == [
+        (code, target) for target in ("gfx942", "llvm-cpu") for code in codes
+    ]
     assert all(target["dispatches"] for target in report.facts["targets"])
 
 

@@ -8,15 +8,19 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from small_programs import ADD, TARGETS, quantised_conv
 
 BIN = Path(sys.executable).parent
 
 
 def compiled(source, *words):
-    done = subprocess.run([BIN / "fissile", "compile", *TARGETS["llvm-cpu"], "--format=json", *map(str, words), source],
-                          capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        [BIN / "fissile", "compile", *TARGETS["llvm-cpu"], "--format=json", *map(str, words), source],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
     return done.returncode, json.loads(done.stderr)
 
 
@@ -28,7 +32,9 @@ def conv(tmp_path):
 
 def test_a_slow_program_is_told_and_left_as_it_is(conv, tmp_path):
     status, report = compiled(conv, "-o", tmp_path / "a.vmfb")
-    subprocess.run([BIN / "iree-compile", *TARGETS["llvm-cpu"], conv, "-o", tmp_path / "stock.vmfb"], check=True)
+    subprocess.run(
+        [BIN / "iree-compile", *TARGETS["llvm-cpu"], conv, "-o", tmp_path / "stock.vmfb"], check=True
+    )
     assert status == 0 and [(f["code"], f["severity"]) for f in report["findings"]] == [("FIS140", "note")]
     assert (tmp_path / "a.vmfb").read_bytes() == (tmp_path / "stock.vmfb").read_bytes()
 
@@ -44,7 +50,10 @@ def test_tuned_it_computes_each_producer_once_and_the_same_numbers(conv, tmp_pat
 def test_nothing_to_tune_is_stock(tmp_path):
     (tmp_path / "add.mlir").write_text(ADD)
     status, report = compiled(tmp_path / "add.mlir", "--fusion=tune", "-o", tmp_path / "a.vmfb")
-    subprocess.run([BIN / "iree-compile", *TARGETS["llvm-cpu"], tmp_path / "add.mlir", "-o", tmp_path / "s.vmfb"], check=True)
+    subprocess.run(
+        [BIN / "iree-compile", *TARGETS["llvm-cpu"], tmp_path / "add.mlir", "-o", tmp_path / "s.vmfb"],
+        check=True,
+    )
     assert status == 0 and report["findings"] == []
     assert (tmp_path / "a.vmfb").read_bytes() == (tmp_path / "s.vmfb").read_bytes()
 
@@ -58,11 +67,15 @@ def test_every_function_is_timed_and_verified(conv, tmp_path):
 
 
 def test_what_no_data_can_be_made_for_is_not_timed_and_compiled(conv, tmp_path):
-    conv.write_text(conv.read_text() + "func.func @opaque(%x: !hal.buffer_view) -> !hal.buffer_view {\n"
-                                       "  return %x : !hal.buffer_view\n}\n")
+    conv.write_text(
+        conv.read_text() + "func.func @opaque(%x: !hal.buffer_view) -> !hal.buffer_view {\n"
+        "  return %x : !hal.buffer_view\n}\n"
+    )
     status, report = compiled(conv, "--fusion=tune", "--tune", "--verify", "-o", tmp_path / "a.vmfb")
     assert status == 0 and "!hal.buffer_view" in report["facts"]["tuned"]
-    assert report["facts"]["artifact"]["agrees"] and "@opaque" in " ".join(report["facts"]["artifact"]["skipped"])
+    assert report["facts"]["artifact"]["agrees"] and "@opaque" in " ".join(
+        report["facts"]["artifact"]["skipped"]
+    )
 
 
 def test_candidates_are_timed_and_the_fastest_is_taken(conv, tmp_path):

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 from iree.compiler import ir
-
-from fissile.errors import UsageError
-from fissile.passes.analysis.dispatches import dispatches
-from fissile.pipelines.emitted_spec import not_carried
-from fissile.pipelines.iree.lowerings import tile_and_fuse
-from fissile.pipelines.iree.tuning_specs import Entry, why_unmatchable, write_spec
-from fissile.pipelines.request import parse_command_line
-from fissile.pipelines.session import Session
 from small_programs import ADD, TARGETS, quantised_conv
 from test_set_lowering import MATMUL
+
+from fissile.errors import UsageError
+from fissile.passes.analysis.dispatch.dispatches import dispatches
+from fissile.pipelines.compile.emitted_spec import not_carried
+from fissile.pipelines.compile.request import parse_command_line
+from fissile.pipelines.iree.lowerings import tile_and_fuse
+from fissile.pipelines.iree.tuning_specs import Entry, why_unmatchable, write_spec
+from fissile.pipelines.session import Session
 
 BIN = Path(sys.executable).parent
 GFX942 = TARGETS["gfx942"]
@@ -36,27 +36,47 @@ func.func @f(%x: tensor<1x18x18x32xf16>, %w: tensor<3x3x32x64xf16>) -> tensor<1x
 
 
 def run(program, *words):
-    return subprocess.run([BIN / program, *map(str, words)], capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(
+        [BIN / program, *map(str, words)], capture_output=True, text=True, timeout=300, check=False
+    )
 
 
 def compiled(folder, text, *words, target="gfx942"):
     """fissile's report on ``text``, which is in FOLDER/in.mlir then, and the spec's path."""
     (folder / "in.mlir").write_text(text)
     spec = folder / "spec.mlir"
-    done = run("fissile", "compile", *TARGETS[target], folder / "in.mlir", "-o", folder / "a.vmfb",
-               f"--emit-tuning-spec={spec}", "--format=json", *words)
+    done = run(
+        "fissile",
+        "compile",
+        *TARGETS[target],
+        folder / "in.mlir",
+        "-o",
+        folder / "a.vmfb",
+        f"--emit-tuning-spec={spec}",
+        "--format=json",
+        *words,
+    )
     return done.returncode, json.loads(done.stderr), spec
 
 
-@pytest.mark.parametrize(("text", "code"), [(MATMUL, "FIS103"), (CONV_F16, "FIS103"), (quantised_conv(size=28), "FIS101")],
-                         ids=["f16 matmul", "f16 convolution", "dequantised convolution"])
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [(MATMUL, "FIS103"), (CONV_F16, "FIS103"), (quantised_conv(size=28), "FIS101")],
+    ids=["f16 matmul", "f16 convolution", "dequantised convolution"],
+)
 def test_stock_compiles_with_the_spec_what_it_refuses_without(tmp_path, text, code):
     status, report, spec = compiled(tmp_path, text)
     assert status == 0 and [(f["code"], f["severity"]) for f in report["findings"]] == [(code, "repaired")]
     assert report["facts"]["edits"] == [] and report["facts"]["tuning_spec"]["written"]
     assert run("iree-compile", *GFX942, tmp_path / "in.mlir", "-o", tmp_path / "s.vmfb").returncode != 0
-    done = run("iree-compile", *GFX942, tmp_path / "in.mlir", "-o", tmp_path / "s.vmfb",
-               f"--iree-codegen-tuning-spec-path={spec}")
+    done = run(
+        "iree-compile",
+        *GFX942,
+        tmp_path / "in.mlir",
+        "-o",
+        tmp_path / "s.vmfb",
+        f"--iree-codegen-tuning-spec-path={spec}",
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "s.vmfb").read_bytes() == (tmp_path / "a.vmfb").read_bytes()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.vmfb", "in.mlir", "s.vmfb", "spec.mlir"]
@@ -71,10 +91,15 @@ def test_a_healthy_program_needs_none_and_stays_stock(tmp_path):
 
 
 def test_where_no_configuration_is_read_the_module_is_repaired_and_that_is_told(tmp_path):
-    status, report, spec = compiled(tmp_path, quantised_conv(), "--fissile-match-device=vulkan", target="vulkan")
+    status, report, spec = compiled(
+        tmp_path, quantised_conv(), "--fissile-match-device=vulkan", target="vulkan"
+    )
     told = {f["code"]: f for f in report["findings"]}
     assert status == 0 and not spec.exists() and report["facts"]["edits"]
-    assert told["FIS122"]["severity"] == "note" and "--emit-mlir=FILE has what was done" in told["FIS122"]["notes"]
+    assert (
+        told["FIS122"]["severity"] == "note"
+        and "--emit-mlir=FILE has what was done" in told["FIS122"]["notes"]
+    )
     assert any("vulkan-spirv reads no tuning specs" in note for note in told["FIS122"]["notes"])
 
 
@@ -89,8 +114,15 @@ def test_one_spec_a_compile_and_a_place_to_write_it(tmp_path):
     with pytest.raises(UsageError, match="exclude each other"):
         parse_command_line(["in.mlir", "--emit-tuning-spec=a", "--iree-codegen-tuning-spec-path=b"])
     (tmp_path / "in.mlir").write_text(ADD)
-    done = run("fissile", "compile", *GFX942, tmp_path / "in.mlir", "-o", tmp_path / "a.vmfb",
-               f"--emit-tuning-spec={tmp_path}/none/spec.mlir")
+    done = run(
+        "fissile",
+        "compile",
+        *GFX942,
+        tmp_path / "in.mlir",
+        "-o",
+        tmp_path / "a.vmfb",
+        f"--emit-tuning-spec={tmp_path}/none/spec.mlir",
+    )
     assert done.returncode == 2 and "cannot write --emit-tuning-spec" in done.stderr
     assert not (tmp_path / "a.vmfb").exists()
 
@@ -114,7 +146,9 @@ def configured(session, text):
     return module, found
 
 
-PLAIN_AND_DEQUANTISED = quantised_conv(size=28, name="dequantised") + """
+PLAIN_AND_DEQUANTISED = (
+    quantised_conv(size=28, name="dequantised")
+    + """
 func.func @plain(%x: tensor<1x64x30x30xf32>, %w: tensor<64x64x3x3xf32>) -> tensor<1x64x28x28xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1x64x28x28xf32>
@@ -124,6 +158,7 @@ func.func @plain(%x: tensor<1x64x30x30xf32>, %w: tensor<64x64x3x3xf32>) -> tenso
   return %r : tensor<1x64x28x28xf32>
 }
 """
+)
 
 
 def test_an_op_of_the_same_form_without_producers_keeps_irees_choice(tmp_path):
@@ -177,6 +212,9 @@ func.func @f(%x: tensor<4x8xf32>, %e: tensor<4xf32>) -> (tensor<4xf32>, tensor<4
   return %outer, %inner : tensor<4xf32>, tensor<4xf32>
 }
 """)
-    outer, inner = (op.operation for op in module.op.regions[0].blocks[0].operations[0].regions[0].blocks[0].operations
-                    if op.operation.name == "linalg.generic")
+    outer, inner = (
+        op.operation
+        for op in module.op.regions[0].blocks[0].operations[0].regions[0].blocks[0].operations
+        if op.operation.name == "linalg.generic"
+    )
     assert "arith.constant" in why_unmatchable(outer) and why_unmatchable(inner) == ""

@@ -13,11 +13,17 @@ from fissile.pipelines.pass_runner import run_pipeline
 from fissile.pipelines.session import Session
 from fissile.target import find_target
 
-CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=generic")
+CPU = (
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=generic",
+)
 VULKAN = ("--iree-hal-target-device=vulkan",)
 DTYPES = {
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2,
-    "f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz, "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+    "f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
+    "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
 }
 GENERATOR = np.random.default_rng(8)
 
@@ -30,7 +36,9 @@ def elementwise(shape: str, given: str, made: str, body: str, seen: str = "") ->
     sizes = [i for i, size in enumerate(shape.split("x")) if size == "?"]
     z = f"tensor<{shape}x{seen or made}>"
     cast = f"  %z = tensor.bitcast %r : {y} to {z}\n" if seen else ""
-    read = "".join(f"  %c{i} = arith.constant {i} : index\n  %s{i} = tensor.dim %a, %c{i} : {x}\n" for i in sizes)
+    read = "".join(
+        f"  %c{i} = arith.constant {i} : index\n  %s{i} = tensor.dim %a, %c{i} : {x}\n" for i in sizes
+    )
     return f"""
 func.func @main(%a: {x}) -> {z} {{
 {read}  %e = tensor.empty({", ".join(f"%s{i}" for i in sizes)}) : {y}
@@ -117,14 +125,28 @@ def some(kind: str, *shape: int) -> np.ndarray:
 def programs(kind: str):
     """name -> (text, inputs, what ml_dtypes computes)."""
     dtype = DTYPES[kind]
-    values = (GENERATOR.standard_normal((3, 7)) * 10.0 ** GENERATOR.integers(-6, 4, (3, 7))).astype(np.float32)
+    values = (GENERATOR.standard_normal((3, 7)) * 10.0 ** GENERATOR.integers(-6, 4, (3, 7))).astype(
+        np.float32
+    )
     a, b, c = some(kind, 12, 24), some(kind, 24, 20), some(kind, 4, 6)
     return {
-        "decoded": (decoded(kind), [every_code(kind, (2, 128))], every_code(kind, (2, 128)).astype(np.float32)),
-        "decoded, dynamic": (decoded(kind, "?x4"), [every_code(kind, (64, 4))], every_code(kind, (64, 4)).astype(np.float32)),
+        "decoded": (
+            decoded(kind),
+            [every_code(kind, (2, 128))],
+            every_code(kind, (2, 128)).astype(np.float32),
+        ),
+        "decoded, dynamic": (
+            decoded(kind, "?x4"),
+            [every_code(kind, (64, 4))],
+            every_code(kind, (64, 4)).astype(np.float32),
+        ),
         "encoded": (encoded(kind), [values], values.astype(dtype)),
         "encoded, dynamic": (encoded(kind, "?x7"), [values], values.astype(dtype)),
-        "doubled": (doubled(kind), [c], np.pad((c.astype(np.float32) * 2).astype(dtype), 1, constant_values=dtype(1))),
+        "doubled": (
+            doubled(kind),
+            [c],
+            np.pad((c.astype(np.float32) * 2).astype(dtype), 1, constant_values=dtype(1)),
+        ),
         "matmul": (matmul(kind), [a, b], a.astype(np.float32) @ b.astype(np.float32)),
     }
 
@@ -156,7 +178,9 @@ def test_by_their_bits_they_are_the_same_numbers(tmp_path, kind, name):
     session, path = Session(CPU), tmp_path / "x.vmfb"
     module = session.parse_text(text)
     session.run(module, "global-optimization")
-    run_pipeline(f"builtin.module(fissile-pack-narrow-storage{{types={kind}}})", module.op, report=pytest.fail)
+    run_pipeline(
+        f"builtin.module(fissile-pack-narrow-storage{{types={kind}}})", module.op, report=pytest.fail
+    )
     assert f": {kind}" not in "".join(line for line in module.text().splitlines() if "^bb" in line)
     session.run(module, "end")
     session.write(module, path)
@@ -177,7 +201,11 @@ def test_default_vulkan_runs_them(tmp_path, kind, name):
 
 
 @pytest.mark.parametrize("target", ("gfx1100", "sm_86"))
-@pytest.mark.parametrize("text", (decoded("f8E4M3FN"), encoded("f8E5M2FNUZ"), matmul("f8E4M3FNUZ")), ids=("decoded", "encoded", "matmul"))
+@pytest.mark.parametrize(
+    "text",
+    (decoded("f8E4M3FN"), encoded("f8E5M2FNUZ"), matmul("f8E4M3FNUZ")),
+    ids=("decoded", "encoded", "matmul"),
+)
 def test_backends_without_8_bit_floats_build_them(tmp_path, target, text):
     source, path = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(text)
@@ -196,7 +224,9 @@ def test_the_types_that_a_target_has_are_left_alone(tmp_path):
     assert not fissile.compile(source, path, flags).findings
     source.write_text(decoded("f8E4M3FNUZ") + decoded("f8E4M3FN").replace("@main", "@other"))
     report = fissile.compile(source, path, flags)
-    assert [f.helps[0].facts for f in report.findings] == [(("pass", "fissile-pack-narrow-storage{types=f8E4M3FN ops=1}"),)]
+    assert [f.helps[0].facts for f in report.findings] == [
+        (("pass", "fissile-pack-narrow-storage{types=f8E4M3FN ops=1}"),)
+    ]
 
 
 @pytest.mark.parametrize("target", ("gfx942", "sm_86"))
@@ -250,7 +280,10 @@ func.func @main(%a: {x}, %w: tensor<2x2x96x8xf32>) -> tensor<1x13x13x8xf32> {{
 """)
     report = fissile.compile(source, path, list(flags_for(find_target("gfx942"))))
     assert report.output
-    assert {(f.code, f.severity.value) for f in report.findings} == {("FIS101", "repaired"), ("FIS104", "repaired")}
+    assert {(f.code, f.severity.value) for f in report.findings} == {
+        ("FIS101", "repaired"),
+        ("FIS104", "repaired"),
+    }
 
 
 def test_what_is_said_of_many_dispatches_is_said_once(tmp_path):
@@ -258,4 +291,6 @@ def test_what_is_said_of_many_dispatches_is_said_once(tmp_path):
     source.write_text("".join(decoded("f8E5M2", f"{n}x16").replace("@main", f"@main{n}") for n in (3, 5, 7)))
     report = fissile.compile(source, path, list(flags_for(find_target("gfx1100"))))
     [told] = report.findings
-    assert report.output and told.severity.value == "repaired" and "the same of 2 more dispatches" in told.notes
+    assert (
+        report.output and told.severity.value == "repaired" and "the same of 2 more dispatches" in told.notes
+    )

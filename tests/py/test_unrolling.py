@@ -8,10 +8,10 @@ from iree.compiler import ir
 from iree.compiler.passmanager import PassManager
 
 import fissile
-from fissile.passes.analysis.configured import read_configured
-from fissile.passes.analysis.dispatches import dispatches
-from fissile.passes.analysis.tiles import Config, ConfiguredDispatch, Linear, Op, Value
-from fissile.passes.analysis.unrolling import Unrolled, unrolled
+from fissile.passes.analysis.dispatch.dispatches import dispatches
+from fissile.passes.analysis.memory.configured import read_configured
+from fissile.passes.analysis.memory.tiles import Config, ConfiguredDispatch, Linear, Op, Value
+from fissile.passes.analysis.memory.unrolling import Unrolled, unrolled
 from fissile.pipelines.iree.names import LOWERING_PIPELINES
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.signature import signatures_of_vmfb
@@ -24,11 +24,25 @@ def configured(m=8, n=64, k=96, narrow_bits=8, pipeline="BaseVectorize") -> Conf
     """A matmul in tiles of 1x8 for a thread; its left operand is made from narrow elements."""
     loop = [Linear(tuple(int(i == j) for j in range(3))) for i in range(3)]
     plane = [Linear((1, 0)), Linear((0, 1))]
-    made = Op(0, "linalg.generic", (m, k), (False, False), (Value((m, k), narrow_bits, "i8", tuple(plane)),),
-              (Value((m, k), 32, "f32", tuple(plane)),), tags=(5,))
-    root = Op(1, "linalg.matmul", (m, n, k), (False, False, True),
-              (Value((m, k), 32, "f32", (loop[0], loop[2]), maker=0), Value((k, n), 32, "f32", (loop[2], loop[1]))),
-              (Value((m, n), 32, "f32", (loop[0], loop[1])),), config=Config(levels=((4, 64), (2, 8), (0, 0, 4))), tags=(7,))
+    made = Op(
+        0,
+        "linalg.generic",
+        (m, k),
+        (False, False),
+        (Value((m, k), narrow_bits, "i8", tuple(plane)),),
+        (Value((m, k), 32, "f32", tuple(plane)),),
+        tags=(5,),
+    )
+    root = Op(
+        1,
+        "linalg.matmul",
+        (m, n, k),
+        (False, False, True),
+        (Value((m, k), 32, "f32", (loop[0], loop[2]), maker=0), Value((k, n), 32, "f32", (loop[2], loop[1]))),
+        (Value((m, n), 32, "f32", (loop[0], loop[1])),),
+        config=Config(levels=((4, 64), (2, 8), (0, 0, 4))),
+        tags=(7,),
+    )
     return ConfiguredDispatch("main", "vulkan-spirv", pipeline, {}, (16,), 32, 16384, (made, root), (), {})
 
 
@@ -37,7 +51,9 @@ def test_a_thread_holds_its_tile_over_the_whole_sum():
     assert unrolled(configured(m=1)) == Unrolled(96, (5,))
 
 
-@pytest.mark.parametrize("changed", ({"narrow_bits": 32}, {"pipeline": "BaseDistribute"}, {"k": "k0"}), ids=str)
+@pytest.mark.parametrize(
+    "changed", ({"narrow_bits": 32}, {"pipeline": "BaseDistribute"}, {"k": "k0"}), ids=str
+)
 def test_words_loops_and_dynamic_sums_are_not_unrolled(changed):
     assert unrolled(configured(**changed)).elements == 0
 
@@ -63,13 +79,17 @@ func.func @main(%a: tensor<{m}x{k}x{kind}>, %b: tensor<{k}x{n}xf32>) -> tensor<{
 """
 
 
-@pytest.mark.parametrize(("columns", "remedy"), ((1, "fissile-fold-producers"), (64, "fissile-place-boundaries")))
+@pytest.mark.parametrize(
+    ("columns", "remedy"), ((1, "fissile-fold-producers"), (64, "fissile-place-boundaries"))
+)
 def test_what_each_element_is_read_for_once_is_computed_there(tmp_path, columns, remedy):
     """By a vector a matrix is read once: a tensor of it in memory buys nothing."""
     source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
     source.write_text(matmul(64, 512, n=columns))
     report = fissile.compile(source, output, LLVMPIPE)
-    assert [f.code for f in report.findings] == ["FIS109"] and report.facts["edits"] == [f"{remedy} 0"], report.facts
+    assert [f.code for f in report.findings] == ["FIS109"] and report.facts["edits"] == [f"{remedy} 0"], (
+        report.facts
+    )
 
 
 def generated(text: str) -> list[tuple[int, int]]:
@@ -110,7 +130,9 @@ def test_the_producer_is_kept_out(tmp_path):
     assert (told.code, told.severity.value) == ("FIS109", "warning")
 
 
-@pytest.mark.parametrize("text", (matmul(64, 48, narrow=False), matmul(64, 12)), ids=("f32 producer", "short sum"))
+@pytest.mark.parametrize(
+    "text", (matmul(64, 48, narrow=False), matmul(64, 12)), ids=("f32 producer", "short sum")
+)
 def test_silent_twins(tmp_path, text):
     source = tmp_path / "x.mlir"
     source.write_text(text)
@@ -118,7 +140,9 @@ def test_silent_twins(tmp_path, text):
     assert not fissile.check(source, ["vulkan:llvmpipe"]).findings
 
 
-NO_VULKAN = pytest.mark.skipif("vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here")
+NO_VULKAN = pytest.mark.skipif(
+    "vulkan" not in {r.name for r in runtimes.present()}, reason="no Vulkan device answers here"
+)
 MATCHED = ["--iree-hal-target-device=vulkan", "--fissile-match-device=vulkan"]
 
 
@@ -144,7 +168,10 @@ def test_it_runs_on_the_device_that_is_present(tmp_path):
     report = fissile.compile(source, output, MATCHED)
     assert [(f.code, f.severity.value) for f in report.findings] == [("FIS109", "repaired")]
     generator = np.random.default_rng(0)
-    a, b = generator.integers(-128, 128, (16, 256)).astype(np.int8), generator.standard_normal((256, 64)).astype(np.float32)
+    a, b = (
+        generator.integers(-128, 128, (16, 256)).astype(np.int8),
+        generator.standard_normal((256, 64)).astype(np.float32),
+    )
     [runtime] = runtimes.named(["vulkan"])
     [got] = runtimes.run(output, signatures_of_vmfb(output)["main"], [a, b], runtime)
     np.testing.assert_allclose(got, a.astype(np.float64) @ b, rtol=1e-4, atol=1e-3)

@@ -34,21 +34,33 @@ COMMANDS = {
     "check-probes": ("fissile", "check", "in.mlir", "--target", "gfx942", "--probe=all"),
     "reduce": ("fissile", "reduce", *LLVM_CPU, "in.mlir", "-o", "out.mlir"),
     "verify": ("fissile", "verify", "in.mlir", "in.mlir", "--on", "local-task"),
-    "match-device": ("fissile", "compile", "--iree-hal-target-device=vulkan", "--fissile-match-device=vulkan", "in.mlir", "-o", "out.vmfb"),
+    "match-device": (
+        "fissile",
+        "compile",
+        "--iree-hal-target-device=vulkan",
+        "--fissile-match-device=vulkan",
+        "in.mlir",
+        "-o",
+        "out.vmfb",
+    ),
     "opt": ("fissile-opt", "in.mlir", "--pass-pipeline=builtin.module(canonicalize)"),
     "passes": ("fissile", "passes"),
 }
 
 
 def run(command, folder: Path) -> subprocess.CompletedProcess:
-    return subprocess.run([str(BIN / command[0]), *command[1:]], cwd=folder, capture_output=True, text=True, timeout=300)
+    return subprocess.run(
+        [str(BIN / command[0]), *command[1:]], cwd=folder, capture_output=True, text=True, timeout=300
+    )
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_module_of_the_working_directory_is_imported(name, tmp_path):
     (tmp_path / "in.mlir").write_text(ADD)
     for module in ("random", "iree", "numpy", "json", "fissile", "tempfile", "ctypes", "sitecustomize"):
-        (tmp_path / f"{module}.py").write_text(f"open({str(tmp_path / 'RAN')!r}, 'a').write('{module} ')\nraise SystemExit(7)\n")
+        (tmp_path / f"{module}.py").write_text(
+            f"open({str(tmp_path / 'RAN')!r}, 'a').write('{module} ')\nraise SystemExit(7)\n"
+        )
     ended = run(COMMANDS[name], tmp_path)
     assert not (tmp_path / "RAN").exists(), (tmp_path / "RAN").read_text()
     # What the command itself says of this program is its own: reduce finds nothing that fails, a machine may have no Vulkan device.
@@ -75,7 +87,9 @@ def test_a_pipeline_in_the_input_is_refused_and_not_run(name, spelling, tmp_path
 
 
 def test_verify_refuses_a_pipeline_in_either_program(tmp_path):
-    (tmp_path / "in.mlir").write_text(BRINGS_PIPELINE.replace("ATTRIBUTE", f"preprocessing_pipeline = {ATTRIBUTE}"))
+    (tmp_path / "in.mlir").write_text(
+        BRINGS_PIPELINE.replace("ATTRIBUTE", f"preprocessing_pipeline = {ATTRIBUTE}")
+    )
     (tmp_path / "add.mlir").write_text(ADD)
     for programs in (("in.mlir", "add.mlir"), ("add.mlir", "in.mlir")):
         ended = run(("fissile", "verify", *programs, "--on", "local-task"), tmp_path)
@@ -84,14 +98,17 @@ def test_verify_refuses_a_pipeline_in_either_program(tmp_path):
 
 
 def test_a_pipeline_in_the_input_runs_where_that_is_allowed(tmp_path):
-    (tmp_path / "in.mlir").write_text(BRINGS_PIPELINE.replace("ATTRIBUTE", f"preprocessing_pipeline = {ATTRIBUTE}"))
+    (tmp_path / "in.mlir").write_text(
+        BRINGS_PIPELINE.replace("ATTRIBUTE", f"preprocessing_pipeline = {ATTRIBUTE}")
+    )
     ended = run((*COMMANDS["compile"], "--allow-pipelines-in-input"), tmp_path)
     assert "FIS005" not in ended.stderr
 
 
 def test_a_registered_pass_of_a_transform_script_is_a_pipeline(tmp_path):
     (tmp_path / "in.mlir").write_text(
-        ADD + 'module attributes {transform.with_named_sequence} {\n  transform.named_sequence @x(%m: !transform.any_op) {\n'
+        ADD
+        + "module attributes {transform.with_named_sequence} {\n  transform.named_sequence @x(%m: !transform.any_op) {\n"
         '    %1 = transform.apply_registered_pass "canonicalize" to %m : (!transform.any_op) -> !transform.any_op\n    transform.yield\n  }\n}\n'
     )
     ended = run(COMMANDS["opt"], tmp_path)
@@ -105,10 +122,14 @@ def test_text_of_the_input_is_spelled_out():
 
 def test_a_location_forges_no_finding():
     forged = Place("x.mlir\nerror[FIS101] forged\x1b[2J", 1, 1, "label\nwarning[FIS110] forged")
-    finding = Finding("FIS108", "m\nerror[FIS101] forged", places=(forged,), notes=("n\nerror[FIS101] forged",))
+    finding = Finding(
+        "FIS108", "m\nerror[FIS101] forged", places=(forged,), notes=("n\nerror[FIS101] forged",)
+    )
     text = render(Report("compile", (finding,)), "x.mlir")
     assert "\x1b" not in text
-    assert [line for line in text.splitlines() if line.startswith(("error", "warning"))] == ["error[FIS108] m\\nerror[FIS101] forged"]
+    assert [line for line in text.splitlines() if line.startswith(("error", "warning"))] == [
+        "error[FIS108] m\\nerror[FIS101] forged"
+    ]
 
 
 def test_lines_are_quoted_from_the_input_alone(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from iree.compiler import ir
 
 import fissile
-from fissile.passes.analysis.vector_alignment import misplaced_vectors, residues
+from fissile.passes.analysis.kernel.vector_alignment import misplaced_vectors, residues
 from fissile.pipelines.iree.targets import flags_for
 from fissile.pipelines.numerics.build import stock_compiler
 from fissile.pipelines.numerics.child_process import run_child
@@ -22,7 +22,11 @@ def padded_product(width: int, low: int, high: int, element: str = "f32") -> str
     """A 1x1 convolution of 64 channels to 64, NCHW, whose result is stored into a larger tensor of -3."""
     kind = "f" if element.startswith("f") else "i"
     zero, minus = ("0.0", "-3.0") if kind == "f" else ("0", "-3")
-    x, r, p = f"tensor<64x8x{width}x{element}>", f"tensor<64x8x{width}x{element}>", f"tensor<64x10x{low + width + high}x{element}>"
+    x, r, p = (
+        f"tensor<64x8x{width}x{element}>",
+        f"tensor<64x8x{width}x{element}>",
+        f"tensor<64x10x{low + width + high}x{element}>",
+    )
     return f"""
 #x = affine_map<(f, h, w, c) -> (c, h, w)>
 #w = affine_map<(f, h, w, c) -> (f, c)>
@@ -52,16 +56,25 @@ def inputs_and_result(width: int, low: int, high: int, element: str) -> tuple[li
     generator = np.random.default_rng(0)
     x, w = (generator.integers(-9, 10, shape).astype(kind) for shape in ((64, 8, width), (64, 64)))
     result = np.full((64, 10, low + width + high), -3, kind)
-    result[:, 1:9, low:low + width] = np.einsum("chw,fc->fhw", x, w)
+    result[:, 1:9, low : low + width] = np.einsum("chw,fc->fhw", x, w)
     return [x, w], result
 
 
 def right(source, output, inputs, expected) -> bool:
-    options = Options(on=("vulkan",), tolerance=Tolerance(relative=1e-5, reason="float32 sums in another order"))
+    options = Options(
+        on=("vulkan",), tolerance=Tolerance(relative=1e-5, reason="float32 sums in another order")
+    )
     return fissile.verify(source, output, inputs=inputs, expected=[expected], options=options).agrees
 
 
-CASES = ((16, 1, 1, "f32"), (16, 1, 1, "i32"), (16, 3, 1, "f32"), (16, 2, 2, "f32"), (32, 1, 3, "f32"), (32, 1, 1, "f32"))
+CASES = (
+    (16, 1, 1, "f32"),
+    (16, 1, 1, "i32"),
+    (16, 3, 1, "f32"),
+    (16, 2, 2, "f32"),
+    (32, 1, 3, "f32"),
+    (32, 1, 1, "f32"),
+)
 
 
 @needs_vulkan
@@ -72,14 +85,20 @@ def test_told_exactly_where_stock_is_wrong_and_right_after_the_repair(tmp_path, 
     inputs, expected = inputs_and_result(width, low, high, element)
     assert run_child([stock_compiler(), source, "-o", stock, *VULKAN], 100.0).status == 0
     report = fissile.compile(source, output, VULKAN)
-    told = [(f.code, f.severity.value) for f in report.findings if f.code != "FIS127"]  # threads that do the same work, right as they are
+    told = [
+        (f.code, f.severity.value) for f in report.findings if f.code != "FIS127"
+    ]  # threads that do the same work, right as they are
     assert told == ([] if right(source, stock, inputs, expected) else [("FIS112", "repaired")])
     assert right(source, output, inputs, expected)
 
 
 def test_told_where_vectors_move_and_silent_where_they_do_not(tmp_path):
     told = {}
-    for low, high in ((1, 1), (4, 4), (1, 2)):  # a column between vectors; between two; no vectors in a row of 19
+    for low, high in (
+        (1, 1),
+        (4, 4),
+        (1, 2),
+    ):  # a column between vectors; between two; no vectors in a row of 19
         source = tmp_path / "f.mlir"
         source.write_text(padded_product(16, low, high))
         report = fissile.compile(source, tmp_path / "f.vmfb", VULKAN)
@@ -119,20 +138,43 @@ func.func @f(%m: memref<4x16xf32>, %v: vector<4xf32>, %i: index) {{
         (32, 1, "", ("4x32xf32",)),
         (33, 1, "", ()),
         (32, 1, "memref.store %z, %d[%c1, %j] : memref<4x32xf32>", ()),
-        (34, 2, "%h = vector.transfer_read %d[%c1, %j], %z {in_bounds = [true]} : memref<4x34xf32>, vector<2xf32>", ()),
+        (
+            34,
+            2,
+            "%h = vector.transfer_read %d[%c1, %j], %z {in_bounds = [true]} : memref<4x34xf32>, vector<2xf32>",
+            (),
+        ),
     ),
-    ids=("aligned", "aligned further on", "between vectors", "odd row", "a scalar use keeps the buffer", "the smallest vector counts"),
+    ids=(
+        "aligned",
+        "aligned further on",
+        "between vectors",
+        "odd row",
+        "a scalar use keeps the buffer",
+        "the smallest vector counts",
+    ),
 )
 def test_which_transfers_iree_moves(row, offset, more, expected):
-    text = TRANSFERS.format(row=row, offset=offset, more=more).replace("%c1 =", "%z = arith.constant 0.0 : f32\n  %c1 =", 1)
+    text = TRANSFERS.format(row=row, offset=offset, more=more).replace(
+        "%c1 =", "%z = arith.constant 0.0 : f32\n  %c1 =", 1
+    )
     with ir.Context():
         assert misplaced_vectors(ir.Module.parse(text).operation) == expected
 
 
 @pytest.mark.parametrize(
     ("expression", "expected"),
-    (("a * 4", {0}), ("a * 4 + 6", {2}), ("a * 2", {0, 2}), ("a * 2 + 1", {1, 3}), ("a", {0, 1, 2, 3}), ("a floordiv 2", {0, 1, 2, 3}),
-     ("(a * 4 + 1) mod 8", {1}), ("(a * 4 + 1) mod 6", {0, 1, 2, 3}), ("-1", {3})),
+    (
+        ("a * 4", {0}),
+        ("a * 4 + 6", {2}),
+        ("a * 2", {0, 2}),
+        ("a * 2 + 1", {1, 3}),
+        ("a", {0, 1, 2, 3}),
+        ("a floordiv 2", {0, 1, 2, 3}),
+        ("(a * 4 + 1) mod 8", {1}),
+        ("(a * 4 + 1) mod 6", {0, 1, 2, 3}),
+        ("-1", {3}),
+    ),
 )
 def test_residues_of_an_index(expression, expected):
     with ir.Context():
@@ -148,11 +190,20 @@ def test_residues_of_an_index(expression, expected):
 
 @pytest.mark.parametrize(
     ("body", "expected"),
-    (("%j = vector.extract %s[0] : index from vector<4xindex>", {0}), ("%j = vector.extract %s[3] : index from vector<4xindex>", {3}),
-     ("%a = arith.addi %s, %c : vector<4xindex>\n%j = vector.extract %a[2] : index from vector<4xindex>", {1}),
-     ("%b = vector.broadcast %i : index to vector<4xindex>\n%a = arith.muli %s, %b : vector<4xindex>\n"
-      "%j = vector.extract %a[2] : index from vector<4xindex>", {0, 2}),
-     ("%j = vector.extract %v[0] : index from vector<4xindex>", {0, 1, 2, 3})),
+    (
+        ("%j = vector.extract %s[0] : index from vector<4xindex>", {0}),
+        ("%j = vector.extract %s[3] : index from vector<4xindex>", {3}),
+        (
+            "%a = arith.addi %s, %c : vector<4xindex>\n%j = vector.extract %a[2] : index from vector<4xindex>",
+            {1},
+        ),
+        (
+            "%b = vector.broadcast %i : index to vector<4xindex>\n%a = arith.muli %s, %b : vector<4xindex>\n"
+            "%j = vector.extract %a[2] : index from vector<4xindex>",
+            {0, 2},
+        ),
+        ("%j = vector.extract %v[0] : index from vector<4xindex>", {0, 1, 2, 3}),
+    ),
     ids=("first", "last", "sum", "product", "unknown"),
 )
 def test_residues_of_an_element_of_a_vector_of_indices(body, expected):

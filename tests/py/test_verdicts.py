@@ -5,6 +5,8 @@ import json
 import ml_dtypes
 import numpy as np
 import pytest
+
+from fissile.cli import verify as command
 from fissile.pipelines.iree.runtime_flags import FLAGS_BY_BACKEND
 from fissile.pipelines.numerics.build import compile_stock
 from fissile.pipelines.numerics.index_arguments import index_limits
@@ -14,16 +16,18 @@ from fissile.pipelines.numerics.tolerance import derived_tolerance
 from fissile.pipelines.numerics.verify import Options, certify_transform, verify
 from fissile.pipelines.numerics.witness.ask import Evaluation
 
-from fissile.cli import verify as command
-
 LOCAL = Options(on=("local-task",))
 SIDES = Sides("vulkan", "llvm-cpu")
 RNG = np.random.default_rng(3)
 
 
 def facts_of(wide, declared=None, roundings=None, sums=None) -> Evaluation:
-    return Evaluation((wide,), (wide if declared is None else declared,), roundings if roundings is not None else {"f32": 10},
-                     sums or {})
+    return Evaluation(
+        (wide,),
+        (wide if declared is None else declared,),
+        roundings if roundings is not None else {"f32": 10},
+        sums or {},
+    )
 
 
 # --- the verdict
@@ -33,14 +37,17 @@ RIGHT = EXACT.astype(np.float32)
 WRONG = RIGHT + np.float32(0.5)
 
 
-@pytest.mark.parametrize(("actual", "expected", "agrees", "wrong", "words"), [
-    (RIGHT, RIGHT, True, "", "bit-identical"),
-    (RIGHT, np.nextafter(RIGHT, np.float32(9)), True, "", "vulkan is nearer to float64"),
-    (WRONG, RIGHT, False, "program", "vulkan is wrong: NumPy's evaluation agrees with llvm-cpu"),
-    (RIGHT, WRONG, True, "reference", "llvm-cpu is wrong: NumPy's evaluation agrees with vulkan"),
-    (WRONG, RIGHT - np.float32(0.5), False, "both", "NumPy's evaluation agrees with neither"),
-    (WRONG, WRONG, True, "both", "NumPy's evaluation agrees with neither"),
-])
+@pytest.mark.parametrize(
+    ("actual", "expected", "agrees", "wrong", "words"),
+    [
+        (RIGHT, RIGHT, True, "", "bit-identical"),
+        (RIGHT, np.nextafter(RIGHT, np.float32(9)), True, "", "vulkan is nearer to float64"),
+        (WRONG, RIGHT, False, "program", "vulkan is wrong: NumPy's evaluation agrees with llvm-cpu"),
+        (RIGHT, WRONG, True, "reference", "llvm-cpu is wrong: NumPy's evaluation agrees with vulkan"),
+        (WRONG, RIGHT - np.float32(0.5), False, "both", "NumPy's evaluation agrees with neither"),
+        (WRONG, WRONG, True, "both", "NumPy's evaluation agrees with neither"),
+    ],
+)
 def test_the_witness_decides_who_is_wrong(actual, expected, agrees, wrong, words):
     found = judged(actual, expected, facts_of(EXACT), 0, "f32", SIDES)
     assert (found.agrees, found.wrong) == (agrees, wrong)
@@ -54,7 +61,7 @@ def test_a_sum_in_halves_is_measured_against_float64():
     exact = a.astype(float) @ b.astype(float)
     in_halves = np.zeros((16, 16), np.float16)
     for k in range(512):
-        in_halves += a[:, k:k + 1] * b[k]
+        in_halves += a[:, k : k + 1] * b[k]
     nearer = exact.astype(np.float16)
     facts = facts_of(exact, nearer.astype(float), {"f16": 513}, {"f16": 512})
     found = judged(nearer, in_halves, facts, 0, "f16", SIDES)
@@ -79,14 +86,19 @@ def test_integers_of_a_program_without_floats_have_one_right_answer():
     off = numbers.copy()
     off[7] += 1
     assert not judged(off, numbers, facts_of(numbers, roundings={}), 0, "i32", SIDES).agrees
-    assert judged(off, numbers, facts_of(numbers), 0, "i32", SIDES).agrees  # one step, where floats were rounded
+    assert judged(
+        off, numbers, facts_of(numbers), 0, "i32", SIDES
+    ).agrees  # one step, where floats were rounded
 
 
 # --- the tolerance
 
+
 def test_a_tolerance_grows_with_the_root_of_the_roundings_and_with_their_type():
     def allowed(kind, roundings):
-        return derived_tolerance(np.dtype(np.float16 if kind == "f16" else np.float32), kind, roundings, {}).scaled
+        return derived_tolerance(
+            np.dtype(np.float16 if kind == "f16" else np.float32), kind, roundings, {}
+        ).scaled
 
     assert allowed("f32", {"f32": 1}) == pytest.approx(8 * 2.0**-23, rel=0.01)
     assert allowed("f32", {"f32": 40000}) == pytest.approx(200 * 2.0**-23, rel=0.01)
@@ -98,8 +110,10 @@ def test_a_tolerance_grows_with_the_root_of_the_roundings_and_with_their_type():
 
 # --- the reference build
 
-MAPS = ("[affine_map<(b, m, n, k, l) -> (b, m, k)>, affine_map<(b, m, n, k, l) -> (b, l, k)>, "
-        "affine_map<(b, m, n, k, l) -> (b, l, n)>, affine_map<(b, m, n, k, l) -> ()>, affine_map<(b, m, n, k, l) -> (b, m, n)>]")
+MAPS = (
+    "[affine_map<(b, m, n, k, l) -> (b, m, k)>, affine_map<(b, m, n, k, l) -> (b, l, k)>, "
+    "affine_map<(b, m, n, k, l) -> (b, l, n)>, affine_map<(b, m, n, k, l) -> ()>, affine_map<(b, m, n, k, l) -> (b, m, n)>]"
+)
 ATTENTION = f"""func.func @main(%q: tensor<1x64x256xf32>, %k: tensor<1x64x256xf32>, %v: tensor<1x64x256xf32>) -> tensor<1x64x256xf32> {{
   %s = arith.constant 0.0625 : f32
   %e = tensor.empty() : tensor<1x64x256xf32>
@@ -121,7 +135,10 @@ def test_the_reference_does_not_share_the_wrong_attention_of_stock_llvm_cpu(tmp_
     assert compile_stock(source, stock, FLAGS_BY_BACKEND["llvm-cpu"]) is None
     certificate = verify(source, stock, options=LOCAL)
     (finding,) = certificate.findings
-    assert finding.code == "FIS130" and "local-task is wrong: NumPy's evaluation agrees with attention.mlir" in finding.message
+    assert (
+        finding.code == "FIS130"
+        and "local-task is wrong: NumPy's evaluation agrees with attention.mlir" in finding.message
+    )
     alone = verify(source, options=LOCAL)  # the reference build itself, against NumPy
     assert alone.agrees, alone.sentence
 
@@ -141,7 +158,7 @@ def test_a_gpu_configuration_comes_off_for_the_llvm_cpu_run(tmp_path):
     source.write_text(CONFIGURED)
     assert compile_stock(source, tmp_path / "stock.vmfb", FLAGS_BY_BACKEND["llvm-cpu"]).code == "FIS131"
     assert verify(source, options=LOCAL).agrees
-    plain = CONFIGURED[:CONFIGURED.index("{compilation_info")] + CONFIGURED[CONFIGURED.index("ins("):]
+    plain = CONFIGURED[: CONFIGURED.index("{compilation_info")] + CONFIGURED[CONFIGURED.index("ins(") :]
     flags = ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942", "--compile-to=global-optimization"]
     for name, text in (("with", CONFIGURED), ("without", plain)):
         (tmp_path / f"{name}.mlir").write_text(text)
@@ -176,17 +193,29 @@ def test_places_in_tensors_are_drawn_inside_them(tmp_path):
     assert verify(source, options=LOCAL).agrees
 
 
-@pytest.mark.parametrize(("text", "reason"), [
-    ("func.func @main(%x: !hal.buffer_view) -> !hal.buffer_view { return %x : !hal.buffer_view }", "!hal.buffer_view"),
-    ("func.func @main(%x: tensor<4xf4E2M1FN>) -> tensor<4xf4E2M1FN> { return %x : tensor<4xf4E2M1FN> }", "f4E2M1FN"),
-])
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "func.func @main(%x: !hal.buffer_view) -> !hal.buffer_view { return %x : !hal.buffer_view }",
+            "!hal.buffer_view",
+        ),
+        (
+            "func.func @main(%x: tensor<4xf4E2M1FN>) -> tensor<4xf4E2M1FN> { return %x : tensor<4xf4E2M1FN> }",
+            "f4E2M1FN",
+        ),
+    ],
+)
 def test_what_cannot_be_run_is_a_finding_with_the_reason(tmp_path, capsys, text, reason):
     source = tmp_path / "opaque.mlir"
     source.write_text(text)
     status = command.run([str(source), "--format=json"])
     answer = json.loads(capsys.readouterr().out)
     assert status == 1 and reason in answer["checks"][0]["finding"]["message"]
-    assert command.run([str(source)]) == 1 and f"error[FIS131] @main: no data can be made for {reason}"[:40] in capsys.readouterr().out
+    assert (
+        command.run([str(source)]) == 1
+        and f"error[FIS131] @main: no data can be made for {reason}"[:40] in capsys.readouterr().out
+    )
 
 
 def test_complex_numbers_cross_the_boundary(tmp_path):
@@ -205,7 +234,7 @@ def test_complex_numbers_cross_the_boundary(tmp_path):
 
 
 def test_a_verification_that_throws_is_a_finding(tmp_path, monkeypatch):
-    from fissile.pipelines import verification
+    from fissile.pipelines.compile import verification
 
     def broken(*_a, **_k):
         raise KeyError("planted")
@@ -215,5 +244,7 @@ def test_a_verification_that_throws_is_a_finding(tmp_path, monkeypatch):
     assert finding.code == "FIS131" and "KeyError: 'planted'" in finding.message
     monkeypatch.setattr(verification, "signatures_of_source", broken)
     monkeypatch.setattr(verification, "present", lambda: (type("R", (), {"name": "vulkan"}),))
-    certificate, _ = verification.verify_artifact(tmp_path / "a.mlir", tmp_path / "a.vmfb", ["vulkan-spirv"], 1)
+    certificate, _ = verification.verify_artifact(
+        tmp_path / "a.mlir", tmp_path / "a.vmfb", ["vulkan-spirv"], 1
+    )
     assert [f.code for f in certificate.findings] == ["FIS131"]

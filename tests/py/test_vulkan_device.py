@@ -5,10 +5,10 @@ import subprocess
 import sys
 
 import pytest
-from fissile.pipelines.devices import vulkan
-from fissile.pipelines.numerics import runtimes
 
 from fissile.errors import UsageError
+from fissile.pipelines.devices import vulkan
+from fissile.pipelines.numerics import runtimes
 
 
 @pytest.fixture(autouse=True)
@@ -45,15 +45,20 @@ def device():
 def test_the_query_agrees_with_iree_runtime():
     here = device()
     program = runtimes.run_module_program()
-    told = subprocess.run([program, "--dump_devices=vulkan"], capture_output=True, text=True, timeout=60).stdout
+    told = subprocess.run(
+        [program, "--dump_devices=vulkan"], capture_output=True, text=True, timeout=60
+    ).stdout
     block = told.split(here.uri)[1]
+
     def yes(feature):
         return f"{feature}=yes" in block.split("features:")[1].splitlines()[0]
 
     assert here.name in block
     assert f"size={here.subgroup_size} " in block
     assert f"minSubgroupSize={here.subgroup_min} maxSubgroupSize={here.subgroup_max}" in block
-    assert here.storage8 == yes("storageBuffer8BitAccess") and here.storage16 == yes("storageBuffer16BitAccess")
+    assert here.storage8 == yes("storageBuffer8BitAccess") and here.storage16 == yes(
+        "storageBuffer16BitAccess"
+    )
     assert here.int8 == yes("shaderInt8") and here.float16 == yes("shaderFloat16")
     assert here.cooperative_matrix == yes("cooperativeMatrix")
 

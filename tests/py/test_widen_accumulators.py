@@ -8,8 +8,11 @@ from fissile.dialect import ops_of
 from fissile.pipelines.pass_runner import run_pipeline
 from fissile.pipelines.session import PhaseFailed, Session
 
-LLVM_CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
-            "--iree-llvmcpu-target-cpu=generic")
+LLVM_CPU = (
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=generic",
+)
 GFX942 = ("--iree-hal-target-device=hip", "--iree-rocm-target=gfx942")
 MATMUL = """
 func.func @f(%a: tensor<{m}x{k}x{t}>, %b: tensor<{k}x{n}x{t}>) -> tensor<{m}x{n}x{t}> {{
@@ -52,7 +55,7 @@ def test_the_wide_sum_is_the_exact_one_rounded(tmp_path):
     exact = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float16)
     in_16_bits = np.zeros((8, 4), np.float16)
     for k in range(512):
-        in_16_bits += a[:, k:k + 1] * b[k]
+        in_16_bits += a[:, k : k + 1] * b[k]
     np.testing.assert_array_equal(loaded.f(a, b).to_host(), exact)
     assert (in_16_bits != exact).any()
 

@@ -8,9 +8,9 @@ from iree.compiler import ir
 from scalar_interpreter import interpret
 
 from fissile.dialect import load_dialects
-from fissile.passes.analysis.narrow_types import BYTE_FLOATS, NARROW_TYPES, NarrowSet, missing_types
-from fissile.passes.remedies.float_bits import bits_of_float, float_of_bits
-from fissile.passes.remedies.widened_scalars import CannotWiden, ScalarWidener
+from fissile.passes.analysis.dispatch.narrow_types import BYTE_FLOATS, NARROW_TYPES, NarrowSet, missing_types
+from fissile.passes.remedies.narrow.float_bits import bits_of_float, float_of_bits
+from fissile.passes.remedies.narrow.widened_scalars import CannotWiden, ScalarWidener
 
 ALL_HALVES = np.arange(65536, dtype=np.uint16)
 PAIRS = [v.ravel().astype(np.int8) for v in np.meshgrid(np.arange(-128, 128), np.arange(-128, 128))]
@@ -63,8 +63,10 @@ def test_bits_of_f16_and_back_are_exact_for_every_half():
 
 def test_upper_half_of_the_word_does_not_matter():
     program = Program(["i32"], lambda bits: float_of_bits("f16", bits))
-    np.testing.assert_array_equal(program.run(ALL_HALVES.astype(np.int32) | np.int32(0x5A5A << 16)),
-                                  program.run(ALL_HALVES.astype(np.int32)))
+    np.testing.assert_array_equal(
+        program.run(ALL_HALVES.astype(np.int32) | np.int32(0x5A5A << 16)),
+        program.run(ALL_HALVES.astype(np.int32)),
+    )
 
 
 def test_rounding_to_f16_is_numpys():
@@ -89,14 +91,18 @@ def test_rounding_to_bf16_is_to_nearest_even_and_keeps_nan():
     np.testing.assert_array_equal(back.view(np.uint32), bits.astype(np.uint32) << 16)
 
 
-EIGHT_BITS = {name: getattr(ml_dtypes, name.replace("f8", "float8_").lower()) for name in
-              ("f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ")}
+EIGHT_BITS = {
+    name: getattr(ml_dtypes, name.replace("f8", "float8_").lower())
+    for name in ("f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ")
+}
 
 
 @pytest.mark.parametrize(("name", "dtype"), EIGHT_BITS.items())
 def test_every_8_bit_float_and_back(name, dtype):
     codes = np.arange(256, dtype=np.uint8)
-    read = Program(["i32"], lambda bits: float_of_bits(name, bits)).run(codes.astype(np.int32) | np.int32(0x5A00))
+    read = Program(["i32"], lambda bits: float_of_bits(name, bits)).run(
+        codes.astype(np.int32) | np.int32(0x5A00)
+    )
     expected = codes.view(dtype).astype(np.float32)
     np.testing.assert_array_equal(read, expected)
     assert (np.signbit(read) == np.signbit(expected))[~np.isnan(expected)].all()
@@ -166,12 +172,15 @@ def test_i8_ops_agree_on_every_pair(name, reference):
     np.testing.assert_array_equal(got, reference(a, b).astype(np.int32))
 
 
-@pytest.mark.parametrize("name, reference", [
-    ("arith.divui", lambda a, b: (a.view(np.uint8) // b.view(np.uint8)).view(np.int8)),
-    ("arith.remui", lambda a, b: (a.view(np.uint8) % b.view(np.uint8)).view(np.int8)),
-    ("arith.remsi", np.fmod),
-    ("arith.divsi", lambda a, b: np.trunc(a / b.astype(np.float64)).astype(np.int64).astype(np.int8)),
-])
+@pytest.mark.parametrize(
+    "name, reference",
+    [
+        ("arith.divui", lambda a, b: (a.view(np.uint8) // b.view(np.uint8)).view(np.int8)),
+        ("arith.remui", lambda a, b: (a.view(np.uint8) % b.view(np.uint8)).view(np.int8)),
+        ("arith.remsi", np.fmod),
+        ("arith.divsi", lambda a, b: np.trunc(a / b.astype(np.float64)).astype(np.int64).astype(np.int8)),
+    ],
+)
 def test_i8_divisions_agree_on_every_pair_without_zero(name, reference):
     a, b = (v[PAIRS[1] != 0] for v in PAIRS)
     got = widened(f"%r = {name} %a, %b : i8", ["i8", "i8"], "i8", [a.astype(np.int32), b.astype(np.int32)])
@@ -261,8 +270,28 @@ def test_an_unknown_op_is_refused():
 
 
 def test_which_types_a_target_misses():
-    assert missing_types([32], "vulkan-spirv") == {"i1", "packed_i1", "i2", "i4", "f4E2M1FN", "i8", "i16", "f16", "bf16", *BYTE_FLOATS}
+    assert missing_types([32], "vulkan-spirv") == {
+        "i1",
+        "packed_i1",
+        "i2",
+        "i4",
+        "f4E2M1FN",
+        "i8",
+        "i16",
+        "f16",
+        "bf16",
+        *BYTE_FLOATS,
+    }
     assert missing_types([32, 16, 8], "vulkan-spirv") == {"bf16"}
-    assert missing_types([32, 16], "vulkan-spirv") == {"i1", "packed_i1", "i2", "i4", "f4E2M1FN", "i8", "bf16", *BYTE_FLOATS}
+    assert missing_types([32, 16], "vulkan-spirv") == {
+        "i1",
+        "packed_i1",
+        "i2",
+        "i4",
+        "f4E2M1FN",
+        "i8",
+        "bf16",
+        *BYTE_FLOATS,
+    }
     assert missing_types([], "llvm-cpu") == frozenset()
     assert missing_types([32, 16, 8, 64], "rocm") == frozenset()

@@ -5,6 +5,11 @@ import math
 import ml_dtypes
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iree.compiler import ir
+from iree.compiler.api import Session
+
 from fissile.pipelines.iree.runtime_flags import FLAGS_BY_BACKEND
 from fissile.pipelines.numerics.build import compile_stock
 from fissile.pipelines.numerics.verify import Options, verify
@@ -12,10 +17,6 @@ from fissile.pipelines.numerics.witness.ask import evaluate
 from fissile.pipelines.numerics.witness.elements import element_of, hold, round_to, unsigned
 from fissile.pipelines.numerics.witness.program import Program
 from fissile.pipelines.numerics.witness.registry import NoWitness
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from iree.compiler import ir
-from iree.compiler.api import Session
 
 RNG = np.random.default_rng(7)
 
@@ -41,7 +42,7 @@ def elementwise(body: str, *operands: str, result: str) -> str:
     return f"""func.func @f({given_}) -> tensor<2x3x{result}> {{
   %e = tensor.empty() : tensor<2x3x{result}>
   %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel", "parallel"]}}
-      ins({', '.join(names)} : {types}) outs(%e : tensor<2x3x{result}>) {{
+      ins({", ".join(names)} : {types}) outs(%e : tensor<2x3x{result}>) {{
   ^bb0({block}, %out: {result}):
     {body}
     linalg.yield %r : {result}
@@ -51,6 +52,7 @@ def elementwise(body: str, *operands: str, result: str) -> str:
 
 
 # --- elements
+
 
 @given(st.sampled_from([2, 3, 4, 7, 8, 16, 32, 64]), st.integers(-(2**70), 2**70))
 def test_integers_wrap_to_their_width(bits, number):
@@ -78,24 +80,54 @@ def test_floats_round_once_to_the_nearest_even(number, kind):
             assert gap < other or gap == other and (int(bits) % 2 == 0 or rounded == neighbour)
 
 
-@pytest.mark.parametrize(("body", "operands", "result", "function"), [
-    ("%r = arith.addi %x0, %x1 : i8", ("i8", "i8"), "i8", lambda a, b: a + b),
-    ("%r = arith.muli %x0, %x1 : i8", ("i8", "i8"), "i8", lambda a, b: a * b),
-    ("%r = arith.extui %x0 : i8 to i32", ("i8",), "i32", lambda a: a.view(np.uint8).astype(np.int32)),
-    ("%r = arith.divui %x0, %x1 : i8", ("i8", "i8"), "i8", lambda a, b: (a.view(np.uint8) // b.view(np.uint8)).view(np.int8)),
-    ("%r = arith.shrui %x0, %x1 : i8", ("i8", "i8"), "i8", lambda a, b: (a.view(np.uint8) >> b.view(np.uint8)).view(np.int8)),
-    ("%c = arith.cmpi ult, %x0, %x1 : i8\n %r = arith.extui %c : i1 to i8", ("i8", "i8"), "i8",
-     lambda a, b: (a.view(np.uint8) < b.view(np.uint8)).astype(np.int8)),
-    ("%c = arith.cmpi slt, %x0, %x1 : i8\n %r = arith.extsi %c : i1 to i8", ("i8", "i8"), "i8",
-     lambda a, b: -(a < b).astype(np.int8)),
-    ("%r = arith.bitcast %x0 : f32 to i32", ("f32",), "i32", lambda a: a.view(np.int32)),
-    ("%r = arith.maximumf %x0, %x1 : f32", ("f32", "f32"), "f32", np.maximum),
-    ("%r = arith.truncf %x0 : f32 to bf16", ("f32",), "bf16", lambda a: a.astype(ml_dtypes.bfloat16).astype(float)),
-    ("%r = math.erf %x0 : f32", ("f32",), "f32", lambda a: np.vectorize(math.erf)(a)),
-])
+@pytest.mark.parametrize(
+    ("body", "operands", "result", "function"),
+    [
+        ("%r = arith.addi %x0, %x1 : i8", ("i8", "i8"), "i8", lambda a, b: a + b),
+        ("%r = arith.muli %x0, %x1 : i8", ("i8", "i8"), "i8", lambda a, b: a * b),
+        ("%r = arith.extui %x0 : i8 to i32", ("i8",), "i32", lambda a: a.view(np.uint8).astype(np.int32)),
+        (
+            "%r = arith.divui %x0, %x1 : i8",
+            ("i8", "i8"),
+            "i8",
+            lambda a, b: (a.view(np.uint8) // b.view(np.uint8)).view(np.int8),
+        ),
+        (
+            "%r = arith.shrui %x0, %x1 : i8",
+            ("i8", "i8"),
+            "i8",
+            lambda a, b: (a.view(np.uint8) >> b.view(np.uint8)).view(np.int8),
+        ),
+        (
+            "%c = arith.cmpi ult, %x0, %x1 : i8\n %r = arith.extui %c : i1 to i8",
+            ("i8", "i8"),
+            "i8",
+            lambda a, b: (a.view(np.uint8) < b.view(np.uint8)).astype(np.int8),
+        ),
+        (
+            "%c = arith.cmpi slt, %x0, %x1 : i8\n %r = arith.extsi %c : i1 to i8",
+            ("i8", "i8"),
+            "i8",
+            lambda a, b: -(a < b).astype(np.int8),
+        ),
+        ("%r = arith.bitcast %x0 : f32 to i32", ("f32",), "i32", lambda a: a.view(np.int32)),
+        ("%r = arith.maximumf %x0, %x1 : f32", ("f32", "f32"), "f32", np.maximum),
+        (
+            "%r = arith.truncf %x0 : f32 to bf16",
+            ("f32",),
+            "bf16",
+            lambda a: a.astype(ml_dtypes.bfloat16).astype(float),
+        ),
+        ("%r = math.erf %x0 : f32", ("f32",), "f32", lambda a: np.vectorize(math.erf)(a)),
+    ],
+)
 def test_scalars_as_numpy_has_them(context, body, operands, result, function):
-    arrays = [RNG.standard_normal((2, 3)).astype(np.float32) if o == "f32" else RNG.integers(1, 7, (2, 3)).astype(np.int8)
-              for o in operands]
+    arrays = [
+        RNG.standard_normal((2, 3)).astype(np.float32)
+        if o == "f32"
+        else RNG.integers(1, 7, (2, 3)).astype(np.int8)
+        for o in operands
+    ]
     if operands[0] == "i8":
         arrays[0] = RNG.integers(-128, 127, (2, 3)).astype(np.int8)
     (found,) = run(context, elementwise(body, *operands, result=result), *arrays)
@@ -182,18 +214,33 @@ def test_every_op_rounds_where_it_is_wanted(context):
 
 def test_what_is_not_known_is_named(context):
     with pytest.raises(NoWitness, match="op tensor.gather"):
-        run(context, """func.func @f(%x: tensor<4xf32>, %i: tensor<2x1xi64>) -> tensor<2x1xf32> {
+        run(
+            context,
+            """func.func @f(%x: tensor<4xf32>, %i: tensor<2x1xi64>) -> tensor<2x1xf32> {
           %r = tensor.gather %x[%i] gather_dims([0]) : (tensor<4xf32>, tensor<2x1xi64>) -> tensor<2x1xf32>
-          return %r : tensor<2x1xf32> }""", np.zeros(4, np.float32), np.zeros((2, 1), np.int64))
+          return %r : tensor<2x1xf32> }""",
+            np.zeros(4, np.float32),
+            np.zeros((2, 1), np.int64),
+        )
     with pytest.raises(NoWitness, match="beyond the end"):
-        run(context, """func.func @f(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+        run(
+            context,
+            """func.func @f(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
           %r = tensor.extract_slice %x[%n] [%n] [1] : tensor<?xf32> to tensor<?xf32>
-          return %r : tensor<?xf32> }""", np.zeros(4, np.float32), np.int64(3))
+          return %r : tensor<?xf32> }""",
+            np.zeros(4, np.float32),
+            np.int64(3),
+        )
     with pytest.raises(NoWitness, match="arith.fptosi of a number that i8 does not hold"):
-        run(context, elementwise("%r = arith.fptosi %x0 : f32 to i8", "f32", result="i8"), np.full((2, 3), 300, np.float32))
+        run(
+            context,
+            elementwise("%r = arith.fptosi %x0 : f32 to i8", "f32", result="i8"),
+            np.full((2, 3), 300, np.float32),
+        )
 
 
 # --- in its own process
+
 
 def test_the_child_has_a_deadline_and_says_why(tmp_path):
     source = tmp_path / "loop.mlir"
@@ -220,13 +267,18 @@ def programs(draw) -> str:
     kept = sorted(draw(st.sets(st.integers(0, 2), min_size=1)))
     out = "x".join(str(sizes[i]) for i in kept) + "xf32"
     maps = [", ".join(f"d{i}" for i in part) for part in (order, range(3), kept)]
-    combine, first, second = draw(st.sampled_from(("addf", "maximumf"))), *(draw(st.sampled_from(OPS)) for _ in range(2))
+    combine, first, second = (
+        draw(st.sampled_from(("addf", "maximumf"))),
+        *(draw(st.sampled_from(OPS)) for _ in range(2)),
+    )
     kinds = ", ".join('"parallel"' if i in kept else '"reduction"' for i in range(3))
     lines += [
         f"  %c = arith.constant {draw(st.sampled_from(('0.0', '1.5', '-2.0')))} : f32",
         f"  %e = tensor.empty() : tensor<{out}>",
         f"  %o = linalg.fill ins(%c : f32) outs(%e : tensor<{out}>) -> tensor<{out}>",
-        "  %r = linalg.generic {indexing_maps = [" + ", ".join(f"affine_map<(d0, d1, d2) -> ({m})>" for m in maps) + "],",
+        "  %r = linalg.generic {indexing_maps = ["
+        + ", ".join(f"affine_map<(d0, d1, d2) -> ({m})>" for m in maps)
+        + "],",
         f"      iterator_types = [{kinds}]}} ins(%x, %y : tensor<{shape}xf32>, tensor<{'x'.join(map(str, sizes))}xf32>)",
         f"      outs(%o : tensor<{out}>) {{",
         "  ^bb0(%a: f32, %b: f32, %s: f32):",
@@ -251,6 +303,9 @@ def test_generated_programs_agree_with_llvm_cpu(tmp_path_factory, texts):
     with session.context:
         program = Program(ir.Module.parse(source.read_text()).operation)
     for i in range(len(texts)):
-        found = verify(vmfb, reference=lambda *a, i=i: program.run(f"f{i}", a).results[0],
-                       options=Options(function=f"f{i}", on=("local-task",)))
+        found = verify(
+            vmfb,
+            reference=lambda *a, i=i: program.run(f"f{i}", a).results[0],
+            options=Options(function=f"f{i}", on=("local-task",)),
+        )
         assert found.agrees, (texts[i], found.sentence)

@@ -26,7 +26,9 @@ class Evaluation:
     sums: dict[str, int]
 
 
-def evaluate(source: Path, function: str, cases: Sequence[Sequence[np.ndarray]], timeout: float) -> list[Evaluation] | str:
+def evaluate(
+    source: Path, function: str, cases: Sequence[Sequence[np.ndarray]], timeout: float
+) -> list[Evaluation] | str:
     """One `Evaluation` per case, or in a few words why there is none: an op that is not known, most of all.
 
     ``source`` is an MLIR file of any phase before dispatches are formed; ``timeout`` is in seconds.
@@ -35,7 +37,12 @@ def evaluate(source: Path, function: str, cases: Sequence[Sequence[np.ndarray]],
         return "a compiled module has no source"
     with tempfile.TemporaryDirectory(prefix="fissile-witness-") as name:
         folder = Path(name)
-        job = {"source": str(source.resolve()), "function": function, "cases": len(cases), "arguments": len(cases[0])}
+        job = {
+            "source": str(source.resolve()),
+            "function": function,
+            "cases": len(cases),
+            "arguments": len(cases[0]),
+        }
         (folder / "job.json").write_text(json.dumps(job))
         for case, arrays in enumerate(cases):
             for number, array in enumerate(arrays):
@@ -51,8 +58,10 @@ def evaluate(source: Path, function: str, cases: Sequence[Sequence[np.ndarray]],
 
 
 def _read(folder: Path, number: int, case: dict) -> Evaluation:
-    wide, declared = (tuple(np.load(folder / f"{name}{number}_{i}.npy") for i in range(case["results"]))
-                      for name in ("wide", "declared"))
+    wide, declared = (
+        tuple(np.load(folder / f"{name}{number}_{i}.npy") for i in range(case["results"]))
+        for name in ("wide", "declared")
+    )
     return Evaluation(wide, declared, case["roundings"], case["sums"])
 
 

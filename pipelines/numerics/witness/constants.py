@@ -11,7 +11,9 @@ from iree.compiler import ir
 from .elements import Element, element_of_type, from_bits, hold
 from .registry import NoWitness
 
-_ATTRIBUTE = re.compile(r'(dense|dense_resource)<(?:"0x([0-9A-Fa-f]*)"|(.*))>\s*:\s*(?:tensor|vector)<', re.DOTALL)
+_ATTRIBUTE = re.compile(
+    r'(dense|dense_resource)<(?:"0x([0-9A-Fa-f]*)"|(.*))>\s*:\s*(?:tensor|vector)<', re.DOTALL
+)
 _TOKEN = re.compile(r"true|false|0x[0-9A-Fa-f]+|[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")
 
 
@@ -32,8 +34,10 @@ def attribute_value(attribute: ir.Attribute, kind: ir.Type) -> np.ndarray:
     if isinstance(attribute, ir.DenseElementsAttr):
         dense = ir.DenseElementsAttr(attribute)
         if dense.is_splat:
-            return np.broadcast_to(attribute_value(dense.get_splat_value(), dense.get_splat_value().type),
-                                   ir.ShapedType(kind).shape)
+            return np.broadcast_to(
+                attribute_value(dense.get_splat_value(), dense.get_splat_value().type),
+                ir.ShapedType(kind).shape,
+            )
         try:
             return hold(np.array(dense), element)
         except (TypeError, ValueError, RuntimeError):
@@ -56,12 +60,20 @@ def _wrapped(value: int) -> np.int64:
 
 
 def _resource(attribute, kind: ir.Type, element: Element) -> np.ndarray:
-    for name in ("DenseF32ResourceElementsAttr", "DenseF64ResourceElementsAttr", "DenseI8ResourceElementsAttr",
-                 "DenseI16ResourceElementsAttr", "DenseI32ResourceElementsAttr", "DenseI64ResourceElementsAttr"):
+    for name in (
+        "DenseF32ResourceElementsAttr",
+        "DenseF64ResourceElementsAttr",
+        "DenseI8ResourceElementsAttr",
+        "DenseI16ResourceElementsAttr",
+        "DenseI32ResourceElementsAttr",
+        "DenseI64ResourceElementsAttr",
+    ):
         reader = getattr(ir, name, None)
         if reader is not None and reader.isinstance(attribute):
             held = reader(attribute)
-            return hold(np.array([held[i] for i in range(len(held))]).reshape(ir.ShapedType(kind).shape), element)
+            return hold(
+                np.array([held[i] for i in range(len(held))]).reshape(ir.ShapedType(kind).shape), element
+            )
     raise NoWitness(f"a resource of {element.text}")
 
 
@@ -104,4 +116,8 @@ def _from_bytes(data: bytes, shape: list[int], element: Element) -> np.ndarray:
     else:
         size = element.held.itemsize if element.kind == "integer" else element.narrow.itemsize
         stored = from_bits(np.frombuffer(data, f"u{size}"), element)
-    return np.broadcast_to(hold(stored, element), shape) if stored.size == 1 else hold(stored.reshape(shape), element)
+    return (
+        np.broadcast_to(hold(stored, element), shape)
+        if stored.size == 1
+        else hold(stored.reshape(shape), element)
+    )

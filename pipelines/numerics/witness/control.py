@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from iree.compiler import ir
 
-from .elements import hold, element_of_type
+from .elements import element_of_type, hold
 from .registry import NoWitness, evaluates
 
 
@@ -46,17 +46,35 @@ def _same(interpreter, op, operands):
     return operands
 
 
-@evaluates("iree_tensor_ext.compute_barrier.start", "iree_tensor_ext.compute_barrier.end", "flow.tensor.tie_shape",
-           "flow.tensor.transfer", "flow.tensor.clone", "flow.tensor.barrier", "util.assume.int", "util.align_identity",
-           "iree_encoding.set_encoding", "iree_encoding.unset_encoding", "hal.tensor.transients")
+@evaluates(
+    "iree_tensor_ext.compute_barrier.start",
+    "iree_tensor_ext.compute_barrier.end",
+    "flow.tensor.tie_shape",
+    "flow.tensor.transfer",
+    "flow.tensor.clone",
+    "flow.tensor.barrier",
+    "util.assume.int",
+    "util.align_identity",
+    "iree_encoding.set_encoding",
+    "iree_encoding.unset_encoding",
+    "hal.tensor.transients",
+)
 def _first(interpreter, op, operands):
     if op.name == "util.assume.int":
         return operands
     return operands[:1]
 
 
-@evaluates("util.null", "hal.fence.create", "hal.fence.await", "hal.fence.join", "hal.devices.get", "hal.fence.signal",
-           "hal.allocator.select", "hal.device.allocator")
+@evaluates(
+    "util.null",
+    "hal.fence.create",
+    "hal.fence.await",
+    "hal.fence.join",
+    "hal.devices.get",
+    "hal.fence.signal",
+    "hal.allocator.select",
+    "hal.device.allocator",
+)
 def _no_number(interpreter, op, operands):
     return [np.int64(0) for _ in op.results]
 
@@ -74,7 +92,7 @@ def _export(interpreter, op, operands):
 
 @evaluates("hal.tensor.barrier")
 def _barrier(interpreter, op, operands):
-    return operands[:len(op.results)]
+    return operands[: len(op.results)]
 
 
 @evaluates("hal.buffer_view.dim")
@@ -84,7 +102,7 @@ def _view_dim(interpreter, op, operands):
 
 @evaluates("hal.buffer_view.assert", "util.assume.narrow", "hal.buffer_view.trace", "flow.tensor.trace")
 def _nothing(interpreter, op, operands):
-    return operands[:len(op.results)]
+    return operands[: len(op.results)]
 
 
 @evaluates("cf.assert", "util.assert")

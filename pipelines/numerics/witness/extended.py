@@ -12,8 +12,20 @@ from .registry import NoWitness, evaluates
 from .structured import MOST_AT_ONCE, MOST_STEPS
 from .views import loop_ranges, maps_of, over_loops
 
-_COMMUTATIVE = {"arith.addf", "arith.addi", "arith.mulf", "arith.muli", "arith.maximumf", "arith.minimumf",
-                "arith.maxnumf", "arith.minnumf", "arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui"}
+_COMMUTATIVE = {
+    "arith.addf",
+    "arith.addi",
+    "arith.mulf",
+    "arith.muli",
+    "arith.maximumf",
+    "arith.minimumf",
+    "arith.maxnumf",
+    "arith.minnumf",
+    "arith.maxsi",
+    "arith.minsi",
+    "arith.maxui",
+    "arith.minui",
+}
 _DESCENDING = {"arith.cmpf": {2, 3, 9, 10}, "arith.cmpi": {4, 5}}
 _ASCENDING = {"arith.cmpf": {4, 5, 11, 12}, "arith.cmpi": {2, 3}}
 _STRICT = {"arith.cmpf": {2, 4, 9, 11}, "arith.cmpi": {2, 4}}
@@ -60,8 +72,16 @@ def _attention(interpreter, op, operands):
     total = powers.sum(axis=axes, keepdims=True)
     if interpreter.declared and kind.bits < 32:
         powers = interpreter.settled(powers, op.operands[2].type)
-    weighted = np.einsum(np.broadcast_to(powers, [ranges[d] if d in scored else 1 for d in range(len(ranges))]).reshape(
-        [ranges[d] for d in scored]), scored, value, _order(maps[2]), sorted(out), optimize=True)
+    weighted = np.einsum(
+        np.broadcast_to(powers, [ranges[d] if d in scored else 1 for d in range(len(ranges))]).reshape(
+            [ranges[d] for d in scored]
+        ),
+        scored,
+        value,
+        _order(maps[2]),
+        sorted(out),
+        optimize=True,
+    )
     weighted = weighted.reshape([ranges[d] if d in out else 1 for d in range(len(ranges))])
     whole = weighted / total
     order = _order(maps[-1])
@@ -73,7 +93,9 @@ def _attention(interpreter, op, operands):
 def _only_masks(op) -> bool:
     """The region passes scores on or replaces them, and computes nothing from them."""
     names = [inner.operation.name for inner in op.regions[0].blocks[0].operations]
-    return not any(n.startswith("math.") or n.endswith("f") and n not in ("arith.extf", "arith.truncf") for n in names)
+    return not any(
+        n.startswith("math.") or n.endswith("f") and n not in ("arith.extf", "arith.truncf") for n in names
+    )
 
 
 def _order(map_) -> list[int]:
@@ -150,11 +172,17 @@ def _topk(interpreter, op, operands):
         raise NoWitness("a topk whose results may come in any order")
     _, descending, _ = _comparison(op)
     outputs = len(op.results)
-    inputs, starts = operands[: len(operands) - outputs], operands[len(operands) - outputs:]
+    inputs, starts = operands[: len(operands) - outputs], operands[len(operands) - outputs :]
     values, count = inputs[0], starts[0].shape[axis]
     if outputs > 1:
-        numbers = inputs[1] if len(inputs) > 1 else np.broadcast_to(
-            np.arange(values.shape[axis]).reshape([-1 if a == axis else 1 for a in range(values.ndim)]), values.shape)
+        numbers = (
+            inputs[1]
+            if len(inputs) > 1
+            else np.broadcast_to(
+                np.arange(values.shape[axis]).reshape([-1 if a == axis else 1 for a in range(values.ndim)]),
+                values.shape,
+            )
+        )
     places = _sorted_places(values, axis, descending)
     if count > values.shape[axis]:
         raise NoWitness("a topk of more than there is")
@@ -162,8 +190,11 @@ def _topk(interpreter, op, operands):
     best = np.take_along_axis(values, chosen, axis)
     worst = -np.inf if descending else np.inf
     if not op.name.endswith("_v2") and not (starts[0] == worst).all():
-        beaten = (best > starts[0].max(axis=axis, keepdims=True)) if descending else (
-            best < starts[0].min(axis=axis, keepdims=True))
+        beaten = (
+            (best > starts[0].max(axis=axis, keepdims=True))
+            if descending
+            else (best < starts[0].min(axis=axis, keepdims=True))
+        )
         if not beaten.all():
             raise NoWitness("a topk that starts from values of its own")
     if outputs == 1:
@@ -174,8 +205,11 @@ def _topk(interpreter, op, operands):
 def _index_parts(op, indices: np.ndarray, batch_rank: int) -> tuple[list[int], list[np.ndarray]]:
     """The dimensions of the tensor that indices select, and the index of each over the batch."""
     dimensions = list(ir.DenseI64ArrayAttr(op.attributes["dimension_map"]))
-    parts = [indices] if indices.ndim == batch_rank and len(dimensions) == 1 else [
-        indices[..., i] for i in range(len(dimensions))]
+    parts = (
+        [indices]
+        if indices.ndim == batch_rank and len(dimensions) == 1
+        else [indices[..., i] for i in range(len(dimensions))]
+    )
     return dimensions, parts
 
 
@@ -216,7 +250,9 @@ def _scatter(interpreter, op, operands):
     dimensions, parts = _index_parts(op, indices, batch_rank)
     kept = [axis for axis in range(original.ndim) if axis not in dimensions]
     mask = operands[2].astype(bool) if len(operands) == 4 else np.ones(updates.shape[:batch_rank], bool)
-    mask = np.broadcast_to(mask.reshape(mask.shape + (1,) * (batch_rank - mask.ndim)), updates.shape[:batch_rank])
+    mask = np.broadcast_to(
+        mask.reshape(mask.shape + (1,) * (batch_rank - mask.ndim)), updates.shape[:batch_rank]
+    )
     result, block = np.array(original), op.regions[0].blocks[0]
     if mask.size > MOST_STEPS:
         raise NoWitness(f"a scatter of {mask.size} updates")
@@ -232,7 +268,6 @@ def _scatter(interpreter, op, operands):
         (value,) = interpreter.body(block, [updates[place], result[at]], (), {})
         result[at] = value
     return [result]
-
 
 
 @evaluates("iree_linalg_ext.fft")

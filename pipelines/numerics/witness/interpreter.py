@@ -13,8 +13,18 @@ from .elements import element_of_type, hold, round_to
 from .registry import EVALUATORS, NoWitness
 from .structured import structured_op
 
-_TERMINATORS = {"linalg.yield", "iree_linalg_ext.yield", "tensor.yield", "scf.yield", "util.return", "func.return",
-                "scf.condition", "cf.br", "cf.cond_br", "scf.reduce.return"}
+_TERMINATORS = {
+    "linalg.yield",
+    "iree_linalg_ext.yield",
+    "tensor.yield",
+    "scf.yield",
+    "util.return",
+    "func.return",
+    "scf.condition",
+    "cf.br",
+    "cf.cond_br",
+    "scf.reduce.return",
+}
 MOST_LOOP_STEPS = 100_000
 """Steps of all scf loops and branches of one run."""
 
@@ -86,7 +96,7 @@ class Interpreter:
                 return op.name, operands, op.successors[0]
             if op.name == "cf.cond_br":
                 taken, first = bool(operands[0]), len(op.successors[0].arguments)
-                passed = operands[1:1 + first] if taken else operands[1 + first:]
+                passed = operands[1 : 1 + first] if taken else operands[1 + first :]
                 return op.name, passed, op.successors[0 if taken else 1]
             return op.name, operands, None
         raise NoWitness("a block that ends in no terminator")
@@ -101,8 +111,15 @@ class Interpreter:
             raise NoWitness(f"op {op.name}")
         self.values.update(zip(op.results, results, strict=True))
 
-    def body(self, block: ir.Block, arguments: Sequence, ranges: Sequence[int], fixed: Mapping[int, int],
-             wanted: Sequence[ir.Value] | None = None, skipped: set | None = None) -> list[np.ndarray]:
+    def body(
+        self,
+        block: ir.Block,
+        arguments: Sequence,
+        ranges: Sequence[int],
+        fixed: Mapping[int, int],
+        wanted: Sequence[ir.Value] | None = None,
+        skipped: set | None = None,
+    ) -> list[np.ndarray]:
         """A body on arrays with one axis per loop: what it yields, or the values ``wanted`` without the ops ``skipped``."""
         outer, self.loops = self.loops, (ranges, fixed)
         try:

@@ -15,7 +15,11 @@ def _layout(interpreter, op) -> tuple[list[int], list[int], list[int]]:
     tiles = mixed(interpreter, op, "static_inner_tiles", op.opview.inner_tiles)
     whole = op.operands[0] if op.name.endswith(".pack") else op.results[0]
     rank = ir.ShapedType(whole.type).rank
-    order = list(ir.DenseI64ArrayAttr(op.attributes["outer_dims_perm"])) if "outer_dims_perm" in op.attributes else []
+    order = (
+        list(ir.DenseI64ArrayAttr(op.attributes["outer_dims_perm"]))
+        if "outer_dims_perm" in op.attributes
+        else []
+    )
     return tiled, tiles, order or list(range(rank))
 
 

@@ -23,10 +23,19 @@ MOST_PRODUCTS = 1 << 35
 """Multiplications of one contraction: about a minute."""
 
 _REDUCERS = {
-    "arith.addf": np.add, "arith.addi": np.add, "arith.mulf": np.multiply, "arith.muli": np.multiply,
-    "arith.maximumf": np.maximum, "arith.minimumf": np.minimum, "arith.maxnumf": np.fmax, "arith.minnumf": np.fmin,
-    "arith.maxsi": np.maximum, "arith.minsi": np.minimum,
-    "arith.andi": np.bitwise_and, "arith.ori": np.bitwise_or, "arith.xori": np.bitwise_xor,
+    "arith.addf": np.add,
+    "arith.addi": np.add,
+    "arith.mulf": np.multiply,
+    "arith.muli": np.multiply,
+    "arith.maximumf": np.maximum,
+    "arith.minimumf": np.minimum,
+    "arith.maxnumf": np.fmax,
+    "arith.minnumf": np.fmin,
+    "arith.maxsi": np.maximum,
+    "arith.minsi": np.minimum,
+    "arith.andi": np.bitwise_and,
+    "arith.ori": np.bitwise_or,
+    "arith.xori": np.bitwise_xor,
     "complex.add": np.add,
 }
 
@@ -53,7 +62,9 @@ def _none(op):
 def _iterators(op: ir.Operation) -> list[str] | None:
     if "iterator_types" not in op.attributes:
         return None
-    return ["reduction" if "reduction" in str(kind) else "parallel" for kind in op.attributes["iterator_types"]]
+    return [
+        "reduction" if "reduction" in str(kind) else "parallel" for kind in op.attributes["iterator_types"]
+    ]
 
 
 class _Loops:
@@ -86,7 +97,9 @@ class _Loops:
             whole = [self._contracted(combine, product, sums[0])]
         else:
             whole = [self._reduced(combine, sums[0])]
-        return [self._stored(value, map_, array) for value, (array, map_) in zip(whole, self.outputs, strict=True)]
+        return [
+            self._stored(value, map_, array) for value, (array, map_) in zip(whole, self.outputs, strict=True)
+        ]
 
     # --- what the body is
 
@@ -137,13 +150,23 @@ class _Loops:
     def _writable(self, map_) -> None:
         """Each point of the parallel loops has an element of its own, which a view finds."""
         terms = [linear(e) or _none(self.op) for e in map_.results]
-        if any(step < 0 for term in terms for step in term.steps.values()) or not set(self.free) <= self._loops_of(map_):
+        if any(step < 0 for term in terms for step in term.steps.values()) or not set(
+            self.free
+        ) <= self._loops_of(map_):
             raise NoWitness(f"an output indexed by {map_}")
 
     def _parts(self, size) -> list[dict[int, int]]:
         """Which reduction loops are taken index by index, so that ``size(fixed loops)`` stays below `MOST_AT_ONCE`."""
-        windows = [loop for loop in self.reduced if any(
-            len(term.steps) > 1 and loop in term.steps for _a, m in self.inputs for e in m.results if (term := linear(e)))]
+        windows = [
+            loop
+            for loop in self.reduced
+            if any(
+                len(term.steps) > 1 and loop in term.steps
+                for _a, m in self.inputs
+                for e in m.results
+                if (term := linear(e))
+            )
+        ]
         stepped = list(windows) if math.prod(self.ranges[loop] for loop in windows) <= 1024 else []
         for loop in sorted(set(self.reduced) - set(stepped), key=lambda i: self.ranges[i]):
             if size(stepped) <= MOST_AT_ONCE:
@@ -152,7 +175,10 @@ class _Loops:
         steps = math.prod(self.ranges[loop] for loop in stepped)
         if size(stepped) > 4 * MOST_AT_ONCE or steps > MOST_STEPS:
             raise NoWitness(f"{self.op.name} over {math.prod(self.ranges)} loop steps")
-        return [dict(zip(stepped, point)) for point in itertools.product(*(range(self.ranges[i]) for i in stepped))]
+        return [
+            dict(zip(stepped, point))
+            for point in itertools.product(*(range(self.ranges[i]) for i in stepped))
+        ]
 
     def _reduced(self, combine: ir.Operation, sums: np.ndarray) -> np.ndarray:
         ufunc, output = _REDUCERS[combine.name], self.block.arguments[len(self.block.arguments) - 1]
@@ -174,20 +200,29 @@ class _Loops:
         return sums
 
     def _contracted(self, combine: ir.Operation, product: ir.Operation, sums: np.ndarray) -> np.ndarray:
-        (left, right), element, rank = product.operands, element_of_type(combine.results[0].type), len(self.ranges)
+        (left, right), element, rank = (
+            product.operands,
+            element_of_type(combine.results[0].type),
+            len(self.ranges),
+        )
         if math.prod(self.ranges) > MOST_PRODUCTS:
             raise NoWitness(f"{self.op.name} with {math.prod(self.ranges)} multiplications")
 
         def size(stepped):
-            return max(math.prod(self.ranges[loop] for loop in self._loops_of(m) if loop not in stepped)
-                       for _a, m in self.inputs)
+            return max(
+                math.prod(self.ranges[loop] for loop in self._loops_of(m) if loop not in stepped)
+                for _a, m in self.inputs
+            )
 
         for fixed in self._parts(size):
             a, b = self._values([left, right], [combine, product], fixed)
             labels = [[loop for loop in range(rank) if x.shape[loop] > 1] for x in (a, b)]
             kept = [loop for loop in self.free if loop in labels[0] or loop in labels[1]]
-            times = math.prod(self.ranges[loop] for loop in self.reduced
-                              if loop not in fixed and loop not in labels[0] and loop not in labels[1])
+            times = math.prod(
+                self.ranges[loop]
+                for loop in self.reduced
+                if loop not in fixed and loop not in labels[0] and loop not in labels[1]
+            )
             a, b = (x.reshape([x.shape[loop] for loop in own]) for x, own in zip((a, b), labels))
             total = _product_sum(a, labels[0], b, labels[1], kept, element, math.prod(self.ranges)) * times
             total = total.reshape([self.ranges[loop] if loop in kept else 1 for loop in range(rank)])
@@ -197,7 +232,9 @@ class _Loops:
     def _loops_of(self, map_) -> set[int]:
         return {loop for e in map_.results if (term := linear(e)) for loop in term.steps}
 
-    def _values(self, wanted: list[ir.Value], skipped: list[ir.Operation], fixed: Mapping[int, int]) -> list[np.ndarray]:
+    def _values(
+        self, wanted: list[ir.Value], skipped: list[ir.Operation], fixed: Mapping[int, int]
+    ) -> list[np.ndarray]:
         """Values of the body, evaluated without the ops ``skipped``, which alone read the output."""
         given = [over_loops(a, m, self.ranges, fixed) for a, m in self.inputs]
         output = np.zeros([1] * len(self.ranges))
@@ -220,8 +257,14 @@ def _product_sum(a, loops_a, b, loops_b, kept, element, count) -> np.ndarray:
         kind = np.float64 if most[0] * most[1] * count < 2.0**52 else np.int64
         a, b = a.astype(kind), b.astype(kind)
     numbers = {loop: i for i, loop in enumerate(sorted({*loops_a, *loops_b}))}
-    total = np.einsum(a, [numbers[i] for i in loops_a], b, [numbers[i] for i in loops_b], [numbers[i] for i in kept],
-                      optimize=True)
+    total = np.einsum(
+        a,
+        [numbers[i] for i in loops_a],
+        b,
+        [numbers[i] for i in loops_b],
+        [numbers[i] for i in kept],
+        optimize=True,
+    )
     return np.asarray(total).astype(np.int64) if element.kind == "integer" else np.asarray(total)
 
 

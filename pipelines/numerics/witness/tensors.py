@@ -25,7 +25,10 @@ def shape_of(interpreter, value: ir.Value, sizes: Sequence) -> list[int]:
 def mixed(interpreter, op: ir.Operation, static: str, dynamic) -> list[int]:
     """A list of numbers that are partly in the attribute ``static`` and partly operands."""
     given = iter(dynamic)
-    return [int(interpreter.values[next(given)]) if n == _DYNAMIC else n for n in ir.DenseI64ArrayAttr(op.attributes[static])]
+    return [
+        int(interpreter.values[next(given)]) if n == _DYNAMIC else n
+        for n in ir.DenseI64ArrayAttr(op.attributes[static])
+    ]
 
 
 @evaluates("tensor.empty", "flow.tensor.empty", "flow.tensor.alloca")
@@ -57,8 +60,9 @@ def _rank(interpreter, op, operands):
 @evaluates("tensor.cast")
 def _cast(interpreter, op, operands):
     kind = ir.ShapedType(op.results[0].type)
-    if kind.has_rank and any(not kind.is_dynamic_dim(i) and kind.get_dim_size(i) != n
-                             for i, n in enumerate(operands[0].shape)):
+    if kind.has_rank and any(
+        not kind.is_dynamic_dim(i) and kind.get_dim_size(i) != n for i, n in enumerate(operands[0].shape)
+    ):
         raise NoWitness("tensor.cast to a shape that the tensor does not have")
     return operands
 
@@ -70,7 +74,10 @@ def _expand(interpreter, op, operands):
 
 @evaluates("tensor.collapse_shape")
 def _collapse(interpreter, op, operands):
-    groups = [[ir.IntegerAttr(i).value for i in ir.ArrayAttr(g)] for g in ir.ArrayAttr(op.attributes["reassociation"])]
+    groups = [
+        [ir.IntegerAttr(i).value for i in ir.ArrayAttr(g)]
+        for g in ir.ArrayAttr(op.attributes["reassociation"])
+    ]
     return [operands[0].reshape([math.prod(operands[0].shape[i] for i in group) for group in groups])]
 
 
@@ -115,6 +122,7 @@ def _words(stream: np.ndarray, element) -> np.ndarray:
 
 # --- slices
 
+
 def _slices(interpreter, op) -> tuple[list[int], list[int], list[int]]:
     """Offsets, sizes and strides."""
     view = op.opview
@@ -145,7 +153,7 @@ def _kept(kind: ir.ShapedType, sizes: list[int]) -> list[int]:
         remaining = len(sizes) - at
         wanted = kind.rank - axis
         fits = wanted and (kind.is_dynamic_dim(axis) or kind.get_dim_size(axis) == size)
-        if wanted == remaining or (fits and size != 1) or (fits and _needed(kind, axis, sizes[at + 1:])):
+        if wanted == remaining or (fits and size != 1) or (fits and _needed(kind, axis, sizes[at + 1 :])):
             kept.append(size)
             axis += 1
     return kept
@@ -167,7 +175,9 @@ def _insert_slice(interpreter, op, operands):
 @evaluates("flow.tensor.slice")
 def _flow_slice(interpreter, op, operands):
     view = op.opview
-    offsets, sizes = ([int(interpreter.values[v]) for v in values] for values in (view.start_indices, view.lengths))
+    offsets, sizes = (
+        [int(interpreter.values[v]) for v in values] for values in (view.start_indices, view.lengths)
+    )
     return [operands[0][_window(operands[0].shape, offsets, sizes, [1] * len(sizes), op.name)]]
 
 
@@ -207,18 +217,25 @@ def _generate(interpreter, op, operands):
 
 def _generated(interpreter, op, shape, dtype) -> np.ndarray:
     block = op.regions[0].blocks[0]
-    indices = [np.arange(n).reshape([-1 if a == axis else 1 for a in range(len(shape))]) for axis, n in enumerate(shape)]
+    indices = [
+        np.arange(n).reshape([-1 if a == axis else 1 for a in range(len(shape))])
+        for axis, n in enumerate(shape)
+    ]
     (value,) = interpreter.body(block, indices, shape, {})
     return np.broadcast_to(np.asarray(value).astype(dtype), shape)
 
 
 # --- elements
 
+
 @evaluates("tensor.extract", "flow.tensor.load")
 def _extract(interpreter, op, operands):
     source = operands[0]
-    indices = operands[1:1 + source.ndim] if op.name == "tensor.extract" else [
-        interpreter.values[v] for v in op.opview.indices]
+    indices = (
+        operands[1 : 1 + source.ndim]
+        if op.name == "tensor.extract"
+        else [interpreter.values[v] for v in op.opview.indices]
+    )
     inside = []
     for index, size in zip(indices, source.shape, strict=True):
         index = np.asarray(index)
@@ -234,7 +251,7 @@ def _extract(interpreter, op, operands):
 @evaluates("tensor.insert", "flow.tensor.store")
 def _insert(interpreter, op, operands):
     result = np.array(operands[1])
-    indices = tuple(int(i) for i in operands[2:2 + result.ndim])
+    indices = tuple(int(i) for i in operands[2 : 2 + result.ndim])
     if any(not 0 <= i < n for i, n in zip(indices, result.shape)):
         raise NoWitness(f"{op.name} beyond the end of its tensor")
     result[indices] = operands[0]
@@ -244,15 +261,20 @@ def _insert(interpreter, op, operands):
 @evaluates("tensor.from_elements")
 def _from_elements(interpreter, op, operands):
     kind = ir.ShapedType(op.results[0].type)
-    return [hold(np.array([np.asarray(v).reshape(()) for v in operands]), element_of_type(kind)).reshape(kind.shape)]
+    return [
+        hold(np.array([np.asarray(v).reshape(()) for v in operands]), element_of_type(kind)).reshape(
+            kind.shape
+        )
+    ]
 
 
 # --- indices computed by maps
 
+
 @evaluates("affine.apply", "affine.min", "affine.max")
 def _affine(interpreter, op, operands):
     map_ = ir.AffineMapAttr(op.attributes["map"]).value
-    loops, symbols = operands[: map_.n_dims], operands[map_.n_dims:]
+    loops, symbols = operands[: map_.n_dims], operands[map_.n_dims :]
     found = [value_of(expression, loops, symbols) for expression in map_.results]
     result = found[0]
     for other in found[1:]:
@@ -273,5 +295,6 @@ def _broadcast(interpreter, op, operands):
 
 @evaluates("linalg.transpose")
 def _transpose(interpreter, op, operands):
-    return [np.ascontiguousarray(operands[0].transpose(list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))))]
-
+    return [
+        np.ascontiguousarray(operands[0].transpose(list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))))
+    ]

@@ -36,8 +36,10 @@ def maps_of(op: ir.Operation) -> list[ir.AffineMap]:
         maps = [ir.AffineMapAttr(a).value for a in op.attributes["indexing_maps"]]
     else:
         try:
-            maps = [m if isinstance(m, ir.AffineMap) else ir.AffineMapAttr(m).value
-                    for m in linalg.get_indexing_maps(op) or ()]
+            maps = [
+                m if isinstance(m, ir.AffineMap) else ir.AffineMapAttr(m).value
+                for m in linalg.get_indexing_maps(op) or ()
+            ]
         except (TypeError, ValueError, RuntimeError):
             maps = []
     if len(maps) != len(op.operands):
@@ -71,7 +73,9 @@ def linear(expression) -> Linear | None:
     if left is None or right is None:
         return None
     if isinstance(expression, ir.AffineAddExpr):
-        steps = {loop: left.steps.get(loop, 0) + right.steps.get(loop, 0) for loop in {**left.steps, **right.steps}}
+        steps = {
+            loop: left.steps.get(loop, 0) + right.steps.get(loop, 0) for loop in {**left.steps, **right.steps}
+        }
         return Linear(steps, left.start + right.start)
     if left.steps and right.steps:
         return None
@@ -110,7 +114,9 @@ def index_of_loop(loop: int, ranges: Sequence[int], fixed: Mapping[int, int]) ->
     return np.arange(ranges[loop], dtype=np.int64).reshape(shape)
 
 
-def over_loops(array: np.ndarray, map_: ir.AffineMap, ranges: Sequence[int], fixed: Mapping[int, int]) -> np.ndarray:
+def over_loops(
+    array: np.ndarray, map_: ir.AffineMap, ranges: Sequence[int], fixed: Mapping[int, int]
+) -> np.ndarray:
     """``array`` with one axis per loop; the loops of ``fixed`` are held at an index. A view where the map is linear."""
     array = np.asarray(array)
     terms = [linear(expression) for expression in map_.results]
@@ -136,7 +142,9 @@ def over_loops(array: np.ndarray, map_: ir.AffineMap, ranges: Sequence[int], fix
         loops = [index_of_loop(loop, ranges, fixed) for loop in range(len(ranges))]
         indices = tuple(np.asarray(value_of(expression, loops)) for expression in map_.results)
         return np.broadcast_to(array[indices], np.broadcast_shapes(*(i.shape for i in indices), tuple(shape)))
-    return as_strided(array[(*(slice(c, None) for c in corner), ...)], shape, strides, writeable=array.flags.writeable)
+    return as_strided(
+        array[(*(slice(c, None) for c in corner), ...)], shape, strides, writeable=array.flags.writeable
+    )
 
 
 def _check(inside: bool) -> None:

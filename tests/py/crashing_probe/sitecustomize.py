@@ -4,7 +4,7 @@ import importlib.util
 import os
 import sys
 
-if "fissile.pipelines.worker" in sys.orig_argv:
+if "fissile.pipelines.process.worker" in sys.orig_argv:
 
     def lost(dispatch):
         while os.environ.get("CRASHING_HOW") == "hang":
@@ -15,7 +15,7 @@ if "fissile.pipelines.worker" in sys.orig_argv:
         """Replaces `probe` as soon as its module is loaded."""
 
         def find_spec(self, name, path=None, target=None):
-            if name != "fissile.pipelines.probe":
+            if name != "fissile.pipelines.probe.one_dispatch":
                 return None
             sys.meta_path.remove(self)
             spec = importlib.util.find_spec(name)

@@ -1,0 +1,55 @@
+"""The numbers in a constant tensor, as a NumPy array."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from iree.compiler import ir
+
+from fissile.dialect.attributes import attribute
+
+if TYPE_CHECKING:
+    import numpy as np
+
+CONSTANTS = (
+    "arith.constant",
+    "flow.tensor.constant",
+    "util.unfoldable_constant",
+    "flow.tensor.dynamic_constant",
+)
+"""The others hide their value or shape from folding, not from their reader."""
+LARGEST_READ = 1 << 22
+"""Elements of a constant that are looked at; a splat has no limit."""
+
+
+def array_of(op: ir.Operation) -> np.ndarray | None:
+    """The elements of a constant tensor (`arith.constant`, `util.unfoldable_constant`) of integers or floats, a splat as one element with the rank of its type;
+    None where it is another op, too large, or of a type that NumPy does not have."""
+    if op.name not in CONSTANTS or not isinstance(op.results[0].type, ir.RankedTensorType):
+        return None
+    import numpy as np
+
+    rank = len(op.results[0].type.shape)
+    try:
+        held = attribute(op, "value")
+        if not isinstance(held, ir.DenseElementsAttr):
+            return None
+        if held.is_splat:
+            kind = (
+                ir.IntegerAttr
+                if isinstance(op.results[0].type.element_type, (ir.IntegerType, ir.IndexType))
+                else ir.FloatAttr
+            )
+            return np.array(_signed(kind(held.get_splat_value()))).reshape([1] * rank)
+        if len(held) > LARGEST_READ:
+            return None
+        found = np.array(held)
+        return found if found.dtype.kind in "iufb" else None
+    except (TypeError, ValueError, RuntimeError, AttributeError):
+        return None
+
+
+def _signed(attribute: ir.Attribute) -> int | float:
+    if not isinstance(attribute, ir.IntegerAttr):
+        return float(attribute)
+    return abs(int(attribute)) if getattr(attribute.type, "width", 64) == 1 else int(attribute)

@@ -1,0 +1,259 @@
+"""The dispatch view: what IREE formed from a module, one record per dispatch and target variant.
+
+Valid on a module at phase executable-sources or executable-configurations.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from iree.compiler import ir
+
+from fissile.dialect.attributes import text_of
+from fissile.finding import Place
+
+from .provenance import place_of, tags_in, tags_of
+
+BINDING_ALIGNMENT = 64
+"""Bytes; IREE places tensors in their allocations at multiples of it, and tells code generation so."""
+
+_INDEX_CONSTANT = re.compile(r"^ *(%\w+) = arith\.constant (-?\d+) : index$\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class TargetFacts:
+    """What IREE's executable target attribute says about the device. Limits in bytes; None: not stated."""
+
+    backend: str
+    arch: str
+    workgroup_bytes: int | None
+    stack_bytes: int | None
+    storage_bits: frozenset[int]
+    """Widths that a storage buffer's element may have; empty where the attribute does not say."""
+    subgroup: int = 32
+    """Threads of a subgroup: the first that the target offers."""
+    text: str = field(repr=False, default="")
+
+    @property
+    def name(self) -> str:
+        return self.arch or self.backend
+
+
+@dataclass(frozen=True)
+class Binding:
+    """One buffer that a dispatch reads or writes: its element type and whether it is only read."""
+
+    type: str
+    element: str
+    element_bits: int
+    readonly: bool
+    tags: tuple[int, ...]
+    place: Place | None
+    number: int = 0
+    """Which of the dispatch's bindings it is in: several tensors may share one, from different offsets."""
+    offset: int | None = None
+    """Bytes from where that binding begins; None where it is dynamic."""
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """One dispatch function for one target. ``executable`` and ``inner`` are live ops of the module."""
+
+    name: str
+    target: TargetFacts
+    codegen: str
+    """IREE's code generation pipeline (`TileAndFuse`, …), empty before configuration."""
+    tags: tuple[int, ...]
+    """Source ops in this dispatch, in program order of the dispatch."""
+    root: int | None
+    """The source op that the dispatch is named after: its location is the function's."""
+    place: Place | None
+    bindings: tuple[Binding, ...]
+    fingerprint: str
+    """Equal for dispatches with the same body and target, whatever their names and locations, and wherever their buffers
+    begin in a larger allocation."""
+    executable: ir.Operation = field(repr=False, compare=False)
+    variant: str = ""
+
+    @property
+    def identity(self) -> tuple:
+        """Equal for dispatches with the same body, target and source ops: what is said of one names the other's places."""
+        return self.fingerprint, self.variant, self.root, self.tags
+
+    def inner_module(self, executable: ir.Operation | None = None) -> ir.Operation:
+        """The builtin.module with the function, in ``executable`` (a clone) or in the module itself."""
+        for variant in _body(executable or self.executable):
+            if variant.name == "hal.executable.variant" and _symbol(variant) == self.variant:
+                for op in _body(variant):
+                    if op.name == "builtin.module":
+                        return op
+        raise LookupError(f"{self.name} has no variant {self.variant}")
+
+
+def read_target(attribute: ir.Attribute) -> TargetFacts:
+    """Facts from a `#hal.executable.target`; its text may be 10 KB, so it is never printed."""
+    return _read_target_text(str(attribute))
+
+
+@lru_cache(maxsize=64)
+def _read_target_text(text: str) -> TargetFacts:
+    backend = re.search(r'#hal\.executable\.target<"([^"]+)"', text)
+
+    def number(pattern: str) -> int | None:
+        match = re.search(pattern, text)
+        return int(match.group(1)) if match else None
+
+    arch = re.search(r'arch = "([^"]*)"', text)
+    storage = re.search(r"\bstorage = ((?:b\d+\|?)+)", text)
+    widths = (
+        frozenset(int(width) for width in re.findall(r"\d+", storage.group(1))) if storage else frozenset()
+    )
+    return TargetFacts(
+        backend=backend.group(1) if backend else "",
+        arch=arch.group(1) if arch else "",
+        workgroup_bytes=number(r"max_workgroup_memory_bytes = (\d+)"),
+        stack_bytes=number(r"max_stack_allocation_size = (\d+)"),
+        storage_bits=widths,
+        subgroup=number(r"subgroup_size_choices = \[(\d+)") or 32,
+        text=text,
+    )
+
+
+def dispatches(module: ir.Operation) -> list[Dispatch]:
+    """Every dispatch of ``module`` in program order; a program for two targets gives two records each."""
+    found: list[Dispatch] = []
+    for executable in _body(module):
+        if executable.name == "hal.executable":
+            found.extend(dispatches_of(executable))
+    return found
+
+
+def dispatches_of(executable: ir.Operation) -> list[Dispatch]:
+    """Every dispatch of one hal.executable, by variant."""
+    found: list[Dispatch] = []
+    for variant in _body(executable):
+        if variant.name != "hal.executable.variant":
+            continue
+        target = read_target(variant.attributes["target"])
+        for inner in _body(variant):
+            if inner.name != "builtin.module":
+                continue
+            for function in _body(inner):
+                if function.name == "func.func" and function.regions[0].blocks:
+                    found.append(_dispatch(executable, _symbol(variant), target, function))
+    return found
+
+
+def _dispatch(
+    executable: ir.Operation, variant: str, target: TargetFacts, function: ir.Operation
+) -> Dispatch:
+    tags: dict[int, None] = {}
+    bindings: list[Binding] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name == "hal.interface.binding.subspan":
+            bindings.append(_binding(op))
+        elif op.name != "tensor.empty" and not _is_parameter(
+            op, function
+        ):  # ops in a body count: a producer may be fused into it
+            tags.update(dict.fromkeys(tags_of(op)))
+        return ir.WalkResult.ADVANCE
+
+    function.walk(visit, ir.WalkOrder.PRE_ORDER)
+    roots = tags_in(str(function.location))
+    name = _symbol(function)
+    body = without_offsets(function.get_asm(enable_debug_info=False, use_local_scope=True).replace(name, "@"))
+    codegen = ""
+    if "translation_info" in function.attributes:
+        match = re.search(r"pipeline<(\w+)>|pipeline = (\w+)", str(function.attributes["translation_info"]))
+        codegen = (match.group(1) or match.group(2)) if match else ""
+    return Dispatch(
+        name=name,
+        target=target,
+        codegen=codegen,
+        tags=tuple(tags),
+        root=roots[0] if roots else None,
+        place=place_of(function),
+        bindings=tuple(bindings),
+        fingerprint=hashlib.sha256((target.text + body).encode()).hexdigest()[:16],
+        executable=executable,
+        variant=variant,
+    )
+
+
+def _is_parameter(op: ir.Operation, function: ir.Operation) -> bool:
+    """Whether ``op`` only reads or computes sizes and offsets of ``function``.
+
+    Where two calls of a dispatch differ in the offsets of their buffers, IREE passes these as parameters, whose locations are those
+    of what the calls are given: of the producers' ops.
+    """
+    if op.parent is None or op.parent.operation != function or op.regions:
+        return False
+    return not any(isinstance(value.type, ir.ShapedType) for value in (*op.operands, *op.results))
+
+
+def without_offsets(body: str) -> str:
+    """A function's text with constant indices in their uses' places, and of a binding's byte offset only what code depends on.
+
+    A boundary anywhere in a program moves tensors in the allocation that they share, and with them the offsets of dispatches
+    that it has nothing to do with.
+    """
+    constants: dict[str, str] = {}
+    for name, value in _INDEX_CONSTANT.findall(body):
+        if constants.setdefault(name, value) != value:
+            return body  # one name for two values, in two scopes
+
+    def offset(match: re.Match) -> str:
+        value = constants.get(match[1])
+        return (
+            match[0]
+            if value is None
+            else f" offset({int(value) % BINDING_ALIGNMENT}{' far' if int(value) >> 31 else ''})"
+        )
+
+    body = re.sub(r" offset\((%[\w]+)\)", offset, _INDEX_CONSTANT.sub("", body))
+    return re.sub(r"%\w+", lambda match: constants.get(match[0], match[0]), body)
+
+
+def _binding(op: ir.Operation) -> Binding:
+    """Sub-byte and boolean elements are already widened to what is stored at this phase."""
+    text = str(op.results[0].type)
+    element = re.search(r"(?:x|<)((?:[su]?i|b?f|tf|index)\d*\w*)(?=[,>])", text)
+    name = element.group(1) if element else ""
+    digits = re.search(r"\d+", name)
+    readonly = "readonly" in text or any(
+        "ReadOnly" in str(op.attributes[name]) for name in op.attributes if name != "layout"
+    )
+    return Binding(
+        text,
+        name,
+        int(digits.group()) if digits else 64,
+        readonly,
+        tags_of(op),
+        place_of(op),
+        ir.IntegerAttr(op.opview.binding).value,
+        constant_of(op.opview.byte_offset),
+    )
+
+
+def constant_of(value: ir.Value | None) -> int | None:
+    """The value of a constant integer, 0 where there is no operand; None where it is computed."""
+    if value is None:
+        return 0
+    made = value.owner
+    if isinstance(made, ir.Block) or made.name != "arith.constant":
+        return None
+    return ir.IntegerAttr(made.attributes["value"]).value
+
+
+def _body(op: ir.Operation) -> list[ir.Operation]:
+    if not op.regions or not op.regions[0].blocks:
+        return []
+    return [child.operation for child in op.regions[0].blocks[0].operations]
+
+
+def _symbol(op: ir.Operation) -> str:
+    return text_of(op, "sym_name")

@@ -1,0 +1,119 @@
+"""Producers that a dispatch computes again for every use, because they stand in the body of its reduction.
+
+On llvm-cpu IREE's code generation folds an elementwise producer into the body of the consumer that reads it. A convolution
+or matmul reads each element many times, computes the producer as often, and no longer looks like a plain
+multiply-and-add to the vectoriser.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from iree.compiler import ir
+
+from fissile.finding import Place
+
+from .dispatches import Dispatch
+from .provenance import place_of, tags_of
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """One producer in the body of a reduction. ``times``: evaluations per element that it has, rounded down.
+
+    ``tag`` is the producer's source op where the module is tagged; ``elements`` are those of the operand it reads.
+    """
+
+    tag: int | None
+    place: Place | None
+    root: Place | None
+    times: int
+    elements: int
+    operand: str
+
+
+def recomputed_producers(dispatch: Dispatch) -> list[Recomputed]:
+    """Producers folded into reduction bodies of ``dispatch`` (configured), with how often each is evaluated.
+
+    On a tagged module what the author wrote into a reduction's own body is told apart from a producer; on one
+    without tags it is not. Dynamic sizes give no count, so such a reduction is left out.
+    """
+    found: dict[tuple, Recomputed] = {}
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name != "linalg.generic" or "reduction" not in str(op.attributes["iterator_types"]):
+            return ir.WalkResult.ADVANCE
+        for producer in _producers(op):
+            found.setdefault((producer.tag, producer.place, producer.operand), producer)
+        return ir.WalkResult.SKIP
+
+    dispatch.inner_module().walk(visit, ir.WalkOrder.PRE_ORDER)
+    return list(found.values())
+
+
+def _producers(op: ir.Operation) -> list[Recomputed]:
+    iterations = _iterations(op)
+    if iterations is None:
+        return []
+    own, root = tags_of(op), place_of(op)
+    body = op.regions[0].blocks[0]
+    outputs = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[1]
+    producers = []
+    for position in range(len(body.arguments) - outputs):
+        kind = op.operands[position].type
+        if not isinstance(kind, ir.RankedTensorType) or not kind.has_static_shape:
+            continue
+        elements = 1
+        for size in kind.shape:
+            elements *= size
+        for use in body.arguments[position].uses:
+            user = use.owner.operation
+            tags = tags_of(user)
+            if _takes_one_input(user, body) and not (own and tags == own):
+                producers.append(
+                    Recomputed(
+                        tags[0] if tags else None,
+                        place_of(user),
+                        root,
+                        iterations // max(1, elements),
+                        elements,
+                        str(kind),
+                    )
+                )
+                break
+    return producers
+
+
+def _takes_one_input(user: ir.Operation, body: ir.Block) -> bool:
+    """An op on one element of one input and constants: what a producer's body begins with, a contraction's does not."""
+    if user.name == "linalg.yield":
+        return False
+    inputs = [
+        operand for operand in user.operands if isinstance(operand.owner, ir.Block) and operand.owner == body
+    ]
+    inside = [
+        operand
+        for operand in user.operands
+        if not isinstance(operand.owner, ir.Block) and operand.owner.operation.block == body
+    ]
+    return len(inputs) == 1 and not inside
+
+
+def _iterations(op: ir.Operation) -> int | None:
+    """The product of all loop ranges, None where one is dynamic or no operand is indexed by it directly."""
+    maps = [ir.AffineMapAttr(attribute).value for attribute in ir.ArrayAttr(op.attributes["indexing_maps"])]
+    ranges: dict[int, int] = {}
+    for operand, map_ in zip(op.operands, maps, strict=True):
+        kind = operand.type
+        if not isinstance(kind, ir.RankedTensorType):
+            continue
+        for dimension, expression in enumerate(map_.results):
+            if isinstance(expression, ir.AffineDimExpr):
+                if not kind.is_dynamic_dim(dimension):
+                    ranges[expression.position] = kind.shape[dimension]
+    if len(ranges) != maps[0].n_dims:
+        return None
+    count = 1
+    for size in ranges.values():
+        count *= size
+    return count

@@ -1,0 +1,92 @@
+"""The indexing maps and loop kinds of a structured op, named or generic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iree.compiler import ir
+
+from fissile.dialect import linalg_ops as linalg
+
+_MEMO = "linalg.memoized_indexing_maps"
+
+
+@dataclass(frozen=True)
+class Structure:
+    """One map from loops to element positions for each operand, outputs last; ``parallel`` says it of each
+    loop."""
+
+    maps: tuple[ir.AffineMap, ...]
+    parallel: tuple[bool, ...]
+
+    @property
+    def loops(self) -> int:
+        return len(self.parallel)
+
+    @property
+    def all_parallel(self) -> bool:
+        return all(self.parallel)
+
+    @property
+    def maps_attribute(self) -> ir.ArrayAttr:
+        return maps_attribute(self.maps)
+
+    @property
+    def iterators_attribute(self) -> ir.ArrayAttr:
+        return iterators_attribute(self.parallel)
+
+    def covers_all_loops(self, maps: Sequence[ir.AffineMap] | None = None) -> bool:
+        """Whether each loop's extent can be read off an operand: its dimension stands alone in some map."""
+        alone = {
+            ir.AffineDimExpr(result).position
+            for m in (self.maps if maps is None else maps)
+            for result in m.results
+            if isinstance(result, ir.AffineDimExpr)
+        }
+        return alone >= set(range(self.loops))
+
+
+def structure_of(op: ir.Operation) -> Structure | None:
+    """The structure of a linalg op with a body; None for others (linalg.softmax and its like have none)."""
+    if not op.name.startswith("linalg.") or not op.results or not op.regions or not op.regions[0].blocks:
+        return None
+    if op.name == "linalg.generic":
+        maps = _maps(op.attributes["indexing_maps"])
+        return Structure(maps, tuple("parallel" in str(kind) for kind in op.attributes["iterator_types"]))
+    known = _MEMO in op.attributes
+    attribute = linalg.get_indexing_maps(op)
+    if not known and _MEMO in op.attributes:
+        del op.attributes[_MEMO]  # asking leaves the answer on the op; looking changes nothing
+    if attribute is None:
+        return None
+    maps = _maps(attribute)
+    # In every named op of linalg a loop is a reduction exactly when no output is indexed by it.
+    written = {str(result) for m in maps[-len(op.results) :] for result in m.results}
+    return Structure(maps, tuple(f"d{i}" in written for i in range(maps[0].n_dims)))
+
+
+def maps_attribute(maps: Sequence[ir.AffineMap]) -> ir.ArrayAttr:
+    return ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps])
+
+
+def iterators_attribute(parallel: Sequence[bool]) -> ir.ArrayAttr:
+    names = ["parallel" if kind else "reduction" for kind in parallel]
+    return ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{name}>") for name in names])
+
+
+def _maps(attribute: ir.Attribute) -> tuple[ir.AffineMap, ...]:
+    return tuple(ir.AffineMapAttr(m).value for m in attribute)
+
+
+def loop_extents(op: ir.Operation, structure: Structure) -> tuple[int | None, ...]:
+    """How often each loop of ``op`` runs, read off an operand that it alone indexes; None: dynamic or not
+    readable."""
+    found: list[int | None] = [None] * structure.loops
+    for value, m in zip(op.operands, structure.maps):
+        for position, result in enumerate(m.results):
+            if isinstance(result, ir.AffineDimExpr):
+                kind = ir.RankedTensorType(value.type)
+                if not kind.is_dynamic_dim(position):
+                    found[result.position] = kind.get_dim_size(position)
+    return tuple(found)

@@ -1,0 +1,103 @@
+"""Is a dispatch of a structure for which prediction and code generation were compared, so that nobody need run the latter?
+
+`python -m bench.check_verdicts` holds the outcome against stock IREE's: no dispatch that is calibrated in this sense may fail. Whatever is
+not listed here is no such structure.
+"""
+
+from __future__ import annotations
+
+import re
+
+from iree.compiler import ir
+
+from .tiles import ConfiguredDispatch, Op
+
+PIPELINES = {
+    # Code generator -> IREE's pipelines of `#iree_codegen.translation_info` (3.13); None: all of them.
+    "rocm": ("TileAndFuse",),
+    "cuda": ("TileAndFuse",),
+    "vulkan-spirv": ("BaseVectorize",),
+    "llvm-cpu": None,
+}
+_ELEMENTS = frozenset(("f32", "i32"))
+_SCALARS = _ELEMENTS | {"index", "i1"}
+_OPS = re.compile(
+    r"arith\.(constant|(add|sub|mul|div|maximum|minimum|cmp|neg)f|(add|sub|mul|cmp)i|select|index_castu?i?)"
+    r"|math\.(exp|sqrt|rsqrt|tanh|absf)"
+    r"|linalg\.(fill|matmul|batch_matmul|matvec|vecmat|conv_2d_\w+|depthwise_conv_2d_\w+|pooling_\w+|generic|index|yield)"
+    r"|tensor\.empty|hal\.interface\.(constant\.load|binding\.subspan)|amdgpu\.fat_raw_buffer_cast|func\.(func|return)"
+    r"|iree_tensor_ext\.dispatch\.tensor\.(load|store)|iree_codegen\.(load_from|store_to)_buffer"
+)
+
+
+def uncalibrated(dispatch: ConfiguredDispatch, inner: ir.Operation) -> str:
+    """Why code has to be generated for ``dispatch``, whose builtin.module is ``inner``; empty where its structure is calibrated."""
+    known = PIPELINES.get(dispatch.backend, ())
+    if known is not None and dispatch.pipeline not in known:
+        return f"the {dispatch.pipeline or 'unnamed'} pipeline for {dispatch.backend}"
+    if dispatch.backend == "llvm-cpu" and not dispatch.pipeline:
+        return "no pipeline"
+    return _unlisted(inner) or _structure(dispatch)
+
+
+def _structure(dispatch: ConfiguredDispatch) -> str:
+    """One reduction at most, of what comes from memory, into a fill; then ops on its elements."""
+    working = [op for op in dispatch.ops if not op.is_fill]
+    if any(not op.understood or len(op.inits) != 1 for op in working):
+        return "an op with several results, or without loops"
+    if any(not isinstance(extent, int) for op in working for extent in op.loops):
+        return "a dynamic size"
+    roots = [op for op in working if op.reduces]
+    if len(roots) > 1:
+        return "several reductions"
+    for op in working:
+        if op.reduces:
+            if any(value.maker is not None for value in op.inputs if not value.shape_only):
+                return "a producer fused into a reduction"
+            made = op.inits[0].maker
+            if made is None or not dispatch.ops[made].is_fill or op.inits[0].reshaped:
+                return "a reduction that does not start from a fill"
+        elif not op.elementwise or any(not value.plain for value in op.inputs):
+            return "an op that is not elementwise"
+        elif any(_made_elsewhere(dispatch, roots, value.maker) for value in op.inputs):
+            return "a producer fused beside the reduction"
+    return ""
+
+
+def _made_elsewhere(dispatch: ConfiguredDispatch, roots: list[Op], maker: int | None) -> bool:
+    """Whether a value is made by an op that does not depend on the reduction, where there is one."""
+    if maker is None or not roots or dispatch.ops[maker] is roots[0]:
+        return False
+    op = dispatch.ops[maker]
+    return op.is_fill or all(value.maker is None for value in op.inputs)
+
+
+def _unlisted(inner: ir.Operation) -> str:
+    """The first op or element type below ``inner`` that is not listed."""
+    found: list[str] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name in ("builtin.module", "iree_codegen.dispatch_config"):
+            return ir.WalkResult.ADVANCE if op.name == "builtin.module" else ir.WalkResult.SKIP
+        if not _OPS.fullmatch(op.name):
+            found.append(op.name)
+        elif types := [str(v.type) for v in op.results if not _is_listed(v.type)]:
+            found.append(f"{op.name} of {types[0]}")
+        elif (
+            op.name == "arith.constant"
+            and isinstance(op.results[0].type, ir.RankedTensorType)
+            and op.results[0].type.rank > 1
+        ):
+            found.append("a constant tensor")
+        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
+
+    inner.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found[0] if found else ""
+
+
+def _is_listed(kind: ir.Type) -> bool:
+    if isinstance(kind, (ir.RankedTensorType, ir.MemRefType)):
+        return str(kind.element_type) in _ELEMENTS
+    if re.match(r"!(iree_tensor_ext|flow)\.dispatch\.tensor<", text := str(kind)):
+        return re.search(r"(?:x|<tensor<)(f32|i32)>", text) is not None
+    return text in _SCALARS

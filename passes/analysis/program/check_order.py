@@ -1,0 +1,157 @@
+"""Whether each run-time check comes before the dispatches that it guards, in the program as IREE has
+scheduled it (the output of phase stream).
+
+A `cf.assert` does not order the dispatches around it: a dispatch is submitted where its
+`stream.cmd.execute` stands, and IREE puts that where its operands are ready. So a check guards a
+dispatch by where it stands, or the dispatch stays in bounds whatever the check says:
+
+- A check of sizes and offsets reads host values. A dispatch that is computed from all of them can be
+  the guarded one, and has to be submitted behind the check.
+- A dispatch that loads its indices or offsets itself depends on no check of them: each has to be
+  clamped to its dimension there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from iree.compiler import ir
+
+from ..bounds.extents import is_argument
+
+EXECUTE, DISPATCH = "stream.cmd.execute", "stream.cmd.dispatch"
+SLICING = (
+    "iree_tensor_ext.dispatch.tensor.load",
+    "iree_tensor_ext.dispatch.tensor.store",
+    "tensor.extract_slice",
+    "tensor.insert_slice",
+)
+SCALARS = ("arith.", "affine.", "index.", "util.optimization_barrier")
+"""Dialects whose ops compute host values from host values alone."""
+CLAMPS = ("arith.minui", "arith.remui")
+"""Ops whose result is bounded by their second operand, whatever the first is."""
+
+
+@dataclass(frozen=True)
+class Overtaken:
+    """``dispatch`` may be submitted before the check with ``message`` was made."""
+
+    message: str
+    dispatch: str
+
+
+def overtaken_checks(module: ir.Operation) -> list[Overtaken]:
+    """The checks of host values in ``module`` (at phase stream) that a dispatch may run ahead of."""
+    found: list[Overtaken] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name == EXECUTE and (checks := _behind(op)):
+            known = _leaves(_operands(op))
+            found.extend(Overtaken(_message(c), _contents(op)) for c in checks if _read_by(c) <= known)
+        return ir.WalkResult.ADVANCE
+
+    module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def unclamped_accesses(module: ir.Operation) -> list[ir.Operation]:
+    """The ops in the dispatches of ``module`` (at phase stream) that access a tensor where loaded data
+    says, with no bound on it."""
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if any(is_loaded(place) for place in _places(op)):
+            found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    module.walk(visit)
+    return found
+
+
+def _places(op: ir.Operation) -> list[ir.Value]:
+    """The values that say where ``op`` accesses a tensor."""
+    if op.name == "tensor.extract":
+        return list(op.opview.indices)
+    if op.name in SLICING:
+        return [*op.opview.offsets, *op.opview.sizes]
+    return []
+
+
+def is_loaded(value: ir.Value) -> bool:
+    """Whether ``value`` is computed from an element of a tensor and no op bounds it from above."""
+    if is_argument(value):
+        owner = value.owner.owner
+        return owner is not None and owner.operation.name.startswith("linalg.")
+    op = value.owner.operation
+    if op.name in CLAMPS:
+        return False
+    if op.name == "tensor.extract":
+        return True
+    return any(is_loaded(v) for v in op.operands)
+
+
+def _behind(op: ir.Operation) -> list[ir.Operation]:
+    """The asserts that stand behind ``op`` in its block."""
+    rows = [row.operation for row in op.block.operations]
+    return [row for row in rows[rows.index(op) + 1 :] if row.name == "cf.assert"]
+
+
+def _read_by(check: ir.Operation) -> set[ir.Value]:
+    return _leaves([check.opview.arg])
+
+
+def _message(check: ir.Operation) -> str:
+    return ir.StringAttr(check.attributes["msg"]).value
+
+
+def _operands(execute: ir.Operation) -> list[ir.Value]:
+    """Every value that the ops inside ``execute`` are given, sizes of resources included."""
+    found = list(execute.operands)
+    for inner in _inside(execute):
+        found += list(inner.operands)
+    return found
+
+
+def _inside(execute: ir.Operation) -> list[ir.Operation]:
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op != execute:
+            found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    execute.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def _leaves(values: list[ir.Value]) -> set[ir.Value]:
+    """The host values that ``values`` are computed from; constants are none."""
+    found: set[ir.Value] = set()
+    seen: set[ir.Value] = set()
+    pending = list(values)
+    while pending:
+        value = pending.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if is_argument(value):
+            found.add(value)
+            continue
+        op = value.owner.operation
+        if op.name.startswith(SCALARS):
+            pending += list(op.operands)
+        else:
+            found.add(value)
+            if op.name.startswith("stream."):  # a resource: what decides its size is known where it is used
+                pending += [v for v in op.operands if isinstance(v.type, ir.IndexType)]
+    return found
+
+
+def _contents(execute: ir.Operation) -> str:
+    """What ``execute`` submits, by name."""
+    names = [
+        str(inner.attributes["entry_points"]) if inner.name == DISPATCH else inner.name
+        for inner in _inside(execute)
+        if inner.name.startswith("stream.cmd.")
+    ]
+    return ", ".join(dict.fromkeys(names))

@@ -1,0 +1,80 @@
+"""Single elements that the host writes into tensors of two dimensions or more: IREE writes more than one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from iree.compiler import ir
+
+from fissile.finding import Place
+
+from ..dispatch.provenance import place_of
+
+INSERT, FROM_ELEMENTS, STORE = "tensor.insert", "tensor.from_elements", "flow.tensor.store"
+_ON_THE_HOST = frozenset(
+    {
+        "builtin.module",
+        "func.func",
+        "util.func",
+        "util.initializer",
+        "scf.for",
+        "scf.if",
+        "scf.while",
+        "scf.index_switch",
+        "scf.execute_region",
+    }
+)
+
+
+@dataclass(frozen=True)
+class HostInsert:
+    """``op`` writes single elements into a tensor of ``shape`` (None: dynamic); ``extra`` elements too many, None where that depends."""
+
+    op: ir.Operation
+    shape: tuple[int | None, ...]
+    extra: int | None
+    place: Place | None
+
+
+def host_inserts(module: ir.Operation) -> list[HostInsert]:
+    """Every such op of ``module``, before dispatches are formed, in program order.
+
+    IREE 3.13 makes a fill of a range out of each (`stream.tensor.fill`), and computes the range's length as the position that a
+    tile of 1x1x… ends at, counted from its begin in a row-major order: 1 + the number of columns for a matrix, and not 1
+    (EncodeHostTensors). With one dimension the two are the same.
+    """
+    found: list[HostInsert] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name in (INSERT, FROM_ELEMENTS, STORE) and _on_the_host(op):
+            kind = ir.RankedTensorType(op.results[0].type)
+            several = op.name != FROM_ELEMENTS or len(op.operands) > 1
+            if kind.rank > 1 and several:
+                shape = tuple(
+                    None if kind.is_dynamic_dim(d) else kind.get_dim_size(d) for d in range(kind.rank)
+                )
+                found.append(HostInsert(op, shape, _extra(shape), place_of(op)))
+        return ir.WalkResult.ADVANCE
+
+    module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def _extra(shape: tuple[int | None, ...]) -> int | None:
+    """Elements that are written beside the one: the strides of all dimensions but the last, added up."""
+    extra, stride = 0, 1
+    for size in reversed(shape[1:]):
+        if size is None:
+            return None
+        stride *= size
+        extra += stride
+    return extra
+
+
+def _on_the_host(op: ir.Operation) -> bool:
+    parent = op.parent
+    while parent is not None:
+        if parent.operation.name not in _ON_THE_HOST:
+            return False
+        parent = parent.operation.parent
+    return True

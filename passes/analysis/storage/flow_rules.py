@@ -1,0 +1,136 @@
+"""What ops of the flow, hal and iree_tensor_ext dialects must keep to: the sizes that they list are those of their tensors, and
+what they read and write lies inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from iree.compiler import ir
+
+from ..bounds.conditions import all_of, at_most, equal, less
+from ..bounds.extents import Extents
+from ..bounds.shaped_values import is_shaped, rank_of, static_dimension
+from ..bounds.size_terms import Term, product
+from .obligations import Requirement
+from .sentences import amount, inside, same_size
+
+_LISTED = (
+    ("source", "source_dims"),
+    ("target", "target_dims"),
+    ("update", "update_dims"),
+    ("operand", "operand_dims"),
+    ("operand", "dynamic_dims"),
+)
+"""A tensor among an op's operands, and the operands that repeat its dynamic sizes."""
+
+
+def listed_sizes(op: ir.Operation) -> Iterator[tuple[ir.Value, str, int, int]]:
+    """A tensor, the name of the operands that list its sizes, a number among these, and the dynamic dimension it is for."""
+    for tensor, sizes in _LISTED:
+        value, given = getattr(op.opview, tensor, None), getattr(op.opview, sizes, None)
+        if not isinstance(value, ir.Value) or given is None or not is_shaped(value):
+            continue
+        dynamic = (i for i in range(rank_of(value)) if static_dimension(value.type, i) is None)
+        yield from ((value, sizes, number, i) for number, i in enumerate(dynamic))
+
+
+def listed(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
+    """IREE takes the listed sizes for the tensor's: it computes addresses from them."""
+    for value, sizes, number, i in listed_sizes(op):
+        have, said = extents.dimension(value, i), extents.value(list(getattr(op.opview, sizes))[number])
+        yield Requirement(
+            equal(have, said),
+            same_size(value, i, have, said, f"{op.name} lists that size for it"),
+            itself=True,
+        )
+
+
+def with_elements(tensor: str, verb: str) -> Callable[[Extents, ir.Operation], Iterator[Requirement]]:
+    """An op that reads or writes one place of ``tensor``."""
+
+    def rule(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
+        yield from listed(extents, op)
+        whole = getattr(op.opview, tensor)
+        for i, operand in enumerate(op.opview.indices):
+            index, capacity = extents.value(operand), extents.dimension(whole, i)
+            yield Requirement(
+                all_of((at_most(0, index), less(index, capacity))),
+                inside(index, whole, i, capacity, op.name, verb),
+                itself=True,
+            )
+
+    return rule
+
+
+def update(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
+    yield from listed(extents, op)
+    target, moved = op.opview.target, op.opview.update
+    starts = [extents.value(v) for v in op.opview.start_indices]
+    yield from _inside(extents, target, starts, extents.shape(moved), "writes", "its destination")
+
+
+def slice_(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
+    yield from listed(extents, op)
+    starts = [extents.value(v) for v in op.opview.start_indices]
+    lengths = [extents.value(v) for v in op.opview.lengths]
+    yield from _inside(extents, op.opview.source, starts, lengths, "reads", "its source")
+    for i, (size, length) in enumerate(zip(extents.shape(op.results[0]), lengths)):
+        yield Requirement(
+            equal(size, length), f"makes {amount(size)} elements in dimension {i}; it reads {amount(length)}"
+        )
+
+
+def _inside(
+    extents: Extents, whole: ir.Value, starts: list[Term], sizes: list[Term], verb: str, what: str
+) -> Iterator[Requirement]:
+    # Also where there is no element: IREE copies none, and refuses to begin past the end.
+    for i, (offset, size) in enumerate(zip(starts, sizes)):
+        capacity = extents.dimension(whole, i)
+        yield Requirement(
+            all_of((at_most(0, size), at_most(0, offset), at_most(offset + size, capacity))),
+            f"{verb} {amount(size)} elements from {amount(offset)} on in dimension {i}; {what} has {amount(capacity)}",
+        )
+
+
+def reshape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
+    """Source and result have as many bytes (a reshape: as many elements)."""
+    from .storage_rules import shape_text
+
+    yield from listed(extents, op)
+    shape, have = extents.shape(op.results[0]), extents.shape(op.opview.source)
+    bits = [_bits(v.type) for v in (op.results[0], op.opview.source)]
+    if None in bits:
+        return
+    same = bits[0] == bits[1]
+    if not same and min(bits) < 8:
+        return  # whole bytes are compared, or one for each element: that depends on the encoding
+    made, given = product(shape) * (1 if same else bits[0]), product(have) * (1 if same else bits[1])
+    yield Requirement(
+        all_of((*(at_most(0, s) for s in shape), equal(made, given))),
+        f"makes {shape_text(shape)} of {shape_text(have)}; both have as many {'elements' if same else 'bits'}",
+    )
+
+
+def _bits(kind: ir.Type) -> int | None:
+    element = ir.ShapedType(kind).element_type
+    if isinstance(element, ir.ComplexType):
+        inner = getattr(element.element_type, "width", None)
+        return None if inner is None else 2 * inner
+    return 64 if isinstance(element, ir.IndexType) else getattr(element, "width", None)
+
+
+RULES: dict[str, Callable[[Extents, ir.Operation], Iterator[Requirement]]] = {
+    "flow.tensor.load": with_elements("source", "reads"),
+    "flow.tensor.store": with_elements("target", "writes"),
+    "flow.tensor.update": update,
+    "flow.tensor.slice": slice_,
+    "flow.tensor.reshape": reshape,
+    "flow.tensor.bitcast": reshape,
+    "flow.tensor.clone": listed,
+    "flow.tensor.tie_shape": listed,
+    "flow.tensor.transfer": listed,
+    "hal.tensor.export": listed,
+    "hal.tensor.alias": listed,
+    "iree_tensor_ext.bitcast": reshape,
+}
+"""hal.tensor.import is none of them: IREE compares the sizes that it lists with the caller's (INVALID_ARGUMENT; measured)."""

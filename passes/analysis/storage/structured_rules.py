@@ -1,0 +1,171 @@
+"""What structured ops must keep to: operands whose shapes agree with the loops, and bodies that read
+inside tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from iree.compiler import ir
+
+from fissile.dialect import linalg_ops as linalg
+from fissile.dialect.operands import operand as named
+
+from ..bounds.conditions import Condition, all_of, any_of, at_most, equal, less, symbols
+from ..bounds.extents import Extents
+from ..bounds.shaped_values import is_shaped, rank_of
+from ..bounds.size_terms import ZERO, Term, apply, product, term
+from ..bounds.value_names import name_of
+from .body_rules import body
+from .obligations import Requirement
+from .sentences import amount, indexed, same_size, span
+
+
+def indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
+    """The map of each operand of a structured op, None where the op has none."""
+    if "indexing_maps" in op.attributes:
+        maps = [ir.AffineMapAttr(a).value for a in op.attributes["indexing_maps"]]
+    elif op.name.startswith("linalg."):
+        try:
+            maps = [
+                m if isinstance(m, ir.AffineMap) else ir.AffineMapAttr(m).value
+                for m in linalg.get_indexing_maps(op) or ()
+            ]
+        except (TypeError, ValueError, RuntimeError):
+            return None
+    else:
+        return None
+    return maps if len(maps) == len(op.operands) else None
+
+
+def structured(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
+    """Every operand has the size that the loops give it; every tensor.extract of the body reads
+    inside its tensor."""
+    maps = indexing_maps(op)
+    if not maps:
+        return
+    sizes = loop_extents(extents, op, maps)
+    for operand, map_ in zip(op.operands, maps):
+        if not is_shaped(operand):
+            continue
+        for i, expression in enumerate(map_.results):
+            have = extents.dimension(operand, i)
+            if isinstance(expression, ir.AffineDimExpr):
+                loop = ir.AffineDimExpr(expression).position
+                if sizes[loop] is not None:
+                    yield Requirement(
+                        equal(have, sizes[loop]),
+                        same_size(operand, i, have, sizes[loop], f"{op.name} goes over both with one loop"),
+                        itself=True,
+                    )
+                continue
+            reach = _reach(expression, sizes)
+            if reach is None:
+                continue
+            low, high = reach
+            yield Requirement(
+                _unless_empty(sizes, all_of((at_most(0, low), less(high, have)))),
+                f"{amount(high)} must be in {span(have)}: {op.name} reads {indexed(operand, i)} up to there",
+                itself=True,
+            )
+    for region in op.regions:
+        for block in region.blocks:
+            yield from body(extents, op, block, sizes)
+
+
+def loop_extents(extents: Extents, op: ir.Operation, maps: Sequence[ir.AffineMap]) -> list[Term | None]:
+    """The extent of each loop, from an operand dimension that it alone indexes: a static one, else
+    the last."""
+    found: list[Term | None] = [None] * maps[0].n_dims
+    for operand, map_ in reversed(list(zip(op.operands, maps))):
+        if not is_shaped(operand):
+            continue
+        for i, expression in enumerate(map_.results):
+            if isinstance(expression, ir.AffineDimExpr):
+                loop = ir.AffineDimExpr(expression).position
+                size = extents.dimension(operand, i)
+                if found[loop] is None or (found[loop].constant is None and size.constant is not None):
+                    found[loop] = size
+    return found
+
+
+def _unless_empty(sizes: Sequence[Term | None], condition: Condition) -> Condition:
+    return any_of((*(equal(s, 0) for s in sizes if s is not None and s.constant is None), condition))
+
+
+def _reach(expression: ir.AffineExpr, sizes: Sequence[Term | None]) -> tuple[Term, Term] | None:
+    """The smallest and the largest value of an affine expression over the loops; None where a loop
+    has no extent."""
+    if isinstance(expression, ir.AffineConstantExpr):
+        value = term(ir.AffineConstantExpr(expression).value)
+        return value, value
+    if isinstance(expression, ir.AffineDimExpr):
+        size = sizes[ir.AffineDimExpr(expression).position]
+        return None if size is None else (ZERO, size - 1)
+    if isinstance(expression, ir.AffineSymbolExpr):
+        return None
+    binary = ir.AffineBinaryExpr(expression)
+    left, right = _reach(binary.lhs, sizes), _reach(binary.rhs, sizes)
+    if left is None or right is None:
+        return None
+    if isinstance(expression, ir.AffineAddExpr):
+        return left[0] + right[0], left[1] + right[1]
+    by = right[0].constant if right[0] == right[1] else None
+    if by is None:
+        return None
+    if isinstance(expression, ir.AffineMulExpr):
+        ends = left[0] * by, left[1] * by
+        return ends if by >= 0 else ends[::-1]
+    if by <= 0:
+        return None
+    if isinstance(expression, ir.AffineModExpr):
+        return ZERO, apply("min", left[1], by - 1)
+    name = "floordiv" if isinstance(expression, ir.AffineFloorDivExpr) else "ceildiv"
+    return apply(name, left[0], by), apply(name, left[1], by)
+
+
+def same_shape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
+    """The input and the output have one shape (softmax)."""
+    source = named(op, "input")
+    have = extents.shape(named(op, "output"))
+    for i, (given, size) in enumerate(zip(extents.shape(source), have)):
+        yield Requirement(
+            equal(given, size),
+            same_size(source, i, given, size, f"{op.name} has one shape"),
+            itself=True,
+        )
+
+
+def elementwise(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
+    """Operands of an op that works element by element on tensors have one shape; on scalars nothing is asked."""
+    shaped = [operand for operand in op.operands if is_shaped(operand)]
+    if len(shaped) < 2:
+        return
+    model, *others = shaped
+    for operand in others:
+        for i in range(rank_of(operand)):
+            have, size = extents.dimension(operand, i), extents.dimension(model, i)
+            yield Requirement(
+                equal(have, size),
+                same_size(operand, i, have, size, f"{op.name} works element by element"),
+                itself=True,
+            )
+
+
+def select(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
+    """A choice by one i1 between tensors of different sizes: IREE gives the result as many bytes as its first one has."""
+    view = op.opview
+    if not is_shaped(view.true_value) or is_shaped(view.condition):
+        yield from elementwise(extents, op)
+        return
+    taken = extents.condition(view.condition)
+    first, second = product(extents.shape(view.true_value)), product(extents.shape(view.false_value))
+    yield Requirement(
+        any_of((taken, at_most(second, first))),
+        f"may choose {name_of(view.false_value)} with {amount(second)} elements; IREE makes room for the {amount(first)} "
+        f"of {name_of(view.true_value)}",
+    )
+
+
+def reads_elements(extents: Extents, condition: Condition) -> bool:
+    """Whether ``condition`` is about values that exist only inside an op: its body's, or a tensor's elements."""
+    return any(extents.is_inner(symbol) for symbol in symbols(condition).values())

@@ -1,0 +1,146 @@
+"""Does a dispatch fit the on-chip memory of its target?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fissile.finding import Finding, Ledger, LedgerLine, Limit, Place
+from fissile.passes.analysis.dispatch.dispatches import Dispatch
+from fissile.passes.analysis.dispatch.provenance import SourceOp
+from fissile.passes.analysis.memory.footprint import STACK, WORKGROUP, Allocation, Footprint
+from fissile.quantity import total
+from fissile.target import Claim, device_claim
+
+from ..dispatch_places import labelled, root_of, root_places
+
+IREE_DEFAULT_STACK_BYTES = 32 * 1024
+"""LLVMCPUCheckIRBeforeLLVMConversion, IREE 3.13, where the target attribute states no limit."""
+
+
+def space_of(dispatch: Dispatch) -> str:
+    """The on-chip memory that the target of ``dispatch`` is short of: stack or workgroup memory."""
+    return STACK if dispatch.target.backend == "llvm-cpu" else WORKGROUP
+
+
+def limit_of(dispatch: Dispatch) -> Limit | None:
+    """The limit of ``dispatch``: IREE's, or the device's own where that is smaller; None where its target has none (VMVX)."""
+    target = dispatch.target
+    if target.workgroup_bytes is not None:
+        if (device := stricter_device(dispatch)) is not None:
+            source = f"{device.source}; IREE's target attribute says {target.workgroup_bytes}"
+            return Limit(device.bytes, "workgroup", source)
+        return Limit(
+            target.workgroup_bytes, "workgroup", f"{target.name}, IREE's target attribute; device not queried"
+        )
+    if target.backend == "llvm-cpu":
+        stated = target.stack_bytes
+        source = "llvm-cpu, IREE's target attribute" if stated is not None else "llvm-cpu, IREE's default"
+        return Limit(stated if stated is not None else IREE_DEFAULT_STACK_BYTES, "stack frame", source)
+    return None
+
+
+def stricter_device(dispatch: Dispatch) -> Claim | None:
+    """What the device of ``dispatch`` has, where IREE's target attribute allows more: IREE builds what cannot be loaded."""
+    allowed, device = (
+        dispatch.target.workgroup_bytes,
+        device_claim(dispatch.target.backend, dispatch.target.arch),
+    )
+    return device if device is not None and allowed is not None and device.bytes < allowed else None
+
+
+def check_fit(
+    dispatch: Dispatch, footprint: Footprint, ops: Sequence[SourceOp], limit: Limit | None = None
+) -> Finding | None:
+    """FIS101 or FIS102 where the buffers exceed the limit, FIS105 where one has no known size, else None.
+
+    ``limit`` stands in for IREE's own (`limit_of`): a vendor's figure, a queried device, a budget.
+    """
+    limit = limit or limit_of(dispatch)
+    space = space_of(dispatch)
+    buffers = [a for a in footprint.allocations if a.space == space]
+    if limit is None or not buffers:
+        return None
+    needed = total(a.bytes for a in buffers)
+    exceeds = needed.exceeds(limit.bytes)
+    if exceeds is False:
+        return None
+    memory = "stack" if space == STACK else "workgroup memory"
+    ledger = Ledger.of(LedgerLine(a.bytes, _value(a, ops), _reason(a, ops)) for a in buffers)
+    places = _places(dispatch, buffers, ops)
+    if exceeds is None:
+        message = f"dispatch allocates {memory} of a size that is not known; {dispatch.target.name} has {limit.bytes} bytes"
+        return Finding(
+            "FIS105",
+            message,
+            subject=dispatch.name,
+            target=dispatch.target.name,
+            places=places,
+            ledger=ledger,
+            limit=limit,
+        )
+    message = f"dispatch needs {needed.value} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
+    code = "FIS102" if space == STACK else "FIS101"
+    return Finding(
+        code,
+        message,
+        subject=dispatch.name,
+        target=dispatch.target.name,
+        places=places,
+        ledger=ledger,
+        limit=limit,
+    )
+
+
+def _owner(allocation: Allocation, ops: Sequence[SourceOp]) -> SourceOp | None:
+    """The source op that a buffer belongs to: by tag, else by the place in the source."""
+    for tag in allocation.tags:
+        if tag < len(ops):
+            return ops[tag]
+    for op in ops:
+        if allocation.place is not None and op.place == allocation.place:
+            return op
+    return None
+
+
+def _value(allocation: Allocation, ops: Sequence[SourceOp]) -> str:
+    owner = _owner(allocation, ops)
+    if owner is None:
+        return allocation.type
+    return f"{owner.name or owner.op} {allocation.type}"
+
+
+def _reason(allocation: Allocation, ops: Sequence[SourceOp]) -> str:
+    owner = _owner(allocation, ops)
+    if owner is None:
+        return "temporary"
+    if _holds_all(allocation.type, owner.type):
+        return "whole tensor, no tile reaches it"
+    return "tile"
+
+
+def _holds_all(buffer: str, tensor: str) -> bool:
+    """Whether a buffer has the elements of the whole tensor, unit dimensions aside."""
+
+    def sizes(text: str) -> list[str]:
+        return [part for part in text.split("x")[:-1] if part != "1"]
+
+    return sizes(buffer) == sizes(tensor)
+
+
+def _places(dispatch: Dispatch, buffers: Sequence[Allocation], ops: Sequence[SourceOp]) -> tuple[Place, ...]:
+    """The value to blame first (the largest buffer's), the root of the dispatch second."""
+    places: list[Place] = []
+    blamed = max(buffers, key=lambda a: a.bytes.value if a.bytes.value is not None else float("inf"))
+    owner = _owner(blamed, ops)
+    at = (owner.place if owner else None) or blamed.place
+    root = root_of(dispatch, ops)
+    if at is not None and at != root:
+        whole = owner is not None and _holds_all(blamed.type, owner.type)
+        label = (
+            "fused into the dispatch: held on chip whole"
+            if whole
+            else "fused into the dispatch: its tile is held on chip"
+        )
+        places += labelled(at, label)
+    places += root_places(dispatch, ops)
+    return tuple(places)

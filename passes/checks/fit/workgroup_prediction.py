@@ -1,0 +1,113 @@
+"""Does a dispatch fit its target, by prediction, and do prediction and code generation agree?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fissile.finding import Finding, Ledger, LedgerLine, Limit, Place, Severity
+from fissile.passes.analysis.dispatch.dispatches import Dispatch
+from fissile.passes.analysis.dispatch.provenance import SourceOp
+from fissile.passes.analysis.memory.prediction import PredictedBuffer, Prediction
+from fissile.quantity import Bytes, Certainty
+
+
+def check_prediction(
+    dispatch: Dispatch, prediction: Prediction, limit: Limit, ops: Sequence[SourceOp]
+) -> Finding | None:
+    """FIS101 (FIS102 on a CPU) where the predicted buffers exceed ``limit``; FIS105 where a dimension has no
+    bound. For a dispatch that no code was generated for; `workgroup_fit` has the exact sums."""
+    needed = prediction.total
+    if needed.value is not None and needed.value <= limit.bytes:
+        return None
+    stack = dispatch.target.backend == "llvm-cpu"
+    memory = "stack" if stack else "workgroup memory"
+    rows = [LedgerLine(_count(b, prediction), _value(b, ops), b.reason) for b in prediction.buffers]
+    places = _places(dispatch, prediction, ops)
+    common = dict(
+        subject=dispatch.name, target=dispatch.target.name, places=places, ledger=Ledger.of(rows), limit=limit
+    )
+    if needed.value is None:
+        largest = prediction.largest(limit.bytes)
+        if all(value == -1 for value in largest.values()):
+            return None
+        message = (
+            f"dispatch needs {prediction.formula} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
+        )
+        return Finding("FIS105", message, notes=_sizes(largest), **common)
+    kind = "" if needed.certainty is Certainty.PREDICTED else "at most "
+    message = (
+        f"dispatch needs {kind}{needed.value} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
+    )
+    notes = ()
+    if kind:
+        notes = (f"the size is {prediction.formula} bytes", *_sizes(prediction.largest(limit.bytes)))
+    return with_floor(Finding("FIS102" if stack else "FIS101", message, notes=notes, **common), prediction)
+
+
+def with_floor(finding: Finding, prediction: Prediction) -> Finding:
+    """``finding`` about bytes, with a note where no tile is small enough."""
+    if finding.limit is None or prediction.floor <= finding.limit.bytes:
+        return finding
+    note = f"a smaller tile cannot fix this: with no tile at all {prediction.floor} bytes remain"
+    return finding.with_(notes=(note, *finding.notes))
+
+
+def check_agreement(dispatch: Dispatch, prediction: Prediction, exact: Bytes) -> Finding | None:
+    """FIS121 where a prediction without doubts differs from what code generation allocates."""
+    told = prediction.total
+    if prediction.doubts or told.value is None or exact.value is None or told.value == exact.value:
+        return None
+    if told.certainty is Certainty.AT_MOST and exact.value <= told.value:
+        return None
+    message = f"predicted {told.value} bytes, code generation allocates {exact.value}"
+    places = (dispatch.place,) if dispatch.place else ()
+    return Finding("FIS121", message, Severity.WARNING, dispatch.name, dispatch.target.name, places)
+
+
+def _count(buffer: PredictedBuffer, prediction: Prediction) -> Bytes:
+    if buffer.size.static is None and set(buffer.size.dimensions) <= set(prediction.bounds):
+        return Bytes(buffer.size.at(prediction.bounds), Certainty.AT_MOST, str(buffer.size))
+    return buffer.bytes
+
+
+def _sizes(largest: dict[str, int | None]) -> tuple[str, ...]:
+    """For which sizes it fits, one sentence per dynamic dimension."""
+    told = []
+    for dimension, value in largest.items():
+        others = "" if len(largest) == 1 else ", the other sizes being 1"
+        if value is None:
+            told.append(f"no size of {dimension} fits, not even 1{others}")
+        elif value == -1:
+            told.append(f"{dimension} may have any size{others}")
+        else:
+            told.append(f"fits for {dimension} up to {value}{others}")
+    return tuple(told)
+
+
+def _owner(buffer: PredictedBuffer, ops: Sequence[SourceOp]) -> SourceOp | None:
+    return next((ops[tag] for tag in buffer.tags if tag < len(ops)), None)
+
+
+def _value(buffer: PredictedBuffer, ops: Sequence[SourceOp]) -> str:
+    owner = _owner(buffer, ops)
+    return f"{owner.name or owner.op} {buffer.type}" if owner else buffer.type
+
+
+def _places(dispatch: Dispatch, prediction: Prediction, ops: Sequence[SourceOp]) -> tuple[Place, ...]:
+    """The value to blame first (the largest buffer, a dynamic one before all), the root of the dispatch
+    second."""
+    root = (
+        ops[dispatch.root].place if dispatch.root is not None and dispatch.root < len(ops) else dispatch.place
+    )
+    places = []
+    if prediction.buffers:
+        blamed = max(
+            prediction.buffers, key=lambda b: float("inf") if b.bytes.value is None else b.bytes.value
+        )
+        owner = _owner(blamed, ops)
+        at = (owner.place if owner else None) or blamed.place
+        if at is not None and at != root:
+            places.append(Place(at.file, at.line, at.column, f"fused into the dispatch: {blamed.reason}"))
+    if root is not None:
+        places.append(Place(root.file, root.line, root.column, "root of the dispatch"))
+    return tuple(places)

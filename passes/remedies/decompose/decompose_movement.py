@@ -1,0 +1,190 @@
+"""Writes ops that only move elements as reads by index: each element of the result from its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+from iree.compiler.dialects import affine, arith, tensor
+
+from fissile.dialect import linalg_ops as linalg
+from fissile.dialect import place_of
+from fissile.dialect.operands import operand
+from fissile.finding import Finding, ordered
+from fissile.passes.analysis.dispatch.provenance import source_ops
+from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute
+from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
+
+from ..chosen_ops import check_indices
+from ..narrow.packed_words import sizes_of
+from ..rebuilt_ops import element_type
+
+PACK, UNPACK, GATHER = "linalg.pack", "linalg.unpack", "iree_linalg_ext.gather"
+MOVEMENTS = (PACK, UNPACK, GATHER)
+
+
+@register_pass
+@dataclass(frozen=True)
+class DecomposeMovement(Pass):
+    """Replaces linalg.pack, linalg.unpack and iree_linalg_ext.gather by an elementwise op that reads by `tensor.extract`.
+
+    IREE 3.13 has no SPIR-V schedule for them (`failed to tile to invocations`, `failed to get lowering configuration`), of
+    any size. What a pack adds around its source is its padding value. ``ops`` chooses source ops by index; without it,
+    all of these kinds. Elements are copied, so every bit stays.
+
+    Where a gather's mask is false, the output's element stays and nothing is read. Run it after global optimisation: before,
+    IREE turns reads back into operands. Tiles of dynamic size are FIS116.
+    """
+
+    name: ClassVar[str] = "fissile-decompose-movement"
+    dialects: ClassVar[tuple[str, ...]] = ("affine", "arith", "linalg", "tensor")
+    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
+    ops: tuple[int, ...] = option(
+        (), "indices of the source ops to rewrite; empty: every pack, unpack and gather"
+    )
+
+    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        known = source_ops(op)
+        check_indices(self.ops, known, self.name)
+        chosen = [known[i] for i in dict.fromkeys(self.ops)] or [o for o in known if o.name in MOVEMENTS]
+        if refused := [_refusal(o, why) for o in chosen if (why := why_not_moved(o))]:
+            raise PassFailed(ordered(refused))
+        for one in chosen:
+            decompose_movement(one)
+
+
+def why_not_moved(op: ir.Operation) -> str:
+    """Why ``op`` cannot be written as reads by index; empty where it can."""
+    if op.name not in MOVEMENTS:
+        return "it does more than move elements"
+    if op.name == GATHER:
+        return ""
+    if ir.ShapedType.get_dynamic_size() in _integers(op, "static_inner_tiles"):
+        return "its tiles are of dynamic size"
+    return ""
+
+
+def decompose_movement(op: ir.Operation) -> None:
+    """Rewrites ``op`` in place, for which `why_not_moved` is empty."""
+    read = {PACK: _packed, UNPACK: _unpacked, GATHER: _gathered}[op.name]
+    destination = operand(op, "output" if op.name == GATHER else "dest")
+    kind = ir.RankedTensorType(op.results[0].type)
+    with ir.InsertionPoint(op), op.location:
+        sizes = sizes_of(operand(op, "source"))
+        bounds = [s if isinstance(s, ir.Value) else _index(s) for s in sizes] if op.name == PACK else []
+        new = linalg.GenericOp(
+            [kind],
+            [],
+            [destination],
+            maps_attribute([ir.AffineMap.get_identity(kind.rank)]),
+            iterators_attribute([True] * kind.rank),
+        )
+        block = new.regions[0].blocks.append(element_type(kind))
+        with ir.InsertionPoint(block):
+            loops = [linalg.IndexOp(i).result for i in range(kind.rank)]
+            linalg.YieldOp([read(op, loops, bounds)])
+    op.results[0].replace_all_uses_with(new.operation.results[0])
+    op.erase()
+
+
+def _packed(op: ir.Operation, loops: Sequence[ir.Value], bounds: Sequence[ir.Value]) -> ir.Value:
+    """Outer loops count tiles, the loops behind them stand within one; beyond the source there is padding."""
+    rank, outer, tiles = _tiling(op, operand(op, "source"))
+    tiled = list(tiles)
+    at = []
+    for dimension in range(rank):
+        position = loops[outer.index(dimension)]
+        if dimension in tiles:
+            inner = loops[rank + tiled.index(dimension)]
+            position = _apply(lambda o, i, tile=tiles[dimension]: o * tile + i, position, inner)
+        at.append(position)
+    source, padding = operand(op, "source"), operand(op, "padding_value")
+    if padding is None:  # the tiles are full
+        return tensor.extract(source, at)
+    inside, safe = None, []
+    for dimension, position in enumerate(at):
+        if dimension in tiles:
+            here = arith.cmpi(arith.CmpIPredicate.ult, position, bounds[dimension])
+            inside = here if inside is None else arith.andi(inside, here)
+            position = arith.select(here, position, _index(0))
+        safe.append(position)
+    value = tensor.extract(source, safe)
+    return value if inside is None else arith.select(inside, value, padding)
+
+
+def _unpacked(op: ir.Operation, loops: Sequence[ir.Value], _bounds: Sequence[ir.Value]) -> ir.Value:
+    """Each index is that of a tile and one within it."""
+    rank, outer, tiles = _tiling(op, op.results[0])
+    at = [
+        _apply(lambda d, tile=tiles[d_]: ir.AffineExpr.get_floor_div(d, tile), loops[d_])
+        if d_ in tiles
+        else loops[d_]
+        for d_ in outer[:rank]
+    ]
+    at += [_apply(lambda d, tile=tile: d % tile, loops[dimension]) for dimension, tile in tiles.items()]
+    return tensor.extract(operand(op, "source"), at)
+
+
+def _gathered(op: ir.Operation, loops: Sequence[ir.Value], _bounds: Sequence[ir.Value]) -> ir.Value:
+    """The indices give the leading positions in the source, the loops behind the batch's give the others.
+
+    An index whose mask is false may lie anywhere: 0 is read for it, and the output's own element is taken.
+    """
+    source, indices, mask = operand(op, "source"), operand(op, "indices"), operand(op, "mask")
+    dimensions = _integers(op, "dimension_map")
+    rank = ir.RankedTensorType(source.type).rank
+    batch = list(loops)[: len(loops) - (rank - len(dimensions))]
+    each = ir.RankedTensorType(indices.type).rank > len(batch)
+    taken = None if mask is None else _is_set(tensor.extract(mask, batch))
+    at: list[ir.Value | None] = [None] * len(dimensions) + list(loops)[len(batch) :]
+    for number, dimension in enumerate(dimensions):
+        found = tensor.extract(indices, [*batch, _index(number)] if each else batch)
+        position = (
+            found if isinstance(found.type, ir.IndexType) else arith.index_cast(ir.IndexType.get(), found)
+        )
+        at[dimension] = position if taken is None else arith.select(taken, position, _index(0))
+    value = tensor.extract(source, at)
+    if taken is None:
+        return value
+    [before] = ir.InsertionPoint.current.block.arguments
+    return arith.select(taken, value, before)
+
+
+def _is_set(mask: ir.Value) -> ir.Value:
+    """An element of a mask as a boolean; IREE stores masks as bytes from some phase on."""
+    return mask if str(mask.type) == "i1" else arith.trunci(ir.IntegerType.get_signless(1), mask)
+
+
+def _tiling(op: ir.Operation, plain: ir.Value) -> tuple[int, list[int], dict[int, int]]:
+    """Rank of the ``plain`` tensor, its dimensions in the order of the outer loops, and dimension -> size of its tiles."""
+    rank = ir.RankedTensorType(plain.type).rank
+    outer = _integers(op, "outer_dims_perm") or list(range(rank))
+    return (
+        rank,
+        outer,
+        dict(zip(_integers(op, "inner_dims_pos"), _integers(op, "static_inner_tiles"), strict=True)),
+    )
+
+
+def _integers(op: ir.Operation, name: str) -> list[int]:
+    return list(ir.DenseI64ArrayAttr(op.attributes[name])) if name in op.attributes else []
+
+
+def _apply(build: Callable[..., ir.AffineExpr], *values: ir.Value) -> ir.Value:
+    """An affine function of index ``values``."""
+    dims = [ir.AffineDimExpr.get(i) for i in range(len(values))]
+    return affine.apply(ir.AffineMap.get(len(values), 0, [build(*dims)]), list(values))
+
+
+def _index(value: int) -> ir.Value:
+    return arith.constant(ir.IndexType.get(), value)
+
+
+def _refusal(op: ir.Operation, why: str) -> Finding:
+    place = place_of(op)
+    return Finding(
+        "FIS116", f"{op.name} cannot be taken apart: {why}", subject=op.name, places=(place,) if place else ()
+    )

@@ -1,0 +1,124 @@
+"""Takes a softmax apart: two reductions and two elementwise ops, each of which can be a dispatch of its
+own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+from iree.compiler.dialects import arith, math, tensor
+
+from fissile.dialect import BoundaryOp, register
+from fissile.dialect import linalg_ops as linalg
+from fissile.finding import Finding, ordered
+from fissile.passes.analysis.dispatch.provenance import place_of
+from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute
+from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
+
+from ..chosen_ops import chosen_ops
+from ..narrow.packed_words import sizes_of
+
+SOFTMAX = "linalg.softmax"
+
+
+@register_pass
+@dataclass(frozen=True)
+class DecomposeSoftmax(Pass):
+    """Replaces linalg.softmax by its maximum, exponentials, their sum and the quotient.
+
+    IREE makes one dispatch of a softmax; on SPIR-V its rows are shared through workgroup memory, in one case
+    with no barrier, and a long row is worked on by a single thread. ``ops`` chooses source ops by index;
+    without it, all. With ``boundaries`` a `fissile.boundary` keeps the parts in dispatches of their own, so
+    that the quotients and the exponentials are computed by all threads; without it dispatch creation may join
+    them again.
+
+    Each element is computed as by the ops that IREE decomposes a softmax into; the terms of the sum may be added
+    in another order.
+    """
+
+    name: ClassVar[str] = "fissile-decompose-softmax"
+    dialects: ClassVar[tuple[str, ...]] = ("arith", "linalg", "math", "tensor")
+    contract: ClassVar[Contract] = Contract(
+        requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS), invalidates=(NO_BOUNDARIES, NO_FISSILE_OPS)
+    )
+    ops: tuple[int, ...] = option((), "indices of the source ops to take apart; empty: every linalg.softmax")
+    boundaries: bool = option(True, "keep the parts in dispatches of their own")
+
+    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        chosen = chosen_ops(op, self.ops, SOFTMAX, self.name)
+        if other := [o for o in chosen if o.name != SOFTMAX]:
+            raise PassFailed(ordered(_refusal(o) for o in other))
+        register(op.context)
+        for softmax in chosen:
+            decompose_softmax(softmax, self.boundaries)
+
+
+def decompose_softmax(op: ir.Operation, boundaries: bool = True) -> list[ir.Operation]:
+    """Replaces the linalg.softmax ``op`` in place; returns its two reductions."""
+    source, result = op.operands[0], ir.RankedTensorType(op.results[0].type)
+    dimension = ir.IntegerAttr(op.attributes["dimension"]).value
+    element = result.element_type
+    with ir.InsertionPoint(op), op.location:
+        sizes = sizes_of(source)
+    whole = ir.AffineMap.get_identity(result.rank)
+    row = ir.AffineMap.get(
+        result.rank, 0, [ir.AffineDimExpr.get(i) for i in range(result.rank) if i != dimension]
+    )
+    parallel = [i != dimension for i in range(result.rank)]
+    reductions: list[ir.Operation] = []
+
+    def cut(value: ir.Value) -> ir.Value:
+        return BoundaryOp(value).operation.results[0] if boundaries else value
+
+    def reduced(value: ir.Value, start: float, combine: Callable[[ir.Value, ir.Value], ir.Value]) -> ir.Value:
+        empty = tensor.EmptyOp(sizes[:dimension] + sizes[dimension + 1 :], element).result
+        init = linalg.fill(arith.constant(element, start), outs=[empty])
+        made = _generic([value], init, [whole, row], parallel, combine)
+        reductions.append(made.owner.operation)
+        return cut(made)
+
+    def each(
+        value: ir.Value, by_row: ir.Value, body: Callable[[ir.Value, ir.Value, ir.Value], ir.Value]
+    ) -> ir.Value:
+        init = tensor.EmptyOp(sizes, element).result
+        return _generic([value, by_row], init, [whole, row, whole], [True] * result.rank, body)
+
+    # Of halves, LLVM has no maxnum on processors without F16C. A row with a NaN is NaN throughout either way.
+    larger = arith.maximumf if element.width < 32 else arith.maxnumf
+    with ir.InsertionPoint(op), op.location:
+        largest = reduced(source, float("-inf"), larger)
+        powers = cut(each(source, largest, lambda x, m, _: math.exp(arith.subf(x, m))))
+        total = reduced(powers, 0.0, arith.addf)
+        quotients = each(powers, total, lambda x, s, _: arith.divf(x, s))
+    op.results[0].replace_all_uses_with(quotients)
+    op.erase()
+    return reductions
+
+
+def _generic(
+    inputs: Sequence[ir.Value],
+    init: ir.Value,
+    maps: Sequence[ir.AffineMap],
+    parallel: Sequence[bool],
+    body: Callable[..., ir.Value],
+) -> ir.Value:
+    op = linalg.GenericOp(
+        [init.type], list(inputs), [init], maps_attribute(maps), iterators_attribute(parallel)
+    )
+    block = op.regions[0].blocks.append(*[v.type.element_type for v in (*inputs, init)])
+    with ir.InsertionPoint(block):
+        linalg.YieldOp([body(*block.arguments)])
+    return op.results[0]
+
+
+def _refusal(op: ir.Operation) -> Finding:
+    place = place_of(op)
+    return Finding(
+        "FIS116",
+        f"{op.name} is no softmax, so it cannot be taken apart as one",
+        subject=op.name,
+        places=(place,) if place else (),
+    )

@@ -1,0 +1,225 @@
+"""Sorts by rank: how many elements stand before each one is counted by threads of their own, and each is put there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+from iree.compiler.dialects import arith, tensor
+
+from fissile.dialect import BoundaryOp, place_of, register
+from fissile.dialect import linalg_ops as linalg
+from fissile.finding import Finding, ordered
+from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute
+from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
+
+from ..chosen_ops import chosen_ops
+from ..narrow.packed_words import sizes_of
+from ..rebuilt_ops import copy_into, element_type
+from .split_reductions import split_reductions
+
+SORT = "iree_linalg_ext.sort"
+_SCATTER, _YIELD = "iree_linalg_ext.scatter", "iree_linalg_ext.yield"
+LONGEST_COUNT = 1 << 15
+"""Elements of a row from which on the count of one element's predecessors is split as well."""
+
+
+@register_pass
+@dataclass(frozen=True)
+class RankSorts(Pass):
+    """Replaces iree_linalg_ext.sort by a count of the elements that precede each element, and a copy of each to that position.
+
+    IREE 3.13 sorts a row of N elements by one thread with N * N steps (a bubble sort): slow everywhere, and wrong where a driver ends
+    the loop (lavapipe, after 65535 iterations, so from 257 elements on). Here N threads have N steps each. ``ops`` chooses source ops
+    by index; without it, all sorts.
+
+    The order is stable: of two elements that the comparator does not tell apart, the first stays first. That is what IREE computes for
+    a comparator that holds of equal elements (`oge`, as torch.topk has it); of equal keys under a strict one (`olt`) IREE's order
+    depends on the other elements. Values are copied, so every bit stays. In a row with a NaN that its comparator cannot order, the
+    result has elements of the row, as IREE's, and not in the same order. A row of dynamic size is FIS116.
+    """
+
+    name: ClassVar[str] = "fissile-rank-sorts"
+    dialects: ClassVar[tuple[str, ...]] = ("affine", "arith", "iree_linalg_ext", "linalg", "tensor")
+    contract: ClassVar[Contract] = Contract(
+        requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS), invalidates=(NO_BOUNDARIES, NO_FISSILE_OPS)
+    )
+    ops: tuple[int, ...] = option((), "indices of the source ops to rewrite; empty: every sort")
+
+    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        chosen = chosen_ops(op, self.ops, SORT, self.name)
+        if refused := [_refusal(o, why) for o in chosen if (why := why_not_ranked(o))]:
+            raise PassFailed(ordered(refused))
+        register(op.context)
+        rank_sorts(chosen)
+
+
+def why_not_ranked(op: ir.Operation) -> str:
+    """Why ``op`` cannot be sorted by rank; empty where it can."""
+    if op.name != SORT:
+        return "it is no sort"
+    kind = ir.RankedTensorType(op.results[0].type)
+    if len(op.operands) != len(op.results):
+        return "it has inputs beside the tensors that it sorts"
+    return "its rows are of dynamic size" if kind.is_dynamic_dim(_along(op)) else ""
+
+
+def rank_sorts(ops: Iterable[ir.Operation]) -> None:
+    """Rewrites ``ops``, for each of which `why_not_ranked` is empty, in place."""
+    for op in ops:
+        with ir.InsertionPoint(op), op.location:
+            at = _permutation(_ranks(op), _along(op))
+            for old, operand in zip(list(op.results), list(op.operands), strict=True):
+                old.replace_all_uses_with(_gathered(operand, at, _along(op)))
+        op.erase()
+
+
+def _along(op: ir.Operation) -> int:
+    return ir.IntegerAttr(op.attributes["dimension"]).value
+
+
+def _ranks(op: ir.Operation) -> ir.Value:
+    """For each element, how many of its row precede it."""
+    along, kind = _along(op), ir.RankedTensorType(op.operands[0].type)
+    rank, i32 = kind.rank, ir.IntegerType.get_signless(32)
+    block = op.regions[0].blocks[0]
+    used = [
+        k
+        for k in range(len(op.operands))
+        if any(len(list(block.arguments[2 * k + side].uses)) for side in (0, 1))
+    ]
+    read = [op.operands[k] for k in used]
+    this = ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(d) for d in range(rank)])
+    other = ir.AffineMap.get(
+        rank + 1, 0, [ir.AffineDimExpr.get(rank if d == along else d) for d in range(rank)]
+    )
+    none = linalg.fill(arith.constant(i32, 0), outs=[tensor.EmptyOp(sizes_of(op.operands[0]), i32).result])
+    counted = linalg.GenericOp(
+        [none.type],
+        [*read, *read],
+        [none],
+        maps_attribute([this] * len(read) + [other] * len(read) + [this]),
+        iterators_attribute([True] * rank + [False]),
+    )
+    elements = [element_type(v.type) for v in read]
+    body = counted.regions[0].blocks.append(*elements, *elements, i32)
+    with ir.InsertionPoint(body):
+        mine, theirs = linalg.IndexOp(along).result, linalg.IndexOp(rank).result
+        before = arith.cmpi(arith.CmpIPredicate.ult, theirs, mine)
+        pairs = [(body.arguments[n], body.arguments[len(used) + n]) for n in range(len(used))]
+        first = [arith.select(before, y, x) for x, y in pairs]
+        last = [arith.select(before, x, y) for x, y in pairs]
+        # The first of two stays first where the comparator says so, or does not tell them apart.
+        true = arith.constant(ir.IntegerType.get_signless(1), 1)
+        stays = arith.ori(
+            _compared(block, used, first, last), arith.xori(_compared(block, used, last, first), true)
+        )
+        precedes = arith.andi(
+            arith.cmpi(arith.CmpIPredicate.eq, stays, before),
+            arith.cmpi(arith.CmpIPredicate.ne, mine, theirs),
+        )
+        linalg.YieldOp([arith.addi(body.arguments[2 * len(used)], arith.extui(i32, precedes))])
+    result = BoundaryOp(counted.operation.results[0]).operation.results[0]
+    if kind.get_dim_size(along) > LONGEST_COUNT:
+        split_reductions([counted.operation])
+    return result
+
+
+def _compared(
+    block: ir.Block, used: Sequence[int], first: Sequence[ir.Value], last: Sequence[ir.Value]
+) -> ir.Value:
+    """What the comparator says of ``first`` and ``last``: true where they are in order."""
+    values: dict[ir.Value, ir.Value] = {}
+    for k, a, b in zip(used, first, last, strict=True):
+        values[block.arguments[2 * k]], values[block.arguments[2 * k + 1]] = a, b
+    for inner in [o.operation for o in block.operations]:
+        if inner.name == _YIELD:
+            return values.get(inner.operands[0], inner.operands[0])
+        copy_into(inner, values)
+    raise LookupError("a comparator without a yield")
+
+
+def _permutation(ranks: ir.Value, along: int) -> ir.Value:
+    """For each place of the result, which element of the row stands there."""
+    kind = ir.RankedTensorType(ranks.type)
+    rank, i32 = kind.rank, kind.element_type
+    place = linalg.GenericOp(
+        [_sized(ranks, [rank], i32).type],
+        [ranks],
+        [_sized(ranks, [rank], i32)],
+        maps_attribute(
+            [
+                ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(d) for d in range(rank)]),
+                ir.AffineMap.get_identity(rank + 1),
+            ]
+        ),
+        iterators_attribute([True] * (rank + 1)),
+    )
+    with ir.InsertionPoint(place.regions[0].blocks.append(i32, i32)) as here:
+        which, value = linalg.IndexOp(rank).result, here.block.arguments[0]
+        for dimension in range(rank):
+            if dimension != along:
+                own = arith.index_cast(i32, linalg.IndexOp(dimension).result)
+                chosen = arith.cmpi(
+                    arith.CmpIPredicate.eq, which, arith.constant(ir.IndexType.get(), dimension)
+                )
+                value = arith.select(chosen, own, value)
+        linalg.YieldOp([value])
+    empty = _sized(ranks, [], i32)
+    numbers = linalg.GenericOp(
+        [empty.type],
+        [],
+        [empty],
+        maps_attribute([ir.AffineMap.get_identity(rank)]),
+        iterators_attribute([True] * rank),
+    )
+    with ir.InsertionPoint(numbers.regions[0].blocks.append(i32)):
+        linalg.YieldOp([arith.index_cast(i32, linalg.IndexOp(along).result)])
+    zeros = linalg.fill(arith.constant(i32, 0), outs=[_sized(ranks, [], i32)])
+    scattered = ir.Operation.create(
+        _SCATTER,
+        [zeros.type],
+        [numbers.operation.results[0], place.operation.results[0], zeros],
+        {
+            "dimension_map": ir.DenseI64ArrayAttr.get(list(range(rank))),
+            "unique_indices": ir.BoolAttr.get(True),
+        },
+        regions=1,
+    )
+    block = scattered.regions[0].blocks.append(i32, i32)
+    with ir.InsertionPoint(block):
+        ir.Operation.create(_YIELD, [], [block.arguments[0]])
+    return scattered.results[0]
+
+
+def _gathered(source: ir.Value, at: ir.Value, along: int) -> ir.Value:
+    """``source`` with the elements of each row in the order ``at``."""
+    element, rank = element_type(source.type), ir.RankedTensorType(source.type).rank
+    identity, empty = ir.AffineMap.get_identity(rank), _sized(source, [], element)
+    new = linalg.GenericOp(
+        [source.type], [at], [empty], maps_attribute([identity, identity]), iterators_attribute([True] * rank)
+    )
+    block = new.regions[0].blocks.append(element_type(at.type), element)
+    with ir.InsertionPoint(block):
+        index = arith.index_cast(ir.IndexType.get(), block.arguments[0])
+        linalg.YieldOp(
+            [tensor.extract(source, [index if d == along else linalg.IndexOp(d).result for d in range(rank)])]
+        )
+    return new.operation.results[0]
+
+
+def _sized(like: ir.Value, more: Sequence[int], element: ir.Type) -> ir.Value:
+    return tensor.EmptyOp([*sizes_of(like), *more], element).result
+
+
+def _refusal(op: ir.Operation, why: str) -> Finding:
+    place = place_of(op)
+    return Finding(
+        "FIS116",
+        f"{op.name} cannot be sorted by rank: {why}",
+        subject=op.name,
+        places=(place,) if place else (),
+    )

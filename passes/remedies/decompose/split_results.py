@@ -1,0 +1,141 @@
+"""Gives each result of an op with several an op of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+
+from fissile.dialect import linalg_ops as linalg
+from fissile.dialect import place_of
+from fissile.finding import Finding
+from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute, structure_of
+from fissile.passes.definition import Contract, Pass, option, register_pass
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
+
+from ..chosen_ops import able_ops
+from ..rebuilt_ops import copy_into, element_type
+
+
+@register_pass
+@dataclass(frozen=True)
+class SplitResults(Pass):
+    """Makes of an op with several results, none of which is computed from another, one op for each.
+
+    IREE 3.13's LLVMGPU code generation fails on sums in one op that start from one tensor (a mean and a mean of squares from one
+    fill): `failed to bufferize op` where a size is dynamic, or a write that is not distributed. Apart they are built. ``ops`` chooses
+    source ops by index; without it, every op that can be split. Inputs are read once for each result. The same in every bit, per
+    element; sums may be reordered. A chosen op that cannot be split is FIS129.
+    """
+
+    name: ClassVar[str] = "fissile-split-results"
+    dialects: ClassVar[tuple[str, ...]] = ("linalg",)
+    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
+    ops: tuple[int, ...] = option(
+        (), "indices of the source ops; empty: all with several results that stand for themselves"
+    )
+
+    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        split_results(able_ops(op, self.ops, self.name, why_not_apart, _refusal))
+
+
+def why_not_apart(op: ir.Operation) -> str:
+    """Why the results of ``op`` cannot be computed apart; empty where they can."""
+    if structure_of(op) is None:
+        return "it has no body"
+    if len(op.results) < 2:
+        return "it has one result"
+    outputs = _outputs(op)
+    for position, yielded in enumerate(_yielded(op)):
+        _needed, arguments = _slice(op, yielded)
+        if any(argument in outputs and argument != outputs[position] for argument in arguments):
+            return "one of its results is computed from another"
+    return ""
+
+
+def split_results(ops: Iterable[ir.Operation]) -> None:
+    """Splits ``ops``, each of which `why_not_apart` lets pass, in place."""
+    for op in ops:
+        with ir.InsertionPoint(op), op.location:
+            for position, result in enumerate(list(op.results)):
+                result.replace_all_uses_with(_alone(op, position))
+        op.erase()
+
+
+def _alone(op: ir.Operation, position: int) -> ir.Value:
+    """An op that computes one result of ``op``, from the inputs that it needs."""
+    structure, body = structure_of(op), op.regions[0].blocks[0]
+    yielded = _yielded(op)[position]
+    needed, arguments = _slice(op, yielded)
+    first_output = len(op.operands) - len(op.results)
+    kept = [i for i in range(first_output) if body.arguments[i] in arguments] + [first_output + position]
+    operands = [op.operands[i] for i in kept]
+    maps = [structure.maps[i] for i in kept]
+    new = linalg.GenericOp(
+        [op.results[position].type],
+        operands[:-1],
+        operands[-1:],
+        maps_attribute(maps),
+        iterators_attribute(structure.parallel),
+    )
+    block = new.regions[0].blocks.append(*[element_type(v.type) for v in operands])
+    values = dict(zip((body.arguments[i] for i in kept), block.arguments))
+    with ir.InsertionPoint(block):
+        for inner in (inner.operation for inner in body.operations):
+            if inner in needed:
+                copy_into(inner, values)
+        linalg.YieldOp([values.get(yielded, yielded)])
+    return new.results[0]
+
+
+def _yielded(op: ir.Operation) -> list[ir.Value]:
+    return list(list(op.regions[0].blocks[0].operations)[-1].operands)
+
+
+def _outputs(op: ir.Operation) -> list[ir.Value]:
+    return list(op.regions[0].blocks[0].arguments)[-len(op.results) :]
+
+
+def _slice(op: ir.Operation, value: ir.Value) -> tuple[set[ir.Operation], set[ir.Value]]:
+    """The ops of the body that ``value`` is computed by, and the block arguments that it is computed from."""
+    body = op.regions[0].blocks[0]
+    ops: set[ir.Operation] = set()
+    arguments: set[ir.Value] = set()
+    pending = [value]
+    while pending:
+        one = pending.pop()
+        if isinstance(one.owner, ir.Block):
+            arguments.add(one)
+            continue
+        owner = one.owner.operation
+        while owner.parent is not None and owner.parent.operation != op:
+            owner = owner.parent.operation
+        if owner in ops or owner.block != body:
+            continue  # seen, or from outside of the body
+        ops.add(owner)
+        pending += _read_by(owner)
+    return ops, arguments
+
+
+def _read_by(op: ir.Operation) -> list[ir.Value]:
+    """What ``op`` and the ops in its regions read."""
+    read: list[ir.Value] = []
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        read.extend(inner.operands)
+        return ir.WalkResult.ADVANCE
+
+    op.walk(visit)
+    return read
+
+
+def _refusal(op: ir.Operation, why: str) -> Finding:
+    place = place_of(op)
+    return Finding(
+        "FIS129",
+        f"{op.name} cannot be split by its results: {why}",
+        subject=op.name,
+        places=(place,) if place else (),
+    )

@@ -1,0 +1,167 @@
+"""Adds up 16-bit floats in 32 bits: code generation has no schedule for some reductions that accumulate in
+16."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+from iree.compiler.dialects import arith, tensor
+
+from fissile.dialect import linalg_ops as linalg
+from fissile.dialect import place_of
+from fissile.finding import Finding
+from fissile.passes.analysis.dispatch.structure import Structure, structure_of
+from fissile.passes.definition import Contract, Pass, option, register_pass
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
+
+from ..chosen_ops import able_ops
+from ..narrow.packed_words import sizes_of
+from ..rebuilt_ops import element_type, elementwise
+
+NARROW_FLOATS = ("f16", "bf16")
+_SAME_IN_F32 = ("arith.", "math.")
+
+
+@register_pass
+@dataclass(frozen=True)
+class WidenAccumulators(Pass):
+    """Lets reductions that accumulate in f16 or bf16 accumulate in f32, and rounds their results once, behind
+    them.
+
+    ``ops`` chooses source ops by index, as findings name them; without it, every op that reduces into f16 or
+    bf16. The inputs stay as they are in memory: they are extended inside the body, which is what matrix units
+    take. The numbers are not the same in every bit: they are closer to the exact sum, since 16-bit rounding
+    after each term is gone (error of a sum of n terms: one 16-bit rounding instead of up to n). A chosen op
+    that does not accumulate in 16 bits, or that cannot be rewritten, is FIS115.
+    """
+
+    name: ClassVar[str] = "fissile-widen-accumulators"
+    dialects: ClassVar[tuple[str, ...]] = ("arith", "linalg", "math", "tensor")
+    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
+    ops: tuple[int, ...] = option(
+        (), "indices of the source ops to widen; empty: all that reduce into 16-bit floats"
+    )
+
+    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        widen_accumulators(able_ops(op, self.ops, self.name, why_not, _refusal))
+
+
+def why_not(op: ir.Operation) -> str:
+    """Why ``op`` cannot be widened; empty where it can."""
+    structure = structure_of(op)
+    if structure is None:
+        return "it has no body"
+    if structure.all_parallel:
+        return "it does not reduce"
+    if not any(str(result.type.element_type) in NARROW_FLOATS for result in op.results):
+        return "it does not accumulate in f16 or bf16"
+    for inner in (inner.operation for inner in op.regions[0].blocks[0].operations):
+        touches = any(str(v.type) in NARROW_FLOATS for v in (*inner.operands, *inner.results))
+        if touches and (
+            inner.regions
+            or not inner.name.startswith((*_SAME_IN_F32, "linalg.yield"))
+            or inner.name == "arith.bitcast"
+        ):
+            return f"no rule widens {inner.name} in its body"
+    return ""
+
+
+def widen_accumulators(ops: Iterable[ir.Operation]) -> int:
+    """Widens ``ops``, each of which `why_not` lets pass, in place; returns their number."""
+    count = 0
+    for op in ops:
+        with ir.InsertionPoint(op), op.location:
+            _widen(op, structure_of(op))
+        count += 1
+    return count
+
+
+def _widen(op: ir.Operation, structure: Structure) -> None:
+    outputs = len(op.results)
+    inputs, inits = list(op.operands)[:-outputs], list(op.operands)[-outputs:]
+    inits = [_wide_init(init) for init in inits]
+    new = linalg.GenericOp(
+        [init.type for init in inits], inputs, inits, structure.maps_attribute, structure.iterators_attribute
+    )
+    block = new.regions[0].blocks.append(*[element_type(v.type) for v in (*inputs, *inits)])
+    with ir.InsertionPoint(block):
+        _copy_body(op.regions[0].blocks[0], block)
+    for old, result in zip(list(op.results), new.results):
+        old.replace_all_uses_with(_rounded(result, old.type))
+    op.erase()
+
+
+def _copy_body(old: ir.Block, new: ir.Block) -> None:
+    """The body with every 16-bit float as f32."""
+    values = {before: _extended(after) for before, after in zip(old.arguments, new.arguments)}
+    for op in [op.operation for op in old.operations]:
+        operands = [values[v] if v in values else _extended(v) for v in op.operands]
+        if op.name == "linalg.yield":
+            linalg.YieldOp(operands)
+        elif op.name in ("arith.extf", "arith.truncf") and operands[0].type == _wide_type(op.results[0].type):
+            values[op.results[0]] = operands[0]
+        elif op.name == "arith.constant" and _is_narrow(op.results[0].type):
+            values[op.results[0]] = arith.constant(
+                ir.F32Type.get(), ir.FloatAttr(op.attributes["value"]).value
+            )
+        elif any(_is_narrow(v.type) for v in (*op.operands, *op.results)):
+            attributes = {
+                named.name: named.attr for named in (op.attributes[i] for i in range(len(op.attributes)))
+            }
+            again = ir.Operation.create(
+                op.name, [_wide_type(r.type) for r in op.results], operands, attributes
+            )
+            values.update(zip(op.results, again.results))
+        else:
+            again = op.clone()
+            for position, operand in enumerate(operands):
+                again.operands[position] = operand
+            values.update(zip(op.results, again.results))
+
+
+def _wide_init(init: ir.Value) -> ir.Value:
+    """The f32 tensor that the accumulation starts from; the output of a fill is filled anew."""
+    if not _is_narrow(init.type.element_type):
+        return init
+    owner = None if isinstance(init.owner, ir.Block) else init.owner.operation
+    if owner is not None and owner.name == "linalg.fill":
+        return linalg.fill(
+            _extended(owner.operands[0]), outs=[tensor.EmptyOp(sizes_of(init), ir.F32Type.get()).result]
+        )
+    return elementwise(init, ir.F32Type.get(), lambda value: arith.extf(ir.F32Type.get(), value))
+
+
+def _rounded(value: ir.Value, kind: ir.RankedTensorType) -> ir.Value:
+    if value.type == kind:
+        return value
+    return elementwise(value, kind.element_type, lambda wide: arith.truncf(kind.element_type, wide))
+
+
+def _extended(value: ir.Value) -> ir.Value:
+    if not _is_narrow(value.type):
+        return value
+    owner = None if isinstance(value.owner, ir.Block) else value.owner.operation
+    if owner is not None and owner.name == "arith.constant":
+        return arith.constant(ir.F32Type.get(), ir.FloatAttr(owner.attributes["value"]).value)
+    return arith.extf(ir.F32Type.get(), value)
+
+
+def _is_narrow(kind: ir.Type) -> bool:
+    return str(kind) in NARROW_FLOATS
+
+
+def _wide_type(kind: ir.Type) -> ir.Type:
+    return ir.F32Type.get() if _is_narrow(kind) else kind
+
+
+def _refusal(op: ir.Operation, why: str) -> Finding:
+    place = place_of(op)
+    return Finding(
+        "FIS115",
+        f"the accumulator of {op.name} cannot be widened: {why}",
+        subject=op.name,
+        places=(place,) if place else (),
+    )

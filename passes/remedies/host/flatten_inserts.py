@@ -1,0 +1,82 @@
+"""Writes single elements into tensors of several dimensions through a view of one dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+from iree.compiler.dialects import arith, tensor
+
+from fissile.finding import Finding
+from fissile.passes.analysis.program.host_inserts import FROM_ELEMENTS, INSERT, HostInsert, host_inserts
+from fissile.passes.definition import Contract, Pass, register_pass
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
+
+from ..narrow.packed_words import sizes_of
+
+
+@register_pass
+@dataclass(frozen=True)
+class FlattenInserts(Pass):
+    """Gives each tensor.insert on the host, and each tensor.from_elements, a tensor of one dimension, and reshapes the result.
+
+    IREE 3.13 writes too many elements into a tensor of several dimensions (FIS141), and one element into a tensor of one.
+    A reshape moves nothing. The same numbers as the program says, in every bit. Run it after global optimisation.
+    """
+
+    name: ClassVar[str] = "fissile-flatten-inserts"
+    dialects: ClassVar[tuple[str, ...]] = ("arith", "tensor")
+    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
+
+    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        flatten_inserts(host_inserts(op))
+
+
+def can_flatten(found: HostInsert) -> bool:
+    return found.op.name in (INSERT, FROM_ELEMENTS)
+
+
+def flatten_inserts(found: Iterable[HostInsert]) -> None:
+    """Rewrites each for which `can_flatten` holds, in place."""
+    for one in found:
+        if not can_flatten(one):
+            continue
+        with ir.InsertionPoint(one.op), one.op.location:
+            new = _inserted(one.op.opview) if one.op.name == INSERT else _from_elements(one.op.opview)
+        one.op.results[0].replace_all_uses_with(new)
+        one.op.erase()
+
+
+def _inserted(op: tensor.InsertOp) -> ir.Value:
+    sizes, indices = sizes_of(op.dest), list(op.indices)
+    at = indices[0]
+    for size, index in zip(sizes[1:], indices[1:], strict=True):
+        columns = size if isinstance(size, ir.Value) else arith.constant(ir.IndexType.get(), size)
+        at = arith.addi(arith.muli(at, columns), index)
+    kind = ir.RankedTensorType(op.dest.type)
+    all_static = kind.has_static_shape
+    count = 1
+    for size in sizes:
+        count = count * size if all_static else ir.ShapedType.get_dynamic_size()
+    flat = tensor.collapse_shape(
+        ir.RankedTensorType.get([count], kind.element_type), op.dest, [list(range(kind.rank))]
+    )
+    return _shaped(tensor.insert(op.scalar, flat, [at]), kind, sizes)
+
+
+def _from_elements(op: tensor.FromElementsOp) -> ir.Value:
+    kind, elements = ir.RankedTensorType(op.result.type), list(op.elements)
+    # One by one: IREE folds the reshape of a tensor.from_elements into it.
+    flat = tensor.EmptyOp([len(elements)], kind.element_type).result
+    for number, element in enumerate(elements):
+        flat = tensor.insert(element, flat, [arith.constant(ir.IndexType.get(), number)])
+    return _shaped(flat, kind, [kind.get_dim_size(d) for d in range(kind.rank)])
+
+
+def _shaped(flat: ir.Value, kind: ir.RankedTensorType, sizes: list) -> ir.Value:
+    static = [ir.ShapedType.get_dynamic_size() if isinstance(size, ir.Value) else size for size in sizes]
+    return tensor.expand_shape(
+        kind, flat, [list(range(kind.rank))], [size for size in sizes if isinstance(size, ir.Value)], static
+    )

@@ -1,0 +1,35 @@
+"""Keeps IREE from taking the first size of a tensor that a loop changes for its size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+
+from fissile.finding import Finding
+from fissile.passes.analysis.program.growing_loops import growing_loops
+from fissile.passes.definition import Contract, Pass, register_pass
+
+
+@register_pass
+@dataclass(frozen=True)
+class HideSizes(Pass):
+    """Puts `util.optimization_barrier` on the constant size of a tensor that a loop makes larger or smaller (FIS137).
+
+    A loop's tensor keeps a dynamic type then, and its size is computed in every iteration. No number changes but those that would be
+    wrong. Run it on the output of phase input, before anything is canonicalised.
+    """
+
+    name: ClassVar[str] = "fissile-hide-sizes"
+    dialects: ClassVar[tuple[str, ...]] = ("util",)
+    contract: ClassVar[Contract] = Contract()
+
+    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        for found in growing_loops(op):
+            for position in found.sizes:
+                size = found.empty.operands[position]
+                with ir.InsertionPoint(found.empty), found.empty.location:
+                    hidden = ir.Operation.create("util.optimization_barrier", [size.type], [size]).results[0]
+                found.empty.operands[position] = hidden

@@ -1,0 +1,40 @@
+"""Has IREE copy an argument that is updated while the function returns it as it came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+
+from fissile.finding import Finding
+from fissile.passes.analysis.program.overwritten_arguments import argument_imports, returns
+from fissile.passes.definition import Contract, Pass, option, register_pass
+
+
+@register_pass
+@dataclass(frozen=True)
+class KeepArguments(Pass):
+    """Uses an argument once more at the function's end, so that IREE updates a copy of its buffer.
+
+    For functions that return an argument as it came and update it as well (FIS142). `util.optimization_barrier` is the use: IREE keeps
+    it until the copies are placed, and it does nothing. The same numbers as the program says, in every bit. ``arguments`` chooses by
+    name and argument (`main:0`); without it, every argument.
+    """
+
+    name: ClassVar[str] = "fissile-keep-arguments"
+    dialects: ClassVar[tuple[str, ...]] = ("util",)
+    contract: ClassVar[Contract] = Contract()
+    arguments: tuple[str, ...] = option(
+        (), "FUNCTION:NUMBER of the arguments to keep, numbers from 0; empty: all"
+    )
+
+    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        for function, number, imported in list(argument_imports(op)):
+            if self.arguments and f"{function}:{number}" not in self.arguments:
+                continue
+            for end in returns(imported.parent.operation):
+                value = imported.results[0]
+                with ir.InsertionPoint(end), imported.location:
+                    ir.Operation.create("util.optimization_barrier", [value.type], [value])

@@ -1,0 +1,78 @@
+"""Floats with a shared scale (OCP's microscaling formats) by integer ops and products of f32: most backends know no such conversion.
+
+`arith.scaling_extf` multiplies by its scale and `arith.scaling_truncf` divides by it, a power of two whose exponent is what counts. The
+product with a power of two is exact, and in two steps neither factor is subnormal, so that no device flushes it.
+"""
+
+from __future__ import annotations
+
+from iree.compiler import ir
+from iree.compiler.dialects import arith
+
+from .float_bits import BIAS, FRACTION, NAN, bits_of_float, f32, float_of_bits, has_form, i32, word
+from .float_forms import Form
+
+SCALING_EXTF, SCALING_TRUNCF = "arith.scaling_extf", "arith.scaling_truncf"
+EXPONENT = "f8E8M0FNU"
+_NAN_CODE = 255
+
+
+def scaled_form_of(op: ir.Operation) -> Form | None:
+    """How a scaling conversion is computed without itself; None of any other op, and of types that are not known here."""
+    if (
+        op.name not in (SCALING_EXTF, SCALING_TRUNCF)
+        or not isinstance(op.results[0].type, ir.FloatType)
+        or "roundingmode" in op.attributes
+    ):
+        return None
+    view, small = op.opview, op.results[0].type if op.name == SCALING_TRUNCF else op.opview.in_.type
+    wide = op.results[0].type if op.name == SCALING_EXTF else view.in_.type
+    known = (
+        has_form(str(small))
+        and wide.width <= 32
+        and (str(view.scale.type) == EXPONENT or view.scale.type.width in (16, 32))
+    )
+    return (_extended if op.name == SCALING_EXTF else _truncated) if known else None
+
+
+def scaled(value: ir.Value, code: ir.Value, up: bool) -> ir.Value:
+    """The f32 ``value`` times 2**(code - 127), or divided by it where not ``up``; NaN where the i32 ``code`` is 255."""
+    exponent = arith.subi(code, word(BIAS)) if up else arith.subi(word(BIAS), code)
+    first = arith.shrsi(exponent, word(1))
+    product = value
+    for part in (first, arith.subi(exponent, first)):
+        power = arith.bitcast(f32(), arith.shli(arith.addi(part, word(BIAS)), word(FRACTION)))
+        product = arith.mulf(product, power)
+    is_nan = arith.cmpi(arith.CmpIPredicate.eq, code, word(_NAN_CODE))
+    return arith.select(is_nan, arith.bitcast(f32(), word(NAN)), product)
+
+
+def exponent_of(scale: ir.Value) -> ir.Value:
+    """The code of the f32 ``scale`` as a scale: its exponent, as IREE truncates it."""
+    return arith.andi(arith.shrui(arith.bitcast(i32(), scale), word(FRACTION)), word(0xFF))
+
+
+def _extended(op: ir.Operation) -> ir.Value:
+    small, result = op.opview.in_, op.results[0].type
+    value = scaled(float_of_bits(str(small.type), _bits(small)), _code(op.opview.scale), up=True)
+    return value if str(result) == "f32" else arith.truncf(result, value)
+
+
+def _truncated(op: ir.Operation) -> ir.Value:
+    result = op.results[0].type
+    value = scaled(_in_f32(op.opview.in_), _code(op.opview.scale), up=False)
+    bits = arith.trunci(ir.IntegerType.get_signless(result.width), bits_of_float(str(result), value))
+    return arith.bitcast(result, bits)
+
+
+def _code(scale: ir.Value) -> ir.Value:
+    return _bits(scale) if str(scale.type) == EXPONENT else exponent_of(_in_f32(scale))
+
+
+def _bits(value: ir.Value) -> ir.Value:
+    """The bits of a small float in an i32."""
+    return arith.extui(i32(), arith.bitcast(ir.IntegerType.get_signless(value.type.width), value))
+
+
+def _in_f32(value: ir.Value) -> ir.Value:
+    return value if str(value.type) == "f32" else arith.extf(f32(), value)

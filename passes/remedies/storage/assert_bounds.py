@@ -1,0 +1,175 @@
+"""Turns what could not be proved about sizes into run-time checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+from iree.compiler.dialects import cf
+
+from fissile.finding import Finding
+from fissile.passes.analysis.bounds.conditions import Condition
+from fissile.passes.analysis.bounds.extents import Extents
+from fissile.passes.analysis.storage.obligations import Obligation
+from fissile.passes.analysis.storage.proof import SMT_TIMEOUT_MS
+from fissile.passes.checks.storage.storage_fit import Judged, findings_of, judge_storage, runtime_message
+from fissile.passes.definition import Pass, PassFailed, option, register_pass
+from fissile.verdict import Answer
+
+from .assert_places import AssertPlace, place_assert
+from .checks_first import Check, checks_first
+from .element_asserts import can_check
+from .element_clamps import clamp_loaded_indices
+from .element_status import assert_elements
+from .held_loads import held_loads, loads_of
+from .term_ops import TermWriter
+
+
+@register_pass
+@dataclass(frozen=True)
+class AssertBounds(Pass):
+    """Proves that every op stays inside its storage, and asserts what it cannot prove.
+
+    An obligation that is proved leaves nothing in the program. One that no call can meet stops the
+    pipeline (FIS201). The others become `cf.assert`, each once, at the function's entry where the
+    arguments decide it, else as far out of loops and branches as its sizes allow; never inside a
+    dispatch. Run it on ops on tensors, after IREE's input conversion and before global optimisation.
+    """
+
+    name: ClassVar[str] = "fissile-assert-bounds"
+    dialects: ClassVar[tuple[str, ...]] = ("arith", "cf", "tensor", "linalg", "memref")
+    smt_timeout_ms: int = option(
+        SMT_TIMEOUT_MS, "limit for each question to the SMT solver; 0 does without it"
+    )
+
+    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        judged = judge_storage(op, smt_timeout_ms=self.smt_timeout_ms)
+        refuted = [f for f in findings_of(judged, asserted=True) if f.code == "FIS201"]
+        if refuted:
+            raise PassFailed(refuted)
+        placed = assert_obligations(judged.extents, judged.having(Answer.UNKNOWN))
+        for finding in findings_of(judged, asserted=True, unprotected=placed.unprotected):
+            report(finding)
+        drop_requires(j.obligation for j in judged.judged)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """``asserts`` were added, ``at_entry`` of them at a function's entry and ``elementwise`` of them
+    with a dispatch of their own; ``unprotected`` are obligations that no assert can check."""
+
+    asserts: int
+    at_entry: int
+    elementwise: int
+    unprotected: tuple[Obligation, ...]
+
+
+def is_assertable(extents: Extents, obligation: Obligation) -> bool:
+    """Whether a run-time check of ``obligation`` can be placed outside of a dispatch."""
+    return place_assert(extents, obligation) is not None or can_check(obligation)
+
+
+def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
+    """Adds one assert for each different condition and block, ahead of all that it guards there."""
+    entries: dict[ir.Block, tuple[ir.Operation, dict[Condition, Judged]]] = {}
+    inside: dict[tuple[ir.Block, Condition], tuple[AssertPlace, list[Judged]]] = {}
+    of_elements: list[Judged] = []
+    unprotected: list[Obligation] = []
+    for j in judged:
+        place = place_assert(extents, j.obligation)
+        if place is None and can_check(j.obligation):
+            of_elements.append(j)
+        elif place is None:
+            unprotected.append(j.obligation)
+        elif place.at_entry:
+            block = place.anchor.block
+            # Written before the first op of the block, in the order of the program.
+            entries.setdefault(block, (block.operations[0].operation, {}))[1].setdefault(place.condition, j)
+        else:
+            inside.setdefault((place.anchor.block, place.condition), (place, []))[1].append(j)
+    written = [c for _, rows in entries.values() for c in rows] + [
+        place.condition for place, _ in inside.values()
+    ]
+    loads = held_loads(extents, written)
+    for first, rows in entries.values():
+        _write(extents, first, [(condition, j) for condition, j in rows.items()])
+    checks = [
+        _write(extents, place.anchor, [(place.condition, same[0])])[0] for place, same in inside.values()
+    ]
+    held = {load.value: load.hold() for load in loads}
+    checks_first(
+        Check(
+            check,
+            frozenset(
+                [_in_block(j.obligation.op, place.anchor.block) for j in same]
+                + [held[value] for value in loads_of(extents, place.condition) if value in held]
+            ),
+        )
+        for check, (place, same) in zip(checks, inside.values())
+    )
+    elementwise = _assert_elements(extents, of_elements)
+    at_entry = sum(len(rows) for _, rows in entries.values())
+    return Placed(at_entry + len(inside) + elementwise, at_entry, elementwise, tuple(unprotected))
+
+
+def _assert_elements(extents: Extents, judged: list[Judged]) -> int:
+    """Clamps what ``judged`` is about, and asserts it where the function goes on to what others see.
+    Returns how many checks there are."""
+    functions = list(dict.fromkeys(_outermost(j.obligation.op) for j in judged))
+    clamp_loaded_indices(extents, functions)
+    early = {function for function in functions if _loads_on_host(function)}
+    written = assert_elements(extents, judged)
+    checks_first(Check(check, frozenset()) for check in written.asserts if _outermost(check) in early)
+    return written.checks
+
+
+def _outermost(op: ir.Operation) -> ir.Operation:
+    """The function, or initialiser, that ``op`` stands in."""
+    while op.parent.name != "builtin.module":
+        op = op.parent.operation
+    return op
+
+
+def _loads_on_host(function: ir.Operation) -> bool:
+    """Whether a number that the host takes from a tensor decides what the function does."""
+    found = False
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        nonlocal found
+        if op.name.startswith("linalg."):
+            return ir.WalkResult.SKIP
+        found |= op.name == "tensor.extract" and not isinstance(op.results[0].type, ir.FloatType)
+        return ir.WalkResult.ADVANCE
+
+    function.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def _write(
+    extents: Extents, before: ir.Operation, rows: list[tuple[Condition, Judged]]
+) -> list[ir.Operation]:
+    at = ir.InsertionPoint(before)
+    written = []
+    with before.context, before.location:
+        writer = TermWriter(extents, at)
+        for condition, j in rows:
+            with j.obligation.op.location:
+                written.append(cf.assert_(writer.condition(condition), runtime_message(j), ip=at).operation)
+    return written
+
+
+def _in_block(op: ir.Operation, block: ir.Block) -> ir.Operation:
+    """``op``, or the op around it that stands in ``block``."""
+    while op.block != block:
+        op = op.parent.operation
+    return op
+
+
+def drop_requires(obligations: Iterable[Obligation]) -> int:
+    """Removes fissile.require ops: each is proved, or an assert now. Returns how many there were."""
+    requires = {o.op for o in obligations if o.kind == "fissile.require"}
+    for op in requires:
+        op.erase()
+    return len(requires)

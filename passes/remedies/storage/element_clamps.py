@@ -1,0 +1,141 @@
+"""Clamps indices that a dispatch loads, so that it stays in bounds whatever they are.
+
+The check of such indices is itself a dispatch, and nothing orders the two. With the clamp a call with a
+wrong index computes wrong numbers inside its storage until the check ends it. A right index is not
+changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from iree.compiler import ir
+from iree.compiler.dialects import arith, tensor
+
+from fissile.dialect import linalg_ops as linalg
+from fissile.dialect.operands import operand
+from fissile.passes.analysis.bounds.extents import Extents
+from fissile.passes.analysis.bounds.shaped_values import is_argument, rank_of
+from fissile.passes.analysis.bounds.size_terms import Term
+from fissile.passes.analysis.program.check_order import is_loaded
+
+from .term_ops import TermWriter
+
+_EQ = 0
+INDEXED = {
+    "iree_linalg_ext.gather": ("source", "dimension_map"),
+    "iree_linalg_ext.scatter": ("original", "dimension_map"),
+    "tensor.gather": ("source", "gather_dims"),
+    "tensor.scatter": ("dest", "scatter_dims"),
+}
+"""Ops without a body that access a tensor at the elements of their operand `indices`: which operand that is, and the
+attribute that lists its dimensions."""
+
+
+def clamp_loaded_indices(extents: Extents, functions: Iterable[ir.Operation]) -> int:
+    """Clamps every index in ``functions`` that a dispatch loads. Returns how many. All of them, and not only those that
+    are checked: that one is in bounds may be known from the check of another."""
+    reads: list[tuple[ir.Operation, ir.Operation]] = []
+    indexed: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name in INDEXED:
+            indexed.append(op)
+        elif op.name.startswith("linalg.") and op.regions:
+            op.walk(lambda inner: _note_read(reads, op, inner))
+            return ir.WalkResult.SKIP
+        return ir.WalkResult.ADVANCE
+
+    for function in functions:
+        function.walk(visit, ir.WalkOrder.PRE_ORDER)
+    clamped = sum(_clamp_read(extents, op, read) for op, read in reads)
+    return clamped + sum(_clamp_indices(extents, op) for op in indexed)
+
+
+def _note_read(reads: list, op: ir.Operation, inner: ir.Operation) -> ir.WalkResult:
+    if inner.name == "tensor.extract" and isinstance(inner.opview.tensor.type, ir.RankedTensorType):
+        reads.append((op, inner))
+    return ir.WalkResult.ADVANCE
+
+
+def _clamp_read(extents: Extents, op: ir.Operation, read: ir.Operation) -> int:
+    """A `tensor.extract` in the body of ``op``."""
+    done = 0
+    with op.context, read.location:
+        inner = ir.InsertionPoint(read)
+        for position, index in enumerate(list(read.opview.indices)):
+            if not is_loaded(index) or _is_inside(read.opview.tensor, op):
+                continue
+            last = _last(extents, extents.dimension(read.opview.tensor, position), ir.InsertionPoint(op))
+            read.operands[1 + position] = arith.minui(index, last, ip=inner)
+            done += 1
+    return done
+
+
+def _clamp_indices(extents: Extents, op: ir.Operation) -> int:
+    """The index tensor of an op without a body."""
+    whole, dimensions = INDEXED[op.name]
+    indices = operand(op, "indices")
+    if not isinstance(indices.type, ir.RankedTensorType):
+        return 0
+    with op.context, op.location:
+        at = ir.InsertionPoint(op)
+        dims = [int(d) for d in op.attributes[dimensions]]
+        lasts = [_last(extents, extents.dimension(operand(op, whole), d), at, indices.type) for d in dims]
+        clamped = _clamped(indices, lasts, at)
+    number = next(n for n, value in enumerate(op.operands) if value == indices)
+    op.operands[number] = clamped
+    return 1
+
+
+def _clamped(indices: ir.Value, lasts: list[ir.Value], at: ir.InsertionPoint) -> ir.Value:
+    """``indices`` with each element at most ``lasts`` at its place of the last dimension, and not negative."""
+    kind, rank = ir.RankedTensorType(indices.type), rank_of(indices)
+    sizes = [
+        tensor.dim(indices, arith.constant(ir.IndexType.get(), i, ip=at), ip=at)
+        for i in range(rank)
+        if kind.is_dynamic_dim(i)
+    ]
+    empty = ir.Operation.create("tensor.empty", [kind], sizes, ip=at).results[0]
+    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
+    iterators = ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * rank)
+    op = linalg.GenericOp([kind], [indices], [empty], ir.ArrayAttr.get([identity] * 2), iterators, ip=at)
+    here = ir.Location.current
+    block = op.operation.regions[0].blocks.append(kind.element_type, kind.element_type, arg_locs=[here] * 2)
+    inner = ir.InsertionPoint(block)
+    last = lasts[0]
+    if any(other != last for other in lasts):
+        place = linalg.IndexOp(rank - 1, ip=inner).result
+        for number, other in enumerate(lasts[1:], 1):
+            here_it_is = arith.cmpi(
+                _EQ, place, arith.constant(ir.IndexType.get(), number, ip=inner), ip=inner
+            )
+            last = arith.select(here_it_is, other, last, ip=inner)
+    linalg.YieldOp([arith.minui(block.arguments[0], last, ip=inner)], ip=inner)
+    return op.operation.results[0]
+
+
+def _last(extents: Extents, size: Term, at: ir.InsertionPoint, kind: ir.Type | None = None) -> ir.Value:
+    """The last index of a dimension of ``size`` elements, as an index or an element of the tensor type ``kind``. As an
+    unsigned number a negative index is larger. An empty dimension counts as one of one element."""
+    element = ir.RankedTensorType(kind).element_type if kind is not None else ir.IndexType.get()
+    largest = (1 << (element.width - 1)) - 1 if isinstance(element, ir.IntegerType) else (1 << 63) - 1
+    if size.constant is not None:
+        return arith.constant(element, min(max(size.constant - 1, 0), largest), ip=at)
+    index = ir.IndexType.get()
+    last = arith.subi(TermWriter(extents, at).index(size), arith.constant(index, 1, ip=at), ip=at)
+    last = arith.maxsi(last, arith.constant(index, 0, ip=at), ip=at)
+    if isinstance(element, ir.IndexType):
+        return last
+    last = arith.minsi(last, arith.constant(index, largest, ip=at), ip=at)
+    return arith.index_cast(element, last, ip=at)
+
+
+def _is_inside(value: ir.Value, op: ir.Operation) -> bool:
+    """Whether ``value`` is made in the body of ``op``."""
+    home = value.owner.owner if is_argument(value) else value.owner.operation.parent
+    while home is not None:
+        if home.operation == op:
+            return True
+        home = home.operation.parent
+    return False

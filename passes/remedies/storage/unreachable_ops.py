@@ -1,0 +1,61 @@
+"""Takes away ops that fail whenever they run, behind the check that keeps every call from them.
+
+IREE refuses a program with an access that it can see to be out of bounds, also in a branch that few calls take. Where an assert
+guards such an op, nothing passes it: the op's result is never used, and any value of its type stands in for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from iree.compiler import ir
+from iree.compiler.dialects import arith, tensor
+
+from fissile.dialect.operands import init_of
+from fissile.passes.analysis.storage.obligations import Obligation
+
+
+def take_away(obligations: Iterable[Obligation]) -> int:
+    """Replaces the ops of ``obligations``, each of which an assert guards. Returns how many could be."""
+    ops = dict.fromkeys(o.op for o in obligations)
+    return sum(_replaced(op) for op in ops)
+
+
+def _replaced(op: ir.Operation) -> bool:
+    with op.context, op.location:
+        instead = _stand_in(op)
+    if instead is None or instead.type != op.results[0].type:
+        return False
+    op.results[0].replace_all_uses_with(instead)
+    op.erase()
+    return True
+
+
+def _stand_in(op: ir.Operation) -> ir.Value | None:
+    if len(op.results) != 1:
+        return None
+    kind, at = op.results[0].type, ir.InsertionPoint(op)
+    if op.name in ("tensor.insert_slice", "tensor.insert"):
+        return op.opview.dest
+    if op.name == "tensor.extract":
+        return _zero(kind, at)
+    if op.name == "tensor.extract_slice":
+        # Dynamic sizes become 0: those of the slice may be none that a tensor can have.
+        sizes = [size for i, size in enumerate(kind.shape) if not kind.is_dynamic_dim(i)]
+        if len(sizes) == len(kind.shape):
+            return tensor.EmptyOp(sizes, kind.element_type, ip=at).result
+        none = arith.constant(ir.IndexType.get(), 0, ip=at)
+        return tensor.EmptyOp(
+            [none if kind.is_dynamic_dim(i) else size for i, size in enumerate(kind.shape)],
+            kind.element_type,
+            ip=at,
+        ).result
+    return init_of(op, 0)
+
+
+def _zero(kind: ir.Type, at: ir.InsertionPoint) -> ir.Value | None:
+    if isinstance(kind, ir.FloatType):
+        return arith.ConstantOp(kind, ir.FloatAttr.get(kind, 0.0), ip=at).result
+    if isinstance(kind, (ir.IntegerType, ir.IndexType)):
+        return arith.ConstantOp(kind, ir.IntegerAttr.get(kind, 0), ip=at).result
+    return None

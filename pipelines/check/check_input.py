@@ -1,0 +1,56 @@
+"""Can a module be checked at all, and which functions does it offer?"""
+
+from __future__ import annotations
+
+from fissile.dialect.attributes import text_of
+from fissile.errors import UsageError
+from fissile.finding import Finding, Severity
+
+from ..session import Module
+
+_EXECUTABLES = (
+    "hal.executable",
+    "hal.executable.source",
+    "hal.executable.binary",
+    "stream.executable",
+    "flow.executable",
+)
+_FUNCTIONS = ("func.func", "util.func")
+
+
+def refuse_executables(module: Module) -> None:
+    for op in module.op.regions[0].blocks[0].operations:
+        if op.operation.name in _EXECUTABLES:
+            raise UsageError(
+                f"the module already contains executables ({op.operation.name})",
+                "check needs the program before its dispatches are formed: the input of iree-compile",
+            )
+
+
+def signatures_of(module: Module) -> list[str]:
+    """`name: type` of every public function."""
+    found = []
+    for op in module.op.regions[0].blocks[0].operations:
+        operation = op.operation
+        if operation.name in _FUNCTIONS and "sym_name" in operation.attributes:
+            visibility = (
+                operation.attributes["sym_visibility"] if "sym_visibility" in operation.attributes else None
+            )
+            if visibility is None or str(visibility) == '"public"':
+                name = text_of(operation, "sym_name")
+                kind = (
+                    str(operation.attributes["function_type"])
+                    if "function_type" in operation.attributes
+                    else ""
+                )
+                found.append(f"{name}: {kind}")
+    return found
+
+
+def no_functions() -> Finding:
+    return Finding(
+        "FIS003",
+        "the module has no functions: there is nothing to check",
+        Severity.ERROR,
+        notes=("give a module with at least one public function",),
+    )

@@ -1,0 +1,460 @@
+"""`fissile check`: where every dispatch's on-chip bytes come from, without a full compile."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from fissile.errors import UsageError
+from fissile.finding import Finding, Severity
+from fissile.passes import net
+from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
+from fissile.passes.analysis.dispatch.provenance import SourceOp, describe_source_ops, tag_source_ops
+from fissile.passes.analysis.memory.configured import read_configured
+from fissile.passes.analysis.memory.predict import predict
+from fissile.passes.analysis.memory.prediction import Prediction
+from fissile.passes.checks.fit.limit_agreement import check_limit
+from fissile.passes.checks.fit.workgroup_prediction import check_agreement, check_prediction
+from fissile.passes.checks.numbers.attention_tiles import check_attention_tiles
+from fissile.passes.checks.numbers.narrow_storage import check_narrow_storage
+from fissile.passes.checks.speed.recomputation import check_recomputation
+from fissile.passes.checks.speed.unrolled_code import check_unrolled
+from fissile.passes.definition import PassFailed
+from fissile.report import Report
+from fissile.target import Target
+
+from ..compile import attentions, host_floats, host_updates
+from ..compile.compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
+from ..compile.guard import GUARDED_AT, GuardResult, guard, strips_asserts
+from ..iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, LOWERING_PIPELINES
+from ..iree.targets import LAST_SHARED_PHASE, flags_for
+from ..itinerary import Itinerary, Stop
+from ..probe.dispatch_check import DispatchChecker, unrolls
+from ..probe.one_dispatch import Probed
+from ..probe.probe_pool import ProbePool, Tell
+from ..repair.failures import rejected, suggested
+from ..repair.packing import Narrow, find_narrow_in
+from ..repair.trimming import trimming
+from ..session import Module, PhaseFailed, Session
+from ..targets import resolve_target
+from . import baseline as baselines
+from .after_codegen import doubtful_on_host
+from .check_input import no_functions, refuse_executables, signatures_of
+from .measured import Measured, between, facts_of, nothing_told
+
+PROBE_MODES = ("auto", "all", "never")
+
+
+@dataclass(frozen=True)
+class Watched:
+    """What a process that watches this one is told, and what it knows from an earlier try.
+
+    ``at(target, phase)`` is called before IREE runs to ``phase``; ``watch`` and ``endless`` as in `ProbePool`; ``translating``
+    is told how many dispatches are compiled to the end. ``ended``: target name
+    -> what is known of a target that took an earlier process along.
+    """
+
+    at: Callable[[str, str], object] = lambda _target, _phase: None
+    watch: Tell | None = None
+    translating: Tell = lambda *_: None
+    endless: tuple[str, ...] = ()
+    ended: Mapping[str, Finding] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Formed:
+    """The configured dispatches of a live ``module`` for one target, its source ops, and what was found on the way."""
+
+    module: Module
+    dispatches: list[Dispatch]
+    ops: list[SourceOp]
+    findings: list[Finding]
+
+
+def measure(
+    source: str | os.PathLike, target: Target, *, flags: Sequence[str] = (), dispatch_timeout: float = 30.0
+) -> list[Measured]:
+    """Every different dispatch of ``source`` on ``target``, predicted and probed: how far the two agree.
+
+    Code generation runs up to IREE's resource check. Raises PhaseFailed where IREE does not come that far.
+    """
+    one = _Check(Path(source), [target], tuple(flags), "all", dispatch_timeout)
+    with (
+        tempfile.TemporaryDirectory(prefix="fissile-check-") as scratch,
+        ProbePool((*flags, *flags_for(target)), dispatch_timeout) as pool,
+    ):
+        shared, _signatures_ = one._share(Path(scratch) / "shared.mlirbc")
+        formed = one._form(target, shared).dispatches
+        different = list({d.fingerprint: d for d in reversed(formed)}.values())[::-1]
+        known = [d for d in different if d.target.backend in LOWERING_PIPELINES]
+        results = dict(zip(map(id, known), pool.probe_all(known, convert=False), strict=True))
+        return [Measured(d, predict(read_configured(d)), results.get(id(d))) for d in different]
+
+
+def check(
+    source: str | os.PathLike,
+    targets: Sequence[str | Target],
+    *,
+    budget: int | None = None,
+    flags: Sequence[str] = (),
+    probe: str = "auto",
+    dispatch_timeout: float = 30.0,
+    baseline: str | os.PathLike | None = None,
+    update_baseline: bool = False,
+    allow_pipelines: bool = False,
+    watched: Watched | None = None,
+) -> Report:
+    """Findings and every dispatch's bytes for the MLIR file ``source`` on each of ``targets``.
+
+    ``budget`` bytes stand in for each target's own limit. ``flags`` are further session flags of
+    iree-compile. ``probe``: "auto" generates code for every dispatch but those of a calibrated structure that
+    fit by prediction, "all" for every one, "never" for none. ``dispatch_timeout`` seconds for each, 0
+    for none. ``allow_pipelines`` runs pass pipelines that the program brings along (FIS005). ``report.facts`` has
+    "targets": bytes, certainty and buffers of every dispatch. ``watched``: by a caller that outlives this process.
+    Raises UsageError.
+    """
+    if probe not in PROBE_MODES:
+        raise UsageError(f"unknown probe mode '{probe}'", "known: " + ", ".join(PROBE_MODES))
+    if not targets:
+        raise UsageError("no target to check for", "--target gfx942; `fissile targets` lists them")
+    chosen = list(dict.fromkeys(t if isinstance(t, Target) else resolve_target(t) for t in targets))
+    if budget is not None:
+        chosen = [target.with_budget(budget) for target in chosen]
+    return _Check(Path(source), chosen, tuple(flags), probe, dispatch_timeout, allow_pipelines, watched).run(
+        Path(baseline) if baseline else None, update_baseline
+    )
+
+
+class _Check:
+    def __init__(
+        self,
+        source: Path,
+        targets: list[Target],
+        flags: tuple[str, ...],
+        mode: str,
+        timeout: float,
+        allow_pipelines: bool = False,
+        watched: Watched | None = None,
+    ) -> None:
+        self.watched = watched or Watched()
+        self.source = source
+        self.allow_pipelines = allow_pipelines
+        self.targets = targets
+        self.flags = flags
+        self.mode = mode
+        self.timeout = timeout
+        self.seconds: dict[str, float] = {}
+        self.messages: dict[str, None] = {}
+        self.storage: tuple[Finding, ...] = ()
+        self.contract: dict[str, list[str]] = {}
+
+    def run(self, baseline: Path | None, update: bool) -> Report:
+        """The whole pipeline under a net: what fissile itself fails at is reported as not checked."""
+        command = f"FISSILE_TRACEBACK=1 fissile check --strict {shlex.quote(str(self.source))} --target {' --target '.join(t.name for t in self.targets)}"
+        with net.spread(net.Net(command, expendable=False)) as spread:
+            report = self._run(baseline, update)
+        return replace(report, findings=(*report.findings, *spread.missed))
+
+    def _run(self, baseline: Path | None, update: bool) -> Report:
+        """What all targets share once, then target by target."""
+        findings: list[Finding] = []
+        facts: list[dict] = []
+        with tempfile.TemporaryDirectory(prefix="fissile-check-") as scratch:
+            try:
+                self.watched.at("", LAST_SHARED_PHASE)
+                with self._step("parse"):
+                    shared, signatures = self._share(Path(scratch) / "shared.mlirbc")
+            except PhaseFailed as failure:
+                return self._report([rejected(failure)], [])
+            except PassFailed as failure:
+                return self._report(list(failure.findings), [])
+            if not signatures:
+                return self._report([no_functions()], [])
+            before = baselines.read(baseline, signatures) if baseline and not update else None
+            for target in self.targets:
+                with self._step(target.name):
+                    found, told = self._net_under(target, shared)
+                findings += found
+                facts.append(told)
+        if baseline and before is not None:
+            findings += baselines.compare(before, facts, baseline)
+        report = self._report([*findings, *self.storage], facts)
+        if baseline and update:
+            baselines.write(baseline, signatures, facts)
+        return report
+
+    # --- what is the same for every target
+
+    def _share(self, path: Path) -> tuple[Path, list[str]]:
+        """Parses and lowers the input as far as no target matters; returns the file it is in, and the
+        signatures."""
+        session = self._session(self.flags)
+        module = session.parse_input(self.source, allow_pipelines=self.allow_pipelines)
+        refuse_executables(module)
+        signatures = signatures_of(module)
+        stops = self._itinerary(session).stops
+        Itinerary(session, (Stop(GUARDED_AT, "guard", self._guard), *stops)).advance(
+            module, LAST_SHARED_PHASE
+        )
+        session.write(module, path, "ir-bytecode")
+        self._heard(session)
+        return path, signatures
+
+    def _guard(self, module: Module) -> list[Finding]:
+        """Sizes against capacities: what is refuted or not proved is told, and the caller's contract is kept."""
+        result = net.ask(
+            "storage",
+            lambda: guard(module.op, "check", asserts_stripped=strips_asserts(self.flags)),
+            GuardResult(),
+        )
+        self.storage = (
+            *result.findings,
+            *net.ask("loops that change a size", lambda: host_updates.growing(module), ()),
+        )
+        self.contract = {name: list(conditions) for name, conditions in result.contract.items()}
+        return []
+
+    def _itinerary(self, session: Session) -> Itinerary:
+        stops = [
+            Stop(phase, "lower-dialect", lower_dialect(pipeline)) for phase, pipeline in DIALECT_LOWERINGS
+        ]
+        stops.append(Stop(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
+        return Itinerary(session, stops)
+
+    # --- one target
+
+    def _net_under(self, target: Target, shared: Path) -> tuple[list[Finding], dict]:
+        """`_target`; where it throws as a whole, nothing is known of the target, which is an error (FIS903)."""
+        try:
+            return self._target(target, shared)
+        except Exception as error:
+            if net.passes_on(error):
+                raise
+            why = Finding(
+                "FIS903",
+                f"the program could not be checked: {net.one_line(error)}",
+                Severity.ERROR,
+                str(self.source),
+                target.name,
+                detail="".join(traceback.format_exception(error)),
+            )
+            return [why], nothing_told(target)
+
+    def _target(self, target: Target, shared: Path) -> tuple[list[Finding], dict]:
+        """The findings of ``target``, and its bytes as JSON values."""
+        told = nothing_told(target)
+        if ended := self.watched.ended.get(target.name):
+            return [ended], told
+        try:
+            formed = self._form(target, shared)
+        except PhaseFailed as failure:
+            return [rejected(failure).with_(target=target.name)], told
+        except PassFailed as failure:
+            return [finding.with_(target=target.name) for finding in failure.findings], told
+        if self.mode == "never":
+            measured, findings = self._predict(formed, target)
+        else:
+            measured, findings = self._generate(formed, target)
+        limits = net.ask("the target's limit", lambda: check_limit(target, between(measured, target)), None)
+        facts = [
+            net.ask(
+                "facts of a dispatch", lambda m=one: facts_of(m, target, formed.ops), None, about=one.dispatch
+            )
+            for one in measured
+        ]
+        told["dispatches"] = [fact for fact in facts if fact is not None]
+        findings += [
+            finding.with_(target=target.name)
+            for finding in (*formed.findings, *self._behind(formed, target, shared, findings))
+        ]
+        return [*findings, *([limits] if limits else [])], told
+
+    def _form(self, target: Target, shared: Path) -> _Formed:
+        """Forms and configures the dispatches for ``target``. Raises PhaseFailed."""
+        flags = (*self.flags, *flags_for(target))
+        session = self._session(flags)
+        itinerary = self._itinerary(session)
+        try:
+            self.watched.at(target.name, BOUNDARIES_PLACED_AT)
+            module, findings = self._optimise(flags, itinerary, shared)
+            ops = describe_source_ops(module.op)
+            tag_source_ops(module.op)
+            self.watched.at(target.name, DISPATCHES_CONFIGURED_AT)
+            itinerary.advance(module, DISPATCHES_CONFIGURED_AT)
+            if not module.is_valid() and (refused := self._refusal(flags, shared, DISPATCHES_CONFIGURED_AT)):
+                raise refused
+        finally:
+            self._heard(session)
+        return _Formed(module, [_renamed(d, target) for d in dispatches(module.op)], ops, findings)
+
+    def _generate(self, formed: _Formed, target: Target) -> tuple[list[Measured], list[Finding]]:
+        """What `fissile compile` asks of each dispatch, by the same questions: bytes, and what would fail or go wrong."""
+        flags = (*self.flags, *flags_for(target))
+        watched = self.watched
+        with ProbePool(
+            flags, self.timeout, watch=watched.watch, endless=watched.endless, session_flags=flags
+        ) as pool:
+            checker = DispatchChecker(pool, calibrated=self.mode == "auto", limit=target.limit)
+            checked = checker.check_dispatches(formed.dispatches, formed.ops)
+            seen = {id(c.dispatch): c.result.probed for c in checked if c.result is not None}
+
+            def probed(dispatch: Dispatch) -> Probed:
+                return seen.get(id(dispatch)) or pool.probe_all([dispatch], convert=False)[0].probed
+
+            narrow = net.ask(
+                "narrow storage", lambda: find_narrow_in(formed.dispatches, probed), Narrow(), patience=0
+            )
+        findings = list(narrow.found)
+        results = {}
+        for one in checked:
+            results[id(one.dispatch)] = one.result
+            found = one.finding, check_recomputation(one.dispatch, one.recomputed, formed.ops)
+            findings += [_with_way_out(finding) for finding in found if finding is not None]
+        measured = []
+        for dispatch in formed.dispatches:
+            one = Measured(dispatch, _predicted(dispatch), results.get(id(dispatch)))
+            if one.exact is not None and (differs := check_agreement(dispatch, one.prediction, one.exact)):
+                findings.append(differs)
+            measured.append(one)
+        return measured, findings
+
+    def _behind(self, formed: _Formed, target: Target, shared: Path, found: list[Finding]) -> list[Finding]:
+        """What IREE refuses behind code generation: looked for with `all`, and where the host is in doubt, if nothing was refused before."""
+        refused = any(
+            not f.effect.is_built for f in (*formed.findings, *found) if f.severity is Severity.ERROR
+        )
+        if self.mode == "never" or refused or not (self.mode == "all" or doubtful_on_host(formed.module.op)):
+            return []
+        self.watched.at(target.name, "end")
+        self.watched.translating(max(1, len(formed.dispatches)))
+        failure = self._refusal((*self.flags, *flags_for(target)), shared, "end")
+        self.watched.translating(0)
+        return [rejected(failure)] if failure else []
+
+    def _predict(self, formed: _Formed, target: Target) -> tuple[list[Measured], list[Finding]]:
+        """What is known of each dispatch without code generation."""
+        measured = [Measured(d, _predicted(d), None) for d in formed.dispatches]
+        findings = check_narrow_storage(formed.dispatches)
+        for one in measured:
+            fit = (
+                None
+                if one.prediction.doubts
+                else check_prediction(one.dispatch, one.prediction, target.limit, formed.ops)
+            )
+            found = (
+                fit,
+                check_unrolled(one.dispatch, unrolls(one.dispatch), formed.ops),
+                check_attention_tiles(one.dispatch, formed.ops),
+            )
+            findings += [_with_way_out(finding) for finding in found if finding is not None]
+        return measured, findings
+
+    def _optimise(
+        self, flags: Sequence[str], itinerary: Itinerary, shared: Path
+    ) -> tuple[Module, list[Finding]]:
+        """``shared`` after global optimisation, without borders that IREE refuses there; FIS119 of each. Raises PhaseFailed."""
+        module = _resumed(itinerary.session, shared)
+        try:
+            itinerary.advance(module, BOUNDARIES_PLACED_AT)
+            failure = None if module.is_valid() else self._refusal(flags, shared, BOUNDARIES_PLACED_AT)
+        except PhaseFailed as failed:
+            failure = failed
+        if failure is None:
+            return module, [
+                *_attentions(module),
+                *host_floats.told(module),
+                *host_updates.told(module, itinerary.session),
+            ]
+        module = _resumed(itinerary.session, shared)
+        borders = itinerary.with_stop(trimming(failure.message)).advance(module, BOUNDARIES_PLACED_AT)
+        if not borders or not module.is_valid():
+            raise failure
+        return module, [
+            *(suggested(border, "`fissile compile` applies it") for border in borders),
+            *_attentions(module),
+            *host_floats.told(module),
+            *host_updates.told(module, itinerary.session),
+        ]
+
+    def _refusal(self, flags: Sequence[str], shared: Path, phase: str) -> PhaseFailed | None:
+        """What IREE says on the way to ``phase`` with its verifier on; None where it takes ``shared`` all the same."""
+        session = Session(flags)
+        try:
+            self._itinerary(session).advance(_resumed(session, shared), phase)
+        except PhaseFailed as failure:
+            return failure
+        return None
+
+    # --- small things
+
+    def _session(self, flags: Sequence[str]) -> Session:
+        # IREE's verifier between passes costs a fifth of the time here; the input is verified, and what comes of it.
+        return Session(flags, verify_ir=False)
+
+    def _heard(self, session: Session) -> None:
+        for said in session.diagnostics:
+            if said.severity in ("warning", "remark"):
+                self.messages[said.text] = None
+
+    @contextmanager
+    def _step(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+    def _report(self, findings: list[Finding], facts: list[dict]) -> Report:
+        return Report(
+            "check",
+            tuple(findings),
+            "",
+            tuple(self.messages),
+            dict(self.seconds),
+            {"targets": facts, "contract": self.contract},
+        )
+
+
+def _attentions(module: Module) -> list[Finding]:
+    """Decomposes what IREE would crash over in this process; with what `fissile compile` does about it as advice."""
+    return [suggested(found, "`fissile compile` applies it") for found in attentions.DECOMPOSE.act(module)]
+
+
+def _predicted(dispatch: Dispatch) -> Prediction:
+    return net.ask(
+        "predicted memory",
+        lambda: predict(read_configured(dispatch)),
+        Prediction((), ("the prediction failed",)),
+        about=dispatch,
+    )
+
+
+def _with_way_out(finding: Finding) -> Finding:
+    """With a note that leads to the repair, where the dispatch needs one."""
+    if finding.severity is not Severity.ERROR:
+        return finding
+    return finding.with_(
+        notes=(
+            *finding.notes,
+            "`fissile compile` looks for a repair; with --repair=suggest it shows it and writes nothing",
+        )
+    )
+
+
+def _resumed(session: Session, shared: Path) -> Module:
+    """The module that all targets share; its locations name the source file."""
+    module = session.parse(shared)
+    module.phase = LAST_SHARED_PHASE
+    return module
+
+
+def _renamed(dispatch: Dispatch, target: Target) -> Dispatch:
+    """The dispatch under the name that the user gave its target; IREE calls default Vulkan by a profile's name."""
+    return replace(dispatch, target=replace(dispatch.target, arch=target.name))

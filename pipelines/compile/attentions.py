@@ -1,0 +1,50 @@
+"""Attentions that IREE crashes over, or refuses, before there is a dispatch: decomposed when global optimisation is done."""
+
+from __future__ import annotations
+
+from fissile.finding import Finding, Help, Severity
+from fissile.passes.analysis.dispatch.attention_configuration import (
+    ATTENTION_CONFIGURED_BY,
+    unconfigurable_attentions,
+)
+from fissile.passes.analysis.dispatch.dispatches import read_target
+from fissile.passes.analysis.dispatch.narrow_types import targets_of
+from fissile.passes.analysis.dispatch.provenance import source_ops
+from fissile.passes.checks.refusals.attention_configuration import check_attention_configuration
+from fissile.passes.remedies.decompose.decompose_attention import (
+    NUMERICS,
+    DecomposeAttention,
+    why_not_decomposed,
+)
+
+from ..iree.names import BOUNDARIES_PLACED_AT
+from ..itinerary import Stop
+from ..pass_runner import run_pipeline
+from ..session import Module
+
+
+def _decompose(module: Module) -> list[Finding]:
+    targets = [read_target(text) for text in sorted(targets_of(module.op))]
+    found = unconfigurable_attentions(module.op, {target.backend for target in targets})
+    able = [one for one in found if not why_not_decomposed(one.op)]
+    if not able:
+        return []
+    index = {op: i for i, op in enumerate(source_ops(module.op))}
+    text = f"{DecomposeAttention.name}{{ops={','.join(str(index[one.op]) for one in able)}}}"
+    done = Help(
+        "computed it as its parts: scores, maxima, powers, sums and weighted values",
+        DecomposeAttention.name,
+        True,
+        (("pass", text), ("numerics", NUMERICS)),
+    )
+    name = next(target.name for target in targets if target.backend in ATTENTION_CONFIGURED_BY)
+    repaired = [
+        finding.with_(severity=Severity.REPAIRED, helps=(done,))
+        for finding in check_attention_configuration(able, name)
+    ]
+    run_pipeline(f"builtin.module({text},fissile-lower-boundaries)", module.op, report=repaired.append)
+    return repaired
+
+
+DECOMPOSE = Stop(BOUNDARIES_PLACED_AT, "decompose-attentions", _decompose)
+"""Decomposes such attentions; reports FIS107 or FIS108 of each."""

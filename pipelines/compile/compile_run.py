@@ -1,0 +1,313 @@
+"""One request in its worker process: the session, the stops on the way, what was found and where it is written."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from fissile.finding import Finding, Severity
+from fissile.passes.analysis.dispatch.dispatches import dispatches
+from fissile.passes.analysis.dispatch.provenance import describe_source_ops, tag_source_ops
+from fissile.passes.analysis.dispatch.recomputation import recomputed_producers
+from fissile.passes.checks.refusals.leftover_ops import leftover_ops
+from fissile.passes.checks.speed.recomputation import check_recomputation
+from fissile.passes.checks.storage.check_order import late_checks
+from fissile.passes.definition import PassFailed
+from fissile.passes.net import ask, change, current
+from fissile.passes.remedies.narrow.index_forms import without_index_dialect
+from fissile.report import Report
+
+from ..iree.names import (
+    BOUNDARIES_PLACED_AT,
+    DEVICES_ASSIGNED_AT,
+    DISPATCHES_CONFIGURED_AT,
+    PREPROCESSED_AFTER,
+    RECOMPUTING_BACKENDS,
+    SCHEDULED_AT,
+)
+from ..itinerary import Itinerary, Stop
+from ..pass_runner import run_pipeline
+from ..probe.dispatch_check import Ask
+from ..probe.one_dispatch import probe
+from ..process.whole_files import write_whole
+from ..repair.failures import suggested
+from ..repair.packing import Narrow, find_narrow
+from ..session import Module, Session, phase_index
+from . import host_updates
+from .attentions import DECOMPOSE
+from .guard import GUARDED_AT, guard, strips_asserts
+from .host_floats import FOLD
+from .request import CompileRequest
+from .wrong_numbers import settled
+
+DIALECT_LOWERINGS = (
+    # Preconditions and storage become IREE's own ops as soon as the input is in IREE's dialects, and groups must:
+    # phase abi crashes on an unregistered op with a region. Boundaries wait until ops are optimised.
+    ("input", "builtin.module(fissile-lower-requires,fissile-lower-storage,fissile-lower-groups)"),
+    (BOUNDARIES_PLACED_AT, "builtin.module(fissile-lower-groups,fissile-lower-boundaries)"),
+)
+
+OWN_STOPS = ("storage guard", "check-leftovers", *host_updates.NAMES, FOLD.name, DECOMPOSE.name)
+"""The stops that nobody asked for: without them IREE compiles the module as it is."""
+
+STDIN_NAME = "<stdin>"
+"""What iree-compile calls standard input in locations."""
+
+
+class CompileRun:
+    """What every step of one compile shares. ``output`` is the temporary file that the caller moves into place.
+
+    ``spooled_input`` holds what came from standard input, where the request's input is "-". ``scratch`` is a folder
+    that is gone with the compile, however it ends.
+    """
+
+    def __init__(
+        self,
+        request: CompileRequest,
+        output: Path,
+        spooled_input: Path | None = None,
+        scratch: Path | None = None,
+    ) -> None:
+        self.request = request
+        self.output = output
+        self.scratch = scratch or output.parent
+        self.input = spooled_input or Path(request.input)
+        self.input_name = STDIN_NAME if spooled_input else ""
+        self.seconds: dict[str, float] = {}
+        self.facts: dict[str, object] = {}
+        self.backends: tuple[str, ...] = ()
+        self.narrow = Narrow()
+        self.ask: Ask = probe
+        self.guarded: tuple[Finding, ...] = ()
+        self._asserted = False
+        self._asked_for: list[Finding] = []
+        self.repairers: list[object] = []
+        self._emitted: Path | None = None
+        self._origin: tuple[Module, tuple[Finding, ...]] | None = None
+        self._left_out: set[str] = set()
+        self.session = Session(verify_ir=request.verify_ir, dump_phases_to=request.dump_phases_to)
+        if request.remarks_filter:
+            self.session.remarks(request.remarks_filter, request.remarks_file)
+        self.itinerary = Itinerary(self.session, self._stops())
+
+    def parse(self) -> Module:
+        module = self.session.parse_input(self.input, self.input_name, self.request.allow_pipelines)
+        module.phase = self.request.compile_from
+        if phase_index(module.phase) >= phase_index(BOUNDARIES_PLACED_AT):
+            stop_on_leftovers(module)
+        return module
+
+    def keep_origin(self, module: Module, told: Iterable[Finding]) -> None:
+        """Keeps a copy of ``module``, which has just reached the phase that boundaries are placed at."""
+        self._origin = (module.clone(), tuple(told))
+
+    def origin(self) -> tuple[Module, tuple[Finding, ...]]:
+        """The program where boundaries are placed, and what was found on its way there. To be cloned, not changed."""
+        if self._origin is None:
+            module = self.parse()
+            self._origin = (module, tuple(self.itinerary.advance(module, BOUNDARIES_PLACED_AT)))
+        return self._origin
+
+    def forget_origin(self) -> None:
+        self._origin = None
+
+    def leave_out(self, *names: str) -> None:
+        """From now on a module passes the stops ``names`` as it is (OWN_STOPS); what was kept of earlier ones is forgotten."""
+        self._left_out.update(names)
+        self.guarded = ()
+        self._asserted = False
+        self.narrow = Narrow()
+        self.forget_origin()
+
+    def write(self, module: Module) -> None:
+        if self.request.compile_to != "end" or self.request.output_format == "vm-asm":
+            form = "ir-bytecode" if self.request.mlir_bytecode else "ir"
+        else:
+            form = self.request.output_format
+        self.session.write(module, self.output, form, self.request.mlir_bytecode_version)
+
+    def emit_mlir(self, module: Module) -> None:
+        """Keeps ``module`` (at global optimisation) for --emit-mlir; it is written with the output, or not at all."""
+        if self.request.emit_mlir:
+            self._emitted = self.scratch / "emitted.mlir"
+            self.session.write(
+                Module(without_index_dialect(module.op), module.phase, module.name), self._emitted, "ir"
+            )
+
+    @property
+    def only_suggests(self) -> bool:
+        """Whether what is repaired is told and not written (--repair=suggest)."""
+        return self.request.repair == "suggest"
+
+    @property
+    def tuning(self) -> bool:
+        return self.request.tune or self.request.fusion == "tune"
+
+    def look(self, module: Module) -> list[Finding]:
+        """Findings about what configured dispatches will compute, of those that need little or no code generation."""
+        formed = ask("the dispatches", lambda: dispatches(module.op), [])
+        self.backends = tuple(dict.fromkeys(d.target.backend for d in formed))
+        self.narrow = ask("narrow storage", lambda: find_narrow(module, self.ask), Narrow(), patience=0)
+        return list(self.narrow.found)
+
+    def slow(self, origin: Module) -> list[Finding]:
+        """FIS140 about a module at global optimisation; looked at on a tagged clone, which tells ops apart exactly."""
+        return ask("recomputed producers", lambda: self._slow(origin), [], patience=0)
+
+    def _slow(self, origin: Module) -> list[Finding]:
+        clone = origin.clone()
+        ops = describe_source_ops(clone.op)
+        tag_source_ops(clone.op)
+        self.itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
+        formed = [d for d in dispatches(clone.op) if d.target.backend in RECOMPUTING_BACKENDS]
+        return [f for d in formed if (f := check_recomputation(d, recomputed_producers(d), ops))]
+
+    def verify_artifact(self) -> list[Finding]:
+        """Runs what was written where a runtime for it answers: a finding where it differs from the input on llvm-cpu."""
+        if self.request.compile_from != "start" or self.request.compile_to != "end":
+            return []
+        if self.request.output_format != "vm-bytecode":
+            return []
+        from . import verification  # NumPy: only where asked
+
+        with self.step("verify"):
+            certificate, why_not = ask(
+                "the artifact's numbers",
+                lambda: verification.verify_artifact(
+                    self.input, self.output, self.backends, self.request.verify_seeds
+                ),
+                (None, "not checked"),
+                patience=0,
+            )
+        self.facts["artifact"] = certificate.to_json() if certificate else why_not
+        return list(certificate.findings) if certificate else []
+
+    def report(self, findings: Iterable[Finding], written: bool = False) -> Report:
+        net = current()
+        findings = [*findings, *(net.missed if net else ())]
+        if self.request.werror:
+            findings = [
+                f.with_(severity=Severity.ERROR) if f.severity is Severity.WARNING else f for f in findings
+            ]
+        findings = settled(findings, self.request.allow_wrong)
+        if self.only_suggests:
+            # A pass that the command line names did what was asked for.
+            findings = [f if f in self._asked_for else suggested(f) for f in findings]
+        findings = (*findings, *self.guarded)
+        written = written and not any(f.severity is Severity.ERROR for f in findings)
+        if written and self._emitted is not None:
+            write_whole(self.request.emit_mlir, partial(shutil.copyfile, self._emitted))
+        messages = tuple(d.text for d in self.session.diagnostics if d.severity in ("warning", "remark"))
+        return Report(
+            "compile",
+            findings,
+            self.request.output if written else "",
+            tuple(dict.fromkeys(messages)),
+            dict(self.seconds),
+            dict(self.facts),
+        )
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+    # --- stops
+
+    def _stops(self) -> list[Stop]:
+        request = self.request
+        stops: list[Stop] = (
+            [self._own(GUARDED_AT, "storage guard", self._guard)] if request.guard != "off" else []
+        )
+        if request.preprocessing:
+            stops.append(self._pipeline_stop(PREPROCESSED_AFTER, request.preprocessing))
+        if request.match_device:
+            stops.append(self._own(DEVICES_ASSIGNED_AT, "match-device", self._match_device))
+        stops += [self._pipeline_stop(phase, pipeline) for phase, pipeline in request.pipelines_after]
+        stops += [
+            Stop(phase, "lower-dialect", lower_dialect(pipeline)) for phase, pipeline in DIALECT_LOWERINGS
+        ]
+        stops.append(self._own(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
+        stops += [
+            self._own(stop.phase, stop.name, stop.act)
+            for stop in host_updates.stops(self.session, request.repair != "off")
+        ]
+        if request.repair != "off":
+            stops += [self._own(stop.phase, stop.name, stop.act) for stop in (FOLD, DECOMPOSE)]
+        # Only where the guard has changed the program: stopping costs time.
+        stops.append(Stop(SCHEDULED_AT, "order of checks", self._order, lambda: self._asserted))
+        return stops
+
+    def _own(self, phase: str, name: str, act: Callable[[Module], Iterable[Finding]]) -> Stop:
+        """A stop that nobody asked for: where it throws, the compile begins again without it."""
+        return Stop(
+            phase,
+            name,
+            lambda module: (
+                () if name in self._left_out else change(name, f"the step '{name}'", lambda: act(module))
+            ),
+        )
+
+    def _pipeline_stop(self, phase: str, pipeline: str) -> Stop:
+        def act(module: Module) -> list[Finding]:
+            found: list[Finding] = []
+            run_pipeline(
+                pipeline, module.op, report=found.append, verify_contracts=self.request.verify_contracts
+            )
+            self._asked_for += found
+            return found
+
+        return Stop(phase, pipeline, act)
+
+    def _guard(self, module: Module) -> list[Finding]:
+        """Storage is proved, refuted or asserted; what is refuted ends the compile."""
+        result = guard(module.op, self.request.guard, asserts_stripped=strips_asserts(self.request.flags))
+        if any(finding.severity is Severity.ERROR for finding in result.findings):
+            raise PassFailed(result.findings)
+        # A repair parses again and comes by here again; it is told once.
+        self.guarded = result.findings
+        self._asserted = result.asserts > 0
+        self.facts["storage_checks"] = {"asserts": result.asserts, "of_indices": result.elementwise}
+        self.facts["contract"] = {name: list(conditions) for name, conditions in result.contract.items()}
+        return []
+
+    def _order(self, module: Module) -> list[Finding]:
+        return ask("the order of run-time checks", lambda: late_checks(module.op, self.facts["contract"]), [])
+
+    def _match_device(self, module: Module) -> list[Finding]:
+        from ..devices.match import match_target
+        from ..devices.vulkan import query_device
+
+        device = query_device()
+        self.facts["device"] = device.name
+        self.facts["device_changes"] = [str(change) for change in match_target(module.op, device)]
+        return []
+
+
+def stop_on_leftovers(module: Module) -> list[Finding]:
+    """Raises PassFailed where fissile ops are left that IREE cannot translate; it names each. Else no finding.
+
+    Dispatch creation crashes on an op that it does not know on tensors (IREE 3.13), so this comes before it.
+    """
+    if found := leftover_ops(module.op):
+        raise PassFailed(found)
+    return []
+
+
+def lower_dialect(pipeline: str) -> Callable[[Module], list[Finding]]:
+    """A stop that lowers fissile ops a program was written with; a program without any is not touched."""
+
+    def act(module: Module) -> list[Finding]:
+        found: list[Finding] = []
+        if ask("fissile's own ops", lambda: leftover_ops(module.op), ()):
+            run_pipeline(pipeline, module.op, report=found.append)
+        return found
+
+    return act

@@ -1,0 +1,37 @@
+"""`fissile.compile`: the Python counterpart of `fissile compile`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from fissile.report import Report
+
+from ..process.supervisor import run_compile
+from .request import parse_command_line
+
+
+def compile(
+    source: str | os.PathLike,
+    output: str | os.PathLike,
+    flags: Sequence[str] = (),
+    *,
+    repair: str = "auto",
+    match_device: str = "",
+    verify: bool = False,
+    allow_wrong: bool = False,
+) -> Report:
+    """Compiles the MLIR file ``source`` to ``output``, repaired where stock IREE refuses it.
+
+    ``flags`` are iree-compile's. ``repair`` is "auto", "suggest" or "off"; ``match_device`` "vulkan" compiles for the
+    Vulkan device that is present; ``allow_wrong`` writes an output whose numbers are known to be wrong. The compile runs in a process of its own. Look at ``report.exit_code`` and
+    ``report.findings``: the output exists only where no error remains. Raises UsageError for bad arguments.
+    """
+    argv = [*flags, f"--repair={repair}", os.fspath(source), "-o", os.fspath(output)]
+    if match_device:
+        argv.append(f"--fissile-match-device={match_device}")
+    if verify:
+        argv.append("--fissile-verify")
+    if allow_wrong:
+        argv.append("--allow-wrong-numbers")
+    return run_compile(parse_command_line(argv))

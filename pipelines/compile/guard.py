@@ -1,0 +1,126 @@
+"""The storage guard: proves that a module stays inside its storage, and asserts what cannot be
+proved.
+
+It looks at the output of IREE's input phase (GUARDED_AT): whatever the front end was, the program is
+ops on tensors there, nothing has been optimised on the strength of a size that may be wrong, and an
+assert at function level stays on the host, before the first dispatch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from iree.compiler import ir
+
+from fissile.dialect import load_dialects
+from fissile.errors import UsageError, closest
+from fissile.finding import Finding, Severity, ordered
+from fissile.passes.analysis.storage.flow_rules import RULES as LISTING
+from fissile.passes.analysis.storage.proof import SMT_TIMEOUT_MS
+from fissile.passes.checks.storage.storage_fit import contract_of, findings_of, judge_storage, smt_note
+from fissile.passes.remedies.storage.assert_bounds import (
+    Placed,
+    assert_obligations,
+    drop_requires,
+    is_assertable,
+)
+from fissile.passes.remedies.storage.own_sizes import list_own_sizes
+from fissile.passes.remedies.storage.unreachable_ops import take_away
+from fissile.verdict import Answer
+
+from ..iree.names import ASSERTS_STRIPPED_BY
+
+GUARDED_AT = "input"
+MODES = ("off", "check", "assert")
+
+
+@dataclass(frozen=True)
+class GuardResult:
+    """What the guard found and did.
+
+    ``contract`` lists, by function, what a caller must keep to. ``proved`` counts the obligations
+    that each tier proved, ``asserts`` the checks that were added (``elementwise`` of them with a
+    dispatch of their own). Unless ``changed``, the module is as it was, to the byte.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    changed: bool = False
+    contract: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    proved: dict[str, int] = field(default_factory=dict)
+    asserts: int = 0
+    elementwise: int = 0
+
+
+def guard(
+    module: ir.Operation,
+    mode: str = "assert",
+    *,
+    smt_timeout_ms: int = SMT_TIMEOUT_MS,
+    asserts_stripped: bool = False,
+) -> GuardResult:
+    """Guards ``module``, the output of phase GUARDED_AT, in place.
+
+    ``check`` only tells; ``assert`` adds asserts too; ``off`` does neither. ``asserts_stripped`` says
+    that an option removes asserts (see `strips_asserts`): then none is trusted, none is added, and
+    FIS203 says so. A refuted obligation is an error (FIS201), and nothing is changed. Raises
+    UsageError for an unknown mode.
+    """
+    if mode not in MODES:
+        raise UsageError(f"unknown guard mode '{mode}'", closest(mode, list(MODES)))
+    if mode == "off":
+        return GuardResult()
+    op = module.operation
+    report = judge_storage(op, smt_timeout_ms=smt_timeout_ms, trust_asserts=not asserts_stripped)
+    unknown = report.having(Answer.UNKNOWN)
+    refuted = bool(report.having(Answer.REFUTED))
+    asserting = mode == "assert" and not asserts_stripped and not refuted
+    requires = [j.obligation for j in report.judged if j.obligation.kind == "fissile.require"]
+    placed = Placed(
+        0, 0, 0, tuple(j.obligation for j in unknown if not is_assertable(report.extents, j.obligation))
+    )
+    if asserting and (unknown or requires):
+        load_dialects(op.context, ("arith", "cf", "tensor", "linalg", "memref"))
+        placed = assert_obligations(report.extents, unknown)
+        if any(j.obligation.op.name in LISTING for j in unknown):
+            apart = {o.op for o in placed.unprotected}
+            ops = (j.obligation.op for j in report.judged if j.obligation.op.name in LISTING)
+            list_own_sizes(report.extents, (listing for listing in ops if listing not in apart))
+    findings, contract = findings_of(report, asserting, placed.unprotected), contract_of(report)
+    if asserting:  # only now: what is reported reads their places
+        left_out = {id(o) for o in placed.unprotected}
+        take_away(
+            j.obligation
+            for j in unknown
+            if j.decision.fails_if_run and j.obligation.elements is None and id(j.obligation) not in left_out
+        )
+        drop_requires(requires)
+    if unknown and asserts_stripped:
+        findings.append(
+            Finding(
+                "FIS203",
+                f"--{ASSERTS_STRIPPED_BY} removes the run-time checks that {len(unknown)} sizes need",
+                Severity.WARNING,
+                "storage",
+            )
+        )
+    if note := smt_note(report):
+        findings.append(note)
+    return GuardResult(
+        ordered(findings),
+        asserting and bool(placed.asserts or requires),
+        contract,
+        report.tiers(),
+        placed.asserts,
+        placed.elementwise,
+    )
+
+
+def strips_asserts(flags: Sequence[str]) -> bool:
+    """Whether these iree-compile flags remove asserts; the last one counts."""
+    stripped = False
+    for flag in flags:
+        name, _, value = flag.lstrip("-").partition("=")
+        if name == ASSERTS_STRIPPED_BY:
+            stripped = value.lower() not in ("false", "0")
+    return stripped

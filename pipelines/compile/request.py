@@ -1,0 +1,288 @@
+"""What `fissile compile` was asked for: iree-compile's command line, taken apart, and fissile's own options."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+
+from fissile.errors import UsageError, closest
+
+from ..iree.lowerings import TUNING_SPEC_FLAG
+from ..iree.names import DRIVER_FLAGS, PHASES, PREPROCESSING_FLAG, STOCK_ONLY_FLAGS
+
+REPAIR_MODES = ("auto", "suggest", "off")
+FUSION_MODES = ("default", "tune")
+GUARD_MODES = ("assert", "check", "off")
+FORMATS = ("text", "json")
+
+
+@dataclass(frozen=True)
+class CompileRequest:
+    """One compile. Plain data: it travels to the worker process as JSON.
+
+    ``flags`` go to IREE as they are. Files are paths as the user wrote them; ``output`` "-" is standard output.
+    """
+
+    input: str = ""
+    output: str = "-"
+    flags: tuple[str, ...] = ()
+    compile_mode: str = "std"
+    compile_from: str = "start"
+    compile_to: str = "end"
+    output_format: str = "vm-bytecode"
+    mlir_bytecode: bool = False
+    mlir_bytecode_version: int | None = None
+    verify_ir: bool = True
+    dump_phases_to: str = ""
+    remarks_filter: str = ""
+    remarks_file: str = "mlir-remarks.yaml"
+    preprocessing: str = ""
+    """IREE's --iree-preprocessing-pass-pipeline, in which fissile's passes may stand."""
+    pipelines_after: tuple[tuple[str, str], ...] = ()
+    """(phase, textual pipeline), run on the module when it has reached the phase."""
+    load_passes: tuple[str, ...] = ()
+    verify_contracts: bool = False
+    allow_pipelines: bool = False
+    """Whether pass pipelines that the input brings along may run (FIS005)."""
+    match_device: str = ""
+    repair: str = "auto"
+    guard: str = "assert"
+    fusion: str = "default"
+    tune: bool = False
+    """Times the repairs that pass on the runtime that is present, and takes the fastest."""
+    verify: bool = False
+    verify_seeds: int = 1
+    emit_mlir: str = ""
+    emit_tuning_spec: str = ""
+    """A file for the lowering configurations that repair the program, for stock IREE."""
+    save_temps: str = ""
+    format: str = "text"
+    werror: bool = False
+    allow_wrong: bool = False
+    """Writes an output whose numbers are known to be wrong, with a warning."""
+    strict: bool = False
+    """What fissile could not check is exit status 3."""
+    verbose: bool = False
+    time_limit: float = 0.0
+    """Seconds for the whole compile; 0 is none."""
+    dispatch_timeout: float = 30.0
+    """Seconds of code generation per dispatch after which it counts as endless; 0 is none."""
+    stock: bool = field(default=False)
+    """A mode that fissile has nothing to say about: the command line goes to iree-compile unchanged."""
+    argv: tuple[str, ...] = ()
+    task: str = "compile"
+    """`compile`, or `reduce` to write a small program that fails alike."""
+    dispatch: str = ""
+    """The dispatch to reduce to; empty: the first that fails."""
+
+    def to_json(self) -> dict:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict) -> CompileRequest:
+        def frozen(value):
+            return tuple(frozen(v) for v in value) if isinstance(value, list) else value
+
+        known = {f.name for f in fields(CompileRequest)}
+        return CompileRequest(**{name: frozen(value) for name, value in data.items() if name in known})
+
+
+# fissile's own options: flag -> (field, kind). Kinds: text, switch, count, seconds, choices, phase:pipeline, list.
+_OWN = {
+    "repair": ("repair", REPAIR_MODES),
+    "guard": ("guard", GUARD_MODES),
+    "tune": ("tune", "switch"),
+    "fusion": ("fusion", FUSION_MODES),
+    "verify-numerics": ("verify", "switch"),
+    "fissile-verify": ("verify", "switch"),
+    "fissile-verify-seeds": ("verify_seeds", "count"),
+    "fissile-match-device": ("match_device", ("vulkan",)),
+    "fissile-pipeline-after": ("pipelines_after", "phase:pipeline"),
+    "fissile-load-passes": ("load_passes", "list"),
+    "verify-contracts": ("verify_contracts", "switch"),
+    "allow-pipelines-in-input": ("allow_pipelines", "switch"),
+    "emit-mlir": ("emit_mlir", "text"),
+    "emit-tuning-spec": ("emit_tuning_spec", "text"),
+    "fissile-save-temps": ("save_temps", "text"),
+    "format": ("format", FORMATS),
+    "fissile-werror": ("werror", "switch"),
+    "allow-wrong-numbers": ("allow_wrong", "switch"),
+    "strict": ("strict", "switch"),
+    "fissile-verbose": ("verbose", "switch"),
+    "fissile-time-limit": ("time_limit", "seconds"),
+    "dispatch-timeout": ("dispatch_timeout", "seconds"),
+}
+# iree-compile's driver flags: flag -> (field, kind).
+_DRIVER = {
+    "o": ("output", "text"),
+    "compile-mode": ("compile_mode", ("std", "vm", "hal-executable", "precompile")),
+    "compile-from": ("compile_from", PHASES),
+    "compile-to": ("compile_to", PHASES),
+    "output-format": ("output_format", ("vm-bytecode", "vm-c", "vm-asm")),
+    "emit-mlir-bytecode": ("mlir_bytecode", "switch"),
+    "emit-mlir-bytecode-version": ("mlir_bytecode_version", "count"),
+    "dump-compilation-phases-to": ("dump_phases_to", "text"),
+    "remarks-filter": ("remarks_filter", "text"),
+    "remarks-output-file": ("remarks_file", "text"),
+}
+
+
+def parse_command_line(argv: Sequence[str]) -> CompileRequest:
+    """The request behind `fissile compile ARGV`. Raises UsageError with a way out.
+
+    LLVM's conventions: one or two dashes, `--flag=value` or `--flag value`, response files `@FILE`, `--` before the
+    input. `--verify` is both: iree-compile's `--verify=true|false` (verify IR) and, without a value, fissile's
+    (verify the numbers).
+    """
+    values: dict[str, object] = {}
+    flags: list[str] = []
+    positional: list[str] = []
+    words = _expand(argv)
+    stock = False
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            positional.extend(words)
+            break
+        if not word.startswith("-") or word == "-":
+            positional.append(word)
+            continue
+        name, equals, value = word.lstrip("-").partition("=")
+        if name in STOCK_ONLY_FLAGS:
+            stock = True
+        elif name == "verify":
+            _verify(values, equals, value)
+        elif name == PREPROCESSING_FLAG:
+            values["preprocessing"] = value if equals else _next(words, name)
+        elif name in _OWN or name in _DRIVER:
+            key, kind = (_OWN | _DRIVER)[name]
+            _set(values, name, key, kind, equals, value, words)
+        elif name.startswith("fissile-"):
+            raise UsageError(f"unknown option '--{name}'", closest(name, [*_OWN, "fissile-pipeline-after"]))
+        elif name in DRIVER_FLAGS:
+            stock = True
+        else:
+            flags.append(word)
+    if stock or values.get("compile_mode", "std") != "std":
+        return CompileRequest(
+            stock=True,
+            argv=tuple(argv),
+            output=str(values.get("output", "-")),
+            input=positional[-1] if positional else "",
+        )
+    values["input"], extra = _input(positional, flags, list(argv))
+    request = CompileRequest(flags=tuple(extra), argv=tuple(argv), **values)
+    _consistent(request)
+    return request
+
+
+def _expand(argv: Sequence[str]) -> list[str]:
+    words: list[str] = []
+    for word in argv:
+        if word.startswith("@") and Path(word[1:]).is_file():
+            words.extend(shlex.split(Path(word[1:]).read_text(), comments=False))
+        else:
+            words.append(word)
+    return words
+
+
+def _next(words: list[str], name: str) -> str:
+    if not words:
+        raise UsageError(f"option '--{name}' needs a value", f"write --{name}=VALUE")
+    return words.pop(0)
+
+
+def _set(values: dict, name: str, key: str, kind, equals: str, value: str, words: list[str]) -> None:
+    if kind == "switch":
+        if equals and value.lower() not in ("true", "false", "1", "0"):
+            raise UsageError(f"option '--{name}' takes true or false, not '{value}'")
+        values[key] = not equals or value.lower() in ("true", "1")
+        return
+    if not equals:
+        value = _next(words, name)
+    if isinstance(kind, tuple):
+        if value not in kind:
+            raise UsageError(f"option '--{name}': unknown value '{value}'", closest(value, list(kind)))
+        values[key] = value
+    elif kind in ("count", "seconds"):
+        try:
+            values[key] = int(value) if kind == "count" else float(value)
+            if values[key] < 0:
+                raise ValueError
+        except ValueError:
+            raise UsageError(f"option '--{name}' takes a number of 0 or more, not '{value}'") from None
+    elif kind == "phase:pipeline":
+        phase, colon, pipeline = value.partition(":")
+        if not colon or not pipeline:
+            raise UsageError(
+                f"option '--{name}' takes PHASE:PIPELINE, not '{value}'",
+                f"for example --{name}=global-optimization:'builtin.module(canonicalize)'",
+            )
+        if phase not in PHASES:
+            raise UsageError(f"option '--{name}': unknown phase '{phase}'", closest(phase, list(PHASES)))
+        values[key] = (*values.get(key, ()), (phase, pipeline))
+    elif kind == "list":
+        values[key] = (*values.get(key, ()), value)
+    else:
+        values[key] = value
+
+
+def _verify(values: dict, equals: str, value: str) -> None:
+    if not equals:
+        values["verify"] = True
+    elif value.lower() in ("true", "false", "1", "0"):
+        values["verify_ir"] = value.lower() in ("true", "1")
+    else:
+        raise UsageError(
+            f"option '--verify' takes true or false, not '{value}'",
+            "--verify alone compares numbers; --verify=false is iree-compile's: no IR verifier",
+        )
+
+
+def _input(positional: list[str], flags: list[str], argv: list[str]) -> tuple[str, list[str]]:
+    """The input file, and the flags with values joined that stood behind a blank (`--flag value`)."""
+    if len(positional) == 1:
+        return positional[0], flags
+    if not positional:
+        raise UsageError(
+            "no input file", "usage: fissile compile [iree-compile flags] INPUT.mlir -o OUTPUT.vmfb"
+        )
+    # More than one bare word: all but one are values of flags before them.
+    joined, bare, previous = [], [], ""
+    for word in argv:
+        if word in flags:
+            joined.append(word)
+        elif word in positional:
+            if previous in flags and "=" not in previous and joined and joined[-1] == previous:
+                joined[-1] = f"{previous}={word}"
+            else:
+                bare.append(word)
+        previous = word
+    if len(bare) != 1:
+        raise UsageError(
+            f"more than one input file: {' '.join(bare) or ' '.join(positional)}",
+            "one file a call; a flag's value is written --flag=value",
+        )
+    return bare[0], joined
+
+
+def _consistent(request: CompileRequest) -> None:
+    if request.emit_tuning_spec and any(
+        flag.lstrip("-").startswith(TUNING_SPEC_FLAG) for flag in request.flags
+    ):
+        raise UsageError(
+            f"--emit-tuning-spec and --{TUNING_SPEC_FLAG} exclude each other",
+            "a compile reads one spec: give a spec of your own, or have one written",
+        )
+    if PHASES.index(request.compile_from) >= PHASES.index(request.compile_to):
+        raise UsageError(
+            f"--compile-from={request.compile_from} does not precede --compile-to={request.compile_to}"
+        )
+    for phase, _pipeline in request.pipelines_after:
+        if not PHASES.index(request.compile_from) < PHASES.index(phase) <= PHASES.index(request.compile_to):
+            raise UsageError(
+                f"--fissile-pipeline-after={phase}:… is outside of what this compile runs",
+                f"it runs the phases after {request.compile_from} up to {request.compile_to}",
+            )

@@ -1,0 +1,125 @@
+"""What follows an error of fissile's own: the program as stock IREE compiles it, and FIS903; or, with --strict, exit status 3."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+from fissile.errors import InternalError
+from fissile.finding import Finding, Severity
+from fissile.report import Report
+
+from ..iree.names import PREPROCESSING_FLAG
+from .request import CompileRequest
+
+OWN_CODES = ("FIS902", "FIS903")
+"""What --strict does not let pass. FIS902 with severity error is told as such."""
+_OPTION = "--strict"
+
+
+def command_of(request: CompileRequest) -> str:
+    """The command that shows a failure of fissile's again, with its traceback."""
+    words = [word for word in request.argv if word != _OPTION]
+    return f"FISSILE_TRACEBACK=1 fissile {request.task} {_OPTION} " + shlex.join(words)
+
+
+def stepped_aside(request: CompileRequest, why: str) -> Finding:
+    """FIS903: ``why`` is how fissile failed."""
+    return Finding(
+        "FIS903",
+        f"fissile failed and compiled the program as stock IREE does, unchecked: {why}",
+        Severity.WARNING,
+        request.input,
+        notes=(
+            "no storage guard, no look at the dispatches and no repair",
+            f"report it, with what this prints: {command_of(request)}",
+        ),
+    )
+
+
+def stands_in(request: CompileRequest) -> bool:
+    """Whether iree-compile itself can do what ``request`` says: a whole compile with no pass and no device of fissile's."""
+    from ..pass_runner import uses_fissile_passes  # IREE's bindings: only where fissile has failed
+
+    own = (
+        request.pipelines_after
+        or request.load_passes
+        or request.match_device
+        or request.emit_mlir
+        or request.emit_tuning_spec
+    )
+    return (
+        request.task == "compile"
+        and not own
+        and (not request.preprocessing or not uses_fissile_passes(request.preprocessing))
+    )
+
+
+def compile_with_stock(
+    program: str, request: CompileRequest, source: str, output: Path, why: str
+) -> Report | None:
+    """iree-compile's own answer, where fissile cannot even stand aside by itself; None where it is no answer either (a crash)."""
+    words = _stock_words(request, source, output)
+    process = subprocess.Popen(
+        [program, *words],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        errors = process.communicate(timeout=request.time_limit or None)[1]
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # iree-compile is a script; the compiler is its child
+        process.wait()
+    if process.returncode not in (0, 1):
+        return None
+    aside = stepped_aside(request, why)
+    if process.returncode == 0 and output.exists():
+        return Report("compile", (aside,), request.output)
+    said = (
+        [line for line in errors.splitlines() if "error:" in line]
+        or errors.splitlines()
+        or ["iree-compile failed"]
+    )
+    refusal = Finding(
+        "FIS002", f"IREE refuses the program: {said[0].strip()}", subject=request.input, detail=errors[-4000:]
+    )
+    return Report("compile", (refusal, aside))
+
+
+def _stock_words(request: CompileRequest, source: str, output: Path) -> list[str]:
+    words = [
+        *request.flags,
+        f"--compile-from={request.compile_from}",
+        f"--compile-to={request.compile_to}",
+        f"--output-format={request.output_format}",
+        source,
+        "-o",
+        str(output),
+    ]
+    if request.preprocessing:
+        words.insert(0, f"--{PREPROCESSING_FLAG}={request.preprocessing}")
+    if not request.verify_ir:
+        words.insert(0, "--verify=false")
+    return words + (["--emit-mlir-bytecode"] if request.mlir_bytecode else [])
+
+
+def hold_strictly(report: Report, command: str) -> None:
+    """Raises InternalError (exit status 3) for the first thing that fissile could not check, as --strict wants it."""
+    for finding in report.findings:
+        if finding.code in OWN_CODES:
+            raise InternalError(
+                finding.message,
+                f"{_OPTION}: what is not checked is an error; without it the compile goes on",
+                command,
+                finding.detail,
+            )

@@ -1,0 +1,78 @@
+"""What IREE said, taken apart: severity, message, places in the source, source-op tags."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fissile.finding import Place
+from fissile.passes.analysis.dispatch.provenance import places_in, tags_in
+
+from ..iree.names import FAILURE_MESSAGES
+
+_LEADING_PLACE = re.compile(r'^(?:(?:"[^"\n]+"|[^\s":\n]+):\d+:\d+|<unknown>|-|loc\([^\n]*?\)):\s*')
+_PRINTED_OP = re.compile(r": (?=(?:%[\w#:, ]+ = )?\"?[a-z_]+\.[\w.]+\"?\(?.*->|%\w+(?::\d+)? = ).*")
+_ATTRIBUTE = re.compile(r"#[A-Za-z_][\w.]*<")
+_OPERATION_DUMP = re.compile(r"\n[^\n]*see current operation:.*", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One diagnostic of IREE. ``message`` is its first line without places; ``text`` is all of it, unchanged."""
+
+    severity: str
+    message: str
+    text: str
+    places: tuple[Place, ...] = ()
+    tags: tuple[int, ...] = ()
+
+    @property
+    def is_error(self) -> bool:
+        return self.severity == "error"
+
+
+def parse_diagnostic(severity: str, text: str) -> Diagnostic:
+    """A diagnostic from IREE's callback: `FILE:LINE:COL: message`, then notes with places of their own."""
+    head = text.strip("\n").split("\n", 1)[0]
+    places = places_in(_places_only(text))
+    message = head
+    while True:
+        stripped = _LEADING_PLACE.sub("", message)
+        if stripped == message:
+            break
+        message = stripped
+    message = re.sub(r"^(error|warning|note|remark):\s*", "", message)
+    return Diagnostic(severity, message, _OPERATION_DUMP.sub("", text).strip(), places, tags_in(text))
+
+
+def quoted(message: str) -> str:
+    """``message`` of IREE in one line, as it stands but for attributes (a target's has 10 KB) and the printed op behind a colon."""
+    line = _PRINTED_OP.sub("", message.strip().split("\n", 1)[0])
+    while (found := _ATTRIBUTE.search(line)) is not None:
+        line = line[: found.end() - 1] + line[_closing(line, found.end()) :]
+    return line.strip()
+
+
+def _closing(text: str, at: int) -> int:
+    """The position behind the bracket that closes the one before ``at``; the end where none does."""
+    depth = 1
+    for position in range(at, len(text)):
+        depth += {"<": 1, ">": -1}.get(text[position], 0) * (text[position - 1] != "-")
+        if not depth:
+            return position + 1
+    return len(text)
+
+
+def failure_code(text: str) -> str:
+    """The rule for a message of IREE; FIS108, of code generation, where none is known."""
+    return next((code for pattern, code in FAILURE_MESSAGES if re.search(pattern, text)), "FIS108")
+
+
+def _places_only(text: str) -> str:
+    """The lines' leading places, one a line: what follows is prose and may look like a place."""
+    leading = []
+    for line in text.splitlines():
+        match = re.match(r'^((?:"[^"\n]+"|[^\s":]+):\d+:\d+)(?=:|$|\s)', line)
+        if match:
+            leading.append(match.group(1).strip())
+    return "\n".join(leading)

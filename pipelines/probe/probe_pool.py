@@ -1,0 +1,229 @@
+"""Code generation for many dispatches, each under a deadline, none able to take the caller along.
+
+A few child processes (`probe_server`) generate code in parallel. One that crashes or exceeds the deadline is ended, and
+its dispatch gets a failure that says so; the next dispatch gets a fresh process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from fissile.errors import InternalError
+from fissile.finding import Finding, from_json
+from fissile.passes.analysis.dispatch.dispatches import Dispatch
+from fissile.passes.analysis.memory.footprint import Footprint
+from fissile.passes.net import ask, current
+
+from ..process.isolated_python import module_command
+from ..process.patience import Patience
+from .diagnostics import Diagnostic
+from .linking import standalone
+from .one_dispatch import UNKNOWN, Probed, convert, probe
+from .probe_wire import decode_diagnostic, decode_probed
+
+FEW = 8
+"""Up to so many dispatches are faster asked here (0.03 to 0.3 s each) than by processes that first load IREE (0.5 s)."""
+TIMED_OUT = "code generation did not end within {:g} seconds"
+CRASHED = "code generation crashed ({})"
+
+Tell = Callable[..., None]
+"""Called with the number of dispatches that code is generated for from now on, and the fingerprint where it is one."""
+
+
+@dataclass(frozen=True)
+class ProbeResult:
+    """``probed`` up to the resource check; ``converted``: the first error of the conversion to LLVM or SPIR-V.
+
+    ``seconds`` of one core. ``ended`` is "timed out" or "crashed" where the process had to be ended, else empty.
+    """
+
+    probed: Probed
+    converted: Diagnostic | None
+    seconds: float
+    ended: str = ""
+
+
+class ProbePool:
+    """Up to ``processes`` probe servers, started on demand. ``deadline`` seconds per dispatch, of the clock
+    and of processor time, 0 for none.
+
+    ``watch``: the caller's process is watched from outside, and may be lost. Then a few dispatches are asked in it,
+    each between ``watch(1, fingerprint)`` and ``watch(0)``; whoever watches applies the deadline. Dispatches whose fingerprint is among
+    ``endless`` are known not to end. ``translate``: code is generated to the very end, LLVM's own translation included (0.2 to 1 s more).
+    ``session_flags``: what links in the caller's process needs beside the flags of the process.
+    """
+
+    def __init__(
+        self,
+        flags: Sequence[str],
+        deadline: float,
+        processes: int | None = None,
+        watch: Tell | None = None,
+        endless: Iterable[str] = (),
+        session_flags: Sequence[str] = (),
+        translate: bool = False,
+    ) -> None:
+        self._flags = list(flags)
+        self._session_flags = tuple(session_flags)
+        self._watch = watch
+        self.translate = translate
+        self._started = False
+        self._deadline = deadline
+        self._endless = {fingerprint: self._not_ended(0.0) for fingerprint in endless}
+        count = processes or max(1, min(4, len(os.sched_getaffinity(0))))
+        self._idle: queue.LifoQueue[_Server | None] = queue.LifoQueue()
+        for _ in range(count):
+            self._idle.put(None)
+        self._threads = ThreadPoolExecutor(count)
+        self._missed: queue.SimpleQueue[Finding] = queue.SimpleQueue()
+
+    def __enter__(self) -> ProbePool:
+        return self
+
+    def __exit__(self, *_exc) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        while not self._idle.empty():
+            server = self._idle.get()
+            if server is not None:
+                server.end()
+
+    def probe_all(self, dispatches: Sequence[Dispatch], convert: bool = True) -> list[ProbeResult]:
+        """Results in the order of ``dispatches``."""
+        if self._watch is not None and not self._started and len(dispatches) <= FEW:
+            nothing = ProbeResult(UNKNOWN, None, 0.0)
+            return [
+                self._endless.get(d.fingerprint)
+                or ask("generated code", lambda d=d: self._here(d, convert), nothing, about=d, patience=0)
+                for d in dispatches
+            ]
+        # Text is taken here: the module belongs to this thread.
+        jobs = [
+            ask(
+                "generated code",
+                lambda d=d: {
+                    "text": standalone(d),
+                    "index": _index(d),
+                    "name": d.name,
+                    "convert": convert,
+                    "translate": convert and self.translate,
+                },
+                {},
+                about=d,
+            )
+            for d in dispatches
+        ]
+        results = list(self._threads.map(self._run, jobs, [d.fingerprint for d in dispatches]))
+        while not self._missed.empty():
+            if net := current():
+                net.add(self._missed.get())
+            else:
+                raise InternalError(self._missed.get().message)
+        return results
+
+    def _here(self, dispatch: Dispatch, converted: bool) -> ProbeResult:
+        start = time.perf_counter()
+        self._watch(1, dispatch.fingerprint)
+        try:
+            probed = probe(dispatch)
+            said = convert(dispatch, self._session_flags) if converted and probed.failure is None else None
+        finally:
+            self._watch(0)
+        return ProbeResult(probed, said, time.perf_counter() - start)
+
+    def _not_ended(self, seconds: float) -> ProbeResult:
+        return _without_answer(TIMED_OUT.format(self._deadline), seconds, "timed out")
+
+    def _run(self, job: dict, fingerprint: str) -> ProbeResult:
+        if not job:
+            return ProbeResult(UNKNOWN, None, 0.0)
+        if fingerprint in self._endless:
+            return self._endless[fingerprint]  # to see it again would take the whole limit
+        server = self._idle.get()
+        try:
+            if server is None:
+                self._started = True
+                server = _Server(self._flags)
+            start = time.perf_counter()
+            answer = server.ask(job, self._deadline)
+            seconds = time.perf_counter() - start
+            if isinstance(answer, dict):
+                for finding in answer["missed"]:
+                    self._missed.put(from_json(finding))
+                return ProbeResult(
+                    decode_probed(answer["probed"]), decode_diagnostic(answer["converted"]), seconds
+                )
+            server.end()
+            server = None
+            if answer is None:
+                return self._endless.setdefault(fingerprint, self._not_ended(seconds))
+            return _without_answer(CRASHED.format(answer), seconds, "crashed")
+        finally:
+            self._idle.put(server)
+
+
+def _without_answer(text: str, seconds: float, ended: str) -> ProbeResult:
+    return ProbeResult(Probed(Footprint(()), Diagnostic("error", text, text)), None, seconds, ended)
+
+
+class _Server:
+    def __init__(self, flags: Sequence[str]) -> None:
+        self._process = subprocess.Popen(
+            module_command("fissile.pipelines.probe.probe_server", str(os.getpid())),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        self._send({"flags": list(flags)})
+
+    def ask(self, job: dict, deadline: float) -> dict | str | None:
+        """The answer, None when the deadline passed, or why the process ended."""
+        try:
+            self._send(job)
+        except BrokenPipeError:
+            return self._why()
+        patience, wait = Patience(self._process.pid, deadline), deadline or None
+        while not select.select([self._process.stdout], [], [], wait)[0]:
+            if patience.is_over:
+                return None
+            wait = 0.1
+        line = self._process.stdout.readline()
+        return json.loads(line) if line.endswith("\n") else self._why()
+
+    def end(self) -> None:
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self._process.wait()
+        self._process.stdin.close()
+        self._process.stdout.close()
+
+    def _send(self, message: dict) -> None:
+        self._process.stdin.write(json.dumps(message) + "\n")
+        self._process.stdin.flush()
+
+    def _why(self) -> str:
+        status = self._process.wait()
+        return signal.Signals(-status).name if status < 0 else f"exit status {status}"
+
+
+def _index(dispatch: Dispatch) -> int:
+    """The dispatch's position among those of its own executable."""
+    from fissile.passes.analysis.dispatch.dispatches import dispatches_of
+
+    same = dispatches_of(dispatch.executable)
+    return next(i for i, d in enumerate(same) if (d.name, d.variant) == (dispatch.name, dispatch.variant))

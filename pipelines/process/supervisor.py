@@ -1,0 +1,433 @@
+"""Runs a compile in a worker process and turns whatever happens to it into a report or an error with a way out."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from fissile.errors import ExitCode, FissileError, InternalError, UsageError
+from fissile.finding import Finding
+from fissile.report import Report
+
+from ..compile.request import CompileRequest
+from ..compile.stepping_aside import command_of, compile_with_stock, hold_strictly, stands_in
+from ..iree.names import LINKER_SAID
+from .isolated_python import module_command
+from .patience import Patience
+
+NOT_ENDED = "a step of fissile's own did not end"
+_UNKNOWN_FLAG = re.compile(r"Unknown command line argument '([^']*)'")
+_DID_YOU_MEAN = re.compile(r"Did you mean '([^']*)'")
+_FLAG_ERROR = re.compile(r"(?:for the|for) (--?\S+) option: (.*)")
+
+
+@dataclass(frozen=True)
+class WorkerEnd:
+    """How a worker process ended. ``status`` is negative for a signal; ``timed_out``: it was stopped."""
+
+    status: int
+    timed_out: bool
+    errors: str
+
+
+def run_compile(request: CompileRequest) -> Report:
+    """Compiles in a worker. The output appears whole or not at all. Raises FissileError for what is no finding."""
+    _check_input(request)
+    target = _writable_target(request)
+    _check_artifacts(request)
+    with tempfile.TemporaryDirectory(prefix="fissile-") as scratch:
+        folder = Path(scratch)
+        # Next to the target, so that moving it into place is one atomic step.
+        output = Path(
+            tempfile.mkstemp(prefix=".fissile-", suffix=".tmp", dir=target.parent if target else scratch)[1]
+        )
+        output.unlink()
+        try:
+            report = _in_worker(request, folder, output)
+            if request.strict:
+                hold_strictly(report, command_of(request))
+            if report.output:
+                _deliver(output, target)
+            return report
+        finally:
+            output.unlink(missing_ok=True)
+
+
+def run_stock(request: CompileRequest) -> int:
+    """Hands the command line to stock iree-compile unchanged; returns its exit status."""
+    program = stock_compiler()
+    process = subprocess.Popen([program, *request.argv], start_new_session=True)
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+
+
+def stock_compiler() -> str:
+    """The iree-compile beside this Python, else on PATH."""
+    beside = Path(sys.executable).with_name("iree-compile")
+    found = str(beside) if beside.exists() else shutil.which("iree-compile")
+    if not found:
+        raise UsageError("iree-compile is not installed", "pip install 'iree-base-compiler>=3.13,<3.14'")
+    return found
+
+
+def run_job(
+    job: dict,
+    folder: Path,
+    time_limit: float = 0.0,
+    dispatch_timeout: float = 0.0,
+    worker: str = "fissile.pipelines.process.worker",
+) -> WorkerEnd:
+    """Runs the module ``worker`` on ``job`` in its own process group, and ends the group with it, come what may.
+
+    ``time_limit`` seconds for all of it; ``dispatch_timeout`` seconds (`Patience`) per dispatch once translation has begun, shared
+    by the cores that there are. 0 is no limit.
+    """
+    job_file = folder / "job.json"
+    job_file.write_text(json.dumps(job))
+    errors = folder / "stderr"
+    cores = max(1, len(os.sched_getaffinity(0)))
+    at_work, deadline = Path(job["translating"]), time.monotonic() + time_limit if time_limit else math.inf
+    patience, told_at = None, 0
+    with errors.open("wb") as sink:
+        process = subprocess.Popen(
+            module_command(worker, str(job_file), str(os.getpid())),
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=sink,
+            start_new_session=True,
+        )
+        timed_out = False
+        try:
+            while True:
+                try:
+                    status = process.wait(0.05 if patience is None else 0.2)
+                    break
+                except subprocess.TimeoutExpired:
+                    count, _asked, _fingerprint = translating(at_work)
+                    if not count:
+                        patience = None
+                    elif dispatch_timeout and at_work.stat().st_mtime_ns != told_at:
+                        told_at = at_work.stat().st_mtime_ns
+                        patience = Patience(process.pid, dispatch_timeout * math.ceil(count / cores))
+                    if time.monotonic() > deadline or patience is not None and patience.is_over:
+                        timed_out, status = True, 124
+                        break
+        finally:
+            _end_group(process)
+    return WorkerEnd(status, timed_out, errors.read_text(errors="replace"))
+
+
+def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
+    """The straight compile and what follows; where something takes the process along, another worker.
+
+    What the repair loop asked of code generation is asked in processes apart then; after the straight compile itself
+    every dispatch is, and the straight compile is not tried again. A dispatch that was seen not to end is not asked again.
+    An error of fissile's own, or a crash that remains, is followed by a compile as stock does it (FIS903).
+    """
+    job = {
+        "request": request.to_json(),
+        "output": str(output),
+        "result": str(folder / "result.json"),
+        "started": str(folder / "started"),
+        "translating": str(folder / "translating"),
+        "said": str(folder / "said"),
+    }
+    if request.input == "-":
+        spooled = folder / "stdin"
+        spooled.write_bytes(sys.stdin.buffer.read())
+        job["input"] = str(spooled)
+    begin = time.monotonic()
+    unexplained: Report | None = None
+    while True:
+        left = max(0.001, request.time_limit - (time.monotonic() - begin)) if request.time_limit else 0.0
+        end = run_job(job, folder, left, request.dispatch_timeout)
+        try:
+            report = _outcome(job, end, request) or _target_unknown(job, end)
+        except InternalError as error:
+            if not _may_step_aside(job, request):
+                return _by_stock(job, request, output, error)
+            job["bare"] = error.message
+            _clear(job, output)
+            continue
+        if report is not None:
+            if not report.facts.get("unexplained") or not _may_step_aside(job, request):
+                return report
+            unexplained, job["bare"] = report, job["ended"]
+            _clear(job, output)
+            continue
+        if unexplained is not None:
+            return unexplained
+        if not Path(job["started"]).exists() and not end.timed_out:
+            raise _flag_error(end)
+        late = request.time_limit and time.monotonic() - begin >= request.time_limit
+        if end.timed_out and "ended" in job and not {"bare", "translate"} & job.keys() and not late:
+            # What was repaired ends code generation, and not the translation behind it: each dispatch is translated from here on.
+            _clear(job, output)
+            job["translate"] = True
+            continue
+        if "bare" in job or late or end.timed_out and "ended" in job or not Path(job["started"]).exists():
+            return _ended(job, end, request)
+        count, asked, fingerprint = translating(Path(job["translating"]))
+        _clear(job, output)
+        if end.timed_out and fingerprint:
+            job["endless"] = [*job.get("endless", ()), fingerprint]
+        if "ended" in job or end.status == -signal.SIGPROF:
+            if not _may_step_aside(job, request):
+                return _ended(job, end, request)
+            job["bare"] = NOT_ENDED if end.status == -signal.SIGPROF else _how_it_ended(end, request)
+        elif count and asked and "apart" not in job:
+            job["apart"] = True
+        else:
+            job |= {"apart": True, "ended": _how_it_ended(end, request)}
+
+
+def _may_step_aside(job: dict, request: CompileRequest) -> bool:
+    return "bare" not in job and request.task == "compile"
+
+
+def _by_stock(job: dict, request: CompileRequest, output: Path, error: InternalError) -> Report:
+    """The last resort: iree-compile's own answer. Raises ``error`` where that cannot stand for what was asked."""
+    source = job.get("input") or request.input
+    if request.task == "compile" and (not stands_in(request) or _brings_pipelines(source, request)):
+        raise error
+    if not stands_in(request):
+        return Report(
+            request.task,
+            (
+                Finding(
+                    "FIS903",
+                    f"fissile failed: {error.message}",
+                    subject=request.input,
+                    notes=("nothing was written", f"report it, with what this prints: {command_of(request)}"),
+                ),
+            ),
+        )
+    report = compile_with_stock(stock_compiler(), request, source, output, error.message)
+    if report is None:
+        raise error
+    return report
+
+
+def _brings_pipelines(source: str, request: CompileRequest) -> bool:
+    """Whether the program may hold pass pipelines that stock would run, and that are not allowed (FIS005)."""
+    from fissile.passes.analysis.program.embedded_pipelines import (
+        MNEMONICS,  # IREE's bindings: only where fissile has failed
+    )
+
+    program = Path(source).read_bytes()
+    return not request.allow_pipelines and any(word in program for word in (*MNEMONICS, b"\\"))
+
+
+def _clear(job: dict, output: Path) -> None:
+    """Takes away what a worker has left, before another begins."""
+    for name in ("said", "translating", "result"):
+        Path(job[name]).unlink(missing_ok=True)
+    output.unlink(missing_ok=True)
+
+
+def translating(file: Path) -> tuple[int, bool, str]:
+    """How many dispatches the worker is translating, whether the repair loop asked for them, and which, where it is one."""
+    said = file.read_text().split() if file.exists() else []
+    return (int(said[0]) if said else 0), "asked" in said, said[2] if len(said) > 2 else ""
+
+
+def _outcome(job: dict, end: WorkerEnd, request: CompileRequest) -> Report | None:
+    """What the worker reported; None where it did not come to that."""
+    result = Path(job["result"])
+    if end.timed_out or not result.exists():
+        return None
+    outcome = json.loads(result.read_text())
+    report = Report.from_json(outcome["report"]) if "report" in outcome else None
+    # What IREE prints itself: --mlir-print-ir-…, --mlir-timing, … What the linker missed is told, or repaired.
+    printed = re.sub(LINKER_SAID, "", end.errors) if report and not report.exit_code else end.errors
+    if Path(job["started"]).exists() and printed.strip():
+        sys.stderr.write(printed)
+    if report is None:
+        raise _error(outcome["error"], request)
+    return report
+
+
+def _target_unknown(job: dict, end: WorkerEnd) -> Report | None:
+    """FIS004 where IREE crashed over a device, an architecture or a CPU that it does not know: it says so before, to its
+    diagnostics or to stderr."""
+    if end.timed_out or not Path(job["started"]).exists():
+        return None
+    from ..probe.diagnostics import failure_code, parse_diagnostic  # IREE's bindings: only where it crashed
+    from ..repair.failures import NO_TARGET, no_target
+
+    said = (text for text in (*_said(job), *_paragraphs(end.errors)) if failure_code(text) == NO_TARGET)
+    text = next(said, None)
+    return Report("compile", (no_target(parse_diagnostic("error", text)),)) if text else None
+
+
+def _said(job: dict) -> list[str]:
+    """The errors of IREE's last run in the worker, as it left them."""
+    file = Path(job["said"])
+    return json.loads(file.read_text()) if file.exists() else []
+
+
+def _paragraphs(errors: str) -> list[str]:
+    """Lines of stderr; a list stands in the line that it belongs to."""
+    return re.sub(r"\.?\n(?=List of )", "; ", errors).splitlines()
+
+
+def _how_it_ended(end: WorkerEnd, request: CompileRequest) -> str:
+    if end.timed_out:
+        return f"the compiler did not end within {request.dispatch_timeout:g} seconds per dispatch (--dispatch-timeout)"
+    return f"the compiler crashed ({signal_name(end.status)})"
+
+
+def _ended(job: dict, end: WorkerEnd, request: CompileRequest) -> Report:
+    """A report for a compile that neither ended nor said anything."""
+    again = f"shows it again: {_stock_line(request)}"
+    if end.timed_out:
+        limit = f" within {request.time_limit:g} seconds" if request.time_limit else ""
+        return Report(
+            "compile",
+            (
+                Finding(
+                    "FIS106",
+                    f"the compile does not end{limit}",
+                    subject=request.input,
+                    notes=("the compiler was stopped; nothing was written", again),
+                ),
+            ),
+        )
+    said = tuple(f"IREE said before: {text.splitlines()[0]}" for text in _said(job)[-2:])
+    return Report(
+        "compile",
+        (
+            Finding(
+                "FIS107",
+                f"the compiler crashed ({signal_name(end.status)})",
+                subject=request.input,
+                notes=(*said, "nothing was written", again),
+                detail=end.errors[-4000:],
+            ),
+        ),
+    )
+
+
+def _check_input(request: CompileRequest) -> None:
+    path = Path(request.input)
+    if request.input == "-":
+        return
+    if not path.exists():
+        raise UsageError(f"no such file: {request.input}")
+    if not path.is_file():
+        raise UsageError(f"not a file: {request.input}")
+    if not os.access(path, os.R_OK):
+        raise UsageError(f"cannot read {request.input}: permission denied")
+
+
+def _writable_target(request: CompileRequest) -> Path | None:
+    """Where the output goes; None is standard output. Refuses early what could not be written at the end."""
+    if request.output == "-":
+        return None
+    target = Path(request.output).absolute()
+    if target.is_dir():
+        raise UsageError(f"cannot write {request.output}: it is a directory", "name a file: -o NAME.vmfb")
+    if target.exists() and not target.is_file():
+        return None if target == Path("/dev/stdout") else target
+    if not target.parent.is_dir():
+        raise UsageError(f"cannot write {request.output}: no directory {target.parent}", "create it first")
+    if not os.access(target.parent, os.W_OK) or target.exists() and not os.access(target, os.W_OK):
+        raise UsageError(f"cannot write {request.output}: permission denied", "choose another place with -o")
+    return target
+
+
+def _check_artifacts(request: CompileRequest) -> None:
+    """Refuses early what could only be found out after the repair: other files that have no place to go."""
+    written = {Path(request.input).absolute(): "the input", Path(request.output).absolute(): "the output"}
+    for option, file in (
+        ("--emit-mlir", request.emit_mlir),
+        ("--emit-tuning-spec", request.emit_tuning_spec),
+    ):
+        folder = Path(file).absolute().parent
+        if (
+            file
+            and (other := written.setdefault(Path(file).absolute(), option)) != option
+            and Path(file).absolute() != Path(os.devnull)
+        ):
+            raise UsageError(f"{option}={file} is {other} too", "name another file")
+        if file == "-":
+            raise UsageError(f"{option} does not write to standard output", "name a file")
+        if file and (Path(file).is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK)):
+            raise UsageError(
+                f"cannot write {option}={file}", "name a file in a folder that can be written to"
+            )
+
+
+def _deliver(output: Path, target: Path | None) -> None:
+    if target is None:
+        with output.open("rb") as source:
+            shutil.copyfileobj(source, sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+        return
+    if target.exists() and not target.is_file():  # a device, as /dev/null
+        with output.open("rb") as source, target.open("wb") as sink:
+            shutil.copyfileobj(source, sink)
+        return
+    umask = os.umask(0)
+    os.umask(umask)
+    output.chmod(0o666 & ~umask)
+    output.replace(target)
+
+
+def _end_group(process: subprocess.Popen) -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+
+
+def _error(error: dict, request: CompileRequest) -> FissileError:
+    if error["exit_code"] == ExitCode.USAGE:
+        return UsageError(error["message"], error["hint"])
+    if os.environ.get("FISSILE_TRACEBACK") and "traceback" in error:
+        sys.stderr.write(error["traceback"])
+    return InternalError(
+        error["message"],
+        error["hint"] or "FISSILE_TRACEBACK=1 shows where",
+        error["reproducer"] or "fissile compile " + shlex.join(request.argv),
+    )
+
+
+def _flag_error(end: WorkerEnd) -> FissileError:
+    """Why LLVM's command line parser ended the worker, in one line."""
+    if unknown := _UNKNOWN_FLAG.search(end.errors):
+        near = _DID_YOU_MEAN.search(end.errors)
+        hint = f"did you mean '{near.group(1)}'?" if near else "iree-compile --help lists the flags"
+        return UsageError(f"unknown flag '{unknown.group(1)}'", hint)
+    if wrong := _FLAG_ERROR.search(end.errors):
+        return UsageError(f"flag '{wrong.group(1)}': {wrong.group(2).strip()}")
+    said = [line for line in end.errors.splitlines() if line.strip()]
+    return InternalError(
+        f"the worker process ended before it began ({signal_name(end.status)})"
+        + (f": {said[-1].strip()}" if said else "")
+    )
+
+
+def signal_name(status: int) -> str:
+    if status < 0:
+        return signal.Signals(-status).name
+    return f"exit status {status}"
+
+
+def _stock_line(request: CompileRequest) -> str:
+    return "iree-compile " + shlex.join([*request.flags, request.input, "-o", "/dev/null"])

@@ -1,0 +1,120 @@
+"""Why a straight compile is not the end of it, and what is told where nothing can be done about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fissile.errors import FissileError
+from fissile.finding import Finding, Severity
+
+from ..iree.names import BOUNDARIES_PLACED_AT
+from ..probe.diagnostics import Diagnostic, failure_code, quoted
+from ..session import PhaseFailed, phase_index
+from .packing import Narrow
+from .reporting import to_do
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """A look at the configured dispatches ended the straight compile: it would fail, or make a wrong or a slow program."""
+
+    message: str
+    wrong: bool = False
+    """Whether IREE would build it, and compute other numbers."""
+
+
+TOO_LARGE = Foreseen("a dispatch will need more on-chip memory than its target has")
+TOO_LARGE_FOR_DEVICE = Foreseen("a dispatch needs more workgroup memory than the device has")
+MISPLACED_VECTORS = Foreseen("a dispatch reads or writes vectors at a wrong address", True)
+UNROLLED = Foreseen("the code of a dispatch is unrolled and compiles for minutes")
+RECOMPUTES = Foreseen("producers are computed again for every use")
+
+
+@dataclass(frozen=True)
+class NarrowStorage(Foreseen):
+    """Narrow elements would be read or written wrongly, where ``narrow`` says."""
+
+    narrow: Narrow = Narrow()
+
+
+class StraightEnded(FissileError):
+    """The straight compile crashed or did not end; its process is gone."""
+
+
+class PackingDoesNotHold(FissileError):
+    """The packed and repaired program still has what packing is for; the message says what."""
+
+
+class NarrowAfterRepair(FissileError):
+    """What a repair made reads or writes narrow elements wrongly, as ``narrow`` says: it has to be packed first."""
+
+    def __init__(self, narrow: Narrow) -> None:
+        super().__init__(narrow.found[0].message)
+        self.narrow = narrow
+
+
+NO_TARGET = "FIS004"
+Failure = PhaseFailed | StraightEnded | Foreseen
+
+
+def rejected(failure: Failure) -> Finding:
+    """A finding for a failure that has no repair, with IREE's own words and places."""
+    if isinstance(failure, StraightEnded):
+        code = "FIS107" if "crash" in failure.message else "FIS106"
+        return Finding(
+            code,
+            failure.message,
+            notes=("every dispatch by itself generates code: nothing to repair was found",),
+        )
+    if not isinstance(failure, PhaseFailed):
+        raise AssertionError(f"the second look does not find what the first found: {failure.message}")
+    errors = failure.errors or tuple(failure.diagnostics)
+    first = errors[0] if errors else Diagnostic("error", failure.message, failure.message)
+    early = phase_index(failure.phase) <= phase_index(BOUNDARIES_PLACED_AT)
+    code = failure_code(first.text)
+    if early and code != NO_TARGET:
+        code = "FIS001"
+    if code == "FIS003":
+        return Finding(
+            code,
+            "the module has no functions: there is nothing to compile",
+            places=first.places[:1],
+            notes=("give a module with at least one public function",),
+            detail=first.text,
+        )
+    if code == NO_TARGET:
+        return no_target(first)
+    if code == "FIS108" and not first.places:
+        code = "FIS002"
+    rest = tuple(f"also: {d.message}" for d in errors[1:4] if d.message != first.message)
+    return Finding(
+        code,
+        f"IREE stops before phase {failure.phase}: {first.message}"
+        if failure.phase != "start"
+        else f"the input is no valid module: {first.message}",
+        places=first.places[:1],
+        notes=rest,
+        stock=quoted(first.message) if errors else "",
+        detail="\n".join(d.text for d in failure.diagnostics),
+    )
+
+
+def no_target(said: Diagnostic) -> Finding:
+    """FIS004 for what IREE said of a device, backend or architecture; what it knows instead is a note."""
+    wrong, _, known = said.message.partition("; ")
+    return Finding(
+        NO_TARGET,
+        f"IREE has no target to generate code for: {wrong}",
+        notes=(*((known,) if known else ()), "`fissile targets` lists what IREE 3.13 knows"),
+        detail=said.text,
+    )
+
+
+def suggested(
+    finding: Finding, note: str = "--repair=suggest: nothing was changed; --repair=auto applies it"
+) -> Finding:
+    """A repaired finding as it reads where nothing was applied; ``note`` says what applies it."""
+    if finding.severity is not Severity.REPAIRED:
+        return finding
+    helps = tuple(replace(h, applied=False, title=to_do(h.title)) for h in finding.helps)
+    return finding.with_(severity=Severity.ERROR, helps=helps, notes=(*finding.notes, note))

@@ -1,0 +1,353 @@
+"""The repair loop: check, edit, check again, on clones; what passes is committed, what does not is thrown away.
+
+All failing dispatches of a module are tried in the same round, so the number of rounds is the largest number
+of trials of any one dispatch, not their sum. Dispatches with equal bodies are repaired alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from fissile.finding import Finding
+from fissile.passes.analysis.dispatch.fusion_groups import fusion_groups, members
+from fissile.passes.analysis.dispatch.producers import ProducerGraph, read_once
+from fissile.passes.analysis.dispatch.provenance import SourceOp, describe_source_ops, tag_source_ops, untag
+from fissile.passes.analysis.dispatch.structure import structure_of
+from fissile.passes.checks.speed.recomputation import check_recomputation, worth_cutting
+from fissile.passes.net import ask
+
+from ..iree.names import BOUNDARIES_PLACED_AT, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT, RACING_CODEGEN
+from ..itinerary import Itinerary
+from ..probe.dispatch_check import DispatchChecker
+from ..probe.probe_pool import ProbePool
+from ..session import Module, PhaseFailed
+from .cut_search import translate
+from .edits import CUT, FOLD, Edit, apply_edits, edits, works_alone
+from .repair_case import Case, Diagnosis
+from .reporting import RepairTold
+from .trials import Offers
+
+MAX_ROUNDS = 96
+
+
+@dataclass(frozen=True)
+class Repair:
+    """The outcome: ``edits`` (on source ops of the module at global optimisation) and what to tell.
+
+    ``complete`` is False where a dispatch still fails; its finding is an error then.
+    """
+
+    edits: tuple[Edit, ...]
+    findings: tuple[Finding, ...]
+    complete: bool
+    rounds: int
+    partial: bool = False
+    """Whether ops that the edits made fail in turn, as IREE builds them: to be repaired in the edited module."""
+
+    @property
+    def compiles(self) -> bool:
+        """Whether IREE compiles the edited program; its numbers may still be wrong."""
+        return not any(f.stops for f in self.findings)
+
+
+class Repairer:
+    """Diagnoses and repairs one module, given at phase global-optimization. The module itself is never changed."""
+
+    def __init__(
+        self,
+        itinerary: Itinerary,
+        origin: Module,
+        pool: ProbePool,
+        optimistic: bool = False,
+        foresee: bool = True,
+    ) -> None:
+        self._itinerary = itinerary
+        self._origin = origin
+        self._checker = DispatchChecker(pool, optimistic, foresee)
+        self.ops: list[SourceOp] = describe_source_ops(origin.op)
+        self._graph = ProducerGraph(origin.op)
+        self._offers = Offers(self._graph)
+        self._rounds = 0
+        self._broken: set[str] = set()
+        self._known: dict[frozenset[Edit], Diagnosis] = {}
+        self._passing: tuple[frozenset[Edit], Module, list[Finding]] | None = None
+        self._cases: list[Case] = []
+        self._told = RepairTold(self.ops, self._graph)
+
+    @property
+    def generated(self) -> int:
+        """How many times code was generated for a dispatch."""
+        return self._checker.generated
+
+    def forget(self) -> None:
+        """Diagnoses anew what was diagnosed: the session chooses other configurations from now on."""
+        self._known.clear()
+        self._passing = None
+
+    def take(self, wanted: Iterable[Edit]) -> tuple[Module, list[Finding]] | None:
+        """The module edited as ``wanted``, where it was the last that passed, and what was found on its way. Once.
+
+        It has no tags any more and its dispatches are configured.
+        """
+        if self._passing is None or self._passing[0] != frozenset(wanted):
+            return None
+        (_edits, module, told), self._passing = self._passing, None
+        untag(module.op)
+        return module, told
+
+    def diagnose(self, wanted: Iterable[Edit] = ()) -> Diagnosis:
+        """Runs a tagged clone, edited as ``wanted``, to configured dispatches and checks each of them; once each."""
+        edited = frozenset(wanted)
+        if edited not in self._known:
+            self._known[edited] = self._diagnose(edited)
+        return self._known[edited]
+
+    def _diagnose(self, wanted: Iterable[Edit]) -> Diagnosis:
+        self._rounds += 1
+        clone = self._origin.clone()
+        tag_source_ops(clone.op)
+        if not self._applied(clone, wanted):
+            return Diagnosis(failed=PhaseFailed(BOUNDARIES_PLACED_AT, ()))
+        try:
+            told = self._itinerary.advance(clone, DISPATCH_CREATION)
+            groups = fusion_groups(clone.op)
+            told += self._itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
+        except PhaseFailed as failure:
+            return Diagnosis(failed=failure)
+        found = Diagnosis(tuple(self._checker.check(clone, self.ops)), tuple(groups))
+        if not found.failing:
+            self._passing = wanted, clone, told
+        return found
+
+    def _applied(self, clone: Module, wanted: Iterable[Edit]) -> bool:
+        """Edits ``clone``; False where a remedy throws, which is not tried again then."""
+        done = ask(
+            "a remedy",
+            lambda: apply_edits(clone, wanted) or True,
+            False,
+            about=", ".join(sorted({e.remedy for e in wanted})),
+        )
+        if not done:
+            self._broken |= {e.remedy for e in wanted if not works_alone(self._origin, e)}
+        return done
+
+    def slow(self, wanted: Iterable[Edit]) -> list[Finding]:
+        """FIS140 about producers that are computed again for every use with ``wanted``."""
+        found = (
+            check_recomputation(c.dispatch, c.recomputed, self.ops) for c in self.diagnose(wanted).checked
+        )
+        return [finding for finding in found if finding is not None]
+
+    def repair(self, before: Diagnosis, tune: bool = False) -> Repair:
+        """Looks for edits that make every dispatch of ``before`` pass; with ``tune`` cuts recomputed producers off too."""
+        cases = self._cases = []
+        self._open_cases(before, cases)
+        tuned = self._tune(before) if tune else {}
+        committed = {edit for tags in tuned.values() for edit in edits(CUT, tags)}
+        now = before
+        while self._rounds < MAX_ROUNDS:
+            trial = {case.first.dispatch.name: self._next_trial(case) for case in cases}
+            while any(tried is not None for tried in trial.values()):
+                wanted = set(committed)
+                for case in cases:
+                    tried = trial[case.first.dispatch.name]
+                    wanted |= case.spread(tried if tried is not None else case.accepted or ())
+                broken = set(self._broken)
+                now = self.diagnose(wanted)
+                if self._broken == broken:
+                    break
+                # One case's remedy threw: the others' trials are still to be seen.
+                trial |= {
+                    case.first.dispatch.name: self._next_trial(case)
+                    for case in cases
+                    if any(e.remedy in self._broken for e in trial[case.first.dispatch.name] or ())
+                }
+            else:
+                break
+            if now.failed is None:
+                self._judge(cases, trial, now)
+                self._open_cases(now, cases)
+        for case in cases:
+            case.accepted = case.accepted or case.partial
+        final = sorted(
+            committed | {edit for case in cases if case.accepted for edit in case.spread(case.accepted)}
+        )
+        after = self.diagnose(final) if final else before
+        if folded := {id(case): fold for case in cases if (fold := self._fold_instead(case, after))}:
+            wanted = sorted(
+                committed
+                | {edit for case in cases for edit in case.spread(folded.get(id(case), case.accepted or ()))}
+            )
+            instead = self.diagnose(wanted)
+            if instead.failed is None and len(instead.failing) <= len(after.failing):
+                for case in cases:
+                    case.accepted = folded.get(id(case), case.accepted)
+                final, after = wanted, instead
+        repair = self._tell(before, after, cases, tuple(final))
+        if not tuned:
+            return repair
+        told = [self._told.tuned(finding, tags, before, after) for finding, tags in tuned.items()]
+        return replace(
+            repair, findings=(*repair.findings, *told), complete=after.failed is None and not after.failing
+        )
+
+    def _fold_instead(self, case: Case, after: Diagnosis) -> tuple[Edit, ...]:
+        """The producers that ``case`` cut off as producers to fold, where a cut buys nothing: measured, `bench/speed/tune_choice.py`.
+
+        Where each element of them is read once, as by a matrix and one vector. And where SPIR-V's root is computed without vectors
+        behind the cut as well, by loops that read no window: the cut costs its dispatches and the tensors in memory, and gains no
+        time. That not where narrow storage is packed: each read would unpack again.
+        """
+        first = case.first.dispatch
+        if not case.accepted or any(edit.remedy != CUT for edit in case.accepted) or first.root is None:
+            return ()
+        if all(read_once(self._graph.ops[edit.op]) for edit in case.accepted):
+            return edits(FOLD, (edit.op for edit in case.accepted))
+        if first.target.storage_bits and not {8, 16} <= first.target.storage_bits:
+            return ()
+        structure = structure_of(self._graph.ops[first.root])
+        if structure is None or not all(m.is_projected_permutation for m in structure.maps):
+            return ()
+        if not all(e.op != first.root and self._graph.reaches(e.op, [first.root]) for e in case.accepted):
+            return ()
+        now = [c.dispatch for c in after.checked if c.dispatch.root == first.root]
+        return (
+            edits(FOLD, (e.op for e in case.accepted))
+            if any(d.codegen in RACING_CODEGEN for d in now)
+            else ()
+        )
+
+    def variants(self, repair: Repair, before: Diagnosis) -> list[tuple[str, tuple[Edit, ...]]]:
+        """Other programs that pass as ``repair``'s does, by name, the model's choice first: for the one who can measure."""
+        producers: set[int] = set()
+        for checked in before.checked:
+            if checked.finding is not None or worth_cutting(checked.recomputed):
+                producers |= {
+                    c.tag for c in self._offers.candidates(checked, checked.dispatch.tags) if c.upstream
+                }
+        spread = {
+            tag
+            for case in self._cases
+            for tag in {e.op for e in case.spread(edits(CUT, producers & case.all_tags))}
+        }
+        producers |= spread
+        offers = [("the model's choice", repair.edits)]
+        if not before.failing:
+            offers.append(("as it was", ()))
+        if producers:
+            offers += [
+                ("every producer cut off", edits(CUT, producers)),
+                ("every producer folded", edits(FOLD, producers)),
+            ]
+        passing: dict[tuple[Edit, ...], str] = {}
+        for name, wanted in offers:
+            if wanted in passing or wanted == repair.edits and name != "the model's choice":
+                continue
+            after = self.diagnose(wanted)
+            if after.failed is None and not after.failing:
+                passing[wanted] = name
+        return [(name, wanted) for wanted, name in passing.items()]
+
+    def _tune(self, before: Diagnosis) -> dict[Finding, tuple[int, ...]]:
+        """Findings about recomputed producers, with the cuts that end the recomputation in all dispatches of equal body."""
+        tuned: dict[Finding, tuple[int, ...]] = {}
+        for checked in before.checked:
+            producers = worth_cutting(checked.recomputed)
+            tags = {p.tag for p in producers if p.tag is not None}
+            finding = check_recomputation(checked.dispatch, producers, self.ops)
+            if not tags or finding is None:
+                continue
+            families = members(list(before.groups), tuple({*checked.dispatch.tags, *tags}))
+            first = max(families, key=lambda family: len(tags & set(family)))
+            spread = tags | {tag for family in families for tag in translate(sorted(tags), first, family)}
+            tuned[finding] = tuple(sorted(spread))
+        return tuned
+
+    def _open_cases(self, diagnosis: Diagnosis, cases: list[Case]) -> None:
+        """A case for each failing dispatch that no case covers yet."""
+        for failing in diagnosis.failing:
+            tags = set(failing.dispatch.tags)
+            if not tags or any(tags & case.own_tags for case in cases):
+                continue
+            families = members(list(diagnosis.groups), failing.dispatch.tags)
+            families.sort(key=lambda family: len(tags & set(family)), reverse=True)
+            case = Case(failing, families, iter(()), shared=diagnosis.shared)
+            case.trials = self._offers.trials(failing, families[0])
+            case.minimise = failing.finding.code not in ("FIS106", "FIS109")
+            cases.append(case)
+
+    def _offered(self, case: Case) -> tuple[Edit, ...] | None:
+        """The next set among the case's trials, without remedies that throw."""
+        while (
+            wanted := ask(
+                "what may help", lambda: next(case.trials, None), None, about=case.first.dispatch, patience=0
+            )
+        ) is not None:
+            if not any(edit.remedy in self._broken for edit in wanted):
+                return wanted
+        return None
+
+    def _next_trial(self, case: Case) -> tuple[Edit, ...] | None:
+        """The next set to try: a new one, or the accepted one with one boundary left out; None when done."""
+        if case.accepted is not None:
+            while case.to_leave_out:
+                out = case.to_leave_out.pop()
+                smaller = tuple(edit for edit in case.accepted if edit != out)
+                if smaller and smaller not in case.tried:
+                    case.tried.append(smaller)
+                    return smaller
+            return None
+        wanted = case.next_trials.pop(0) if case.next_trials else self._offered(case)
+        if wanted is not None:
+            case.tried.append(wanted)
+        return wanted
+
+    def _judge(self, cases: list[Case], trial: dict[str, tuple[Edit, ...] | None], now: Diagnosis) -> None:
+        for case in cases:
+            tried = trial[case.first.dispatch.name]
+            if tried is None:
+                continue
+            if case.still_fails(now):
+                left = [c for c in now.failing if case.own_tags & set(c.dispatch.tags)]
+                more = {self._offers.after(tried, c, case.families[0]) for c in left} - {()}
+                case.next_trials += [
+                    wanted for wanted in sorted(more) if case.accepted is None and wanted not in case.tried
+                ]
+                milder = not case.first.finding.effect.is_built and all(
+                    c.finding.effect.is_built for c in left
+                )
+                case.partial = case.partial or (tried if milder else None)
+                continue
+            if case.accepted is None or len(tried) < len(case.accepted):
+                case.accepted = tried
+                case.to_leave_out = list(tried) if len(tried) > 1 and case.minimise else []
+
+    def _tell(
+        self, before: Diagnosis, after: Diagnosis, cases: list[Case], final: tuple[Edit, ...]
+    ) -> Repair:
+        complete = after.failed is None and not after.failing
+        partial = [
+            case
+            for case in cases
+            if case.accepted and case.accepted == case.partial and case.still_fails(after)
+        ]
+        findings = [
+            self._told.not_repaired(case)
+            if case.accepted is None or not complete and case not in partial and case.still_fails(after)
+            else self._told.repaired(case, before, after)
+            for case in cases
+        ]
+        covered = set().union(*(case.own_tags for case in cases)) if cases else set()
+        left = (
+            set().union(*(c.dispatch.tags for c in after.failing))
+            if after.failed is None
+            else set(range(len(self.ops)))
+        )
+        # A dispatch whose ops all stand in others too is repaired with those that are like it: it is told where it is left.
+        untagged = [
+            c.finding
+            for c in before.failing
+            if not c.dispatch.tags or not covered & set(c.dispatch.tags) and left & set(c.dispatch.tags)
+        ]
+        return Repair(final, (*findings, *untagged), complete and not untagged, self._rounds, bool(partial))

@@ -1,0 +1,222 @@
+"""Narrow elements that a target has no storage or no code for: read and written as words, if every op can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from fissile.finding import Finding, Help, Severity
+from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
+from fissile.passes.analysis.dispatch.narrow_types import (
+    LAST_RESORT,
+    NARROW_TYPES,
+    PACKED_BOOLEAN,
+    PACKED_STORAGE,
+    UNCOMMON,
+    uncommon_types,
+)
+from fissile.passes.analysis.dispatch.provenance import source_ops
+from fissile.passes.checks.numbers.narrow_storage import CLAIMS, check_narrow_storage
+from fissile.passes.checks.numbers.sign_extension import check_sign_extension
+from fissile.passes.checks.numbers.sub_byte_extension import check_sub_byte_extension
+from fissile.passes.checks.refusals.packed_booleans import check_packed_booleans
+from fissile.passes.definition import PassFailed
+from fissile.passes.net import ask
+
+from ..iree.names import QUANTISATION_AS_GENERICS
+from ..pass_runner import run_pipeline
+from ..probe.dispatch_check import Ask, CheckedDispatch, narrow_access, sign_losses, sub_byte_extensions
+from ..session import Module
+
+PASS = "fissile-pack-narrow-storage"
+NARROW = ("FIS110", "FIS118", "FIS135")
+"""IREE builds such a module, and its numbers are wrong."""
+UNLOWERED = ("FIS104", "FIS108")
+"""How code generation fails of an element type that it does not know."""
+ATTENTION_APART = "fissile-decompose-attention"
+MOVEMENT_APART = "fissile-decompose-movement"
+"""They come before: what has narrow elements inside is packed as any other op, and no SPIR-V target takes one of these ops whole."""
+
+
+@dataclass(frozen=True)
+class Packed:
+    """``module`` is the packed clone, None where nothing had to be packed or not all could be.
+
+    ``findings`` tell what was packed, ``refusals`` why it could not be.
+    """
+
+    module: Module | None
+    findings: tuple[Finding, ...] = ()
+    refusals: tuple[Finding, ...] = ()
+
+
+NOT_PACKED = Packed(None)
+
+
+@dataclass(frozen=True)
+class Narrow:
+    """What packing is for: ``found`` tells it, dispatch by dispatch; nothing is packed where it is empty.
+
+    ``types``: only these, where the target has storage for them; ``ops``: only these source ops. ``in_place``: integers below a byte
+    are read and written as they are, and only computed in 32 bits.
+    """
+
+    found: tuple[Finding, ...] = ()
+    types: tuple[str, ...] = ()
+    ops: tuple[int, ...] = ()
+    in_place: bool = False
+
+    @property
+    def pass_text(self) -> str:
+        given = [
+            f"{name}={','.join(map(str, some))}"
+            for name, some in (("types", self.types), ("ops", self.ops))
+            if some
+        ]
+        given += ["in-place=true"] if self.in_place else []
+        return PASS + (f"{{{' '.join(given)}}}" if given else "")
+
+    @property
+    def forms(self) -> tuple[Narrow, ...]:
+        """This one, and what is left to try where its module does not hold."""
+        return (self, replace(self, in_place=False)) if self.in_place else (self,)
+
+
+def pack(origin: Module, narrow: Narrow) -> Packed:
+    """Packs a clone of ``origin`` (at global optimisation), as ``narrow`` says.
+
+    The caller asks the same check of what it makes of the result, and takes `unusable` where it still finds something.
+    """
+    if not narrow.found:
+        return NOT_PACKED
+    packed = origin.clone()
+    found: list[Finding] = []
+    # Indices are those of the module as it is: nothing is rewritten before.
+    before = (
+        ()
+        if narrow.ops or narrow.types == (PACKED_BOOLEAN,)
+        else (QUANTISATION_AS_GENERICS, ATTENTION_APART, MOVEMENT_APART)
+    )
+    try:
+        passes = ",".join((*before, narrow.pass_text, "fissile-lower-boundaries,canonicalize,cse"))
+        done = ask(
+            "packing into words",
+            lambda: run_pipeline(f"builtin.module({passes})", packed.op, report=found.append) or True,
+            False,
+        )
+    except PassFailed as refused:
+        return Packed(None, refusals=tuple(f.with_(severity=Severity.WARNING) for f in refused.findings))
+    if not done:
+        return NOT_PACKED
+    return Packed(packed, _each_once([_told(finding, narrow) for finding in narrow.found]))
+
+
+def find_narrow(configured: Module, ask: Ask) -> Narrow:
+    """FIS110, or, where the target has narrow storage, FIS118 of the types that lose their sign and FIS135."""
+    return find_narrow_in(dispatches(configured.op), ask)
+
+
+def find_narrow_in(formed: Sequence[Dispatch], ask: Ask) -> Narrow:
+    """The same of the configured dispatches ``formed``."""
+    if missing := check_narrow_storage(formed, lambda dispatch: narrow_access(dispatch, ask)):
+        return Narrow(tuple(missing))
+    losses = sign_losses(formed, ask)
+    unmasked = sub_byte_extensions(formed)
+    types = tuple(
+        dict.fromkeys(
+            kind for _dispatch, types in (*losses, *unmasked) for kind in types if kind in NARROW_TYPES
+        )
+    )
+    return Narrow(
+        (*check_sign_extension(losses), *check_sub_byte_extension(unmasked)), types, in_place=bool(unmasked)
+    )
+
+
+def find_packed_booleans(origin: Module, message: str, detail: str) -> Narrow:
+    """Booleans of a bit each that IREE refused, with ``message``, as it configured dispatches; nothing where it was something else."""
+    using = [op for op in source_ops(origin.op) if PACKED_BOOLEAN in uncommon_types(op)]
+    if not using or PACKED_STORAGE not in message:
+        return Narrow()
+    return Narrow(tuple(check_packed_booleans(using, message, detail)), (PACKED_BOOLEAN,))
+
+
+def may_be_unlowered(origin: Module, last: bool = False) -> bool:
+    """Whether ``origin`` computes with element types that most backends generate code for some of; ``last``: or bf16."""
+    return any(
+        uncommon_types(op, LAST_RESORT) if last else uncommon_types(op) for op in source_ops(origin.op)
+    )
+
+
+def find_unlowered(
+    origin: Module, failing: Iterable[CheckedDispatch], codes: Sequence[str] = UNLOWERED
+) -> Narrow:
+    """Dispatches that compute with 8-bit floats or with types below a byte, and fail by one of ``codes``.
+
+    Without ``codes`` those that fail by any, and bf16 counts as well: what is tried last.
+    """
+    ops = source_ops(origin.op)
+    among = UNCOMMON if codes else LAST_RESORT
+    found, types, chosen = [], set(), set()
+    for checked in failing:
+        tags = {tag for tag in checked.dispatch.tags if uncommon_types(ops[tag], among)}
+        if tags and (not codes or checked.finding.code in codes):
+            found.append(checked.finding)
+            chosen |= tags
+            types |= set().union(*(uncommon_types(ops[tag], among) for tag in tags))
+    return Narrow(tuple(found), tuple(sorted(types)), tuple(sorted(chosen)))
+
+
+def unusable(finding: Finding, why: str) -> Finding:
+    return finding.with_(
+        notes=(*finding.notes, f"packing into 32-bit words was tried and does not hold: {why}")
+    )
+
+
+def _each_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """One finding for all dispatches of which the same is said, with the first places."""
+    alike: dict[tuple, list[Finding]] = {}
+    for finding in findings:
+        alike.setdefault((finding.code, finding.message, finding.target, finding.helps), []).append(finding)
+    told = []
+    for first, *others in alike.values():
+        places = dict.fromkeys(place for finding in (first, *others) for place in finding.places)
+        notes = (
+            (*first.notes, f"the same of {len(others)} more dispatch{'es' if len(others) > 1 else ''}")
+            if others
+            else first.notes
+        )
+        told.append(first.with_(places=tuple(places)[:4], notes=notes))
+    return tuple(told)
+
+
+def _told(finding: Finding, narrow: Narrow) -> Finding:
+    if narrow.ops:
+        how = f"took {' and '.join(narrow.types)} apart by their bits; computed in 32 bits in between"
+        help_ = Help(how, PASS, True, (("pass", narrow.pass_text),))
+        if finding.code in UNLOWERED:
+            return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
+        message = f"behind that failure ({finding.code}) {finding.target} has no code for {' and '.join(narrow.types)}"
+        return Finding(
+            "FIS104",
+            message,
+            Severity.REPAIRED,
+            finding.subject,
+            finding.target,
+            finding.places,
+            helps=(help_,),
+        )
+    masked = narrow.in_place and finding.code == "FIS135"
+    how = (
+        "read each of these elements into 32 bits and masked it there"
+        if masked
+        else "packed these buffers into 32-bit words; computed in 32 bits in between"
+    )
+    help_ = Help(how, PASS, True, (("pass", narrow.pass_text),))
+    if finding.code == "FIS136":
+        return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
+    claim, element = finding.message.split(": ", 1)
+    behind = next(behind for _effect, before, behind in CLAIMS.values() if before == claim)
+    notes = finding.notes[:-1] if finding.code == "FIS110" else ()
+    return finding.with_(
+        severity=Severity.REPAIRED, message=f"{behind}: {element}", notes=notes, helps=(help_,)
+    )

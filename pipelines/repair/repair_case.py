@@ -1,0 +1,84 @@
+"""What the repair loop knows: how a module's dispatches look with certain edits, and the search for one failing dispatch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from fissile.passes.analysis.dispatch.fusion_groups import FusionGroup
+
+from ..probe.dispatch_check import CheckedDispatch
+from ..session import PhaseFailed
+from .cut_search import translate
+from .edits import Edit
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a module's dispatches look like with certain cuts: ``failed`` is set where IREE does not get that far."""
+
+    checked: tuple[CheckedDispatch, ...] = ()
+    groups: tuple[FusionGroup, ...] = ()
+    failed: PhaseFailed | None = None
+
+    @property
+    def failing(self) -> tuple[CheckedDispatch, ...]:
+        return tuple(c for c in self.checked if c.finding is not None)
+
+    @property
+    def shared(self) -> frozenset[int]:
+        """Source ops that stand in several dispatches."""
+        count = Counter(tag for c in self.checked for tag in set(c.dispatch.tags))
+        return frozenset(tag for tag, times in count.items() if times > 1)
+
+
+@dataclass
+class Case:
+    """One failing dispatch and all of equal body: what is being tried for it."""
+
+    first: CheckedDispatch
+    families: list[tuple[int, ...]]
+    trials: Iterator[tuple[Edit, ...]]
+    tried: list[tuple[Edit, ...]] = field(default_factory=list)
+    next_trials: list[tuple[Edit, ...]] = field(default_factory=list)
+    """What the last trial has suggested; before any other of ``trials``."""
+    accepted: tuple[Edit, ...] | None = None
+    partial: tuple[Edit, ...] | None = None
+    """What leaves only such failures as IREE builds: taken where nothing is accepted. They stand in what the edits made."""
+    to_leave_out: list[Edit] = field(default_factory=list)
+    minimise: bool = True
+    shared: frozenset[int] = frozenset()
+    """Source ops that stand in other dispatches as well: a fill, a producer that each of its users has a copy of."""
+
+    def spread(self, wanted: Sequence[Edit]) -> set[Edit]:
+        """``wanted`` for the first dispatch, and the same for what stands there in every dispatch of equal body."""
+        alike = {
+            Edit(edit.remedy, tag, edit.detail)
+            for edit in wanted
+            for family in self.families
+            for tag in translate((edit.op,), self.families[0], family)
+        }
+        return alike | set(wanted)
+
+    @property
+    def all_tags(self) -> set[int]:
+        return {tag for family in self.families for tag in family} | set(self.first.dispatch.tags)
+
+    @property
+    def own_tags(self) -> set[int]:
+        """The source ops that tell which dispatches are this case's, whatever has become of them: those that stand in no other,
+        or else the roots (a pooling that is copied as well, from a fill that others start from too)."""
+        return self.all_tags - self.shared or self._roots or self.all_tags
+
+    @property
+    def _roots(self) -> set[int]:
+        root = self.first.dispatch.root
+        if root is None:
+            return set()
+        return {root} | {
+            tag for family in self.families for tag in translate((root,), self.families[0], family)
+        }
+
+    def still_fails(self, now: Diagnosis) -> bool:
+        return now.failed is not None or any(self.own_tags & set(c.dispatch.tags) for c in now.failing)

@@ -1,0 +1,57 @@
+"""What IREE refuses in global optimisation because a window leaves a border of its operand unread: sliced off before."""
+
+from __future__ import annotations
+
+from fissile.finding import Finding, Help, Severity
+from fissile.passes.analysis.dispatch.unread_borders import unread_borders
+from fissile.passes.checks.refusals.unread_border import check_unread_borders
+
+from ..compile.compile_run import CompileRun
+from ..iree.names import BORDERS_TRIMMED_AT, BOUNDARIES_PLACED_AT
+from ..itinerary import Stop
+from ..pass_runner import run_pipeline
+from ..probe.diagnostics import quoted
+from ..session import Module, PhaseFailed, phase_index
+from .failures import Failure
+
+PASS = "fissile-trim-borders"
+
+
+def unread(module: Module) -> list[Finding]:
+    """FIS119, repaired, for every border in ``module``, which has not passed the phase that they are sliced off at."""
+    return [_told(finding) for finding in check_unread_borders(unread_borders(module.op))]
+
+
+def find_borders(run: CompileRun, failure: Failure) -> list[Finding]:
+    """What may be behind ``failure``; empty where it is of another kind."""
+    if not isinstance(failure, PhaseFailed) or failure.phase != BOUNDARIES_PLACED_AT:
+        return []
+    if phase_index(run.request.compile_from) >= phase_index(BORDERS_TRIMMED_AT):
+        return []
+    module = run.parse()
+    try:
+        run.itinerary.advance(module, BORDERS_TRIMMED_AT)
+    except PhaseFailed:
+        return []  # it fails before (an unknown target): no border is to blame
+    return unread(module)
+
+
+def trim_from_now_on(run: CompileRun, failure: Failure) -> None:
+    """Every module of ``run`` is trimmed on its way to global optimisation, where it ended with ``failure`` before."""
+    run.itinerary = run.itinerary.with_stop(trimming(failure.message))
+
+
+def trimming(said: str = "") -> Stop:
+    """Slices unread borders off and reports FIS119 of each; ``said`` is what IREE said of them."""
+
+    def act(module: Module) -> list[Finding]:
+        found = [finding.with_(stock=quoted(said)) for finding in unread(module)]
+        run_pipeline(f"builtin.module({PASS})", module.op, report=found.append)
+        return found
+
+    return Stop(BORDERS_TRIMMED_AT, "trim-borders", act)
+
+
+def _told(finding: Finding) -> Finding:
+    help_ = Help("sliced off what is not read, before global optimisation", PASS, True, (("pass", PASS),))
+    return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
