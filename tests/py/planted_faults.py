@@ -15,6 +15,7 @@ from types import CodeType, FunctionType
 import fissile.passes.analysis
 import fissile.passes.checks
 import fissile.passes.remedies
+import fissile.pipelines
 from fissile.pipelines.compile import compile_run
 from fissile.pipelines.compile.request import CompileRequest, parse_command_line
 from fissile.pipelines.iree import library
@@ -32,11 +33,11 @@ STEPS = (
     "guarded_compile",
     "host_floats",
     "mending",
+    "one_dispatch",
     "packing",
-    "probe",
-    "repair",
+    "loop",
     "repair_case",
-    "repair_told",
+    "reporting",
     "trials",
     "trimming",
 )
@@ -61,11 +62,16 @@ FAULTS = (_throws, _overflows, _does_not_decode)
 def functions() -> dict[str, FunctionType]:
     """Every function and method of the analyses, checks, remedies and steps that does not start with an underscore, by name."""
     modules = [
-        importlib.import_module(f"{package.__name__}.{found.name}")
+        importlib.import_module(found.name)
         for package in PACKAGES
-        for found in pkgutil.iter_modules(package.__path__)
+        for found in pkgutil.walk_packages(package.__path__, package.__name__ + ".")
     ]
-    modules += [importlib.import_module(f"fissile.pipelines.{name}") for name in STEPS]
+    steps = {
+        found.name.rpartition(".")[2]: found.name
+        for found in pkgutil.walk_packages(fissile.pipelines.__path__, "fissile.pipelines.")
+        if not found.ispkg
+    }
+    modules += [importlib.import_module(steps[name]) for name in STEPS]
     found: dict[str, FunctionType] = {}
     for module in modules:
         for name, value in vars(module).items():

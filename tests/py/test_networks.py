@@ -13,21 +13,17 @@ import pytest
 onnx = pytest.importorskip("onnx", reason="the onnx extra is not installed")
 pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
 
-BENCH = Path(__file__).resolve().parents[2] / "bench"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def bench():
     """The benchmark modules, by name."""
-    sys.path.insert(0, str(BENCH))
-    try:
-        import guarded_case
-        import network_forms
-        import transformer_block
-        import transformer_program
-    finally:
-        sys.path.remove(str(BENCH))
-    return {m.__name__: m for m in (guarded_case, network_forms, transformer_block, transformer_program)}
+    from bench import transformer_block
+    from bench.programs import guarded_case, network_forms, transformer_program
+
+    modules = (guarded_case, network_forms, transformer_block, transformer_program)
+    return {m.__name__.rpartition(".")[2]: m for m in modules}
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +39,7 @@ def squeezenet(forms):
 
 def command(name: str, *words: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, BENCH / f"{name}.py", *words], capture_output=True, text=True, check=False
+        [sys.executable, "-m", f"bench.{name}", *words], cwd=ROOT, capture_output=True, text=True, check=False
     )
 
 

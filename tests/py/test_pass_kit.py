@@ -223,7 +223,7 @@ def test_a_property_is_defined_once_and_has_a_plain_name():
 
 def test_the_catalogue_lists_exactly_the_passes_that_the_modules_define():
     for package in (fissile.passes.checks, fissile.passes.remedies):
-        for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+        for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
             importlib.import_module(module.name)
     defined = {
         name: cls.__module__
