@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from enum import IntEnum
 
 
@@ -13,7 +15,7 @@ class ExitCode(IntEnum):
     FINDINGS = 1
     """Findings remain; `compile` wrote no output."""
     USAGE = 2
-    """The command line, a file or an option is wrong."""
+    """The command line, a file or an option is wrong, or the machine has no space, memory, descriptors or processes left."""
     INTERNAL = 3
     """fissile broke and stock IREE cannot stand in, or --strict was given; a reproducer is named."""
 
@@ -43,6 +45,31 @@ class InternalError(FissileError):
         self.reproducer = reproducer
         self.detail = detail
         """The traceback, where there is one; printed with FISSILE_TRACEBACK=1."""
+
+
+def refused_by_system(error: BaseException) -> UsageError | None:
+    """What the operating system refuses, as one line with its cause; None where ``error`` is something else.
+
+    A full disk, a limit of the shell or no memory is no defect of fissile, of IREE or of the program.
+    """
+    if isinstance(error, MemoryError):
+        return UsageError("out of memory", _WAYS_OUT[errno.ENOMEM])
+    if not isinstance(error, OSError) or error.errno is None or isinstance(error, ConnectionError):
+        return None
+    named = f" ({error.filename})" if isinstance(error.filename, (str, os.PathLike)) else ""
+    return UsageError(f"{os.strerror(error.errno)}{named}", _WAYS_OUT.get(error.errno, ""))
+
+
+_WAYS_OUT = {
+    errno.ENOSPC: "free space there, or choose another place; temporary files go to the folder that TMPDIR names",
+    errno.EDQUOT: "free space there, or choose another place; temporary files go to the folder that TMPDIR names",
+    errno.EFBIG: "the shell limits the size of files: ulimit -f",
+    errno.EMFILE: "the shell limits the number of open files: ulimit -n",
+    errno.ENFILE: "the machine has no more file descriptors",
+    errno.EAGAIN: "the machine has no room for another process: ulimit -u",
+    errno.ENOMEM: "give it more memory; the shell may limit it: ulimit -v",
+}
+"""What to do about an error of the operating system."""
 
 
 def closest(name: str, known: list[str]) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from fissile.errors import UsageError, closest
 
 from .definition import Pass, registered_passes
+from .user_code import MODULE_PREFIX, cause, running
 
 BUILT_IN: dict[str, str] = {
     "fissile-assert-bounds": "fissile.passes.remedies.storage.assert_bounds",
@@ -73,7 +74,7 @@ def load_user_passes(path: str | Path) -> tuple[str, ...]:
     A file that was loaded before is not loaded again.
     """
     file = Path(path).resolve()
-    module_name = "fissile_user_passes_" + hashlib.sha256(str(file).encode()).hexdigest()[:12]
+    module_name = MODULE_PREFIX + hashlib.sha256(str(file).encode()).hexdigest()[:12]
     if module_name not in sys.modules:
         _import_file(file, module_name, shown=str(path))
     return tuple(sorted(name for name, cls in registered_passes().items() if cls.__module__ == module_name))
@@ -89,11 +90,13 @@ def _import_file(file: Path, module_name: str, shown: str) -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # dataclasses look annotations up here
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
+        with running(f"the import of {shown}"):
+            spec.loader.exec_module(module)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # sys.exit at the top of a file is no way to end a compile
         del sys.modules[module_name]
-        said = " ".join(str(error).split())
-        raise UsageError(f"{shown} cannot be imported: {type(error).__name__}: {said}") from None
+        raise UsageError(f"{shown} cannot be imported: {cause(error, str(file))}") from None
     taken = [name for name in registered_passes() if name not in before and name in BUILT_IN]
     taken = [name for name in taken if registered_passes()[name].__module__ == module_name]
     if taken:

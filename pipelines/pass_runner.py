@@ -7,6 +7,7 @@ contains both is walked op by op.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from fissile.errors import FissileError, InternalError, UsageError, closest
 from fissile.finding import Finding
 from fissile.passes.catalogue import find_pass, is_known, known_passes
 from fissile.passes.definition import Pass, PassFailed, make_pass
+from fissile.passes.user_code import cause, is_users, pass_named, running
 
 from .contracts import ContractWatch, unmet_requirements
 from .textual import Nest, PassCall, parse_pipeline, pass_names
@@ -178,15 +180,10 @@ def _run_python(instance: Pass, op: ir.Operation, report: Callable[[Finding], No
     if instance.anchor not in (op.name, "any"):
         return  # below `any`, a pass takes the ops that it is made for
     unregistered = _unregistered_ops(op)
-    try:
-        with op.context, ir.Location.unknown(op.context):
-            instance.run(op, report)
-    except FissileError:
-        raise
-    except Exception as error:
-        raise InternalError(
-            f"pass '{instance.name}' failed: {type(error).__name__}: {_one_line(error)}"
-        ) from error
+    if is_users(type(instance)):
+        _run_users(instance, op, report)
+    else:
+        _run_own(instance, op, report)
     if made := _unregistered_ops(op) - unregistered:
         raise InternalError(
             f"pass '{instance.name}' made unregistered ops: {', '.join(sorted(made))}",
@@ -197,6 +194,34 @@ def _run_python(instance: Pass, op: ir.Operation, report: Callable[[Finding], No
     except ir.MLIRError as error:
         raise InternalError(
             f"pass '{instance.name}' left IR that does not verify: {_one_line(error)}"
+        ) from error
+
+
+def _run_own(instance: Pass, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+    try:
+        with op.context, ir.Location.unknown(op.context):
+            instance.run(op, report)
+    except FissileError:
+        raise
+    except Exception as error:
+        raise InternalError(
+            f"pass '{instance.name}' failed: {type(error).__name__}: {_one_line(error)}"
+        ) from error
+
+
+def _run_users(instance: Pass, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+    """A user's pass may do anything: `sys.exit` in it ends no compile, and what ends the process is known by its name."""
+    named = pass_named(type(instance))
+    try:
+        with op.context, ir.Location.unknown(op.context), running(named):
+            instance.run(op, report)
+    except (FissileError, KeyboardInterrupt):
+        raise
+    except ir.MLIRError as error:
+        raise InternalError(f"{named} failed: {type(error).__name__}: {_one_line(error)}") from error
+    except BaseException as error:
+        raise InternalError(
+            f"{named} failed: {cause(error, inspect.getsourcefile(type(instance)))}"
         ) from error
 
 

@@ -6,6 +6,8 @@ import json
 import sys
 from collections.abc import Sequence
 
+from fissile.errors import UsageError
+
 USAGE = """\
 usage: fissile compile [iree-compile flags] INPUT.mlir -o OUTPUT.vmfb [options]
 
@@ -47,6 +49,7 @@ fissile failed (a reproducer is named). Without --strict what fails in fissile i
 
 def run(argv: Sequence[str]) -> int:
     """Runs the command; returns its exit status. Raises FissileError for what is no finding."""
+    from fissile.cli.program import standard_output_is_open
     from fissile.pipelines.compile.request import parse_command_line
     from fissile.pipelines.process.supervisor import run_compile, run_stock
 
@@ -56,6 +59,8 @@ def run(argv: Sequence[str]) -> int:
     request = parse_command_line(argv)
     if request.stock:
         return run_stock(request)
+    if request.output == "-" and not standard_output_is_open():
+        raise UsageError("cannot write to standard output: it is closed", "name a file: -o FILE")
     report = run_compile(request)
     _print(report, request)
     return int(report.exit_code)

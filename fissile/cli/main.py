@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
 
 from fissile import __version__
-from fissile.errors import ExitCode, FissileError, InternalError, UsageError, closest
+from fissile.errors import ExitCode, UsageError, closest
 
 COMMANDS = {
     "compile": ("fissile.cli.compile", "iree-compile, guarded: what stock IREE refuses is repaired and told"),
@@ -30,36 +29,17 @@ def usage() -> str:
     return (
         f"fissile {__version__}: a compile guard for IREE\n\nusage: fissile COMMAND [arguments]\n\n{rows}\n\n"
         "fissile COMMAND --help tells more; fissile-opt runs single passes.\n"
-        "exit status: 0 clean or repaired, 1 findings remain, 2 usage, 3 internal error\n"
+        "exit status: 0 clean or repaired, 1 findings remain, 2 usage, or no space or memory, 3 internal error\n"
     )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs `fissile ARGV` and returns the exit status; never a traceback for what a user can cause."""
-    from fissile.cli.terminal import print_error
+    """Runs `fissile ARGV` and returns the exit status (`ExitCode`); as a program (``argv`` None) with streams of its own."""
+    from fissile.cli.program import adopt_streams, run_program
 
-    words = list(sys.argv[1:] if argv is None else argv)
-    try:
-        return _dispatch(words)
-    except FissileError as error:
-        return print_error(error)
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(ExitCode.CLEAN)
-    except Exception as error:
-        if os.environ.get("FISSILE_TRACEBACK"):
-            raise
-        import shlex
-
-        return print_error(
-            InternalError(
-                f"{type(error).__name__}: {error}",
-                "FISSILE_TRACEBACK=1 shows where",
-                "fissile " + shlex.join(words),
-            )
-        )
+    if argv is None:
+        adopt_streams()
+    return run_program("fissile", list(sys.argv[1:] if argv is None else argv), _dispatch)
 
 
 def _dispatch(words: list[str]) -> int:
@@ -75,9 +55,9 @@ def _dispatch(words: list[str]) -> int:
     command = import_module(name)
     if not hasattr(command, "add_arguments"):  # compile: its flags are iree-compile's
         return command.run(words[1:])
-    import argparse
+    from fissile.cli.arguments import Parser
 
-    parser = argparse.ArgumentParser(prog=f"fissile {words[0]}", description=sentence)
+    parser = Parser(prog=f"fissile {words[0]}", description=sentence)
     command.add_arguments(parser)
     return command.run(parser.parse_args(words[1:]))
 

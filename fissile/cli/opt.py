@@ -19,7 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fissile.cli.opt_flags import read_command_line
-from fissile.errors import ExitCode, FissileError, InternalError, UsageError
+from fissile.cli.program import adopt_streams, run_program, standard_output_is_open
+from fissile.cli.terminal import print_error
+from fissile.errors import ExitCode, InternalError, UsageError
 from fissile.finding import Finding, Severity
 
 STDIN_NAME = "<stdin>"
@@ -32,6 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     As a program (``argv`` None) the work is done in a child process: a pipeline that makes LLVM abort ends
     in a message and a status like any other failure.
     """
+    if argv is None:
+        adopt_streams()
     words = list(sys.argv[1:] if argv is None else argv)
     return _in_child(words) if argv is None else _run(words)
 
@@ -45,23 +49,7 @@ class _Chunk:
 
 
 def _run(words: list[str]) -> int:
-    try:
-        return int(_work(words))
-    except FissileError as error:
-        return _tell(error)
-    except KeyboardInterrupt:
-        return 130
-    except SystemExit as finished:  # argparse, after --help
-        return int(finished.code or 0)
-    except Exception as error:
-        if os.environ.get("FISSILE_TRACEBACK"):
-            raise
-        return _tell(
-            InternalError(
-                f"{type(error).__name__}: {' '.join(str(error).split())}", "FISSILE_TRACEBACK=1 shows where"
-            ),
-            words,
-        )
+    return run_program("fissile-opt", words, _work)
 
 
 def _work(words: list[str]) -> ExitCode:
@@ -167,6 +155,8 @@ def _chunks(source: str, split: bool) -> list[_Chunk]:
 def _write(text: str, output: str) -> None:
     """All of ``text`` or nothing: a file is replaced only when its new content is complete."""
     if output == "-":
+        if not standard_output_is_open():
+            raise UsageError("cannot write to standard output: it is closed", "name a file: -o FILE")
         sys.stdout.write(text)
         sys.stdout.flush()
         return
@@ -214,17 +204,6 @@ def _print_findings(findings: Sequence[Finding], source: str) -> None:
         sys.stderr.write(render_finding(finding, lines) + "\n")
 
 
-def _tell(error: FissileError, words: Sequence[str] | None = None) -> int:
-    from fissile.pipelines.report.untrusted_text import shown
-
-    sys.stderr.write(f"fissile-opt: error: {shown(error.message)}\n")
-    if error.hint:
-        sys.stderr.write(f"fissile-opt: {shown(error.hint)}\n")
-    if words is not None:
-        sys.stderr.write(f"fissile-opt: shows it again: fissile-opt {shlex.join(words)}\n")
-    return int(error.exit_code)
-
-
 def _in_child(words: list[str]) -> int:
     sys.stdout.flush()
     sys.stderr.flush()
@@ -233,9 +212,6 @@ def _in_child(words: list[str]) -> int:
         status = int(ExitCode.INTERNAL)
         try:
             status = _run(words)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            status = int(ExitCode.CLEAN)
         finally:
             sys.stderr.flush()
             os._exit(status)
@@ -247,12 +223,13 @@ def _in_child(words: list[str]) -> int:
         return 130
     if os.WIFSIGNALED(waited):
         name = signal.Signals(os.WTERMSIG(waited)).name
-        return _tell(
+        return print_error(
             InternalError(
                 f"IREE crashed ({name}); nothing was written",
                 "a pass that does not fit its op can be the reason; see the message above",
+                "fissile-opt " + shlex.join(words),
             ),
-            words,
+            "fissile-opt",
         )
     return os.WEXITSTATUS(waited)
 

@@ -6,18 +6,14 @@ import argparse
 import re
 from collections.abc import Sequence
 
+from fissile.cli.arguments import Parser
 from fissile.errors import UsageError, closest
 
 _PASS_FLAG = re.compile(r"--?([a-z][a-z0-9-]*)(?:=(.*))?", re.DOTALL)
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> None:
-        raise UsageError(message, "fissile-opt --help lists the flags")
-
-
-def _parser() -> _Parser:
-    parser = _Parser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="fissile-opt",
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,

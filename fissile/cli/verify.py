@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fissile.cli.arguments import Parser
 from fissile.errors import ExitCode, UsageError, closest
 
 _IREE_FLAGS = ("--iree-", "--mlir-", "--torch-")
@@ -31,16 +32,9 @@ exit status: 0 all agree, 1 something differs or could not be compared, 2 usage
 """
 
 
-class _Parser(argparse.ArgumentParser):
-    """Errors are fissile's one-line errors, not argparse's usage dump."""
-
-    def error(self, message: str):
-        raise UsageError(message, "fissile verify --help lists the options")
-
-
 def parser() -> argparse.ArgumentParser:
     """fissile's own options; what it does not know and reads like IREE's goes to IREE."""
-    parser = _Parser(
+    parser = Parser(
         prog="fissile verify",
         usage="fissile verify FIRST [SECOND] [options] [iree-compile flags]",
         description="Run two programs, or one against expected outputs or a NumPy function, and compare the numbers.",
@@ -155,23 +149,25 @@ def run(argv: Sequence[str]) -> int:
 
 
 def _print(certificate, form: str) -> None:
+    from fissile.pipelines.report.untrusted_text import shown
+
     if form == "json":
         print(json.dumps(certificate.to_json() | {"exit_code": 0 if certificate.agrees else 1}, indent=2))
         return
     for check in certificate.checks:
         if check.agrees:
-            print(f"ok: {check.program} on {check.sentence}")
+            print(f"ok: {shown(check.program)} on {shown(check.sentence)}")
     for skipped in certificate.skipped:
-        print(f"skipped: {skipped}")
+        print(f"skipped: {shown(skipped)}")
     for finding in certificate.findings:
-        print(f"{finding.severity.value}[{finding.code}] {finding.message}")
+        print(f"{finding.severity.value}[{finding.code}] {shown(finding.message)}")
     bad = sum(not check.agrees for check in certificate.checks)
     verdict = (
         certificate.sentence
         if certificate.agrees
         else f"{bad} of {len(certificate.checks)} runs do not agree"
     )
-    print(f"{certificate.subject}: {verdict}")
+    print(f"{shown(certificate.subject)}: {shown(verdict)}")
 
 
 def _load(path: Path) -> np.ndarray:

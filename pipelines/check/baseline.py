@@ -11,6 +11,8 @@ from pathlib import Path
 from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
 
+from ..process.whole_files import write_whole
+
 FORMAT = 1
 _NUMBER = re.compile(r"_dispatch_\d+")
 
@@ -44,7 +46,7 @@ def write(path: Path, signatures: Sequence[str], targets: Iterable[dict]) -> Non
     Targets of an existing baseline of the same model that are not checked now are kept.
     """
     counts = collect(targets)
-    if path.exists():
+    if path.is_file():
         counts = read(path, signatures) | counts
     data = {
         "fissile_baseline": FORMAT,
@@ -52,10 +54,9 @@ def write(path: Path, signatures: Sequence[str], targets: Iterable[dict]) -> Non
         "functions": sorted(signatures),
         "bytes": {name: dict(sorted(rows.items())) for name, rows in sorted(counts.items())},
     }
-    partial = path.with_name(f".{path.name}.partial")
+    text = json.dumps(data, indent=1) + "\n"
     try:
-        partial.write_text(json.dumps(data, indent=1) + "\n")
-        partial.replace(path)
+        write_whole(path, lambda partial: partial.write_text(text, encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot write the baseline {path}: {error.strerror}") from None
 
@@ -63,18 +64,23 @@ def write(path: Path, signatures: Sequence[str], targets: Iterable[dict]) -> Non
 def read(path: Path, signatures: Sequence[str]) -> dict[str, dict[str, list[int]]]:
     """The bytes of a baseline. Raises UsageError for a file that is none, or that belongs to another
     model."""
+    if path.exists() and not path.is_file():
+        raise UsageError(
+            f"cannot read the baseline {path}: not a regular file", "--update-baseline writes one"
+        )
     try:
-        data = json.loads(path.read_text())
+        data = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(
             f"cannot read the baseline {path}: {error.strerror}", "--update-baseline writes one"
         ) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UsageError(f"{path} is no baseline: it is not JSON", "--update-baseline writes one") from None
     if (
         not isinstance(data, dict)
         or data.get("fissile_baseline") != FORMAT
         or not _plausible(data.get("bytes"))
+        or not isinstance(data.get("functions", []), list)
     ):
         raise UsageError(f"{path} is no baseline of this version of fissile", "--update-baseline writes one")
     if data.get("model") != identity(signatures):

@@ -181,11 +181,25 @@ def parse_command_line(argv: Sequence[str]) -> CompileRequest:
 def _expand(argv: Sequence[str]) -> list[str]:
     words: list[str] = []
     for word in argv:
-        if word.startswith("@") and Path(word[1:]).is_file():
-            words.extend(shlex.split(Path(word[1:]).read_text(), comments=False))
+        if word.startswith("@") and len(word) > 1 and not Path(word).exists():
+            words.extend(_response_file(word[1:]))
         else:
             words.append(word)
     return words
+
+
+def _response_file(file: str) -> list[str]:
+    """The words of a response file. Raises UsageError where it cannot be read, or is no text of words."""
+    try:
+        return shlex.split(Path(file).read_text(encoding="utf-8"), comments=False)
+    except OSError as error:
+        raise UsageError(f"cannot read the response file {file}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"the response file {file} is not UTF-8 text") from None
+    except ValueError as error:
+        raise UsageError(
+            f"the response file {file} cannot be split into words: {error}", "quotes come in pairs"
+        ) from None
 
 
 def _next(words: list[str], name: str) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from fissile.errors import ExitCode, FissileError, InternalError, UsageError
 from fissile.finding import Finding
+from fissile.passes.user_code import noted
 from fissile.report import Report
 
 from ..compile.request import CompileRequest
@@ -155,6 +156,9 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
     while True:
         left = max(0.001, request.time_limit - (time.monotonic() - begin)) if request.time_limit else 0.0
         end = run_job(job, folder, left, request.dispatch_timeout)
+        if users := not Path(job["result"]).exists() and noted(folder):
+            how = "did not end" if end.timed_out else f"ended the process ({signal_name(end.status)})"
+            raise InternalError(f"{users} {how}", reproducer=command_of(request))
         try:
             report = _outcome(job, end, request) or _target_unknown(job, end)
         except InternalError as error:

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fissile.errors import ExitCode, FissileError, InternalError
+from fissile.errors import ExitCode, FissileError, InternalError, refused_by_system
 
 from ..compile.request import CompileRequest
 from ..iree.late_imports import load_late
@@ -57,7 +57,16 @@ def answer(job: dict) -> dict:
                 "reproducer": getattr(error, "reproducer", ""),
             }
         }
-    except Exception as error:  # the caller turns it into one line and a reproducer
+    except BaseException as error:  # the caller turns it into one line and a reproducer
+        if isinstance(error, OSError) and (refused := refused_by_system(error)):
+            return {
+                "error": {
+                    "message": refused.message,
+                    "hint": refused.hint,
+                    "exit_code": int(refused.exit_code),
+                    "reproducer": "",
+                }
+            }
         return {
             "error": {
                 "message": f"{type(error).__name__}: {error}",
@@ -80,6 +89,7 @@ def _compile(job: dict) -> dict:
     request = CompileRequest.from_json(job["request"])
     from fissile.passes.catalogue import load_user_passes
     from fissile.passes.net import Net, spread
+    from fissile.passes.user_code import note_in
 
     from ..compile.compile_run import CompileRun
     from ..compile.guarded_compile import GuardedCompile
@@ -88,6 +98,7 @@ def _compile(job: dict) -> dict:
     from ..iree.names import PREPROCESSING_FLAG
     from ..pass_runner import uses_fissile_passes
 
+    note_in(Path(job["result"]).parent)
     for file in request.load_passes:
         load_user_passes(file)
     flags = list(request.flags)

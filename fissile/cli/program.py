@@ -1,0 +1,144 @@
+"""What surrounds the work of every fissile program: streams that can be written to, and one line and a status for what ends it."""
+
+from __future__ import annotations
+
+import io
+import os
+import shlex
+import sys
+from collections.abc import Callable
+
+from fissile.errors import ExitCode, FissileError, InternalError, UsageError, refused_by_system
+
+INTERRUPTED = 130
+"""The exit status after Ctrl-C, as shells have it: 128 and the signal's number."""
+
+
+def run_program(program: str, words: list[str], work: Callable[[list[str]], int]) -> int:
+    """``work(words)`` and its exit status; whatever it raises ends in one line and a status of `ExitCode`, never in a traceback."""
+    try:
+        try:
+            return int(work(words))
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BaseException as error:
+        if os.environ.get("FISSILE_TRACEBACK") and not isinstance(error, (FissileError, SystemExit)):
+            raise
+        return ended_by(error, program, words)
+
+
+def ended_by(error: BaseException, program: str, words: list[str]) -> int:
+    """Prints why ``program words`` ended; returns the exit status."""
+    from fissile.cli.terminal import print_error
+
+    if isinstance(error, SystemExit) and error.code in (None, *map(int, ExitCode)):
+        return int(error.code or 0)  # argparse, after --help
+    again = f"{program} {shlex.join(words)}"
+    if isinstance(error, FissileError):
+        if isinstance(error, InternalError):
+            error.reproducer = error.reproducer or again
+        return print_error(error, program)
+    if isinstance(error, BrokenPipeError):
+        return print_error(UsageError("the reader of a pipe has closed it"), program)
+    if refused := refused_by_system(error):
+        return print_error(refused, program)
+    said = " ".join(str(error).split())[:300]
+    return print_error(
+        InternalError(
+            f"{type(error).__name__}: {said}".rstrip(": "), "FISSILE_TRACEBACK=1 shows where", again
+        ),
+        program,
+    )
+
+
+def adopt_streams() -> None:
+    """Makes the standard streams of this process safe to write to. For a program, before anything else opens a file.
+
+    A descriptor that is closed would be given to the next file that is opened, and messages would be written into it: it
+    becomes the null device. What a stream cannot encode is spelled out. A reader of standard output that has gone
+    (`| head`) ends nothing; a full disk there is a UsageError, and on standard error, where it cannot be reported, nothing.
+    """
+    for descriptor, mode in ((0, os.O_RDONLY), (1, os.O_WRONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            null = os.open(os.devnull, mode)
+            if null != descriptor:
+                os.dup2(null, descriptor)
+                os.close(null)
+            os.set_inheritable(descriptor, True)
+    closed = sys.stdout is None
+    sys.stdout = _Results(_binary(sys.stdout, 1), encoding=_encoding(sys.stdout), errors="backslashreplace")
+    sys.stdout.is_closed = closed
+    sys.stderr = _Messages(
+        _binary(sys.stderr, 2), encoding=_encoding(sys.stderr), errors="backslashreplace", line_buffering=True
+    )
+    if sys.stdin is None:
+        sys.stdin = open(0, closefd=False)
+
+
+def standard_output_is_open() -> bool:
+    return sys.stdout is not None and not getattr(sys.stdout, "is_closed", False)
+
+
+def discard(stream: io.TextIOBase) -> None:
+    """What is written to ``stream`` from now on, and what it still holds, goes nowhere."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, stream.fileno())
+    os.close(null)
+
+
+class _Results(io.TextIOWrapper):
+    """Standard output. ``is_closed``: it was when the program began."""
+
+    is_closed = False
+
+    def write(self, text: str) -> int:
+        return self._try(super().write, text) or len(text)
+
+    def flush(self) -> None:
+        self._try(super().flush)
+
+    def _try(self, act: Callable, *values: str) -> int | None:
+        try:
+            return act(*values)
+        except BrokenPipeError:
+            discard(self)
+        except OSError as error:
+            discard(self)
+            why = refused_by_system(error)
+            raise UsageError(
+                f"cannot write to standard output: {error.strerror}", why.hint if why else ""
+            ) from None
+        return None
+
+
+class _Messages(io.TextIOWrapper):
+    """Standard error: what cannot be written is left out; the exit status says it too."""
+
+    def write(self, text: str) -> int:
+        try:
+            return super().write(text)
+        except OSError:
+            discard(self)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError:
+            discard(self)
+
+
+def _binary(stream: io.TextIOWrapper | None, descriptor: int):
+    if stream is None:
+        return open(descriptor, "wb", closefd=False)
+    stream.flush()
+    return stream.detach()
+
+
+def _encoding(stream: io.TextIOWrapper | None) -> str:
+    return stream.encoding if stream is not None else "utf-8"

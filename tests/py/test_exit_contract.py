@@ -1,0 +1,249 @@
+"""Every command ends with 0, 1, 2 or 3 and one line with the true cause, whatever is around it."""
+
+import errno
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fissile.cli.main import main
+from fissile.cli.program import run_program
+from fissile.errors import UsageError, refused_by_system
+
+BIN = Path(sys.executable).parent
+ADD = """func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+LLVM_CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu")
+PASS = '''from dataclasses import dataclass
+from typing import ClassVar
+import os, sys
+from fissile.passes.definition import Pass, register_pass
+{top}
+@register_pass
+@dataclass(frozen=True)
+class Mine(Pass):
+    """A test pass."""
+    name: ClassVar[str] = "mine-p"
+    def run(self, op, report):
+        {act}
+'''
+THROWS = {
+    "sys.exit(0)": "SystemExit: 0",
+    "sys.exit(5)": "SystemExit: 5",
+    "raise BaseException('base')": "BaseException: base",
+    "raise GeneratorExit": "GeneratorExit",
+    "self.run(op, report)": "RecursionError",
+    "{}['key']": "KeyError",
+}
+ENDS = {
+    "os._exit(0)": "exit status 0",
+    "os._exit(99)": "exit status 99",
+    "os.abort()": "SIGABRT",
+    "os.kill(os.getpid(), 11)": "SIGSEGV",
+}
+
+
+def shell(command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess:
+    """``command`` with fissile's programs on PATH; ``$?`` of a pipeline's first part is for the command to print."""
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=300,
+        env=os.environ | {"PATH": path} | environment,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "in.mlir").write_text(ADD)
+    return tmp_path
+
+
+def holds(ended: subprocess.CompletedProcess, status: int, *said: str) -> None:
+    assert ended.returncode == status, ended.stderr
+    assert "Traceback" not in ended.stderr + ended.stdout and "Exception ignored" not in ended.stderr, (
+        ended.stderr
+    )
+    for words in said:
+        assert words in ended.stderr, ended.stderr
+
+
+@pytest.mark.parametrize(
+    "command", ["fissile explain", "fissile targets", "fissile-opt --list-passes", "fissile --help"]
+)
+def test_standard_output_that_cannot_be_written(command, folder):
+    holds(shell(f"{command} > /dev/full", folder), 2, "standard output: No space left on device")
+    holds(shell(f"{command} | true; exit ${{PIPESTATUS[0]}}", folder), 0)
+    holds(shell(f"{command} >&- 2>&- <&-", folder), 0)
+    holds(shell(f"{command} 2> /dev/full", folder), 0)
+
+
+def test_an_artifact_that_nobody_takes_is_an_error(folder):
+    for where in ("| true; exit ${PIPESTATUS[0]}", "> /dev/full"):
+        holds(shell(f"fissile compile {' '.join(LLVM_CPU)} in.mlir -o - {where}", folder), 2)
+    holds(
+        shell(f"fissile compile {' '.join(LLVM_CPU)} in.mlir -o - >&-", folder),
+        2,
+        "standard output: it is closed",
+    )
+    holds(shell("fissile-opt in.mlir >&-", folder), 2, "standard output: it is closed")
+
+
+def test_closed_streams_are_not_given_to_files(folder):
+    holds(shell(f"fissile compile {' '.join(LLVM_CPU)} in.mlir -o out.vmfb <&- >&- 2>&-", folder), 0)
+    assert (folder / "out.vmfb").stat().st_size > 1000
+    assert (folder / "in.mlir").read_text() == ADD
+
+
+def test_text_that_the_terminal_cannot_show_is_spelled_out(folder):
+    ended = shell(
+        "fissile explain FIS101 && fissile compile 'h\u00e4.mlir' -o x",
+        folder,
+        LC_ALL="C",
+        PYTHONIOENCODING="ascii",
+        PYTHONUTF8="0",
+    )
+    holds(ended, 2, "no such file")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"\xff\xfe--x", "not UTF-8"),
+        (b"--foo 'unclosed", "split into words"),
+        (None, "No such file"),
+        ("folder", "Is a directory"),
+    ],
+    ids=["bytes", "quotes", "missing", "folder"],
+)
+def test_a_response_file_that_cannot_be_read(content, said, folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    if content == "folder":
+        Path("flags").mkdir()
+    elif content is not None:
+        Path("flags").write_bytes(content)
+    assert main(["compile", "@flags", "in.mlir", "-o", "x"]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"functions": 5, "bytes": {}},
+        {"functions": [], "bytes": {"llvm-cpu": {"d": ["x"]}}},
+        {"bytes": 7},
+        [],
+        "[" * 100000,
+        None,
+    ],
+    ids=["functions", "counts", "bytes", "list", "deep", "folder"],
+)
+def test_a_baseline_that_is_none(data, folder):
+    from fissile.pipelines.check import baseline
+
+    file = folder / "baseline.json"
+    if data is None:
+        file.mkdir()
+    else:
+        file.write_text(
+            data
+            if isinstance(data, str)
+            else json.dumps({"fissile_baseline": 1, "model": "x"} | data if isinstance(data, dict) else data)
+        )
+    with pytest.raises(UsageError, match="baseline"):
+        baseline.read(file, ["main: () -> ()"])
+
+
+def test_a_baseline_on_a_device_is_not_read_for_ever(folder):
+    from fissile.pipelines.check import baseline
+
+    with pytest.raises(UsageError, match="No space left on device"):
+        baseline.write(Path("/dev/full"), ["main: () -> ()"], [])
+
+
+@pytest.mark.parametrize(
+    "number", [errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.EAGAIN, errno.ENOMEM, errno.EFBIG]
+)
+def test_what_the_system_refuses_is_no_defect(number, capsys):
+    def work(_words):
+        raise OSError(number, os.strerror(number), "/some/place")
+
+    assert run_program("fissile", ["check"], work) == 2
+    said = capsys.readouterr().err
+    assert os.strerror(number) in said and "/some/place" in said and "shows it again" not in said
+    assert refused_by_system(ValueError("x")) is None
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ValueError("v"), RecursionError("r"), SystemExit(77), GeneratorExit(), BaseException("b")],
+    ids=repr,
+)
+def test_what_a_command_raises_is_exit_status_3_with_a_reproducer(error, capsys):
+    def work(_words):
+        raise error
+
+    assert run_program("fissile", ["check", "a b.mlir"], work) == 3
+    assert "shows it again: fissile check 'a b.mlir'" in capsys.readouterr().err
+
+
+def with_pass(folder: Path, act: str = "pass", top: str = "") -> None:
+    (folder / "mine.py").write_text(PASS.format(act=act, top=top))
+
+
+@pytest.mark.parametrize("act", THROWS)
+def test_a_users_pass_that_throws_is_named_with_its_line(act, folder, capsys, monkeypatch):
+    from fissile.errors import InternalError
+    from fissile.passes.catalogue import load_user_passes
+    from fissile.passes.definition import registered_passes
+    from fissile.pipelines.pass_runner import run_pipeline
+    from fissile.pipelines.session import Session
+
+    monkeypatch.chdir(folder)
+    name = f"mine-{list(THROWS).index(act)}"
+    (folder / "mine.py").write_text(PASS.format(act=act, top="").replace("mine-p", name))
+    load_user_passes("mine.py")
+    assert name in registered_passes()
+    with pytest.raises(InternalError) as raised:
+        run_pipeline(f"builtin.module({name})", Session().parse("in.mlir").op, report=print)
+    assert raised.value.message.startswith(f"pass '{name}' (mine.py:11) failed: {THROWS[act]}")
+    assert "(mine.py:12)" in raised.value.message or act == "self.run(op, report)"
+
+
+@pytest.mark.parametrize("act", ["os._exit(99)", "os.abort()"])
+def test_a_users_pass_that_ends_the_compile_is_named(act, folder):
+    with_pass(folder, act)
+    command = f"fissile compile {' '.join(LLVM_CPU)} in.mlir -o out.vmfb --fissile-load-passes=mine.py '--fissile-pipeline-after=input:builtin.module(mine-p)'"
+    ended = shell(command, folder)
+    holds(ended, 3, f"pass 'mine-p' (mine.py:11) ended the process ({ENDS[act]})", "shows it again")
+    again = next(line for line in ended.stderr.splitlines() if "shows it again: " in line).partition(
+        "shows it again: "
+    )[2]
+    holds(shell(again, folder), 3, "pass 'mine-p' (mine.py:11) ended the process")
+    assert sorted(p.name for p in folder.iterdir()) == ["__pycache__", "in.mlir", "mine.py"][-2:]
+
+
+@pytest.mark.parametrize(
+    ("top", "status"), [("sys.exit(5)", 2), ("raise BaseException('top')", 2), ("os._exit(0)", 3)]
+)
+def test_a_users_file_that_ends_while_it_is_imported(top, status, folder):
+    with_pass(folder, top=top)
+    holds(
+        shell(
+            f"fissile compile {shlex.join(LLVM_CPU)} in.mlir -o out.vmfb --fissile-load-passes=mine.py",
+            folder,
+        ),
+        status,
+        "mine.py",
+    )
