@@ -1,11 +1,15 @@
 """Is `fissile check`'s verdict stock IREE's? Every program of a folder, on every target, both run as processes of their own.
 
-    python -m bench.check_verdicts FOLDER [--target NAME …] [--stock FILE …] [--sample N] [--probe auto|all|never] [--timeout SECONDS]
+    python -m bench.check_verdicts FOLDER [--target NAME …] [--only REGEX] [--stock FILE …] [--results FILE [--again]]
+                                   [--sample N] [--probe auto|all|never] [--timeout SECONDS]
 
-One row per target: programs; refusals of stock's that check reports as errors; programs that stock builds and check finds clean; those that
-stock builds wrong by check's account (no refusal to compare with); false "fits"; false alarms. Each of the last two is listed. --stock
-reads verdicts that were saved, instead of compiling: JSON or JSON lines with `name` or `prog`, `target` and `stock`, which is a
-boolean or starts with an exit status. The last columns are processor seconds. Exit status 1 where a verdict is false.
+One check a program answers for all its targets. At the end a row per target: programs; refusals of stock's that check reports as
+errors; programs that stock builds and check finds clean; those that stock builds wrong by check's account (no refusal to compare with);
+false "fits"; false alarms. Each of the last two is listed. The last columns are processor seconds, of rows that were measured.
+
+--results FILE keeps a JSON line per program and target; a run that was stopped goes on where it was. --again checks the false
+ones of FILE anew, with stock's answers as they are. --stock reads stock's answers that were saved elsewhere: JSON or JSON lines with
+`name` or `prog`, `target` and `stock`, which is a boolean or starts with an exit status. Exit status 1 where a verdict is false.
 """
 
 from __future__ import annotations
@@ -16,10 +20,11 @@ import random
 import resource
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from bench.programs.program_files import existing
+from bench.programs.program_files import existing, pattern
 from fissile.effect import Effect
 from fissile.pipelines.iree.targets import flags_for
 from fissile.pipelines.targets import resolve_target
@@ -33,19 +38,45 @@ SAID, CLEAN, BUILT_WRONG, FALSE_FITS, FALSE_ALARM = (
     "false alarm",
 )
 COLUMNS = (SAID, CLEAN, BUILT_WRONG, FALSE_FITS, FALSE_ALARM)
+FALSE = (FALSE_FITS, FALSE_ALARM)
+ELAPSED_PER_PROCESSOR = 8
+"""On a machine that others use, a second of the processor takes so many of the clock at most."""
 
 
-def processor_seconds(command: list[str], timeout: float) -> tuple[subprocess.CompletedProcess | None, float]:
-    """The command's end (None: it took too long) and the processor seconds of it and its children."""
+class Results:
+    """A row per program and target, kept in a file where there is one; the last row of a pair counts."""
+
+    def __init__(self, file: Path | None) -> None:
+        self._file = file
+        lines = file.read_text().splitlines() if file and file.exists() else []
+        self.rows = {(row["name"], row["target"]): row for row in map(json.loads, lines)}
+
+    def add(self, row: dict) -> None:
+        self.rows[row["name"], row["target"]] = row
+        if self._file:
+            with self._file.open("a") as sink:
+                sink.write(json.dumps(row) + "\n")
+
+
+def processor_seconds(
+    command: Sequence[str], limit: float
+) -> tuple[subprocess.CompletedProcess | None, float]:
+    """The command's end and the processor seconds of it and its children; None where one process took more than ``limit`` of them."""
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 1))
+
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    limited = ["timeout", "--kill-after=1", str(timeout), *command]
-    ended = subprocess.run(limited, capture_output=True, text=True, errors="replace", check=False)
+    bounded = ["timeout", "--kill-after=1", str(ELAPSED_PER_PROCESSOR * limit), *command]
+    ended = subprocess.run(
+        bounded, capture_output=True, text=True, errors="replace", check=False, preexec_fn=limited
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return None if ended.returncode in (124, 137) else ended, used
 
 
-def saved(files: list[Path]) -> dict[tuple[str, str], bool]:
+def saved(files: Sequence[Path]) -> dict[tuple[str, str], bool]:
     """(program, target) -> whether stock builds it."""
     verdicts = {}
     for file in files:
@@ -63,98 +94,166 @@ def saved(files: list[Path]) -> dict[tuple[str, str], bool]:
     return verdicts
 
 
-def stock_builds(program: Path, target: str, timeout: float) -> tuple[bool, float]:
+def stock_builds(program: Path, target: str, limit: float) -> tuple[bool, float]:
     compiler = str(Path(sys.executable).with_name("iree-compile"))
     ended, used = processor_seconds(
-        [compiler, *flags_for(resolve_target(target)), str(program), "-o", "/dev/null"], timeout
+        [compiler, *flags_for(resolve_target(target)), str(program), "-o", "/dev/null"], limit
     )
     return ended is not None and ended.returncode == 0, used
 
 
-def verdict(builds: bool, status: int, findings: list[dict]) -> str:
+def checked(
+    program: Path, targets: Sequence[str], probe: str, limit: float
+) -> tuple[dict[str, list[dict]] | str, float]:
+    """The findings of each target as JSON, or why there are none; and the processor seconds."""
+    command = [
+        sys.executable,
+        "-m",
+        "fissile.cli.main",
+        "check",
+        str(program),
+        "--format",
+        "json",
+        "--probe",
+        probe,
+    ]
+    ended, used = processor_seconds(
+        [*command, *(word for name in targets for word in ("--target", name))], limit * len(targets)
+    )
+    try:
+        every = json.loads(ended.stdout)["findings"] if ended is not None else None
+    except ValueError:
+        return f"exit {ended.returncode} {ended.stderr.strip()[:200]}", used
+    if every is None:
+        return "no answer in time", used
+    return {name: [f for f in every if f["target"] in ("", name)] for name in targets}, used
+
+
+def verdict(builds: bool, findings: Sequence[dict]) -> str:
     """Which column a program belongs to; ``findings`` as JSON."""
     errors = [f for f in findings if f["severity"] == "error"]
     if not builds:
-        return SAID if status == 1 and any(not Effect(f["effect"]).is_built for f in errors) else FALSE_FITS
-    if status == 0:
+        return SAID if any(not Effect(f["effect"]).is_built for f in errors) else FALSE_FITS
+    if not errors:
         return CLEAN
     return (
         BUILT_WRONG
-        if errors and all(Effect(f["effect"]).is_built or f["effect"] == Effect.OVERRUN.value for f in errors)
+        if all(Effect(f["effect"]).is_built or f["effect"] == Effect.OVERRUN.value for f in errors)
         else FALSE_ALARM
     )
+
+
+def judge(
+    program: Path,
+    targets: Sequence[str],
+    builds: Callable[[str], tuple[bool, float]],
+    probe: str,
+    limit: float,
+) -> list[dict]:
+    """A row for each of ``targets``."""
+    answers, used = checked(program, targets, probe, limit)
+    if isinstance(answers, str) and len(targets) > 1:  # one of them is to blame
+        return [row for target in targets for row in judge(program, [target], builds, probe, limit)]
+    rows = []
+    for target in targets:
+        built, compiled = builds(target)
+        row = {
+            "name": program.stem,
+            "target": target,
+            "stock": built,
+            "stock_s": round(compiled, 2),
+            "check_s": round(used / len(targets), 2),
+        }
+        if isinstance(answers, str):
+            row |= {"verdict": FALSE_ALARM if built else FALSE_FITS, "codes": [], "said": answers}
+        else:
+            errors = [f for f in answers[target] if f["severity"] == "error"]
+            said = errors[0]["message"][:200] if errors else ""
+            row |= {
+                "verdict": verdict(built, answers[target]),
+                "codes": sorted({f["code"] for f in errors}),
+                "said": said,
+            }
+        rows.append(row)
+    return rows
+
+
+def show(rows: Sequence[dict]) -> bool:
+    """Prints the table; whether no verdict is false."""
+    print(
+        f"{'target':<14}{'programs':>9}"
+        + "".join(f"{name:>18}" for name in COLUMNS)
+        + f"{'stock s':>10}{'check s':>10}"
+    )
+    by_target = defaultdict(list)
+    for row in rows:
+        by_target[row["target"]].append(row)
+    for target, its in by_target.items():
+        counts = Counter(row["verdict"] for row in its)
+        paired = [row for row in its if row["stock_s"]]
+        seconds = "".join(f"{sum(row[key] for row in paired):10.1f}" for key in ("stock_s", "check_s"))
+        print(f"{target:<14}{len(its):>9}" + "".join(f"{counts[name]:>18}" for name in COLUMNS) + seconds)
+        for row in its:
+            if row["verdict"] in FALSE:
+                print(f"    {row['verdict']}: {row['name']} {' '.join(row['codes'])} {row['said']}".rstrip())
+    return not any(row["verdict"] in FALSE for row in rows)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=existing)
     parser.add_argument("--target", action="append", default=[])
+    parser.add_argument("--only", type=pattern, default="", help="programs whose name matches")
     parser.add_argument("--stock", action="append", default=[], type=Path)
+    parser.add_argument("--results", type=Path)
+    parser.add_argument("--again", action="store_true")
     parser.add_argument(
-        "--sample", type=int, default=0, help="so many programs of each target, by a fixed seed"
+        "--sample", type=int, default=0, help="so many programs, drawn and ordered by a fixed seed"
     )
     parser.add_argument("--probe", default="auto")
-    parser.add_argument("--timeout", type=float, default=120.0, help="seconds of one program")
-    arguments = parser.parse_args()
-    programs = sorted(arguments.folder.glob("*.mlir"))
-    known, false = saved(arguments.stock), 0
-    print(
-        f"{'target':<14}{'programs':>9}"
-        + "".join(f"{name:>18}" for name in COLUMNS)
-        + f"{'stock s':>10}{'check s':>10}",
-        flush=True,
+    parser.add_argument(
+        "--timeout", type=float, default=60.0, help="processor seconds of one program on one target"
     )
-    for target in arguments.target or TARGETS:
-        chosen = [p for p in programs if not known or (p.stem, target) in known]
-        if arguments.sample:
-            chosen = sorted(random.Random(target).sample(chosen, min(arguments.sample, len(chosen))))
-        counts, listed, seconds = Counter(), [], [0.0, 0.0]
-        for program in chosen:
-            if (program.stem, target) in known:
-                builds = known[program.stem, target]
-            else:
-                builds, used = stock_builds(program, target, arguments.timeout)
-                seconds[0] += used
-            ended, used = processor_seconds(
-                [
-                    sys.executable,
-                    "-m",
-                    "fissile.cli.main",
-                    "check",
-                    str(program),
-                    "--target",
-                    target,
-                    "--format",
-                    "json",
-                    "--probe",
-                    arguments.probe,
-                ],
-                arguments.timeout,
-            )
-            seconds[1] += used
-            try:
-                findings = json.loads(ended.stdout)["findings"] if ended is not None else []
-                column = verdict(builds, ended.returncode if ended else 124, findings)
-            except ValueError:
-                findings, column = [], FALSE_ALARM if builds else FALSE_FITS
-            counts[column] += 1
-            if column in (FALSE_FITS, FALSE_ALARM):
-                codes = sorted({f["code"] for f in findings if f["severity"] == "error"})
-                status = "no answer in time" if ended is None else f"exit {ended.returncode}"
-                listed.append(
-                    f"    {column}: {program.stem} {status} {' '.join(codes)} {ended.stderr.strip()[:200] if ended else ''}".rstrip()
+    arguments = parser.parse_args()
+    targets, known, results = (
+        arguments.target or list(TARGETS),
+        saved(arguments.stock),
+        Results(arguments.results),
+    )
+    programs = [
+        p
+        for p in sorted(arguments.folder.glob("*.mlir"))
+        if not arguments.only or arguments.only.search(p.stem)
+    ]
+    if arguments.sample:
+        programs = random.Random(0).sample(programs, min(arguments.sample, len(programs)))
+    for program in programs:
+
+        def builds(target: str, program: Path = program) -> tuple[bool, float]:
+            if row := results.rows.get((program.stem, target)):
+                return row["stock"], row["stock_s"]
+            if (answer := known.get((program.stem, target))) is not None:
+                return answer, 0.0
+            return stock_builds(program, target, arguments.timeout)
+
+        def is_open(target: str, program: Path = program) -> bool:
+            row = results.rows.get((program.stem, target))
+            return row is None or arguments.again and row["verdict"] in FALSE
+
+        if wanted := [target for target in targets if is_open(target)]:
+            for row in judge(program, wanted, builds, arguments.probe, arguments.timeout):
+                results.add(row)
+                print(
+                    f"{row['verdict']:<18}{row['target']:<14}{row['name']} {' '.join(row['codes'])}".rstrip(),
+                    file=sys.stderr,
+                    flush=True,
                 )
-        false += counts[FALSE_FITS] + counts[FALSE_ALARM]
-        compiled = f"{seconds[0]:10.1f}" if seconds[0] else f"{'-':>10}"
-        print(
-            f"{target:<14}{len(chosen):>9}"
-            + "".join(f"{counts[name]:>18}" for name in COLUMNS)
-            + compiled
-            + f"{seconds[1]:10.1f}",
-            flush=True,
-        )
-        print("\n".join(listed), end="\n" if listed else "", flush=True)
-    return 1 if false else 0
+    names = {p.stem for p in programs}
+    return (
+        0
+        if show([row for row in results.rows.values() if row["name"] in names and row["target"] in targets])
+        else 1
+    )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tiled_programs import conv, dynamic_channels, matmul, row_sum
+from tiled_programs import conv, dynamic_channels, matmul, residual, row_sum
 
 from fissile.pipelines.check.entry import measure
 from fissile.quantity import Certainty
@@ -63,6 +63,26 @@ def test_most_patterns_leave_no_doubt(tmp_path):
         program.write_text(text)
         doubtful += [name for one in measure(program, find_target("gfx942")) if one.prediction.doubts]
     assert doubtful == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "read", "total"),
+    [
+        (128, 128, "whole", 50176),  # tiles divide it: the consumer's threads compute what they add
+        (128, 112, "whole", 77824),  # 128x112: more than there is
+        (112, 128, "whole", 81920),  # the last tile is cut short, and rows get no padding
+        (128, 112, "transposed", 77824),
+        (128, 112, "column", 50632),
+        (112, 128, "column", 50176),  # what is padded is no dimension of it
+    ],
+)
+def test_what_a_consumer_reads_beside_a_padded_root(tmp_path, rows, columns, read, total):
+    """IREE's own number for each, and no doubt that would leave it to code generation."""
+    program = tmp_path / "p.mlir"
+    program.write_text(residual(rows, columns, read))
+    product = next(one for one in measure(program, find_target("gfx942")) if "matmul" in one.dispatch.name)
+    assert product.prediction.doubts == ()
+    assert (product.prediction.total.value, product.exact.value) == (total, total)
 
 
 @settings(max_examples=12)

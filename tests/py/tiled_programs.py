@@ -148,3 +148,27 @@ def dynamic_channels(bound: int = 0) -> str:
         " outs(%z : tensor<1x64x32x32xf32>) -> tensor<1x64x32x32xf32>\n  return %r : tensor<1x64x32x32xf32>\n"
     )
     return _function("%x: tensor<1x?x34x34xi8>, %w: tensor<64x?x3x3xi8>", body, "tensor<1x64x32x32xf32>")
+
+
+def residual(rows: int, columns: int, read: str = "whole") -> str:
+    """A matrix product with a dequantised value added, which is a result as well and so is made again in the product's
+    dispatch. ``read``: "whole", "transposed", or "column": one value per column."""
+    product, own = (
+        f"{rows}x{columns}",
+        {"whole": f"{rows}x{columns}", "transposed": f"{columns}x{rows}", "column": f"{columns}"}[read],
+    )
+    index = {"whole": "d0, d1", "transposed": "d1, d0", "column": "d1"}[read]
+    body = (
+        _dequantise("d", "s", own)
+        + _fill("z", product)
+        + f"  %c = linalg.matmul ins(%left, %right : tensor<{rows}x64xf32>, tensor<64x{columns}xf32>) outs(%z : tensor<{product}xf32>)"
+        f" -> tensor<{product}xf32>\n"
+        + "  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>,"
+        f" affine_map<(d0, d1) -> ({index})>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = [{_PARALLEL}, {_PARALLEL}]}}"
+        f" ins(%c, %d : tensor<{product}xf32>, tensor<{own}xf32>) outs(%z_e : tensor<{product}xf32>) {{\n"
+        "  ^bb0(%x: f32, %y: f32, %o: f32):\n    %t = arith.addf %x, %y : f32\n"
+        f"    linalg.yield %t : f32\n  }} -> tensor<{product}xf32>\n"
+        f"  return %r, %d : tensor<{product}xf32>, tensor<{own}xf32>\n"
+    )
+    arguments = f"%left: tensor<{rows}x64xf32>, %right: tensor<64x{columns}xf32>, %s: tensor<{own}xi8>"
+    return _function(arguments, body, f"(tensor<{product}xf32>, tensor<{own}xf32>)")

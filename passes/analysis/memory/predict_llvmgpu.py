@@ -61,7 +61,9 @@ def tile_and_fuse(dispatch: ConfiguredDispatch) -> Prediction:
     if gemm:
         buffers += _gathered_producers(dispatch, root, doubts)
     doubts += _shared_producers(dispatch, root)
-    doubts += _beside_the_root(dispatch, root)
+    beside, cut_short, doubted = _beside_the_root(dispatch, root, loops)
+    buffers += beside
+    doubts += doubted
     aligned = "padding" in root.config.lists or all(
         not isinstance(extent, str) and (reduced or extent % tile == 0)
         for extent, tile, reduced in zip(loops, tiles, reduction, strict=True)
@@ -81,7 +83,7 @@ def tile_and_fuse(dispatch: ConfiguredDispatch) -> Prediction:
         shape = tuple(tiles[i.loop] for i in value.index if i is not None and i.loop is not None)
         buffers.append(_buffer(shape, value, HANDED_OVER, True, root))
         doubts.append("a consumer with several results may be kept out of the root's loops")
-    if aligned:
+    if aligned and not cut_short:
         buffers = _padded(dispatch, buffers)
     return Prediction(tuple(buffers), tuple(doubts))
 
@@ -178,16 +180,79 @@ def _shared_producers(dispatch: ConfiguredDispatch, root: Op) -> list[str]:
     return doubts
 
 
-def _beside_the_root(dispatch: ConfiguredDispatch, root: Op) -> list[str]:
-    """Doubts about tiles that the root does not read: where threads do not divide them evenly they are handed over on chip."""
-    doubts = []
+def _beside_the_root(
+    dispatch: ConfiguredDispatch, root: Op, loops: tuple[Dim, ...]
+) -> tuple[list[PredictedBuffer], bool, list[str]]:
+    """Buffers of producers that ops behind the root read; whether one has no static size; doubts.
+
+    A consumer is packed as the root's intrinsic is (GPUPackToIntrinsics), and so is what it reads. Where tiles do not divide an
+    extent, that takes a tensor.pad, through which no thread's tile reaches (GPUFuseAndHoistParallelLoops): the producer's tile is
+    handed over in shared memory. The last of several such tiles is cut short: bank conflicts are not padded away then. Without
+    padding the producer is computed by the consumer's threads.
+    """
+    buffers, cut_short, doubts = [], False, []
     started = root.inits[0].maker
     if started is None or not dispatch.ops[started].is_fill:
         doubts.append("the accumulator starts from a tensor, not from a fill")
-    makers = {value.maker for user in dispatch.users(root) for value in user.inputs} - {None, root.number}
-    if any(not dispatch.ops[maker].is_fill for maker in makers):
-        doubts.append("a consumer reads another fused producer")
-    return doubts
+    behind = {root.number}
+    for user in dispatch.ops:
+        makers = {value.maker for value in (*user.inputs, *user.inits)}
+        if not makers & behind or user is root:
+            continue
+        behind.add(user.number)
+        for value in user.inputs:
+            if value.maker is None or value.maker in behind or dispatch.ops[value.maker].is_fill:
+                continue
+            read = _loops_of_the_root(dispatch, root, user, value)
+            if read is None:
+                doubts.append("a consumer reads another fused producer")
+                continue
+            tiles = [root.config.tile("workgroup", loop) for loop in read]
+            partial = [tile and loops[loop] % tile for tile, loop in zip(tiles, read, strict=True)]
+            if any(partial) and "padding" not in root.config.lists:
+                doubts.append("a consumer reads another fused producer by partial tiles")
+            elif any(partial):
+                shape = tuple(clamp(tile, loops[loop]) for tile, loop in zip(tiles, read, strict=True))
+                buffers.append(
+                    _buffer(
+                        shape, value, "tile that a consumer reads padded", True, dispatch.ops[value.maker]
+                    )
+                )
+                cut_short |= any(
+                    rest and loops[loop] > tile for rest, tile, loop in zip(partial, tiles, read, strict=True)
+                )
+    return buffers, cut_short, doubts
+
+
+def _loops_of_the_root(
+    dispatch: ConfiguredDispatch, root: Op, user: Op, value: Value
+) -> tuple[int, ...] | None:
+    """For each dimension of ``value``, made for ``user`` alone, the root's loop that tiles it; None where it is not known how."""
+    producer = dispatch.ops[value.maker]
+    made_for_it = (
+        producer.understood
+        and producer.elementwise
+        and len(producer.inits) == 1
+        and dispatch.users(producer) == [user]
+        and all(read.maker is None for read in producer.inputs)
+    )
+    direct = [read for read in user.inputs if read.maker == root.number]
+    if not (
+        root.config.intrinsic
+        and made_for_it
+        and value.plain
+        and direct
+        and user.elementwise
+        and len(user.inits) == 1
+    ):
+        return None
+    if not all(read.plain for read in (*direct, root.inits[0])) or not all(
+        isinstance(extent, int) for extent in root.loops
+    ):
+        return None
+    of_user = {read.loop: own.loop for read, own in zip(direct[0].index, root.inits[0].index, strict=True)}
+    read = [of_user.get(index.loop) for index in value.index]
+    return None if None in read else tuple(read)
 
 
 def _shared_scalars(dispatch: ConfiguredDispatch) -> tuple[str, ...]:
