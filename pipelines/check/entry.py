@@ -36,7 +36,7 @@ from ..compile.guard import GUARDED_AT, GuardResult, guard, strips_asserts
 from ..iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, LOWERING_PIPELINES
 from ..iree.targets import LAST_SHARED_PHASE, flags_for
 from ..itinerary import Itinerary, Stop
-from ..probe.dispatch_check import DispatchChecker, unrolls
+from ..probe.dispatch_check import DispatchChecker, unrolls, unrolls_endlessly
 from ..probe.one_dispatch import Probed
 from ..probe.probe_pool import ProbePool, Tell
 from ..repair.failures import rejected, suggested
@@ -301,7 +301,9 @@ class _Check:
         with ProbePool(
             flags, self.timeout, watch=watched.watch, endless=watched.endless, session_flags=flags
         ) as pool:
-            checker = DispatchChecker(pool, calibrated=self.mode == "auto", limit=target.limit)
+            checker = DispatchChecker(
+                pool, foresee=unrolls_endlessly, calibrated=self.mode == "auto", limit=target.limit
+            )
             checked = checker.check_dispatches(formed.dispatches, formed.ops)
             seen = {id(c.dispatch): c.result.probed for c in checked if c.result is not None}
 
@@ -309,13 +311,17 @@ class _Check:
                 return seen.get(id(dispatch)) or pool.probe_all([dispatch], convert=False)[0].probed
 
             narrow = net.ask(
-                "narrow storage", lambda: find_narrow_in(formed.dispatches, probed), Narrow(), patience=0
+                "narrow storage",
+                lambda: find_narrow_in(formed.dispatches, probed, unrolls_endlessly),
+                Narrow(),
+                patience=0,
             )
         findings = list(narrow.found)
         results = {}
         for one in checked:
             results[id(one.dispatch)] = one.result
-            found = one.finding, check_recomputation(one.dispatch, one.recomputed, formed.ops)
+            slow = check_unrolled(one.dispatch, unrolls(one.dispatch), formed.ops)
+            found = one.finding or slow, check_recomputation(one.dispatch, one.recomputed, formed.ops)
             findings += [_with_way_out(finding) for finding in found if finding is not None]
         measured = []
         for dispatch in formed.dispatches:

@@ -39,7 +39,7 @@ from fissile.passes.checks.refusals.codegen_failure import check_codegen
 from fissile.passes.checks.refusals.foreign_configuration import check_foreign_configuration
 from fissile.passes.checks.speed.repeated_work import check_repeated_work, is_costly
 from fissile.passes.checks.speed.serial_loops import MOST_ITERATIONS, check_serial_loops
-from fissile.passes.checks.speed.unrolled_code import UNROLLED_FROM, check_unrolled
+from fissile.passes.checks.speed.unrolled_code import ENDLESS_FROM, UNROLLED_FROM, check_unrolled
 
 from ..iree.names import (
     LOWERING_PIPELINES,
@@ -57,6 +57,27 @@ from .probe_pool import ProbePool, ProbeResult
 
 Ask = Callable[[Dispatch], Probed]
 """Generates code for one dispatch. Code generation may not end: who asks in a process of value has it watched."""
+
+Foresee = Callable[[Dispatch], Unrolled]
+"""What of a dispatch is unrolled so far that its code is not to be generated."""
+
+
+def unrolls(dispatch: Dispatch) -> Unrolled:
+    """What SPIR-V code generation will unroll of ``dispatch``, where that is too much; no code is generated to know it."""
+    if dispatch.target.backend not in SPIRV_BACKENDS or dispatch.codegen != VECTORISED:
+        return Unrolled()
+    found = net.ask("unrolled code", lambda: unrolled(read_configured(dispatch)), Unrolled(), about=dispatch)
+    return found if found.elements >= UNROLLED_FROM else Unrolled()
+
+
+def unrolls_endlessly(dispatch: Dispatch) -> Unrolled:
+    """As `unrolls`, of what IREE was never seen to build: less is a matter of seconds, and may be refused."""
+    found = unrolls(dispatch)
+    return found if found.elements >= ENDLESS_FROM and missing_storage(dispatch) else Unrolled()
+
+
+def foresees_nothing(_dispatch: Dispatch) -> Unrolled:
+    return Unrolled()
 
 
 @dataclass(frozen=True)
@@ -86,8 +107,8 @@ class DispatchChecker:
 
     ``optimistic``: someone else finds out what is left unasked, by translating all of it in the end. Dispatches of the
     first module that fit by a prediction without doubts are not asked, and none is converted to LLVM or SPIR-V. Where
-    nothing but memory fails in it, no later module's are asked either. ``foresee``: code that will be unrolled fails (FIS109) and
-    is not generated. ``calibrated``: nobody else finds out, so only dispatches of a calibrated structure that fit by prediction are
+    nothing but memory fails in it, no later module's are asked either. ``foresee``: what it finds unrolled fails (FIS109), and its
+    code is not generated. ``calibrated``: nobody else finds out, so only dispatches of a calibrated structure that fit by prediction are
     left without code generation. ``limit`` stands in for each dispatch's own: a budget, a vendor's figure.
     """
 
@@ -95,7 +116,7 @@ class DispatchChecker:
         self,
         pool: ProbePool,
         optimistic: bool = False,
-        foresee: bool = True,
+        foresee: Foresee = unrolls,
         *,
         calibrated: bool = False,
         limit: Limit | None = None,
@@ -122,7 +143,7 @@ class DispatchChecker:
     def check_dispatches(self, every: Sequence[Dispatch], ops: Sequence[SourceOp]) -> list[CheckedDispatch]:
         """The same of the dispatches of one module, live and in program order."""
         formed = [d for d in every if d.target.backend in LOWERING_PIPELINES]
-        unrolling = {id(d): found for d in formed if self._foresee and (found := unrolls(d)).elements}
+        unrolling = {id(d): found for d in formed if (found := self._foresee(d)).elements}
         seen = [d for d in formed if id(d) not in unrolling]
         if self._trusting:
             unknown = [
@@ -277,14 +298,6 @@ def _failure(dispatch: Dispatch, said: Diagnostic | None, ops: Sequence[SourceOp
     return check_codegen(dispatch, failure_code(said.text), quoted(said.message), said.text, said.tags, ops)
 
 
-def unrolls(dispatch: Dispatch) -> Unrolled:
-    """What SPIR-V code generation will unroll of ``dispatch``, where that is too much; no code is generated to know it."""
-    if dispatch.target.backend not in SPIRV_BACKENDS or dispatch.codegen != VECTORISED:
-        return Unrolled()
-    found = net.ask("unrolled code", lambda: unrolled(read_configured(dispatch)), Unrolled(), about=dispatch)
-    return found if found.elements >= UNROLLED_FROM else Unrolled()
-
-
 def recomputed(dispatch: Dispatch) -> tuple[Recomputed, ...]:
     """Producers that it computes again for every use (llvm-cpu)."""
     if dispatch.target.backend not in RECOMPUTING_BACKENDS:
@@ -400,20 +413,22 @@ def _exceeds_device(dispatch: Dispatch, ask: Ask) -> bool:
     return check_fit(dispatch, ask(dispatch).footprint, ()) is not None
 
 
-def narrow_access(dispatch: Dispatch, ask: Ask = probe) -> NarrowAccess:
-    """What IREE's code does to elements that the target has no storage for. Code that is unrolled is not generated: that takes
-    minutes.
+def narrow_access(dispatch: Dispatch, ask: Ask = probe, foresee: Foresee = unrolls) -> NarrowAccess:
+    """What IREE's code does to elements that the target has no storage for. Code that ``foresee`` finds unrolled is not generated: that
+    takes minutes.
     """
     if not missing_storage(dispatch):
         return RIGHT
     return (
         unasked_access(dispatch)
-        if unrolls(dispatch).elements
+        if foresee(dispatch).elements
         else worst((ask(dispatch).narrow, bound_access(dispatch)))
     )
 
 
-def sign_losses(formed: Sequence[Dispatch], ask: Ask = probe) -> list[tuple[Dispatch, tuple[str, ...]]]:
+def sign_losses(
+    formed: Sequence[Dispatch], ask: Ask = probe, foresee: Foresee = unrolls
+) -> list[tuple[Dispatch, tuple[str, ...]]]:
     """Dispatches in which code generation loses the sign of narrow integers, with the element types.
 
     Only dispatches of SPIR-V that sign-extend anything are asked, and none whose code is unrolled: it would take minutes.
@@ -421,7 +436,7 @@ def sign_losses(formed: Sequence[Dispatch], ask: Ask = probe) -> list[tuple[Disp
     asked = [
         d
         for d in formed
-        if d.target.backend in SIGN_LOSING_BACKENDS and _extends(d) and not unrolls(d).elements
+        if d.target.backend in SIGN_LOSING_BACKENDS and _extends(d) and not foresee(d).elements
     ]
     losses = [
         (d, net.ask("signs of narrow integers", lambda d=d: ask(d).lost_signs, (), about=d, patience=0))

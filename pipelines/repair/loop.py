@@ -19,7 +19,7 @@ from fissile.passes.net import ask
 
 from ..iree.names import BOUNDARIES_PLACED_AT, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT, RACING_CODEGEN
 from ..itinerary import Itinerary
-from ..probe.dispatch_check import DispatchChecker
+from ..probe.dispatch_check import DispatchChecker, foresees_nothing, unrolls
 from ..probe.probe_pool import ProbePool
 from ..session import Module, PhaseFailed
 from .cut_search import translate
@@ -64,7 +64,7 @@ class Repairer:
     ) -> None:
         self._itinerary = itinerary
         self._origin = origin
-        self._checker = DispatchChecker(pool, optimistic, foresee)
+        self._checker = DispatchChecker(pool, optimistic, unrolls if foresee else foresees_nothing)
         self.ops: list[SourceOp] = describe_source_ops(origin.op)
         self._graph = ProducerGraph(origin.op)
         self._offers = Offers(self._graph)

@@ -25,7 +25,15 @@ from fissile.passes.net import ask
 
 from ..iree.names import QUANTISATION_AS_GENERICS
 from ..pass_runner import run_pipeline
-from ..probe.dispatch_check import Ask, CheckedDispatch, narrow_access, sign_losses, sub_byte_extensions
+from ..probe.dispatch_check import (
+    Ask,
+    CheckedDispatch,
+    Foresee,
+    narrow_access,
+    sign_losses,
+    sub_byte_extensions,
+    unrolls,
+)
 from ..session import Module
 
 PASS = "fissile-pack-narrow-storage"
@@ -116,11 +124,11 @@ def find_narrow(configured: Module, ask: Ask) -> Narrow:
     return find_narrow_in(dispatches(configured.op), ask)
 
 
-def find_narrow_in(formed: Sequence[Dispatch], ask: Ask) -> Narrow:
+def find_narrow_in(formed: Sequence[Dispatch], ask: Ask, foresee: Foresee = unrolls) -> Narrow:
     """The same of the configured dispatches ``formed``."""
-    if missing := check_narrow_storage(formed, lambda dispatch: narrow_access(dispatch, ask)):
+    if missing := check_narrow_storage(formed, lambda dispatch: narrow_access(dispatch, ask, foresee)):
         return Narrow(tuple(missing))
-    losses = sign_losses(formed, ask)
+    losses = sign_losses(formed, ask, foresee)
     unmasked = sub_byte_extensions(formed)
     types = tuple(
         dict.fromkeys(

@@ -175,3 +175,11 @@ def test_it_runs_on_the_device_that_is_present(tmp_path):
     [runtime] = runtimes.named(["vulkan"])
     [got] = runtimes.run(output, signatures_of_vmfb(output)["main"], [a, b], runtime)
     np.testing.assert_allclose(got, a.astype(np.float64) @ b, rtol=1e-4, atol=1e-3)
+
+
+def test_check_generates_code_that_is_unrolled_a_little(tmp_path):
+    """On a target without storage for narrow elements, where stock IREE refuses it: failed to legalize operation 'vector.bitcast'."""
+    source = tmp_path / "p.mlir"
+    source.write_text(matmul(1, 256))
+    found = fissile.check(source, ["vulkan"]).findings
+    assert {f.code for f in found if f.severity.value == "error"} == {"FIS104", "FIS110"}, found
