@@ -20,6 +20,7 @@ from .user_code import MODULE_PREFIX, cause, running
 BUILT_IN: dict[str, str] = {
     "fissile-assert-bounds": "fissile.passes.remedies.storage.assert_bounds",
     "fissile-check-leftovers": "fissile.passes.checks.refusals.leftover_ops",
+    "fissile-check-lifetimes": "fissile.passes.checks.lifetimes",
     "fissile-decompose-attention": "fissile.passes.remedies.decompose.decompose_attention",
     "fissile-decompose-movement": "fissile.passes.remedies.decompose.decompose_movement",
     "fissile-decompose-softmax": "fissile.passes.remedies.decompose.decompose_softmax",

@@ -1,0 +1,399 @@
+"""From a function to the steps of its storage: control flow, structured or not, becomes edges, and calls are followed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from iree.compiler import ir
+
+from fissile.dialect.attributes import text_of
+from fissile.quantity import Bytes
+
+from . import kinds
+from .sizes import bytes_of_memref, bytes_of_type, bytes_of_value, constant
+from .steps import Edge, Flow, Made, Origin, Step
+
+DEEPEST_CALL = 6
+"""Calls inside calls that are followed; deeper ones, and recursion, are not."""
+_Ends = Callable[[ir.Operation, int], None]
+
+
+def flow_of(function: ir.Operation, functions: Mapping[str, ir.Operation]) -> Flow:
+    """The steps of ``function``; ``functions`` has the bodies of what it may call, by symbol."""
+    return _Builder(functions).run(function)
+
+
+class _Builder:
+    def __init__(self, functions: Mapping[str, ir.Operation]) -> None:
+        self.functions = functions
+        self.steps: list[Step] = []
+        self.numbers: dict[tuple[int, ir.Value], int] = {}
+        self.unknown: list[ir.Operation] = []
+        self.tracked: set[int] = set()
+        self.calls: list[str] = []
+        self.followed: set[str] = set()
+        self.frame = 0
+        self.frames = 0
+
+    def run(self, function: ir.Operation) -> Flow:
+        start = self.step(None)
+        entry = function.regions[0].blocks[0]
+        self.steps[start].made = tuple(
+            Made(self.name(a), Origin.GIVEN, Bytes.unknown("an argument"))
+            for a in entry.arguments
+            if kinds.is_storage_like(a.type)
+        )
+        self.tracked.update(made.name for made in self.steps[start].made)
+
+        def leaves(op: ir.Operation, at: int) -> None:
+            self.steps[at].escapes = self.held(op.operands)
+
+        self.link(start, self.region(function.regions[0], leaves))
+        opposites = {}
+        for step in self.steps:
+            if step.negated:
+                opposites.update({step.negated[0]: step.negated[1], step.negated[1]: step.negated[0]})
+        return Flow(self.steps, len(self.numbers), self.unknown, frozenset(self.followed), opposites)
+
+    # Names and steps
+
+    def name(self, value: ir.Value) -> int:
+        return self.numbers.setdefault((self.frame, value), len(self.numbers))
+
+    def held(self, values) -> tuple[int, ...]:
+        """The names among ``values`` behind which storage may stand."""
+        return tuple(self.name(v) for v in values if kinds.is_storage_like(v.type) or self.is_tracked(v))
+
+    def is_tracked(self, value: ir.Value) -> bool:
+        return self.numbers.get((self.frame, value), -1) in self.tracked
+
+    def step(self, op: ir.Operation | None, **parts) -> int:
+        self.steps.append(Step(op, **parts))
+        return len(self.steps) - 1
+
+    def link(
+        self, source: int, target: int, new=(), old=(), when: tuple[ir.Value, bool] | None = None
+    ) -> None:
+        moves = []
+        for fresh, given in zip(new, old):
+            if self.matters(given):
+                moves.append((self.name(fresh), self.name(given)))
+                if self.is_tracked(given):
+                    self.tracked.add(self.name(fresh))
+        condition = (self.name(when[0]), when[1]) if when is not None else None
+        self.steps[source].edges.append(Edge(target, tuple(moves), condition))
+
+    def matters(self, value: ir.Value) -> bool:
+        """Whether a name may hold storage, a timepoint or a condition. A tensor does where it stands on a storage."""
+        kind = value.type
+        return (
+            kinds.is_storage_like(kind)
+            or kinds.is_timepoint(kind)
+            or self.is_tracked(value)
+            or (isinstance(kind, ir.IntegerType) and kind.width == 1)
+        )
+
+    # Regions
+
+    def region(self, region: ir.Region, ends: _Ends) -> int:
+        """Adds the steps of a region and returns the first; ``ends`` is called with each op that leaves it."""
+        blocks = list(region.blocks)
+        first = {block: self.step(None) for block in blocks}
+        for block in blocks:
+            at: int | None = first[block]
+            for view in block.operations:
+                op = view.operation
+                if at is None:
+                    break
+                if op.successors:
+                    self.branch(op, at, first)
+                    at = None
+                elif _leaves(op):
+                    last = self.step(op)
+                    self.link(at, last)
+                    ends(op, last)
+                    at = None
+                else:
+                    at = self.op(op, at)
+        return first[blocks[0]]
+
+    def branch(self, op: ir.Operation, at: int, first: Mapping[ir.Block, int]) -> None:
+        view = op.opview
+        if op.name == "cf.br":
+            ways = [(op.successors[0], list(view.destOperands), None)]
+        elif op.name == "cf.cond_br":
+            ways = [
+                (op.successors[0], list(view.trueDestOperands), (view.condition, True)),
+                (op.successors[1], list(view.falseDestOperands), (view.condition, False)),
+            ]
+        else:
+            ways = []
+            values = list(op.operands)
+            for block in op.successors:  # a switch: whatever it passes on may go anywhere
+                wanted = list(block.arguments)
+                ways.append((block, values[len(values) - len(wanted) :] if wanted else [], None))
+            if any(list(block.arguments) for block in op.successors):
+                self.unknown.append(op)
+        here = self.step(op)
+        self.link(at, here)
+        for block, values, when in ways:
+            self.link(here, first[block], block.arguments, values, when)
+
+    # Ops
+
+    def op(self, op: ir.Operation, at: int) -> int:
+        """Adds what ``op`` does behind step ``at`` and returns the step where the program goes on."""
+        handler = _REGIONS.get(op.name)
+        if handler is not None:
+            return handler(self, op, at)
+        if op.name in kinds.CALLS:
+            return self.call(op, at)
+        here = self.simple(op)
+        self.link(at, here)
+        regions = [r for r in op.regions if len(r.blocks)]
+        if not regions or op.name in ("stream.cmd.execute", "stream.async.execute", "builtin.module"):
+            return here
+        after = self.step(None)
+        self.link(here, after)
+        for region in regions:  # run any number of times, in any order
+            entry = self.region(region, lambda _op, last: (self.link(last, here), self.link(last, after)))
+            self.link(here, entry)
+        return after
+
+    def simple(self, op: ir.Operation) -> int:
+        here = self.step(op)
+        step = self.steps[here]
+        step.defines = tuple(self.name(r) for r in op.results if self.matters(r))
+        made = self.makes(op)
+        step.made = tuple(made)
+        self.tracked.update(m.name for m in made)
+        self.timepoints(op, step)
+        if (value := kinds.released(op)) is not None:
+            step.releases = self.name(value)
+            return here
+        if op.name == "arith.select" and self.matters(op.results[0]):
+            view = op.opview
+            step.chosen = tuple(
+                map(self.name, (view.result, view.condition, view.true_value, view.false_value))
+            )
+            return here
+        if op.name == "arith.constant" and str(op.results[0].type) == "i1":
+            step.known = (self.name(op.results[0]), constant(op.results[0]) not in (0, None))
+        if op.name == "arith.xori" and constant(op.opview.rhs) in (1, -1):
+            step.negated = (self.name(op.results[0]), self.name(op.opview.lhs))
+        step.reads = self.held(op.operands)
+        names = [
+            (self.name(new), self.name(old))
+            for new, old in kinds.same_storage(op)
+            if old is not None and self.held([old])
+        ]
+        step.names = tuple(pair for pair in names if pair[0] not in {m.name for m in made})
+        self.tracked.update(new for new, _ in step.names)
+        self.strangers(op, step)
+        return here
+
+    def strangers(self, op: ir.Operation, step: Step) -> None:
+        """Storage that an op returns, or may keep, in a way that is not known."""
+        named = {new for new, _ in step.names} | {made.name for made in step.made}
+        fresh = [r for r in op.results if kinds.is_storage_like(r.type) and self.name(r) not in named]
+        if fresh:
+            origin = Origin.CONSTANT if op.name in kinds.CONSTANTS else Origin.GIVEN
+            step.made += tuple(Made(self.name(r), origin, Bytes.unknown(op.name)) for r in fresh)
+            self.tracked.update(map(self.name, fresh))
+        keeps = (
+            op.name == "memref.store" and kinds.is_storage_like(op.opview.value.type)
+        ) or op.name in _KEEPING
+        unknown = not op.context.is_registered_operation(op.name) and not op.name.startswith("fissile.")
+        if (keeps or unknown or fresh) and step.reads:
+            step.escapes = step.reads
+            if unknown or (fresh and not keeps):
+                self.unknown.append(op)
+
+    def makes(self, op: ir.Operation) -> list[Made]:
+        if op.name == kinds.MEMREF and not kinds.is_workgroup_memory(op.results[0].type):
+            return [Made(self.name(op.results[0]), Origin.OWNED, bytes_of_memref(op))]
+        if op.name in kinds.STACK or op.name == kinds.MEMREF:
+            return [Made(self.name(op.results[0]), Origin.STACK, bytes_of_memref(op))]
+        if op.name == kinds.STORAGE:
+            return [
+                Made(
+                    self.name(op.results[0]), Origin.OWNED, bytes_of_value(op.opview.capacity, "the storage")
+                )
+            ]
+        if op.name == kinds.TENSOR:
+            size = bytes_of_type(op.results[0].type)
+            return [Made(self.name(op.results[0]), Origin.PART, size, self.name(op.opview.storage))]
+        if op.name == kinds.STREAM:
+            return [
+                Made(
+                    self.name(op.opview.result),
+                    Origin.OWNED,
+                    bytes_of_value(op.opview.storage_size, "the resource"),
+                )
+            ]
+        if op.name == "arith.constant" and isinstance(op.results[0].type, ir.RankedTensorType):
+            return [Made(self.name(op.results[0]), Origin.CONSTANT, Bytes.unknown("a constant"))]
+        return []
+
+    def timepoints(self, op: ir.Operation, step: Step) -> None:
+        if not op.name.startswith("stream."):
+            return
+        view = op.opview
+        waits = [v for v in op.operands if kinds.is_timepoint(v.type)]
+        step.waits = tuple(map(self.name, waits))
+        reached = [r for r in op.results if kinds.is_timepoint(r.type)]
+        step.reached = self.name(reached[0]) if reached else None
+        step.works = bool(reached) and op.name not in ("stream.timepoint.join", "stream.timepoint.immediate")
+        step.host_waits = op.name == "stream.timepoint.await" and bool(view is not None)
+
+    # Control flow
+
+    def if_(self, op: ir.Operation, at: int) -> int:
+        here, after = self.step(op), self.step(None)
+        self.link(at, here)
+        condition = op.opview.condition if op.name == "scf.if" else None
+        ends = self.forward(op.results, after)
+        for region, holds in zip(op.regions, (True, False)):
+            when = (condition, holds) if condition is not None else None
+            target = self.region(region, ends) if len(region.blocks) else after
+            self.link(here, target, when=when)
+        return after
+
+    def any_of(self, op: ir.Operation, at: int) -> int:
+        here, after = self.step(op), self.step(None)
+        self.link(at, here)
+        for region in op.regions:
+            self.link(here, self.region(region, self.forward(op.results, after)))
+        return after
+
+    def forward(self, results, after: int) -> _Ends:
+        return lambda op, last: self.link(last, after, results, op.operands)
+
+    def for_(self, op: ir.Operation, at: int) -> int:
+        """A counted loop. Constant bounds say whether it runs at all, and whether it runs twice."""
+        here, after = self.step(op, reads=self.held(op.operands)), self.step(None)
+        self.link(at, here)
+        view = op.opview
+        block = op.regions[0].blocks[0]
+        inits = list(view.initArgs) if op.name == "scf.for" else list(view.inits)
+        carried = list(block.arguments)[len(block.arguments) - len(inits) :]
+        trips = _trips(op)
+        if trips != 0:
+            self.mark(carried, inits)
+            last_ops: list[tuple[ir.Operation, int]] = []
+            entry = self.region(op.regions[0], lambda end, last: last_ops.append((end, last)))
+            self.link(here, entry, carried, inits)
+            for end, last in last_ops:
+                if trips != 1:
+                    self.link(last, entry, carried, end.operands)
+                self.link(last, after, op.results, end.operands)
+        if trips is None or trips == 0:
+            self.link(here, after, op.results, inits)
+        return after
+
+    def while_(self, op: ir.Operation, at: int) -> int:
+        here, after = self.step(op, reads=self.held(op.operands)), self.step(None)
+        self.link(at, here)
+        before_args, after_args = (list(r.blocks[0].arguments) for r in op.regions)
+        self.mark(before_args, op.operands)
+        ends: list[tuple[ir.Operation, int]] = []
+        before = self.region(op.regions[0], lambda end, last: ends.append((end, last)))
+        for end, _ in ends:
+            self.mark(after_args, end.opview.args)
+        body = self.region(
+            op.regions[1], lambda end, last: self.link(last, before, before_args, end.operands)
+        )
+        for end, last in ends:
+            view = end.opview
+            self.link(last, body, after_args, view.args, (view.condition, True))
+            self.link(last, after, op.results, view.args, (view.condition, False))
+        self.link(here, before, before_args, op.operands)
+        return after
+
+    def mark(self, new, old) -> None:
+        """Names that an edge, linked later, gives: they are tracked while the region in between is read."""
+        self.tracked.update(self.name(n) for n, o in zip(new, old) if self.held([o]))
+
+    def call(self, op: ir.Operation, at: int) -> int:
+        callee = text_of(op, "callee")
+        body = self.functions.get(callee)
+        here = self.step(op, reads=self.held(op.operands))
+        self.link(at, here)
+        if (
+            body is None
+            or callee in self.calls
+            or len(self.calls) >= DEEPEST_CALL
+            or not len(body.regions[0].blocks)
+        ):
+            step = self.steps[here]
+            fresh = [r for r in op.results if kinds.is_storage_like(r.type)]
+            step.made = tuple(
+                Made(self.name(r), Origin.GIVEN, Bytes.unknown(f"from {callee}")) for r in fresh
+            )
+            self.tracked.update(map(self.name, fresh))
+            if step.reads:
+                step.escapes = step.reads
+                self.unknown.append(op)
+            return here
+        after = self.step(None)
+        outer, self.frames = self.frame, self.frames + 1
+        inner = self.frames
+        self.calls.append(callee)
+        self.followed.add(callee)
+        given = [(v, self.name(v)) for v in op.operands if self.matters(v)]
+        held = {n for v, n in given if self.held([v])}
+        wanted = dict(given)
+        results = [(r, self.name(r)) for r in op.results]
+        self.frame = inner
+        moves = []
+        for argument, value in zip(body.regions[0].blocks[0].arguments, op.operands):
+            if value in wanted:
+                moves.append((self.name(argument), wanted[value]))
+                if wanted[value] in held:
+                    self.tracked.add(self.name(argument))
+
+        def leaves(end: ir.Operation, last: int) -> None:
+            back = []
+            for (_, new), value in zip(results, end.operands):
+                if self.matters(value):
+                    back.append((new, self.name(value)))
+                    if self.held([value]):
+                        self.tracked.add(new)
+            self.steps[last].edges.append(Edge(after, tuple(back)))
+
+        entry = self.region(body.regions[0], leaves)
+        self.steps[here].edges.append(Edge(entry, tuple(moves)))
+        self.frame = outer
+        self.calls.pop()
+        return after
+
+
+def _leaves(op: ir.Operation) -> bool:
+    """Whether ``op`` ends its block without another block behind it."""
+    return (
+        op.name.endswith((".return", ".yield", ".condition", ".in_parallel", ".reduce.return"))
+        or op.name == "cf.unreachable"
+    )
+
+
+def _trips(op: ir.Operation) -> int | None:
+    """0, 1 or 2 (for more) where the bounds are constants, -1 where a loop runs at least once, None where nothing is known."""
+    if op.name != "scf.for":
+        return None
+    low, high, step = (constant(v) for v in (op.opview.lowerBound, op.opview.upperBound, op.opview.step))
+    if low is None or high is None or not step or step < 0:
+        return None
+    return max(0, min(2, -(-(high - low) // step)))
+
+
+_KEEPING = ("memref.extract_aligned_pointer_as_index", "util.global.store", "ml_program.global_store")
+_REGIONS = {
+    "scf.if": _Builder.if_,
+    "affine.if": _Builder.if_,
+    "scf.index_switch": _Builder.any_of,
+    "scf.execute_region": _Builder.any_of,
+    "memref.alloca_scope": _Builder.any_of,
+    "scf.for": _Builder.for_,
+    "affine.for": _Builder.for_,
+    "scf.while": _Builder.while_,
+}

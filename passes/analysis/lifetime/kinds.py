@@ -1,0 +1,173 @@
+"""What ops do to the life of storage: which make it, end it, hand another name of it on, and which regions are pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iree.compiler import ir
+
+from fissile.dialect import STORAGE_TYPE
+from fissile.dialect.operands import inits
+
+MEMREF, STORAGE, TENSOR, STREAM = (
+    "memref.alloc",
+    "fissile.alloc_storage",
+    "fissile.alloc_tensor",
+    "stream.resource.alloca",
+)
+ALLOCATIONS = (MEMREF, STORAGE, STREAM)
+"""Ops whose first result is storage that is released by another op. A fissile.alloc_tensor is a part of one."""
+RELEASES = {"memref.dealloc": MEMREF, "fissile.kill": STORAGE, "stream.resource.dealloca": STREAM}
+"""Op that ends a life -> the allocation that it belongs to."""
+RELEASE_OF = {made: name for name, made in RELEASES.items()}
+CONSTANTS = ("arith.constant", "memref.get_global", "util.global.load", "ml_program.global_load_const")
+"""Ops whose results live as long as the program does."""
+STACK = ("memref.alloca",)
+
+CASTS = ("memref.cast", "memref.memory_space_cast", "memref.assume_alignment")
+"""Views that begin where the whole buffer does: what releases one releases the buffer."""
+_VIEWS = (
+    *CASTS,
+    "memref.subview",
+    "memref.reinterpret_cast",
+    "memref.view",
+    "memref.expand_shape",
+    "memref.collapse_shape",
+    "memref.transpose",
+    "memref.reshape",
+    "memref.extract_strided_metadata",
+    "bufferization.to_buffer",
+    "bufferization.to_tensor",
+    "tensor.cast",
+    "tensor.extract_slice",
+    "tensor.expand_shape",
+    "tensor.collapse_shape",
+    "tensor.reshape",
+    "fissile.boundary",
+    "util.optimization_barrier",
+    "iree_tensor_ext.compute_barrier.start",
+    "iree_tensor_ext.compute_barrier.end",
+    "stream.resource.subview",
+    "builtin.unrealized_conversion_cast",
+)
+_IN_PLACE = ("tensor.insert", "tensor.insert_slice")
+
+FUNCTIONS = ("func.func", "util.func")
+CALLS = ("func.call", "util.call")
+RETURNS = ("func.return", "util.return")
+LOOPS = ("scf.for", "scf.while", "scf.parallel", "scf.forall", "affine.for", "affine.parallel")
+IMPURE_REGIONS = (
+    *FUNCTIONS,
+    *LOOPS,
+    "builtin.module",
+    "util.initializer",
+    "scf.if",
+    "scf.index_switch",
+    "scf.execute_region",
+    "affine.if",
+    "memref.alloca_scope",
+)
+"""Ops in whose regions a side effect may stand. A region of any other op is pure, or its rules are not known: nothing is put there."""
+_PURE = (
+    "flow.dispatch.region",
+    "flow.dispatch.workgroups",
+    "fissile.group",
+    "tensor.generate",
+    "tensor.pad",
+    "memref.generic_atomic_rmw",
+    "scf.reduce",
+    "vector.mask",
+    "stream.async.execute",
+    "stream.cmd.execute",
+    "stream.async.concurrent",
+    "stream.cmd.concurrent",
+    "stream.cmd.serial",
+    "scf.forall.in_parallel",
+)
+
+
+def is_pure_region(op: ir.Operation) -> bool:
+    """Whether a side effect inside a region of ``op`` makes the program illegal. A forall that yields tensors is such an op."""
+    if op.name == "scf.forall":
+        return bool(len(op.results))
+    return op.name in _PURE or op.name.startswith(("linalg.", "iree_linalg_ext."))
+
+
+def pure_region_around(op: ir.Operation) -> ir.Operation | None:
+    """The nearest op around ``op``, inside its function, in whose region no side effect may stand."""
+    parent = op.parent
+    while parent is not None and parent.operation.name not in FUNCTIONS:
+        if is_pure_region(parent.operation):
+            return parent.operation
+        parent = parent.operation.parent
+    return None
+
+
+def takes_side_effects(op: ir.Operation) -> bool:
+    """Whether a release may be put into the regions of ``op`` and of all ops around it."""
+    here = op
+    while here is not None:
+        here = here.operation
+        if here.name not in IMPURE_REGIONS or is_pure_region(here):
+            return False
+        if here.name in FUNCTIONS:
+            return True
+        here = here.parent
+    return True
+
+
+def released(op: ir.Operation) -> ir.Value | None:
+    """The value whose storage ``op`` releases; None where it releases none."""
+    if op.name == "memref.dealloc":
+        return op.opview.memref
+    if op.name == "stream.resource.dealloca":
+        return op.opview.operand
+    return op.opview.value if op.name == "fissile.kill" else None
+
+
+def same_storage(op: ir.Operation) -> list[tuple[ir.Value, ir.Value]]:
+    """(result, operand) for each result of ``op`` that stands on the storage of an operand: views, casts and what is
+    computed in place in a destination."""
+    results, values = list(op.results), list(op.operands)
+    if op.name in _VIEWS:
+        source = (
+            op.opview.source if op.name.startswith("memref.") and hasattr(op.opview, "source") else values[0]
+        )
+        if op.name in ("util.optimization_barrier", "builtin.unrealized_conversion_cast"):
+            return list(zip(results, values))
+        return [(results[0], source)]
+    if op.name == TENSOR:
+        return [(results[0], op.opview.storage)]
+    if op.name in _IN_PLACE:
+        return [(results[0], op.opview.dest)]
+    if op.name in ("stream.timepoint.await",):
+        return list(zip(results, op.opview.resource_operands))
+    if op.name.startswith(("linalg.", "iree_linalg_ext.")) and results:
+        return list(zip(results, inits(op)))
+    return []
+
+
+def is_storage_like(kind: ir.Type) -> bool:
+    """Whether a value of this type is a name of storage: a memref, a storage, a resource. A tensor is one only on a storage."""
+    return (
+        isinstance(kind, (ir.MemRefType, ir.UnrankedMemRefType))
+        or str(kind) == STORAGE_TYPE
+        or is_resource(kind)
+    )
+
+
+def is_resource(kind: ir.Type) -> bool:
+    return str(kind).startswith("!stream.resource<")
+
+
+def is_timepoint(kind: ir.Type) -> bool:
+    return str(kind) == "!stream.timepoint"
+
+
+def is_workgroup_memory(kind: ir.Type) -> bool:
+    """Whether a memref lives in a workgroup's memory, which ends with the workgroup and is never released."""
+    return isinstance(kind, ir.MemRefType) and "workgroup" in str(kind.memory_space)
+
+
+def operands_of(ops: Sequence[ir.Operation]) -> list[ir.Value]:
+    return [value for op in ops for value in op.operands]
