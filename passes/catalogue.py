@@ -32,6 +32,7 @@ BUILT_IN: dict[str, str] = {
     "fissile-fold-producers": "fissile.passes.remedies.fusion.fold_producers",
     "fissile-grow-storage": "fissile.passes.remedies.storage.grow_storage",
     "fissile-hide-sizes": "fissile.passes.remedies.host.hide_sizes",
+    "fissile-insert-kills": "fissile.passes.remedies.insert_kills",
     "fissile-keep-arguments": "fissile.passes.remedies.host.keep_arguments",
     "fissile-lower-boundaries": "fissile.passes.remedies.fusion.lower_boundaries",
     "fissile-lower-groups": "fissile.passes.remedies.fusion.lower_groups",

@@ -135,7 +135,7 @@ def ONE_RELEASE(op: ir.Operation) -> list[Offence]:
     return [
         Offence(f"{finding.code}: {finding.message}", finding.places[0] if finding.places else None)
         for finding in lifetime_findings(op)
-        if finding.severity is Severity.ERROR
+        if finding.effect.is_error and finding.severity is not Severity.NOTE
     ]
 
 

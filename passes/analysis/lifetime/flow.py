@@ -212,6 +212,8 @@ class _Builder:
     def makes(self, op: ir.Operation) -> list[Made]:
         if op.name == kinds.MEMREF and not kinds.is_workgroup_memory(op.results[0].type):
             return [Made(self.name(op.results[0]), Origin.OWNED, bytes_of_memref(op))]
+        if op.name == kinds.CLONE:
+            return [Made(self.name(op.results[0]), Origin.OWNED, bytes_of_type(op.results[0].type))]
         if op.name in kinds.STACK or op.name == kinds.MEMREF:
             return [Made(self.name(op.results[0]), Origin.STACK, bytes_of_memref(op))]
         if op.name == kinds.STORAGE:

@@ -15,7 +15,8 @@ MEMREF, STORAGE, TENSOR, STREAM = (
     "fissile.alloc_tensor",
     "stream.resource.alloca",
 )
-ALLOCATIONS = (MEMREF, STORAGE, STREAM)
+CLONE = "bufferization.clone"
+ALLOCATIONS = (MEMREF, STORAGE, STREAM, CLONE)
 """Ops whose first result is storage that is released by another op. A fissile.alloc_tensor is a part of one."""
 RELEASES = {"memref.dealloc": MEMREF, "fissile.kill": STORAGE, "stream.resource.dealloca": STREAM}
 """Op that ends a life -> the allocation that it belongs to."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from iree.compiler import ir
@@ -32,10 +31,10 @@ class Lifetimes:
 
 def lifetimes_of(module: ir.Operation) -> list[Lifetimes]:
     """One entry for each function that makes or releases storage, itself or through its calls."""
-    functions = {text_of(f, "sym_name"): f for f in _functions(module)}
+    functions = functions_of(module)
     touching = _touching(functions)
     private = {name for name, f in functions.items() if str(attribute(f, "sym_visibility")) == '"private"'}
-    called = {name for f in functions.values() for name in _callees(f)}
+    called = {name for f in functions.values() for name in callees_of(f)}
     found: list[Lifetimes] = []
     followed: set[str] = set()
     first = [name for name in functions if name not in private or name not in called]
@@ -48,8 +47,8 @@ def lifetimes_of(module: ir.Operation) -> list[Lifetimes]:
     return found
 
 
-def _functions(module: ir.Operation) -> Iterator[ir.Operation]:
-    """Functions with a body, those of executables left out: a dispatch has other rules."""
+def functions_of(module: ir.Operation) -> dict[str, ir.Operation]:
+    """Functions with a body by name, those of executables left out: a dispatch has other rules."""
     found: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
@@ -62,14 +61,14 @@ def _functions(module: ir.Operation) -> Iterator[ir.Operation]:
         return ir.WalkResult.ADVANCE
 
     module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return iter(found)
+    return {text_of(f, "sym_name"): f for f in found}
 
 
 def _touching(functions: dict[str, ir.Operation]) -> set[str]:
     """Functions in which storage is made or released, by themselves or by what they call."""
     own = {name for name, f in functions.items() if _has(f, (*ALLOCATIONS, *RELEASES))}
     while True:
-        more = {name for name, f in functions.items() if name not in own and own & set(_callees(f))}
+        more = {name for name, f in functions.items() if name not in own and own & set(callees_of(f))}
         if not more:
             return own
         own |= more
@@ -87,7 +86,8 @@ def _has(function: ir.Operation, names: tuple[str, ...]) -> bool:
     return found
 
 
-def _callees(function: ir.Operation) -> list[str]:
+def callees_of(function: ir.Operation) -> list[str]:
+    """The names of the functions that ``function`` calls, in program order."""
     found: list[str] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:

@@ -1,0 +1,86 @@
+"""Where control flow gives storage another name: arguments of blocks and regions, results of ops with regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from iree.compiler import ir
+
+from .kinds import is_storage_like
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Op ``by`` gives the value ``value`` to a name; ``enters`` is the loop that this edge enters from outside."""
+
+    by: ir.Operation
+    value: ir.Value
+    enters: ir.Operation | None = None
+
+
+def joins_of(function: ir.Operation) -> dict[ir.Value, list[Entry]]:
+    """Each name of storage that edges make, with all that may come in."""
+    found: dict[ir.Value, list[Entry]] = {}
+    for op in _inside(function):
+        for new, entry in edges_of(op):
+            if is_storage_like(new.type):
+                found.setdefault(new, []).append(entry)
+    return found
+
+
+def edges_of(op: ir.Operation) -> Iterator[tuple[ir.Value, Entry]]:
+    """The names that ``op`` gives values where control goes on, with what comes in."""
+    if op.name in ("scf.if", "scf.index_switch", "scf.execute_region", "affine.if", "memref.alloca_scope"):
+        for end in ends_of(op):
+            yield from ((r, Entry(end, v)) for r, v in zip(op.results, end.operands))
+    elif op.name in ("scf.for", "affine.for"):
+        inits = list(op.opview.initArgs) if op.name == "scf.for" else list(op.opview.inits)
+        arguments = list(op.regions[0].blocks[0].arguments)
+        carried = arguments[len(arguments) - len(inits) :]
+        for argument, result, init in zip(carried, op.results, inits):
+            yield argument, Entry(op, init, op)
+            yield result, Entry(op, init, op)
+        for end in ends_of(op):
+            for argument, result, value in zip(carried, op.results, end.operands):
+                yield argument, Entry(end, value)
+                yield result, Entry(end, value)
+    elif op.name == "scf.while":
+        before, after = (list(r.blocks[0].arguments) for r in op.regions)
+        yield from ((a, Entry(op, v, op)) for a, v in zip(before, op.operands))
+        for end in ends_of(op):
+            if end.name == "scf.condition":
+                for argument, result, value in zip(after, op.results, end.opview.args):
+                    yield argument, Entry(end, value)
+                    yield result, Entry(end, value)
+            else:
+                yield from ((a, Entry(end, v)) for a, v in zip(before, end.operands))
+    elif op.name == "cf.br":
+        yield from ((a, Entry(op, v)) for a, v in zip(op.successors[0].arguments, op.opview.destOperands))
+    elif op.name == "cf.cond_br":
+        view = op.opview
+        for block, values in zip(op.successors, (view.trueDestOperands, view.falseDestOperands)):
+            yield from ((a, Entry(op, v)) for a, v in zip(block.arguments, values))
+
+
+def ends_of(op: ir.Operation) -> list[ir.Operation]:
+    """The ops that leave the regions of ``op``."""
+    found = []
+    for region in op.regions:
+        for block in region.blocks:
+            operations = list(block.operations)
+            last = operations[-1].operation if operations else None
+            if last is not None and not last.successors:
+                found.append(last)
+    return found
+
+
+def _inside(root: ir.Operation) -> list[ir.Operation]:
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    root.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found

@@ -1,0 +1,307 @@
+"""Which names own storage: allocations, and names that every path gives storage that it owned and needs no more.
+
+Ownership moves: a branch that yields what it allocated gives it to the result, a loop that carries a buffer gives it to the next
+round. Where one path gives storage that it does not own, the new name owns nothing and is an alias of what comes in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from iree.compiler import ir
+
+from fissile.dialect.attributes import text_of
+from fissile.passes.analysis.bounds.shaped_values import is_argument
+
+from . import kinds
+from .joins import Entry, edges_of, joins_of
+from .regions import Regions, op_making
+
+Bases = frozenset
+FOREIGN = None
+"""Stands for storage that somebody else owns, among the bases of a name."""
+
+
+@dataclass
+class Ownership:
+    """Of one function. ``owners`` in program order; ``aliases`` has every name of an owner's storage, the owner first.
+
+    ``moves``: ops that give an owner's storage away (to another owner, or out of the function), for each owner.
+    ``kept``: owners whose storage may be reached from places that nobody here sees.
+    """
+
+    owners: list[ir.Value] = field(default_factory=list)
+    aliases: dict[ir.Value, list[ir.Value]] = field(default_factory=dict)
+    moves: dict[ir.Value, list[ir.Operation]] = field(default_factory=dict)
+    kept: set[ir.Value] = field(default_factory=set)
+    bases: dict[ir.Value, Bases] = field(default_factory=dict)
+    consumed: frozenset[int] = frozenset()
+    """The arguments that the function releases itself."""
+    results: tuple[Bases | None, ...] = ()
+    """For each result of the function: None where the caller owns it, else the numbers of arguments that it may be (or FOREIGN)."""
+
+
+Summaries = Mapping[str, Ownership]
+
+
+def ownership_of(function: ir.Operation, summaries: Summaries) -> Ownership:
+    """Who owns what in ``function``; ``summaries`` says it of the results of functions that it calls."""
+    return _Analysis(function, summaries).run()
+
+
+class _Analysis:
+    def __init__(self, function: ir.Operation, summaries: Summaries) -> None:
+        self.function = function
+        self.summaries = summaries
+        self.joins = joins_of(function)
+        self.ops: list[ir.Operation] = []
+        function.walk(self._collect, ir.WalkOrder.PRE_ORDER)
+        self.regions = Regions(function)
+
+    def _collect(self, op: ir.Operation) -> ir.WalkResult:
+        self.ops.append(op)
+        return ir.WalkResult.ADVANCE
+
+    def run(self) -> Ownership:
+        moving = set(self.joins)  # all of them, until one is seen not to own what it names
+        while True:
+            found = self.with_owners(moving)
+            wrong = {join for join in moving if not self.moves_into(join, found, moving)}
+            if not wrong:
+                return found
+            moving -= self.together(wrong)
+
+    def together(self, joins: set[ir.Value]) -> set[ir.Value]:
+        """Names that only own storage together: a loop's argument and its result are given the same values."""
+        wrong = set(joins)
+        for join in joins:
+            mine = {(e.by, e.value) for e in self.joins[join]}
+            wrong |= {
+                o
+                for o, entries in self.joins.items()
+                if mine & {(e.by, e.value) for e in entries} and self._one_op(join, o)
+            }
+        return wrong
+
+    @staticmethod
+    def _one_op(a: ir.Value, b: ir.Value) -> bool:
+        """Whether two names are those of one loop."""
+        return (one := _loop_of(a)) is not None and (other := _loop_of(b)) is not None and one == other
+
+    # Names
+
+    def with_owners(self, moving: set[ir.Value]) -> Ownership:
+        found = Ownership()
+        bases = found.bases
+        for argument in self.function.regions[0].blocks[0].arguments:
+            bases[argument] = Bases([FOREIGN])
+        changed = True
+        while changed:
+            changed = False
+            for value, given in self.given(bases, moving):
+                if bases.get(value, Bases()) | given != bases.get(value, Bases()):
+                    bases[value] = bases.get(value, Bases()) | given
+                    changed = True
+        order = {value: number for number, value in enumerate(bases)}
+        owners = {base for held in bases.values() for base in held if base is not FOREIGN}
+        found.owners = sorted(owners, key=self.place)
+        for owner in found.owners:
+            found.aliases[owner] = [
+                owner,
+                *sorted((v for v, b in bases.items() if owner in b and v != owner), key=order.get),
+            ]
+            found.moves[owner] = []
+        self.gone(found, moving)
+        return found
+
+    def given(self, bases: Mapping[ir.Value, Bases], moving: set[ir.Value]):
+        for join, entries in self.joins.items():
+            if join in moving:
+                yield join, Bases([join])
+            else:
+                yield join, Bases().union(*(bases.get(e.value, Bases()) for e in entries))
+        for op in self.ops:
+            if op.name in kinds.ALLOCATIONS and not kinds.is_workgroup_memory(op.results[0].type):
+                yield op.results[0], Bases([op.results[0]])
+            elif op.name == "arith.select" and kinds.is_storage_like(op.results[0].type):
+                view = op.opview
+                yield view.result, bases.get(view.true_value, Bases()) | bases.get(view.false_value, Bases())
+            elif op.name in kinds.CALLS:
+                yield from self.call_results(op, bases)
+            else:
+                named = dict(kinds.same_storage(op))
+                for result in op.results:
+                    if result in named and named[result] in bases:
+                        yield result, bases[named[result]]
+                    elif (
+                        kinds.is_storage_like(result.type)
+                        and result not in self.joins
+                        and result not in named
+                    ):
+                        yield result, Bases([FOREIGN])
+                yield from self.tensors_through(op, bases)
+
+    def tensors_through(self, op: ir.Operation, bases: Mapping[ir.Value, Bases]):
+        """Tensors on a storage that control flow gives other names: aliases, never owners."""
+        for new, entry in edges_of(op):
+            if not kinds.is_storage_like(new.type) and entry.value in bases:
+                yield new, bases[entry.value]
+
+    def call_results(self, op: ir.Operation, bases: Mapping[ir.Value, Bases]):
+        summary = self.summaries.get(text_of(op, "callee"))
+        values = list(op.operands)
+        for number, result in enumerate(op.results):
+            if not kinds.is_storage_like(result.type):
+                continue
+            if summary is None or number >= len(summary.results):
+                yield result, Bases([FOREIGN])
+            elif (origin := summary.results[number]) is None:
+                yield result, Bases([result])
+            else:
+                parts = (
+                    bases.get(values[a], Bases()) if a is not FOREIGN else Bases([FOREIGN]) for a in origin
+                )
+                yield result, Bases().union(*parts)
+
+    def place(self, value: ir.Value) -> tuple:
+        return self.regions.place(value)
+
+    # Moves
+
+    def gone(self, found: Ownership, moving: set[ir.Value]) -> None:
+        """What leaves: given to an owner, returned, stored, handed to what is not known."""
+        for join in moving:
+            for entry in self.joins[join]:
+                for base in found.bases.get(entry.value, ()):
+                    if base is not FOREIGN and entry.by not in found.moves[base]:
+                        found.moves[base].append(entry.by)
+        returns = [op for op in self.ops if op.name in kinds.RETURNS]
+        for op in self.ops:
+            held = [v for v in op.operands if v in found.bases and found.bases[v]]
+            if not held:
+                continue
+            if op.name in kinds.RETURNS:
+                for value in held:
+                    owned = [b for b in found.bases[value] if b is not FOREIGN]
+                    if len(found.bases[value]) > 1:
+                        found.kept.update(owned)  # one of several: which one is not known here
+                    for base in owned:
+                        if op not in found.moves[base]:
+                            found.moves[base].append(op)
+            else:
+                for value in self.kept_by(op, held):
+                    found.kept.update(b for b in found.bases[value] if b is not FOREIGN)
+        found.results = _summary(self.function, returns, found)
+        found.consumed = _consumed(self.function, self.ops)
+
+    def kept_by(self, op: ir.Operation, held: list[ir.Value]) -> list[ir.Value]:
+        """Those of ``held`` that live on, or end, where nobody here sees it."""
+        if op.name in kinds.CALLS and (summary := self.summaries.get(text_of(op, "callee"))) is not None:
+            values = list(op.operands)
+            return [values[number] for number in summary.consumed if values[number] in held]
+        return held if self.keeps(op) else []
+
+    def keeps(self, op: ir.Operation) -> bool:
+        if op.name == "memref.store":
+            return kinds.is_storage_like(op.opview.value.type)
+        if op.name in (
+            "memref.extract_aligned_pointer_as_index",
+            "util.global.store",
+            "ml_program.global_store",
+        ):
+            return True
+        if op.name in kinds.CALLS:
+            return True
+        unknown = not op.context.is_registered_operation(op.name) and not op.name.startswith("fissile.")
+        fresh = any(kinds.is_storage_like(r.type) and r not in self.joins for r in op.results)
+        known = op.name in (*kinds.ALLOCATIONS, "arith.select") or bool(kinds.same_storage(op))
+        return unknown or (fresh and not known)
+
+    def moves_into(self, join: ir.Value, found: Ownership, moving: set[ir.Value]) -> bool:
+        """Whether every path gives ``join`` storage of exactly one owner, under a whole name of it, that nothing uses later."""
+        for entry in self.joins[join]:
+            base = self.whole(entry.value, found)
+            if base is None or base in found.kept:
+                return False
+            if self.given_twice(entry, base, found, moving, join):
+                return False
+            if not self.regions.may_move(entry, base, found.aliases[base], self.joins, join):
+                return False
+        return True
+
+    def whole(self, value: ir.Value, found: Ownership) -> ir.Value | None:
+        """The one owner that ``value`` names from its beginning on."""
+        bases = found.bases.get(value, Bases())
+        if len(bases) != 1 or FOREIGN in bases:
+            return None
+        (base,) = bases
+        while value != base:
+            if is_argument(value) or value.owner.operation.name not in kinds.CASTS:
+                return None
+            value = dict(kinds.same_storage(value.owner.operation))[value]
+        return base
+
+    def given_twice(
+        self, entry: Entry, base, found: Ownership, moving: set[ir.Value], join: ir.Value
+    ) -> bool:
+        """Whether the same op gives the storage to another name, too, on the same edge."""
+        for other in moving:
+            if other == join or (self._one_op(join, other) and _is_result(join) != _is_result(other)):
+                continue
+            for one in self.joins[other]:
+                if (
+                    one.by == entry.by
+                    and base in found.bases.get(one.value, ())
+                    and self.regions.same_edge(entry.by, join, other)
+                ):
+                    return True
+        return False
+
+
+def _is_result(value: ir.Value) -> bool:
+    return not is_argument(value)
+
+
+def _loop_of(value: ir.Value) -> ir.Operation | None:
+    op = op_making(value)
+    return op if op.name in kinds.LOOPS else None
+
+
+def _summary(function: ir.Operation, returns: list[ir.Operation], found: Ownership) -> tuple:
+    """What the caller gets: storage that it owns then (None), or what comes from its own arguments."""
+    if not returns:
+        return ()
+    numbers = {a: n for n, a in enumerate(function.regions[0].blocks[0].arguments)}
+    result = []
+    for position in range(len(returns[0].operands)):
+        values = [r.operands[position] for r in returns]
+        if all(_owned(v, found) for v in values):
+            result.append(None)
+            continue
+        arguments = {_argument(v, numbers) for v in values}
+        result.append(Bases(arguments) if FOREIGN not in arguments else Bases([FOREIGN]))
+    return tuple(result)
+
+
+def _owned(value: ir.Value, found: Ownership) -> bool:
+    bases = found.bases.get(value, Bases())
+    return len(bases) == 1 and FOREIGN not in bases and not bases & found.kept
+
+
+def _argument(value: ir.Value, numbers: Mapping[ir.Value, int]) -> int | None:
+    """The number of the argument that ``value`` is a view of."""
+    while value not in numbers:
+        if is_argument(value):
+            return FOREIGN
+        named = dict(kinds.same_storage(value.owner.operation))
+        if value not in named:
+            return FOREIGN
+        value = named[value]
+    return numbers[value]
+
+
+def _consumed(function: ir.Operation, ops: list[ir.Operation]) -> frozenset[int]:
+    numbers = {a: n for n, a in enumerate(function.regions[0].blocks[0].arguments)}
+    released = [value for op in ops if (value := kinds.released(op)) is not None]
+    return frozenset(n for value in released if (n := _argument(value, numbers)) is not FOREIGN)
