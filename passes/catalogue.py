@@ -20,7 +20,7 @@ from .user_code import MODULE_PREFIX, cause, running
 BUILT_IN: dict[str, str] = {
     "fissile-assert-bounds": "fissile.passes.remedies.storage.assert_bounds",
     "fissile-check-leftovers": "fissile.passes.checks.refusals.leftover_ops",
-    "fissile-check-lifetimes": "fissile.passes.checks.lifetimes",
+    "fissile-check-lifetimes": "fissile.passes.checks.storage.lifetimes",
     "fissile-decompose-attention": "fissile.passes.remedies.decompose.decompose_attention",
     "fissile-decompose-movement": "fissile.passes.remedies.decompose.decompose_movement",
     "fissile-decompose-softmax": "fissile.passes.remedies.decompose.decompose_softmax",
@@ -32,7 +32,7 @@ BUILT_IN: dict[str, str] = {
     "fissile-fold-producers": "fissile.passes.remedies.fusion.fold_producers",
     "fissile-grow-storage": "fissile.passes.remedies.storage.grow_storage",
     "fissile-hide-sizes": "fissile.passes.remedies.host.hide_sizes",
-    "fissile-insert-kills": "fissile.passes.remedies.insert_kills",
+    "fissile-insert-kills": "fissile.passes.remedies.lifetime.insert_kills",
     "fissile-keep-arguments": "fissile.passes.remedies.host.keep_arguments",
     "fissile-lower-boundaries": "fissile.passes.remedies.fusion.lower_boundaries",
     "fissile-lower-groups": "fissile.passes.remedies.fusion.lower_groups",

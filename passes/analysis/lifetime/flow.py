@@ -12,6 +12,7 @@ from fissile.quantity import Bytes
 from . import kinds
 from .sizes import bytes_of_memref, bytes_of_type, bytes_of_value, constant
 from .steps import Edge, Flow, Made, Origin, Step
+from .ways_on import leaves, trips_of
 
 DEEPEST_CALL = 6
 """Calls inside calls that are followed; deeper ones, and recursion, are not."""
@@ -45,10 +46,10 @@ class _Builder:
         )
         self.tracked.update(made.name for made in self.steps[start].made)
 
-        def leaves(op: ir.Operation, at: int) -> None:
+        def ends(op: ir.Operation, at: int) -> None:
             self.steps[at].escapes = self.held(op.operands)
 
-        self.link(start, self.region(function.regions[0], leaves))
+        self.link(start, self.region(function.regions[0], ends))
         opposites = {}
         for step in self.steps:
             if step.negated:
@@ -108,7 +109,7 @@ class _Builder:
                 if op.successors:
                     self.branch(op, at, first)
                     at = None
-                elif _leaves(op):
+                elif leaves(op):
                     last = self.step(op)
                     self.link(at, last)
                     ends(op, last)
@@ -279,7 +280,7 @@ class _Builder:
         block = op.regions[0].blocks[0]
         inits = list(view.initArgs) if op.name == "scf.for" else list(view.inits)
         carried = list(block.arguments)[len(block.arguments) - len(inits) :]
-        trips = _trips(op)
+        trips = trips_of(op)
         if trips != 0:
             self.mark(carried, inits)
             last_ops: list[tuple[ir.Operation, int]] = []
@@ -354,7 +355,7 @@ class _Builder:
                 if wanted[value] in held:
                     self.tracked.add(self.name(argument))
 
-        def leaves(end: ir.Operation, last: int) -> None:
+        def comes_back(end: ir.Operation, last: int) -> None:
             back = []
             for (_, new), value in zip(results, end.operands):
                 if self.matters(value):
@@ -363,29 +364,11 @@ class _Builder:
                         self.tracked.add(new)
             self.steps[last].edges.append(Edge(after, tuple(back)))
 
-        entry = self.region(body.regions[0], leaves)
+        entry = self.region(body.regions[0], comes_back)
         self.steps[here].edges.append(Edge(entry, tuple(moves)))
         self.frame = outer
         self.calls.pop()
         return after
-
-
-def _leaves(op: ir.Operation) -> bool:
-    """Whether ``op`` ends its block without another block behind it."""
-    return (
-        op.name.endswith((".return", ".yield", ".condition", ".in_parallel", ".reduce.return"))
-        or op.name == "cf.unreachable"
-    )
-
-
-def _trips(op: ir.Operation) -> int | None:
-    """0, 1 or 2 (for more) where the bounds are constants, -1 where a loop runs at least once, None where nothing is known."""
-    if op.name != "scf.for":
-        return None
-    low, high, step = (constant(v) for v in (op.opview.lowerBound, op.opview.upperBound, op.opview.step))
-    if low is None or high is None or not step or step < 0:
-        return None
-    return max(0, min(2, -(-(high - low) // step)))
 
 
 _KEEPING = ("memref.extract_aligned_pointer_as_index", "util.global.store", "ml_program.global_store")

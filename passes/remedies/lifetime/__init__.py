@@ -1,0 +1,1 @@
+"""Remedies that place the releases of storage."""
