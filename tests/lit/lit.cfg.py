@@ -22,6 +22,8 @@ config.test_exec_root = os.environ.get("FISSILE_LIT_OUTPUT", str(output))  # noq
 
 # The interpreter that runs lit has the programs beside it, whether its environment is activated or not.
 programs = str(Path(sys.executable).parent)
+if "FISSILE_LIT_PROGRAMS" in os.environ:  # test_lit.py: the same programs, forked
+    programs = os.environ["FISSILE_LIT_PROGRAMS"] + os.pathsep + programs
 config.environment["PATH"] = programs + os.pathsep + os.environ.get("PATH", "")  # noqa: F821
 config.environment["LC_ALL"] = "C.UTF-8"  # noqa: F821
 

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
 
+import programs
+import pytest
 from hypothesis import settings
+
+from fissile.pipelines.compile import entry as api
 
 # An environment need not be activated: `iree-compile`, `fissile-opt` and `lit` are those beside this interpreter.
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
@@ -20,6 +25,39 @@ VULKAN_DEVICE = """
 import iree.runtime as runtime
 print(runtime.get_driver("vulkan").query_available_devices()[0]["name"])
 """
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--cost-file", metavar="FILE", help="append each test's processor seconds, children included"
+    )
+
+
+def processor_seconds() -> float:
+    """What this process and the children it has waited for have used; a loaded machine does not change it."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages) + programs.forked_seconds()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def forked_compiles():
+    """`fissile.compile` compiles in a forked process for the whole run (programs.py)."""
+    compiled, api.run_compile = api.run_compile, programs.run_compile
+    yield
+    api.run_compile = compiled
+    programs.end_server()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    """With `--cost-file`, one line a test: seconds, tab, the test. Workers of xdist append to the same file."""
+    path = item.config.getoption("--cost-file")
+    before = processor_seconds()
+    result = yield
+    if path:
+        with open(path, "a", encoding="utf-8") as costs:
+            costs.write(f"{processor_seconds() - before:.2f}\t{item.nodeid}\n")
+    return result
 
 
 def pytest_terminal_summary(terminalreporter):

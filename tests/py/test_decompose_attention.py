@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import run_program
 from small_programs import TARGETS
 
 import fissile
@@ -110,7 +111,7 @@ def test_parts_compute_the_whole(
 def test_an_attention_on_vulkan_is_taken_apart_and_right(tmp_path, element, mask, dynamic):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(attention(2, 16, 24, 8, 8, element, mask, dynamic))
-    stock = subprocess.run(
+    stock = run_program(
         [BIN / "iree-compile", *TARGETS["vulkan"], source, "-o", "/dev/null"],
         capture_output=True,
         text=True,
@@ -118,7 +119,7 @@ def test_an_attention_on_vulkan_is_taken_apart_and_right(tmp_path, element, mask
         check=False,
     )
     assert stock.returncode and "attention" in stock.stderr
-    done = subprocess.run(
+    done = run_program(
         [BIN / "fissile", "compile", *TARGETS["vulkan"], "--format=json", source, "-o", output],
         capture_output=True,
         text=True,
@@ -329,7 +330,7 @@ GFX1100 = ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx1100"]
 def test_what_a_gpu_cannot_configure(tmp_path, flags, text, code, why):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(text)
-    stock = subprocess.run(
+    stock = run_program(
         [
             BIN / "iree-compile",
             *flags,

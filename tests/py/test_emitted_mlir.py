@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
+from programs import run_program
 from small_programs import TARGETS, quantised_conv
 
 BIN = Path(sys.executable).parent
 
 
 def run(program, *words):
-    return subprocess.run(
+    return run_program(
         [BIN / program, *map(str, words)], capture_output=True, text=True, timeout=300, check=False
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import run_program
 from small_programs import TARGETS
 
 from fissile.passes.analysis.dispatch.provenance import source_ops
@@ -103,11 +103,11 @@ def test_a_bf16_operand_that_iree_folded_into_a_matmul_is_repaired_on_vulkan(tmp
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(HALF_BATCH)
     flags = [*TARGETS["vulkan"], "--iree-vulkan-target=ampere"]
-    stock = subprocess.run(
+    stock = run_program(
         [BIN / "iree-compile", *flags, source, "-o", output], capture_output=True, text=True, check=False
     )
     assert stock.returncode and "vector.bitcast" in stock.stderr
-    done = subprocess.run(
+    done = run_program(
         [BIN / "fissile", "compile", *flags, "--format=json", source, "-o", output],
         capture_output=True,
         text=True,

@@ -1,13 +1,13 @@
 """A configuration that the program carries for another backend is named in one line, dropped, and the numbers are right."""
 
 import filecmp
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from built import CPU, run
+from programs import run_program
 from small_programs import TARGETS
 
 import fissile
@@ -49,7 +49,5 @@ def test_where_it_belongs_it_stays(source, tmp_path):
     report = fissile.compile(source, tmp_path / "out.vmfb", TARGETS["gfx942"])
     assert report.output and not report.findings
     stock = Path(sys.executable).parent / "iree-compile"
-    subprocess.run(
-        [stock, *TARGETS["gfx942"], source, "-o", tmp_path / "stock.vmfb"], check=True, timeout=300
-    )
+    run_program([stock, *TARGETS["gfx942"], source, "-o", tmp_path / "stock.vmfb"], check=True, timeout=300)
     assert filecmp.cmp(tmp_path / "stock.vmfb", tmp_path / "out.vmfb", shallow=False)

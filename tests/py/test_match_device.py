@@ -1,10 +1,10 @@
 """Device matching: the target attribute says what the device says, once, and tells each change."""
 
 import dataclasses
-import subprocess
 
 import numpy as np
 import pytest
+from programs import run_program
 
 from fissile.errors import UsageError
 from fissile.pipelines.devices.match import match_target, match_text
@@ -145,7 +145,7 @@ def test_a_matched_program_computes_what_numpy_does(name, tmp_path):
     argument, result, reference = REFERENCES[name]
     source, assigned, vmfb = tmp_path / "a.mlir", tmp_path / "b.mlir", tmp_path / "b.vmfb"
     source.write_text(f"func.func @main(%x: {argument}) -> {result} {{ {PROGRAMS[name]} }}")
-    subprocess.run(
+    run_program(
         [
             "iree-compile",
             source,
@@ -162,7 +162,7 @@ def test_a_matched_program_computes_what_numpy_does(name, tmp_path):
         assert match_target(module, device)
         assert match_target(module, device) == []
         assigned.write_text(str(module))
-    subprocess.run(
+    run_program(
         ["iree-compile", assigned, "--compile-from=preprocessing", "-o", vmfb], check=True, timeout=60
     )
     signature = signatures_of_source(source)["main"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from planted_faults import FAULTS, called, compile_here, functions, planted, stocks_bytes
+from programs import run_program
 
 from fissile.cli.main import main
 from fissile.errors import InternalError, UsageError
@@ -134,16 +134,14 @@ def test_the_command_itself(tmp_path, fault):
     source, ours, stocks = tmp_path / "healthy.mlir", tmp_path / "ours.vmfb", tmp_path / "stocks.vmfb"
     source.write_text(HEALTHY)
     program = Path(sys.executable).parent
-    done = subprocess.run(
+    done = run_program(
         [program / "fissile", "compile", *LLVM_CPU, source, "-o", ours],
         capture_output=True,
         text=True,
         env=os.environ | {"PYTHONPATH": str(tmp_path)},
     )
     assert done.returncode == 0 and "warning[FIS903]" in done.stderr and "--strict" in done.stderr
-    subprocess.run(
-        [program / "iree-compile", *LLVM_CPU, source, "-o", stocks], check=True, capture_output=True
-    )
+    run_program([program / "iree-compile", *LLVM_CPU, source, "-o", stocks], check=True, capture_output=True)
     assert ours.read_bytes() == stocks.read_bytes()
 
 

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from programs import run_program
 
 from fissile.errors import ExitCode
 
@@ -51,7 +52,7 @@ class NameExecutables(Pass):
 
 
 def opt(*words, text=BOUNDARY, **kwargs):
-    return subprocess.run(
+    return run_program(
         ["fissile-opt", *words], input=text, capture_output=True, text=True, timeout=120, **kwargs
     )
 
@@ -65,7 +66,7 @@ def test_stock_iree_compile_calls_it_for_every_executable(tmp_path):
         f"--pass-pipeline=builtin.module(hal.executable(test-name-executables{{to={tmp_path}/names}}),cse)"
     )
     for name, extra in (("stock", ()), ("hooked", (f"--iree-hal-preprocess-executables-with={hook}",))):
-        done = subprocess.run(
+        done = run_program(
             ["iree-compile", *CPU, *extra, "model.mlir", "-o", f"{name}.vmfb"],
             cwd=tmp_path,
             capture_output=True,
@@ -79,7 +80,7 @@ def test_stock_iree_compile_calls_it_for_every_executable(tmp_path):
 
 def test_a_hook_that_fails_stops_stock_iree_compile(tmp_path):
     (tmp_path / "model.mlir").write_text(MATMULS)
-    done = subprocess.run(
+    done = run_program(
         [
             "iree-compile",
             *CPU,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from binaries import amdgpu_group_segment_bytes, spirv_workgroup_bytes
+from programs import run_program
 from tiled_programs import conv, matmul, row_sum
 
 from fissile.pipelines.check.entry import measure
@@ -24,7 +25,7 @@ def _compile(program: Path, target: str, *more: str, dump: Path | None = None) -
             f"--iree-hal-dump-executable-binaries-to={dump}",
             f"--iree-hal-dump-executable-intermediates-to={dump}",
         ]
-    ran = subprocess.run(
+    ran = run_program(
         ["iree-compile", str(program), *flags, "-o", "-"], capture_output=True, timeout=120, check=False
     )
     assert ran.returncode == 0, ran.stderr.decode()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from programs import run_program
 from small_programs import TARGETS
 
 from fissile.passes.analysis.dispatch.provenance import source_ops
@@ -101,7 +102,7 @@ def test_a_window_reads_the_same_elements(session, tmp_path_factory, n, c, f, k,
 def test_64_bit_integers_that_default_vulkan_refuses_as_vectors_are_computed_one_by_one(tmp_path):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(WIDE_INTEGERS)
-    stock = subprocess.run(
+    stock = run_program(
         [BIN / "iree-compile", *TARGETS["vulkan"], source, "-o", "/dev/null"],
         capture_output=True,
         text=True,
@@ -109,7 +110,7 @@ def test_64_bit_integers_that_default_vulkan_refuses_as_vectors_are_computed_one
         check=False,
     )
     assert "vector" in stock.stderr and stock.returncode
-    done = subprocess.run(
+    done = run_program(
         [BIN / "fissile", "compile", *TARGETS["vulkan"], "--format=json", source, "-o", output],
         capture_output=True,
         text=True,

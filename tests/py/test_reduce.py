@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from programs import run_program
 from small_programs import ADD, TARGETS, quantised_conv
 from test_split_reductions import softmax
 
@@ -14,7 +14,7 @@ BIN = Path(sys.executable).parent
 
 
 def run(program, *words):
-    return subprocess.run(
+    return run_program(
         [BIN / program, *map(str, words)], capture_output=True, text=True, timeout=300, check=False
     )
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from programs import run_program
 from small_programs import INT8_MATMUL, TARGETS, quantised_matmul, two_convs_one_fill
 
 from fissile.pipelines.numerics.runtimes import present
@@ -58,14 +58,14 @@ def run(tmp_path, target, text, *words, stock=True):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(text)
     if stock:
-        stock = subprocess.run(
+        stock = run_program(
             [BIN / "iree-compile", *TARGETS[target], source, "-o", "/dev/null"],
             capture_output=True,
             text=True,
             timeout=300,
             check=False,
         )
-    done = subprocess.run(
+    done = run_program(
         [BIN / "fissile", "compile", *TARGETS[target], "--format=json", *words, source, "-o", output],
         capture_output=True,
         text=True,
@@ -169,7 +169,7 @@ def test_code_generation_without_end_is_foreseen_or_ended(tmp_path, repair, told
     """What would be unrolled is not even looked at by generating code; unrepaired, the straight compile has the limit."""
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(quantised_matmul(128, 768, 768))
-    done = subprocess.run(
+    done = run_program(
         [
             BIN / "fissile",
             "compile",
@@ -212,7 +212,7 @@ def test_a_softmax_that_only_llvm_does_not_end_with_is_taken_apart(tmp_path):
     """gfx1100: every dispatch passes IREE's lowering, and LLVM's backend is busy for minutes."""
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(LONG_SOFTMAX)
-    done = subprocess.run(
+    done = run_program(
         [
             BIN / "fissile",
             "compile",

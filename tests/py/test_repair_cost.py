@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from programs import run_program
 from small_programs import ADD, TARGETS, quantised_conv
 from test_set_lowering import MATMUL
 
@@ -36,7 +37,7 @@ func.func @small(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
 
 def compiled(folder, text, *words, **environment):
     (folder / "in.mlir").write_text(text)
-    done = subprocess.run(
+    done = run_program(
         [
             BIN / "fissile",
             "compile",
@@ -139,7 +140,7 @@ def test_a_trusted_dispatch_that_fails_after_all_is_repaired_too(tmp_path):
         ("FIS101", "repaired"),
         ("FIS103", "repaired"),
     ]
-    again = subprocess.run(
+    again = run_program(
         [
             BIN / "iree-compile",
             *GFX942,
@@ -160,7 +161,7 @@ def test_a_dispatch_that_takes_the_worker_along_is_repaired_by_processes_apart(t
     status, report = compiled(
         tmp_path,
         quantised_conv(size=28),
-        "--dispatch-timeout=20",
+        "--dispatch-timeout=3",
         CRASHING_HOW=how,
         PYTHONPATH=str(Path(__file__).parent / "crashing_probe"),
     )

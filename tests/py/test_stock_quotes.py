@@ -1,10 +1,10 @@
 """Every repair says what stock IREE does with the program, and quotes it: the words are those of iree-compile on the same file."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from programs import run_program
 from small_programs import TARGETS, quantised_conv
 
 import fissile
@@ -25,7 +25,7 @@ func.func @main(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>) -> tensor<64x64x
 
 def stock(source: Path, target: str) -> str:
     program = Path(sys.executable).with_name("iree-compile")
-    done = subprocess.run(
+    done = run_program(
         [program, *TARGETS[target], source, "-o", source.with_suffix(".stock")],
         capture_output=True,
         text=True,

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from programs import run_program
 from small_programs import ADD, TARGETS, quantised_conv
 
 BIN = Path(sys.executable).parent
 
 
 def compiled(source, *words):
-    done = subprocess.run(
+    done = run_program(
         [BIN / "fissile", "compile", *TARGETS["llvm-cpu"], "--format=json", *map(str, words), source],
         capture_output=True,
         text=True,
@@ -32,9 +32,7 @@ def conv(tmp_path):
 
 def test_a_slow_program_is_told_and_left_as_it_is(conv, tmp_path):
     status, report = compiled(conv, "-o", tmp_path / "a.vmfb")
-    subprocess.run(
-        [BIN / "iree-compile", *TARGETS["llvm-cpu"], conv, "-o", tmp_path / "stock.vmfb"], check=True
-    )
+    run_program([BIN / "iree-compile", *TARGETS["llvm-cpu"], conv, "-o", tmp_path / "stock.vmfb"], check=True)
     assert status == 0 and [(f["code"], f["severity"]) for f in report["findings"]] == [("FIS140", "note")]
     assert (tmp_path / "a.vmfb").read_bytes() == (tmp_path / "stock.vmfb").read_bytes()
 
@@ -50,7 +48,7 @@ def test_tuned_it_computes_each_producer_once_and_the_same_numbers(conv, tmp_pat
 def test_nothing_to_tune_is_stock(tmp_path):
     (tmp_path / "add.mlir").write_text(ADD)
     status, report = compiled(tmp_path / "add.mlir", "--fusion=tune", "-o", tmp_path / "a.vmfb")
-    subprocess.run(
+    run_program(
         [BIN / "iree-compile", *TARGETS["llvm-cpu"], tmp_path / "add.mlir", "-o", tmp_path / "s.vmfb"],
         check=True,
     )

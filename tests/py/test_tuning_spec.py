@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from iree.compiler import ir
+from programs import run_program
 from small_programs import ADD, TARGETS, quantised_conv
 from test_set_lowering import MATMUL
 
@@ -36,7 +36,7 @@ func.func @f(%x: tensor<1x18x18x32xf16>, %w: tensor<3x3x32x64xf16>) -> tensor<1x
 
 
 def run(program, *words):
-    return subprocess.run(
+    return run_program(
         [BIN / program, *map(str, words)], capture_output=True, text=True, timeout=300, check=False
     )
 

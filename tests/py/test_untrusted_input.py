@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from programs import run_program
 
 from fissile.finding import Finding, Place
 from fissile.pipelines.report.text import render
@@ -49,7 +50,7 @@ COMMANDS = {
 
 
 def run(command, folder: Path) -> subprocess.CompletedProcess:
-    return subprocess.run(
+    return run_program(
         [str(BIN / command[0]), *command[1:]], cwd=folder, capture_output=True, text=True, timeout=300
     )
 

@@ -1,0 +1,62 @@
+"""What stock `iree-compile` answers, kept on disk by (program, flags, IREE's version): it is the same in every run.
+
+Only answers are kept, not artifacts: an artifact names the folder that its program is in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[2] / ".pytest_cache" / "stock"
+
+
+def run(
+    words: list[str], *, capture_output=False, text=False, timeout=None, check=False, cwd=None
+) -> subprocess.CompletedProcess:
+    """`subprocess.run` of `iree-compile [flags] INPUT -o OUTPUT`, from the kept answer where it is enough."""
+    source, wanted, flags = _parts(words, cwd)
+    kept = _kept(source, flags) if source else None
+    answer = json.loads(kept.read_text()) if kept and kept.exists() else None
+    if answer is None or wanted and answer["status"] == 0:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=timeout, check=False, cwd=cwd)
+        said = {name: getattr(done, name).replace(str(source), "<SOURCE>") for name in ("stdout", "stderr")}
+        answer = {"status": done.returncode, **said}
+        if kept:
+            fresh = kept.with_suffix(f".{os.getpid()}")
+            fresh.write_text(json.dumps(answer))
+            fresh.replace(kept)
+    said = [answer[stream].replace("<SOURCE>", str(source)) for stream in ("stdout", "stderr")]
+    said = said if text else [stream.encode() for stream in said]
+    done = subprocess.CompletedProcess(words, answer["status"], *(said if capture_output else (None, None)))
+    if check:
+        done.check_returncode()
+    return done
+
+
+def _parts(words: list[str], cwd) -> tuple[Path | None, bool, list[str]]:
+    """The input, whether an output is wanted, and the flags. No input where the answer depends on more files."""
+    rest, flags, files, output = words[1:], [], [], "-"
+    while rest:
+        word = rest.pop(0)
+        if word == "-o" and rest:
+            output = rest.pop(0)
+        else:
+            (flags if word.startswith("-") else files).append(word)
+    source = Path(cwd or ".", files[0]).absolute() if len(files) == 1 else None
+    elsewhere = any(
+        "/" in flag or "executables-with" in flag for flag in flags
+    )  # another file, another program
+    if source is None or not source.exists() or output == "-" or elsewhere:
+        return None, True, flags
+    return source, output != os.devnull, flags
+
+
+def _kept(source: Path, flags: list[str]) -> Path:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    key = json.dumps([source.read_bytes().hex(), flags, version("iree-base-compiler")])
+    return FOLDER / f"{hashlib.sha256(key.encode()).hexdigest()}.json"
