@@ -27,7 +27,7 @@ from pathlib import Path
 
 from bench.programs.program_files import drawn, existing, pattern
 from bench.speed.repair_cost import BIN, FROM_REPAIRED, TARGETS
-from fissile.pipelines.numerics.child_process import Ended, run_child
+from fissile.pipelines.process.child import Ended, run_child
 
 YES, NO, NONE = "yes", "NO", "-"
 NO_PLACES = ("--iree-vm-bytecode-module-strip-source-map=true", "--iree-hal-executable-debug-level=0")

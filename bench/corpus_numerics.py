@@ -34,8 +34,8 @@ from pathlib import Path
 from bench.programs.linalg_reference import NotEvaluated, Program
 from bench.programs.program_files import existing, pattern
 from fissile.errors import UsageError
-from fissile.pipelines.numerics.child_process import run_child
 from fissile.pipelines.numerics.verify import Options, verify
+from fissile.pipelines.process.child import run_child
 
 TARGETS = {
     "vulkan": ("vulkan", ["--iree-hal-target-device=vulkan"]),

@@ -21,8 +21,8 @@ import onnx
 from bench.programs.guarded_case import MATCHED, RUNTIMES, Case
 from bench.programs.network_forms import FORMS, OWN_PIXELS, TOLERANCES, Network, build
 from bench.programs.onnx_blocks import BLOCKS
-from fissile.pipelines.numerics.child_process import run_child
 from fissile.pipelines.numerics.runtimes import present
+from fissile.pipelines.process.child import run_child
 
 TARGETS = ("gfx942", "sm_86", "vulkan", "llvm-cpu")
 INLINE_BYTES = 64 << 20

@@ -28,11 +28,11 @@ import numpy as np
 from bench.programs.program_files import drawn, existing, pattern
 from fissile.errors import FissileError, UsageError
 from fissile.finding import Finding
-from fissile.pipelines.numerics.child_process import run_child
 from fissile.pipelines.numerics.compare import compare
 from fissile.pipelines.numerics.inputs import draw
 from fissile.pipelines.numerics.runtimes import Runtime, named, run
 from fissile.pipelines.numerics.signature import Signature, Value, parse_value
+from fissile.pipelines.process.child import run_child
 
 TARGETS = {
     **{

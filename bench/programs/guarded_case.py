@@ -16,9 +16,9 @@ import numpy as np
 import fissile
 from fissile.pipelines.iree.targets import flags_for
 from fissile.pipelines.numerics.build import stock_compiler
-from fissile.pipelines.numerics.child_process import run_child
 from fissile.pipelines.numerics.compare import Tolerance
 from fissile.pipelines.numerics.verify import Options
+from fissile.pipelines.process.child import run_child
 from fissile.target import find_target
 
 MATCHED = "vulkan:device"

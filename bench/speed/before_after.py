@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bench.corpus_numerics import TARGETS
-from fissile.pipelines.numerics.child_process import run_child
+from fissile.pipelines.process.child import run_child
 
 BIN = Path(sys.executable).parent
 TIMED = ("--benchmark_format=json", "--benchmark_min_warmup_time=0.01", "--benchmark_min_time=0.3s")

@@ -24,10 +24,10 @@ from pathlib import Path
 
 from bench.programs.program_files import existing, pattern
 from fissile.pipelines.numerics.build import compile_stock
-from fissile.pipelines.numerics.child_process import run_child
 from fissile.pipelines.numerics.inputs import draw
 from fissile.pipelines.numerics.runtimes import input_flags, native_program
 from fissile.pipelines.numerics.signature import choose, signatures_of_source
+from fissile.pipelines.process.child import run_child
 
 FLAGS = [
     "--iree-hal-target-device=local",

@@ -27,7 +27,7 @@ from pathlib import Path
 from bench.corpus_numerics import TARGETS
 from bench.programs.linalg_reference import NotEvaluated, Program
 from bench.programs.program_files import drawn, existing, pattern
-from fissile.pipelines.numerics.child_process import run_child
+from fissile.pipelines.process.child import run_child
 
 CHOICE = "the model's choice"
 """What `--tune` calls it (pipelines/repair/loop.py)."""

@@ -8,19 +8,16 @@ iree-compile … --iree-hal-preprocess-executables-with="fissile-opt --pass-pipe
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import shlex
 import signal
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fissile.cli.opt_flags import read_command_line
 from fissile.cli.program import adopt_streams, run_program, standard_output_is_open
-from fissile.cli.terminal import print_error
 from fissile.errors import ExitCode, InternalError, UsageError
 from fissile.finding import Finding, Severity
 
@@ -37,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         adopt_streams()
     words = list(sys.argv[1:] if argv is None else argv)
-    return _in_child(words) if argv is None else _run(words)
+    return run_program("fissile-opt", words, _in_child) if argv is None else _run(words)
 
 
 @dataclass(frozen=True)
@@ -160,28 +157,9 @@ def _write(text: str, output: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    path = Path(output).resolve()  # a link stays a link to what is replaced
-    if path.exists() and not path.is_file():  # a device or a pipe must not be replaced by a file
-        try:
-            path.write_text(text)
-        except OSError as error:
-            raise UsageError(f"cannot write {output}: {error.strerror}") from None
-        return
-    try:
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            file.write(text)
-        os.chmod(file.name, 0o666 & ~_umask())
-        os.replace(file.name, path)
-    except OSError as error:
-        if "file" in locals() and os.path.exists(file.name):
-            os.unlink(file.name)
-        raise UsageError(f"cannot write {output}: {error.strerror}") from None
+    from fissile.pipelines.process.atomic_write import write_atomically
 
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    write_atomically(output, lambda file: file.write_text(text))
 
 
 def _print_passes() -> None:
@@ -205,33 +183,27 @@ def _print_findings(findings: Sequence[Finding], source: str) -> None:
 
 
 def _in_child(words: list[str]) -> int:
-    sys.stdout.flush()
-    sys.stderr.flush()
-    child = os.fork()  # before IREE is loaded, so there are no threads to lose
-    if child == 0:
-        status = int(ExitCode.INTERNAL)
+    from fissile.pipelines.process.child import Child
+    from fissile.pipelines.process.scratch import scratch
+
+    def work() -> int:
         try:
-            status = _run(words)
+            return _run(words)
         finally:
             sys.stderr.flush()
-            os._exit(status)
-    try:
-        _, waited = os.waitpid(child, 0)
-    except KeyboardInterrupt:
-        os.kill(child, signal.SIGTERM)
-        os.waitpid(child, 0)
-        return 130
-    if os.WIFSIGNALED(waited):
-        name = signal.Signals(os.WTERMSIG(waited)).name
-        return print_error(
-            InternalError(
-                f"IREE crashed ({name}); nothing was written",
-                "a pass that does not fit its op can be the reason; see the message above",
-                "fissile-opt " + shlex.join(words),
-            ),
-            "fissile-opt",
+
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # Before IREE is loaded, so there are no threads to lose.
+    with scratch() as folder, Child.forked(work, folder) as child:
+        status = child.wait()
+    if status < 0:
+        raise InternalError(
+            f"IREE crashed ({signal.Signals(-status).name}); nothing was written",
+            "a pass that does not fit its op can be the reason; see the message above",
+            "fissile-opt " + shlex.join(words),
         )
-    return os.WEXITSTATUS(waited)
+    return status
 
 
 if __name__ == "__main__":

@@ -10,20 +10,24 @@ from collections.abc import Callable
 
 from fissile.errors import ExitCode, FissileError, InternalError, UsageError, refused_by_system
 
-INTERRUPTED = 130
-"""The exit status after Ctrl-C, as shells have it: 128 and the signal's number."""
-
 
 def run_program(program: str, words: list[str], work: Callable[[list[str]], int]) -> int:
-    """``work(words)`` and its exit status; whatever it raises ends in one line and a status of `ExitCode`, never in a traceback."""
+    """``work(words)`` and its exit status; whatever it raises ends in one line and a status of `ExitCode`, never in a traceback.
+
+    SIGTERM and SIGHUP clean up as Ctrl-C does. ``--memory-limit`` is taken from the words.
+    """
+    from fissile.pipelines.process.memory_limit import take_option
+    from fissile.pipelines.process.termination import exit_status, signals_raise
+
     try:
-        try:
-            return int(work(words))
-        finally:
-            if sys.stdout is not None:
-                sys.stdout.flush()
-    except KeyboardInterrupt:
-        return INTERRUPTED
+        with signals_raise():
+            try:
+                return int(work(take_option(words)))
+            finally:
+                if sys.stdout is not None:
+                    sys.stdout.flush()
+    except KeyboardInterrupt as interrupt:
+        return exit_status(interrupt)
     except BaseException as error:
         if os.environ.get("FISSILE_TRACEBACK") and not isinstance(error, (FissileError, SystemExit)):
             raise

@@ -11,7 +11,7 @@ from pathlib import Path
 from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
 
-from ..process.whole_files import write_whole
+from ..process.atomic_write import write_atomically
 
 FORMAT = 1
 _NUMBER = re.compile(r"_dispatch_\d+")
@@ -56,7 +56,7 @@ def write(path: Path, signatures: Sequence[str], targets: Iterable[dict]) -> Non
     }
     text = json.dumps(data, indent=1) + "\n"
     try:
-        write_whole(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+        write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot write the baseline {path}: {error.strerror}") from None
 

@@ -1,6 +1,6 @@
 """`fissile check` in a process of its own: a crash of the compiler ends this process and not the caller.
 
-`run_check` is the caller's side; `python -m fissile.pipelines.check.check_worker JOB.json PARENT` the child's: the job file says what to
+`run_check` is the caller's side; `python -m fissile.pipelines.check.check_worker JOB.json` the child's: the job file says what to
 check and where the result goes. What the child is about to do stands in two files: the phase that IREE runs to, for which target
 (`at`), and the dispatch that code is generated for (`translating`).
 """
@@ -11,7 +11,6 @@ import json
 import os
 import shlex
 import sys
-import tempfile
 import traceback
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,8 @@ from fissile.finding import Finding, Severity, from_json, to_json
 from fissile.report import Report
 
 from ..iree.late_imports import load_late
-from ..process.lifeline import end_with_parent
+from ..process.entry import begin
+from ..process.scratch import scratch
 from ..process.supervisor import WorkerEnd, run_job, signal_name, translating
 
 
@@ -30,8 +30,7 @@ def run_check(source: str, targets: list[str], **options) -> Report:
 
     A crash, and code that is generated without end, are findings; what is left to check another child does.
     """
-    with tempfile.TemporaryDirectory(prefix="fissile-check-") as scratch:
-        folder = Path(scratch)
+    with scratch() as folder:
         job = {
             "source": source,
             "targets": targets,
@@ -123,7 +122,7 @@ def _crashed(end: WorkerEnd, source: str, target: str, phase: str) -> Finding:
 
 
 def main() -> int:
-    end_with_parent(int(sys.argv[2]))
+    begin()
     job = json.loads(Path(sys.argv[1]).read_text())
     load_late()
     try:

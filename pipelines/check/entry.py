@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,6 +38,7 @@ from ..itinerary import Itinerary, Stop
 from ..probe.dispatch_check import DispatchChecker, unrolls, unrolls_endlessly
 from ..probe.one_dispatch import Probed
 from ..probe.probe_pool import ProbePool, Tell
+from ..process.scratch import scratch
 from ..repair.failures import rejected, suggested
 from ..repair.packing import Narrow, find_narrow_in
 from ..repair.trimming import trimming
@@ -86,11 +86,8 @@ def measure(
     Code generation runs up to IREE's resource check. Raises PhaseFailed where IREE does not come that far.
     """
     one = _Check(Path(source), [target], tuple(flags), "all", dispatch_timeout)
-    with (
-        tempfile.TemporaryDirectory(prefix="fissile-check-") as scratch,
-        ProbePool((*flags, *flags_for(target)), dispatch_timeout) as pool,
-    ):
-        shared, _signatures_ = one._share(Path(scratch) / "shared.mlirbc")
+    with scratch() as folder, ProbePool((*flags, *flags_for(target)), dispatch_timeout) as pool:
+        shared, _signatures_ = one._share(folder / "shared.mlirbc")
         formed = one._form(target, shared).dispatches
         different = list({d.fingerprint: d for d in reversed(formed)}.values())[::-1]
         known = [d for d in different if d.target.backend in LOWERING_PIPELINES]
@@ -166,11 +163,11 @@ class _Check:
         """What all targets share once, then target by target."""
         findings: list[Finding] = []
         facts: list[dict] = []
-        with tempfile.TemporaryDirectory(prefix="fissile-check-") as scratch:
+        with scratch() as folder:
             try:
                 self.watched.at("", LAST_SHARED_PHASE)
                 with self._step("parse"):
-                    shared, signatures = self._share(Path(scratch) / "shared.mlirbc")
+                    shared, signatures = self._share(folder / "shared.mlirbc")
             except PhaseFailed as failure:
                 return self._report([rejected(failure)], [])
             except PassFailed as failure:

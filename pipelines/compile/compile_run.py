@@ -33,7 +33,7 @@ from ..itinerary import Itinerary, Stop
 from ..pass_runner import run_pipeline
 from ..probe.dispatch_check import Ask
 from ..probe.one_dispatch import probe
-from ..process.whole_files import write_whole
+from ..process.atomic_write import write_atomically
 from ..repair.failures import suggested
 from ..repair.packing import Narrow, find_narrow
 from ..session import Module, Session, phase_index
@@ -200,7 +200,7 @@ class CompileRun:
         findings = (*findings, *self.guarded)
         written = written and not any(f.severity is Severity.ERROR for f in findings)
         if written and self._emitted is not None:
-            write_whole(self.request.emit_mlir, partial(shutil.copyfile, self._emitted))
+            write_atomically(self.request.emit_mlir, partial(shutil.copyfile, self._emitted))
         messages = tuple(d.text for d in self.session.diagnostics if d.severity in ("warning", "remark"))
         return Report(
             "compile",

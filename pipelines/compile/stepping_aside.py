@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import signal
-import subprocess
-from contextlib import suppress
 from pathlib import Path
 
 from fissile.errors import InternalError
@@ -14,6 +10,7 @@ from fissile.finding import Finding, Severity
 from fissile.report import Report
 
 from ..iree.names import PREPROCESSING_FLAG
+from ..process.child import run_child
 from .request import CompileRequest
 
 OWN_CODES = ("FIS902", "FIS903")
@@ -64,34 +61,22 @@ def compile_with_stock(
 ) -> Report | None:
     """iree-compile's own answer, where fissile cannot even stand aside by itself; None where it is no answer either (a crash)."""
     words = _stock_words(request, source, output)
-    process = subprocess.Popen(
-        [program, *words],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
-    try:
-        errors = process.communicate(timeout=request.time_limit or None)[1]
-    except subprocess.TimeoutExpired:
-        return None
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # iree-compile is a script; the compiler is its child
-        process.wait()
-    if process.returncode not in (0, 1):
+    ended = run_child([program, *words], request.time_limit or None)
+    if ended.status not in (0, 1):
         return None
     aside = stepped_aside(request, why)
-    if process.returncode == 0 and output.exists():
+    if ended.status == 0 and output.exists():
         return Report("compile", (aside,), request.output)
     said = (
-        [line for line in errors.splitlines() if "error:" in line]
-        or errors.splitlines()
+        [line for line in ended.err.splitlines() if "error:" in line]
+        or ended.err.splitlines()
         or ["iree-compile failed"]
     )
     refusal = Finding(
-        "FIS002", f"IREE refuses the program: {said[0].strip()}", subject=request.input, detail=errors[-4000:]
+        "FIS002",
+        f"IREE refuses the program: {said[0].strip()}",
+        subject=request.input,
+        detail=ended.err[-4000:],
     )
     return Report("compile", (refusal, aside))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,6 +16,7 @@ from ..numerics.certificate import Certificate, Check, joined
 from ..numerics.runtimes import present
 from ..numerics.signature import signatures_of_source
 from ..numerics.verify import Options, certify_transform, verify
+from ..process.scratch import scratch
 
 
 def verify_repair(original: str, repaired: str, seeds: int) -> Certificate:
@@ -68,7 +68,7 @@ def _verify_artifact(
     known = [signature.function for signature in signatures if not signature.opaque]
     if not known:
         return None, f"not run: {'; '.join(skipped) or 'no public function'}"
-    with tempfile.TemporaryDirectory(prefix="fissile-artifact-") as folder:
+    with scratch() as folder:
         module = Path(folder, "artifact.vmfb")
         shutil.copyfile(artifact, module)
         options = Options(on=on, seeds=tuple(range(seeds)))

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import ctypes
 import json
-import subprocess
 from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_uint8, c_uint32, c_uint64, c_void_p
 from dataclasses import asdict, dataclass
 from functools import cache
 
 from fissile.errors import UsageError
 
-from ..process.isolated_python import module_command
+from ..process.child import module_command, run_child
+from ..process.entry import begin
 
 INSTALL = (
     "install a Vulkan driver; on Debian `apt install mesa-vulkan-drivers libvulkan1` gives a software device"
 )
-_QUERY_SECONDS = 60
+_QUERY_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -82,15 +82,15 @@ def query_device(index: int | None = None) -> VulkanDevice:
 def devices() -> tuple[VulkanDevice, ...]:
     """All devices in the loader's order, asked once per process. `UsageError` where there are none."""
     command = module_command(__name__)
-    try:
-        child = subprocess.run(
-            command, capture_output=True, text=True, timeout=_QUERY_SECONDS, start_new_session=True
+    ended = run_child(command, _QUERY_SECONDS)
+    lines = ended.out.splitlines()
+    if ended.status is None:
+        raise UsageError(f"the Vulkan driver did not answer within {_QUERY_SECONDS:g} s", INSTALL)
+    if ended.status or not lines:
+        raise UsageError(
+            f"the query of the Vulkan driver failed ({ended.reason or f'exit status {ended.status}'})",
+            INSTALL,
         )
-    except subprocess.TimeoutExpired:
-        raise UsageError(f"the Vulkan driver did not answer within {_QUERY_SECONDS} s", INSTALL) from None
-    lines = child.stdout.splitlines()
-    if child.returncode or not lines:
-        raise UsageError(f"asking the Vulkan driver failed (exit code {child.returncode})", INSTALL)
     answer = json.loads(lines[-1])
     if "error" in answer:
         raise UsageError(answer["error"], INSTALL)
@@ -286,4 +286,5 @@ def _answer() -> dict:
 
 
 if __name__ == "__main__":
+    begin()
     print(json.dumps(_answer()))

@@ -13,7 +13,7 @@ from pathlib import Path
 from fissile.errors import InternalError, UsageError
 from fissile.finding import Finding
 
-from .child_process import run_child
+from ..process.child import run_child
 
 
 def compile_guarded(

@@ -7,7 +7,6 @@ device attribute the same module, boundaries included, compiles for llvm-cpu.
 from __future__ import annotations
 
 import re
-import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from fissile.errors import InternalError, UsageError
 
 from ..iree.names import BOUNDARIES_PLACED_AT, DEVICES_ASSIGNED_AT
 from ..iree.runtime_flags import DEVICE_GLOBAL_ATTRIBUTE, FLAGS_BY_BACKEND
+from ..process.scratch import scratch
 from .build import compile_stock
 
 _TRIVIAL = "func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  return %x : tensor<4xf32>\n}\n"
@@ -42,7 +42,7 @@ def retarget(module_text: str, backend: str = "llvm-cpu") -> str:
 @cache
 def device_attribute(backend: str) -> str:
     """The device attribute that IREE gives a module for ``backend``, read from a trivial module; cached per process."""
-    with tempfile.TemporaryDirectory(prefix="fissile-target-") as folder:
+    with scratch() as folder:
         source, output = Path(folder, "trivial.mlir"), Path(folder, "assigned.mlir")
         source.write_text(_TRIVIAL)
         refused = compile_stock(

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 import shutil
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -21,7 +20,8 @@ import numpy as np
 from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
 
-from .child_process import run_child
+from ..process.child import run_child
+from ..process.scratch import scratch
 from .signature import Signature, Value
 from .sub_byte import SUB_BYTE_BITS, pack, unpack
 
@@ -87,14 +87,14 @@ def run(
 
     ``timeout`` is in seconds. ``flags`` go to iree-run-module as they are (``--parameters=…``).
     """
-    with tempfile.TemporaryDirectory(prefix="fissile-run-") as folder:
+    with scratch() as folder:
         base = [
             run_module_program(),
             f"--module={vmfb}",
             f"--function={signature.function}",
             f"--device={runtime.device}",
         ]
-        base += [*input_flags(Path(folder), signature, inputs), *flags]
+        base += [*input_flags(folder, signature, inputs), *flags]
         outputs = [
             Path(folder, f"output{i}.{'npy' if _as_npy(value) else 'bin'}")
             for i, value in enumerate(signature.results)

@@ -6,7 +6,6 @@ compared with it, or with expected arrays, or with a NumPy function.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from fissile.finding import Finding
 
 from ..iree.names import BOUNDARIES_PLACED_AT
 from ..iree.runtime_flags import NOT_FOR_THIS_DEVICE
+from ..process.scratch import scratch
 from .build import compile_stock
 from .certificate import Certificate, Check, joined
 from .compare import Comparison, Tolerance, compare
@@ -87,8 +87,8 @@ def verify(
     else:
         ranges = (_limits(first, second, signature.function) if expected is None else {}) | options.ranges
         cases = [(seed, draw(signature, seed, options.sizes, ranges)) for seed in options.seeds]
-    with tempfile.TemporaryDirectory(prefix="fissile-verify-") as folder:
-        session = _Verification(Path(folder), signature, options, cases)
+    with scratch() as folder:
+        session = _Verification(folder, signature, options, cases)
         if expected is not None:
             return session.compare(
                 subject, second or first, "the expected arrays", [list(expected)] * len(cases)
@@ -134,8 +134,8 @@ def certify_transform(
     original (stack memory, for one), both run on IREE's portable interpreter (vmvx) instead, and the certificate says so.
     """
     options = replace(options, tolerance=tolerance or options.tolerance)
-    with tempfile.TemporaryDirectory(prefix="fissile-certify-") as name:
-        folder, skipped, refused = Path(name), [], None
+    with scratch() as folder:
+        skipped, refused = [], None
         (folder / "before.mlir").write_text(original)
         for backend in ("llvm-cpu", "vmvx"):
             refused = _compile_pair(folder, original, repaired, backend, options)

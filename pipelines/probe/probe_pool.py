@@ -6,12 +6,8 @@ its dispatch gets a failure that says so; the next dispatch gets a fresh process
 
 from __future__ import annotations
 
-import json
 import os
 import queue
-import select
-import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,8 +19,7 @@ from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.memory.footprint import Footprint
 from fissile.passes.net import ask, current
 
-from ..process.isolated_python import module_command
-from ..process.patience import Patience
+from ..process.server import Server
 from .diagnostics import Diagnostic
 from .linking import standalone
 from .one_dispatch import UNKNOWN, Probed, convert, probe
@@ -80,7 +75,7 @@ class ProbePool:
         self._deadline = deadline
         self._endless = {fingerprint: self._not_ended(0.0) for fingerprint in endless}
         count = processes or max(1, min(4, len(os.sched_getaffinity(0))))
-        self._idle: queue.LifoQueue[_Server | None] = queue.LifoQueue()
+        self._idle: queue.LifoQueue[Server | None] = queue.LifoQueue()
         for _ in range(count):
             self._idle.put(None)
         self._threads = ThreadPoolExecutor(count)
@@ -154,7 +149,8 @@ class ProbePool:
         try:
             if server is None:
                 self._started = True
-                server = _Server(self._flags)
+                server = Server("fissile.pipelines.probe.probe_server")
+                server.send({"flags": self._flags})
             start = time.perf_counter()
             answer = server.ask(job, self._deadline)
             seconds = time.perf_counter() - start
@@ -175,50 +171,6 @@ class ProbePool:
 
 def _without_answer(text: str, seconds: float, ended: str) -> ProbeResult:
     return ProbeResult(Probed(Footprint(()), Diagnostic("error", text, text)), None, seconds, ended)
-
-
-class _Server:
-    def __init__(self, flags: Sequence[str]) -> None:
-        self._process = subprocess.Popen(
-            module_command("fissile.pipelines.probe.probe_server", str(os.getpid())),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            start_new_session=True,
-        )
-        self._send({"flags": list(flags)})
-
-    def ask(self, job: dict, deadline: float) -> dict | str | None:
-        """The answer, None when the deadline passed, or why the process ended."""
-        try:
-            self._send(job)
-        except BrokenPipeError:
-            return self._why()
-        patience, wait = Patience(self._process.pid, deadline), deadline or None
-        while not select.select([self._process.stdout], [], [], wait)[0]:
-            if patience.is_over:
-                return None
-            wait = 0.1
-        line = self._process.stdout.readline()
-        return json.loads(line) if line.endswith("\n") else self._why()
-
-    def end(self) -> None:
-        try:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self._process.wait()
-        self._process.stdin.close()
-        self._process.stdout.close()
-
-    def _send(self, message: dict) -> None:
-        self._process.stdin.write(json.dumps(message) + "\n")
-        self._process.stdin.flush()
-
-    def _why(self) -> str:
-        status = self._process.wait()
-        return signal.Signals(-status).name if status < 0 else f"exit status {status}"
 
 
 def _index(dispatch: Dispatch) -> int:

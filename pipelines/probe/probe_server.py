@@ -13,7 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ..iree.late_imports import load_late
-from ..process.lifeline import end_with_parent
+from ..process.entry import begin
 
 if TYPE_CHECKING:
     from ..session import Session
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def main() -> int:
-    end_with_parent(int(sys.argv[1]))
+    begin()
     answers = os.fdopen(os.dup(1), "w")  # what IREE prints itself must not mix with answers
     os.dup2(2, 1)
     flags = json.loads(sys.stdin.readline())["flags"]

@@ -9,11 +9,10 @@ import re
 import shlex
 import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import time
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fissile.errors import ExitCode, FissileError, InternalError, UsageError
@@ -24,8 +23,10 @@ from fissile.report import Report
 from ..compile.request import CompileRequest
 from ..compile.stepping_aside import command_of, compile_with_stock, hold_strictly, stands_in
 from ..iree.names import LINKER_SAID
-from .isolated_python import module_command
-from .patience import Patience
+from .atomic_write import Place, deliver, place_of, staged
+from .child import Child, module_command
+from .deadline import CpuDeadline
+from .scratch import scratch
 
 NOT_ENDED = "a step of fissile's own did not end"
 _UNKNOWN_FLAG = re.compile(r"Unknown command line argument '([^']*)'")
@@ -45,35 +46,27 @@ class WorkerEnd:
 def run_compile(request: CompileRequest) -> Report:
     """Compiles in a worker. The output appears whole or not at all. Raises FissileError for what is no finding."""
     _check_input(request)
-    target = _writable_target(request)
-    _check_artifacts(request)
-    with tempfile.TemporaryDirectory(prefix="fissile-") as scratch:
-        folder = Path(scratch)
-        # Next to the target, so that moving it into place is one atomic step.
-        output = Path(
-            tempfile.mkstemp(prefix=".fissile-", suffix=".tmp", dir=target.parent if target else scratch)[1]
-        )
-        output.unlink()
-        try:
-            report = _in_worker(request, folder, output)
-            if request.strict:
-                hold_strictly(report, command_of(request))
-            if report.output:
-                _deliver(output, target)
-            return report
-        finally:
-            output.unlink(missing_ok=True)
+    place = None if request.output == "-" else place_of(request.output)
+    request = _check_artifacts(request)
+    with (
+        scratch() as folder,
+        nullcontext(folder / "output") if place is None else staged(place, folder) as output,
+    ):
+        report = _in_worker(request, folder, output)
+        if request.strict:
+            hold_strictly(report, command_of(request))
+        if report.output:
+            _deliver(output, place)
+        return report
 
 
 def run_stock(request: CompileRequest) -> int:
     """Hands the command line to stock iree-compile unchanged; returns its exit status."""
-    program = stock_compiler()
-    process = subprocess.Popen([program, *request.argv], start_new_session=True)
-    try:
-        return process.wait()
-    except KeyboardInterrupt:
-        os.killpg(process.pid, signal.SIGKILL)
-        raise
+    with (
+        scratch() as folder,
+        Child([stock_compiler(), *request.argv], folder, stdin=None, stdout=None, stderr=None) as child,
+    ):
+        return child.wait()
 
 
 def stock_compiler() -> str:
@@ -94,7 +87,7 @@ def run_job(
 ) -> WorkerEnd:
     """Runs the module ``worker`` on ``job`` in its own process group, and ends the group with it, come what may.
 
-    ``time_limit`` seconds for all of it; ``dispatch_timeout`` seconds (`Patience`) per dispatch once translation has begun, shared
+    ``time_limit`` seconds for all of it; ``dispatch_timeout`` seconds (`CpuDeadline`) per dispatch once translation has begun, shared
     by the cores that there are. 0 is no limit.
     """
     job_file = folder / "job.json"
@@ -102,33 +95,21 @@ def run_job(
     errors = folder / "stderr"
     cores = max(1, len(os.sched_getaffinity(0)))
     at_work, deadline = Path(job["translating"]), time.monotonic() + time_limit if time_limit else math.inf
-    patience, told_at = None, 0
-    with errors.open("wb") as sink:
-        process = subprocess.Popen(
-            module_command(worker, str(job_file), str(os.getpid())),
-            stdin=subprocess.DEVNULL,
-            stdout=sink,
-            stderr=sink,
-            start_new_session=True,
-        )
-        timed_out = False
-        try:
-            while True:
-                try:
-                    status = process.wait(0.05 if patience is None else 0.2)
-                    break
-                except subprocess.TimeoutExpired:
-                    count, _asked, _fingerprint = translating(at_work)
-                    if not count:
-                        patience = None
-                    elif dispatch_timeout and at_work.stat().st_mtime_ns != told_at:
-                        told_at = at_work.stat().st_mtime_ns
-                        patience = Patience(process.pid, dispatch_timeout * math.ceil(count / cores))
-                    if time.monotonic() > deadline or patience is not None and patience.is_over:
-                        timed_out, status = True, 124
-                        break
-        finally:
-            _end_group(process)
+    limit, reported_at, timed_out = None, 0, False
+    with (
+        errors.open("wb") as sink,
+        Child(module_command(worker, str(job_file)), folder, stdout=sink, stderr=sink) as child,
+    ):
+        while (status := child.wait(0.05 if limit is None else 0.2)) is None:
+            count, _asked, _fingerprint = translating(at_work)
+            if not count:
+                limit = None
+            elif dispatch_timeout and at_work.stat().st_mtime_ns != reported_at:
+                reported_at = at_work.stat().st_mtime_ns
+                limit = CpuDeadline(child.pid, dispatch_timeout * math.ceil(count / cores))
+            if time.monotonic() > deadline or limit is not None and limit.is_over:
+                timed_out, status = True, 124
+                break
     return WorkerEnd(status, timed_out, errors.read_text(errors="replace"))
 
 
@@ -338,30 +319,13 @@ def _check_input(request: CompileRequest) -> None:
         raise UsageError(f"cannot read {request.input}: permission denied")
 
 
-def _writable_target(request: CompileRequest) -> Path | None:
-    """Where the output goes; None is standard output. Refuses early what could not be written at the end."""
-    if request.output == "-":
-        return None
-    target = Path(request.output).absolute()
-    if target.is_dir():
-        raise UsageError(f"cannot write {request.output}: it is a directory", "name a file: -o NAME.vmfb")
-    if target.exists() and not target.is_file():
-        return None if target == Path("/dev/stdout") else target
-    if not target.parent.is_dir():
-        raise UsageError(f"cannot write {request.output}: no directory {target.parent}", "create it first")
-    if not os.access(target.parent, os.W_OK) or target.exists() and not os.access(target, os.W_OK):
-        raise UsageError(f"cannot write {request.output}: permission denied", "choose another place with -o")
-    return target
-
-
-def _check_artifacts(request: CompileRequest) -> None:
+def _check_artifacts(request: CompileRequest) -> CompileRequest:
     """Refuses early what could only be found out after the repair: other files that have no place to go."""
     written = {Path(request.input).absolute(): "the input", Path(request.output).absolute(): "the output"}
     for option, file in (
         ("--emit-mlir", request.emit_mlir),
         ("--emit-tuning-spec", request.emit_tuning_spec),
     ):
-        folder = Path(file).absolute().parent
         if (
             file
             and (other := written.setdefault(Path(file).absolute(), option)) != option
@@ -370,34 +334,32 @@ def _check_artifacts(request: CompileRequest) -> None:
             raise UsageError(f"{option}={file} is {other} too", "name another file")
         if file == "-":
             raise UsageError(f"{option} does not write to standard output", "name a file")
-        if file and (Path(file).is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK)):
-            raise UsageError(
-                f"cannot write {option}={file}", "name a file in a folder that can be written to"
-            )
+    return replace(
+        request,
+        emit_mlir=_reachable("--emit-mlir", request.emit_mlir),
+        emit_tuning_spec=_reachable("--emit-tuning-spec", request.emit_tuning_spec),
+    )
 
 
-def _deliver(output: Path, target: Path | None) -> None:
-    if target is None:
-        with output.open("rb") as source:
-            shutil.copyfileobj(source, sys.stdout.buffer)
-        sys.stdout.buffer.flush()
-        return
-    if target.exists() and not target.is_file():  # a device, as /dev/null
-        with output.open("rb") as source, target.open("wb") as sink:
-            shutil.copyfileobj(source, sink)
-        return
-    umask = os.umask(0)
-    os.umask(umask)
-    output.chmod(0o666 & ~umask)
-    output.replace(target)
-
-
-def _end_group(process: subprocess.Popen) -> None:
+def _reachable(option: str, file: str) -> str:
+    """``file`` as the worker can name it: a descriptor of this process (/dev/fd/3) by its number in /proc."""
     try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-    process.wait()
+        place = place_of(file) if file else None
+        return str(place.path) if place is not None and place.path.is_relative_to("/proc") else file
+    except UsageError as error:
+        raise UsageError(
+            f"cannot write {option}={file}: {error.message.rpartition(': ')[2]}",
+            "name a file that can be written",
+        ) from None
+
+
+def _deliver(output: Path, place: Place | None) -> None:
+    if place is not None:
+        deliver(output, place)
+        return
+    with output.open("rb") as source:
+        shutil.copyfileobj(source, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
 
 
 def _error(error: dict, request: CompileRequest) -> FissileError:

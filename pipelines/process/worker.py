@@ -21,14 +21,14 @@ from fissile.errors import ExitCode, FissileError, InternalError, refused_by_sys
 from ..compile.request import CompileRequest
 from ..iree.late_imports import load_late
 from ..iree.names import TOLD_AT_EXIT
-from .lifeline import end_with_parent
+from .entry import begin
 
 if TYPE_CHECKING:
     from ..probe.diagnostics import Diagnostic
 
 
 def main() -> int:
-    end_with_parent(int(sys.argv[2]))
+    begin()
     load_late()
     job = json.loads(Path(sys.argv[1]).read_text())
     outcome = answer(job)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from fissile.effect import Effect
 from fissile.finding import Finding
 
 from ..probe.diagnostics import failure_code
+from ..process.child import run_child
 from ..process.supervisor import stock_compiler
 
 
@@ -53,23 +53,5 @@ def fails_otherwise(program: Path, flags: Sequence[str], finding: Finding, secon
 
 def _compiled(program: Path, flags: Sequence[str], seconds: float) -> tuple[int | None, str]:
     """The exit status of stock iree-compile (None: it did not end) and what it printed."""
-    process = subprocess.Popen(
-        [stock_compiler(), *flags, str(program), "-o", os.devnull],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
-    try:
-        _nothing, said = process.communicate(timeout=seconds or None)
-        return process.returncode, said
-    except subprocess.TimeoutExpired:
-        return None, ""
-    finally:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        process.wait()
+    ended = run_child([stock_compiler(), *flags, program, "-o", os.devnull], seconds or None)
+    return ended.status, ended.err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,8 @@ from ..compile.emitted_spec import not_carried
 from ..iree.names import DISPATCHES_CONFIGURED_AT
 from ..iree.runtime_flags import RUNTIME_OF_BACKEND
 from ..probe.probe_pool import ProbePool, Tell
-from ..process.whole_files import write_whole
+from ..process.atomic_write import write_atomically
+from ..process.scratch import scratch
 from ..session import Module, PhaseFailed
 from .edits import apply_edits, instead
 from .failures import Failure, NarrowAfterRepair, NarrowStorage, PackingDoesNotHold, StraightEnded, rejected
@@ -242,7 +242,7 @@ class Mender:
         """Writes the spec that was found, and tells what it does not repair."""
         path, found = self._run.request.emit_tuning_spec, spec.repaired if spec else ()
         if found:
-            write_whole(path, lambda partial: partial.write_text(spec.text))
+            write_atomically(path, lambda partial: partial.write_text(spec.text))
         self._run.facts["tuning_spec"] = {"written": bool(found), "dispatches": [f.subject for f in found]}
         told = not_carried(path, len(found), spec.why_not if spec else {})
         return [told] if told else []
@@ -270,7 +270,7 @@ class Mender:
                 for f in repair.findings
             ]
             return replace(repair, findings=tuple(told))
-        with tempfile.TemporaryDirectory(prefix="fissile-variants-") as folder:
+        with scratch() as folder:
             programs = []
             for number, (name, wanted) in enumerate(variants):
                 clone, vmfb = module.clone(), Path(folder, f"{number}.vmfb")

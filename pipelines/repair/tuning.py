@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..numerics.child_process import run_child
 from ..numerics.inputs import draw
 from ..numerics.runtimes import Runtime, input_flags, native_program
 from ..numerics.signature import Signature
+from ..process.child import run_child
+from ..process.scratch import scratch
 
 ROUNDS = 3
 """Each program is timed so often, in turns (A B A B …), and its best round counts: load only ever adds time."""
@@ -42,7 +42,7 @@ def time_in_turns(
 
     Each of the functions ``signatures`` is called, and their times added. ``time_limit`` seconds for one round of one function.
     """
-    with tempfile.TemporaryDirectory(prefix="fissile-tune-") as folder:
+    with scratch() as folder:
         calls = []
         for signature in signatures:
             own = Path(folder, signature.function)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fissile.pipelines.numerics.child_process import Ended, run_child
+from fissile.pipelines.process.child import Ended, run_child
 
 SECONDS = 240
 """Time limit of a child. A batch of 20 programs takes about 15 s on an idle core."""

@@ -80,7 +80,6 @@ LONGER = {
     "fissile/rules/fusion.py",
     "pipelines/check/entry.py",
     "pipelines/probe/dispatch_check.py",
-    "pipelines/process/supervisor.py",
 }
 """Files that the formatter made longer: each is to be split, and none is to be added."""
 MOST_MODULES = 15

@@ -12,13 +12,13 @@ from fissile.errors import UsageError
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.build import compile_stock
 from fissile.pipelines.numerics.certificate import Certificate, Check
-from fissile.pipelines.numerics.child_process import run_child
 from fissile.pipelines.numerics.compare import EXACT, compare
 from fissile.pipelines.numerics.inputs import Sizes, draw
 from fissile.pipelines.numerics.reference import build_for
 from fissile.pipelines.numerics.retarget import device_attribute, retarget
 from fissile.pipelines.numerics.signature import signatures_of_source, signatures_of_vmfb
 from fissile.pipelines.numerics.verify import Options, certify_transform, verify
+from fissile.pipelines.process.child import run_child
 
 LOCAL = Options(on=("local-task",))
 

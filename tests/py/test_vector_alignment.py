@@ -8,10 +8,10 @@ import fissile
 from fissile.passes.analysis.kernel.vector_alignment import misplaced_vectors, residues
 from fissile.pipelines.iree.targets import flags_for
 from fissile.pipelines.numerics.build import stock_compiler
-from fissile.pipelines.numerics.child_process import run_child
 from fissile.pipelines.numerics.compare import Tolerance
 from fissile.pipelines.numerics.runtimes import present
 from fissile.pipelines.numerics.verify import Options
+from fissile.pipelines.process.child import run_child
 from fissile.target import find_target
 
 needs_vulkan = pytest.mark.skipif("vulkan" not in [r.name for r in present()], reason="no Vulkan device")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from ..child_process import run_child
+from ...process.child import module_command, run_child
+from ...process.scratch import scratch
+
+MOST_BYTES = 12 << 30
+"""Memory of the process: a program beyond it ends in a reason, not in a machine without memory."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +37,7 @@ def evaluate(
     """
     if source.suffix == ".vmfb":
         return "a compiled module has no source"
-    with tempfile.TemporaryDirectory(prefix="fissile-witness-") as name:
-        folder = Path(name)
+    with scratch() as folder:
         job = {
             "source": str(source.resolve()),
             "function": function,
@@ -47,7 +48,7 @@ def evaluate(
         for case, arrays in enumerate(cases):
             for number, array in enumerate(arrays):
                 np.save(folder / f"input{case}_{number}.npy", _plain(np.asarray(array)))
-        ended = run_child([sys.executable, "-m", f"{__package__}.process", name], timeout)
+        ended = run_child(module_command(f"{__package__}.process", str(folder)), timeout, MOST_BYTES)
         if ended.status != 0 or not (folder / "answer.json").exists():
             last = (ended.err.strip().splitlines() or ["it ended without an answer"])[-1]
             return f"NumPy {ended.reason}" if ended.reason else last[:200]

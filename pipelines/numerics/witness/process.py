@@ -15,12 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-MOST_BYTES = 12 << 30
-"""Address space of the process: a program beyond it ends in a reason, not in a machine without memory."""
+from ...process.entry import begin
 
 
 def main(folder: Path) -> int:
-    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+    begin()
     job = json.loads((folder / "job.json").read_text())
     (folder / "answer.json").write_text(json.dumps(_answer(folder, job)))
     return 0
@@ -39,7 +38,7 @@ def _answer(folder: Path, job: dict) -> dict:
     except NoWitness as reason:
         return {"why": str(reason)}
     except MemoryError:
-        return {"why": f"it needs more than {MOST_BYTES >> 30} GiB"}
+        return {"why": f"it needs more than {resource.getrlimit(resource.RLIMIT_DATA)[0] >> 30} GiB"}
     return {"why": "", "cases": cases}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 from iree.compiler import ir
 
 from ...iree.names import FRONT_END_DIALECTS, INPUT_CONVERTED_AT
+from ...process.scratch import scratch
 from ..build import compile_stock
 from .interpreter import Interpreter, as_held
 from .registry import NoWitness
@@ -67,8 +67,8 @@ def parse(source: Path, context: ir.Context) -> Program:
             raise NoWitness(f"a program that does not parse: {str(error).splitlines()[0][:100]}") from None
         if not any(name.split(".")[0] in FRONT_END_DIALECTS for name in _names(module.operation)):
             return Program(module.operation)
-    with tempfile.TemporaryDirectory(prefix="fissile-witness-") as folder:
-        converted = Path(folder, "input.mlir")
+    with scratch() as folder:
+        converted = folder / "input.mlir"
         if refused := compile_stock(source, converted, [f"--compile-to={INPUT_CONVERTED_AT}"], timeout=60.0):
             raise NoWitness(refused.message)
         with context:

@@ -1,4 +1,4 @@
-"""How long another process may work on one thing, told from how long it merely waits for a busy machine."""
+"""CPU deadline: how long another process may work on one thing, which does not depend on how busy the machine is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BUSY_FACTOR = 8
 """A process that gets less of a processor than one part in so many counts as one that waits for nothing."""
 
 
-class Patience:
+class CpuDeadline:
     """``seconds`` for process ``pid`` from now on: of the clock, and of processor time.
 
     On a machine with other work a compile that ends takes longer by the clock; whether it counts as endless must not

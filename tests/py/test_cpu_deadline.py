@@ -7,16 +7,16 @@ import os
 
 import pytest
 
-from fissile.pipelines.process import patience
-from fissile.pipelines.process.patience import BUSY_FACTOR, Patience, processor_seconds
+from fissile.pipelines.process import deadline
+from fissile.pipelines.process.deadline import BUSY_FACTOR, CpuDeadline, processor_seconds
 
 
 @pytest.fixture
 def clocks(monkeypatch):
     """[the clock, the process's processor time], to be set."""
     now = [100.0, 5.0]
-    monkeypatch.setattr(patience.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(patience, "processor_seconds", lambda pid: now[1])
+    monkeypatch.setattr(deadline.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(deadline, "processor_seconds", lambda pid: now[1])
     return now
 
 
@@ -32,14 +32,14 @@ def clocks(monkeypatch):
     ],
 )
 def test_both_have_to_be_over(clocks, clock, processor, over):
-    limit = Patience(1, 30.0)
+    limit = CpuDeadline(1, 30.0)
     clocks[:] = [100.0 + clock, 5.0 + processor]
     assert limit.is_over is over
 
 
 def test_without_processor_time_the_clock_decides(clocks):
     clocks[1] = math.inf
-    limit = Patience(1, 30.0)
+    limit = CpuDeadline(1, 30.0)
     clocks[0] += 29
     assert not limit.is_over
     clocks[0] += 1

@@ -1,0 +1,212 @@
+"""The one way in which fissile starts another process.
+
+A child has a session and process group of its own, a folder inside its parent's scratch folder for temporary files, a memory limit and a
+mark in its environment. It ends with the block that it was started in, its whole group and all marked descendants with it; if
+the parent is killed, by the parent-death signal (`entry`) and by the reaper (`scratch`).
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from .memory_limit import OUT_OF_MEMORY, apply_memory_limit, memory_limit
+from .reaper import MARK_VARIABLE, TEMPORARY, kill_group, kill_marked
+from .scratch import SCRATCH_VARIABLE, covered, scratch
+
+SAFE_PATH = "-P"
+"""Python's option that keeps the working directory (with ``-m``) off the import path: a file `random.py` there is no module."""
+PARENT_VARIABLE = "FISSILE_PARENT"
+"""Environment variable of a child: its parent's process number (`entry`)."""
+_POLL_SECONDS = 0.01
+_MOST_OUTPUT = 64 << 20
+"""Bytes of each output stream that are read back, from its end."""
+
+
+def module_command(module: str, *arguments: str) -> list[str]:
+    """The command line that runs ``module`` of this installation with ``arguments``."""
+    return [sys.executable, SAFE_PATH, "-m", module, *arguments]
+
+
+class Child:
+    """A running child process. Use it as a context manager: it does not outlive the block.
+
+    ``folder`` is the scratch folder that its TMPDIR lies in. Streams are what `subprocess.Popen` takes. ``memory`` is in bytes, where it is to
+    be less than `memory_limit`.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str | os.PathLike],
+        folder: Path,
+        *,
+        stdin: object = subprocess.DEVNULL,
+        stdout: object = subprocess.DEVNULL,
+        stderr: object = subprocess.DEVNULL,
+        memory: int | None = None,
+    ) -> None:
+        self._begin(memory)
+        environment = os.environ | self._variables(folder)
+        try:
+            process = subprocess.Popen(
+                [os.fspath(part) for part in command],
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                env=environment,
+                start_new_session=True,
+            )
+        except BaseException:
+            self._stack.close()
+            raise
+        process.returncode = 0  # this class waits for it
+        self.stdin, self.stdout = process.stdin, process.stdout
+        self._started(process.pid)
+
+    @classmethod
+    def forked(cls, function: Callable[[], int], folder: Path) -> Child:
+        """A child that runs ``function`` and ends with its status: only where this process has one thread and has not loaded IREE."""
+        self = cls.__new__(cls)
+        self._begin()
+        self.stdin = self.stdout = None
+        parent = os.getpid()
+        pid = os.fork()
+        if pid:
+            self._started(pid)
+            return self
+        status = 70
+        try:
+            from .entry import begin_forked
+
+            os.environ |= self._variables(folder)
+            begin_forked(parent)
+            status = function()
+        finally:
+            os._exit(status)
+
+    def _begin(self, memory: int | None = None) -> None:
+        self._memory = min(filter(None, (memory, memory_limit())), default=0)
+        self.status: int | None = None
+        self._mark = os.urandom(16).hex()
+        self._stack = ExitStack()
+        self._cover = self._stack.enter_context(covered())
+        self._descriptor: int | None = None
+
+    def _variables(self, folder: Path) -> dict[str, str]:
+        marks = [os.environ.get(MARK_VARIABLE, ""), self._cover.mark if self._cover else "", self._mark]
+        return {
+            MARK_VARIABLE: ":".join(filter(None, marks)),
+            PARENT_VARIABLE: str(os.getpid()),
+            SCRATCH_VARIABLE: str(folder),
+            "TMPDIR": str(folder / TEMPORARY),
+        }
+
+    def _started(self, pid: int) -> None:
+        self.pid = pid
+        if self._cover is not None:
+            self._cover.send(group=pid)
+        apply_memory_limit(pid, self._memory)
+        with suppress(AttributeError, OSError):  # Linux 5.3; elsewhere the status is polled
+            self._descriptor = os.pidfd_open(pid)
+            self._stack.callback(os.close, self._descriptor)
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(self, *_exc: object) -> None:
+        self.end()
+
+    def wait(self, seconds: float | None = None) -> int | None:
+        """The exit status, negative for a signal; None where it has not ended after ``seconds``."""
+        if self._descriptor is not None and self.status is None:
+            poll = select.poll()
+            poll.register(self._descriptor, select.POLLIN)
+            poll.poll(None if seconds is None else int(seconds * 1000) + 1)
+            return self._reap(os.WEXITED | os.WNOHANG)
+        until = None if seconds is None else time.monotonic() + seconds
+        while self._reap(os.WEXITED | os.WNOHANG) is None and (until is None or time.monotonic() < until):
+            time.sleep(_POLL_SECONDS)
+        return self.status
+
+    def end(self) -> None:
+        """Ends the process with its group and, if it did not end well by itself, all that descends from it."""
+        if self.status is None:
+            kill_group(self.pid)
+            with suppress(OSError):
+                os.kill(self.pid, signal.SIGKILL)  # it may not have come so far as to lead its group
+            self._reap(os.WEXITED)
+        if self.status:
+            kill_marked({self._mark})
+        if self._cover is not None:
+            self._cover.send(ended=self.pid)
+        for stream in (self.stdin, self.stdout):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+        self._stack.close()
+
+    def _reap(self, options: int) -> int | None:
+        """The exit status, if there is one. What is left of the group is killed while the number is still its leader's."""
+        if self.status is not None:
+            return self.status
+        try:
+            if os.waitid(os.P_PID, self.pid, options | os.WNOWAIT) is None:
+                return None
+            kill_group(self.pid)
+            self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        except ChildProcessError:  # this process ignores SIGCHLD: the status is lost
+            self.status = 0
+        return self.status
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a child ended. ``status`` is None where time ran out, below 0 where a signal ended it. ``seconds`` was its limit."""
+
+    status: int | None
+    out: str
+    err: str
+    seconds: float
+
+    @property
+    def reason(self) -> str:
+        """Why it is no success, in a few words; empty for status 0 and for errors that it reported itself."""
+        if self.status is None:
+            return f"did not end within {self.seconds:g} s"
+        if self.status and OUT_OF_MEMORY.search(self.err):
+            return "ran out of memory"
+        if self.status < 0:
+            return f"was ended by {signal.Signals(-self.status).name}"
+        return ""
+
+
+def run_child(
+    command: Sequence[str | os.PathLike], timeout: float | None, memory: int | None = None
+) -> Ended:
+    """Runs ``command`` for at most ``timeout`` seconds (None: no limit) in ``memory`` bytes (`Child`).
+
+    What it prints goes to files: no reader has to wait for it.
+    """
+    with scratch() as folder:
+        out, err = folder / "out", folder / "err"
+        with (
+            out.open("wb") as stdout,
+            err.open("wb") as stderr,
+            Child(command, folder, stdout=stdout, stderr=stderr, memory=memory) as child,
+        ):
+            status = child.wait(timeout)
+        return Ended(status, _text(out), _text(err), timeout or 0.0)
+
+
+def _text(file: Path) -> str:
+    with file.open("rb") as opened:
+        opened.seek(max(0, file.stat().st_size - _MOST_OUTPUT))
+        return opened.read().decode(errors="replace")

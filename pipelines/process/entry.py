@@ -1,0 +1,41 @@
+"""What a child process of fissile does first: it arranges to end with its parent."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import tempfile
+
+from .child import PARENT_VARIABLE
+from .scratch import become_child
+
+_PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+def begin() -> None:
+    """Called first thing in a module that `Child` runs. The parent-death signal is set before anything else is loaded."""
+    parent = os.environ.get(PARENT_VARIABLE)
+    if parent:
+        _end_with(int(parent))
+    become_child()
+
+
+def begin_forked(parent: int) -> None:
+    """The same in a fork, which also has its parent's signal handlers."""
+    os.setsid()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    tempfile.tempdir = None  # it was the parent's
+    _end_with(parent)
+    become_child()
+
+
+def _end_with(parent: int) -> None:
+    """The kernel kills this process when the thread that started it ends (Linux)."""
+    if not sys.platform.startswith("linux"):
+        return
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before the call
+        os._exit(1)

@@ -1,0 +1,81 @@
+"""How much memory a child process may take: by default what the machine, or the control group that fissile runs in, has.
+
+Applied as RLIMIT_DATA, which counts private writable memory: heap and thread stacks, and neither files that are mapped to be read (a
+model's weights) nor address space that is only reserved, as RLIMIT_AS would (GPU drivers reserve more than any machine has).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from fissile.errors import UsageError
+
+VARIABLE = "FISSILE_MEMORY_LIMIT"
+OPTION = "--memory-limit"
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_CONTROL_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+OUT_OF_MEMORY = re.compile(
+    r"LLVM ERROR: out of memory|std::bad_alloc|MemoryError|Cannot allocate memory", re.IGNORECASE
+)
+"""What LLVM, the C++ library, Python and the system print when memory is refused."""
+
+
+def memory_limit() -> int:
+    """Bytes for one child process; 0 is no limit. Raises UsageError where the environment names none that can be read."""
+    spelled = os.environ.get(VARIABLE, "")
+    return parse_size(spelled) if spelled else machine_memory()
+
+
+def parse_size(spelled: str) -> int:
+    """Bytes of ``512M``, ``8G``, ``0`` …"""
+    match = re.fullmatch(r"(\d+)([KMGT]?)(?:i?B)?", spelled.strip(), re.IGNORECASE)
+    if not match:
+        raise UsageError(f"'{spelled}' is no size of memory", f"write {OPTION}=8G, or 0 for no limit")
+    return int(match[1]) * _UNITS[match[2].upper()]
+
+
+def take_option(words: list[str]) -> list[str]:
+    """``words`` without ``--memory-limit=SIZE``, which holds for this process and all that it starts."""
+    rest, stop = [], words.index("--") if "--" in words else len(words)
+    for index, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if index < stop and name == OPTION:
+            if not equals:
+                raise UsageError(f"{OPTION} needs a size", f"write {OPTION}=8G, or 0 for no limit")
+            parse_size(value)
+            os.environ[VARIABLE] = value
+        else:
+            rest.append(word)
+    return rest
+
+
+def machine_memory() -> int:
+    """Memory and swap of the machine, or the limit of the control group where that is less; 0 where neither can be read."""
+    sizes = []
+    with suppress(OSError):
+        found = re.findall(
+            r"^(?:MemTotal|SwapTotal):\s*(\d+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE
+        )
+        sizes.append(sum(map(int, found)) << 10)
+    for file in _CONTROL_GROUPS:
+        with suppress(OSError, ValueError):  # "max" is no number
+            sizes.append(int(Path(file).read_text()))
+    return min((size for size in sizes if size), default=0)
+
+
+def apply_memory_limit(pid: int, most: int) -> None:
+    """Limits process ``pid``, and what it starts from now on, to ``most`` bytes each (Linux); and to no core files."""
+    if not sys.platform.startswith("linux"):
+        return
+    import resource
+
+    with suppress(OSError, ValueError):  # it has ended already, or may not be limited
+        resource.prlimit(pid, resource.RLIMIT_CORE, (0, 0))
+        soft, hard = resource.prlimit(pid, resource.RLIMIT_DATA)
+        allowed = [size for size in (most or -1, soft, hard) if size != resource.RLIM_INFINITY]
+        if allowed:
+            resource.prlimit(pid, resource.RLIMIT_DATA, (min(allowed), min(allowed)))

@@ -1,0 +1,89 @@
+"""A child process that answers one request after another, in JSON lines, under a deadline for each answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+from contextlib import ExitStack
+
+from .child import Child, module_command
+from .deadline import CpuDeadline
+from .scratch import scratch
+
+_POLL_SECONDS = 0.1
+_CHUNK = 1 << 16
+
+
+class Server:
+    """The module ``module`` of this installation, run as a child. Neither sending a request nor reading an answer waits for ever:
+    a child that stops reading, or stops in the middle of a line, meets the same deadline as one that computes.
+    """
+
+    def __init__(self, module: str) -> None:
+        self._stack = ExitStack()
+        try:
+            folder = self._stack.enter_context(scratch())
+            self._child = self._stack.enter_context(
+                Child(module_command(module), folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            )
+        except BaseException:
+            self._stack.close()
+            raise
+        self._in, self._out = self._child.stdin.fileno(), self._child.stdout.fileno()
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+        self._to_send = b""
+        self._received = b""
+
+    def send(self, message: dict) -> None:
+        """Queues ``message``; it goes out with the next `ask`."""
+        self._to_send += json.dumps(message).encode() + b"\n"
+
+    def ask(self, message: dict, seconds: float) -> dict | str | None:
+        """The answer to ``message``, None when ``seconds`` (0: no limit) have passed without a whole one, or why there is none."""
+        self.send(message)
+        deadline = CpuDeadline(self._child.pid, seconds) if seconds else None
+        poll = select.poll()
+        poll.register(self._out, select.POLLIN)
+        poll.register(self._in, select.POLLOUT)
+        while b"\n" not in self._received:
+            if not self._exchange(poll):
+                return self._why()
+            if deadline is not None and deadline.is_over:
+                return None
+        line, _, self._received = self._received.partition(b"\n")
+        try:
+            return json.loads(line)
+        except ValueError:
+            return "an answer that cannot be read"
+
+    def end(self) -> None:
+        self._stack.close()
+
+    def _exchange(self, poll: select.poll) -> bool:
+        """Sends and reads what can be without waiting for more than a moment. False where the child has closed its end."""
+        for descriptor, _event in poll.poll(_POLL_SECONDS * 1000):
+            try:
+                if descriptor == self._out:
+                    if not (chunk := os.read(self._out, _CHUNK)):
+                        return False
+                    self._received += chunk
+                else:
+                    self._to_send = self._to_send[os.write(self._in, self._to_send) :]
+            except BlockingIOError:
+                continue
+            except BrokenPipeError:
+                return False
+        if not self._to_send:
+            poll.modify(self._in, 0)
+        return True
+
+    def _why(self) -> str:
+        """How it ended. One that closed its pipes and lives on is ended."""
+        status = self._child.wait(1.0)
+        if status is None:
+            return "it closed its pipes"
+        return signal.Signals(-status).name if status < 0 else f"exit status {status}"
