@@ -48,7 +48,7 @@ def place_of(path: str | os.PathLike) -> Place:
     if target.is_dir():
         raise UsageError(f"cannot write {path}: it is a directory", "name a file: -o NAME.vmfb")
     if not target.parent.is_dir():
-        raise UsageError(f"cannot write {path}: no directory {target.parent}", "create it first")
+        raise UsageError(f"cannot write {path}: no directory {Path(path).parent}", "create it first")
     if not os.path.lexists(target):
         if not os.access(target.parent, os.W_OK | os.X_OK):
             raise UsageError(f"cannot write {path}: permission denied", "choose another place with -o")

@@ -142,7 +142,7 @@ def test_input_from_a_file_and_from_standard_input_is_the_same(tmp_path):
             ["-o", "nothere/out.mlir"],
             BOUNDARY,
             2,
-            "error: cannot write nothere/out.mlir: No such file or directory",
+            "error: cannot write nothere/out.mlir: no directory nothere",
         ),
         ([], "this is not MLIR", 1, "error[FIS001] "),
         ([], "func.func @f(%a: i32) -> i64 { return %a : i32 }", 1, "<stdin>:1:"),
