@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from fissile.pipelines.iree.targets import flags_for
+from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.targets import resolve_target
 
 GOAL = 0.25

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from bench.programs.program_files import existing, pattern
 from fissile.effect import Effect
-from fissile.pipelines.iree.targets import flags_for
+from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.targets import resolve_target
 
 TARGETS = ("gfx942", "sm_86", "vulkan", "llvm-cpu")

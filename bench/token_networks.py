@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from fissile.pipelines.numerics.child_process import run_child
+from fissile.pipelines.process.child import run_child
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from bench.programs.onnx_blocks import BLOCKS  # noqa: E402

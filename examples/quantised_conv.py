@@ -19,7 +19,7 @@ from pathlib import Path
 from programs import QuantisedConv
 
 import fissile
-from fissile.pipelines.iree.targets import flags_for
+from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics.build import stock_compiler
 from fissile.pipelines.numerics.compare import steps_within
 from fissile.pipelines.numerics.runtimes import present

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import fissile
-from fissile.pipelines.iree.targets import flags_for
+from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics.build import stock_compiler
 from fissile.pipelines.numerics.runtimes import named, present, run
 from fissile.pipelines.numerics.signature import signatures_of_vmfb

@@ -11,8 +11,8 @@ from fissile.finding import Finding, Place
 from fissile.passes import properties as _common  # noqa: F401  (fills the registry of properties)
 from fissile.passes.catalogue import find_pass, is_known, known_passes
 from fissile.passes.definition import Contract, Offence, Property, find_property
+from fissile.passes.iree.pass_contracts import NATIVE_ESTABLISHES, NATIVE_INVALIDATES
 
-from .iree.pass_contracts import NATIVE_ESTABLISHES, NATIVE_INVALIDATES
 from .textual import Nest
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from fissile.finding import Finding
+from fissile.passes.iree.phases import PHASES
 
-from .iree.names import PHASES
 from .session import Module, Session, phase_index
 
 

@@ -21,9 +21,9 @@ from fissile.errors import FissileError, UsageError, closest
 from fissile.passes.analysis.program.embedded_pipelines import embedded_pipelines, may_embed_pipelines
 from fissile.passes.checks.refusals.embedded_pipelines import check_embedded_pipeline
 from fissile.passes.definition import PassFailed
+from fissile.passes.iree import library
+from fissile.passes.iree.phases import PHASES
 
-from .iree import library
-from .iree.names import PHASES
 from .probe.diagnostics import Diagnostic, parse_diagnostic
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import fissile
-from fissile.pipelines.iree.targets import flags_for
+from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics.build import stock_compiler
 from fissile.pipelines.numerics.compare import Tolerance
 from fissile.pipelines.numerics.verify import Options

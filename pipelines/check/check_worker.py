@@ -17,9 +17,9 @@ from pathlib import Path
 
 from fissile.errors import ExitCode, FissileError, UsageError
 from fissile.finding import Finding, Severity, from_json, to_json
+from fissile.passes.iree.late_imports import load_late
 from fissile.report import Report
 
-from ..iree.late_imports import load_late
 from ..process.entry import begin
 from ..process.scratch import scratch
 from ..process.supervisor import WorkerEnd, run_job, signal_name, translating

@@ -26,14 +26,15 @@ from fissile.passes.checks.numbers.narrow_storage import check_narrow_storage
 from fissile.passes.checks.speed.recomputation import check_recomputation
 from fissile.passes.checks.speed.unrolled_code import check_unrolled
 from fissile.passes.definition import PassFailed
+from fissile.passes.iree.backends import BACKENDS
+from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, LAST_SHARED_PHASE
+from fissile.passes.iree.targets import flags_for
 from fissile.report import Report
 from fissile.target import Target
 
 from ..compile import attentions, host_floats, host_updates
 from ..compile.compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from ..compile.guard import GUARDED_AT, GuardResult, guard, strips_asserts
-from ..iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, LOWERING_PIPELINES
-from ..iree.targets import LAST_SHARED_PHASE, flags_for
 from ..itinerary import Itinerary, Stop
 from ..probe.dispatch_check import DispatchChecker, unrolls, unrolls_endlessly
 from ..probe.one_dispatch import Probed
@@ -90,7 +91,7 @@ def measure(
         shared, _signatures_ = one._share(folder / "shared.mlirbc")
         formed = one._form(target, shared).dispatches
         different = list({d.fingerprint: d for d in reversed(formed)}.values())[::-1]
-        known = [d for d in different if d.target.backend in LOWERING_PIPELINES]
+        known = [d for d in different if d.target.backend in BACKENDS]
         results = dict(zip(map(id, known), pool.probe_all(known, convert=False), strict=True))
         return [Measured(d, predict(read_configured(d)), results.get(id(d))) for d in different]
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.dispatch.attention_configuration import (
-    ATTENTION_CONFIGURED_BY,
     unconfigurable_attentions,
 )
 from fissile.passes.analysis.dispatch.dispatches import read_target
 from fissile.passes.analysis.dispatch.narrow_types import targets_of
 from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.checks.refusals.attention_configuration import check_attention_configuration
+from fissile.passes.iree.backends import backend_named
+from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 from fissile.passes.remedies.decompose.decompose_attention import (
     NUMERICS,
     DecomposeAttention,
     why_not_decomposed,
 )
 
-from ..iree.names import BOUNDARIES_PLACED_AT
 from ..itinerary import Stop
 from ..pass_runner import run_pipeline
 from ..session import Module
@@ -37,7 +37,7 @@ def _decompose(module: Module) -> list[Finding]:
         True,
         (("pass", text), ("numerics", NUMERICS)),
     )
-    name = next(target.name for target in targets if target.backend in ATTENTION_CONFIGURED_BY)
+    name = next(target.name for target in targets if backend_named(target.backend).configures_attention)
     repaired = [
         finding.with_(severity=Severity.REPAIRED, helps=(done,))
         for finding in check_attention_configuration(able, name)

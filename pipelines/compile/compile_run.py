@@ -17,18 +17,18 @@ from fissile.passes.checks.refusals.leftover_ops import leftover_ops
 from fissile.passes.checks.speed.recomputation import check_recomputation
 from fissile.passes.checks.storage.check_order import late_checks
 from fissile.passes.definition import PassFailed
-from fissile.passes.net import ask, change, current
-from fissile.passes.remedies.narrow.index_forms import without_index_dialect
-from fissile.report import Report
-
-from ..iree.names import (
+from fissile.passes.iree.backends import backend_named
+from fissile.passes.iree.phases import (
     BOUNDARIES_PLACED_AT,
     DEVICES_ASSIGNED_AT,
     DISPATCHES_CONFIGURED_AT,
     PREPROCESSED_AFTER,
-    RECOMPUTING_BACKENDS,
     SCHEDULED_AT,
 )
+from fissile.passes.net import ask, change, current
+from fissile.passes.remedies.narrow.index_forms import without_index_dialect
+from fissile.report import Report
+
 from ..itinerary import Itinerary, Stop
 from ..pass_runner import run_pipeline
 from ..probe.dispatch_check import Ask
@@ -163,7 +163,7 @@ class CompileRun:
         ops = describe_source_ops(clone.op)
         tag_source_ops(clone.op)
         self.itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
-        formed = [d for d in dispatches(clone.op) if d.target.backend in RECOMPUTING_BACKENDS]
+        formed = [d for d in dispatches(clone.op) if backend_named(d.target.backend).recomputes]
         return [f for d in formed if (f := check_recomputation(d, recomputed_producers(d), ops))]
 
     def verify_artifact(self) -> list[Finding]:

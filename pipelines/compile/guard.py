@@ -19,6 +19,7 @@ from fissile.finding import Finding, Severity, ordered
 from fissile.passes.analysis.storage.flow_rules import RULES as LISTING
 from fissile.passes.analysis.storage.proof import SMT_TIMEOUT_MS
 from fissile.passes.checks.storage.storage_fit import contract_of, findings_of, judge_storage, smt_note
+from fissile.passes.iree.flags import ASSERTS_STRIPPED_BY
 from fissile.passes.remedies.storage.assert_bounds import (
     Placed,
     assert_obligations,
@@ -28,8 +29,6 @@ from fissile.passes.remedies.storage.assert_bounds import (
 from fissile.passes.remedies.storage.own_sizes import list_own_sizes
 from fissile.passes.remedies.storage.unreachable_ops import take_away
 from fissile.verdict import Answer
-
-from ..iree.names import ASSERTS_STRIPPED_BY
 
 GUARDED_AT = "input"
 MODES = ("off", "check", "assert")

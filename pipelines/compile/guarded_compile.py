@@ -11,10 +11,11 @@ from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.checks.refusals.abi_types import check_abi_types
 from fissile.passes.checks.speed.recomputation import worth_cutting
 from fissile.passes.definition import PassFailed
+from fissile.passes.iree.messages import NO_ELEMENT_TYPE
+from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT
 from fissile.passes.net import NOT_CHECKED, StartAgain, ask
 from fissile.report import Report
 
-from ..iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, NO_ELEMENT_TYPE
 from ..probe.dispatch_check import (
     SAME_WORK,
     computes_wrongly,

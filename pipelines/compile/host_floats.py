@@ -5,8 +5,8 @@ from __future__ import annotations
 from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.program.host_floats import host_floats
 from fissile.passes.checks.refusals.host_floats import check_host_floats
+from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
-from ..iree.names import BOUNDARIES_PLACED_AT
 from ..itinerary import Stop
 from ..pass_runner import run_pipeline
 from ..session import Module

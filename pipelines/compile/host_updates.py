@@ -9,9 +9,9 @@ from fissile.passes.analysis.program.overwritten_arguments import may_return_arg
 from fissile.passes.checks.numbers.growing_loops import check_growing_loops
 from fissile.passes.checks.numbers.host_inserts import check_host_inserts
 from fissile.passes.checks.numbers.overwritten_arguments import check_overwritten_arguments
+from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT
 from fissile.passes.remedies.host.flatten_inserts import can_flatten
 
-from ..iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT
 from ..itinerary import Stop
 from ..pass_runner import run_pipeline
 from ..session import Module, PhaseFailed, Session

@@ -8,9 +8,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from fissile.errors import UsageError, closest
-
-from ..iree.lowerings import TUNING_SPEC_FLAG
-from ..iree.names import DRIVER_FLAGS, PHASES, PREPROCESSING_FLAG, STOCK_ONLY_FLAGS
+from fissile.passes.iree.flags import DRIVER_FLAGS, PREPROCESSING_FLAG, STOCK_ONLY_FLAGS, TUNING_SPEC_FLAG
+from fissile.passes.iree.phases import PHASES
 
 REPAIR_MODES = ("auto", "suggest", "off")
 FUSION_MODES = ("default", "tune")

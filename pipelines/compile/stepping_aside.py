@@ -7,9 +7,9 @@ from pathlib import Path
 
 from fissile.errors import InternalError
 from fissile.finding import Finding, Severity
+from fissile.passes.iree.flags import PREPROCESSING_FLAG
 from fissile.report import Report
 
-from ..iree.names import PREPROCESSING_FLAG
 from ..process.child import run_child
 from .request import CompileRequest
 

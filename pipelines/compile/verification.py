@@ -10,8 +10,8 @@ from pathlib import Path
 
 from fissile.errors import FissileError
 from fissile.finding import Finding, Help, Severity
+from fissile.passes.iree.runtime_flags import RUNTIME_OF_BACKEND
 
-from ..iree.runtime_flags import RUNTIME_OF_BACKEND
 from ..numerics.certificate import Certificate, Check, joined
 from ..numerics.runtimes import present
 from ..numerics.signature import signatures_of_source

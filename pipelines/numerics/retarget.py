@@ -11,9 +11,10 @@ from functools import cache
 from pathlib import Path
 
 from fissile.errors import InternalError, UsageError
+from fissile.passes.iree.dialects import DEVICE_GLOBAL_ATTRIBUTE
+from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DEVICES_ASSIGNED_AT
+from fissile.passes.iree.runtime_flags import FLAGS_BY_BACKEND
 
-from ..iree.names import BOUNDARIES_PLACED_AT, DEVICES_ASSIGNED_AT
-from ..iree.runtime_flags import DEVICE_GLOBAL_ATTRIBUTE, FLAGS_BY_BACKEND
 from ..process.scratch import scratch
 from .build import compile_stock
 

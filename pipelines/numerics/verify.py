@@ -14,9 +14,9 @@ import numpy as np
 
 from fissile.errors import UsageError
 from fissile.finding import Finding
+from fissile.passes.iree.messages import NOT_FOR_THIS_DEVICE
+from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
-from ..iree.names import BOUNDARIES_PLACED_AT
-from ..iree.runtime_flags import NOT_FOR_THIS_DEVICE
 from ..process.scratch import scratch
 from .build import compile_stock
 from .certificate import Certificate, Check, joined

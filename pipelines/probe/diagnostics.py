@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from fissile.finding import Place
 from fissile.passes.analysis.dispatch.provenance import places_in, tags_in
-
-from ..iree.names import FAILURE_MESSAGES
+from fissile.passes.iree.messages import FAILURE_MESSAGES
 
 _LEADING_PLACE = re.compile(r'^(?:(?:"[^"\n]+"|[^\s":\n]+):\d+:\d+|<unknown>|-|loc\([^\n]*?\)):\s*')
 _PRINTED_OP = re.compile(r": (?=(?:%[\w#:, ]+ = )?\"?[a-z_]+\.[\w.]+\"?\(?.*->|%\w+(?::\d+)? = ).*")

@@ -40,16 +40,9 @@ from fissile.passes.checks.refusals.foreign_configuration import check_foreign_c
 from fissile.passes.checks.speed.repeated_work import check_repeated_work, is_costly
 from fissile.passes.checks.speed.serial_loops import MOST_ITERATIONS, check_serial_loops
 from fissile.passes.checks.speed.unrolled_code import ENDLESS_FROM, UNROLLED_FROM, check_unrolled
+from fissile.passes.iree.backends import BACKENDS, backend_named
+from fissile.passes.iree.messages import PIPELINE_NOT_BUILT
 
-from ..iree.names import (
-    LOWERING_PIPELINES,
-    PIPELINE_NOT_BUILT,
-    RACING_CODEGEN,
-    RECOMPUTING_BACKENDS,
-    SIGN_LOSING_BACKENDS,
-    SPIRV_BACKENDS,
-    VECTOR_MOVING_BACKENDS,
-)
 from ..session import Module
 from .diagnostics import Diagnostic, failure_code, quoted
 from .one_dispatch import Probed, probe
@@ -64,7 +57,7 @@ Foresee = Callable[[Dispatch], Unrolled]
 
 def unrolls(dispatch: Dispatch) -> Unrolled:
     """What SPIR-V code generation will unroll of ``dispatch``, where that is too much; no code is generated to know it."""
-    if dispatch.target.backend not in SPIRV_BACKENDS or dispatch.codegen != VECTORISED:
+    if not backend_named(dispatch.target.backend).spirv or dispatch.codegen != VECTORISED:
         return Unrolled()
     found = net.ask("unrolled code", lambda: unrolled(read_configured(dispatch)), Unrolled(), about=dispatch)
     return found if found.elements >= UNROLLED_FROM else Unrolled()
@@ -142,7 +135,7 @@ class DispatchChecker:
 
     def check_dispatches(self, every: Sequence[Dispatch], ops: Sequence[SourceOp]) -> list[CheckedDispatch]:
         """The same of the dispatches of one module, live and in program order."""
-        formed = [d for d in every if d.target.backend in LOWERING_PIPELINES]
+        formed = [d for d in every if d.target.backend in BACKENDS]
         unrolling = {id(d): found for d in formed if (found := self._foresee(d)).elements}
         seen = [d for d in formed if id(d) not in unrolling]
         if self._trusting:
@@ -239,7 +232,7 @@ def _cleared(dispatch: Dispatch, limit: Limit | None = None) -> ProbeResult | No
     limit = limit or limit_of(dispatch)
     if limit is None or asks_about_threads(dispatch):
         return None
-    if dispatch.target.backend in VECTOR_MOVING_BACKENDS and may_misplace(dispatch.inner_module()):
+    if backend_named(dispatch.target.backend).divides_indices and may_misplace(dispatch.inner_module()):
         return None
     predicted = predict(read_configured(dispatch))
     if predicted.doubts or predicted.total.exceeds(limit.bytes) is not False:
@@ -300,7 +293,7 @@ def _failure(dispatch: Dispatch, said: Diagnostic | None, ops: Sequence[SourceOp
 
 def recomputed(dispatch: Dispatch) -> tuple[Recomputed, ...]:
     """Producers that it computes again for every use (llvm-cpu)."""
-    if dispatch.target.backend not in RECOMPUTING_BACKENDS:
+    if not backend_named(dispatch.target.backend).recomputes:
         return ()
     return net.ask("recomputed producers", lambda: tuple(recomputed_producers(dispatch)), (), about=dispatch)
 
@@ -352,9 +345,9 @@ def asks_about_threads(dispatch: Dispatch) -> bool:
     3.13). Elsewhere a thread's part of a sum is too long only where the sum is, and threads do the same only where loops and
     block do not match.
     """
-    if dispatch.target.backend not in SPIRV_BACKENDS or unrolls(dispatch).elements:
+    if not backend_named(dispatch.target.backend).spirv or unrolls(dispatch).elements:
         return False
-    if dispatch.codegen in RACING_CODEGEN:
+    if dispatch.codegen in backend_named(dispatch.target.backend).racing:
         return True
     configured = read_configured(dispatch)
     if may_read_diagonal(dispatch.codegen, configured):
@@ -372,7 +365,7 @@ def predicted_to_exceed(module: Module) -> bool:
 
 def _predicted_to_exceed(dispatch: Dispatch) -> bool:
     limit = limit_of(dispatch)
-    if limit is None or dispatch.target.backend not in LOWERING_PIPELINES:
+    if limit is None or dispatch.target.backend not in BACKENDS:
         return False
     predicted = predict(read_configured(dispatch))
     return not predicted.doubts and bool(predicted.total.exceeds(limit.bytes))
@@ -387,7 +380,7 @@ def misplaces_vectors(module: Module, ask: Ask = probe) -> bool:
     return any(
         net.ask("places of vectors", lambda d=d: misplaces(d), False, about=d, patience=0)
         for d in formed_dispatches(module)
-        if d.target.backend in VECTOR_MOVING_BACKENDS
+        if backend_named(d.target.backend).divides_indices
     )
 
 
@@ -405,7 +398,7 @@ def exceeds_device(module: Module, ask: Ask = probe) -> bool:
 
 def _exceeds_device(dispatch: Dispatch, ask: Ask) -> bool:
     device = stricter_device(dispatch)
-    if device is None or dispatch.target.backend not in LOWERING_PIPELINES:
+    if device is None or dispatch.target.backend not in BACKENDS:
         return False
     predicted = predict(read_configured(dispatch))
     if not predicted.doubts and predicted.total.value is not None and predicted.total.value <= device.bytes:
@@ -436,7 +429,7 @@ def sign_losses(
     asked = [
         d
         for d in formed
-        if d.target.backend in SIGN_LOSING_BACKENDS and _extends(d) and not foresee(d).elements
+        if backend_named(d.target.backend).drops_signs and _extends(d) and not foresee(d).elements
     ]
     losses = [
         (d, net.ask("signs of narrow integers", lambda d=d: ask(d).lost_signs, (), about=d, patience=0))
@@ -447,7 +440,7 @@ def sign_losses(
 
 def sub_byte_extensions(formed: Sequence[Dispatch]) -> list[tuple[Dispatch, tuple[str, ...]]]:
     """Dispatches that extend integers below a byte with their neighbours' bits, with the element types; no code is generated."""
-    read = [d for d in formed if d.target.backend in SIGN_LOSING_BACKENDS]
+    read = [d for d in formed if backend_named(d.target.backend).drops_signs]
     return [
         (d, types)
         for d in read

@@ -29,21 +29,11 @@ from fissile.passes.analysis.kernel.sharing import unsynchronised
 from fissile.passes.analysis.kernel.vector_alignment import misplaced_vectors
 from fissile.passes.analysis.memory.footprint import STACK, Allocation, Footprint, read_footprint
 from fissile.passes.checks.fit.workgroup_fit import IREE_DEFAULT_STACK_BYTES, space_of
+from fissile.passes.iree.backends import BACKENDS, backend_named
+from fissile.passes.iree.pipelines import NARROW_EMULATED, VIEWS_FOLDED
 from fissile.passes.net import ask
 from fissile.quantity import total
 
-from ..iree.names import (
-    CONVERSION_PIPELINES,
-    LOWERING_PIPELINES,
-    NARROW_EMULATED,
-    RACING_CODEGEN,
-    RESOURCE_CHECKS,
-    SIGN_LOSING_BACKENDS,
-    SPIRV_BACKENDS,
-    VECTOR_MOVING_BACKENDS,
-    VIEWS_FOLDED,
-    WORKGROUP_ALLOCATION_ALIGNMENT,
-)
 from .diagnostics import Diagnostic, parse_diagnostic
 from .linking import calls_a_library, link
 
@@ -84,9 +74,9 @@ def probe(dispatch: Dispatch) -> Probed:
     """
     backend = dispatch.target.backend
     copy = _Copy(dispatch)
-    failure = copy.generate(LOWERING_PIPELINES[backend])
+    failure = copy.generate(BACKENDS[backend].lowering)
     inner = copy.inner
-    alignment = WORKGROUP_ALLOCATION_ALIGNMENT.get(backend, 1)
+    alignment = BACKENDS[backend].alignment
     races: tuple[Allocation, ...] = ()
     diagonals: tuple[Allocation, ...] = ()
     lost, iterations, repeated = (), 0, Repeated()
@@ -94,11 +84,11 @@ def probe(dispatch: Dispatch) -> Probed:
         "bytes of buffers", lambda: read_footprint(inner, alignment), Footprint(()), about=dispatch
     )
     if not failure:
-        racing = dispatch.codegen in RACING_CODEGEN
+        racing = dispatch.codegen in backend_named(dispatch.target.backend).racing
         races = ask("shared memory", lambda: unsynchronised(inner, alignment, racing), (), about=dispatch)
-        if backend in SIGN_LOSING_BACKENDS:
+        if backend_named(backend).drops_signs:
             lost = ask("signs of narrow integers", lambda: lost_signs(inner), (), about=dispatch)
-        if backend in SPIRV_BACKENDS:
+        if backend_named(backend).spirv:
             iterations = ask("loops of one thread", lambda: serial_iterations(inner), 0, about=dispatch)
             repeated = ask(
                 "work that threads repeat", lambda: repeated_work(inner), Repeated(), about=dispatch
@@ -107,12 +97,12 @@ def probe(dispatch: Dispatch) -> Probed:
                 "tiles of subgroup sums", lambda: diagonal_reads(inner, alignment), (), about=dispatch
             )
     refused = (
-        copy.generate(RESOURCE_CHECKS[backend])
-        if not failure and backend in RESOURCE_CHECKS and _exceeds(dispatch, footprint)
+        copy.generate(BACKENDS[backend].resource_check)
+        if not failure and _exceeds(dispatch, footprint)
         else None
     )
     # Last, since it changes the copy; a failure of it is none of the program.
-    moving = backend in VECTOR_MOVING_BACKENDS and not failure and copy.generate(VIEWS_FOLDED) is None
+    moving = backend_named(backend).divides_indices and not failure and copy.generate(VIEWS_FOLDED) is None
     misplaced = (
         ask("places of vectors", lambda: misplaced_vectors(inner), (), about=dispatch) if moving else ()
     )
@@ -171,8 +161,8 @@ def convert(dispatch: Dispatch, flags: tuple[str, ...] = ()) -> Diagnostic | Non
 
     For dispatches whose buffers are known to fit, since it repeats what `probe` does. ``flags`` as in `link`.
     """
-    pipeline = CONVERSION_PIPELINES.get(dispatch.target.backend)
-    if pipeline is None:
+    pipeline = backend_named(dispatch.target.backend).conversion
+    if not pipeline:
         return None
     copy = _Copy(dispatch)
     failure = copy.generate(pipeline)

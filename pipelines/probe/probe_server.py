@@ -12,7 +12,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from ..iree.late_imports import load_late
+from fissile.passes.iree.late_imports import load_late
+
 from ..process.entry import begin
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def main() -> int:
     os.dup2(2, 1)
     flags = json.loads(sys.stdin.readline())["flags"]
     load_late()
-    from ..iree.library import initialise_command_line
+    from fissile.passes.iree.library import initialise_command_line
 
     initialise_command_line(flags)
     from fissile.finding import to_json

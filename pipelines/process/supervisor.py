@@ -17,12 +17,12 @@ from pathlib import Path
 
 from fissile.errors import ExitCode, FissileError, InternalError, UsageError
 from fissile.finding import Finding
+from fissile.passes.iree.messages import LINKER_SAID
 from fissile.passes.user_code import noted
 from fissile.report import Report
 
 from ..compile.request import CompileRequest
 from ..compile.stepping_aside import command_of, compile_with_stock, hold_strictly, stands_in
-from ..iree.names import LINKER_SAID
 from .atomic_write import Place, deliver, place_of, staged
 from .child import Child, module_command
 from .deadline import CpuDeadline

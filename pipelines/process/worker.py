@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fissile.errors import ExitCode, FissileError, InternalError, refused_by_system
+from fissile.passes.iree.flags import TOLD_AT_EXIT
+from fissile.passes.iree.late_imports import load_late
 
 from ..compile.request import CompileRequest
-from ..iree.late_imports import load_late
-from ..iree.names import TOLD_AT_EXIT
 from .entry import begin
 
 if TYPE_CHECKING:
@@ -88,14 +88,14 @@ def _has_more_to_say(request: dict) -> bool:
 def _compile(job: dict) -> dict:
     request = CompileRequest.from_json(job["request"])
     from fissile.passes.catalogue import load_user_passes
+    from fissile.passes.iree.flags import PREPROCESSING_FLAG
+    from fissile.passes.iree.library import initialise_command_line
     from fissile.passes.net import Net, spread
     from fissile.passes.user_code import note_in
 
     from ..compile.compile_run import CompileRun
     from ..compile.guarded_compile import GuardedCompile
     from ..compile.stepping_aside import command_of, stepped_aside
-    from ..iree.library import initialise_command_line
-    from ..iree.names import PREPROCESSING_FLAG
     from ..pass_runner import uses_fissile_passes
 
     note_in(Path(job["result"]).parent)

@@ -19,9 +19,9 @@ from fissile.passes.analysis.dispatch.provenance import (
     tag_source_ops,
 )
 from fissile.passes.analysis.dispatch.slice import slice_of, tensor_ops
+from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT
 from fissile.passes.remedies.narrow.index_forms import without_index_dialect
 
-from ..iree.names import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT
 from ..itinerary import Itinerary
 from ..probe.diagnostics import parse_diagnostic
 from ..probe.one_dispatch import Probed

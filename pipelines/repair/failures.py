@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from fissile.errors import FissileError
 from fissile.finding import Finding, Severity
+from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
-from ..iree.names import BOUNDARIES_PLACED_AT
 from ..probe.diagnostics import Diagnostic, failure_code, quoted
 from ..session import PhaseFailed, phase_index
 from .packing import Narrow

@@ -15,9 +15,10 @@ from fissile.passes.analysis.dispatch.producers import ProducerGraph, read_once
 from fissile.passes.analysis.dispatch.provenance import SourceOp, describe_source_ops, tag_source_ops, untag
 from fissile.passes.analysis.dispatch.structure import structure_of
 from fissile.passes.checks.speed.recomputation import check_recomputation, worth_cutting
+from fissile.passes.iree.backends import backend_named
+from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT
 from fissile.passes.net import ask
 
-from ..iree.names import BOUNDARIES_PLACED_AT, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT, RACING_CODEGEN
 from ..itinerary import Itinerary
 from ..probe.dispatch_check import DispatchChecker, foresees_nothing, unrolls
 from ..probe.probe_pool import ProbePool
@@ -214,7 +215,7 @@ class Repairer:
         now = [c.dispatch for c in after.checked if c.dispatch.root == first.root]
         return (
             edits(FOLD, (e.op for e in case.accepted))
-            if any(d.codegen in RACING_CODEGEN for d in now)
+            if any(d.codegen in backend_named(d.target.backend).racing for d in now)
             else ()
         )
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.dispatches import dispatches
+from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT
+from fissile.passes.iree.runtime_flags import RUNTIME_OF_BACKEND
 
 from ..compile.compile_run import CompileRun
 from ..compile.emitted_spec import not_carried
-from ..iree.names import DISPATCHES_CONFIGURED_AT
-from ..iree.runtime_flags import RUNTIME_OF_BACKEND
 from ..probe.probe_pool import ProbePool, Tell
 from ..process.atomic_write import write_atomically
 from ..process.scratch import scratch

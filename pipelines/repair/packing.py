@@ -21,9 +21,9 @@ from fissile.passes.checks.numbers.sign_extension import check_sign_extension
 from fissile.passes.checks.numbers.sub_byte_extension import check_sub_byte_extension
 from fissile.passes.checks.refusals.packed_booleans import check_packed_booleans
 from fissile.passes.definition import PassFailed
+from fissile.passes.iree.pipelines import QUANTISATION_AS_GENERICS
 from fissile.passes.net import ask
 
-from ..iree.names import QUANTISATION_AS_GENERICS
 from ..pass_runner import run_pipeline
 from ..probe.dispatch_check import (
     Ask,

@@ -13,11 +13,13 @@ from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.dispatch.provenance import tag_source_ops, tags_of
 from fissile.passes.analysis.dispatch.structure import loop_extents, structure_of
+from fissile.passes.iree.backends import backend_named
+from fissile.passes.iree.flags import TUNING_SPEC_FLAG
+from fissile.passes.iree.lowerings import tile_and_fuse
+from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT
+from fissile.passes.iree.tuning_specs import CONFIGURATION, Entry, why_unmatchable, write_spec
 from fissile.quantity import total
 
-from ..iree.lowerings import TUNING_SPEC_FLAG, tile_and_fuse
-from ..iree.names import CONFIGURABLE_BACKENDS, DISPATCHES_CONFIGURED_AT
-from ..iree.tuning_specs import CONFIGURATION, Entry, why_unmatchable, write_spec
 from ..itinerary import Itinerary
 from ..probe.dispatch_check import CheckedDispatch
 from ..session import Module, Session
@@ -141,7 +143,7 @@ def _harmless(seen: Diagnosis, wrong: Container[Key]) -> bool:
 
 def _root(dispatch: Dispatch) -> tuple[ir.Operation | None, str]:
     """The op of ``dispatch`` that a spec can configure, or None and why there is none."""
-    if dispatch.target.backend not in CONFIGURABLE_BACKENDS:
+    if not backend_named(dispatch.target.backend).takes_configuration:
         return None, f"{dispatch.target.backend} reads no tuning specs"
     reducing: list[ir.Operation] = []
 

@@ -10,6 +10,13 @@ from fissile.effect import Effect
 from fissile.passes.analysis.dispatch.given_configuration import given_configuration
 from fissile.passes.analysis.dispatch.producers import ProducerGraph
 from fissile.passes.analysis.dispatch.structure import loop_extents, structure_of
+from fissile.passes.iree.backends import backend_named
+from fissile.passes.iree.lowerings import (
+    one_thread_per_butterfly,
+    one_thread_per_element,
+    one_thread_per_row,
+    tile_and_fuse,
+)
 from fissile.passes.remedies.decompose.decompose_attention import why_not_decomposed
 from fissile.passes.remedies.decompose.decompose_movement import why_not_moved
 from fissile.passes.remedies.decompose.rank_sorts import why_not_ranked
@@ -22,13 +29,6 @@ from fissile.passes.remedies.fusion.widen_accumulators import why_not
 from fissile.passes.remedies.narrow.expand_scalars import why_not_expanded
 from fissile.quantity import Bytes
 
-from ..iree.lowerings import (
-    one_thread_per_butterfly,
-    one_thread_per_element,
-    one_thread_per_row,
-    tile_and_fuse,
-)
-from ..iree.names import CONFIGURABLE_BACKENDS
 from ..probe.dispatch_check import CheckedDispatch
 from .cut_search import Candidate, trial_sets
 from .edits import (
@@ -188,7 +188,11 @@ class Offers:
         target, root = failing.dispatch.target, failing.dispatch.root
         op = self._graph.ops[root]
         structure = structure_of(op)
-        if target.backend not in CONFIGURABLE_BACKENDS or structure is None or structure.all_parallel:
+        if (
+            not backend_named(target.backend).takes_configuration
+            or structure is None
+            or structure.all_parallel
+        ):
             return ()
         info = tile_and_fuse(structure.parallel, loop_extents(op, structure), target.subgroup)
         return (Edit(CONFIGURE, root, info),)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.dispatch.unread_borders import unread_borders
 from fissile.passes.checks.refusals.unread_border import check_unread_borders
+from fissile.passes.iree.phases import BORDERS_TRIMMED_AT, BOUNDARIES_PLACED_AT
 
 from ..compile.compile_run import CompileRun
-from ..iree.names import BORDERS_TRIMMED_AT, BOUNDARIES_PLACED_AT
 from ..itinerary import Stop
 from ..pass_runner import run_pipeline
 from ..probe.diagnostics import quoted

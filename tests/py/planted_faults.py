@@ -16,9 +16,9 @@ import fissile.passes.analysis
 import fissile.passes.checks
 import fissile.passes.remedies
 import fissile.pipelines
+from fissile.passes.iree import library
 from fissile.pipelines.compile import compile_run
 from fissile.pipelines.compile.request import CompileRequest, parse_command_line
-from fissile.pipelines.iree import library
 from fissile.pipelines.process import supervisor, worker
 from fissile.pipelines.session import Session
 from fissile.report import Report

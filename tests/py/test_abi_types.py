@@ -1,7 +1,7 @@
 """Element types that IREE's ABI has no name for: the argument is named, with a way out that builds."""
 
 import fissile
-from fissile.pipelines.iree.targets import flags_for
+from fissile.passes.iree.targets import flags_for
 from fissile.target import find_target
 
 GFX942 = flags_for(find_target("gfx942"))

@@ -9,8 +9,8 @@ from iree.compiler import ir
 from fissile.dialect import ops_of, register
 from fissile.passes import catalogue, definition
 from fissile.passes.definition import Contract, Offence, Pass, PassFailed, define_property, register_pass
+from fissile.passes.iree import pass_contracts
 from fissile.pipelines.contracts import establishers, unmet_requirements
-from fissile.pipelines.iree import pass_contracts
 from fissile.pipelines.pass_runner import run_pipeline
 from fissile.pipelines.textual import parse_pipeline
 
@@ -164,7 +164,7 @@ def test_irees_own_passes_have_contracts_too(passes):
 def test_the_passes_of_iree_that_contracts_name_exist(name):
     from iree.compiler.passmanager import PassManager
 
-    from fissile.pipelines.iree.library import Session
+    from fissile.passes.iree.library import Session
 
     context = Session().context
     for anchor in ("builtin.module", "func.func"):

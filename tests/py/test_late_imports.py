@@ -9,7 +9,7 @@ import pytest
 
 BEFORE = """
 import sys
-from fissile.pipelines.iree.late_imports import load_late
+from fissile.passes.iree.late_imports import load_late
 load_late()
 import iree.compiler.ir
 from fissile.pipelines.session import Session

@@ -4,7 +4,7 @@ import pytest
 from small_programs import ADD, INT8_MATMUL, quantised_conv
 
 import fissile
-from fissile.pipelines.iree.targets import flags_for
+from fissile.passes.iree.targets import flags_for
 from fissile.target import find_target
 
 METAL = list(flags_for(find_target("metal")))

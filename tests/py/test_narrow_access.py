@@ -8,7 +8,7 @@ import pytest
 from fissile.effect import Effect
 from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.passes.checks.numbers.narrow_storage import check_narrow_storage
-from fissile.pipelines.iree.targets import flags_for
+from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics.build import stock_compiler
 from fissile.pipelines.numerics.runtimes import present, run_module_program
 from fissile.pipelines.probe.dispatch_check import narrow_access

@@ -7,7 +7,7 @@ import pytest
 from built import build, run
 
 import fissile
-from fissile.pipelines.iree.targets import flags_for
+from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics.runtimes import present, run_module_program
 from fissile.target import find_target
 

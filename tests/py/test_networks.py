@@ -167,7 +167,7 @@ func.func @main(%x: tensor<6x7xf32>) -> tensor<6x7xi8> {
 def test_irees_quantise_op_is_packed_where_storage_is_narrow(tmp_path, target, findings):
     """The op that an ONNX QuantizeLinear comes as; gfx942 holds int8 and is left alone."""
     import fissile
-    from fissile.pipelines.iree.targets import flags_for
+    from fissile.passes.iree.targets import flags_for
     from fissile.target import find_target
 
     source = tmp_path / "quantise.mlir"

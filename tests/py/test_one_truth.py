@@ -12,8 +12,8 @@ import fissile
 from fissile.cli.main import main
 from fissile.effect import Effect
 from fissile.finding import Finding
+from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.check.entry import check
-from fissile.pipelines.iree.targets import flags_for
 from fissile.pipelines.reduce.reduced_again import fails_otherwise
 from fissile.pipelines.targets import resolve_target
 

@@ -12,8 +12,8 @@ from binaries import amdgpu_group_segment_bytes, spirv_workgroup_bytes
 from programs import run_program
 from tiled_programs import conv, matmul, row_sum
 
+from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.check.entry import measure
-from fissile.pipelines.iree.targets import flags_for
 from fissile.quantity import round_up
 from fissile.target import find_target
 

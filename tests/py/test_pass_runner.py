@@ -11,7 +11,7 @@ from fissile.errors import InternalError, UsageError
 from fissile.finding import Finding, Severity
 from fissile.passes import catalogue, definition
 from fissile.passes.definition import Pass, PassFailed, option, register_pass
-from fissile.pipelines.iree.library import Session
+from fissile.passes.iree.library import Session
 from fissile.pipelines.pass_runner import run_pipeline, uses_fissile_passes
 
 BARRIER = "iree_tensor_ext.compute_barrier.start"

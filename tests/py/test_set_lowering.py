@@ -6,8 +6,8 @@ from fissile.errors import UsageError
 from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.analysis.dispatch.structure import loop_extents, structure_of
 from fissile.passes.definition import PassFailed
+from fissile.passes.iree.lowerings import tile_and_fuse
 from fissile.passes.remedies.fusion.set_lowering import set_lowering
-from fissile.pipelines.iree.lowerings import tile_and_fuse
 from fissile.pipelines.session import PhaseFailed, Session
 
 GFX942 = ("--iree-hal-target-device=hip", "--iree-rocm-target=gfx942")

@@ -7,7 +7,7 @@ from iree.compiler import ir
 import fissile
 from fissile.passes.analysis.kernel.sharing import unsynchronised
 from fissile.passes.analysis.memory.footprint import STORAGE
-from fissile.pipelines.iree.targets import flags_for
+from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics.compare import Tolerance
 from fissile.pipelines.numerics.runtimes import present
 from fissile.pipelines.numerics.verify import Options

@@ -102,7 +102,7 @@ def test_a_budget_replaces_every_figure_and_a_device_joins_them():
 READ_THE_WHEEL = """
 import re, sys
 from fissile.target import KNOWN_TARGETS
-from fissile.pipelines.iree.targets import backend_of, flags_for
+from fissile.passes.iree.targets import backend_of, flags_for
 from fissile.pipelines.session import Session
 for target in KNOWN_TARGETS.values():
     with Session(flags_for(target)) as session:

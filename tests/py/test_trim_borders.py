@@ -6,7 +6,7 @@ import pytest
 
 import fissile
 from fissile.cli.main import main
-from fissile.pipelines.iree.targets import flags_for
+from fissile.passes.iree.targets import flags_for
 from fissile.target import find_target
 
 CPU = (

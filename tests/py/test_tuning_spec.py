@@ -14,10 +14,10 @@ from test_set_lowering import MATMUL
 
 from fissile.errors import UsageError
 from fissile.passes.analysis.dispatch.dispatches import dispatches
+from fissile.passes.iree.lowerings import tile_and_fuse
+from fissile.passes.iree.tuning_specs import Entry, why_unmatchable, write_spec
 from fissile.pipelines.compile.emitted_spec import not_carried
 from fissile.pipelines.compile.request import parse_command_line
-from fissile.pipelines.iree.lowerings import tile_and_fuse
-from fissile.pipelines.iree.tuning_specs import Entry, why_unmatchable, write_spec
 from fissile.pipelines.session import Session
 
 BIN = Path(sys.executable).parent

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import fissile
-from fissile.pipelines.iree.targets import flags_for
+from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.signature import signatures_of_vmfb
 from fissile.pipelines.pass_runner import run_pipeline

@@ -12,7 +12,7 @@ from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.tiles import Config, ConfiguredDispatch, Linear, Op, Value
 from fissile.passes.analysis.memory.unrolling import Unrolled, unrolled
-from fissile.pipelines.iree.names import LOWERING_PIPELINES
+from fissile.passes.iree.backends import BACKENDS
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.signature import signatures_of_vmfb
 from fissile.pipelines.session import Session
@@ -103,7 +103,7 @@ def generated(text: str) -> list[tuple[int, int]]:
         inner, ops = dispatch.inner_module(executable), []
         predicted = unrolled(read_configured(dispatch)).elements
         with inner.context:
-            PassManager.parse(LOWERING_PIPELINES["vulkan-spirv"]).run(inner)
+            PassManager.parse(BACKENDS["vulkan-spirv"].lowering).run(inner)
         inner.walk(lambda op, ops=ops: (ops.append(op.name), ir.WalkResult.ADVANCE)[1])
         found.append((predicted, len(ops)))
     return found

@@ -6,7 +6,7 @@ from iree.compiler import ir
 
 import fissile
 from fissile.passes.analysis.kernel.vector_alignment import misplaced_vectors, residues
-from fissile.pipelines.iree.targets import flags_for
+from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics.build import stock_compiler
 from fissile.pipelines.numerics.compare import Tolerance
 from fissile.pipelines.numerics.runtimes import present

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fissile.cli import verify as command
-from fissile.pipelines.iree.runtime_flags import FLAGS_BY_BACKEND
+from fissile.passes.iree.runtime_flags import FLAGS_BY_BACKEND
 from fissile.pipelines.numerics.build import compile_stock
 from fissile.pipelines.numerics.index_arguments import index_limits
 from fissile.pipelines.numerics.judge import Sides, judged

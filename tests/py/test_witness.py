@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from iree.compiler import ir
 from iree.compiler.api import Session
 
-from fissile.pipelines.iree.runtime_flags import FLAGS_BY_BACKEND
+from fissile.passes.iree.runtime_flags import FLAGS_BY_BACKEND
 from fissile.pipelines.numerics.build import compile_stock
 from fissile.pipelines.numerics.verify import Options, verify
 from fissile.pipelines.numerics.witness.ask import evaluate

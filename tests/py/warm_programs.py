@@ -201,7 +201,7 @@ def _received(connection: socket.socket) -> tuple[dict, list[int]]:
 
 
 def _import_everything() -> None:
-    from fissile.pipelines.iree.late_imports import load_late
+    from fissile.passes.iree.late_imports import load_late
 
     load_late()
     from importlib import import_module
@@ -227,7 +227,7 @@ def _import_everything() -> None:
         "fissile.passes.checks",
         "fissile.passes.remedies",
         "fissile.pipelines",
-        "fissile.pipelines.iree",
+        "fissile.passes.iree",
         "fissile.pipelines.report",
         "fissile.pipelines.numerics",
     ):

@@ -8,10 +8,9 @@ from enum import Enum
 
 from iree.compiler import ir
 
-from .attention_roles import AttentionRoles, attentions_in
+from fissile.passes.iree.backends import backend_named
 
-ATTENTION_CONFIGURED_BY = ("rocm", "cuda")
-"""Backends whose configuration of an attention is meant here: LLVMGPU's (3.13). SPIR-V has none, llvm-cpu's takes all of these."""
+from .attention_roles import AttentionRoles, attentions_in
 
 
 class Defect(Enum):
@@ -37,7 +36,7 @@ class Unconfigurable:
 
 def unconfigurable_attentions(module: ir.Operation, backends: Iterable[str]) -> list[Unconfigurable]:
     """Every such attention of ``module`` (at global optimisation), which is built for ``backends``."""
-    if not set(backends) & set(ATTENTION_CONFIGURED_BY):
+    if not any(backend_named(name).configures_attention for name in backends):
         return []
     return [
         Unconfigurable(op, defect) for op in attentions_in(module) if (defect := _defect(AttentionRoles(op)))

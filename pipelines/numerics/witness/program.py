@@ -9,7 +9,9 @@ from pathlib import Path
 import numpy as np
 from iree.compiler import ir
 
-from ...iree.names import FRONT_END_DIALECTS, INPUT_CONVERTED_AT
+from fissile.passes.iree.dialects import FRONT_END_DIALECTS
+from fissile.passes.iree.phases import INPUT_CONVERTED_AT
+
 from ...process.scratch import scratch
 from ..build import compile_stock
 from .interpreter import Interpreter, as_held

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-DEVICE_GLOBAL_ATTRIBUTE = "#hal.device.target<"
-"""What IREE's device assignment leaves in a module for each device, with its executable targets inside."""
-
-NOT_FOR_THIS_DEVICE = "not found or unavailable"
-"""What IREE's runtime (3.13) says, with status INCOMPATIBLE, when a module was built for another kind of device."""
-
 FLAGS_BY_BACKEND = {
     "llvm-cpu": (
         "--iree-hal-target-device=local",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-TUNING_SPEC_FLAG = "iree-codegen-tuning-spec-path"
-"""The session flag that names a file of lowering configurations; one file a compile."""
 MAX_TILE = 64
 PER_THREAD = 4
 REDUCTION_TILE = 4

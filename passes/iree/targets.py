@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from fissile.target import Target
 
-LAST_SHARED_PHASE = "abi"
-"""The last phase whose output is the same for every target: devices are assigned in the next one."""
-
 _BACKENDS = {
     "rocm": "rocm",
     "cuda": "cuda",

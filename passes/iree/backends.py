@@ -1,0 +1,108 @@
+"""Executable target backends of IREE: how each generates code, and what is known of that. IREE 3.13."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+_CHECKED = "builtin.module(func.func(iree-codegen-gpu-check-resource-usage))"
+_PADDED = "func.func(iree-codegen-pad-dynamic-alloc)"
+_F64_ONLY = ("acos", "asin", "atan", "atan2", "ceil", "cos", "log2", "sin", "tan", "tanh")
+
+
+@dataclass(frozen=True)
+class Backend:
+    """One executable target backend, by the name in `#hal.executable.target<"...">`.
+
+    The pipelines run on the builtin.module inside a hal.executable.variant.
+    """
+
+    name: str
+    lowering: str = ""
+    """Code generation up to IREE's own resource check, before the conversion to LLVM or SPIR-V: the buffers are those that the
+    check counts. IREE gives a buffer of dynamic size its upper bound first (PadDynamicAlloc), which on GPUs stands behind it.
+    Empty: fissile cannot probe this backend."""
+    conversion: str = ""
+    """All of code generation, the conversion included; empty where there is none to run."""
+    resource_check: str = ""
+    """The pass, by itself, that refuses what does not fit on chip."""
+    alignment: int = 1
+    """Each workgroup allocation is rounded up to this many bytes."""
+    spirv: bool = False
+    """Whether it generates SPIR-V."""
+    takes_configuration: bool = False
+    """Whether an op may bring a lowering configuration (SPIR-V races or runs on with one)."""
+    configures_attention: bool = False
+    """Whether it chooses a configuration for attention ops itself, and so may fail over one."""
+    recomputes: bool = False
+    """Whether producers are folded into a reduction's body and evaluated in every step."""
+    racing: frozenset[str] = frozenset()
+    """Its code generation pipelines that put no barrier between a fused producer and its readers."""
+    drops_signs: bool = False
+    """Whether the sign extension of a bitcast is rewritten into a zero extension (ConvertToSPIRV)."""
+    divides_indices: bool = False
+    """Whether the last index of a vector transfer is divided by the vector's size (SPIRVVectorizeLoadStore)."""
+    library_calls: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Op -> element types (none: all) for which LLVM may call a function that IREE's linker does not find, on some processor."""
+
+
+_SPIRV = Backend(
+    "vulkan-spirv",
+    lowering="builtin.module(iree-codegen-linalg-to-spirv-pipeline{include-spirv-lowering=false},"
+    + _PADDED
+    + ")",
+    conversion="builtin.module(iree-codegen-linalg-to-spirv-pipeline)",
+    resource_check=_CHECKED,
+    alignment=64,  # of memref.alloc
+    spirv=True,
+    racing=frozenset({"BaseDistribute"}),
+    drops_signs=True,
+    divides_indices=True,
+)
+
+
+def _llvmgpu(name: str, pipeline: str) -> Backend:
+    return Backend(
+        name,
+        lowering=f"builtin.module({pipeline}{{include-llvm-lowering=false}},{_PADDED})",
+        conversion=f"builtin.module({pipeline})",
+        resource_check=_CHECKED,
+        takes_configuration=True,
+        configures_attention=True,
+    )
+
+
+BACKENDS = {
+    backend.name: backend
+    for backend in (
+        _llvmgpu("rocm", "iree-codegen-llvmgpu-rocdl-lowering-pipeline"),
+        _llvmgpu("cuda", "iree-codegen-llvmgpu-nvvm-lowering-pipeline"),
+        _SPIRV,
+        replace(_SPIRV, name="metal-spirv"),  # translated to Metal Shading Language behind it
+        Backend(
+            "llvm-cpu",
+            lowering="builtin.module(iree-codegen-llvmcpu-lowering-pipeline{include-llvm-lowering=false})",
+            conversion="builtin.module(iree-codegen-llvmcpu-lowering-pipeline)",
+            resource_check="builtin.module(iree-llvmcpu-check-ir-before-llvm-conversion)",
+            recomputes=True,
+            library_calls={
+                "llvm.intr.log10": (),
+                "llvm.intr.trunc": (),
+                "llvm.intr.floor": (),
+                "llvm.intr.maxnum": ("f16",),
+                "llvm.intr.minnum": ("f16",),
+                "llvm.sitofp": ("bf16",),
+                "llvm.uitofp": ("bf16",),
+                "llvm.frem": ("f64",),
+                "llvm.call": ("f64",),
+                **{f"llvm.intr.{name}": ("f64",) for name in _F64_ONLY},
+            },
+        ),
+    )
+}
+"""The backends that fissile can probe, by name."""
+
+
+def backend_named(name: str) -> Backend:
+    """The record of ``name``; for a backend that is not in the table one with nothing known of it."""
+    return BACKENDS.get(name) or Backend(name)

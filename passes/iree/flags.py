@@ -1,0 +1,47 @@
+"""Flags of `iree-compile` that fissile reads or sets. IREE 3.13."""
+
+from __future__ import annotations
+
+PREPROCESSING_FLAG = "iree-preprocessing-pass-pipeline"
+
+DRIVER_FLAGS = {
+    # Flags that iree-compile's driver reads itself; the session does not know them.
+    "o",
+    "compile-mode",
+    "compile-from",
+    "compile-to",
+    "output-format",
+    "verify",
+    "split-input-file",
+    "dump-compilation-phases-to",
+    "emit-mlir-bytecode",
+    "emit-mlir-bytecode-version",
+    "remarks-filter",
+    "remarks-output-file",
+    "iree-hal-list-target-backends",
+    "iree-list-plugins",
+}
+
+STOCK_ONLY_FLAGS = {
+    "help",
+    "h",
+    "help-hidden",
+    "help-list",
+    "help-list-hidden",
+    "version",
+    "iree-hal-list-target-backends",
+    "iree-list-plugins",
+    "split-input-file",
+    "print-options",
+    "print-all-options",
+}
+"""Flags that ask iree-compile for something other than one guarded compile."""
+
+TOLD_AT_EXIT = ("timing", "stat", "time-", "remark", "profil", "trace", "debug", "dump", "print", "graph")
+"""In flags that write as the process ends (`--time-passes`, `--stats`), or may write to buffers that are flushed then."""
+
+ASSERTS_STRIPPED_BY = "iree-opt-strip-assertions"
+"""The flag that removes every cf.assert (Util's StripDebugOps, at the beginning of global optimisation)."""
+
+TUNING_SPEC_FLAG = "iree-codegen-tuning-spec-path"
+"""The session flag that names a file of lowering configurations; one file a compile."""

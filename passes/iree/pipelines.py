@@ -1,0 +1,22 @@
+"""Textual pass pipelines of IREE that fissile runs as IREE runs them. IREE 3.13."""
+
+from __future__ import annotations
+
+QUANTISATION_AS_GENERICS = (
+    "util.func(iree-linalg-ext-decompose-aggregated-ops"
+    "{filter-ops=iree_linalg_ext.quantize_affine,iree_linalg_ext.dequantize_affine})"
+)
+"""What ONNX's and torch's quantisation comes as from IREE 3.13, taken apart as its code generation does later."""
+
+CONFIGURATION_PIPELINE = (
+    "builtin.module(hal.executable(iree-hal-configure-target-executable-variants{{target={backend}}}))"
+)
+
+VIEWS_FOLDED = "builtin.module(canonicalize,cse,func.func(fold-memref-alias-ops),canonicalize,cse)"
+"""What stands between a SPIR-V lowering pipeline without its last part and that pass (addMemRefLoweringPasses)."""
+
+NARROW_EMULATED = (
+    "builtin.module(func.func(iree-convert-unsupported-float-arith,iree-codegen-emulate-narrow-type,canonicalize,cse,"
+    "iree-spirv-vectorize-load-store,canonicalize,cse))"
+)
+"""What follows VIEWS_FOLDED there, up to and with that pass: buffers have the elements then that SPIR-V gives them."""
