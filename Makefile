@@ -1,7 +1,7 @@
 # Every target that needs the environment makes it first, in .venv; a second run starts at once (tools/setup.sh).
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-py test-lit lint dist clean
+.PHONY: help setup demo test test-py test-lit lint docs dist clean
 
 PYTEST := .venv/bin/python -m pytest -n 2
 # lit's tests call the programs beside it; the environment need not be activated.
@@ -27,6 +27,9 @@ test-lit: setup  ## the lit tests alone
 
 lint: setup  ## ruff: undefined names, unused imports and variables
 	@.venv/bin/ruff check .
+
+docs: setup  ## the tables in docs/ that are generated from declarations
+	@.venv/bin/python tools/docs.py
 
 dist: setup  ## a wheel in dist/, checked
 	@rm -rf dist build/lib build/bdist.*

@@ -81,6 +81,8 @@ class Help:
     remedy: str = ""
     applied: bool = False
     facts: tuple[tuple[str, str], ...] = ()
+    advice: str = ""
+    """``title`` as a suggestion; empty: the title reads as one."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,8 @@ def from_json(data: dict) -> Finding:
         ledger=ledger,
         limit=Limit(**data["limit"]) if data["limit"] else None,
         helps=tuple(
-            Help(h["title"], h["remedy"], h["applied"], tuple(map(tuple, h["facts"]))) for h in data["helps"]
+            Help(h["title"], h["remedy"], h["applied"], tuple(map(tuple, h["facts"])), h["advice"])
+            for h in data["helps"]
         ),
         notes=tuple(data["notes"]),
         detail=data["detail"],

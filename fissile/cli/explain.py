@@ -6,16 +6,24 @@ import argparse
 import textwrap
 
 from fissile.errors import ExitCode, UsageError, closest
-from fissile.rules import RULES, Rule
+from fissile.rules import RETIRED, RULES, Rule
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "code", nargs="?", default="", help="FIS101, or a rule's name; without it all rules are listed"
     )
+    parser.add_argument(
+        "--strategies", action="store_true", help="the order in which repairs are tried, as a table"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.strategies:
+        from fissile.pipelines.report.declared_tables import strategies_text  # IREE's bindings: only for this
+
+        print(strategies_text(), end="")
+        return int(ExitCode.CLEAN)
     if not args.code:
         for rule in sorted(RULES.values(), key=lambda r: r.code):
             print(f"{rule.code}  {rule.name:<22} {rule.title}")
@@ -25,7 +33,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def find_rule(text: str) -> Rule:
-    """A rule by code or name, in any case."""
+    """A rule by code or name, in any case; of a retired code, the rule that it became part of."""
+    text = RETIRED.get(text.upper(), text)
     for rule in RULES.values():
         if text.lower() in (rule.code.lower(), rule.name):
             return rule

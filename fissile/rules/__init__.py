@@ -5,6 +5,17 @@ FIS4xx legality, FIS5xx order of passes, FIS9xx fissile itself.
 """
 
 from . import attention, fusion, host, input, legality, lifetime, storage
-from .rule import RULES, Rule
+from .rule import RETIRED, RULES, Rule
 
-__all__ = ["RULES", "Rule", "attention", "fusion", "host", "input", "legality", "lifetime", "storage"]
+__all__ = [
+    "RETIRED",
+    "RULES",
+    "Rule",
+    "attention",
+    "fusion",
+    "host",
+    "input",
+    "legality",
+    "lifetime",
+    "storage",
+]

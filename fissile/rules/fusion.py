@@ -109,7 +109,7 @@ define(
     "word that they do not fill reads as 0, and writes to it are lost: i8 tensors of 13 elements, i2 tensors of 8. It computes narrow "
     "integers in 32-bit registers and leaves their upper bits undefined: a shift to the right or a comparison after an addition reads "
     "them (*may*). Integers that are read and written one by one, in whole words, are right.",
-    "fissile packs such buffers into 32-bit words and computes in 32 bits in between. Where an op cannot be packed (FIS113), "
+    "fissile packs such buffers into 32-bit words and computes in 32 bits in between. Where an op cannot be packed (FIS114), "
     "`--fissile-match-device=vulkan` compiles for the device that is present; or name a target with 8-bit storage.",
     example="func.func @f(%x: tensor<13xi8>) -> tensor<13xi32>, --iree-hal-target-device=vulkan (no --iree-vulkan-target)",
     repaired="the same, with --fissile-match-device=vulkan",
@@ -141,49 +141,15 @@ define(
     effect=Effect.WRONG,
 )
 define(
-    "FIS113",
-    "not-packed",
-    "an op on narrow elements has no 32-bit form",
-    "The target's storage buffers hold 32-bit words only, so narrow elements have to be packed into words, and an op "
-    "that reads or writes them is none that `fissile-pack-narrow-storage` can compute in 32 bits.",
-    "The op's meaning on narrow types is not known to the pass.",
-    "Cast to 32 bits in front of the op that is named, or compile for a target with narrow storage "
-    "(`--fissile-match-device=vulkan`).",
-)
-define(
     "FIS114",
-    "not-folded",
-    "a producer cannot be folded into its consumers",
-    "`fissile-fold-producers` was told to move an op into its consumers' bodies, and none of them can take it.",
-    "The op reduces, or has no body; or a consumer has none, or updates the producer's result in place; or a loop's "
-    "extent could be read off no operand any more.",
-    "Leave the op out of `ops`, or cut it off with `fissile-place-boundaries`.",
-)
-define(
-    "FIS115",
-    "not-widened",
-    "an accumulator cannot be widened to f32",
-    "`fissile-widen-accumulators` was told to let an op accumulate in f32, and it cannot.",
-    "The op does not reduce, does not accumulate in f16 or bf16, or its body holds an op that has no f32 form.",
-    "Leave the op out of `ops`.",
-)
-define(
-    "FIS116",
-    "not-decomposed",
-    "an op cannot be taken apart",
-    "A pass was told to take an op apart (`fissile-decompose-softmax`, `fissile-decompose-attention`) that is not of the kind it "
-    "knows, or has parts that it does not know.",
-    "The index in `ops` names another op: indices count the linalg ops of the module in program order. Or an attention's "
-    "region has an op that means something to IREE's attention only.",
-    "Leave the op out of `ops`.",
-)
-define(
-    "FIS117",
-    "not-configured",
-    "an op takes no lowering configuration",
-    "`fissile-set-lowering` was told to configure an op that has no body, so code generation would not read it.",
-    "The index in `ops` names another op: indices count the linalg ops of the module in program order.",
-    "Leave the op out of `ops`.",
+    "remedy-does-not-apply",
+    "a remedy does not apply to an op that it was given",
+    "A pass was given an op, by its index in `ops`, that it cannot change; or `fissile-pack-narrow-storage` met an op on narrow "
+    "elements of which it knows no 32-bit form. The finding names the pass's reason.",
+    "The index is of another op: indices count the linalg ops of the module in program order. Or the op has a form that the pass does "
+    "not know: its loops, its sizes, the ops in its body (`fissile passes NAME` describes what it takes).",
+    "Leave the op out of `ops`, or choose another remedy (docs/remedies.md). For narrow elements: cast to 32 bits in front of the op, "
+    "or compile for a target with narrow storage (`--fissile-match-device=vulkan`).",
 )
 define(
     "FIS135",
@@ -262,23 +228,6 @@ define(
     "`--emit-mlir=FILE` writes the repaired module, which stock iree-compile takes from global optimisation on.",
 )
 define(
-    "FIS123",
-    "not-by-element",
-    "an op cannot read its inputs element by element",
-    "`fissile-read-by-element` was told to let an op read by `tensor.extract` in its body, and it cannot.",
-    "The op has no body (linalg.softmax), or reads no tensor: indices count the linalg ops of the module in program order.",
-    "Leave the op out of `ops`.",
-)
-define(
-    "FIS124",
-    "not-extended",
-    "an op has no operand that could be extended before it",
-    "`fissile-extend-operands` was told to take the extension of narrow operands out of an op, and there is none in it.",
-    "The op does not reduce, has no body, or does more with each operand than extend it: indices count the linalg ops of the "
-    "module in program order.",
-    "Leave the op out of `ops`.",
-)
-define(
     "FIS125",
     "long-loop",
     "one thread runs a long row alone: slow, and wrong where the device ends its loop",
@@ -316,22 +265,6 @@ define(
     example="linalg.conv_2d_nchw_fchw with a result of 1x64x7x7, target Vulkan",
     repaired="a loop over 3136 elements, 64 to a workgroup",
     effect=Effect.SLOW,
-)
-define(
-    "FIS128",
-    "not-expanded",
-    "an op has no scalar op that could be computed by simpler ones",
-    "A chosen op's body has none of the scalar ops that some target lacks (docs/remedies.md lists them).",
-    "The index is of another op, or the ops are narrower.",
-    "Name the op whose code generation fails.",
-)
-define(
-    "FIS129",
-    "not-apart",
-    "an op's results cannot be computed apart",
-    "A chosen op has one result, no body, or computes one result from another (the position of a maximum, for example).",
-    "The index is of another op.",
-    "Name the op with several results whose code generation fails.",
 )
 define(
     "FIS130",

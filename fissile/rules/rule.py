@@ -28,6 +28,11 @@ class Rule:
 RULES: dict[str, Rule] = {}
 """All rules by code."""
 
+RETIRED = dict.fromkeys(
+    ("FIS113", "FIS115", "FIS116", "FIS117", "FIS123", "FIS124", "FIS128", "FIS129"), "FIS114"
+)
+"""Codes of earlier versions, which are not given out again, and the rule that each became part of."""
+
 
 def define(*args: str, **kwargs: str | Effect) -> None:
     rule = Rule(*args, **kwargs)

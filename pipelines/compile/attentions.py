@@ -12,11 +12,7 @@ from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.checks.refusals.attention_configuration import check_attention_configuration
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
-from fissile.passes.remedies.decompose.decompose_attention import (
-    NUMERICS,
-    DecomposeAttention,
-    why_not_decomposed,
-)
+from fissile.passes.remedies.decompose.decompose_attention import NUMERICS, DecomposeAttention
 
 from ..itinerary import Stop
 from ..pass_runner import run_pipeline
@@ -25,17 +21,19 @@ from ..session import Module
 
 def _decompose(module: Module) -> list[Finding]:
     targets = [read_target(text) for text in sorted(targets_of(module.op))]
+    remedy = DecomposeAttention()
     found = unconfigurable_attentions(module.op, {target.backend for target in targets})
-    able = [one for one in found if not why_not_decomposed(one.op)]
+    able = [one for one in found if remedy.match(one.op)]
     if not able:
         return []
     index = {op: i for i, op in enumerate(source_ops(module.op))}
     text = f"{DecomposeAttention.name}{{ops={','.join(str(index[one.op]) for one in able)}}}"
     done = Help(
-        "computed it as its parts: scores, maxima, powers, sums and weighted values",
-        DecomposeAttention.name,
+        remedy.sentence().format(ops="it"),
+        remedy.name,
         True,
         (("pass", text), ("numerics", NUMERICS)),
+        remedy.sentence(advice=True).format(ops="it"),
     )
     name = next(target.name for target in targets if backend_named(target.backend).configures_attention)
     repaired = [

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from fissile.finding import Finding, Help, Severity
+from dataclasses import replace
+
+from fissile.finding import Finding, Severity
 from fissile.passes.analysis.program.host_floats import host_floats
 from fissile.passes.checks.refusals.host_floats import check_host_floats
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
+from fissile.passes.remedies.host.fold_host_floats import FoldHostFloats
 
 from ..itinerary import Stop
 from ..pass_runner import run_pipeline
 from ..session import Module
 
-PASS = "fissile-fold-host-floats"
-HELP = Help("put the constant where it is used", PASS, False, (("pass", PASS),))
+PASS = FoldHostFloats.name
 
 
 def told(module: Module) -> list[Finding]:
     """FIS126 of each constant of ``module`` (at global optimisation), with what would be done about it."""
-    return [finding.with_(helps=(HELP,)) for finding in check_host_floats(host_floats(module.op))]
+    advice = replace(FoldHostFloats().help(("pass", PASS)), applied=False)
+    return [finding.with_(helps=(advice,)) for finding in check_host_floats(host_floats(module.op))]
 
 
 def _fold(module: Module) -> list[Finding]:
     found = check_host_floats(host_floats(module.op))
-    done = Help(
-        "put the constant where it is used", PASS, True, (("pass", PASS), ("numerics", "bit-identical"))
-    )
+    done = FoldHostFloats().help(("pass", PASS), ("numerics", "bit-identical"))
     repaired = [finding.with_(severity=Severity.REPAIRED, helps=(done,)) for finding in found]
     if repaired:
         run_pipeline(f"builtin.module({PASS})", module.op, report=repaired.append)

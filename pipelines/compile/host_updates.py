@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fissile.finding import Finding, Help, Severity
+from fissile.finding import Finding, Severity
 from fissile.passes.analysis.program.growing_loops import growing_loops
 from fissile.passes.analysis.program.host_inserts import host_inserts
 from fissile.passes.analysis.program.overwritten_arguments import may_return_arguments, overwritten_arguments
@@ -10,18 +10,17 @@ from fissile.passes.checks.numbers.growing_loops import check_growing_loops
 from fissile.passes.checks.numbers.host_inserts import check_host_inserts
 from fissile.passes.checks.numbers.overwritten_arguments import check_overwritten_arguments
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT
-from fissile.passes.remedies.host.flatten_inserts import can_flatten
+from fissile.passes.remedies.host.flatten_inserts import FlattenInserts, can_flatten
+from fissile.passes.remedies.host.hide_sizes import HideSizes
+from fissile.passes.remedies.host.keep_arguments import KeepArguments
+from fissile.passes.remedies.remedy import Remedy
 
 from ..itinerary import Stop
 from ..pass_runner import run_pipeline
 from ..session import Module, PhaseFailed, Session
 from .guard import GUARDED_AT
 
-FLATTEN, KEEP, HIDE = "fissile-flatten-inserts", "fissile-keep-arguments", "fissile-hide-sizes"
 NAMES = ("flatten-inserts", "keep-arguments", "hide-sizes")
-_HIDDEN = "hid the constant size, so that the loop's tensor keeps a dynamic one"
-_FLAT = "wrote through a view of one dimension, where IREE writes one element"
-_KEPT = "kept the argument in use until the end, so that IREE updates a copy of it"
 
 
 def single_elements(repair: bool) -> Stop:
@@ -33,20 +32,18 @@ def single_elements(repair: bool) -> Stop:
         able = [can_flatten(one) for one in inserts]
         if repair and any(able):
             found = [
-                _done(finding, _FLAT, FLATTEN) if yes else finding
+                _repaired(finding, FlattenInserts()) if yes else finding
                 for finding, yes in zip(found, able, strict=True)
             ]
-            run_pipeline(f"builtin.module({FLATTEN})", module.op, report=found.append)
+            run_pipeline(f"builtin.module({FlattenInserts()})", module.op, report=found.append)
         return found
 
     return Stop(BOUNDARIES_PLACED_AT, NAMES[0], act)
 
 
-def _done(finding: Finding, title: str, name: str, text: str = "") -> Finding:
-    help_ = Help(
-        title, name, True, (("pass", text or name), ("numerics", "as the program says, in every bit"))
-    )
-    return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
+def _repaired(finding: Finding, remedy: Remedy) -> Finding:
+    done = remedy.help(("pass", str(remedy)), ("numerics", remedy.numbers))
+    return finding.with_(severity=Severity.REPAIRED, helps=(done,))
 
 
 def returned_arguments(session: Session, repair: bool) -> Stop:
@@ -64,9 +61,9 @@ def returned_arguments(session: Session, repair: bool) -> Stop:
         overwritten = overwritten_arguments(clone.op)
         found = check_overwritten_arguments(overwritten)
         if repair and found:
-            name = f"{KEEP}{{arguments={','.join(f'{one.function}:{one.number}' for one in overwritten)}}}"
-            found = [_done(finding, _KEPT, KEEP, name) for finding in found]
-            run_pipeline(f"builtin.module({name})", module.op, report=found.append)
+            keep = KeepArguments(arguments=tuple(f"{one.function}:{one.number}" for one in overwritten))
+            found = [_repaired(finding, keep) for finding in found]
+            run_pipeline(f"builtin.module({keep})", module.op, report=found.append)
         return found
 
     return Stop(BOUNDARIES_PLACED_AT, NAMES[1], act)
@@ -83,8 +80,8 @@ def changing_sizes(repair: bool) -> Stop:
     def act(module: Module) -> list[Finding]:
         found = growing(module)
         if repair and found:
-            found = [_done(finding, _HIDDEN, HIDE) for finding in found]
-            run_pipeline(f"builtin.module({HIDE})", module.op, report=found.append)
+            found = [_repaired(finding, HideSizes()) for finding in found]
+            run_pipeline(f"builtin.module({HideSizes()})", module.op, report=found.append)
         return found
 
     return Stop(GUARDED_AT, NAMES[2], act)

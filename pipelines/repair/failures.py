@@ -11,7 +11,6 @@ from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 from ..probe.diagnostics import Diagnostic, failure_code, quoted
 from ..session import PhaseFailed, phase_index
 from .packing import Narrow
-from .reporting import to_do
 
 
 @dataclass(frozen=True)
@@ -116,5 +115,5 @@ def suggested(
     """A repaired finding as it reads where nothing was applied; ``note`` says what applies it."""
     if finding.severity is not Severity.REPAIRED:
         return finding
-    helps = tuple(replace(h, applied=False, title=to_do(h.title)) for h in finding.helps)
+    helps = tuple(replace(h, applied=False, title=h.advice or h.title, advice="") for h in finding.helps)
     return finding.with_(severity=Severity.ERROR, helps=helps, notes=(*finding.notes, note))

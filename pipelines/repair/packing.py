@@ -37,6 +37,7 @@ from ..probe.dispatch_check import (
 from ..session import Module
 
 PASS = "fissile-pack-narrow-storage"
+_VERBS = {"read": "read", "wrote": "write", "packed": "pack", "computed": "compute", "masked": "mask"}
 NARROW = ("FIS110", "FIS118", "FIS135")
 """IREE builds such a module, and its numbers are wrong."""
 UNLOWERED = ("FIS104", "FIS108")
@@ -83,6 +84,11 @@ class Narrow:
         ]
         given += ["in-place=true"] if self.in_place else []
         return PASS + (f"{{{' '.join(given)}}}" if given else "")
+
+    def help(self, how: str) -> Help:
+        """What was done, ``how`` having its verbs in braces, with the same as advice."""
+        done = how.format_map({verb: verb for verb in _VERBS})
+        return Help(done, PASS, True, (("pass", self.pass_text),), how.format_map(_VERBS))
 
     @property
     def forms(self) -> tuple[Narrow, ...]:
@@ -199,8 +205,8 @@ def _each_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _told(finding: Finding, narrow: Narrow) -> Finding:
     if narrow.ops:
-        how = f"took {' and '.join(narrow.types)} apart by their bits; computed in 32 bits in between"
-        help_ = Help(how, PASS, True, (("pass", narrow.pass_text),))
+        how = f"{' and '.join(narrow.types)} by their bits; {{computed}} in 32 bits in between"
+        help_ = narrow.help("{read} and {wrote} " + how)
         if finding.code in UNLOWERED:
             return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
         message = f"behind that failure ({finding.code}) {finding.target} has no code for {' and '.join(narrow.types)}"
@@ -215,11 +221,11 @@ def _told(finding: Finding, narrow: Narrow) -> Finding:
         )
     masked = narrow.in_place and finding.code == "FIS135"
     how = (
-        "read each of these elements into 32 bits and masked it there"
+        "{read} each of these elements into 32 bits and {masked} it there"
         if masked
-        else "packed these buffers into 32-bit words; computed in 32 bits in between"
+        else "{packed} these buffers into 32-bit words; {computed} in 32 bits in between"
     )
-    help_ = Help(how, PASS, True, (("pass", narrow.pass_text),))
+    help_ = narrow.help(how)
     if finding.code == "FIS136":
         return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
     claim, element = finding.message.split(": ", 1)

@@ -54,7 +54,7 @@ class Case:
     def spread(self, wanted: Sequence[Edit]) -> set[Edit]:
         """``wanted`` for the first dispatch, and the same for what stands there in every dispatch of equal body."""
         alike = {
-            Edit(edit.remedy, tag, edit.detail)
+            Edit(edit.remedy, tag, edit.options)
             for edit in wanted
             for family in self.families
             for tag in translate((edit.op,), self.families[0], family)

@@ -7,66 +7,10 @@ from collections.abc import Iterable, Sequence
 from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.dispatch.producers import ProducerGraph
 from fissile.passes.analysis.dispatch.provenance import SourceOp
-from fissile.passes.remedies.decompose.decompose_attention import NUMERICS, scores_bytes
-from fissile.passes.remedies.narrow.expand_scalars import rounding_of
 from fissile.quantity import Bytes, total
 
-from .edits import (
-    ATTENTION_APART,
-    BY_ELEMENT,
-    CONFIGURE,
-    CUT,
-    DECOMPOSE,
-    DROP,
-    EXPAND,
-    EXTEND,
-    FLAT,
-    FLAT_SUMS,
-    FOLD,
-    MOVEMENT_APART,
-    RANK,
-    RESULTS_APART,
-    SPLIT,
-    WIDEN,
-    Edit,
-    edits,
-    passes_of,
-)
+from .edits import CUT, Edit, by_remedy, edits, passes_of
 from .repair_case import Case, Diagnosis
-
-_DONE = {
-    CUT: "kept {ops} out of this dispatch, read {them} back by tile",
-    DROP: "dropped the configuration of {ops}: IREE chooses one for this target",
-    DECOMPOSE: "computed {ops} as its parts: maximum, exponentials, sum and quotient",
-    ATTENTION_APART: "computed {ops} as its parts: scores, maxima, powers, sums and weighted values",
-    MOVEMENT_APART: "read each element of {ops} from its place",
-    RANK: "sorted {ops} by rank: counted for each element how many precede it, by a thread each",
-    SPLIT: "added {ops} up in parts, and then the parts",
-    EXTEND: "extended the narrow operands of {ops} once, in dispatches of their own",
-    RESULTS_APART: "computed each result of {ops} by an op of its own",
-    EXPAND: "computed what the target lacks in {ops} by simpler ops",
-    WIDEN: "accumulated {ops} in f32",
-    CONFIGURE: "gave {ops} a lowering configuration of its own",
-    FOLD: "computed {ops} inside the consumer's body",
-    BY_ELEMENT: "computed {ops} element by element, without vectors",
-    FLAT: "made the loops of {ops} one, with an element of the result to each thread",
-    FLAT_SUMS: "made the loops of {ops} that reduce one, and the others one",
-}
-_TO_DO = {
-    "kept": "keep",
-    "computed": "compute",
-    "accumulated": "accumulate",
-    "gave": "give",
-    "extended": "extend",
-    "read": "read",
-    "added": "add",
-    "made": "make",
-    "packed": "pack",
-    "dropped": "drop",
-    "took": "take",
-    "sliced": "slice",
-    "sorted": "sort",
-}
 
 
 class RepairTold:
@@ -104,79 +48,22 @@ class RepairTold:
             ("costs", f"{_more(before, after)}; {sum(crossing)} bytes written once to memory, then read"),
             *(("pass", text) for text in passes_of(edits(CUT, tags))),
         )
-        title = f"computed {' and '.join(self._names(tags))} once, in a dispatch of its own"
-        return finding.with_(severity=Severity.REPAIRED, notes=(), helps=(Help(title, CUT, True, facts),))
+        once = f"{' and '.join(self._names(tags))} once, in a dispatch of its own"
+        done = Help(f"computed {once}", CUT, True, facts, f"compute {once}")
+        return finding.with_(severity=Severity.REPAIRED, notes=(), helps=(done,))
 
     def _help(self, case: Case, before: Diagnosis, after: Diagnosis) -> Help:
-        spread = sorted(case.spread(case.accepted))
+        spread = [
+            (applied, [self._graph.ops[e.op] for e in group])
+            for applied, group in by_remedy(case.spread(case.accepted))
+        ]
         largest = _largest(case, after)
         size = "unknown" if largest.value is None else f"{largest.value} bytes"
         facts = [("after", f"{size} ({largest.how_known}; IREE chose its tiles anew)")]
-        if cut := [edit.op for edit in spread if edit.remedy == CUT]:
-            crossing = [self._graph.result_bytes(tag) for tag in cut]
-            known = sum(c for c in crossing if c is not None)
-            through = f"{known} bytes" + (" and results of dynamic size" if None in crossing else "")
-            facts.append(
-                (
-                    "costs",
-                    f"{_more(before, after)}; {through} written once to global memory, then read by tile",
-                )
-            )
-        elif any(edit.remedy == EXTEND for edit in spread):
-            facts.append(
-                ("costs", f"{_more(before, after)}; the wide operands are written once to global memory")
-            )
-        elif any(edit.remedy == SPLIT for edit in spread):
-            facts.append(
-                ("costs", f"{_more(before, after)}; the parts' sums are written once to global memory")
-            )
-        elif any(edit.remedy == RANK for edit in spread):
-            facts.append(
-                (
-                    "costs",
-                    f"{_more(before, after)}; as many comparisons as IREE's sort, by all threads together",
-                )
-            )
-        elif apart := [edit.op for edit in spread if edit.remedy == ATTENTION_APART]:
-            scores = [scores_bytes(self._graph.ops[op]) for op in apart]
-            known = f"{sum(scores)} bytes of scores" if None not in scores else "scores of dynamic size"
-            facts.append(
-                ("costs", f"{_more(before, after)}; {known} written to memory twice, as scores and as powers")
-            )
-        elif any(edit.remedy == FOLD for edit in spread):
-            facts.append(("costs", "no intermediate; evaluated for every use, and matrix units are not used"))
-        elif any(edit.remedy == RESULTS_APART for edit in spread):
-            facts.append(("costs", f"{_more(before, after)}; the inputs are read once for each result"))
-        elif any(edit.remedy == BY_ELEMENT for edit in spread):
-            facts.append(
-                (
-                    "costs",
-                    f"{_more(before, after)}; every operand is read from memory for every use, no vectors",
-                )
-            )
-        if any(edit.remedy == ATTENTION_APART for edit in spread):
-            facts.append(("numerics", NUMERICS))
-        if any(edit.remedy == WIDEN for edit in spread):
-            facts.append(
-                (
-                    "rounding",
-                    "one 16-bit rounding at the end instead of one per term: closer to the exact sum",
-                )
-            )
-        if any(edit.remedy == RANK for edit in spread):
-            facts.append(
-                ("order", "stable: elements that the comparator does not tell apart keep their order")
-            )
-        if any(edit.remedy == SPLIT for edit in spread):
-            facts.append(
-                ("rounding", "the same terms in another order, with fewer roundings one after the other")
-            )
-        if inexact := {
-            said
-            for edit in spread
-            if edit.remedy == EXPAND and (said := rounding_of(self._graph.ops[edit.op]))
-        }:
-            facts.append(("rounding", "; ".join(sorted(inexact))))
+        costs = next((cost for applied, ops in spread if (cost := applied.costs(ops))), "")
+        if costs:
+            facts.append(("costs", f"{_more(before, after)}; {costs}"))
+        facts += [row for applied, ops in spread for row in applied.facts(ops)]
         alike = len(case.families) - 1
         if alike > 0:
             facts.append(
@@ -185,15 +72,19 @@ class RepairTold:
                     f"{alike} more dispatch{'es' if alike > 1 else ''} of equal body, repaired the same way",
                 )
             )
-        facts += [("pass", text) for text in passes_of(spread)]
-        return Help(self._what_was_done(case.accepted), case.accepted[0].remedy, True, tuple(facts))
+        facts += [("pass", text) for text in passes_of(case.spread(case.accepted))]
+        done, advice = (self._sentences(case.accepted, advice) for advice in (False, True))
+        return Help(done, case.accepted[0].remedy, True, tuple(facts), advice)
 
-    def _what_was_done(self, accepted: Sequence[Edit]) -> str:
+    def _sentences(self, accepted: Sequence[Edit], advice: bool) -> str:
+        """What was done, or is advised, remedy by remedy."""
         sentences = []
-        for remedy in sorted({_kind(edit) for edit in accepted}, key=list(_DONE).index):
-            names = self._names(edit.op for edit in accepted if _kind(edit) == remedy)
+        for applied, group in by_remedy(accepted):
+            names = self._names(edit.op for edit in group)
             listed = names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}"
-            sentences.append(_DONE[remedy].format(ops=listed, them="it" if len(names) == 1 else "them"))
+            sentences.append(
+                applied.sentence(advice).format(ops=listed, them="it" if len(names) == 1 else "them")
+            )
         return "; ".join(sentences)
 
     def _what_does_not_help(self, case: Case) -> tuple[str, ...]:
@@ -209,17 +100,6 @@ class RepairTold:
         return list(
             dict.fromkeys(self._ops[tag].name or f"the result of {self._ops[tag].op}" for tag in tags)
         )
-
-
-def _kind(edit: Edit) -> str:
-    """What was done, as `_DONE` tells it apart."""
-    return edit.detail if edit.remedy == BY_ELEMENT and edit.detail else edit.remedy
-
-
-def to_do(title: str) -> str:
-    """A repair's title as advice: `kept … out` becomes `keep … out`, for each of its parts."""
-    parts = (part.partition(" ") for part in title.split("; "))
-    return "; ".join(f"{_TO_DO.get(verb, verb)} {rest}" for verb, _, rest in parts)
 
 
 def _largest(case: Case, after: Diagnosis) -> Bytes:

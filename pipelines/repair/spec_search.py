@@ -177,5 +177,7 @@ def _told(failing: CheckedDispatch, now: Diagnosis) -> Finding:
         ("costs", "no more dispatches and no intermediate; matrix units are not used"),
         ("rounding", "sums in the accumulator's own type, as the program says; their order may change"),
     )
-    title = "gave the dispatch's root tiles of its own, by a tuning spec"
-    return failing.finding.with_(severity=Severity.REPAIRED, helps=(Help(title, REMEDY, True, facts),))
+    done, advice = (
+        f"{verb} the dispatch's root tiles of its own, by a tuning spec" for verb in ("gave", "give")
+    )
+    return failing.finding.with_(severity=Severity.REPAIRED, helps=(Help(done, REMEDY, True, facts, advice),))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from fissile.finding import Finding, Help, Severity
+from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.unread_borders import unread_borders
 from fissile.passes.checks.refusals.unread_border import check_unread_borders
 from fissile.passes.iree.phases import BORDERS_TRIMMED_AT, BOUNDARIES_PLACED_AT
+from fissile.passes.remedies.decompose.trim_borders import TrimBorders
 
 from ..compile.compile_run import CompileRun
 from ..itinerary import Stop
@@ -14,7 +15,7 @@ from ..probe.diagnostics import quoted
 from ..session import Module, PhaseFailed, phase_index
 from .failures import Failure
 
-PASS = "fissile-trim-borders"
+PASS = TrimBorders.name
 
 
 def unread(module: Module) -> list[Finding]:
@@ -53,5 +54,4 @@ def trimming(said: str = "") -> Stop:
 
 
 def _told(finding: Finding) -> Finding:
-    help_ = Help("sliced off what is not read, before global optimisation", PASS, True, (("pass", PASS),))
-    return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
+    return finding.with_(severity=Severity.REPAIRED, helps=(TrimBorders().help(("pass", PASS)),))

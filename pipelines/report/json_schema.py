@@ -42,6 +42,7 @@ _HELP = _object(
         "remedy": _TEXT,
         "applied": {"type": "boolean"},
         "facts": {"type": "array", "items": {"type": "array", "items": _TEXT, "minItems": 2, "maxItems": 2}},
+        "advice": _TEXT,
     }
 )
 FINDING = _object(

@@ -20,7 +20,7 @@ RAN: list[str] = []
 @pytest.fixture(autouse=True)
 def passes(monkeypatch):
     """Passes that add, remove and need marks (attributes `test.a`), registered for one test."""
-    for name in catalogue.BUILT_IN:
+    for name in catalogue.built_in():
         catalogue.find_pass(name)
     monkeypatch.setattr(definition, "_PASSES", dict(definition._PASSES))
     monkeypatch.setattr(definition, "_PROPERTIES", dict(definition._PROPERTIES))

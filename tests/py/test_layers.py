@@ -77,7 +77,6 @@ EMPTY_NAMES = {
 }
 LONGEST_FILE = 400
 LONGER = {
-    "fissile/rules/fusion.py",
     "pipelines/check/entry.py",
     "pipelines/probe/dispatch_check.py",
 }

@@ -33,7 +33,7 @@ func.func @g(%a: i1) {
 
 @pytest.fixture(autouse=True)
 def passes(monkeypatch):
-    for name in catalogue.BUILT_IN:
+    for name in catalogue.built_in():
         catalogue.find_pass(name)
     monkeypatch.setattr(definition, "_PASSES", dict(definition._PASSES))
     SEEN.clear()

@@ -7,7 +7,7 @@ from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.analysis.dispatch.structure import loop_extents, structure_of
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree.lowerings import tile_and_fuse
-from fissile.passes.remedies.fusion.set_lowering import set_lowering
+from fissile.passes.remedies.fusion.set_lowering import SetLowering, set_lowering
 from fissile.pipelines.session import PhaseFailed, Session
 
 GFX942 = ("--iree-hal-target-device=hip", "--iree-rocm-target=gfx942")
@@ -72,4 +72,4 @@ def test_what_cannot_be_configured_is_refused():
         "  return %r : tensor<4x8xf32>\n}"
     )
     with pytest.raises(PassFailed, match="takes no lowering configuration"):
-        set_lowering(source_ops(module.op), tile_and_fuse([True, True], [4, 8], 64))
+        SetLowering(ops=(0,), info=tile_and_fuse([True, True], [4, 8], 64)).run(module.op, print)

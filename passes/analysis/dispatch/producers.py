@@ -67,15 +67,20 @@ class ProducerGraph:
 
     def result_bytes(self, index: int) -> int | None:
         """Bytes of all tensor results of a source op; None where a dimension is dynamic."""
-        count = 0
-        for result in self.ops[index].results:
-            kind = result.type
-            if not isinstance(kind, ir.RankedTensorType):
-                continue
-            if not kind.has_static_shape:
-                return None
-            bits = element_bits(kind.element_type)
-            for size in kind.shape:
-                bits *= size
-            count += -(-bits // 8)
-        return count
+        return bytes_of_results(self.ops[index])
+
+
+def bytes_of_results(op: ir.Operation) -> int | None:
+    """Bytes of all tensor results of ``op``; None where a dimension is dynamic."""
+    count = 0
+    for result in op.results:
+        kind = result.type
+        if not isinstance(kind, ir.RankedTensorType):
+            continue
+        if not kind.has_static_shape:
+            return None
+        bits = element_bits(kind.element_type)
+        for size in kind.shape:
+            bits *= size
+        count += -(-bits // 8)
+    return count

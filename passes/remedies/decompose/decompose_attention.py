@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import e, log2, prod
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 from iree.compiler.dialects import arith, math, tensor
 
-from fissile.dialect import BoundaryOp, place_of, register
+from fissile.dialect import BoundaryOp
 from fissile.dialect import linalg_ops as linalg
-from fissile.finding import Finding, ordered
 from fissile.passes.analysis.dispatch.attention_configuration import is_packed_i1
 from fissile.passes.analysis.dispatch.attention_roles import (
     ATTENTIONS,
@@ -21,14 +20,15 @@ from fissile.passes.analysis.dispatch.attention_roles import (
     AttentionRoles,
     index_position,
 )
-from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute
-from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
+from fissile.passes.definition import Contract, option, register_pass
 
-from ..chosen_ops import check_indices
 from ..narrow.packed_words import Size, booleans_of_bytes, sizes_of
 from ..rebuilt_ops import copy_into, element_type
+from ..remedy import FITS, PLACES_BOUNDARIES, Exactness, Match, OpRemedy
+
+if TYPE_CHECKING:
+    from fissile.passes.analysis.dispatch.dispatches import Dispatch
 
 NUMERICS = "computed in f32 and rounded once, where IREE rounds f16 and bf16 in between; sums may be added up in another order"
 """How exact the parts are."""
@@ -41,7 +41,7 @@ _LOG2_E = log2(e)
 
 @register_pass
 @dataclass(frozen=True)
-class DecomposeAttention(Pass):
+class DecomposeAttention(OpRemedy):
     """Replaces iree_linalg_ext.attention and .online_attention by scores, their row maxima, powers, row sums and weighted values.
 
     IREE 3.13 makes one dispatch of an attention. SPIR-V code generation has no schedule for it, of any size; llvm-cpu
@@ -56,55 +56,77 @@ class DecomposeAttention(Pass):
     result is nearer to the exact one. Sums may be added up in another order.
 
     An attention whose operands are indexed by more than single loops, or whose region has an op without a counterpart,
-    is FIS116.
+    is FIS114.
     """
 
     name: ClassVar[str] = "fissile-decompose-attention"
-    dialects: ClassVar[tuple[str, ...]] = ("arith", "iree_tensor_ext", "linalg", "math", "tensor")
-    contract: ClassVar[Contract] = Contract(
-        requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS), invalidates=(NO_BOUNDARIES, NO_FISSILE_OPS)
+    order: ClassVar[int] = 60
+    cures: ClassVar[tuple[str, ...]] = ("FIS103", "FIS107", "FIS108", "FIS133", "FIS134")
+    exactness: ClassVar[Exactness] = Exactness.ROUNDING
+    does: ClassVar[str] = "an attention, plain or online, as scores, maxima, powers, sums and weighted values"
+    repairs: ClassVar[str] = (
+        "every `iree_linalg_ext.attention` and `.online_attention` on Vulkan: SPIR-V has no schedule for "
+        "one, of any size; wrong numbers on llvm-cpu where the head dimension is above 128 or dynamic "
+        "(FIS133); wrong numbers where the region reads an index, or where running sums continue "
+        "(FIS134); crashes and refusals on GPUs: a dynamic head dimension, one key, a packed i1 mask"
     )
+    numbers: ClassVar[str] = (
+        "*not* the same: all in f32, rounded once, so f16 and bf16 are nearer to the exact result; sums "
+        "may be reordered"
+    )
+    counterpart: ClassVar[str] = (
+        "DecomposeAttention takes online attentions only, once they are tiled inside of a dispatch: the "
+        "parts stay there, and SPIR-V's pipelines do without it."
+    )
+    done: ClassVar[str] = "computed {ops} as its parts: scores, maxima, powers, sums and weighted values"
+    advice: ClassVar[str] = "compute {ops} as its parts: scores, maxima, powers, sums and weighted values"
+    refusal: ClassVar[str] = "{op} cannot be decomposed as an attention: {why}"
+    dialects: ClassVar[tuple[str, ...]] = ("arith", "iree_tensor_ext", "linalg", "math", "tensor")
+    contract: ClassVar[Contract] = PLACES_BOUNDARIES
     ops: tuple[int, ...] = option((), "indices of the source ops to decompose; empty: every attention")
     boundaries: bool = option(True, "keep the parts in dispatches of their own")
 
-    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        known = source_ops(op)
-        check_indices(self.ops, known, self.name)
-        chosen = [known[i] for i in dict.fromkeys(self.ops)] or [o for o in known if o.name in ATTENTIONS]
-        if refused := [_refusal(o, why) for o in chosen if (why := why_not_decomposed(o))]:
-            raise PassFailed(ordered(refused))
-        register(op.context)
-        for attention in chosen:
+    def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
+        if op.name not in ATTENTIONS:
+            return Match("it is no attention")
+        roles = AttentionRoles(op)
+        if not all(m.is_projected_permutation for m in roles.maps.values()):
+            return Match("an operand is indexed by more than single loops")
+        if not all(
+            isinstance(element_type(roles.operands[name].type), ir.FloatType)
+            for name in ("query", "key", "value")
+        ):
+            return Match("its operands are no floats")
+        if op.name == ONLINE_ATTENTION and any(
+            element_type(result.type) != _wide(roles) for result in op.results
+        ):
+            return Match(f"its running results are not of {_wide(roles)}")
+        if any(index_position(index) >= len(roles.scores) for index in roles.indices):
+            return Match("its region reads the index of a loop that the scores do not have")
+        for inner in op.regions[0].blocks[0].operations:
+            name = inner.operation.name
+            if inner.operation.regions or name.startswith("iree_linalg_ext.") and name not in (INDEX, _YIELD):
+                return Match(f"its region has {name}")
+        return FITS
+
+    def chooses(self, op: ir.Operation) -> bool:
+        return op.name in ATTENTIONS
+
+    def rewrite(self, ops: Sequence[ir.Operation]) -> None:
+        for attention in ops:
             decompose_attention(attention, self.boundaries)
 
+    def costs(self, ops: Sequence[ir.Operation]) -> str:
+        scores = [scores_bytes(op) for op in ops]
+        known = f"{sum(scores)} bytes of scores" if None not in scores else "scores of dynamic size"
+        return f"{known} written to memory twice, as scores and as powers"
 
-def why_not_decomposed(op: ir.Operation) -> str:
-    """Why ``op`` cannot be decomposed as an attention; empty where it can."""
-    if op.name not in ATTENTIONS:
-        return "it is no attention"
-    roles = AttentionRoles(op)
-    if not all(m.is_projected_permutation for m in roles.maps.values()):
-        return "an operand is indexed by more than single loops"
-    if not all(
-        isinstance(element_type(roles.operands[name].type), ir.FloatType)
-        for name in ("query", "key", "value")
-    ):
-        return "its operands are no floats"
-    if op.name == ONLINE_ATTENTION and any(
-        element_type(result.type) != _wide(roles) for result in op.results
-    ):
-        return f"its running results are not of {_wide(roles)}"
-    if any(index_position(index) >= len(roles.scores) for index in roles.indices):
-        return "its region reads the index of a loop that the scores do not have"
-    for inner in op.regions[0].blocks[0].operations:
-        name = inner.operation.name
-        if inner.operation.regions or name.startswith("iree_linalg_ext.") and name not in (INDEX, _YIELD):
-            return f"its region has {name}"
-    return ""
+    def facts(self, ops: Sequence[ir.Operation]) -> tuple[tuple[str, str], ...]:
+        return (("numerics", NUMERICS),)
 
 
 def decompose_attention(op: ir.Operation, boundaries: bool = True) -> None:
-    """Replaces the attention ``op``, for which `why_not_decomposed` is empty, in place."""
+    """Replaces the attention ``op``, which matches, in place."""
     with ir.InsertionPoint(op), op.location:
         parts = _Decomposition(AttentionRoles(op), boundaries)
         results = parts.online() if op.name == ONLINE_ATTENTION else (parts.whole(),)
@@ -329,13 +351,3 @@ def _converted(value: ir.Value, kind: ir.Type) -> ir.Value:
         return value
     wider = ir.FloatType(kind).width > ir.FloatType(value.type).width
     return (arith.extf if wider else arith.truncf)(kind, value)
-
-
-def _refusal(op: ir.Operation, why: str) -> Finding:
-    place = place_of(op)
-    return Finding(
-        "FIS116",
-        f"{op.name} cannot be decomposed as an attention: {why}",
-        subject=op.name,
-        places=(place,) if place else (),
-    )

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 from iree.compiler.dialects import affine, arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.dialect import place_of
 from fissile.dialect.operands import operand
-from fissile.finding import Finding, ordered
-from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute
-from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
+from fissile.passes.definition import option, register_pass
 
-from ..chosen_ops import check_indices
 from ..narrow.packed_words import sizes_of
 from ..rebuilt_ops import element_type
+from ..remedy import FITS, Exactness, Match, OpRemedy
+
+if TYPE_CHECKING:
+    from fissile.passes.analysis.dispatch.dispatches import Dispatch
 
 PACK, UNPACK, GATHER = "linalg.pack", "linalg.unpack", "iree_linalg_ext.gather"
 MOVEMENTS = (PACK, UNPACK, GATHER)
@@ -28,7 +27,7 @@ MOVEMENTS = (PACK, UNPACK, GATHER)
 
 @register_pass
 @dataclass(frozen=True)
-class DecomposeMovement(Pass):
+class DecomposeMovement(OpRemedy):
     """Replaces linalg.pack, linalg.unpack and iree_linalg_ext.gather by an elementwise op that reads by `tensor.extract`.
 
     IREE 3.13 has no SPIR-V schedule for them (`failed to tile to invocations`, `failed to get lowering configuration`), of
@@ -36,39 +35,53 @@ class DecomposeMovement(Pass):
     all of these kinds. Elements are copied, so every bit stays.
 
     Where a gather's mask is false, the output's element stays and nothing is read. Run it after global optimisation: before,
-    IREE turns reads back into operands. Tiles of dynamic size are FIS116.
+    IREE turns reads back into operands. Tiles of dynamic size are FIS114.
     """
 
     name: ClassVar[str] = "fissile-decompose-movement"
+    order: ClassVar[int] = 70
+    cures: ClassVar[tuple[str, ...]] = ("FIS103", "FIS108")
+    exactness: ClassVar[Exactness] = Exactness.BITS
+    does: ClassVar[str] = (
+        "linalg.pack, linalg.unpack and iree_linalg_ext.gather as one elementwise op that reads each "
+        "element from its place"
+    )
+    repairs: ClassVar[str] = (
+        "all three on Vulkan: SPIR-V has no schedule for them, of any size; where a gather's mask is "
+        "false, the output's element stays"
+    )
+    numbers: ClassVar[str] = "the same in every bit"
+    counterpart: ClassVar[str] = (
+        "DecomposePackUnPackOps runs inside of a dispatch, and SPIR-V's pipelines do without it; nothing "
+        "decomposes a gather."
+    )
+    done: ClassVar[str] = "read each element of {ops} from its place"
+    advice: ClassVar[str] = "read each element of {ops} from its place"
+    refusal: ClassVar[str] = "{op} cannot be written as reads by index: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("affine", "arith", "linalg", "tensor")
-    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
     ops: tuple[int, ...] = option(
         (), "indices of the source ops to rewrite; empty: every pack, unpack and gather"
     )
 
-    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        known = source_ops(op)
-        check_indices(self.ops, known, self.name)
-        chosen = [known[i] for i in dict.fromkeys(self.ops)] or [o for o in known if o.name in MOVEMENTS]
-        if refused := [_refusal(o, why) for o in chosen if (why := why_not_moved(o))]:
-            raise PassFailed(ordered(refused))
-        for one in chosen:
-            decompose_movement(one)
+    def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
+        if op.name not in MOVEMENTS:
+            return Match("it does more than move elements")
+        if op.name == GATHER:
+            return FITS
+        if ir.ShapedType.get_dynamic_size() in _integers(op, "static_inner_tiles"):
+            return Match("its tiles are of dynamic size")
+        return FITS
 
+    def chooses(self, op: ir.Operation) -> bool:
+        return op.name in MOVEMENTS
 
-def why_not_moved(op: ir.Operation) -> str:
-    """Why ``op`` cannot be written as reads by index; empty where it can."""
-    if op.name not in MOVEMENTS:
-        return "it does more than move elements"
-    if op.name == GATHER:
-        return ""
-    if ir.ShapedType.get_dynamic_size() in _integers(op, "static_inner_tiles"):
-        return "its tiles are of dynamic size"
-    return ""
+    def rewrite(self, ops: Sequence[ir.Operation]) -> None:
+        for op in ops:
+            decompose_movement(op)
 
 
 def decompose_movement(op: ir.Operation) -> None:
-    """Rewrites ``op`` in place, for which `why_not_moved` is empty."""
+    """Rewrites ``op`` in place, which matches."""
     read = {PACK: _packed, UNPACK: _unpacked, GATHER: _gathered}[op.name]
     destination = operand(op, "output" if op.name == GATHER else "dest")
     kind = ir.RankedTensorType(op.results[0].type)
@@ -181,10 +194,3 @@ def _apply(build: Callable[..., ir.AffineExpr], *values: ir.Value) -> ir.Value:
 
 def _index(value: int) -> ir.Value:
     return arith.constant(ir.IndexType.get(), value)
-
-
-def _refusal(op: ir.Operation, why: str) -> Finding:
-    place = place_of(op)
-    return Finding(
-        "FIS116", f"{op.name} cannot be taken apart: {why}", subject=op.name, places=(place,) if place else ()
-    )

@@ -5,28 +5,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 from iree.compiler.dialects import arith, math, tensor
 
-from fissile.dialect import BoundaryOp, register
+from fissile.dialect import BoundaryOp
 from fissile.dialect import linalg_ops as linalg
-from fissile.finding import Finding, ordered
-from fissile.passes.analysis.dispatch.provenance import place_of
 from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute
-from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
+from fissile.passes.definition import Contract, option, register_pass
 
-from ..chosen_ops import chosen_ops
 from ..narrow.packed_words import sizes_of
+from ..remedy import PLACES_BOUNDARIES, Exactness, Match, OpRemedy
+
+if TYPE_CHECKING:
+    from fissile.passes.analysis.dispatch.dispatches import Dispatch
 
 SOFTMAX = "linalg.softmax"
 
 
 @register_pass
 @dataclass(frozen=True)
-class DecomposeSoftmax(Pass):
+class DecomposeSoftmax(OpRemedy):
     """Replaces linalg.softmax by its maximum, exponentials, their sum and the quotient.
 
     IREE makes one dispatch of a softmax; on SPIR-V its rows are shared through workgroup memory, in one case
@@ -40,19 +40,31 @@ class DecomposeSoftmax(Pass):
     """
 
     name: ClassVar[str] = "fissile-decompose-softmax"
-    dialects: ClassVar[tuple[str, ...]] = ("arith", "linalg", "math", "tensor")
-    contract: ClassVar[Contract] = Contract(
-        requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS), invalidates=(NO_BOUNDARIES, NO_FISSILE_OPS)
+    order: ClassVar[int] = 50
+    cures: ClassVar[tuple[str, ...]] = ("FIS103", "FIS106", "FIS108", "FIS111", "FIS125")
+    exactness: ClassVar[Exactness] = Exactness.ORDER
+    does: ClassVar[str] = "a softmax as maximum, exponentials, sum, quotient"
+    repairs: ClassVar[str] = (
+        "the race of a softmax without producers (SPIR-V), endless softmax (gfx942, sm_86; gfx1100 in "
+        "LLVM), one thread per row"
     )
+    numbers: ClassVar[str] = "the same ops per element; the sum may be reordered"
+    counterpart: ClassVar[str] = (
+        "DecomposeSoftmax runs inside of the dispatch, so the parts stay in one kernel."
+    )
+    done: ClassVar[str] = "computed {ops} as its parts: maximum, exponentials, sum and quotient"
+    advice: ClassVar[str] = "compute {ops} as its parts: maximum, exponentials, sum and quotient"
+    refusal: ClassVar[str] = "{op} cannot be decomposed as a softmax: {why}"
+    dialects: ClassVar[tuple[str, ...]] = ("arith", "linalg", "math", "tensor")
+    contract: ClassVar[Contract] = PLACES_BOUNDARIES
     ops: tuple[int, ...] = option((), "indices of the source ops to take apart; empty: every linalg.softmax")
     boundaries: bool = option(True, "keep the parts in dispatches of their own")
 
-    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        chosen = chosen_ops(op, self.ops, SOFTMAX, self.name)
-        if other := [o for o in chosen if o.name != SOFTMAX]:
-            raise PassFailed(ordered(_refusal(o) for o in other))
-        register(op.context)
-        for softmax in chosen:
+    def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
+        return Match("" if op.name == SOFTMAX else "it is no softmax")
+
+    def rewrite(self, ops: Sequence[ir.Operation]) -> None:
+        for softmax in ops:
             decompose_softmax(softmax, self.boundaries)
 
 
@@ -112,13 +124,3 @@ def _generic(
     with ir.InsertionPoint(block):
         linalg.YieldOp([body(*block.arguments)])
     return op.results[0]
-
-
-def _refusal(op: ir.Operation) -> Finding:
-    place = place_of(op)
-    return Finding(
-        "FIS116",
-        f"{op.name} is no softmax, so it cannot be taken apart as one",
-        subject=op.name,
-        places=(place,) if place else (),
-    )

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
-from fissile.dialect import BoundaryOp, place_of, register
+from fissile.dialect import BoundaryOp
 from fissile.dialect import linalg_ops as linalg
-from fissile.finding import Finding, ordered
 from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute
-from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
+from fissile.passes.definition import Contract, option, register_pass
 
-from ..chosen_ops import chosen_ops
 from ..narrow.packed_words import sizes_of
 from ..rebuilt_ops import copy_into, element_type
+from ..remedy import PLACES_BOUNDARIES, Exactness, Match, OpRemedy
 from .split_reductions import split_reductions
+
+if TYPE_CHECKING:
+    from fissile.passes.analysis.dispatch.dispatches import Dispatch
 
 SORT = "iree_linalg_ext.sort"
 _SCATTER, _YIELD = "iree_linalg_ext.scatter", "iree_linalg_ext.yield"
@@ -29,7 +30,7 @@ LONGEST_COUNT = 1 << 15
 
 @register_pass
 @dataclass(frozen=True)
-class RankSorts(Pass):
+class RankSorts(OpRemedy):
     """Replaces iree_linalg_ext.sort by a count of the elements that precede each element, and a copy of each to that position.
 
     IREE 3.13 sorts a row of N elements by one thread with N * N steps (a bubble sort): slow everywhere, and wrong where a driver ends
@@ -39,36 +40,53 @@ class RankSorts(Pass):
     The order is stable: of two elements that the comparator does not tell apart, the first stays first. That is what IREE computes for
     a comparator that holds of equal elements (`oge`, as torch.topk has it); of equal keys under a strict one (`olt`) IREE's order
     depends on the other elements. Values are copied, so every bit stays. In a row with a NaN that its comparator cannot order, the
-    result has elements of the row, as IREE's, and not in the same order. A row of dynamic size is FIS116.
+    result has elements of the row, as IREE's, and not in the same order. A row of dynamic size is FIS114.
     """
 
     name: ClassVar[str] = "fissile-rank-sorts"
-    dialects: ClassVar[tuple[str, ...]] = ("affine", "arith", "iree_linalg_ext", "linalg", "tensor")
-    contract: ClassVar[Contract] = Contract(
-        requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS), invalidates=(NO_BOUNDARIES, NO_FISSILE_OPS)
+    order: ClassVar[int] = 80
+    cures: ClassVar[tuple[str, ...]] = ("FIS125", "FIS127")
+    exactness: ClassVar[Exactness] = Exactness.BITS
+    does: ClassVar[str] = "iree_linalg_ext.sort by counting, for each element, how many precede it"
+    repairs: ClassVar[str] = (
+        "sorts and top-k of more than 256 elements on Vulkan: one thread has N * N steps (FIS125)"
     )
+    numbers: ClassVar[str] = "copies: the same in every bit; ties keep their order"
+    counterpart: ClassVar[str] = (
+        "A sort has one schedule, loops in one thread for each row, and no flag chooses another."
+    )
+    done: ClassVar[str] = (
+        "sorted {ops} by rank: counted for each element how many precede it, by a thread each"
+    )
+    advice: ClassVar[str] = "sort {ops} by rank: count for each element how many precede it, by a thread each"
+    refusal: ClassVar[str] = "{op} cannot be sorted by rank: {why}"
+    dialects: ClassVar[tuple[str, ...]] = ("affine", "arith", "iree_linalg_ext", "linalg", "tensor")
+    contract: ClassVar[Contract] = PLACES_BOUNDARIES
     ops: tuple[int, ...] = option((), "indices of the source ops to rewrite; empty: every sort")
 
-    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        chosen = chosen_ops(op, self.ops, SORT, self.name)
-        if refused := [_refusal(o, why) for o in chosen if (why := why_not_ranked(o))]:
-            raise PassFailed(ordered(refused))
-        register(op.context)
-        rank_sorts(chosen)
+    def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
+        if op.name != SORT:
+            return Match("it is no sort")
+        kind = ir.RankedTensorType(op.results[0].type)
+        if len(op.operands) != len(op.results):
+            return Match("it has inputs beside the tensors that it sorts")
+        return Match("its rows are of dynamic size" if kind.is_dynamic_dim(_along(op)) else "")
 
+    def chooses(self, op: ir.Operation) -> bool:
+        return op.name == SORT
 
-def why_not_ranked(op: ir.Operation) -> str:
-    """Why ``op`` cannot be sorted by rank; empty where it can."""
-    if op.name != SORT:
-        return "it is no sort"
-    kind = ir.RankedTensorType(op.results[0].type)
-    if len(op.operands) != len(op.results):
-        return "it has inputs beside the tensors that it sorts"
-    return "its rows are of dynamic size" if kind.is_dynamic_dim(_along(op)) else ""
+    def rewrite(self, ops: Sequence[ir.Operation]) -> None:
+        rank_sorts(ops)
+
+    def costs(self, ops: Sequence[ir.Operation]) -> str:
+        return "as many comparisons as IREE's sort, by all threads together"
+
+    def facts(self, ops: Sequence[ir.Operation]) -> tuple[tuple[str, str], ...]:
+        return (("order", "stable: elements that the comparator does not tell apart keep their order"),)
 
 
 def rank_sorts(ops: Iterable[ir.Operation]) -> None:
-    """Rewrites ``ops``, for each of which `why_not_ranked` is empty, in place."""
+    """Rewrites ``ops``, each of which matches, in place."""
     for op in ops:
         with ir.InsertionPoint(op), op.location:
             at = _permutation(_ranks(op), _along(op))
@@ -213,13 +231,3 @@ def _gathered(source: ir.Value, at: ir.Value, along: int) -> ir.Value:
 
 def _sized(like: ir.Value, more: Sequence[int], element: ir.Type) -> ir.Value:
     return tensor.EmptyOp([*sizes_of(like), *more], element).result
-
-
-def _refusal(op: ir.Operation, why: str) -> Finding:
-    place = place_of(op)
-    return Finding(
-        "FIS116",
-        f"{op.name} cannot be sorted by rank: {why}",
-        subject=op.name,
-        places=(place,) if place else (),
-    )

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 from iree.compiler.dialects import tensor
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.dialect import place_of
-from fissile.errors import UsageError
 from fissile.finding import Finding
-from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.analysis.dispatch.structure import Structure, structure_of
-from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
+from fissile.passes.definition import option, register_pass
 
-from ..chosen_ops import check_indices
 from ..rebuilt_ops import copy_into, discardable_attributes, element_type
+from ..remedy import FITS, Exactness, Match, OpRemedy
 from .flat_loops import index_of, make_one_loop, why_not_one_loop
+
+if TYPE_CHECKING:
+    from fissile.passes.analysis.dispatch.dispatches import Dispatch
 
 
 @register_pass
 @dataclass(frozen=True)
-class ReadByElement(Pass):
+class ReadByElement(OpRemedy):
     """Replaces the inputs in the bodies of chosen linalg ops by `tensor.extract` at the loops' own indices.
 
     The slowest way to compute an op and the one that asks least of code generation: IREE vectorises no op that uses its
@@ -41,47 +40,69 @@ class ReadByElement(Pass):
     of gathered elements (FIS143).
 
     Run it after global optimisation: before, IREE turns such reads back into operands. A chosen op without a body, or
-    without a tensor to read, is FIS123; with ``flat`` also one with results in different orders.
+    without a tensor to read, is FIS114; with ``flat`` also one with results in different orders.
     """
 
     name: ClassVar[str] = "fissile-read-by-element"
+    order: ClassVar[int] = 130
+    cures: ClassVar[tuple[str, ...]] = (
+        "FIS101",
+        "FIS103",
+        "FIS104",
+        "FIS106",
+        "FIS108",
+        "FIS125",
+        "FIS127",
+        "FIS143",
+    )
+    exactness: ClassVar[Exactness] = Exactness.ORDER
+    does: ClassVar[str] = (
+        "chosen ops read their inputs by `tensor.extract` in their bodies, so IREE neither vectorises "
+        "nor promotes nor fuses into them"
+    )
+    repairs: ClassVar[str] = (
+        "what no other remedy helps: 64-bit integers as vectors on default Vulkan; every schedule that "
+        "fails; with `flat=true` (all loops but the sum's become one) convolutions, poolings and batched "
+        "matmuls of odd sizes, which every thread of a workgroup computes whole, in the same place "
+        "(SPIR-V, FIS127)"
+    )
+    numbers: ClassVar[str] = "the same in every bit, terms added up in the order of the loops"
+    done: ClassVar[str] = "computed {ops} element by element, without vectors"
+    advice: ClassVar[str] = "compute {ops} element by element, without vectors"
+    refusal: ClassVar[str] = "{op} cannot read by element: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("affine", "arith", "linalg", "tensor")
-    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
     ops: tuple[int, ...] = option((), "indices of the source ops")
     flat: bool = option(False, "make the loops that do not reduce one loop")
     flat_sums: bool = option(False, "make the loops that do not reduce one loop, and those that do another")
 
+    def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
+        if structure_of(op) is None:
+            return Match("it has no body")
+        if not _tensors(op):
+            return Match("it reads no tensor")
+        return Match(why_not_one_loop(op, self.flat_sums)) if self.flat or self.flat_sums else FITS
+
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        if not self.ops:
-            raise UsageError(f"{self.name} needs `ops`", f"{self.name}{{ops=3}}")
-        known = source_ops(op)
-        check_indices(self.ops, known, self.name)
-        chosen = [known[i] for i in dict.fromkeys(self.ops)]
-        if refused := [_refusal(one, why) for one in chosen if (why := self._why_not(one))]:
-            raise PassFailed(refused)
-        read_by_element(chosen, self.flat or self.flat_sums, self.flat_sums)
+        self.need_ops(f"{self.name}{{ops=3}}")
+        super().run(op, report)
 
-    def _why_not(self, op: ir.Operation) -> str:
-        return why_not_flat(op, self.flat_sums) if self.flat or self.flat_sums else why_not_by_element(op)
+    def rewrite(self, ops: Sequence[ir.Operation]) -> None:
+        read_by_element(ops, self.flat or self.flat_sums, self.flat_sums)
 
+    def costs(self, ops: Sequence[ir.Operation]) -> str:
+        return "every operand is read from memory for every use, no vectors"
 
-def why_not_by_element(op: ir.Operation) -> str:
-    """Why ``op`` cannot read by element; empty where it can."""
-    structure = structure_of(op)
-    if structure is None:
-        return "it has no body"
-    if not _tensors(op):
-        return "it reads no tensor"
-    return ""
-
-
-def why_not_flat(op: ir.Operation, sums: bool = False) -> str:
-    """Why ``op`` cannot read by element in one loop (with ``sums`` and one that reduces); empty where it can."""
-    return why_not_by_element(op) or why_not_one_loop(op, sums)
+    def sentence(self, advice: bool = False) -> str:
+        made = "make" if advice else "made"
+        if self.flat_sums:
+            return f"{made} the loops of {{ops}} that reduce one, and the others one"
+        if self.flat:
+            return f"{made} the loops of {{ops}} one, with an element of the result to each thread"
+        return super().sentence(advice)
 
 
 def read_by_element(ops: Iterable[ir.Operation], flat: bool = False, sums: bool = False) -> None:
-    """Rewrites ``ops`` in place, for each of which `why_not_by_element` (`why_not_flat`) is empty; they are other operations afterwards."""
+    """Rewrites ``ops`` in place, each of which matches; they are other operations afterwards."""
     for op in ops:
         make_one_loop(op, sums) if flat else _rewrite(op, structure_of(op))
 
@@ -119,13 +140,3 @@ def _tensors(op: ir.Operation) -> list[int]:
     """Positions of the inputs that have dimensions."""
     inputs = list(op.operands)[: len(op.operands) - len(op.results)]
     return [i for i, v in enumerate(inputs) if isinstance(v.type, ir.RankedTensorType) and v.type.rank]
-
-
-def _refusal(op: ir.Operation, why: str) -> Finding:
-    place = place_of(op)
-    return Finding(
-        "FIS123",
-        f"{op.name} cannot read by element: {why}",
-        subject=op.name,
-        places=(place,) if place else (),
-    )

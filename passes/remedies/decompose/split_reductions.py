@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isqrt, prod
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 from iree.compiler.dialects import affine, arith, tensor
 
-from fissile.dialect import BoundaryOp, place_of, register
+from fissile.dialect import BoundaryOp
 from fissile.dialect import linalg_ops as linalg
-from fissile.finding import Finding, ordered
 from fissile.passes.analysis.dispatch.combination import Combination, combination_of
-from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.analysis.dispatch.structure import (
     Structure,
     iterators_attribute,
@@ -22,13 +20,15 @@ from fissile.passes.analysis.dispatch.structure import (
     maps_attribute,
     structure_of,
 )
-from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
+from fissile.passes.definition import Contract, option, register_pass
 
-from ..chosen_ops import check_indices
 from ..narrow.packed_words import sizes_of
 from ..rebuilt_ops import copy_into, element_type
+from ..remedy import FITS, PLACES_BOUNDARIES, Exactness, Match, OpRemedy
 from .decompose_softmax import SOFTMAX, decompose_softmax
+
+if TYPE_CHECKING:
+    from fissile.passes.analysis.dispatch.dispatches import Dispatch
 
 LONG = 4096
 """Steps of one reduction from which on the pass splits it by itself."""
@@ -38,7 +38,7 @@ STILL_LONG = 8 * LONG
 
 @register_pass
 @dataclass(frozen=True)
-class SplitReductions(Pass):
+class SplitReductions(OpRemedy):
     """Splits a reduction's longest loop into parts that are computed beside each other, and adds the parts up behind boundaries.
 
     IREE 3.13 gives whole rows to single threads on SPIR-V where it has no other schedule (default Vulkan: always): slow everywhere,
@@ -49,58 +49,79 @@ class SplitReductions(Pass):
     The same terms, added in another order: in floats the result differs by roundings, and is closer to the exact sum, since P + N / P
     roundings follow each other instead of N. Integers, minima and maxima are equal in every bit, and so is the position of a largest
     or smallest value, whose parts stay in order (but for rows with a NaN). A window's loop (a pooling of a whole image) is split as
-    any other. An op that cannot be split (a dynamic loop, another combination of its terms) is FIS116.
+    any other. An op that cannot be split (a dynamic loop, another combination of its terms) is FIS114.
     """
 
     name: ClassVar[str] = "fissile-split-reductions"
-    dialects: ClassVar[tuple[str, ...]] = ("affine", "arith", "linalg", "math", "tensor")
-    contract: ClassVar[Contract] = Contract(
-        requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS), invalidates=(NO_BOUNDARIES, NO_FISSILE_OPS)
+    order: ClassVar[int] = 90
+    cures: ClassVar[tuple[str, ...]] = ("FIS125", "FIS127")
+    exactness: ClassVar[Exactness] = Exactness.ORDER
+    does: ClassVar[str] = (
+        "a long sum, maximum (with its position), pooling or softmax as many short ones beside each "
+        "other, and those put together"
     )
+    repairs: ClassVar[str] = (
+        "rows that one thread works on alone (SPIR-V, FIS125): slow, and wrong on lavapipe after 65535 steps"
+    )
+    numbers: ClassVar[str] = (
+        "integers, minima, maxima: the same in every bit. Float sums: the same terms in another order, "
+        "with fewer roundings one after the other. A position may differ in a row with a NaN"
+    )
+    counterpart: ClassVar[str] = (
+        "SplitReductionOps (matmuls and argmax), SetSplitReductionSizes and TopkSplitReduction act by "
+        "flags on every op of their kind in a program, whatever its dispatch does with the row; none "
+        "splits a softmax."
+    )
+    done: ClassVar[str] = "added {ops} up in parts, and then the parts"
+    advice: ClassVar[str] = "add {ops} up in parts, and then the parts"
+    refusal: ClassVar[str] = "{op} cannot be split: {why}"
+    dialects: ClassVar[tuple[str, ...]] = ("affine", "arith", "linalg", "math", "tensor")
+    contract: ClassVar[Contract] = PLACES_BOUNDARIES
     ops: tuple[int, ...] = option((), "indices of the source ops to split; empty: every long reduction")
 
-    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        known = source_ops(op)
-        check_indices(self.ops, known, self.name)
-        chosen = [known[i] for i in dict.fromkeys(self.ops)] or [o for o in known if worth_splitting(o)]
-        if refused := [_refusal(o, why) for o in chosen if (why := why_not_split(o))]:
-            raise PassFailed(ordered(refused))
-        register(op.context)
-        split_reductions(chosen)
+    def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
+        if op.name == SOFTMAX:
+            return Match("" if _steps(op) > 1 else "its rows are of dynamic size")
+        structure = structure_of(op)
+        if structure is None:
+            return Match("it has no body")
+        if structure.all_parallel:
+            return Match("it does not reduce")
+        if _split_loop(op, structure) is None:
+            return Match("no loop of its sum has a size that is known")
+        if any(not m.is_projected_permutation for m in structure.maps[-len(op.results) :]):
+            return Match("its result is indexed by more than its loops")
+        combination = combination_of(op)
+        if combination is None:
+            return Match("its terms are combined in a way that has no parts")
+        if combination.in_order and structure.parallel.count(False) > 1:
+            return Match("the order of its terms is that of several loops")
+        return FITS
+
+    def chooses(self, op: ir.Operation) -> bool:
+        return worth_splitting(op)
+
+    def rewrite(self, ops: Sequence[ir.Operation]) -> None:
+        split_reductions(ops)
+
+    def costs(self, ops: Sequence[ir.Operation]) -> str:
+        return "the parts' sums are written once to global memory"
+
+    def facts(self, ops: Sequence[ir.Operation]) -> tuple[tuple[str, str], ...]:
+        return (("rounding", "the same terms in another order, with fewer roundings one after the other"),)
 
 
 def worth_splitting(op: ir.Operation) -> bool:
     """Whether ``op`` can be split and has many steps."""
-    return not why_not_split(op) and _steps(op) >= LONG
-
-
-def why_not_split(op: ir.Operation) -> str:
-    """Why ``op`` cannot be computed in parts; empty where it can."""
-    if op.name == SOFTMAX:
-        return "" if _steps(op) > 1 else "its rows are of dynamic size"
-    structure = structure_of(op)
-    if structure is None:
-        return "it has no body"
-    if structure.all_parallel:
-        return "it does not reduce"
-    if _split_loop(op, structure) is None:
-        return "no loop of its sum has a size that is known"
-    if any(not m.is_projected_permutation for m in structure.maps[-len(op.results) :]):
-        return "its result is indexed by more than its loops"
-    combination = combination_of(op)
-    if combination is None:
-        return "its terms are combined in a way that has no parts"
-    if combination.in_order and structure.parallel.count(False) > 1:
-        return "the order of its terms is that of several loops"
-    return ""
+    return bool(SplitReductions().match(op)) and _steps(op) >= LONG
 
 
 def split_reductions(ops: Iterable[ir.Operation]) -> None:
-    """Splits ``ops``, for each of which `why_not_split` is empty, in place."""
+    """Splits ``ops``, each of which matches, in place."""
     for op in ops:
         if op.name == SOFTMAX:
             for part in decompose_softmax(op):
-                split_reductions([part] if not why_not_split(part) else [])
+                split_reductions([part] if SplitReductions().match(part) else [])
             continue
         with ir.InsertionPoint(op), op.location:
             made = _split(op, structure_of(op))
@@ -319,11 +340,4 @@ def _expanded(value: ir.Value, at: int, outer: int, inner: int) -> ir.Value:
         groups,
         [size for size in wide if isinstance(size, ir.Value)],
         static,
-    )
-
-
-def _refusal(op: ir.Operation, why: str) -> Finding:
-    place = place_of(op)
-    return Finding(
-        "FIS116", f"{op.name} cannot be split: {why}", subject=op.name, places=(place,) if place else ()
     )

@@ -2,61 +2,73 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.dialect import place_of
-from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute, structure_of
-from fissile.passes.definition import Contract, Pass, option, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
+from fissile.passes.definition import option, register_pass
 
-from ..chosen_ops import able_ops
 from ..rebuilt_ops import copy_into, element_type
+from ..remedy import FITS, Exactness, Match, OpRemedy
+
+if TYPE_CHECKING:
+    from fissile.passes.analysis.dispatch.dispatches import Dispatch
 
 
 @register_pass
 @dataclass(frozen=True)
-class SplitResults(Pass):
+class SplitResults(OpRemedy):
     """Makes of an op with several results, none of which is computed from another, one op for each.
 
     IREE 3.13's LLVMGPU code generation fails on sums in one op that start from one tensor (a mean and a mean of squares from one
     fill): `failed to bufferize op` where a size is dynamic, or a write that is not distributed. Apart they are built. ``ops`` chooses
     source ops by index; without it, every op that can be split. Inputs are read once for each result. The same in every bit, per
-    element; sums may be reordered. A chosen op that cannot be split is FIS129.
+    element; sums may be reordered. A chosen op that cannot be split is FIS114.
     """
 
     name: ClassVar[str] = "fissile-split-results"
+    order: ClassVar[int] = 100
+    cures: ClassVar[tuple[str, ...]] = ("FIS103", "FIS108")
+    exactness: ClassVar[Exactness] = Exactness.ORDER
+    does: ClassVar[str] = "an op with several results, none computed from another, as an op for each"
+    repairs: ClassVar[str] = (
+        "sums in one op that start from one tensor, a mean and a mean of squares for example (`failed to "
+        "bufferize op`, gfx942)"
+    )
+    numbers: ClassVar[str] = "the same in every bit, per element; sums may be reordered"
+    done: ClassVar[str] = "computed each result of {ops} by an op of its own"
+    advice: ClassVar[str] = "compute each result of {ops} by an op of its own"
+    refusal: ClassVar[str] = "{op} cannot be split by its results: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("linalg",)
-    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
     ops: tuple[int, ...] = option(
         (), "indices of the source ops; empty: all with several results that stand for themselves"
     )
 
-    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        split_results(able_ops(op, self.ops, self.name, why_not_apart, _refusal))
+    def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
+        if structure_of(op) is None:
+            return Match("it has no body")
+        if len(op.results) < 2:
+            return Match("it has one result")
+        outputs = _outputs(op)
+        for position, yielded in enumerate(_yielded(op)):
+            _needed, arguments = _slice(op, yielded)
+            if any(argument in outputs and argument != outputs[position] for argument in arguments):
+                return Match("one of its results is computed from another")
+        return FITS
 
+    def rewrite(self, ops: Sequence[ir.Operation]) -> None:
+        split_results(ops)
 
-def why_not_apart(op: ir.Operation) -> str:
-    """Why the results of ``op`` cannot be computed apart; empty where they can."""
-    if structure_of(op) is None:
-        return "it has no body"
-    if len(op.results) < 2:
-        return "it has one result"
-    outputs = _outputs(op)
-    for position, yielded in enumerate(_yielded(op)):
-        _needed, arguments = _slice(op, yielded)
-        if any(argument in outputs and argument != outputs[position] for argument in arguments):
-            return "one of its results is computed from another"
-    return ""
+    def costs(self, ops: Sequence[ir.Operation]) -> str:
+        return "the inputs are read once for each result"
 
 
 def split_results(ops: Iterable[ir.Operation]) -> None:
-    """Splits ``ops``, each of which `why_not_apart` lets pass, in place."""
+    """Splits ``ops``, each of which matches, in place."""
     for op in ops:
         with ir.InsertionPoint(op), op.location:
             for position, result in enumerate(list(op.results)):
@@ -129,13 +141,3 @@ def _read_by(op: ir.Operation) -> list[ir.Value]:
 
     op.walk(visit)
     return read
-
-
-def _refusal(op: ir.Operation, why: str) -> Finding:
-    place = place_of(op)
-    return Finding(
-        "FIS129",
-        f"{op.name} cannot be split by its results: {why}",
-        subject=op.name,
-        places=(place,) if place else (),
-    )

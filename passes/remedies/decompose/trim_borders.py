@@ -11,13 +11,14 @@ from iree.compiler.dialects import tensor
 
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.unread_borders import UnreadBorder, unread_borders
-from fissile.passes.definition import Contract, Pass, register_pass
+from fissile.passes.definition import Contract, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
+from fissile.passes.remedies.remedy import Exactness, Remedy
 
 
 @register_pass
 @dataclass(frozen=True)
-class TrimBorders(Pass):
+class TrimBorders(Remedy):
     """Gives an op that reads a part of an operand only that part.
 
     A strided convolution or pooling whose result is one pixel wide may not reach its input's last rows (3x3, stride 2, on
@@ -26,6 +27,17 @@ class TrimBorders(Pass):
     """
 
     name: ClassVar[str] = "fissile-trim-borders"
+    cures: ClassVar[tuple[str, ...]] = ("FIS119",)
+    exactness: ClassVar[Exactness] = Exactness.BITS
+    does: ClassVar[str] = (
+        "rows and columns of an operand that no window reads are sliced off (before global optimisation)"
+    )
+    repairs: ClassVar[str] = (
+        "IREE refusing a strided convolution or pooling whose result is one pixel wide (FIS119)"
+    )
+    numbers: ClassVar[str] = "the same in every bit"
+    done: ClassVar[str] = "sliced off what is not read, before global optimisation"
+    advice: ClassVar[str] = "slice off what is not read, before global optimisation"
     dialects: ClassVar[tuple[str, ...]] = ("tensor",)
     contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 
-from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.given_configuration import CONFIGURATIONS, given_configuration
-from fissile.passes.analysis.dispatch.provenance import source_ops
-from fissile.passes.definition import Contract, Pass, option, register_pass
+from fissile.passes.definition import Contract, option, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED
 
-from ..chosen_ops import check_indices
+from ..remedy import Exactness, Match, OpRemedy
+
+if TYPE_CHECKING:
+    from fissile.passes.analysis.dispatch.dispatches import Dispatch
 
 
 @register_pass
 @dataclass(frozen=True)
-class DropConfiguration(Pass):
+class DropConfiguration(OpRemedy):
     """Removes `compilation_info` and its like from chosen source ops; without ``ops``, from all.
 
     A configuration names a pipeline and tiles of one backend. On another, IREE 3.13 stops ("failed to build pass pipeline"). Without
@@ -27,15 +28,27 @@ class DropConfiguration(Pass):
     """
 
     name: ClassVar[str] = "fissile-drop-configuration"
+    order: ClassVar[int] = 20
+    cures: ClassVar[tuple[str, ...]] = ("FIS103", "FIS106", "FIS108")
+    exactness: ClassVar[Exactness] = Exactness.ORDER
+    does: ClassVar[str] = "takes `compilation_info` and its like from chosen ops"
+    repairs: ClassVar[str] = "a configuration made for another backend (`failed to build pass pipeline`)"
+    numbers: ClassVar[str] = "the same, except as sums are added up in another order"
+    counterpart: ClassVar[str] = (
+        "StripCompilationInfo removes all configurations of a program, those that fit too, and is not "
+        "part of a compile."
+    )
+    done: ClassVar[str] = "dropped the configuration of {ops}: IREE chooses one for this target"
+    advice: ClassVar[str] = "drop the configuration of {ops}: IREE chooses one for this target"
+    refusal: ClassVar[str] = "{op} has no configuration to drop: {why}"
     contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED,))
     ops: tuple[int, ...] = option((), "indices of the source ops; empty: every op with a configuration")
 
-    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        known = source_ops(op)
-        check_indices(self.ops, known, self.name)
-        drop_configuration(
-            [known[i] for i in self.ops] if self.ops else [o for o in known if given_configuration(o)]
-        )
+    def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
+        return Match("" if given_configuration(op) else "the program gives it none")
+
+    def rewrite(self, ops: Sequence[ir.Operation]) -> None:
+        drop_configuration(ops)
 
 
 def drop_configuration(ops: Iterable[ir.Operation]) -> None:

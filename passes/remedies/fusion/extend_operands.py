@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.dialect import place_of, register
-from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.structure import Structure, structure_of
-from fissile.passes.definition import Contract, Pass, option, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
+from fissile.passes.definition import Contract, option, register_pass
 
-from ..chosen_ops import able_ops
 from ..rebuilt_ops import copy_into, discardable_attributes, element_type, elementwise
+from ..remedy import FITS, PLACES_BOUNDARIES, Exactness, Match, OpRemedy
 from .place_boundaries import EXTENSIONS, place_boundaries
+
+if TYPE_CHECKING:
+    from fissile.passes.analysis.dispatch.dispatches import Dispatch
 
 
 @register_pass
 @dataclass(frozen=True)
-class ExtendOperands(Pass):
+class ExtendOperands(OpRemedy):
     """Takes the extension of narrow operands (bf16 to f32, i8 to i32) out of chosen ops, into dispatches of their own.
 
     IREE folds an extension into the matmul or convolution that reads it, as a mixed-type op: its operands are loaded as
@@ -31,37 +31,52 @@ class ExtendOperands(Pass):
     the same values in the same order, so the numbers stay; the wide operand goes through global memory.
 
     ``ops`` chooses source ops by index; without it, every op that reduces and extends an operand. A chosen op whose body
-    extends no operand is FIS124.
+    extends no operand is FIS114.
     """
 
     name: ClassVar[str] = "fissile-extend-operands"
-    dialects: ClassVar[tuple[str, ...]] = ("arith", "linalg", "tensor")
-    contract: ClassVar[Contract] = Contract(
-        requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS), invalidates=(NO_BOUNDARIES, NO_FISSILE_OPS)
+    order: ClassVar[int] = 110
+    cures: ClassVar[tuple[str, ...]] = ("FIS104",)
+    exactness: ClassVar[Exactness] = Exactness.ORDER
+    does: ClassVar[str] = (
+        "the extension of a narrow operand (bf16 to f32), which IREE folds into the matmul or "
+        "convolution that reads it, is done before it, behind a boundary"
     )
+    repairs: ClassVar[str] = (
+        "mixed-type matmuls whose narrow vectors Vulkan cannot legalise (`vector.bitcast` of bf16)"
+    )
+    numbers: ClassVar[str] = "the same values; sums may be reordered"
+    counterpart: ClassVar[str] = (
+        "Nothing: IREE folds extensions into contractions for matrix units that take mixed types."
+    )
+    done: ClassVar[str] = "extended the narrow operands of {ops} once, in dispatches of their own"
+    advice: ClassVar[str] = "extend the narrow operands of {ops} once, in dispatches of their own"
+    refusal: ClassVar[str] = "no operand of {op} can be extended before it: {why}"
+    dialects: ClassVar[tuple[str, ...]] = ("arith", "linalg", "tensor")
+    contract: ClassVar[Contract] = PLACES_BOUNDARIES
     ops: tuple[int, ...] = option(
         (), "indices of the source ops; empty: all that reduce and extend an operand"
     )
 
-    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        register(op.context)
-        extend_operands(able_ops(op, self.ops, self.name, why_not_extended, _refusal))
+    def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
+        structure = structure_of(op)
+        if structure is None:
+            return Match("it has no body")
+        if structure.all_parallel:
+            return Match("it does not reduce")
+        if not _extended(op):
+            return Match("its body extends no operand")
+        return FITS
 
+    def rewrite(self, ops: Sequence[ir.Operation]) -> None:
+        extend_operands(ops)
 
-def why_not_extended(op: ir.Operation) -> str:
-    """Why ``op`` has no operand to extend before it; empty where it has."""
-    structure = structure_of(op)
-    if structure is None:
-        return "it has no body"
-    if structure.all_parallel:
-        return "it does not reduce"
-    if not _extended(op):
-        return "its body extends no operand"
-    return ""
+    def costs(self, ops: Sequence[ir.Operation]) -> str:
+        return "the wide operands are written once to global memory"
 
 
 def extend_operands(ops: Iterable[ir.Operation]) -> None:
-    """Rewrites ``ops`` in place, for each of which `why_not_extended` is empty; they are other operations afterwards."""
+    """Rewrites ``ops`` in place, each of which matches; they are other operations afterwards."""
     for op in ops:
         with ir.InsertionPoint(op), op.location:
             _rewrite(op, structure_of(op), _extended(op))
@@ -121,13 +136,3 @@ def _again(extension: ir.Operation, element: ir.Value) -> ir.Value:
     copy = extension.clone()
     copy.operands[0] = element
     return copy.results[0]
-
-
-def _refusal(op: ir.Operation, why: str) -> Finding:
-    place = place_of(op)
-    return Finding(
-        "FIS124",
-        f"no operand of {op.name} can be extended before it: {why}",
-        subject=op.name,
-        places=(place,) if place else (),
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 from iree.compiler.dialects import affine
@@ -14,12 +14,15 @@ from fissile.dialect import place_of
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.analysis.dispatch.structure import Structure, maps_attribute, structure_of
-from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
+from fissile.passes.definition import PassFailed, option, register_pass
 
 from ..chosen_ops import check_indices
 from ..rebuilt_ops import copy_into, discardable_attributes, element_type
+from ..remedy import NOT_APPLICABLE, Exactness, Match, OpRemedy
 from .place_boundaries import bit_extending_producers
+
+if TYPE_CHECKING:
+    from fissile.passes.analysis.dispatch.dispatches import Dispatch
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Folded:
 
 @register_pass
 @dataclass(frozen=True)
-class FoldProducers(Pass):
+class FoldProducers(OpRemedy):
     """Computes chosen elementwise producers inside the bodies of their consumers, element by element.
 
     ``ops`` chooses source ops by index, as findings name them; without it, every bit-extending producer
@@ -47,11 +50,41 @@ class FoldProducers(Pass):
     """
 
     name: ClassVar[str] = "fissile-fold-producers"
+    order: ClassVar[int] = 140
+    cures: ClassVar[tuple[str, ...]] = (
+        "FIS101",
+        "FIS102",
+        "FIS103",
+        "FIS104",
+        "FIS106",
+        "FIS108",
+        "FIS111",
+        "FIS140",
+    )
+    exactness: ClassVar[Exactness] = Exactness.ORDER
+    does: ClassVar[str] = "an elementwise producer is computed inside its consumers' bodies"
+    repairs: ClassVar[str] = "the same as a boundary, with no intermediate tensor"
+    numbers: ClassVar[str] = "the same in every bit, per element; sums may be reordered or contracted"
+    counterpart: ClassVar[str] = (
+        "IREE's elementwise fusion folds into elementwise consumers before dispatches are formed, not "
+        "into a contraction or a window."
+    )
+    done: ClassVar[str] = "computed {ops} inside the consumer's body"
+    advice: ClassVar[str] = "compute {ops} inside the consumer's body"
+    refusal: ClassVar[str] = "{op} cannot be folded into its consumers: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("affine", "linalg")
-    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
     ops: tuple[int, ...] = option(
         (), "indices of the source ops to fold; empty: bit-extending producers of reductions"
     )
+
+    def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
+        return Match(_not_foldable(op, structure_of(op)) or "")
+
+    def rewrite(self, ops: Sequence[ir.Operation]) -> None:
+        fold_producers(ops)
+
+    def costs(self, ops: Sequence[ir.Operation]) -> str:
+        return "evaluated for every use, and matrix units are not used"
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         known = source_ops(op)
@@ -61,7 +94,7 @@ class FoldProducers(Pass):
         outcome = fold_producers(chosen)
         stuck = [
             Finding(
-                "FIS114",
+                NOT_APPLICABLE,
                 f"{name} cannot be folded into its consumers: {folded.kept_for[0]}",
                 subject=name,
                 places=(place,) if place else (),

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 
-from fissile.dialect import register
-from fissile.finding import Finding
-from fissile.passes.analysis.dispatch.provenance import source_ops
-from fissile.passes.definition import Contract, Pass, option, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
+from fissile.passes.analysis.dispatch.producers import bytes_of_results
+from fissile.passes.definition import Contract, option, register_pass
 
-from ..chosen_ops import check_indices
+from ..remedy import FITS, PLACES_BOUNDARIES, Exactness, Match, OpRemedy
+
+if TYPE_CHECKING:
+    from fissile.passes.analysis.dispatch.dispatches import Dispatch
 
 BOUNDARY = "fissile.boundary"
 EXTENSIONS = ("arith.extsi", "arith.extui", "arith.extf", "arith.sitofp", "arith.uitofp")
@@ -29,7 +29,7 @@ WINDOWED_OR_CONTRACTING = (
 
 @register_pass
 @dataclass(frozen=True)
-class PlaceBoundaries(Pass):
+class PlaceBoundaries(OpRemedy):
     """Puts a `fissile.boundary` on the results of chosen source ops, so that no consumer is fused with them.
 
     ``ops`` chooses source ops by index: linalg ops in program order, counted over the module, which is how findings
@@ -41,19 +41,53 @@ class PlaceBoundaries(Pass):
     """
 
     name: ClassVar[str] = "fissile-place-boundaries"
-    contract: ClassVar[Contract] = Contract(
-        requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS), invalidates=(NO_BOUNDARIES, NO_FISSILE_OPS)
+    order: ClassVar[int] = 10
+    cures: ClassVar[tuple[str, ...]] = (
+        "FIS101",
+        "FIS102",
+        "FIS103",
+        "FIS104",
+        "FIS105",
+        "FIS106",
+        "FIS108",
+        "FIS109",
+        "FIS111",
+        "FIS112",
+        "FIS140",
     )
+    exactness: ClassVar[Exactness] = Exactness.ORDER
+    does: ClassVar[str] = "nothing fuses across the chosen ops' results"
+    repairs: ClassVar[str] = (
+        "workgroup memory, stack, races, misaligned vectors (SPIR-V, FIS112), code unrolled over narrow "
+        "elements (SPIR-V, FIS109), `failed to distribute` of fused row sums"
+    )
+    numbers: ClassVar[str] = "the same in every bit, per element; sums may be reordered"
+    counterpart: ClassVar[str] = (
+        "The flags of dispatch creation act on the whole program, and none of them keeps a producer that "
+        "extends bits from being cloned into its consumer's dispatch."
+    )
+    done: ClassVar[str] = "kept {ops} out of this dispatch, read {them} back by tile"
+    advice: ClassVar[str] = "keep {ops} out of this dispatch, read {them} back by tile"
+    refusal: ClassVar[str] = "{op} takes no boundary: {why}"
+    contract: ClassVar[Contract] = PLACES_BOUNDARIES
     ops: tuple[int, ...] = option(
         (), "indices of the source ops to cut off; empty: bit-extending producers of reductions"
     )
 
-    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        register(op.context)
-        known = source_ops(op)
-        check_indices(self.ops, known, self.name)
-        chosen = [known[i] for i in self.ops] if self.ops else bit_extending_producers(known)
-        place_boundaries(chosen)
+    def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
+        return FITS
+
+    def chooses(self, op: ir.Operation) -> bool:
+        return extends_bits(op)
+
+    def rewrite(self, ops: Sequence[ir.Operation]) -> None:
+        place_boundaries(ops)
+
+    def costs(self, ops: Sequence[ir.Operation]) -> str:
+        crossing = [bytes_of_results(op) for op in ops]
+        known = sum(count for count in crossing if count is not None)
+        dynamic = " and results of dynamic size" if None in crossing else ""
+        return f"{known} bytes{dynamic} written once to global memory, then read by tile"
 
 
 def place_boundaries(producers: Iterable[ir.Operation]) -> int:
@@ -77,9 +111,12 @@ def place_boundaries(producers: Iterable[ir.Operation]) -> int:
 
 def bit_extending_producers(ops: list[ir.Operation]) -> list[ir.Operation]:
     """Elementwise ops whose body widens elements and whose result a reduction reads."""
-    return [
-        op for op in ops if _widens(op) and any(_reduces(use.owner.operation) for use in op.results[0].uses)
-    ]
+    return [op for op in ops if extends_bits(op)]
+
+
+def extends_bits(op: ir.Operation) -> bool:
+    """Whether ``op`` is such a producer."""
+    return _widens(op) and any(_reduces(use.owner.operation) for use in op.results[0].uses)
 
 
 def _widens(op: ir.Operation) -> bool:

@@ -3,21 +3,21 @@ choose."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 
-from fissile.dialect import place_of
 from fissile.errors import UsageError
-from fissile.finding import Finding, ordered
-from fissile.passes.analysis.dispatch.provenance import source_ops
+from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.structure import structure_of
-from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
+from fissile.passes.definition import option, register_pass
 
-from ..chosen_ops import check_indices
+from ..remedy import Exactness, Match, OpRemedy
+
+if TYPE_CHECKING:
+    from fissile.passes.analysis.dispatch.dispatches import Dispatch
 
 ATTRIBUTE = "compilation_info"
 """The attribute that IREE's codegen takes as a whole decision: tiles and pipeline (MaterializeUserConfigs,
@@ -30,7 +30,7 @@ SERIAL_OPS = ("iree_linalg_ext.fft", "iree_linalg_ext.scan", "iree_linalg_ext.so
 
 @register_pass
 @dataclass(frozen=True)
-class SetLowering(Pass):
+class SetLowering(OpRemedy):
     """Puts a lowering configuration on chosen source ops; it acts on their dispatches alone.
 
     ``info`` is an attribute as IREE 3.13 spells it (`#iree_codegen.compilation_info<…>`), quoted in the
@@ -39,32 +39,47 @@ class SetLowering(Pass):
     reductions, the attribute is lost: put a boundary on the producer first. Numbers change only as far as the
     pipelines add up in another order.
 
-    A chosen op that is no structured op with a body, and no FFT, sort, scan or topk of IREE's, is FIS117; an
+    A chosen op that is no structured op with a body, and no FFT, sort, scan or topk of IREE's, is FIS114; an
     attribute that does not parse is a usage error.
     """
 
     name: ClassVar[str] = "fissile-set-lowering"
+    order: ClassVar[int] = 30
+    cures: ClassVar[tuple[str, ...]] = ("FIS101", "FIS103", "FIS106", "FIS108", "FIS111", "FIS143")
+    exactness: ClassVar[Exactness] = Exactness.ORDER
+    does: ClassVar[str] = "a lowering configuration on chosen ops"
+    repairs: ClassVar[str] = (
+        "16-bit accumulations, without changing their type; a sort, scan or topk of one row and every "
+        "stage of an FFT on Vulkan, which all 64 threads do at once otherwise; sums of which threads add "
+        "only the diagonal (FIS143)"
+    )
+    numbers: ClassVar[str] = "sums may be reordered"
+    counterpart: ClassVar[str] = (
+        "Tuning specs set the same attribute; IREE 3.13 reads them for AMD and NVIDIA GPUs, not for SPIR-V."
+    )
+    done: ClassVar[str] = "gave {ops} a lowering configuration of its own"
+    advice: ClassVar[str] = "give {ops} a lowering configuration of its own"
+    refusal: ClassVar[str] = "{op} takes no lowering configuration: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("iree_codegen", "iree_gpu")
-    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
     ops: tuple[int, ...] = option((), "indices of the source ops to configure")
     info: str = option("", "the configuration, as IREE spells the attribute")
+
+    def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
+        return Match("" if structure_of(op) is not None or op.name in SERIAL_OPS else "it has no body")
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         if not self.ops or not self.info:
             raise UsageError(
                 f"{self.name} needs `ops` and `info`", f"{self.name}{{ops=3 info='#iree_codegen.…'}}"
             )
-        known = source_ops(op)
-        check_indices(self.ops, known, self.name)
-        set_lowering([known[i] for i in self.ops], self.info)
+        super().run(op, report)
+
+    def rewrite(self, ops: Sequence[ir.Operation]) -> None:
+        set_lowering(ops, self.info)
 
 
 def set_lowering(ops: Iterable[ir.Operation], info: str) -> None:
-    """Sets ``info`` on ``ops``. Raises UsageError where it does not parse, PassFailed (FIS117) where an op
-    has no body."""
-    ops = list(ops)
-    if refused := [_refusal(op) for op in ops if structure_of(op) is None and op.name not in SERIAL_OPS]:
-        raise PassFailed(ordered(refused))
+    """Sets ``info`` on ``ops``, each of which matches. Raises UsageError where it does not parse."""
     for op in ops:
         try:
             attribute = ir.Attribute.parse(info, op.context)
@@ -72,13 +87,3 @@ def set_lowering(ops: Iterable[ir.Operation], info: str) -> None:
             said = " ".join(str(error).split())
             raise UsageError(f"this is no attribute of IREE: {info}", said[:200]) from None
         op.attributes[ATTRIBUTE] = attribute
-
-
-def _refusal(op: ir.Operation) -> Finding:
-    place = place_of(op)
-    return Finding(
-        "FIS117",
-        f"{op.name} takes no lowering configuration: it has no body",
-        subject=op.name,
-        places=(place,) if place else (),
-    )

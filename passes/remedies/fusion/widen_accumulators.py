@@ -3,23 +3,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.dialect import place_of
-from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.structure import Structure, structure_of
-from fissile.passes.definition import Contract, Pass, option, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
+from fissile.passes.definition import option, register_pass
 
-from ..chosen_ops import able_ops
 from ..narrow.packed_words import sizes_of
 from ..rebuilt_ops import element_type, elementwise
+from ..remedy import FITS, Exactness, Match, OpRemedy
+
+if TYPE_CHECKING:
+    from fissile.passes.analysis.dispatch.dispatches import Dispatch
 
 NARROW_FLOATS = ("f16", "bf16")
 _SAME_IN_F32 = ("arith.", "math.")
@@ -27,7 +27,7 @@ _SAME_IN_F32 = ("arith.", "math.")
 
 @register_pass
 @dataclass(frozen=True)
-class WidenAccumulators(Pass):
+class WidenAccumulators(OpRemedy):
     """Lets reductions that accumulate in f16 or bf16 accumulate in f32, and rounds their results once, behind
     them.
 
@@ -35,42 +35,57 @@ class WidenAccumulators(Pass):
     bf16. The inputs stay as they are in memory: they are extended inside the body, which is what matrix units
     take. The numbers are not the same in every bit: they are closer to the exact sum, since 16-bit rounding
     after each term is gone (error of a sum of n terms: one 16-bit rounding instead of up to n). A chosen op
-    that does not accumulate in 16 bits, or that cannot be rewritten, is FIS115.
+    that does not accumulate in 16 bits, or that cannot be rewritten, is FIS114.
     """
 
     name: ClassVar[str] = "fissile-widen-accumulators"
+    order: ClassVar[int] = 120
+    cures: ClassVar[tuple[str, ...]] = ("FIS103",)
+    exactness: ClassVar[Exactness] = Exactness.ROUNDING
+    does: ClassVar[str] = "sums in f16/bf16 are done in f32 and rounded once"
+    repairs: ClassVar[str] = "`failed to distribute` of 16-bit accumulations (gfx942, sm_86)"
+    numbers: ClassVar[str] = "*not* the same: closer to the exact sum"
+    counterpart: ClassVar[str] = (
+        "Input conversion promotes f16 or bf16 of a whole program, arguments and results included; "
+        "nothing promotes an accumulator alone."
+    )
+    done: ClassVar[str] = "accumulated {ops} in f32"
+    advice: ClassVar[str] = "accumulate {ops} in f32"
+    refusal: ClassVar[str] = "{op} cannot accumulate in f32: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "linalg", "math", "tensor")
-    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
     ops: tuple[int, ...] = option(
         (), "indices of the source ops to widen; empty: all that reduce into 16-bit floats"
     )
 
-    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        widen_accumulators(able_ops(op, self.ops, self.name, why_not, _refusal))
+    def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
+        structure = structure_of(op)
+        if structure is None:
+            return Match("it has no body")
+        if structure.all_parallel:
+            return Match("it does not reduce")
+        if not any(str(result.type.element_type) in NARROW_FLOATS for result in op.results):
+            return Match("it does not accumulate in f16 or bf16")
+        for inner in (inner.operation for inner in op.regions[0].blocks[0].operations):
+            touches = any(str(v.type) in NARROW_FLOATS for v in (*inner.operands, *inner.results))
+            if touches and (
+                inner.regions
+                or not inner.name.startswith((*_SAME_IN_F32, "linalg.yield"))
+                or inner.name == "arith.bitcast"
+            ):
+                return Match(f"no rule widens {inner.name} in its body")
+        return FITS
 
+    def rewrite(self, ops: Sequence[ir.Operation]) -> None:
+        widen_accumulators(ops)
 
-def why_not(op: ir.Operation) -> str:
-    """Why ``op`` cannot be widened; empty where it can."""
-    structure = structure_of(op)
-    if structure is None:
-        return "it has no body"
-    if structure.all_parallel:
-        return "it does not reduce"
-    if not any(str(result.type.element_type) in NARROW_FLOATS for result in op.results):
-        return "it does not accumulate in f16 or bf16"
-    for inner in (inner.operation for inner in op.regions[0].blocks[0].operations):
-        touches = any(str(v.type) in NARROW_FLOATS for v in (*inner.operands, *inner.results))
-        if touches and (
-            inner.regions
-            or not inner.name.startswith((*_SAME_IN_F32, "linalg.yield"))
-            or inner.name == "arith.bitcast"
-        ):
-            return f"no rule widens {inner.name} in its body"
-    return ""
+    def facts(self, ops: Sequence[ir.Operation]) -> tuple[tuple[str, str], ...]:
+        return (
+            ("rounding", "one 16-bit rounding at the end instead of one per term: closer to the exact sum"),
+        )
 
 
 def widen_accumulators(ops: Iterable[ir.Operation]) -> int:
-    """Widens ``ops``, each of which `why_not` lets pass, in place; returns their number."""
+    """Widens ``ops``, each of which matches, in place; returns their number."""
     count = 0
     for op in ops:
         with ir.InsertionPoint(op), op.location:
@@ -155,13 +170,3 @@ def _is_narrow(kind: ir.Type) -> bool:
 
 def _wide_type(kind: ir.Type) -> ir.Type:
     return ir.F32Type.get() if _is_narrow(kind) else kind
-
-
-def _refusal(op: ir.Operation, why: str) -> Finding:
-    place = place_of(op)
-    return Finding(
-        "FIS115",
-        f"the accumulator of {op.name} cannot be widened: {why}",
-        subject=op.name,
-        places=(place,) if place else (),
-    )

@@ -11,15 +11,16 @@ from iree.compiler.dialects import arith, tensor
 
 from fissile.finding import Finding
 from fissile.passes.analysis.program.host_inserts import FROM_ELEMENTS, INSERT, HostInsert, host_inserts
-from fissile.passes.definition import Contract, Pass, register_pass
+from fissile.passes.definition import Contract, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
+from fissile.passes.remedies.remedy import Exactness, Remedy
 
 from ..narrow.packed_words import sizes_of
 
 
 @register_pass
 @dataclass(frozen=True)
-class FlattenInserts(Pass):
+class FlattenInserts(Remedy):
     """Gives each tensor.insert on the host, and each tensor.from_elements, a tensor of one dimension, and reshapes the result.
 
     IREE 3.13 writes too many elements into a tensor of several dimensions (FIS141), and one element into a tensor of one.
@@ -27,6 +28,15 @@ class FlattenInserts(Pass):
     """
 
     name: ClassVar[str] = "fissile-flatten-inserts"
+    cures: ClassVar[tuple[str, ...]] = ("FIS141",)
+    exactness: ClassVar[Exactness] = Exactness.BITS
+    does: ClassVar[str] = (
+        "tensor.insert on the host, and tensor.from_elements, through a view of one dimension"
+    )
+    repairs: ClassVar[str] = "every target: IREE writes columns + 1 elements of a matrix (FIS141)"
+    numbers: ClassVar[str] = "as the program says, in every bit"
+    done: ClassVar[str] = "wrote through a view of one dimension, where IREE writes one element"
+    advice: ClassVar[str] = "write through a view of one dimension, where IREE writes one element"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "tensor")
     contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
 

@@ -10,13 +10,14 @@ from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes.analysis.program.host_floats import HostFloat, host_floats
-from fissile.passes.definition import Contract, Pass, register_pass
+from fissile.passes.definition import Contract, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED
+from fissile.passes.remedies.remedy import Exactness, Remedy
 
 
 @register_pass
 @dataclass(frozen=True)
-class FoldHostFloats(Pass):
+class FoldHostFloats(Remedy):
     """Replaces a global that holds a constant of a float type below 32 bits by the constant.
 
     MLIR does not fold a cast that rounds or overflows (-3.4e38 as f16, the padding of an fp16 pooling), so IREE's global
@@ -25,6 +26,15 @@ class FoldHostFloats(Pass):
     """
 
     name: ClassVar[str] = "fissile-fold-host-floats"
+    cures: ClassVar[tuple[str, ...]] = ("FIS126",)
+    exactness: ClassVar[Exactness] = Exactness.BITS
+    does: ClassVar[str] = (
+        "a constant of a float type below 32 bits that IREE keeps on the host, put where it is used"
+    )
+    repairs: ClassVar[str] = "fp16 and bf16 programs that every target refuses (`util.initializer`, FIS126)"
+    numbers: ClassVar[str] = "the same in every bit"
+    done: ClassVar[str] = "put the constant where it is used"
+    advice: ClassVar[str] = "put the constant where it is used"
     dialects: ClassVar[tuple[str, ...]] = ("arith",)
     contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED,))
 

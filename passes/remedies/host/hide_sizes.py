@@ -10,12 +10,13 @@ from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes.analysis.program.growing_loops import growing_loops
-from fissile.passes.definition import Contract, Pass, register_pass
+from fissile.passes.definition import Contract, register_pass
+from fissile.passes.remedies.remedy import Exactness, Remedy
 
 
 @register_pass
 @dataclass(frozen=True)
-class HideSizes(Pass):
+class HideSizes(Remedy):
     """Puts `util.optimization_barrier` on the constant size of a tensor that a loop makes larger or smaller (FIS137).
 
     A loop's tensor keeps a dynamic type then, and its size is computed in every iteration. No number changes but those that would be
@@ -23,6 +24,13 @@ class HideSizes(Pass):
     """
 
     name: ClassVar[str] = "fissile-hide-sizes"
+    cures: ClassVar[tuple[str, ...]] = ("FIS137",)
+    exactness: ClassVar[Exactness] = Exactness.BITS
+    does: ClassVar[str] = "`util.optimization_barrier` on the constant size that a growing loop begins with"
+    repairs: ClassVar[str] = "every target: the result keeps that size (FIS137)"
+    numbers: ClassVar[str] = "as the program says, in every bit"
+    done: ClassVar[str] = "hid the constant size, so that the loop's tensor keeps a dynamic one"
+    advice: ClassVar[str] = "hide the constant size, so that the loop's tensor keeps a dynamic one"
     dialects: ClassVar[tuple[str, ...]] = ("util",)
     contract: ClassVar[Contract] = Contract()
 

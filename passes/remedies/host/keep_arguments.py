@@ -10,12 +10,13 @@ from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes.analysis.program.overwritten_arguments import argument_imports, returns
-from fissile.passes.definition import Contract, Pass, option, register_pass
+from fissile.passes.definition import Contract, option, register_pass
+from fissile.passes.remedies.remedy import Exactness, Remedy
 
 
 @register_pass
 @dataclass(frozen=True)
-class KeepArguments(Pass):
+class KeepArguments(Remedy):
     """Uses an argument once more at the function's end, so that IREE updates a copy of its buffer.
 
     For functions that return an argument as it came and update it as well (FIS142). `util.optimization_barrier` is the use: IREE keeps
@@ -24,6 +25,13 @@ class KeepArguments(Pass):
     """
 
     name: ClassVar[str] = "fissile-keep-arguments"
+    cures: ClassVar[tuple[str, ...]] = ("FIS142",)
+    exactness: ClassVar[Exactness] = Exactness.BITS
+    does: ClassVar[str] = "an argument has a use at the function's end"
+    repairs: ClassVar[str] = "every target: a returned argument that another result was computed in (FIS142)"
+    numbers: ClassVar[str] = "as the program says, in every bit"
+    done: ClassVar[str] = "kept the argument in use until the end, so that IREE updates a copy of it"
+    advice: ClassVar[str] = "keep the argument in use until the end, so that IREE updates a copy of it"
     dialects: ClassVar[tuple[str, ...]] = ("util",)
     contract: ClassVar[Contract] = Contract()
     arguments: tuple[str, ...] = option(

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 
-from fissile.dialect import place_of
-from fissile.finding import Finding
-from fissile.passes.definition import Contract, Pass, option, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
+from fissile.passes.definition import option, register_pass
 
-from ..chosen_ops import able_ops
+from ..remedy import Exactness, Match, OpRemedy
 from .float_forms import NOT_THE_SAME, float_form_of
 from .index_forms import index_form_of
 from .integer_forms import integer_form_of
 from .narrow_constants import narrow_constants, wide_constants
 from .scaled_floats import scaled_form_of
 
+if TYPE_CHECKING:
+    from fissile.passes.analysis.dispatch.dispatches import Dispatch
+
 
 @register_pass
 @dataclass(frozen=True)
-class ExpandScalars(Pass):
+class ExpandScalars(OpRemedy):
     """Replaces, in the bodies of linalg ops, what some target computes no other way than by these forms.
 
     64-bit divisions, absolute values and bit counts: a Vulkan target without 64-bit integers has IREE compute all others in pairs of
@@ -36,21 +36,51 @@ class ExpandScalars(Pass):
     Integers, truncation, scaled floats and the larger or smaller are the same in every bit; logarithms have one rounding more, an error function up
     to 1e-5 of itself (where that is below 1e-20).
 
-    ``ops`` chooses source ops by index; without it, every op whose body has such an op. A chosen op without one is FIS128.
+    ``ops`` chooses source ops by index; without it, every op whose body has such an op. A chosen op without one is FIS114.
     """
 
     name: ClassVar[str] = "fissile-expand-scalars"
+    order: ClassVar[int] = 40
+    cures: ClassVar[tuple[str, ...]] = ("FIS104", "FIS108")
+    exactness: ClassVar[Exactness] = Exactness.ROUNDING
+    does: ClassVar[str] = (
+        "scalar ops that a target lacks, by ops that it has: 64-bit divisions, absolute values and bit "
+        "counts by 32-bit halves; integer powers by squarings; logarithms by natural ones; truncation by "
+        "an integer; the larger of two halves by a comparison; integers to bfloat16 in bits; "
+        "`arith.scaling_extf` and `arith.scaling_truncf` by the bits of the small float and products "
+        "with powers of two; the index dialect in arith; a constant tensor of i64 as one of i32"
+    )
+    repairs: ClassVar[str] = (
+        "on default Vulkan these integers and constants, of which IREE computes all others in pairs of "
+        "32 bits; on every target integer powers and `math.erfc`; on GPUs index ops (a TOSA FFT) and "
+        "booleans as signed floats; on Vulkan conversions with a scale; on llvm-cpu what LLVM calls and "
+        "IREE does not link, by the processor's features: `log10f`, and without SSE4.1, F16C and AVX512 "
+        "`truncf`, `fmaxf` of halves (every `linalg.softmax` in f16), `__truncsfbf2`"
+    )
+    numbers: ClassVar[str] = (
+        "integers, truncation, larger and smaller, scaled floats, index ops: the same in every bit. "
+        "Logarithms: one rounding more; `erfc`: up to 1e-5 of itself; integers of more than 24 bits to "
+        "bfloat16: rounded twice, as by the call"
+    )
+    counterpart: ClassVar[str] = (
+        "MLIR's math and arith expansions run in IREE's code generation for chosen ops and backends "
+        "only; those named here are left out of it."
+    )
+    done: ClassVar[str] = "computed what the target lacks in {ops} by simpler ops"
+    advice: ClassVar[str] = "compute what the target lacks in {ops} by simpler ops"
+    refusal: ClassVar[str] = "{op} has nothing to expand: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "linalg", "math")
-    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
     ops: tuple[int, ...] = option((), "indices of the source ops; empty: all with an op to expand")
 
-    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        expand_scalars(able_ops(op, self.ops, self.name, why_not_expanded, _refusal))
+    def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
+        return Match("" if expandable(op) or _constants(op) else "every target computes what its body has")
 
+    def rewrite(self, ops: Sequence[ir.Operation]) -> None:
+        expand_scalars(ops)
 
-def why_not_expanded(op: ir.Operation) -> str:
-    """Why ``op`` has no scalar op to expand; empty where it has."""
-    return "" if expandable(op) or _constants(op) else "every target computes what its body has"
+    def facts(self, ops: Sequence[ir.Operation]) -> tuple[tuple[str, str], ...]:
+        inexact = sorted({found for op in ops if (found := rounding_of(op))})
+        return (("rounding", "; ".join(inexact)),) if inexact else ()
 
 
 def expand_scalars(ops: Iterable[ir.Operation]) -> None:
@@ -107,10 +137,3 @@ def expandable(op: ir.Operation) -> list[ir.Operation]:
             for inner in block.operations:
                 inner.operation.walk(visit)
     return found
-
-
-def _refusal(op: ir.Operation, why: str) -> Finding:
-    place = place_of(op)
-    return Finding(
-        "FIS128", f"{op.name} has nothing to expand: {why}", subject=op.name, places=(place,) if place else ()
-    )

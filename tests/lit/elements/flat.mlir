@@ -46,7 +46,7 @@ func.func @dynamic(%a: tensor<?x4xf32>, %b: tensor<4x?xf32>, %init: tensor<?x?xf
   return %r : tensor<?x?xf32>
 }
 
-// WRONG: FIS123
+// WRONG: FIS114
 // WRONG-SAME: its results are indexed in different orders
 func.func @two_orders(%x: tensor<4x5xf32>, %rows: tensor<4x5xf32>, %columns: tensor<5x4xf32>) -> (tensor<4x5xf32>, tensor<5x4xf32>) {
   %r:2 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j, i)>],

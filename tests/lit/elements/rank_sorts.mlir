@@ -23,7 +23,7 @@ func.func @sort(%x: tensor<300xf32>) -> tensor<300xf32> {
 
 // A row of dynamic size stays.
 // CHECK:         iree_linalg_ext.sort
-// DYNAMIC: error[FIS116] iree_linalg_ext.sort cannot be sorted by rank: its rows are of dynamic size
+// DYNAMIC: error[FIS114] iree_linalg_ext.sort cannot be sorted by rank: its rows are of dynamic size
 func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
   %r = iree_linalg_ext.sort dimension(0) outs(%x : tensor<?xf32>) {
   ^bb0(%a: f32, %b: f32):

@@ -1,7 +1,7 @@
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-read-by-element{ops=0,2})' | FileCheck %s
 // RUN: not fissile-opt %s --pass-pipeline='builtin.module(fissile-read-by-element{ops=3})' 2>&1 | FileCheck %s --check-prefix=SOFTMAX
 
-// SOFTMAX: error[FIS123] linalg.softmax cannot read by element: it has no body
+// SOFTMAX: error[FIS114] linalg.softmax cannot read by element: it has no body
 
 // A window: its position is computed from the loops' indices. The operands stay, for the loops' extents.
 // CHECK: #[[SUM:.*]] = affine_map<(d0, d1, d2, d3, d4) -> (d1 + d3)>

@@ -22,7 +22,7 @@ func.func @mixed(%a: tensor<8x16xbf16>, %b: tensor<16x4xf32>) -> tensor<8x4xf32>
 // CHECK-LABEL: func.func @silent
 // CHECK-NOT:     fissile.boundary
 // CHECK:         linalg.matmul ins(%{{.*}} : tensor<8x16xf32>, tensor<16x4xf32>)
-// WRONG: FIS124
+// WRONG: FIS114
 // WRONG-SAME: its body extends no operand
 func.func @silent(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>) -> tensor<8x4xf32> {
   %z = arith.constant 0.0 : f32

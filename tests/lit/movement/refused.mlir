@@ -1,6 +1,6 @@
 // RUN: not fissile-opt %s --pass-pipeline='builtin.module(fissile-decompose-movement{ops=0,1})' 2>&1 | FileCheck %s
 
-// CHECK: error[FIS116] linalg.pack cannot be taken apart: its tiles are of dynamic size
+// CHECK: error[FIS114] linalg.pack cannot be written as reads by index: its tiles are of dynamic size
 func.func @dynamic(%x: tensor<100xf32>, %t: index, %n: index) -> tensor<?x?xf32> {
   %z = arith.constant 0.0 : f32
   %e = tensor.empty(%n, %t) : tensor<?x?xf32>
@@ -8,7 +8,7 @@ func.func @dynamic(%x: tensor<100xf32>, %t: index, %n: index) -> tensor<?x?xf32>
   return %r : tensor<?x?xf32>
 }
 
-// CHECK: error[FIS116] linalg.generic cannot be taken apart: it does more than move elements
+// CHECK: error[FIS114] linalg.generic cannot be written as reads by index: it does more than move elements
 func.func @computes(%x: tensor<4xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
   %r = linalg.generic {indexing_maps = [affine_map<(a) -> (a)>, affine_map<(a) -> (a)>], iterator_types = ["parallel"]}

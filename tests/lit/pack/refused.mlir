@@ -1,6 +1,6 @@
 // RUN: not fissile-opt %s --pass-pipeline='builtin.module(fissile-pack-narrow-storage{types=i8})' 2>&1 | FileCheck %s
 
-// CHECK: FIS113
+// CHECK: FIS114
 // CHECK-SAME: arith.addui_extended in linalg.generic
 func.func @carry(%x: tensor<16xi8>) -> tensor<16xi8> {
   %e = tensor.empty() : tensor<16xi8>

@@ -26,7 +26,7 @@ func.func @sums(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>, %init: tensor<?xf32>
 }
 
 // Where the largest stands is computed from the largest so far.
-// WRONG: FIS129
+// WRONG: FIS114
 // WRONG-SAME: one of its results is computed from another
 // CHECK-LABEL: func.func @silent
 // CHECK:         %{{.*}}:2 = linalg.generic

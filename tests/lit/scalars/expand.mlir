@@ -57,7 +57,7 @@ func.func @indices(%init: tensor<8xi1>) -> tensor<8xi1> {
   return %r : tensor<8xi1>
 }
 
-// WRONG: FIS128
+// WRONG: FIS114
 // WRONG-SAME: every target computes what its body has
 // ALL-LABEL:   func.func @silent
 // ALL:           %[[Q:.*]] = arith.divsi

@@ -19,8 +19,8 @@ func.func @rows(%x: tensor<?x5x3xf32>, %e: tensor<?x5x3xf32>) -> tensor<?x5x3xf3
   return %r : tensor<?x5x3xf32>
 }
 
-// WRONG: FIS116
-// WRONG-SAME: linalg.transpose is no softmax
+// WRONG: FIS114
+// WRONG-SAME: linalg.transpose cannot be decomposed as a softmax: it is no softmax
 // CHECK-LABEL: func.func @silent
 // CHECK-NEXT:    linalg.transpose
 // CHECK-NEXT:    return

@@ -23,7 +23,7 @@ func.func @matmul(%a: tensor<8x16xf16>, %b: tensor<16x4xf16>) -> tensor<8x4xf16>
 // f32 sums stay as they are; chosen by index, such an op is refused.
 // CHECK-LABEL: func.func @silent
 // CHECK:         linalg.matmul ins(%{{.*}} : tensor<8x16xf16>, tensor<16x4xf16>) outs(%{{.*}} : tensor<8x4xf32>)
-// WRONG: FIS115
+// WRONG: FIS114
 // WRONG-SAME: it does not accumulate in f16 or bf16
 func.func @silent(%a: tensor<8x16xf16>, %b: tensor<16x4xf16>) -> tensor<8x4xf32> {
   %z = arith.constant 0.0 : f32

@@ -1,0 +1,242 @@
+"""The table of strategies: for which failures which sets of edits are tried, in this order. `fissile explain --strategies` prints it.
+
+Boundaries come before what changes an op: they change no number. Folding and reading by element come last: they always
+generate code and are seldom the fastest. What is endless is seen again only after a whole time limit, so there the surest
+set comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from iree.compiler import ir
+
+from fissile.effect import Effect
+from fissile.passes.analysis.dispatch.structure import loop_extents
+from fissile.passes.iree.backends import backend_named
+from fissile.passes.iree.lowerings import (
+    one_thread_per_butterfly,
+    one_thread_per_element,
+    one_thread_per_row,
+    tile_and_fuse,
+)
+from fissile.passes.remedies.decompose.split_reductions import worth_splitting
+from fissile.passes.remedies.fusion.set_lowering import SERIAL_OPS
+
+from .cut_search import trial_sets
+from .edits import CUT, FOLD, Edit, edits
+from .situation import Situation
+
+Offer = Callable[[Situation], Iterator[tuple[Edit, ...]]]
+"""Sets of edits, one after the other; an empty one counts as none."""
+
+ENDLESS = ("FIS106",)
+NOT_GENERATED = ("FIS104", "FIS108")
+BY_ELEMENT, CONFIGURE = "fissile-read-by-element", "fissile-set-lowering"
+FLAT, FLAT_SUMS = "flat=true", "flat-sums=true"
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """One row: for failures with one of ``codes`` (none: every one), and not with one of ``but``, ``offer`` is tried.
+
+    ``when`` and ``edits`` say in words what the offer depends on and consists of. ``follows``: also for a dispatch that other
+    edits have left to repair.
+    """
+
+    codes: tuple[str, ...]
+    when: str
+    edits: str
+    offer: Offer
+    but: tuple[str, ...] = ()
+    follows: bool = False
+
+    def concerns(self, case: Situation) -> bool:
+        return case.code not in self.but and (not self.codes or case.code in self.codes)
+
+
+def every(name: str, options: str = "", only: Callable[[ir.Operation], bool] = lambda op: True) -> Offer:
+    """The remedy ``name`` on every op of the dispatch that it fits, all at once."""
+    return lambda case: iter((case.each(name, options, only),))
+
+
+def _given_configurations(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    if case.failing.finding.effect is Effect.REFUSED:
+        yield case.each("fissile-drop-configuration")
+
+
+def _attentions(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    if attentions := case.each("fissile-decompose-attention"):
+        yield attentions
+        if producers := case.cut(lambda c: case.graph.reaches(c.tag, [edit.op for edit in attentions])):
+            yield (*producers, *attentions)
+
+
+def _behind_the_last(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    yield case.cut(lambda c: not case.graph.reaches(c.tag, case.tags))
+
+
+def _flat(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    tags = [tag for tag in case.fits(BY_ELEMENT, FLAT) if not case.structure(tag).all_parallel]
+    yield tuple(Edit(BY_ELEMENT, tag, FLAT) for tag in tags)
+
+
+def _sums_of_several_loops(case: Situation) -> dict[int, tuple[bool, ...]]:
+    """Source ops with a result that has dimensions, summed over two loops or more: which of their loops do not reduce."""
+    found = {tag: structure.parallel for tag in case.tags if (structure := case.structure(tag))}
+    return {tag: parallel for tag, parallel in found.items() if parallel.count(False) > 1 and any(parallel)}
+
+
+def _thread_per_element(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    threads = case.failing.dispatch.target.subgroup
+    sums = _sums_of_several_loops(case)
+    yield tuple(_configured(tag, one_thread_per_element(parallel, threads)) for tag, parallel in sums.items())
+
+
+def _flat_sums(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    tags = case.fits(BY_ELEMENT, FLAT_SUMS, _sums_of_several_loops(case))
+    yield tuple(Edit(BY_ELEMENT, tag, FLAT_SUMS) for tag in tags)
+
+
+def _unrolled(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    yield edits(CUT, case.failing.unrolled)
+
+
+def _boundaries(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    alone = case.code == "FIS103" and bool(case.fits("fissile-widen-accumulators"))
+    for chosen in trial_sets(case.candidates, case.excess, case.code in ENDLESS):
+        if alone and len(chosen) > 1:
+            return  # 16-bit sums have no schedule, whatever stands around them
+        yield edits(CUT, chosen)
+
+
+def _extended(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    if extended := case.each("fissile-extend-operands"):
+        yield extended
+        if producers := edits(CUT, case.producers):
+            yield (*producers, *extended)
+
+
+def _one_thread_each(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    serial = [tag for tag in case.tags if case.failing.races and case.op(tag).name in SERIAL_OPS]
+    if alone := tuple(_configured(tag, info) for tag in serial for info in _one_thread(case.op(tag))):
+        yield alone
+        yield (*alone, *edits(CUT, serial))
+
+
+def _tiled_root(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    target, root = case.failing.dispatch.target, case.failing.dispatch.root
+    structure = None if root is None else case.structure(root)
+    if (
+        backend_named(target.backend).takes_configuration
+        and structure is not None
+        and not structure.all_parallel
+    ):
+        extents = loop_extents(case.op(root), structure)
+        yield (_configured(root, tile_and_fuse(structure.parallel, extents, target.subgroup)),)
+
+
+def _folded(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    yield edits(FOLD, case.producers)
+    if len(case.producers) > 1:
+        yield from (edits(FOLD, (tag,)) for tag in case.producers)
+
+
+def _by_element(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    able = case.fits(BY_ELEMENT)
+    if case.failing.dispatch.root in able and len(able) > 1:
+        yield edits(BY_ELEMENT, (case.failing.dispatch.root,))
+    yield edits(BY_ELEMENT, able)
+
+
+STRATEGIES: tuple[Strategy, ...] = (
+    # codes, condition, edits, offer
+    Strategy(
+        (), "IREE refuses it; the program gives an op a configuration", "drop it", _given_configurations
+    ),
+    Strategy(
+        (), "it has attentions", "decompose them; then also boundaries behind their producers", _attentions
+    ),
+    Strategy(
+        (),
+        "it packs, unpacks or gathers",
+        "read each element from its place",
+        every("fissile-decompose-movement"),
+    ),
+    Strategy(ENDLESS, "it has softmaxes", "decompose them", every("fissile-decompose-softmax")),
+    Strategy(("FIS112",), "an op feeds no other of its ops", "boundaries behind those", _behind_the_last),
+    Strategy(("FIS125", "FIS127"), "it sorts", "sort by rank", every("fissile-rank-sorts"), follows=True),
+    Strategy(
+        ("FIS125",),
+        "a sum of 4096 terms or more",
+        "split it",
+        every("fissile-split-reductions", "", worth_splitting),
+        follows=True,
+    ),
+    Strategy(
+        ("FIS125", "FIS127"), "a sum in several loops", "one loop for its elements", _flat, follows=True
+    ),
+    Strategy(
+        ("FIS127",),
+        "a sum of 4096 terms or more",
+        "split it",
+        every("fissile-split-reductions", "", worth_splitting),
+        follows=True,
+    ),
+    Strategy(("FIS143",), "a sum over several loops", "configure a thread per element", _thread_per_element),
+    Strategy(
+        ("FIS127", "FIS143"),
+        "a sum over several loops",
+        "one loop for its terms, one for its elements",
+        _flat_sums,
+    ),
+    Strategy(
+        NOT_GENERATED, "a body has an op that a target lacks", "expand it", every("fissile-expand-scalars")
+    ),
+    Strategy((), "producers are unrolled over narrow elements", "boundaries behind those", _unrolled),
+    Strategy(
+        (), "it has producers", "sets of boundaries: small ones first, for FIS106 large ones", _boundaries
+    ),
+    Strategy((), "it has softmaxes", "decompose them", every("fissile-decompose-softmax"), but=ENDLESS),
+    # A matmul of 8-bit floats and odd sizes: what is endless is so for its operands extended, too (gfx942).
+    Strategy(
+        ENDLESS, "AMD, NVIDIA: its root reduces", "configure tiles that always generate code", _tiled_root
+    ),
+    Strategy((), "a sum extends its operands", "extend them before it; then also boundaries", _extended),
+    Strategy((), "an op has several results", "an op for each", every("fissile-split-results")),
+    Strategy((), "a sum in f16 or bf16", "accumulate in f32", every("fissile-widen-accumulators")),
+    Strategy(
+        (),
+        "sorts, scans, FFTs whose threads race",
+        "configure one thread; then also boundaries",
+        _one_thread_each,
+    ),
+    Strategy(
+        (),
+        "AMD, NVIDIA: its root reduces",
+        "configure tiles that always generate code",
+        _tiled_root,
+        but=ENDLESS,
+    ),
+    Strategy((), "producers feed its root", "fold all of them; then each", _folded),
+    Strategy((), "ops read tensors", "the root by element; then every op", _by_element),
+)
+
+
+def _configured(tag: int, info: str) -> Edit:
+    return Edit(CONFIGURE, tag, f"info='{info}'")
+
+
+def _one_thread(op: ir.Operation) -> Iterator[str]:
+    """The configuration of one of SERIAL_OPS by which no two threads work on the same; none for an FFT whose stage is not known."""
+    rank = ir.RankedTensorType(op.results[0].type).rank
+    if "dimension" in op.attributes:
+        yield one_thread_per_row(rank, ir.IntegerAttr(op.attributes["dimension"]).value)
+        return
+    stage = op.operands[0].owner
+    if not isinstance(stage, ir.Block) and stage.operation.name == "arith.constant":
+        copied = not all(any(True for _use in result.uses) for result in op.results)
+        yield one_thread_per_butterfly(
+            rank, ir.IntegerAttr(stage.operation.attributes["value"]).value, copied
+        )
