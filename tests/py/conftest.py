@@ -45,6 +45,9 @@ def forked_compiles():
     compiled, api.run_compile = api.run_compile, programs.run_compile
     yield
     api.run_compile = compiled
+
+
+def pytest_sessionfinish():
     programs.end_server()
 
 

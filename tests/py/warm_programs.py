@@ -201,44 +201,23 @@ def _received(connection: socket.socket) -> tuple[dict, list[int]]:
 
 
 def _import_everything() -> None:
+    """What the programs and the workers import, most of it in the functions that use it; not what runs as a script."""
     from fissile.passes.iree.late_imports import load_late
 
     load_late()
+    import pkgutil
     from importlib import import_module
+    from importlib.util import find_spec
     from pathlib import Path
 
-    import fissile
-
-    # Every command, and the imports of the worker, in the functions of whose main they are made.
-    for name in (
-        "cli.main",
-        "cli.opt",
-        "cli.compile",
-        "cli.check",
-        "cli.explain",
-        "cli.reduce",
-        "cli.verify",
-        "cli.terminal",
-    ):
-        import_module(f"fissile.{name}")
-    for name in (
-        "fissile.passes",
-        "fissile.passes.analysis",
-        "fissile.passes.checks",
-        "fissile.passes.remedies",
-        "fissile.pipelines",
-        "fissile.passes.iree",
-        "fissile.pipelines.report",
-        "fissile.pipelines.numerics",
-    ):
-        for file in sorted(Path(import_module(name).__path__[0]).glob("*.py")):
-            if file.stem not in WORKERS:
-                import_module(name if file.stem == "__init__" else f"{name}.{file.stem}")
-    assert fissile
+    for package in ("fissile.cli", "fissile.passes", "fissile.pipelines"):
+        found = pkgutil.walk_packages(import_module(package).__path__, f"{package}.")
+        for name in [package, *(module.name for module in found)]:
+            if RUNS not in Path(find_spec(name).origin).read_text() or package == "fissile.cli":
+                import_module(name)
 
 
-WORKERS = ("worker", "check_worker", "probe_server", "__main__")
-"""Run as `python -m`: they are not imported before they run."""
+RUNS = '__name__ == "__main__"'
 
 
 def _become(words: dict, streams: list[int]) -> None:
