@@ -147,7 +147,7 @@ def _segments(op: ir.Operation) -> dict[str, range] | None:
     if sizes is None or sum(sizes) != count or any(size < 0 for size in sizes):
         return None
     segments, at = {}, 0
-    for word, size in zip(words, sizes):
+    for word, size in zip(words, sizes, strict=False):
         segments[word.rstrip("?*")] = range(at, at + size)
         at += size
     return segments

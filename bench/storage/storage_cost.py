@@ -107,7 +107,7 @@ def measured(paths: list[Path], values: list, options: argparse.Namespace) -> tu
     for number in range(options.rounds):
         for side in (0, 1) if number % 2 else (1, 0):
             times[side].append(seconds(*functions[side], repeat))
-    median = statistics.median(b[0] / a[0] for a, b in zip(*times))
+    median = statistics.median(b[0] / a[0] for a, b in zip(*times, strict=True))
     (off, clock_off), (on, clock_on) = ([min(t[which] for t in side) for which in (0, 1)] for side in times)
     ratio = on / off
     return (

@@ -210,7 +210,7 @@ class _InstanceCreate(Structure):
 def _ask(function, device, *types: type) -> list:
     """One struct of each type, chained and filled in by a vkGetPhysicalDevice…2 function."""
     structs = [t(sType=t.TYPE) for t in types]
-    for this, following in zip(structs, structs[1:]):
+    for this, following in zip(structs, structs[1:], strict=False):
         this.pNext = ctypes.cast(byref(following), c_void_p)
     function.restype, function.argtypes = None, [c_void_p, c_void_p]
     function(device, byref(structs[0]))

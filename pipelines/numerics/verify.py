@@ -253,7 +253,8 @@ class _Verification:
                 checks.append(replace(check, finding=Finding("FIS131", told, subject=program.name)))
             else:
                 compared = [
-                    compare(o, np.asarray(e), self.options.tolerance, wide) for o, e in zip(outputs, answer)
+                    compare(o, np.asarray(e), self.options.tolerance, wide)
+                    for o, e in zip(outputs, answer, strict=False)
                 ]
                 sides = Sides(runtime.name, against)
                 checks.append(
@@ -284,7 +285,7 @@ class _Verification:
                 sides,
                 self.options.tolerance,
             )
-            for i, (o, e) in enumerate(zip(outputs, answer))
+            for i, (o, e) in enumerate(zip(outputs, answer, strict=False))
         )
 
     def _by_witness(self, check: Check, case: int, outputs: Arrays, why: Finding | None) -> Check:
@@ -358,9 +359,11 @@ def _checked(inputs: Sequence[np.ndarray], signature: Signature) -> Arrays:
             f"@{signature.function} takes {len(signature.arguments)} inputs, {len(inputs)} were given",
             "one --input=FILE.npy each, in order",
         )
-    for index, (array, value) in enumerate(zip(inputs, signature.arguments)):
+    for index, (array, value) in enumerate(zip(inputs, signature.arguments, strict=False)):
         shape = value.shape or ()
-        fits = len(shape) == array.ndim and all(d in (None, n) for d, n in zip(shape, array.shape))
+        fits = len(shape) == array.ndim and all(
+            d in (None, n) for d, n in zip(shape, array.shape, strict=False)
+        )
         if not fits or array.dtype != value.dtype:
             given = "x".join([*map(str, array.shape), array.dtype.name])
             raise UsageError(

@@ -66,7 +66,7 @@ class FuzzProgram:
         values = dict(call)
         for name, kind in self.arguments:
             if kind.startswith("tensor"):
-                for have, want in zip(np.shape(call[name]), kind[7:].split("x")[:-1]):
+                for have, want in zip(np.shape(call[name]), kind[7:].split("x")[:-1], strict=True):
                     require(want == "?" or have == int(want))
         for step in self.steps:
             step(values)
@@ -260,7 +260,7 @@ def part(offset: int, size: int, stride: int, capacity: int, empty: bool) -> Non
 def taken(array: np.ndarray, places: list[tuple[int, int, int]]) -> np.ndarray:
     """The slice, after the check that it is one."""
     empty = any(size == 0 for _, size, _ in places)
-    for (offset, size, stride), capacity in zip(places, array.shape):
+    for (offset, size, stride), capacity in zip(places, array.shape, strict=True):
         part(offset, size, stride, capacity, empty)
     if any(size > LARGEST for _, size, _ in places):
         raise TooLarge

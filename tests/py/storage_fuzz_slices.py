@@ -19,7 +19,7 @@ def _places(w: Writer, rank: int) -> tuple[list[Number], list[Number], list[int]
 def _rows(
     offsets: list[Number], sizes: list[Number], strides: list[int]
 ) -> Callable[[Values], list[tuple[int, int, int]]]:
-    return lambda v: [(v[o.name], v[s.name], k) for o, s, k in zip(offsets, sizes, strides)]
+    return lambda v: [(v[o.name], v[s.name], k) for o, s, k in zip(offsets, sizes, strides, strict=True)]
 
 
 def _listed(values: list[Number] | list[int]) -> str:
@@ -54,7 +54,7 @@ def written_into(w: Writer) -> None:
     def run(v: Values) -> np.ndarray:
         places = rows(v)
         taken(v[whole.name], places)
-        require(all(s == n for (_, s, _), n in zip(places, v[x.name].shape)))
+        require(all(s == n for (_, s, _), n in zip(places, v[x.name].shape, strict=True)))
         result = v[whole.name].copy()
         result[tuple(slice(o, o + s) for o, s, _ in places)] = v[x.name] if v[x.name].size else 0
         return result
@@ -63,7 +63,7 @@ def written_into(w: Writer) -> None:
         places = rows(v)
         if any(s == 0 for _, s, _ in places):
             taken(v[whole.name], places)
-            require(all(s == n for (_, s, _), n in zip(places, v[x.name].shape)))
+            require(all(s == n for (_, s, _), n in zip(places, v[x.name].shape, strict=True)))
             return v[whole.name].copy()
         return run(v)
 
@@ -83,9 +83,9 @@ def padded(w: Writer) -> None:
     w.line(f"{value} = arith.constant {zero} : {x.kind}")
 
     def run(v: Values) -> np.ndarray:
-        around = [(v[a.name], v[b.name]) for a, b in zip(low, high)]
+        around = [(v[a.name], v[b.name]) for a, b in zip(low, high, strict=True)]
         require(all(a >= 0 and b >= 0 for a, b in around))
-        require(all(a + b + n < 2**63 for (a, b), n in zip(around, v[x.name].shape)))
+        require(all(a + b + n < 2**63 for (a, b), n in zip(around, v[x.name].shape, strict=True)))
         if any(a > LARGEST for a, _ in around):
             raise TooLarge
         return np.pad(v[x.name], around)

@@ -86,7 +86,7 @@ class Program:
         values = dict(call)
         for name, kind in self.arguments:
             if kind.startswith("tensor"):
-                for have, want in zip(np.shape(call[name]), kind[7:].split("x")[:-1]):
+                for have, want in zip(np.shape(call[name]), kind[7:].split("x")[:-1], strict=True):
                     require(want == "?" or have == int(want))
         for step in self.steps:
             step(values)

@@ -65,7 +65,7 @@ func.func @main({", ".join(f"%{name}: {kind}" for name, kind in kinds.items())})
 
 
 def operands(sizes, element, layout, mask):
-    r, size = np.random.default_rng(5), dict(zip("bmkln", sizes))
+    r, size = np.random.default_rng(5), dict(zip("bmkln", sizes, strict=True))
     loops = LAYOUTS[layout][:3]
     made = [r.standard_normal([size[c] for c in to]).astype(KINDS[element][0]) for to in loops]
     return [*made, r.standard_normal([size[c] for c in "bml"]).astype(np.float32)] if mask else made

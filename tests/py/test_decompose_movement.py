@@ -66,7 +66,7 @@ def numpy_pack(x, inner, tiles, outer):
         -(-n // tiles[inner.index(d)]) * tiles[inner.index(d)] if d in inner else n
         for d, n in enumerate(x.shape)
     ]
-    x = np.pad(x, [(0, w - n) for w, n in zip(wanted, x.shape)], constant_values=-7)
+    x = np.pad(x, [(0, w - n) for w, n in zip(wanted, x.shape, strict=True)], constant_values=-7)
     split, at = [], []
     for d, size in enumerate(x.shape):
         at.append(len(split))

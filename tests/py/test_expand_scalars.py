@@ -89,7 +89,7 @@ def numbers(seed, pairs=1500):
         for a, b in [*((a, b) for a in EDGES for b in EDGES), *drawn]
         if b and (a, b) != (-(1 << 63), -1)
     ]
-    return (np.array(column, np.int64) for column in zip(*chosen))
+    return (np.array(column, np.int64) for column in zip(*chosen, strict=True))
 
 
 @pytest.mark.parametrize("op", EXPECTED)
@@ -99,7 +99,7 @@ def test_every_form_is_exact(tmp_path, op):
         b = b % 70 - 3
     changed = build(program(op, len(a)), tmp_path / "x.vmfb", "fissile-expand-scalars")
     assert not re.search(rf"{op} .*: i64", changed)
-    expected = [EXPECTED[op](int(x), int(y)) for x, y in zip(a, b)]
+    expected = [EXPECTED[op](int(x), int(y)) for x, y in zip(a, b, strict=True)]
     np.testing.assert_array_equal(run(tmp_path / "x.vmfb", [a, b])[0], np.array(expected, np.int64))
 
 
@@ -109,7 +109,7 @@ def test_powers_of_every_width(tmp_path_factory, kind, seed):
     bits, path = BITS[kind], tmp_path_factory.mktemp("power") / "x.vmfb"
     draw = random.Random(seed)
     pairs = [(signed(draw.getrandbits(bits), bits), draw.randint(-3, min(2 * bits, 100))) for _ in range(64)]
-    a, b = (np.array(column, f"int{bits}") for column in zip(*pairs))
+    a, b = (np.array(column, f"int{bits}") for column in zip(*pairs, strict=True))
     build(program("math.ipowi", 64, kind), path, "fissile-expand-scalars")
     np.testing.assert_array_equal(
         run(path, [a, b])[0], np.array([power(x, y, bits) for x, y in pairs], f"int{bits}")

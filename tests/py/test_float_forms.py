@@ -35,7 +35,7 @@ def program(op, kinds, result, n, more="", given="%y"):
     return PROGRAM.format(
         n=n,
         result=result,
-        given=", ".join(f"{x}: tensor<{n}x{kind}>" for x, kind in zip(inputs, kinds)),
+        given=", ".join(f"{x}: tensor<{n}x{kind}>" for x, kind in zip(inputs, kinds, strict=True)),
         maps=", ".join(["affine_map<(i) -> (i)>"] * (len(kinds) + 1)),
         names=", ".join(inputs),
         types=", ".join(f"tensor<{n}x{kind}>" for kind in kinds),

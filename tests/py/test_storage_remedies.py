@@ -161,7 +161,7 @@ def test_a_condition_written_as_ops_is_the_condition(session, tmp_path):
         got = [bool(v) for v in function(a, b)]
         for condition, value in zip(conditions, got, strict=True):
             try:
-                expected = holds(condition, dict(zip(idents, (a, b))))
+                expected = holds(condition, dict(zip(idents, (a, b), strict=True)))
             except Undefined:
                 expected = False  # no size at all
             # A difference that leaves 64 bits counts as not fitting: sums of sizes are never compared for

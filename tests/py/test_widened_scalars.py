@@ -50,7 +50,7 @@ class Program:
                 self.result = build(*self.block.arguments)
 
     def run(self, *values):
-        given = dict(zip(self.block.arguments, values))
+        given = dict(zip(self.block.arguments, values, strict=True))
         return interpret([op.operation for op in self.block.operations], given)[self.result]
 
 
@@ -130,7 +130,7 @@ def test_rounding_to_8_bit_floats_is_to_nearest_even(name, dtype):
 
 def widened(body: str, types: list[str], result: str, operands):
     """The result of ``body`` (a function's text, %a and %b its arguments) computed in 32 bits."""
-    arguments = ", ".join(f"%{name}: {kind}" for name, kind in zip("abc", types))
+    arguments = ", ".join(f"%{name}: {kind}" for name, kind in zip("abc", types, strict=True))
     context = ir.Context()
     load_dialects(context, ("arith", "func", "math"))
     with context, ir.Location.unknown():
@@ -143,12 +143,12 @@ def widened(body: str, types: list[str], result: str, operands):
         block = holder.regions[0].blocks.append(*[narrow.wide_type(a.type) for a in old.arguments])
         with ir.InsertionPoint(block):
             widener = ScalarWidener(narrow, lambda value: value)
-            for before, after in zip(old.arguments, block.arguments):
+            for before, after in zip(old.arguments, block.arguments, strict=True):
                 widener.enter(before, after)
             ops = [op.operation for op in old.operations]
             widener.block(ops[:-1])
             value = widener.leave(ops[-1].operands[0])
-        given = dict(zip(block.arguments, operands))
+        given = dict(zip(block.arguments, operands, strict=True))
         return interpret([op.operation for op in block.operations], given)[value]
 
 

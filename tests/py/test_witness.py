@@ -38,7 +38,7 @@ def elementwise(body: str, *operands: str, result: str) -> str:
     types = ", ".join(f"tensor<2x3x{o}>" for o in operands)
     maps = ", ".join(["affine_map<(i, j) -> (i, j)>"] * (len(operands) + 1))
     block = ", ".join(f"%x{i}: {o}" for i, o in enumerate(operands))
-    given_ = ", ".join(f"{n}: tensor<2x3x{o}>" for n, o in zip(names, operands))
+    given_ = ", ".join(f"{n}: tensor<2x3x{o}>" for n, o in zip(names, operands, strict=True))
     return f"""func.func @f({given_}) -> tensor<2x3x{result}> {{
   %e = tensor.empty() : tensor<2x3x{result}>
   %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel", "parallel"]}}

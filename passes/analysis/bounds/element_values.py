@@ -365,7 +365,7 @@ def _fresh(extents: Extents, template: Element) -> Element:
     by = {ident: term(s) for ident, s in renamed.items()}
     facts = tuple(replace(fact, by) for fact in template.facts)
     for fact in facts:
-        for ident, symbol in symbols(fact).items():
+        for _ident, symbol in symbols(fact).items():
             if symbol in renamed.values():
                 extents.define(symbol, fact)
     return Element(substitute(template.term, by), facts, tuple(renamed.values()))

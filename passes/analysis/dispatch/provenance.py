@@ -36,14 +36,14 @@ __all__ = [
 
 _PLACE = re.compile(r'(?:"([^"]+)"|(?:^|(?<=\s))([^\s":]+)):(\d+):(\d+)')
 
-_WRAPPED = re.compile(r'callsite\("%s":\d+:1 at ' % TAG_FILE)
+_WRAPPED = re.compile(rf'callsite\("{TAG_FILE}":\d+:1 at ')
 _NESTING = re.compile(r'"(?:[^"\\]|\\.)*"|[()]')
 """What a search for the end of a location meets: whole strings, so that parentheses in file names do not count."""
 
 
 def tags_in(text: str) -> tuple[int, ...]:
     """The source-op tags in a location's or diagnostic's text, in order, each once."""
-    return tuple(dict.fromkeys(int(index) for index in re.findall(r'"?%s"?:(\d+):1\b' % TAG_FILE, text)))
+    return tuple(dict.fromkeys(int(index) for index in re.findall(rf'"?{TAG_FILE}"?:(\d+):1\b', text)))
 
 
 def places_in(text: str) -> tuple[Place, ...]:
@@ -95,7 +95,7 @@ def tag_source_ops(module: ir.Operation) -> int:
     for index, op in enumerate(ops):
         context = op.context
 
-        def wrap(inner: ir.Operation) -> ir.WalkResult:
+        def wrap(inner: ir.Operation, index: int = index, context: ir.Context = context) -> ir.WalkResult:
             tag = ir.Location.file(TAG_FILE, index, 1, context=context)
             inner.location = ir.Location.callsite(tag, [inner.location], context=context)
             return ir.WalkResult.ADVANCE

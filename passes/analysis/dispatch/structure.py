@@ -83,7 +83,7 @@ def loop_extents(op: ir.Operation, structure: Structure) -> tuple[int | None, ..
     """How often each loop of ``op`` runs, read off an operand that it alone indexes; None: dynamic or not
     readable."""
     found: list[int | None] = [None] * structure.loops
-    for value, m in zip(op.operands, structure.maps):
+    for value, m in zip(op.operands, structure.maps, strict=False):
         for position, result in enumerate(m.results):
             if isinstance(result, ir.AffineDimExpr):
                 kind = ir.RankedTensorType(value.type)

@@ -68,10 +68,12 @@ def may_repeat(dispatch: ConfiguredDispatch) -> bool:
     tiles, parts = root.config.levels[:2]
     given = [
         tile // part
-        for loop, (tile, part) in enumerate(zip(tiles, parts))
+        for loop, (tile, part) in enumerate(zip(tiles, parts, strict=True))
         if tile and part and not root.reduction[loop]
     ]
-    return any(threads != chosen for threads, chosen in zip(reversed(given), dispatch.workgroup))
+    return any(
+        threads != chosen for threads, chosen in zip(reversed(given), dispatch.workgroup, strict=False)
+    )
 
 
 def _accumulates(store: ir.Operation) -> bool:

@@ -76,7 +76,7 @@ class _Builder:
         self, source: int, target: int, new=(), old=(), when: tuple[ir.Value, bool] | None = None
     ) -> None:
         moves = []
-        for fresh, given in zip(new, old):
+        for fresh, given in zip(new, old, strict=False):
             if self.matters(given):
                 moves.append((self.name(fresh), self.name(given)))
                 if self.is_tracked(given):
@@ -256,7 +256,7 @@ class _Builder:
         self.link(at, here)
         condition = op.opview.condition if op.name == "scf.if" else None
         ends = self.forward(op.results, after)
-        for region, holds in zip(op.regions, (True, False)):
+        for region, holds in zip(op.regions, (True, False), strict=False):
             when = (condition, holds) if condition is not None else None
             target = self.region(region, ends) if len(region.blocks) else after
             self.link(here, target, when=when)
@@ -315,7 +315,7 @@ class _Builder:
 
     def mark(self, new, old) -> None:
         """Names that an edge, linked later, gives: they are tracked while the region in between is read."""
-        self.tracked.update(self.name(n) for n, o in zip(new, old) if self.held([o]))
+        self.tracked.update(self.name(n) for n, o in zip(new, old, strict=False) if self.held([o]))
 
     def call(self, op: ir.Operation, at: int) -> int:
         callee = text_of(op, "callee")
@@ -349,7 +349,7 @@ class _Builder:
         results = [(r, self.name(r)) for r in op.results]
         self.frame = inner
         moves = []
-        for argument, value in zip(body.regions[0].blocks[0].arguments, op.operands):
+        for argument, value in zip(body.regions[0].blocks[0].arguments, op.operands, strict=False):
             if value in wanted:
                 moves.append((self.name(argument), wanted[value]))
                 if wanted[value] in held:
@@ -357,7 +357,7 @@ class _Builder:
 
         def comes_back(end: ir.Operation, last: int) -> None:
             back = []
-            for (_, new), value in zip(results, end.operands):
+            for (_, new), value in zip(results, end.operands, strict=False):
                 if self.matters(value):
                     back.append((new, self.name(value)))
                     if self.held([value]):

@@ -33,34 +33,39 @@ def edges_of(op: ir.Operation) -> Iterator[tuple[ir.Value, Entry]]:
     """The names that ``op`` gives values where control goes on, with what comes in."""
     if op.name in ("scf.if", "scf.index_switch", "scf.execute_region", "affine.if", "memref.alloca_scope"):
         for end in ends_of(op):
-            yield from ((r, Entry(end, v)) for r, v in zip(op.results, end.operands))
+            yield from ((r, Entry(end, v)) for r, v in zip(op.results, end.operands, strict=False))
     elif op.name in ("scf.for", "affine.for"):
         inits = list(op.opview.initArgs) if op.name == "scf.for" else list(op.opview.inits)
         arguments = list(op.regions[0].blocks[0].arguments)
         carried = arguments[len(arguments) - len(inits) :]
-        for argument, result, init in zip(carried, op.results, inits):
+        for argument, result, init in zip(carried, op.results, inits, strict=False):
             yield argument, Entry(op, init, op)
             yield result, Entry(op, init, op)
         for end in ends_of(op):
-            for argument, result, value in zip(carried, op.results, end.operands):
+            for argument, result, value in zip(carried, op.results, end.operands, strict=False):
                 yield argument, Entry(end, value)
                 yield result, Entry(end, value)
     elif op.name == "scf.while":
         before, after = (list(r.blocks[0].arguments) for r in op.regions)
-        yield from ((a, Entry(op, v, op)) for a, v in zip(before, op.operands))
+        yield from ((a, Entry(op, v, op)) for a, v in zip(before, op.operands, strict=False))
         for end in ends_of(op):
             if end.name == "scf.condition":
-                for argument, result, value in zip(after, op.results, end.opview.args):
+                for argument, result, value in zip(after, op.results, end.opview.args, strict=False):
                     yield argument, Entry(end, value)
                     yield result, Entry(end, value)
             else:
-                yield from ((a, Entry(end, v)) for a, v in zip(before, end.operands))
+                yield from ((a, Entry(end, v)) for a, v in zip(before, end.operands, strict=False))
     elif op.name == "cf.br":
-        yield from ((a, Entry(op, v)) for a, v in zip(op.successors[0].arguments, op.opview.destOperands))
+        yield from (
+            (a, Entry(op, v))
+            for a, v in zip(op.successors[0].arguments, op.opview.destOperands, strict=False)
+        )
     elif op.name == "cf.cond_br":
         view = op.opview
-        for block, values in zip(op.successors, (view.trueDestOperands, view.falseDestOperands)):
-            yield from ((a, Entry(op, v)) for a, v in zip(block.arguments, values))
+        for block, values in zip(
+            op.successors, (view.trueDestOperands, view.falseDestOperands), strict=False
+        ):
+            yield from ((a, Entry(op, v)) for a, v in zip(block.arguments, values, strict=False))
 
 
 def ends_of(op: ir.Operation) -> list[ir.Operation]:

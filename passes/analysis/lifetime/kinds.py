@@ -135,16 +135,16 @@ def same_storage(op: ir.Operation) -> list[tuple[ir.Value, ir.Value]]:
             op.opview.source if op.name.startswith("memref.") and hasattr(op.opview, "source") else values[0]
         )
         if op.name in ("util.optimization_barrier", "builtin.unrealized_conversion_cast"):
-            return list(zip(results, values))
+            return list(zip(results, values, strict=False))
         return [(results[0], source)]
     if op.name == TENSOR:
         return [(results[0], op.opview.storage)]
     if op.name in _IN_PLACE:
         return [(results[0], op.opview.dest)]
     if op.name in ("stream.timepoint.await",):
-        return list(zip(results, op.opview.resource_operands))
+        return list(zip(results, op.opview.resource_operands, strict=False))
     if op.name.startswith(("linalg.", "iree_linalg_ext.")) and results:
-        return list(zip(results, inits(op)))
+        return list(zip(results, inits(op), strict=False))
     return []
 
 

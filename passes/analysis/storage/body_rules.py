@@ -47,7 +47,11 @@ def body(
 def runs(op: ir.Operation, sizes: Sequence[Term | None]) -> list[Loop]:
     """A body runs only if no loop is empty; said as loops over extents whose variable nothing uses."""
     unused = [Symbol(-1 - i, f"loop {i} of {op.name}") for i in range(len(sizes))]
-    return [Loop(op, u, ZERO, s, ONE) for u, s in zip(unused, sizes) if s is not None and s.constant is None]
+    return [
+        Loop(op, u, ZERO, s, ONE)
+        for u, s in zip(unused, sizes, strict=False)
+        if s is not None and s.constant is None
+    ]
 
 
 def _in_block(
@@ -64,7 +68,7 @@ def _in_block(
             yield from (_read if wanted == "tensor.extract" else _assert)(extents, op, inner, around, inside)
         elif inner.name == "scf.if":
             condition = extents.condition(inner.operands[0])
-            for region, taken in zip(inner.regions, (True, False)):
+            for region, taken in zip(inner.regions, (True, False), strict=False):
                 branch = Branch(op, condition if taken else negation(condition))
                 when = None if inside.when is None else (*inside.when, (inner.operands[0], taken))
                 for part in region.blocks:

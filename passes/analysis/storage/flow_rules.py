@@ -74,7 +74,7 @@ def slice_(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     starts = [extents.value(v) for v in op.opview.start_indices]
     lengths = [extents.value(v) for v in op.opview.lengths]
     yield from _inside(extents, op.opview.source, starts, lengths, "reads", "its source")
-    for i, (size, length) in enumerate(zip(extents.shape(op.results[0]), lengths)):
+    for i, (size, length) in enumerate(zip(extents.shape(op.results[0]), lengths, strict=False)):
         yield Requirement(
             equal(size, length), f"makes {amount(size)} elements in dimension {i}; it reads {amount(length)}"
         )
@@ -84,7 +84,7 @@ def _inside(
     extents: Extents, whole: ir.Value, starts: list[Term], sizes: list[Term], verb: str, what: str
 ) -> Iterator[Requirement]:
     # Also where there is no element: IREE copies none, and refuses to begin past the end.
-    for i, (offset, size) in enumerate(zip(starts, sizes)):
+    for i, (offset, size) in enumerate(zip(starts, sizes, strict=True)):
         capacity = extents.dimension(whole, i)
         yield Requirement(
             all_of((at_most(0, size), at_most(0, offset), at_most(offset + size, capacity))),

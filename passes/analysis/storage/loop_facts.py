@@ -58,7 +58,7 @@ def equal_integers(extents: Extents, some: Iterable[ir.Value], others: Iterable[
     """That values which a loop hands on are what it handed."""
     return [
         equal(extents.value(a), extents.value(b))
-        for a, b in zip(some, others)
+        for a, b in zip(some, others, strict=False)
         if isinstance(a.type, (ir.IndexType, ir.IntegerType)) and getattr(a.type, "width", 64) > 1
     ]
 

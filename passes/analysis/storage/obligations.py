@@ -274,7 +274,7 @@ class _Walk:
             )
         elif op.name == "scf.if":
             condition = self.extents.condition(op.operands[0])
-            for region, taken in zip(op.regions, (condition, negation(condition))):
+            for region, taken in zip(op.regions, (condition, negation(condition)), strict=False):
                 yield self._scoped(region, [Branch(op, taken)], [taken])
         elif op.name == "scf.while":
             yield self._while(op)
@@ -293,12 +293,12 @@ class _Walk:
 
     def _loop(self, op: ir.Operation, loop: Loop) -> Steps:
         carried = list(op.regions[0].blocks[0].arguments)[1:]
-        rows = list(zip(carried, list(op.operands)[3:], last_of(op.regions[0]).operands))
+        rows = list(zip(carried, list(op.operands)[3:], last_of(op.regions[0]).operands, strict=False))
         kept = invariants(self.extents, rows, [*self._facts, *loop.facts])
         yield self._scoped(
             op.regions[0], [loop], [*loop.facts, *(f for facts in kept.values() for f in facts)]
         )
-        for fact in of_results(self.extents, kept, dict(zip(carried, op.results))):
+        for fact in of_results(self.extents, kept, dict(zip(carried, op.results, strict=False))):
             self._learn(fact)
 
     def _while(self, op: ir.Operation) -> Steps:
@@ -307,7 +307,7 @@ class _Walk:
         test = last_of(op.regions[0])
         goes_on, passed = self.extents.condition(test.operands[0]), list(test.operands)[1:]
         same = equal_integers(self.extents, after.arguments, passed)
-        rows = list(zip(before.arguments, op.operands, last_of(op.regions[1]).operands))
+        rows = list(zip(before.arguments, op.operands, last_of(op.regions[1]).operands, strict=False))
         found = invariants(self.extents, rows, [*self._facts, goes_on, *same])
         kept = [fact for facts in found.values() for fact in facts]
         opaque = Branch(op, UNKNOWN_BRANCH)
@@ -322,7 +322,9 @@ class _Walk:
         high = self.extents.mixed(list(op.attributes["staticUpperBound"]), list(view.dynamicUpperBound))
         step = self.extents.mixed(list(op.attributes["staticStep"]), list(view.dynamicStep))
         variables = list(op.regions[0].blocks[0].arguments)[: len(low)]
-        loops = [Loop(op, self.extents.symbol(v), *row) for v, *row in zip(variables, low, high, step)]
+        loops = [
+            Loop(op, self.extents.symbol(v), *row) for v, *row in zip(variables, low, high, step, strict=True)
+        ]
         yield self._scoped(op.regions[0], loops, [fact for loop in loops for fact in loop.facts])
 
     def _scoped(self, region: ir.Region, guards: list[Guard], facts: list[Condition]) -> Steps:
@@ -344,7 +346,7 @@ class _Walk:
 
     def _assume(self, op: ir.Operation) -> None:
         """util.assume.int: one list of alternatives for each operand; the value meets one of them."""
-        for operand, alternatives in zip(op.operands, op.attributes["assumptions"]):
+        for operand, alternatives in zip(op.operands, op.attributes["assumptions"], strict=False):
             known = self.extents.value(operand)
             self._learn(any_of(assumption(known, str(a)) for a in alternatives))
 

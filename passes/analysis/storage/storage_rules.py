@@ -105,7 +105,7 @@ def _slices(
     offsets = extents.mixed(i64s(op, "static_offsets"), list(op.opview.offsets))
     sizes = extents.mixed(i64s(op, "static_sizes"), list(op.opview.sizes))
     strides = extents.mixed(i64s(op, "static_strides"), list(op.opview.strides))
-    for i, row in enumerate(zip(offsets, sizes, strides)):
+    for i, row in enumerate(zip(offsets, sizes, strides, strict=True)):
         capacity = extents.dimension(whole, i)
         offset, size, stride = row
         every = "" if stride.constant == 1 else f", every {stride},"
@@ -177,7 +177,9 @@ def _expand(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     sizes = extents.shape(op.results[0])
     sizes = [
         s if s.constant is not None else t
-        for s, t in zip(sizes, extents.mixed(i64s(op, "static_output_shape"), list(op.opview.output_shape)))
+        for s, t in zip(
+            sizes, extents.mixed(i64s(op, "static_output_shape"), list(op.opview.output_shape)), strict=False
+        )
     ]
     for i, group in enumerate(op.attributes["reassociation"]):
         parts = [sizes[int(g)] for g in group]
@@ -198,7 +200,7 @@ def _reshape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
         else shape
     )
     yield Requirement(
-        all_of(equal(a, b) for a, b in zip(shape, given)),
+        all_of(equal(a, b) for a, b in zip(shape, given, strict=False)),
         f"takes the shape to be {shape_text(shape)}; the shape operand says {shape_text(given)}",
     )
     yield Requirement(
@@ -214,7 +216,7 @@ def shape_text(shape: list[Term]) -> str:
 def _pad(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     low = extents.mixed(i64s(op, "static_low"), list(op.opview.low))
     high = extents.mixed(i64s(op, "static_high"), list(op.opview.high))
-    for i, (before, after) in enumerate(zip(low, high)):
+    for i, (before, after) in enumerate(zip(low, high, strict=True)):
         have = extents.dimension(op.operands[0], i)
         yield Requirement(
             all_of((at_most(0, before), at_most(0, after))),
@@ -236,7 +238,7 @@ def _concat(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     along = ir.IntegerAttr(op.attributes["dim"]).value
     first = extents.shape(op.operands[0])
     for number, operand in enumerate(list(op.operands)[1:], 1):
-        for i, (a, b) in enumerate(zip(first, extents.shape(operand))):
+        for i, (a, b) in enumerate(zip(first, extents.shape(operand), strict=False)):
             if i != along:
                 yield Requirement(
                     equal(a, b),

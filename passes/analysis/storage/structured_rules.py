@@ -44,7 +44,7 @@ def structured(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     if not maps:
         return
     sizes = loop_extents(extents, op, maps)
-    for operand, map_ in zip(op.operands, maps):
+    for operand, map_ in zip(op.operands, maps, strict=False):
         if not is_shaped(operand):
             continue
         for i, expression in enumerate(map_.results):
@@ -76,7 +76,7 @@ def loop_extents(extents: Extents, op: ir.Operation, maps: Sequence[ir.AffineMap
     """The extent of each loop, from an operand dimension that it alone indexes: a static one, else
     the last."""
     found: list[Term | None] = [None] * maps[0].n_dims
-    for operand, map_ in reversed(list(zip(op.operands, maps))):
+    for operand, map_ in reversed(list(zip(op.operands, maps, strict=False))):
         if not is_shaped(operand):
             continue
         for i, expression in enumerate(map_.results):
@@ -127,7 +127,7 @@ def same_shape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     """The input and the output have one shape (softmax)."""
     source = named(op, "input")
     have = extents.shape(named(op, "output"))
-    for i, (given, size) in enumerate(zip(extents.shape(source), have)):
+    for i, (given, size) in enumerate(zip(extents.shape(source), have, strict=False)):
         yield Requirement(
             equal(given, size),
             same_size(source, i, given, size, f"{op.name} has one shape"),

@@ -254,7 +254,7 @@ def _sizes(roles: AttentionRoles) -> dict[int, Size]:
     """The extent of each loop, read off the operands at the insertion point."""
     found: dict[int, Size] = {}
     for name in ("query", "key", "value", "output"):
-        for loop, size in zip(roles.loops_of(name), sizes_of(roles.operands[name])):
+        for loop, size in zip(roles.loops_of(name), sizes_of(roles.operands[name]), strict=False):
             if not isinstance(found.get(loop), int):
                 found[loop] = size
     return found

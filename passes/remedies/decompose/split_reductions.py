@@ -139,7 +139,7 @@ def _steps(op: ir.Operation) -> int:
     structure = structure_of(op)
     return prod(
         extent or 1
-        for extent, parallel in zip(loop_extents(op, structure), structure.parallel)
+        for extent, parallel in zip(loop_extents(op, structure), structure.parallel, strict=True)
         if not parallel
     )
 

@@ -93,7 +93,7 @@ def _alone(op: ir.Operation, position: int) -> ir.Value:
         iterators_attribute(structure.parallel),
     )
     block = new.regions[0].blocks.append(*[element_type(v.type) for v in operands])
-    values = dict(zip((body.arguments[i] for i in kept), block.arguments))
+    values = dict(zip((body.arguments[i] for i in kept), block.arguments, strict=False))
     with ir.InsertionPoint(block):
         for inner in (inner.operation for inner in body.operations):
             if inner in needed:

@@ -100,7 +100,7 @@ class FoldProducers(OpRemedy):
                 places=(place,) if place else (),
                 notes=folded.kept_for[1:],
             )
-            for (name, place), folded in zip(places, outcome)
+            for (name, place), folded in zip(places, outcome, strict=True)
             if not folded.operands and folded.kept_for
         ]
         if stuck and self.ops:
@@ -117,7 +117,7 @@ def fold_producers(producers: Iterable[ir.Operation]) -> list[Folded]:
     keys = [hash(op) for op in chosen]
     position = {hash(op): i for i, op in enumerate(_in_program_order(chosen))}
     outcome: dict[int, Folded] = {}
-    for key, op in sorted(zip(keys, chosen), key=lambda pair: -position[pair[0]]):
+    for key, op in sorted(zip(keys, chosen, strict=True), key=lambda pair: -position[pair[0]]):
         if key not in outcome:
             outcome[key] = _fold(op)
     return [outcome[key] for key in keys]
@@ -241,7 +241,7 @@ class _Fold:
             block = new.regions[0].blocks.append(*[element_type(v.type) for v in operands])
             with ir.InsertionPoint(block):
                 self._body(block)
-        for old, result in zip(list(consumer.results), new.results):
+        for old, result in zip(list(consumer.results), new.results, strict=True):
             old.replace_all_uses_with(result)
         consumer.erase()
 
@@ -256,7 +256,7 @@ class _Fold:
         for op in _needed(body[:-1], folded):
             self._copy(op, values, moved=True)
         rest = given[: self._position] + [values.get(folded, folded)] + given[self._position + count :]
-        values = dict(zip(old.arguments, rest))
+        values = dict(zip(old.arguments, rest, strict=False))
         for op in [op.operation for op in old.operations]:
             self._copy(op, values, moved=False)
 

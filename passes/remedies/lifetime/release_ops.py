@@ -72,7 +72,7 @@ def _between(source: ir.Block, target: ir.Block) -> ir.Block:
         else:
             sides = []
             for block, values in zip(
-                last.successors, (list(view.trueDestOperands), list(view.falseDestOperands))
+                last.successors, (list(view.trueDestOperands), list(view.falseDestOperands)), strict=False
             ):
                 if block == target and not len(new.operations):
                     cf.br(values, target, ip=ir.InsertionPoint(new))

@@ -63,7 +63,7 @@ def reads_by_words(
             return ReadByWords(loop, lanes, stored)
     identical = all(
         kind is None or kind.rank == 0 or list(kind.shape) == list(result.shape) and str(m) == str(maps[-1])
-        for kind, m in zip(shapes, maps)
+        for kind, m in zip(shapes, maps, strict=False)
     )
     if identical and result.has_static_shape and fills(_product(result.shape), next(iter(stored.values()))):
         return ReadByWords(None, lanes, stored)
@@ -87,7 +87,7 @@ def build_by_words(
     inputs = list(operands[: len(operands) - outputs])
     shape = sizes_of(operands[-1])
     new_maps, values = [], []
-    for position, (value, m) in enumerate(zip(inputs, maps)):
+    for position, (value, m) in enumerate(zip(inputs, maps, strict=True)):
         kind = plan.words.get(position)
         values.append(
             _words_of(value, kind) if kind and plan.loop is not None else _operand(value, m, plan, kind)
@@ -125,7 +125,7 @@ def _static_in(shapes, maps: Sequence[ir.AffineMap], loop: int) -> bool:
     """Whether the dimension that ``loop`` indexes has a static size in every operand."""
     return all(
         kind is None or not kind.is_dynamic_dim(i)
-        for kind, m in zip(shapes, maps)
+        for kind, m in zip(shapes, maps, strict=False)
         for i, r in enumerate(m.results)
         if ir.AffineDimExpr(r).position == loop
     )

@@ -82,7 +82,11 @@ def read_plain(tensors: Sequence[ir.Value], sizes: Sequence[ir.Value]) -> Readin
     rank = rank_of(tensors[0])
 
     def bad(arguments: Sequence[ir.Value], inner: ir.InsertionPoint) -> list[ir.Value]:
-        return [flag for index, size in zip(arguments, sizes) for flag in _outside(index, size, inner)]
+        return [
+            flag
+            for index, size in zip(arguments, sizes, strict=False)
+            for flag in _outside(index, size, inner)
+        ]
 
     return Reading(tensors, [ir.AffineMap.get_identity(rank)] * len(tensors), rank, bad)
 
@@ -105,7 +109,7 @@ def _over_indices(bounds: Sequence[ElementBound], sizes: Sequence[ir.Value]) -> 
     def body(arguments: Sequence[ir.Value], inner: ir.InsertionPoint) -> list[ir.Value]:
         index = arguments[0]
         found = []
-        for bound, size in zip(bounds, sizes):
+        for bound, size in zip(bounds, sizes, strict=False):
             bad = _outside(index, size, inner)
             if bound.depth > 1:
                 position = linalg.IndexOp(rank - 1, ip=inner).result
@@ -129,7 +133,7 @@ def _over_body(op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence
     maps = indexing_maps(op)
     loops = {ir.IntegerAttr(o.attributes["dim"]).value for o in slice_ if o.name == "linalg.index"}
     # Every loop that is used needs an operand that tells its extent: a shaped one that indexes it alone.
-    for number, (operand, map_) in enumerate(zip(op.operands, maps)):
+    for number, (operand, map_) in enumerate(zip(op.operands, maps, strict=False)):
         missing = (loops | {d for n in chosen for d in _dims(maps[n])}) - {
             d for n in chosen for d in _plain_dims(maps[n])
         }
@@ -149,9 +153,9 @@ def _over_body(op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence
             for i, operand in enumerate(original.operands):
                 if operand in copies:
                     copy.operands[i] = copies[operand]
-            copies.update(zip(original.results, copy.results))
+            copies.update(zip(original.results, copy.results, strict=True))
         found = []
-        for bound, size, value in zip(bounds, sizes, watched):
+        for bound, size, value in zip(bounds, sizes, watched, strict=False):
             if bound.condition is not None:
                 bad = [_inverted(copies.get(value, value), inner)]
             else:

@@ -89,7 +89,7 @@ def grow_tensor(empty: ir.Operation) -> Finding | None:
         offsets = extents.mixed(i64s(op, "static_offsets"), list(op.opview.offsets))
         sizes = extents.mixed(i64s(op, "static_sizes"), list(op.opview.sizes))
         strides = extents.mixed(i64s(op, "static_strides"), list(op.opview.strides))
-        for i, (offset, size, stride) in enumerate(zip(offsets, sizes, strides)):
+        for i, (offset, size, stride) in enumerate(zip(offsets, sizes, strides, strict=True)):
             end = offset + (size - 1) * stride + 1
             grown[i] = _needed(grown[i], [end]) or grown[i]
     if grown == shape or not all(_known_before(extents, size, empty) for size in grown):
@@ -128,7 +128,9 @@ def _retype(
     with empty.context, empty.location:
         writer = TermWriter(extents, ir.InsertionPoint(empty))
         element = ir.RankedTensorType(empty.results[0].type).element_type
-        sizes = [old.constant if old == new else writer.index(new) for old, new in zip(shape, grown)]
+        sizes = [
+            old.constant if old == new else writer.index(new) for old, new in zip(shape, grown, strict=False)
+        ]
         bigger = tensor.EmptyOp(sizes, element, ip=ir.InsertionPoint(empty))
         kind = bigger.result.type
         for op in written:

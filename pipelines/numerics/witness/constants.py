@@ -87,7 +87,7 @@ def _from_text(text: str, kind: ir.Type) -> np.ndarray:
     # The greedy group runs to the last `> : tensor<`: there is one attribute in the text.
     numbers = [_number(token, element) for token in _TOKEN.findall(found[3])]
     if element.kind == "complex":
-        numbers = [complex(a, b) for a, b in zip(numbers[::2], numbers[1::2])]
+        numbers = [complex(a, b) for a, b in zip(numbers[::2], numbers[1::2], strict=False)]
     count = math.prod(shape)
     data = np.array(numbers * count if len(numbers) == 1 else numbers)
     if data.size != count:

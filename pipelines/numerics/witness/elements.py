@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import ml_dtypes
 import numpy as np
@@ -50,7 +50,7 @@ class Element:
         return self.kind == "integer" or self.bits == 64
 
 
-@lru_cache(maxsize=None)
+@cache
 def element_of(text: str) -> Element:
     """From MLIR's spelling. `NoWitness` for a type that is none of numbers."""
     if text == "index":

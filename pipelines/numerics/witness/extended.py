@@ -286,4 +286,7 @@ def _fft(interpreter, op, operands):
     blocks = (real + 1j * imaginary).reshape(*real.shape[:-1], -1, 2, size // 2)
     even, odd = blocks[..., 0, :], blocks[..., 1, :] * factors
     whole = np.stack([even + odd, even - odd], axis=-2).reshape(real.shape)
-    return [interpreter.settled(part, r.type) for part, r in zip((whole.real, whole.imag), op.results)]
+    return [
+        interpreter.settled(part, r.type)
+        for part, r in zip((whole.real, whole.imag), op.results, strict=True)
+    ]

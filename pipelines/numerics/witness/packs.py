@@ -30,7 +30,7 @@ def _pack(interpreter, op, operands):
     outer = [0] * source.ndim
     for place, axis in enumerate(order):
         outer[axis] = target.shape[place]
-    tile_of = dict(zip(tiled, tiles))
+    tile_of = dict(zip(tiled, tiles, strict=False))
     padding = [(0, outer[axis] * tile_of.get(axis, 1) - n) for axis, n in enumerate(source.shape)]
     if any(p < 0 for _, p in padding):
         raise NoWitness(f"{op.name} into too few tiles")
@@ -58,9 +58,9 @@ def _unpack(interpreter, op, operands):
         axes.append(order.index(axis))
         if axis in tiled:
             axes.append(rank + tiled.index(axis))
-    tile_of = dict(zip(tiled, tiles))
+    tile_of = dict(zip(tiled, tiles, strict=False))
     shape = [source.shape[order.index(axis)] * tile_of.get(axis, 1) for axis in range(rank)]
     whole = source.transpose(axes).reshape(shape)
-    if any(have < want for have, want in zip(whole.shape, target.shape)):
+    if any(have < want for have, want in zip(whole.shape, target.shape, strict=False)):
         raise NoWitness(f"{op.name} of too few tiles")
     return [np.ascontiguousarray(whole[tuple(slice(0, n) for n in target.shape)])]

@@ -49,7 +49,7 @@ class Program:
                 raise NoWitness(f"@{function}, which has no body")
             held: list = []
             block = interpreter.functions[function].regions[0].blocks[0]
-            for argument, array in zip(block.arguments, arguments):
+            for argument, array in zip(block.arguments, arguments, strict=False):
                 opaque = str(argument.type).startswith("!")
                 held.append(np.asarray(array) if opaque else as_held(array, argument.type))
             held += [np.int64(0)] * (len(block.arguments) - len(held))  # fences

@@ -74,8 +74,8 @@ class _Loops:
         self.interpreter = interpreter
         self.op = op
         self.block = op.regions[0].blocks[0]
-        self.inputs = list(zip(arrays[:-outputs], maps[:-outputs]))
-        self.outputs = list(zip(arrays[-outputs:], maps[-outputs:]))
+        self.inputs = list(zip(arrays[:-outputs], maps[:-outputs], strict=False))
+        self.outputs = list(zip(arrays[-outputs:], maps[-outputs:], strict=False))
         self.ranges = ranges
         self.reduced = reduced
         self.free = [loop for loop in range(len(ranges)) if loop not in reduced]
@@ -141,8 +141,8 @@ class _Loops:
         for map_ in maps:
             self._writable(map_)
         for point in itertools.product(*(range(self.ranges[loop]) for loop in self.reduced)):
-            fixed = dict(zip(self.reduced, point))
-            views = [over_loops(a, m, self.ranges, fixed) for a, m in zip(results, maps)]
+            fixed = dict(zip(self.reduced, point, strict=False))
+            views = [over_loops(a, m, self.ranges, fixed) for a, m in zip(results, maps, strict=False)]
             for view, value in zip(views, self._body(fixed, views), strict=True):
                 view[...] = value
         return results
@@ -176,7 +176,7 @@ class _Loops:
         if size(stepped) > 4 * MOST_AT_ONCE or steps > MOST_STEPS:
             raise NoWitness(f"{self.op.name} over {math.prod(self.ranges)} loop steps")
         return [
-            dict(zip(stepped, point))
+            dict(zip(stepped, point, strict=False))
             for point in itertools.product(*(range(self.ranges[i]) for i in stepped))
         ]
 
@@ -223,7 +223,9 @@ class _Loops:
                 for loop in self.reduced
                 if loop not in fixed and loop not in labels[0] and loop not in labels[1]
             )
-            a, b = (x.reshape([x.shape[loop] for loop in own]) for x, own in zip((a, b), labels))
+            a, b = (
+                x.reshape([x.shape[loop] for loop in own]) for x, own in zip((a, b), labels, strict=False)
+            )
             total = _product_sum(a, labels[0], b, labels[1], kept, element, math.prod(self.ranges)) * times
             total = total.reshape([self.ranges[loop] if loop in kept else 1 for loop in range(rank)])
             sums = self.interpreter.settled(hold(total + sums, element), combine.results[0].type)

@@ -136,7 +136,9 @@ def _window(shape, offsets, sizes, strides, name: str) -> tuple[slice, ...]:
     for offset, size, stride, extent in zip(offsets, sizes, strides, shape, strict=True):
         if size < 0 or stride <= 0 or size and not (0 <= offset and offset + stride * (size - 1) < extent):
             raise NoWitness(f"{name} beyond the end of its tensor")
-    return tuple(slice(o, o + s * (n - 1) + 1 if n else o, s) for o, n, s in zip(offsets, sizes, strides))
+    return tuple(
+        slice(o, o + s * (n - 1) + 1 if n else o, s) for o, n, s in zip(offsets, sizes, strides, strict=True)
+    )
 
 
 @evaluates("tensor.extract_slice")
@@ -203,9 +205,9 @@ def _pad(interpreter, op, operands):
     source = operands[0]
     if min([*low, *high], default=0) < 0:
         raise NoWitness("tensor.pad by a negative number")
-    shape = [a + n + b for a, n, b in zip(low, source.shape, high)]
+    shape = [a + n + b for a, n, b in zip(low, source.shape, high, strict=False)]
     result = np.array(_generated(interpreter, op, shape, source.dtype))
-    result[tuple(slice(a, a + n) for a, n in zip(low, source.shape))] = source
+    result[tuple(slice(a, a + n) for a, n in zip(low, source.shape, strict=False))] = source
     return [result]
 
 
@@ -252,7 +254,7 @@ def _extract(interpreter, op, operands):
 def _insert(interpreter, op, operands):
     result = np.array(operands[1])
     indices = tuple(int(i) for i in operands[2 : 2 + result.ndim])
-    if any(not 0 <= i < n for i, n in zip(indices, result.shape)):
+    if any(not 0 <= i < n for i, n in zip(indices, result.shape, strict=False)):
         raise NoWitness(f"{op.name} beyond the end of its tensor")
     result[indices] = operands[0]
     return [result]

@@ -123,7 +123,7 @@ def over_loops(
     if any(term is None for term in terms):
         loops = [index_of_loop(loop, ranges, fixed) for loop in range(len(ranges))]
         indices = tuple(np.asarray(value_of(expression, loops)) for expression in map_.results)
-        _check(all(((i >= 0) & (i < n)).all() for i, n in zip(indices, array.shape)))
+        _check(all(((i >= 0) & (i < n)).all() for i, n in zip(indices, array.shape, strict=False)))
         return np.broadcast_arrays(array[indices], np.empty([1] * len(ranges)))[0]
     used = {loop for term in terms for loop, step in term.steps.items() if loop not in fixed and step}
     shape = [ranges[loop] if loop in used else 1 for loop in range(len(ranges))]
