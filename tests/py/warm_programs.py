@@ -229,12 +229,21 @@ def _become(words: dict, streams: list[int]) -> None:
     os.closerange(3, 1 << 12)
     os.chdir(words["folder"])
     same = words["environment"].get("PYTHONPATH") == os.environ.get("PYTHONPATH")
-    os.environ.clear()
-    os.environ.update(words["environment"])
+    _settle(words["environment"])
     name, *arguments = words["program"]
     if same:
-        ForkedWorker.in_place_of_modules()
+        subprocess.Popen = ForkedWorker
     _end(lambda: _program(name, arguments))
+
+
+def _settle(environment: dict[str, str]) -> None:
+    """Takes the caller's environment, and forgets what was derived from the old one."""
+    import tempfile
+
+    environment = dict(environment)
+    os.environ.clear()
+    os.environ.update(environment)
+    tempfile.tempdir = None
 
 
 def _program(name: str, arguments: list[str]) -> int:
@@ -279,87 +288,43 @@ def _end(run) -> None:
 class ForkedWorker(subprocess.Popen):
     """`python -P -m fissile.…` as a fork of this process, which has the module's imports; any other command as it is."""
 
-    @classmethod
-    def in_place_of_modules(cls) -> None:
-        from fissile.pipelines.process.isolated_python import module_command
-
-        cls.command = module_command("fissile.")
-        subprocess.Popen = cls
-
-    def _execute_child(
-        self,
-        args,
-        executable,
-        preexec_fn,
-        close_fds,
-        pass_fds,
-        cwd,
-        env,
-        startupinfo,
-        creationflags,
-        shell,
-        p2cread,
-        p2cwrite,
-        c2pread,
-        c2pwrite,
-        errread,
-        errwrite,
-        *more,
-    ):
-        plain = (
-            executable is None
-            and preexec_fn is None
-            and cwd is None
-            and env is None
-            and not shell
-            and not pass_fds
-        )
-        words = list(map(str, args)) if plain and not isinstance(args, (str, bytes, os.PathLike)) else []
-        *options, module = self.command
-        if words[: len(options)] != options or not words[len(options)].startswith(module):
-            return super()._execute_child(
-                args,
-                executable,
-                preexec_fn,
-                close_fds,
-                pass_fds,
-                cwd,
-                env,
-                startupinfo,
-                creationflags,
-                shell,
-                p2cread,
-                p2cwrite,
-                c2pread,
-                c2pwrite,
-                errread,
-                errwrite,
-                *more,
-            )
+    def _execute_child(self, args, executable, preexec_fn, close_fds, pass_fds, cwd, env, *more):
+        words = [os.fspath(word) for word in args] if isinstance(args, (list, tuple)) else []
+        if (
+            words[:3] != [sys.executable, "-P", "-m"]
+            or not words[3].startswith("fissile.")
+            or cwd
+            or pass_fds
+        ):
+            return super()._execute_child(args, executable, preexec_fn, close_fds, pass_fds, cwd, env, *more)
+        _startup_info, _flags, _shell, p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite, *_rest = more
         sys.stdout.flush()
         sys.stderr.flush()
         self.pid = os.fork()
         if not self.pid:
             try:
                 subprocess.Popen = (
-                    self.__class__.__base__
-                )  # a worker opens IREE's sessions: no fork from there on
+                    ForkedWorker.__base__
+                )  # a worker opens IREE's sessions: it is not forked from
                 os.setsid()
+                for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                    signal.signal(number, signal.SIG_DFL)
                 for number, descriptor in enumerate((p2cread, c2pwrite, errwrite)):
                     if descriptor != -1:
                         os.dup2(descriptor, number)
-                os.closerange(3, 1024)
-                sys.argv = [words[len(options)], *words[len(options) + 1 :]]
-                sys.orig_argv = words
-                _end(lambda: _as_main(words[len(options)]))
+                os.closerange(3, 1 << 12)
+                _settle(os.environ if env is None else env)
+                sys.argv, sys.orig_argv = words[3:], words
+                _end(lambda: _as_main(words[3]))
             finally:
                 os._exit(1)
         self._child_created = True
+        devnull = getattr(self, "_devnull", None)
         for descriptor, other in ((p2cread, p2cwrite), (c2pwrite, c2pread), (errwrite, errread)):
-            if descriptor not in (-1, getattr(self, "_devnull", None)) and other != -1:
+            if descriptor not in (-1, devnull) and other != -1:
                 os.close(descriptor)
-        if getattr(self, "_devnull", None) is not None:
-            os.close(self._devnull)
+        if devnull is not None:
+            os.close(devnull)
 
 
 def _as_main(module: str) -> None:
