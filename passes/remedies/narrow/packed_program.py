@@ -149,7 +149,7 @@ class _Packing:
         return self.wide(value) if self._is_narrow(value) else value
 
     def _replace(self, op: ir.Operation, results: Iterable[ir.Value]) -> None:
-        for old, result in zip(op.results, results):
+        for old, result in zip(op.results, results, strict=False):
             if self._is_narrow(old):
                 self._wide[old] = result
                 self._computed.add(old)
@@ -236,7 +236,7 @@ class _Packing:
         """Copies the body of a structured op in 32 bits; returns what it yields."""
         old_block = op.regions[0].blocks[0]
         widener = self._widener()
-        for old, argument in zip(old_block.arguments, arguments):
+        for old, argument in zip(old_block.arguments, arguments, strict=False):
             widener.enter(old, argument)
         body = [inner.operation for inner in old_block.operations]
         widener.block(body[:-1])
@@ -263,11 +263,11 @@ class _Packing:
             attributes,
             regions=len(op.regions),
         )
-        for old_region, region in zip(op.regions, new.regions):
+        for old_region, region in zip(op.regions, new.regions, strict=False):
             for old in old_region.blocks:
                 block = region.blocks.append(*[self._narrow.wide_type(a.type) for a in old.arguments])
                 widener = self._widener()
-                for argument, wide in zip(old.arguments, block.arguments):
+                for argument, wide in zip(old.arguments, block.arguments, strict=False):
                     widener.enter(argument, wide)
                 body = [inner.operation for inner in old.operations]
                 with ir.InsertionPoint(block):
