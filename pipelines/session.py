@@ -25,6 +25,7 @@ from fissile.passes.iree import library
 from fissile.passes.iree.phases import PHASES
 
 from .probe.diagnostics import Diagnostic, parse_diagnostic
+from .process.atomic_write import write_atomically
 
 
 class PhaseFailed(FissileError):
@@ -193,8 +194,13 @@ class Session:
     ) -> None:
         """Writes ``module`` to ``path``: `vm-bytecode`, `vm-asm`, `vm-c`, `ir` (text at any phase) or `ir-bytecode`.
 
-        ``mlir_bytecode_version`` applies to `ir-bytecode`; None is the current one.
+        ``mlir_bytecode_version`` applies to `ir-bytecode`; None is the current one. The file appears whole or not at all.
         """
+        write_atomically(path, lambda file: self._write(module, file, output_format, mlir_bytecode_version))
+
+    def _write(
+        self, module: Module, path: Path, output_format: str, mlir_bytecode_version: int | None
+    ) -> None:
         said: list[Diagnostic] = []
         invocation = self._invocation(said)
         try:

@@ -19,7 +19,7 @@ def begin() -> None:
     parent = os.environ.get(PARENT_VARIABLE)
     if parent:
         _end_with(int(parent))
-    become_child()
+    _become_child()
 
 
 def begin_forked(parent: int) -> None:
@@ -27,8 +27,12 @@ def begin_forked(parent: int) -> None:
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
-    tempfile.tempdir = None  # it was the parent's
     _end_with(parent)
+    _become_child()
+
+
+def _become_child() -> None:
+    tempfile.tempdir = None  # what a fork has of its parent
     become_child()
 
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import select
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -481,36 +478,3 @@ def test_a_compile_that_takes_too_long_is_ended_and_told(program, tmp_path):
         "compile", *TARGETS["llvm-cpu"], program(ADD), "-o", tmp_path / "o.vmfb", "--fissile-time-limit=0.01"
     )
     assert done.returncode == 1 and "FIS106" in done.stderr and not (tmp_path / "o.vmfb").exists()
-
-
-def test_the_worker_ends_with_its_caller_even_if_that_is_killed(program, tmp_path):
-    """An endless compile must not outlive a caller that was killed: the worker is in a session of its own."""
-    pid_file = tmp_path / "pid"
-    spin = USER_PASS.replace(
-        "raise ValueError(self.word)",
-        f"open({str(pid_file)!r}, 'w').write(str(__import__('os').getpid()))\n        while True: pass",
-    )
-    caller = subprocess.Popen(
-        [
-            BIN / "fissile",
-            "compile",
-            *TARGETS["llvm-cpu"],
-            program(ADD),
-            "-o",
-            tmp_path / "o.vmfb",
-            f"--fissile-load-passes={program(spin, 'spin.py')}",
-            "--fissile-pipeline-after=abi:builtin.module(test-throw)",
-        ]
-    )
-    while not (pid_file.exists() and pid_file.read_text()):
-        assert caller.poll() is None
-    worker = int(pid_file.read_text())
-    caller.kill()
-    caller.wait()
-    try:
-        ended, _, _ = select.select([os.pidfd_open(worker)], [], [], 60)
-    except ProcessLookupError:
-        return
-    if not ended:
-        os.kill(worker, signal.SIGKILL)
-        pytest.fail("the worker outlived its caller")

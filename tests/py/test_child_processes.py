@@ -1,0 +1,264 @@
+"""No process and no file outlives its command, however that ends; no child is waited for without a deadline."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from fissile.pipelines.process import memory_limit, reaper
+from fissile.pipelines.process import scratch as scratches
+from fissile.pipelines.process.child import Child, run_child
+from fissile.pipelines.process.scratch import scratch
+from fissile.pipelines.process.server import Server
+
+BIN = Path(sys.executable).parent
+LONG = 20_000
+"""Looks at a state that is about to change, each of which yields the processor."""
+
+PROGRAM = """
+import sys, threading
+from pathlib import Path
+from fissile.cli.program import run_program
+from fissile.pipelines.process.atomic_write import place_of, staged
+from fissile.pipelines.process.child import Child
+from fissile.pipelines.process.scratch import scratch
+
+def work(words):
+    if "threads" in words:  # the reaper is started as a program, and not forked
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+    with scratch() as folder, staged(place_of(words[0]), folder) as output:
+        output.write_text("half")
+        # One child in the group, one in a session of its own, whose parent is gone.
+        with Child(["sh", "-c", "setsid sleep 1000 & sleep 1000 & echo > started; sleep 1000"], folder) as child:
+            child.wait()
+    return 0
+
+sys.exit(run_program("test", sys.argv[1:], work))
+"""
+
+
+def children_of(mark: str) -> list[int]:
+    """The processes whose environment holds ``mark``, without zombies."""
+    return reaper._marked([mark.encode()])
+
+
+def becomes(state, *, of: str) -> None:
+    for _ in range(LONG):
+        if state():
+            return
+        time.sleep(0)
+    pytest.fail(of)
+
+
+@pytest.mark.parametrize("threads", [[], ["threads"]], ids=["forked", "executed"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_what_a_killed_command_started_and_made_goes(tmp_path, number, threads):
+    if threads and number is not signal.SIGKILL:
+        pytest.skip("only a parent that is killed needs the reaper")
+    made = tmp_path / "made"
+    made.mkdir()
+    environment = os.environ | {"TMPDIR": str(made), "TEST_MARK": str(tmp_path)}
+    command = [sys.executable, "-c", PROGRAM, made / "out.vmfb", *threads]
+    caller = subprocess.Popen(command, cwd=tmp_path, env=environment)
+    becomes(
+        lambda: (tmp_path / "started").exists() or caller.poll() is not None, of="the child did not start"
+    )
+    assert len(list(made.iterdir())) == 2 and len(children_of(str(tmp_path))) >= 4
+    caller.send_signal(number)
+    assert caller.wait() == (-number if number is signal.SIGKILL else 128 + number)
+    becomes(lambda: not children_of(str(tmp_path)), of="a process outlived its command")
+    becomes(lambda: not list(made.iterdir()), of="a file outlived its command")
+
+
+def test_a_compile_that_is_killed_leaves_no_process_and_no_file(tmp_path):
+    """In the middle of a user's pass, with a process of the pass's own in another session."""
+    (tmp_path / "spin.py").write_text(SPIN)
+    (tmp_path / "add.mlir").write_text(ADD)
+    made = tmp_path / "made"
+    made.mkdir()
+    command = [BIN / "fissile", "compile", *CPU, "add.mlir", "-o", "made/o.vmfb", "--fissile-load-passes=spin.py",
+               "--fissile-pipeline-after=abi:builtin.module(test-spin)"]  # fmt: skip
+    environment = os.environ | {"TMPDIR": str(made), "TEST_MARK": str(tmp_path)}
+    caller = subprocess.Popen(command, cwd=tmp_path, env=environment)
+    try:
+        while not (tmp_path / "spinning").exists():
+            assert caller.poll() is None
+            time.sleep(0)
+        assert list(made.iterdir()) and len(children_of(str(tmp_path))) >= 3
+        caller.kill()
+        caller.wait()
+        becomes(lambda: not children_of(str(tmp_path)), of="a process outlived its command")
+        becomes(lambda: not list(made.iterdir()), of="a file outlived its command")
+    finally:
+        reaper.kill_marked({str(tmp_path)})
+
+
+ADD = """
+func.func @add(%a: tensor<16xf32>) -> tensor<16xf32> {
+  %0 = arith.addf %a, %a : tensor<16xf32>
+  return %0 : tensor<16xf32>
+}
+"""
+CPU = (
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=generic",
+)
+SPIN = """
+import os, subprocess, tempfile
+from dataclasses import dataclass
+from typing import ClassVar
+from fissile.passes.definition import Pass, register_pass
+
+@register_pass
+@dataclass(frozen=True)
+class Spin(Pass):
+    "A test pass."
+    name: ClassVar[str] = "test-spin"
+    def run(self, op, report):
+        tempfile.mkstemp()
+        subprocess.Popen(["sleep", "1000"], start_new_session=True)
+        open("spinning", "w").close()
+        while True:
+            pass
+"""
+
+
+def test_a_child_that_is_ended_takes_what_left_its_group_along(tmp_path):
+    """The shell ends at once; what it started is in a session of its own."""
+    script = f"setsid sh -c 'echo $$ > {tmp_path}/pid; exec sleep 1000' & while true; do :; done"
+    with scratch() as folder, Child(["sh", "-c", script], folder):
+        becomes(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip(), of="no start")
+    pid = int((tmp_path / "pid").read_text())
+    becomes(lambda: not Path(f"/proc/{pid}").exists() or _is_zombie(pid), of="it lives on")
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_the_temporary_folder_of_a_child_is_inside_its_parents_scratch_folder():
+    ended = run_child(["sh", "-c", "echo $TMPDIR; mktemp"], 60)
+    folder, file = ended.out.split()
+    assert ended.status == 0 and file.startswith(folder) and not Path(folder).exists()
+
+
+def test_what_a_child_prints_without_end_is_bounded_by_its_deadline():
+    """A grandchild holds the streams open: nobody waits for it."""
+    ended = run_child(["sh", "-c", "setsid sleep 1000 & while true; do echo line; done"], 0.1)
+    assert ended.status is None and ended.out.startswith("line\n") and "did not end" in ended.reason
+
+
+@pytest.mark.parametrize("limit", ["150M", "0"])
+def test_a_child_may_take_so_much_memory_and_no_more(monkeypatch, limit):
+    monkeypatch.setenv(memory_limit.VARIABLE, limit)
+    # It waits for its input, so that the limit is there before it begins.
+    with scratch() as folder, (folder / "err").open("wb") as err:
+        child = Child([sys.executable, "-c", "input(); len(bytearray(300 << 20))"], folder,
+                      stdin=subprocess.PIPE, stderr=err)  # fmt: skip
+        with child:
+            child.stdin.write(b"\n")
+            child.stdin.close()
+            status = child.wait(60)
+        assert status == (1 if limit == "150M" else 0)
+        assert bool(memory_limit.OUT_OF_MEMORY.search((folder / "err").read_text())) == (limit == "150M")
+
+
+def test_the_default_memory_limit_is_the_machines():
+    total = int(Path("/proc/meminfo").read_text().split()[1]) << 10
+    assert 0 < memory_limit.machine_memory() and memory_limit.parse_size("2G") == 2 << 30
+    assert memory_limit.machine_memory() <= 2 * total
+
+
+@pytest.mark.parametrize("words, rest", [
+    (["check", "--memory-limit=1G", "a.mlir"], ["check", "a.mlir"]),
+    (["compile", "--", "--memory-limit=1G"], ["compile", "--", "--memory-limit=1G"]),
+])  # fmt: skip
+def test_the_memory_limit_is_an_option_of_every_command(monkeypatch, words, rest):
+    monkeypatch.setenv(memory_limit.VARIABLE, "3G")
+    assert memory_limit.take_option(words) == rest
+    assert memory_limit.memory_limit() == (1 << 30 if rest == ["check", "a.mlir"] else 3 << 30)
+
+
+HALF = "import sys, time\nsys.stdout.write('{\"half')\nsys.stdout.flush()\ntime.sleep(1000)\n"
+DEAF = "import time\ntime.sleep(1000)\n"
+NONSENSE = "print('no JSON', flush=True)\ninput()\n"
+GONE = "import os\nos.abort()\n"
+ECHO = "import sys\nfor line in sys.stdin:\n    sys.stdout.write(line)\n    sys.stdout.flush()\n"
+
+
+@pytest.mark.parametrize("script, answer", [
+    (HALF, None), (DEAF, None), (NONSENSE, "an answer that cannot be read"), (GONE, "SIGABRT"), (ECHO, {"a": "x" * 2**20}),
+], ids=["half a line", "reads nothing", "nonsense", "crash", "answers"])  # fmt: skip
+def test_an_answer_has_a_deadline(tmp_path, monkeypatch, script, answer):
+    """The request is larger than a pipe: a child that does not read it would block who writes."""
+    (tmp_path / "answering.py").write_text(script)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}")
+    server = Server("answering")
+    try:
+        assert server.ask({"a": "x" * 2**20}, 0.2 if answer is None else 60.0) == answer
+    finally:
+        server.end()
+
+
+def descriptors() -> int:
+    return len(os.listdir("/proc/self/fd"))
+
+
+def test_no_descriptor_is_left_open(tmp_path, monkeypatch):
+    """Of compiles that end well, of those that are refused, of children, of servers and of sessions."""
+    from fissile.pipelines.compile.request import parse_command_line
+    from fissile.pipelines.process.supervisor import run_compile  # and not the tests' forked one
+    from fissile.pipelines.session import Session
+
+    (tmp_path / "answering.py").write_text(ECHO)
+    (tmp_path / "add.mlir").write_text(ADD)
+    (tmp_path / "bad.mlir").write_text("no MLIR")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}")
+
+    def everything(**compiles: int) -> None:
+        run_child(["true"], 60)
+        server = Server("answering")
+        server.ask({}, 60)
+        server.end()
+        with Session(CPU) as session:
+            module = session.parse(tmp_path / "add.mlir")
+            session.run(module, "flow")
+            session.write(module, tmp_path / "flow.mlir", "ir")
+        for name, status in compiles.items():
+            request = parse_command_line([*CPU, f"{tmp_path}/{name}.mlir", "-o", f"{tmp_path}/{name}.vmfb"])
+            assert run_compile(request).exit_code == status
+
+    everything(bad=1)  # what is loaded once may stay open
+    before = descriptors()
+    everything(bad=1, add=0)
+    assert descriptors() == before
+
+
+def test_one_reaper_serves_a_process_and_ends_with_its_last_user():
+    with ExitStack() as stack:
+        stack.enter_context(scratch())
+        first = scratches._covering
+        stack.enter_context(scratch())
+        assert scratches._covering is first and first.users == 2
+        pid = first._pid
+    assert scratches._covering is None and not Path(f"/proc/{pid}").exists()
+
+
+def test_a_command_goes_on_where_no_reaper_can_be_started(monkeypatch):
+    def refused(*_args):
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(scratches, "_forked_reaper", refused)
+    monkeypatch.setattr(scratches, "_executed_reaper", refused)
+    assert run_child(["true"], 60).status == 0
