@@ -14,13 +14,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from .memory_limit import OUT_OF_MEMORY, apply_memory_limit, memory_limit
 from .reaper import MARK_VARIABLE, TEMPORARY, kill_group, kill_marked
-from .scratch import SCRATCH_VARIABLE, covered, scratch
+from .scratch import SCRATCH_VARIABLE, Cover, acquire, release, scratch
 
 SAFE_PATH = "-P"
 """Python's option that keeps the working directory (with ``-m``) off the import path: a file `random.py` there is no module."""
@@ -55,7 +55,7 @@ class Child:
     ) -> None:
         self._begin(memory)
         environment = os.environ | self._variables(folder)
-        try:
+        try:  # a signal may raise at any moment, between the start of the process and the assignment too
             process = subprocess.Popen(
                 [os.fspath(part) for part in command],
                 stdin=stdin,
@@ -64,23 +64,26 @@ class Child:
                 env=environment,
                 start_new_session=True,
             )
+            process.returncode = 0  # this class waits for it
+            self.stdin, self.stdout = process.stdin, process.stdout
+            self._started(process.pid)
         except BaseException:
-            self._stack.close()
+            self.end()
             raise
-        process.returncode = 0  # this class waits for it
-        self.stdin, self.stdout = process.stdin, process.stdout
-        self._started(process.pid)
 
     @classmethod
     def forked(cls, function: Callable[[], int], folder: Path) -> Child:
         """A child that runs ``function`` and ends with its status: only where this process has one thread and has not loaded IREE."""
         self = cls.__new__(cls)
         self._begin()
-        self.stdin = self.stdout = None
         parent = os.getpid()
         pid = os.fork()
         if pid:
-            self._started(pid)
+            try:
+                self._started(pid)
+            except BaseException:
+                self.end()
+                raise
             return self
         status = 70
         try:
@@ -95,10 +98,13 @@ class Child:
     def _begin(self, memory: int | None = None) -> None:
         self._memory = min(filter(None, (memory, memory_limit())), default=0)
         self.status: int | None = None
+        self.pid = 0
+        self._owner = os.getpid()
+        self.stdin = self.stdout = None
         self._mark = os.urandom(16).hex()
-        self._stack = ExitStack()
-        self._cover = self._stack.enter_context(covered())
         self._descriptor: int | None = None
+        self._is_over = False
+        self._cover: Cover | None = acquire()
 
     def _variables(self, folder: Path) -> dict[str, str]:
         marks = [os.environ.get(MARK_VARIABLE, ""), self._cover.mark if self._cover else "", self._mark]
@@ -116,7 +122,6 @@ class Child:
         apply_memory_limit(pid, self._memory)
         with suppress(AttributeError, OSError):  # Linux 5.3; elsewhere the status is polled
             self._descriptor = os.pidfd_open(pid)
-            self._stack.callback(os.close, self._descriptor)
 
     def __enter__(self) -> Child:
         return self
@@ -138,12 +143,15 @@ class Child:
 
     def end(self) -> None:
         """Ends the process with its group and, if it did not end well by itself, all that descends from it."""
-        if self.status is None:
+        if self._is_over:
+            return
+        self._is_over = True
+        if self.pid and self.status is None:
             kill_group(self.pid)
             with suppress(OSError):
                 os.kill(self.pid, signal.SIGKILL)  # it may not have come so far as to lead its group
             self._reap(os.WEXITED)
-        if self.status:
+        if self.status != 0:
             kill_marked({self._mark})
         if self._cover is not None:
             self._cover.send(ended=self.pid)
@@ -151,7 +159,14 @@ class Child:
             if stream is not None:
                 with suppress(OSError):
                     stream.close()
-        self._stack.close()
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+        release(self._cover)
+
+    def __del__(self) -> None:
+        """For a block that a signal kept from being entered. What is not collected is left to the reaper."""
+        if not getattr(self, "_is_over", True) and self._owner == os.getpid():
+            self.end()
 
     def _reap(self, options: int) -> int | None:
         """The exit status, if there is one. What is left of the group is killed while the number is still its leader's."""

@@ -61,44 +61,51 @@ def become_child() -> None:
     _is_child, _covering = True, None
 
 
-@contextmanager
-def covered() -> Iterator[Cover | None]:
-    """The reaper of this process, started for the first user and ended with the last. None in a child process."""
+def acquire() -> Cover | None:
+    """The reaper of this process, started for the first user. None in a child process, which its parent's covers.
+
+    A user that never calls `release` leaves its processes and folders to the reaper, when this process ends.
+    """
     global _covering
     if _is_child:
-        yield None
-        return
+        return None
     with _lock:
         if _covering is None or _covering.owner != os.getpid():  # a fork of the user's has none
             _covering = Cover()
-        cover = _covering
-        cover.users += 1
-    try:
-        yield cover
-    finally:
-        with _lock:
-            cover.users -= 1
-            if not cover.users and cover.owner == os.getpid():
-                cover.close()
-                _covering = None
+        _covering.users += 1
+        return _covering
+
+
+def release(cover: Cover | None) -> None:
+    """Ends the reaper with its last user."""
+    global _covering
+    if cover is None or cover.owner != os.getpid():
+        return
+    with _lock:
+        cover.users -= 1
+        if not cover.users:
+            cover.close()
+            _covering = None
 
 
 @contextmanager
 def scratch() -> Iterator[Path]:
     """A private folder with an empty folder `tmp` in it."""
-    with covered() as cover:
-        # The reaper knows the name before there is a folder: no moment at which a kill would leave it.
-        folder = Path(tempfile.gettempdir(), f"{reaper.PREFIX}{os.urandom(16).hex()}").absolute()
-        if cover is not None:
-            cover.send(folder=str(folder))
-        try:
-            folder.mkdir(mode=0o700)
-            (folder / reaper.TEMPORARY).mkdir(mode=0o700)
-            yield folder
-        finally:
+    cover, owner = acquire(), os.getpid()
+    # The reaper knows the name before there is a folder: no moment at which a kill would leave it.
+    folder = Path(tempfile.gettempdir(), f"{reaper.PREFIX}{os.urandom(16).hex()}").absolute()
+    if cover is not None:
+        cover.send(folder=str(folder))
+    try:
+        folder.mkdir(mode=0o700)
+        (folder / reaper.TEMPORARY).mkdir(mode=0o700)
+        yield folder
+    finally:
+        if owner == os.getpid():  # and not in a fork of the user's
             reaper.remove_folder(str(folder))
-            if cover is not None:
-                cover.send(removed=str(folder))
+        if cover is not None:
+            cover.send(removed=str(folder))
+        release(cover)
 
 
 def stage(folder: Path, outside: Path) -> None:
