@@ -91,8 +91,8 @@ class Mender:
                 rest = self._mend(origin, origin, failure, pool)
             if repairs and any(f.stops for f in rest) and may_be_unlowered(origin, last=True):
                 # A dispatch that fails of another reason first may have no code for such types either.
-                failing = self._repairer(origin, pool).diagnose().failing
-                found, _why_not = self._packed(origin, find_unlowered(origin, failing, ()), failure, pool)
+                diagnosis = self._repairer(origin, pool).diagnose()
+                found, _why_not = self._packed(origin, find_unlowered(origin, diagnosis, ()), failure, pool)
                 if found is not None:
                     return [*told, *found]
             already = {(f.code, f.message) for f in refusals}
@@ -125,9 +125,9 @@ class Mender:
             if not narrow.in_place:
                 return None, ()
             # What is computed rightly now may be stored in a way that IREE has no code for: those dispatches alone take words.
-            failing = self._repairer(packed.module, pool).diagnose().failing
+            diagnosis = self._repairer(packed.module, pool).diagnose()
             found, _why_not = self._packed_as(
-                origin, find_unlowered(packed.module, failing, ()), failure, pool, packed.module
+                origin, find_unlowered(packed.module, diagnosis, ()), failure, pool, packed.module
             )
             return (None if found is None else [*packed.findings, *found]), ()
         return [*packed.findings, *findings], ()
@@ -149,7 +149,7 @@ class Mender:
             and (booleans := find_packed_booleans(origin, failure.message, str(failure))).found
         ):
             return booleans
-        return find_unlowered(origin, self._repairer(origin, pool).diagnose().failing)
+        return find_unlowered(origin, self._repairer(origin, pool).diagnose())
 
     def _mend(self, module: Module, original: Module, failure: Failure, pool: ProbePool) -> list[Finding]:
         """Diagnoses ``module`` (at global optimisation), repairs what fails, and compiles it to the end.

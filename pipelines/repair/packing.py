@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
+from fissile.passes.analysis.dispatch.fusion_groups import members
 from fissile.passes.analysis.dispatch.narrow_types import (
     LAST_RESORT,
     NARROW_TYPES,
@@ -27,7 +29,6 @@ from fissile.passes.net import ask
 from ..pass_runner import run_pipeline
 from ..probe.dispatch_check import (
     Ask,
-    CheckedDispatch,
     Foresee,
     narrow_access,
     sign_losses,
@@ -35,6 +36,7 @@ from ..probe.dispatch_check import (
     unrolls,
 )
 from ..session import Module
+from .repair_case import Diagnosis
 
 PASS = "fissile-pack-narrow-storage"
 _VERBS = {"read": "read", "wrote": "write", "packed": "pack", "computed": "compute", "masked": "mask"}
@@ -161,18 +163,21 @@ def may_be_unlowered(origin: Module, last: bool = False) -> bool:
     )
 
 
-def find_unlowered(
-    origin: Module, failing: Iterable[CheckedDispatch], codes: Sequence[str] = UNLOWERED
-) -> Narrow:
+def find_unlowered(origin: Module, diagnosis: Diagnosis, codes: Sequence[str] = UNLOWERED) -> Narrow:
     """Dispatches that compute with 8-bit floats or with types below a byte, and fail by one of ``codes``.
 
-    Without ``codes`` those that fail by any, and bf16 counts as well: what is tried last.
+    Without ``codes`` those that fail by any, and bf16 counts as well: what is tried last. IREE merges dispatches of equal body and
+    keeps the locations of one: the ops of the others are found by what was fused.
     """
     ops = source_ops(origin.op)
     among = UNCOMMON if codes else LAST_RESORT
     found, types, chosen = [], set(), set()
-    for checked in failing:
-        tags = {tag for tag in checked.dispatch.tags if uncommon_types(ops[tag], among)}
+    for checked in diagnosis.failing:
+        alike = {
+            *checked.dispatch.tags,
+            *chain.from_iterable(members(list(diagnosis.groups), checked.dispatch.tags)),
+        }
+        tags = {tag for tag in alike if uncommon_types(ops[tag], among)}
         if tags and (not codes or checked.finding.code in codes):
             found.append(checked.finding)
             chosen |= tags

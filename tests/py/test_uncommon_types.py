@@ -217,6 +217,18 @@ def test_backends_without_8_bit_floats_build_them(tmp_path, target, text):
     assert "fissile-pack-narrow-storage{types=f8" in report.findings[0].helps[0].facts[0][1]
 
 
+@pytest.mark.parametrize("target", ("gfx1100", "sm_86"))
+def test_dispatches_of_equal_body_are_built_alike(tmp_path, target):
+    """IREE merges them and keeps the locations of one: the other's ops are packed as well."""
+    source, path = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text(encoded("f8E5M2FNUZ") + encoded("f8E5M2FNUZ").replace("@main", "@other"))
+    report = fissile.compile(source, path, list(flags_for(find_target(target))))
+    assert report.output and [f.severity.value for f in report.findings] == ["repaired"]
+    assert report.findings[0].helps[0].facts == (
+        ("pass", "fissile-pack-narrow-storage{types=f8E5M2FNUZ ops=0,1}"),
+    )
+
+
 def test_the_types_that_a_target_has_are_left_alone(tmp_path):
     """gfx942 has the FNUZ types and not the others: the program of both changes in one op only."""
     source, path, flags = tmp_path / "x.mlir", tmp_path / "x.vmfb", list(flags_for(find_target("gfx942")))
