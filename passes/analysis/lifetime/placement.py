@@ -15,11 +15,14 @@ from .regions import Regions, op_making, region_of
 
 @dataclass(frozen=True)
 class Spot:
-    """A place for a release: behind op ``behind``, at the start of ``block``, or on the edge from ``source`` to ``block``."""
+    """A place for a release: behind op ``behind``, at the start of ``block``, on the edge from ``source`` to ``block``, or in
+    the region number ``region`` of op ``branch``, an else that is not written."""
 
     behind: ir.Operation | None = None
     block: ir.Block | None = None
     source: ir.Block | None = None
+    branch: ir.Operation | None = None
+    region: int = 0
 
 
 class Unplaced(Exception):
@@ -99,12 +102,9 @@ class _Placement:
         if last in self.moves:
             return self.leaving(last, block)
         spots: list[Spot] = []
-        for region in last.regions:
-            if not len(region.blocks):
-                raise Unplaced(
-                    f"only one way through {last.name} gives it away, and the other one has no region"
-                )
-            spots += self.place(region, region.blocks[0])
+        for number, region in enumerate(last.regions):
+            written = len(region.blocks)
+            spots += self.place(region, region.blocks[0]) if written else [Spot(branch=last, region=number)]
         return spots
 
     def leaving(self, last: ir.Operation, block: ir.Block) -> list[Spot]:

@@ -40,7 +40,7 @@ class InsertKills(Pass):
     """
 
     name: ClassVar[str] = "fissile-insert-kills"
-    dialects: ClassVar[tuple[str, ...]] = ("cf", "memref", "stream")
+    dialects: ClassVar[tuple[str, ...]] = ("affine", "cf", "memref", "scf", "stream")
     contract: ClassVar[Contract] = Contract(establishes=(ONE_RELEASE,))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:

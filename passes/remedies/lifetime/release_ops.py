@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from iree.compiler import ir
-from iree.compiler.dialects import cf, memref, stream
+from iree.compiler.dialects import affine, cf, memref, scf, stream
 
 from fissile.dialect import KillOp
 from fissile.passes.analysis.bounds.shaped_values import is_argument
@@ -53,9 +53,21 @@ def point_of(spot: Spot) -> ir.InsertionPoint:
     """Where to write for ``spot``; splits the edge where there is none."""
     if spot.behind is not None:
         return ir.InsertionPoint.after(spot.behind)
+    if spot.branch is not None:
+        return ir.InsertionPoint.at_block_begin(_else_of(spot.branch, spot.region))
     if spot.source is None:
         return ir.InsertionPoint.at_block_begin(spot.block)
     return ir.InsertionPoint.at_block_begin(_between(spot.source, spot.block))
+
+
+def _else_of(branch: ir.Operation, number: int) -> ir.Block:
+    """The block of a region that may be left out; it is written where it is."""
+    region = branch.regions[number]
+    if not len(region.blocks):
+        block = region.blocks.append()
+        end = affine.AffineYieldOp if branch.name == "affine.if" else scf.YieldOp
+        end([], loc=branch.location, ip=ir.InsertionPoint(block))
+    return region.blocks[0]
 
 
 def _between(source: ir.Block, target: ir.Block) -> ir.Block:

@@ -214,3 +214,26 @@ func.func @wrong_places(%c: i1) -> f32 {
   memref.dealloc %a : memref<4xf32>
   return %l : f32
 }
+
+// Given away to a loop inside a branch without an else: the else is written.
+// CHECK-LABEL: func.func @no_else
+// CHECK:         %[[A:.*]] = memref.alloc
+// CHECK:         scf.if
+// CHECK:           %[[W:.*]] = scf.for
+// CHECK:           memref.dealloc %[[W]]
+// CHECK:         } else {
+// CHECK-NEXT:      memref.dealloc %[[A]]
+// CHECK-NEXT:    }
+func.func @no_else(%c: i1, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = memref.alloc() : memref<4xf32>
+  scf.if %c {
+    %w = scf.for %i = %c0 to %n step %c1 iter_args(%q = %a) -> memref<4xf32> {
+      %x = memref.alloc() : memref<4xf32>
+      memref.copy %q, %x : memref<4xf32> to memref<4xf32>
+      scf.yield %x : memref<4xf32>
+    }
+  }
+  return
+}
