@@ -43,14 +43,14 @@ class View:
     strides: tuple[int, ...]
 
     def at(self, index: Sequence[int]) -> int:
-        for i, size in zip(index, self.sizes):
+        for i, size in zip(index, self.sizes, strict=False):
             if not 0 <= i < size:
                 raise NotRun(f"index {i} of {size}")
-        return self.offset + sum(i * s for i, s in zip(index, self.strides))
+        return self.offset + sum(i * s for i, s in zip(index, self.strides, strict=False))
 
     def cells(self) -> list[int]:
         found = [self.offset]
-        for size, stride in zip(self.sizes, self.strides):
+        for size, stride in zip(self.sizes, self.strides, strict=False):
             found = [at + i * stride for at in found for i in range(size)]
         return found
 
@@ -118,7 +118,7 @@ class _Interpreter:
     def function(self, name: str, arguments: list) -> list:
         op = self.functions[name]
         block = op.regions[0].blocks[0]
-        return self.blocks(block, dict(zip(block.arguments, arguments)))[1]
+        return self.blocks(block, dict(zip(block.arguments, arguments, strict=False)))[1]
 
     def blocks(self, block: ir.Block, env: dict) -> tuple[str, list]:
         """Runs from ``block`` on; returns the name of the op that ends it and the values that it passes on."""
@@ -139,13 +139,13 @@ class _Interpreter:
                 if op.name in ("func.return", "scf.yield", "scf.condition", "linalg.yield", "flow.return"):
                     return op.name, [env[v] for v in op.operands]
                 found = self.op(op, env)
-                env.update(zip(op.results, found))
+                env.update(zip(op.results, found, strict=False))
             else:
                 raise NotRun("a block without an end")
 
     @staticmethod
     def enter(block: ir.Block, values: list, env: dict) -> ir.Block:
-        env.update(zip(list(block.arguments), [env[v] for v in values]))
+        env.update(zip(list(block.arguments), [env[v] for v in values], strict=False))
         return block
 
     # Ops
@@ -232,7 +232,7 @@ class _Interpreter:
     def op_memref_copy(self, op, view, values, env):
         source, target = self.touch(values[0]), self.touch(values[1])
         cells = [source.buffer.cells[i] for i in source.cells()]
-        for i, cell in zip(target.cells(), cells):
+        for i, cell in zip(target.cells(), cells, strict=False):
             target.buffer.cells[i] = cell
 
     def op_memref_subview(self, op, view, values, env):
@@ -241,9 +241,14 @@ class _Interpreter:
             _mixed(op.attributes[f"static_{part}"], [env[v] for v in getattr(view, part)])
             for part in ("offsets", "sizes", "strides")
         )
-        start = source.offset + sum(o * s for o, s in zip(offsets, source.strides))
+        start = source.offset + sum(o * s for o, s in zip(offsets, source.strides, strict=False))
         return [
-            View(source.buffer, start, tuple(sizes), tuple(a * b for a, b in zip(strides, source.strides)))
+            View(
+                source.buffer,
+                start,
+                tuple(sizes),
+                tuple(a * b for a, b in zip(strides, source.strides, strict=False)),
+            )
         ]
 
     def op_memref_cast(self, op, view, values, env):
@@ -287,18 +292,18 @@ class _Interpreter:
         low, high, step, *carried = values
         block = op.regions[0].blocks[0]
         for i in range(low, high, step):
-            env.update(zip(block.arguments, [i, *carried]))
+            env.update(zip(block.arguments, [i, *carried], strict=False))
             carried = self.blocks(block, env)[1]
         return carried
 
     def op_scf_while(self, op, view, values, env):
         before, after = (r.blocks[0] for r in op.regions)
         while True:
-            env.update(zip(before.arguments, values))
+            env.update(zip(before.arguments, values, strict=False))
             goes_on, *passed = self.blocks(before, env)[1]
             if not goes_on:
                 return passed
-            env.update(zip(after.arguments, passed))
+            env.update(zip(after.arguments, passed, strict=False))
             values = self.blocks(after, env)[1]
 
     def op_flow_dispatch_region(self, op, view, values, env):
@@ -319,8 +324,14 @@ class _Interpreter:
     def op_linalg_generic(self, op, view, values, env):
         views = [self.touch(v) for v in values]
         block = op.regions[0].blocks[0]
-        for where in zip(*(v.cells() for v in views)):  # identity maps only
-            env.update(zip(block.arguments, [v.buffer.cells[i] for v, i in zip(views, where)]))
+        for where in zip(*(v.cells() for v in views), strict=False):  # identity maps only
+            env.update(
+                zip(
+                    block.arguments,
+                    [v.buffer.cells[i] for v, i in zip(views, where, strict=False)],
+                    strict=False,
+                )
+            )
             (result,) = self.blocks(block, env)[1]
             views[-1].buffer.cells[where[-1]] = result
         return [views[-1]] if len(op.results) else []

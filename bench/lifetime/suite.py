@@ -40,7 +40,7 @@ def check_program(one: Program, count: Counter, most_mutations: int, context: ir
     if not module.verify():
         return ["the module does not verify"]
     wrong = [f"{f.code}: {f.message}" for f in (*placed, *lifetime_findings(module))]
-    for arguments, expected in zip(CALLS, before):
+    for arguments, expected in zip(CALLS, before, strict=False):
         try:
             run = call(module, "main", arguments)
         except Misuse as misuse:

@@ -322,19 +322,21 @@ class _Walker:
             for number in _chain(state, held)
         }
         still = [p for n, p in enumerate(state.pieces) if n in needed and p in live]
-        now = Moment(
-            at,
-            total(map(self.bytes_of, live)),
-            total(map(self.bytes_of, still)),
-            tuple(p.made for p in live),
-            tuple(p.made for p in still),
-        )
+        now = self.sum_of(live), self.sum_of(still)
         before = self.moments.get(at)
-        if before is None or (now.live.value or 0, now.needed.value or 0) > (
-            before.live.value or 0,
-            before.needed.value or 0,
-        ):
-            self.moments[at] = now
+        if before is None or now > ((before.live.value or 0), (before.needed.value or 0)):
+            self.moments[at] = Moment(
+                at,
+                total(map(self.bytes_of, live)),
+                total(map(self.bytes_of, still)),
+                tuple(p.made for p in live),
+                tuple(p.made for p in still),
+            )
+
+    def sum_of(self, pieces: list[_Piece]) -> int:
+        """The known bytes of ``pieces``, or 0 where one is unknown."""
+        values = [self.bytes_of(piece).value for piece in pieces]
+        return 0 if None in values else sum(values)
 
     def bytes_of(self, piece: _Piece) -> Bytes:
         return next(m.bytes for m in self.flow.steps[piece.made].made if m.name == piece.part)
