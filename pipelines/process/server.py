@@ -7,10 +7,12 @@ import os
 import select
 import signal
 import subprocess
+from collections import deque
 from contextlib import ExitStack
 
 from .child import Child, module_command
 from .deadline import CpuDeadline
+from .memory_limit import OUT_OF_MEMORY
 from .scratch import scratch
 
 _POLL_SECONDS = 0.1
@@ -26,21 +28,29 @@ class Server:
         self._stack = ExitStack()
         try:
             folder = self._stack.enter_context(scratch())
-            self._child = self._stack.enter_context(
-                Child(module_command(module), folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            )
+            self._errors = folder / "err"
+            with self._errors.open("wb") as errors:
+                self._child = self._stack.enter_context(
+                    Child(
+                        module_command(module),
+                        folder,
+                        stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE,
+                        stderr=errors,
+                    )
+                )
         except BaseException:
             self._stack.close()
             raise
         self._in, self._out = self._child.stdin.fileno(), self._child.stdout.fileno()
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
-        self._to_send = b""
+        self._to_send: deque[memoryview] = deque()
         self._received = b""
 
     def send(self, message: dict) -> None:
         """Queues ``message``; it goes out with the next `ask`."""
-        self._to_send += json.dumps(message).encode() + b"\n"
+        self._to_send.append(memoryview(json.dumps(message).encode() + b"\n"))
 
     def ask(self, message: dict, seconds: float) -> dict | str | None:
         """The answer to ``message``, None when ``seconds`` (0: no limit) have passed without a whole one, or why there is none."""
@@ -71,14 +81,16 @@ class Server:
                     if not (chunk := os.read(self._out, _CHUNK)):
                         return False
                     self._received += chunk
-                else:
-                    self._to_send = self._to_send[os.write(self._in, self._to_send) :]
+                elif sent := os.write(self._in, self._to_send[0]):
+                    self._to_send[0] = self._to_send[0][sent:]
+                    if not self._to_send[0]:
+                        self._to_send.popleft()
+                    if not self._to_send:
+                        poll.unregister(self._in)
             except BlockingIOError:
                 continue
             except BrokenPipeError:
                 return False
-        if not self._to_send:
-            poll.modify(self._in, 0)
         return True
 
     def _why(self) -> str:
@@ -86,4 +98,6 @@ class Server:
         status = self._child.wait(1.0)
         if status is None:
             return "it closed its pipes"
+        if status and OUT_OF_MEMORY.search(self._errors.read_text(errors="replace")):
+            return "out of memory"
         return signal.Signals(-status).name if status < 0 else f"exit status {status}"

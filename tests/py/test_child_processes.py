@@ -194,12 +194,13 @@ HALF = "import sys, time\nsys.stdout.write('{\"half')\nsys.stdout.flush()\ntime.
 DEAF = "import time\ntime.sleep(1000)\n"
 NONSENSE = "print('no JSON', flush=True)\ninput()\n"
 GONE = "import os\nos.abort()\n"
+GREEDY = "raise MemoryError\n"
 ECHO = "import sys\nfor line in sys.stdin:\n    sys.stdout.write(line)\n    sys.stdout.flush()\n"
 
 
 @pytest.mark.parametrize("script, answer", [
-    (HALF, None), (DEAF, None), (NONSENSE, "an answer that cannot be read"), (GONE, "SIGABRT"), (ECHO, {"a": "x" * 2**20}),
-], ids=["half a line", "reads nothing", "nonsense", "crash", "answers"])  # fmt: skip
+    (HALF, None), (DEAF, None), (NONSENSE, "an answer that cannot be read"), (GONE, "SIGABRT"), (GREEDY, "out of memory"), (ECHO, {"a": "x" * 2**20}),
+], ids=["half a line", "reads nothing", "nonsense", "crash", "memory", "answers"])  # fmt: skip
 def test_an_answer_has_a_deadline(tmp_path, monkeypatch, script, answer):
     """The request is larger than a pipe: a child that does not read it would block who writes."""
     (tmp_path / "answering.py").write_text(script)
