@@ -22,6 +22,11 @@ test: setup  ## every test, the lit tests among them
 test-py: setup  ## the Python tests without the lit tests
 	$(PYTEST) --ignore=tests/py/test_lit.py
 
+test-iree:  ## the tests on another version of IREE, e.g. IREE=3.12.0, in an environment of its own
+	@[ -n "$(IREE)" ] || { echo "which version? make test-iree IREE=3.12.0" >&2; exit 2; }
+	@FISSILE_IREE=$(IREE) tools/setup.sh
+	.venv-iree-$(IREE)/bin/python -m pytest -n 2 $(TESTS)
+
 test-lit: setup  ## the lit tests alone
 	$(LIT) tests/lit
 
@@ -37,6 +42,6 @@ dist: setup  ## a wheel in dist/, checked
 	@.venv/bin/python -m pytest tests/py/test_packaging.py
 
 clean:  ## removes the environment and everything that was built
-	rm -rf .venv build dist *.egg-info .pytest_cache .hypothesis .ruff_cache
+	rm -rf .venv .venv-iree-* build dist *.egg-info .pytest_cache .hypothesis .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	find tests -name Output -type d -prune -exec rm -rf {} +

@@ -5,13 +5,14 @@
 #
 # PYTHON=/path/to/python3   the interpreter to build .venv with   (default: the first one >= 3.11 on PATH)
 # FISSILE_NO_APT=1          never install a Debian package
+# FISSILE_IREE=3.12.0       another version of IREE than the newest that pyproject.toml allows, in .venv-iree-3.12.0
 #
 # A second run returns at once: .venv/fissile.stamp holds a checksum of everything that decides the result.
 # One line per step goes to the terminal, all output to build/setup.log.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
-venv=$root/.venv
+venv=$root/.venv${FISSILE_IREE:+-iree-$FISSILE_IREE}
 stamp=$venv/fissile.stamp
 log=$root/build/setup.log
 PATH=${PATH//"$venv/bin:"/}  # an activated .venv is no Python to make .venv from
@@ -36,7 +37,7 @@ show_log() {
 }
 
 # What decides the result: the declared dependencies, this script, and the place (a venv does not move).
-wanted_key() { { printf '%s\n' "$root"; cat "$root/pyproject.toml" "${BASH_SOURCE[0]}"; } | cksum; }
+wanted_key() { { printf '%s\n' "$root" "${FISSILE_IREE:-}"; cat "$root/pyproject.toml" "${BASH_SOURCE[0]}"; } | cksum; }
 
 is_current() {
   [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$1" ] && [ -x "$venv/bin/python" ] && "$venv/bin/python" -c '' 2>/dev/null
@@ -116,7 +117,7 @@ venv_works() {  # its python runs, and its scripts point here (a venv that was c
 }
 
 make_venv() {  # four ways, the ordinary one first
-  if venv_works; then say "venv      .venv is there already"; return; fi
+  if venv_works; then say "venv      ${venv#"$root"/} is there already"; return; fi
   rm -rf "$venv"
   if ! has_venv; then
     local version
@@ -127,21 +128,21 @@ make_venv() {  # four ways, the ordinary one first
     fi
   fi
   if has_venv && logged "$python" -m venv "$venv" && venv_works; then
-    say "venv      .venv made"; return
+    say "venv      ${venv#"$root"/} made"; return
   fi
   rm -rf "$venv"
   if "$python" -c 'import virtualenv' 2>/dev/null && logged "$python" -m virtualenv -q "$venv" && venv_works; then
-    say "venv      .venv made (by virtualenv)"; return
+    say "venv      ${venv#"$root"/} made (by virtualenv)"; return
   fi
   rm -rf "$venv"
   if command -v virtualenv >/dev/null && logged virtualenv -q -p "$python" "$venv" && venv_works; then
-    say "venv      .venv made (by virtualenv)"; return
+    say "venv      ${venv#"$root"/} made (by virtualenv)"; return
   fi
   rm -rf "$venv"
   # pip without ensurepip (Debian's python3-pip alone) can fill an empty venv from outside.
   if "$python" -m pip --version >/dev/null 2>&1 && logged "$python" -m venv --without-pip "$venv" &&
      logged "$python" -m pip --python "$venv/bin/python" install -q pip && venv_works; then
-    say "venv      .venv made (pip added from outside)"; return
+    say "venv      ${venv#"$root"/} made (pip added from outside)"; return
   fi
   rm -rf "$venv"
   if ! has_venv; then
@@ -157,7 +158,7 @@ install_packages() {
   say "packages  installing fissile with its libraries (up to 400 MB the first time; a few minutes)"
   local began=$SECONDS
   if ! logged "$venv/bin/python" -m pip install --disable-pip-version-check --no-input \
-       -e "$root[test]"; then
+       -e "$root[test]" ${FISSILE_IREE:+"iree-base-compiler==$FISSILE_IREE" "iree-base-runtime==$FISSILE_IREE"}; then
     show_log
     fail "pip could not install fissile's libraries" \
          "is a package index reachable? (PIP_INDEX_URL names another one, PIP_FIND_LINKS a folder of wheels)"
@@ -210,4 +211,4 @@ make_venv
 install_packages
 find_vulkan
 printf '%s\n' "$key" >"$stamp"
-say "ready     .venv (activate it with: . .venv/bin/activate)"
+say "ready     ${venv#"$root"/} (activate it with: . ${venv#"$root"/}/bin/activate)"

@@ -8,6 +8,7 @@ from importlib import import_module
 
 from fissile import __version__
 from fissile.errors import ExitCode, UsageError, closest
+from fissile.passes.iree import version
 
 COMMANDS = {
     "compile": ("fissile.cli.compile", "iree-compile, guarded: what stock IREE refuses is repaired and told"),
@@ -47,7 +48,9 @@ def _dispatch(words: list[str]) -> int:
         print(usage(), end="")
         return int(ExitCode.CLEAN if words else ExitCode.USAGE)
     if words[0] == "--version":
-        print(f"fissile {__version__}")
+        print(
+            f"fissile {__version__} (IREE {version.installed() or 'not installed'}, calibrated on {version.CALIBRATED})"
+        )
         return int(ExitCode.CLEAN)
     if words[0] not in COMMANDS:
         raise UsageError(f"unknown command '{words[0]}'", closest(words[0], list(COMMANDS)))

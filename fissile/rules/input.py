@@ -53,6 +53,16 @@ define(
     "  util.return %a : tensor<4xf32>\n}",
 )
 define(
+    "FIS010",
+    "iree-version",
+    "fissile was not calibrated on the installed version of IREE",
+    "fissile's models of IREE (bytes, pipelines, messages) were measured on one version, and another one is installed.",
+    "Names, defaults and code generation change between versions of IREE. On another version fissile trusts no prediction: it has IREE "
+    "generate code for each dispatch, which takes longer, and recognises fewer of IREE's messages.",
+    "Install the version that the warning names, or keep the one you have: what stock IREE compiles still comes out. "
+    "`fissile --version` shows both.",
+)
+define(
     "FIS901",
     "internal",
     "fissile itself failed",

@@ -23,6 +23,7 @@ from fissile.passes.checks.fit.limit_agreement import check_limit
 from fissile.passes.checks.fit.workgroup_prediction import check_agreement, check_prediction
 from fissile.passes.checks.numbers.attention_tiles import check_attention_tiles
 from fissile.passes.checks.numbers.narrow_storage import check_narrow_storage
+from fissile.passes.checks.refusals.iree_version import check_version
 from fissile.passes.checks.speed.recomputation import check_recomputation
 from fissile.passes.checks.speed.unrolled_code import check_unrolled
 from fissile.passes.definition import PassFailed
@@ -418,7 +419,7 @@ class _Check:
     def _report(self, findings: list[Finding], facts: list[dict]) -> Report:
         return Report(
             "check",
-            tuple(findings),
+            (*check_version(), *findings),
             "",
             tuple(self.messages),
             dict(self.seconds),

@@ -13,6 +13,7 @@ from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.passes.analysis.dispatch.provenance import describe_source_ops, tag_source_ops
 from fissile.passes.analysis.dispatch.recomputation import recomputed_producers
+from fissile.passes.checks.refusals.iree_version import check_version
 from fissile.passes.checks.refusals.leftover_ops import leftover_ops
 from fissile.passes.checks.speed.recomputation import check_recomputation
 from fissile.passes.checks.storage.check_order import late_checks
@@ -188,7 +189,7 @@ class CompileRun:
 
     def report(self, findings: Iterable[Finding], written: bool = False) -> Report:
         net = current()
-        findings = [*findings, *(net.missed if net else ())]
+        findings = [*check_version(), *findings, *(net.missed if net else ())]
         if self.request.werror:
             findings = [
                 f.with_(severity=Severity.ERROR) if f.severity is Severity.WARNING else f for f in findings

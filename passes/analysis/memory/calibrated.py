@@ -10,6 +10,8 @@ import re
 
 from iree.compiler import ir
 
+from fissile.passes.iree import version
+
 from .tiles import ConfiguredDispatch, Op
 
 PIPELINES = {
@@ -32,6 +34,8 @@ _OPS = re.compile(
 
 def uncalibrated(dispatch: ConfiguredDispatch, inner: ir.Operation) -> str:
     """Why code has to be generated for ``dispatch``, whose builtin.module is ``inner``; empty where its structure is calibrated."""
+    if unknown := version.doubt():
+        return unknown
     known = PIPELINES.get(dispatch.backend, ())
     if known is not None and dispatch.pipeline not in known:
         return f"the {dispatch.pipeline or 'unnamed'} pipeline for {dispatch.backend}"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+
+from fissile.passes.iree import version
 
 from . import predict_llvmcpu, predict_llvmgpu, predict_spirv
 from .prediction import Prediction
@@ -38,7 +41,13 @@ MODELS: dict[tuple[str, str], Callable[[ConfiguredDispatch], Prediction]] = {
 
 def predict(dispatch: ConfiguredDispatch) -> Prediction:
     """The buffers that code generation will allocate for ``dispatch``; without a model, no buffers and a
-    doubt."""
+    doubt. On a version of IREE that was not calibrated every prediction carries a doubt."""
+    prediction = _modelled(dispatch)
+    unknown = version.doubt()
+    return replace(prediction, doubts=(*prediction.doubts, unknown)) if unknown else prediction
+
+
+def _modelled(dispatch: ConfiguredDispatch) -> Prediction:
     if dispatch.backend == "llvm-cpu":
         return predict_llvmcpu.stack(dispatch)
     model = MODELS.get((dispatch.backend, dispatch.pipeline))
