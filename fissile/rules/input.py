@@ -54,7 +54,7 @@ define(
 )
 define(
     "FIS010",
-    "iree-version",
+    "uncalibrated-version",
     "fissile was not calibrated on the installed version of IREE",
     "fissile's models of IREE (bytes, pipelines, messages) were measured on one version, and another one is installed.",
     "Names, defaults and code generation change between versions of IREE. On another version fissile trusts no prediction: it has IREE "
