@@ -36,6 +36,7 @@ options:
   --dispatch-timeout=SECONDS         code generation of one dispatch that takes longer counts as endless, and
                                      is repaired as any failure (default 30)
   --fissile-time-limit=SECONDS       stop the compiler after this time
+  --memory-limit=SIZE                memory of each process of the compile, 8G for example (default: the machine's)
   --allow-wrong-numbers              write the output even where its numbers are known to be wrong (exit 0, a warning)
   --fissile-werror                   warnings count as errors: exit 1 and no output
   --strict                           what fissile could not check (FIS902, FIS903) is exit status 3 and no output
