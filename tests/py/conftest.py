@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import effort
 import programs
 import pytest
 from hypothesis import settings
@@ -28,9 +29,24 @@ print(runtime.get_driver("vulkan").query_available_devices()[0]["name"])
 
 
 def pytest_addoption(parser):
+    parser.addoption("--slow", action="store_true", help="the tests marked slow as well, and every sweep whole")
     parser.addoption(
         "--cost-file", metavar="FILE", help="append each test's processor seconds, children included"
     )
+
+
+def pytest_configure(config):
+    if config.getoption("--slow"):
+        os.environ[effort.VARIABLE] = "all"
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leaves the slow tests out, unless they are wanted or named one by one."""
+    if effort.everything() or any("::" in word for word in config.args):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if item not in slow]
 
 
 def processor_seconds() -> float:

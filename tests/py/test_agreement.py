@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiled_programs import conv, dynamic_channels, matmul, residual, row_sum
@@ -85,7 +86,7 @@ def test_what_a_consumer_reads_beside_a_padded_root(tmp_path, rows, columns, rea
     assert (product.prediction.total.value, product.exact.value) == (total, total)
 
 
-@settings(max_examples=12)
+@settings(max_examples=examples(5, 12))
 @given(
     st.sampled_from(["nchw", "nhwc"]),
     st.integers(1, 3),

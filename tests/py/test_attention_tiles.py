@@ -5,6 +5,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from built import CPU, run
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_programs import TARGETS
@@ -127,7 +128,7 @@ def test_the_head_dimension(session, tmp_path, case):
     assert (codes == ["FIS133"]) == is_wrong and is_wrong == (case["sizes"][2] > 128)
 
 
-@settings(max_examples=5, deadline=None, derandomize=True)
+@settings(max_examples=examples(2, 5), deadline=None, derandomize=True)
 @given(
     sizes=st.tuples(
         st.integers(1, 3),

@@ -11,6 +11,7 @@ import iree.runtime
 import ml_dtypes
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import run_program
@@ -80,7 +81,7 @@ def session():
     return Session(TARGETS["llvm-cpu"])
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(3, 8), deadline=None)
 @given(
     batch=st.integers(1, 3),
     rows=st.integers(2, 9),

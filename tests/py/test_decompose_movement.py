@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from built import build, run
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -101,7 +102,7 @@ def layouts(draw):
     return shape, inner, tiles, outer
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=examples(4, 15), deadline=None, derandomize=True)
 @given(layouts())
 def test_any_layout_and_back(tmp_path_factory, one):
     shape, inner, tiles, outer = one

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from built import build, run
+from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from small_programs import convolution, convolved
@@ -23,7 +24,7 @@ def values(n, c, f, h, w, kh, kw):
     return [rng.standard_normal(shape).astype(np.float32) for shape in ((n, c, h, w), (f, c, kh, kw))]
 
 
-@settings(max_examples=12, deadline=None, derandomize=True)
+@settings(max_examples=examples(4, 12), deadline=None, derandomize=True)
 @given(
     st.tuples(*[st.integers(1, 4)] * 3),
     st.tuples(*[st.integers(3, 8)] * 2),

@@ -3,6 +3,7 @@
 import iree.runtime
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iree.compiler import ir
@@ -82,7 +83,7 @@ def reductions(draw):
     return shape, order, reduced
 
 
-@settings(max_examples=6)
+@settings(max_examples=examples(3, 6))
 @given(reductions())
 def test_permuted_and_broadcast_producers(session, tmp_path_factory, case):
     shape, order, reduced = case

@@ -10,6 +10,7 @@ from pathlib import Path
 import iree.runtime
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import run_program
@@ -65,7 +66,7 @@ def session():
     return Session(TARGETS["llvm-cpu"])
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(4, 10), deadline=None)
 @given(
     n=st.integers(1, 2),
     c=st.integers(2, 5),

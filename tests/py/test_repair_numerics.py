@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from small_programs import TARGETS
@@ -185,7 +186,7 @@ def at_global_optimisation(session, text):
     return module
 
 
-@settings(max_examples=10)
+@settings(max_examples=examples(4, 10))
 @given(SMALL, st.sampled_from((CUT, FOLD)), st.sampled_from(("image", "weights", "both")))
 def test_cut_off_or_folded_producers_give_the_same_bits(session, case, remedy, which):
     module = at_global_optimisation(session, program(case))
@@ -202,7 +203,7 @@ def test_cut_off_or_folded_producers_give_the_same_bits(session, case, remedy, w
     assert certificate.agrees and certificate.bit_identical, certificate.sentence
 
 
-@settings(max_examples=3)
+@settings(max_examples=examples(1, 3))
 @given(convolutions(st.integers(30, 40), st.integers(16, 33), st.integers(21, 26)))
 def test_what_gfx942_refuses_is_repaired_to_the_same_bits(tmp_path_factory, case):
     folder = tmp_path_factory.mktemp("gfx942")
@@ -212,7 +213,7 @@ def test_what_gfx942_refuses_is_repaired_to_the_same_bits(tmp_path_factory, case
     assert report.facts["certificate"]["agrees"] and report.facts["certificate"]["bit_identical"]
 
 
-@settings(max_examples=5)
+@settings(max_examples=examples(2, 5))
 @given(SMALL)
 def test_packed_for_default_vulkan_it_is_what_numpy_computes(tmp_path_factory, case):
     if "vulkan" not in [runtime.name for runtime in runtimes.present()]:

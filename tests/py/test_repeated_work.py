@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from built import run
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_programs import convolution, convolved, quantised_conv
@@ -80,7 +81,7 @@ def test_sizes_with_a_thread_for_each_element_are_no_finding(tmp_path, size):
 
 
 @NO_VULKAN
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=examples(3, 8), deadline=None, derandomize=True)
 @given(
     st.tuples(st.integers(1, 3), st.integers(1, 70), st.integers(1, 15), st.integers(1, 15)), st.booleans()
 )

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from built import build, run
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iree.compiler import ir
@@ -87,7 +88,7 @@ def reductions(draw):
     return tuple(shape), dimension, draw(st.sampled_from(sorted(COMBINED)))
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=examples(8, 25), deadline=None, derandomize=True)
 @given(reductions())
 def test_any_sum_of_any_length(tmp_path_factory, one):
     shape, dimension, name = one
@@ -111,7 +112,7 @@ def test_any_sum_of_any_length(tmp_path_factory, one):
     )
 
 
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=examples(3, 8), deadline=None, derandomize=True)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=3).filter(lambda s: max(s) > 1))
 def test_any_softmax(tmp_path_factory, shape):
     path, dimension = tmp_path_factory.mktemp("split") / "x.vmfb", shape.index(max(shape))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from built import build, run
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -26,7 +27,7 @@ func.func @main(%x: tensor<{rows}x{columns}xf32>, %start: tensor<{rows}xf32>) ->
 """
 
 
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=examples(3, 8), deadline=None, derandomize=True)
 @given(st.integers(1, 20), st.integers(1, 70), st.booleans())
 def test_the_same_numbers(tmp_path_factory, rows, columns, dynamic):
     path = tmp_path_factory.mktemp("apart") / "x.vmfb"
