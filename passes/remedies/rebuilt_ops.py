@@ -35,7 +35,7 @@ def copy_into(op: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
     """Copies ``op`` to the insertion point, with ``values`` in place of its operands; its results are entered there."""
     new = op.clone()
     _remap(new, values)
-    for before, after in zip(op.results, new.results, strict=True):
+    for before, after in zip(op.results, new.results, strict=False):
         values[before] = after
 
 

@@ -29,7 +29,9 @@ print(runtime.get_driver("vulkan").query_available_devices()[0]["name"])
 
 
 def pytest_addoption(parser):
-    parser.addoption("--slow", action="store_true", help="the tests marked slow as well, and every sweep whole")
+    parser.addoption(
+        "--slow", action="store_true", help="the tests marked slow as well, and every sweep whole"
+    )
     parser.addoption(
         "--cost-file", metavar="FILE", help="append each test's processor seconds, children included"
     )

@@ -68,7 +68,7 @@ def may_repeat(dispatch: ConfiguredDispatch) -> bool:
     tiles, parts = root.config.levels[:2]
     given = [
         tile // part
-        for loop, (tile, part) in enumerate(zip(tiles, parts, strict=True))
+        for loop, (tile, part) in enumerate(zip(tiles, parts, strict=False))
         if tile and part and not root.reduction[loop]
     ]
     return any(

@@ -13,7 +13,7 @@ def longest_sum(dispatch: ConfiguredDispatch) -> int:
     """Terms of the dispatch's longest sum, as far as they are known: no thread runs more iterations for one."""
     return max(
         (
-            prod(n for n, sums in zip(op.loops, op.reduction, strict=True) if sums and isinstance(n, int))
+            prod(n for n, sums in zip(op.loops, op.reduction, strict=False) if sums and isinstance(n, int))
             for op in dispatch.ops
             if op.reduces
         ),

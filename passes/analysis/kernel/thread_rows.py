@@ -45,7 +45,7 @@ def rows_of_view(
         ir.DenseI64ArrayAttr(view.attributes[name])
         for name in ("static_offsets", "static_sizes", "static_strides")
     )
-    for position, (offset, size, stride) in enumerate(zip(*numbers, strict=True)):
+    for position, (offset, size, stride) in enumerate(zip(*numbers, strict=False)):
         if offset != _DYNAMIC:
             continue
         index = next(offsets)

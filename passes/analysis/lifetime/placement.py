@@ -125,7 +125,9 @@ class _Placement:
             values = list(view.destOperands)
         else:
             sides = (view.trueDestOperands, view.falseDestOperands)
-            values = [v for b, held in zip(branch.successors, sides, strict=True) if b == block for v in held]
+            values = [
+                v for b, held in zip(branch.successors, sides, strict=False) if b == block for v in held
+            ]
         return any(value in self.aliases for value in values)
 
     def edges(self, block: ir.Block, after: list[ir.Block]) -> list[Spot]:

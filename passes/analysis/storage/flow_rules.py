@@ -84,7 +84,7 @@ def _inside(
     extents: Extents, whole: ir.Value, starts: list[Term], sizes: list[Term], verb: str, what: str
 ) -> Iterator[Requirement]:
     # Also where there is no element: IREE copies none, and refuses to begin past the end.
-    for i, (offset, size) in enumerate(zip(starts, sizes, strict=True)):
+    for i, (offset, size) in enumerate(zip(starts, sizes, strict=False)):
         capacity = extents.dimension(whole, i)
         yield Requirement(
             all_of((at_most(0, size), at_most(0, offset), at_most(offset + size, capacity))),

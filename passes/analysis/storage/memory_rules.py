@@ -62,7 +62,7 @@ def reinterpret(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     offset = extents.mixed(i64s(op, "static_offsets"), list(op.opview.offsets))[0]
     sizes = extents.mixed(i64s(op, "static_sizes"), list(op.opview.sizes))
     strides = extents.mixed(i64s(op, "static_strides"), list(op.opview.strides))
-    last = sum(((size - 1) * stride for size, stride in zip(sizes, strides, strict=True)), offset)
+    last = sum(((size - 1) * stride for size, stride in zip(sizes, strides, strict=False)), offset)
     capacity = product(extents.shape(source))
     inside = all_of((at_most(0, offset), less(last, capacity)))
     empty = [equal(size, 0) for size in sizes if size.constant is None]

@@ -323,7 +323,8 @@ class _Walk:
         step = self.extents.mixed(list(op.attributes["staticStep"]), list(view.dynamicStep))
         variables = list(op.regions[0].blocks[0].arguments)[: len(low)]
         loops = [
-            Loop(op, self.extents.symbol(v), *row) for v, *row in zip(variables, low, high, step, strict=True)
+            Loop(op, self.extents.symbol(v), *row)
+            for v, *row in zip(variables, low, high, step, strict=False)
         ]
         yield self._scoped(op.regions[0], loops, [fact for loop in loops for fact in loop.facts])
 

@@ -105,7 +105,7 @@ def _slices(
     offsets = extents.mixed(i64s(op, "static_offsets"), list(op.opview.offsets))
     sizes = extents.mixed(i64s(op, "static_sizes"), list(op.opview.sizes))
     strides = extents.mixed(i64s(op, "static_strides"), list(op.opview.strides))
-    for i, row in enumerate(zip(offsets, sizes, strides, strict=True)):
+    for i, row in enumerate(zip(offsets, sizes, strides, strict=False)):
         capacity = extents.dimension(whole, i)
         offset, size, stride = row
         every = "" if stride.constant == 1 else f", every {stride},"
@@ -216,7 +216,7 @@ def shape_text(shape: list[Term]) -> str:
 def _pad(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     low = extents.mixed(i64s(op, "static_low"), list(op.opview.low))
     high = extents.mixed(i64s(op, "static_high"), list(op.opview.high))
-    for i, (before, after) in enumerate(zip(low, high, strict=True)):
+    for i, (before, after) in enumerate(zip(low, high, strict=False)):
         have = extents.dimension(op.operands[0], i)
         yield Requirement(
             all_of((at_most(0, before), at_most(0, after))),

@@ -125,13 +125,13 @@ def _rewrite(op: ir.Operation, structure: Structure) -> None:
         block = new.regions[0].blocks.append(*[element_type(v.type) for v in operands])
         with ir.InsertionPoint(block):
             loops = [linalg.IndexOp(i).result for i in range(structure.loops)]
-            values = dict(zip(old.arguments, block.arguments, strict=True))
+            values = dict(zip(old.arguments, block.arguments, strict=False))
             for position in _tensors(op):
                 at = [index_of(result, loops) for result in structure.maps[position].results]
                 values[old.arguments[position]] = tensor.extract(operands[position], at)
             for inner in old.operations:
                 copy_into(inner.operation, values)
-    for result, replacement in zip(list(op.results), new.results, strict=True):
+    for result, replacement in zip(list(op.results), new.results, strict=False):
         result.replace_all_uses_with(replacement)
     op.erase()
 

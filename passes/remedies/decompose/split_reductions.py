@@ -139,7 +139,7 @@ def _steps(op: ir.Operation) -> int:
     structure = structure_of(op)
     return prod(
         extent or 1
-        for extent, parallel in zip(loop_extents(op, structure), structure.parallel, strict=True)
+        for extent, parallel in zip(loop_extents(op, structure), structure.parallel, strict=False)
         if not parallel
     )
 
@@ -276,7 +276,7 @@ def _generic(
     old = op.regions[0].blocks[0]
     block = new.regions[0].blocks.append(*[element_type(v.type) for v in operands])
     with ir.InsertionPoint(block):
-        values = dict(zip(old.arguments, block.arguments, strict=True))
+        values = dict(zip(old.arguments, block.arguments, strict=False))
         for inner in [o.operation for o in old.operations]:
             if inner.name == "linalg.yield":
                 linalg.YieldOp([values.get(v, v) for v in inner.operands])

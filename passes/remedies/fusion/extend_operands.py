@@ -117,7 +117,7 @@ def _rewrite(op: ir.Operation, structure: Structure, extended: dict[int, ir.Oper
     for named in discardable_attributes(op):
         new.operation.attributes[named.name] = named.attr
     block = new.regions[0].blocks.append(*[element_type(v.type) for v in operands])
-    values = dict(zip(old.arguments, block.arguments, strict=True))
+    values = dict(zip(old.arguments, block.arguments, strict=False))
     for position in extended:
         for use in old.arguments[position].uses:
             values[use.owner.operation.results[0]] = block.arguments[position]
@@ -126,7 +126,7 @@ def _rewrite(op: ir.Operation, structure: Structure, extended: dict[int, ir.Oper
             if not inner.operation.results or inner.operation.results[0] not in values:
                 copy_into(inner.operation, values)
     place_boundaries([operands[position].owner for position in extended])
-    for result, replacement in zip(list(op.results), new.results, strict=True):
+    for result, replacement in zip(list(op.results), new.results, strict=False):
         result.replace_all_uses_with(replacement)
     op.erase()
 

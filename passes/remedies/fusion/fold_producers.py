@@ -100,7 +100,7 @@ class FoldProducers(OpRemedy):
                 places=(place,) if place else (),
                 notes=folded.kept_for[1:],
             )
-            for (name, place), folded in zip(places, outcome, strict=True)
+            for (name, place), folded in zip(places, outcome, strict=False)
             if not folded.operands and folded.kept_for
         ]
         if stuck and self.ops:
@@ -117,7 +117,7 @@ def fold_producers(producers: Iterable[ir.Operation]) -> list[Folded]:
     keys = [hash(op) for op in chosen]
     position = {hash(op): i for i, op in enumerate(_in_program_order(chosen))}
     outcome: dict[int, Folded] = {}
-    for key, op in sorted(zip(keys, chosen, strict=True), key=lambda pair: -position[pair[0]]):
+    for key, op in sorted(zip(keys, chosen, strict=False), key=lambda pair: -position[pair[0]]):
         if key not in outcome:
             outcome[key] = _fold(op)
     return [outcome[key] for key in keys]
@@ -241,7 +241,7 @@ class _Fold:
             block = new.regions[0].blocks.append(*[element_type(v.type) for v in operands])
             with ir.InsertionPoint(block):
                 self._body(block)
-        for old, result in zip(list(consumer.results), new.results, strict=True):
+        for old, result in zip(list(consumer.results), new.results, strict=False):
             old.replace_all_uses_with(result)
         consumer.erase()
 

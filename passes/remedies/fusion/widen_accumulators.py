@@ -104,14 +104,14 @@ def _widen(op: ir.Operation, structure: Structure) -> None:
     block = new.regions[0].blocks.append(*[element_type(v.type) for v in (*inputs, *inits)])
     with ir.InsertionPoint(block):
         _copy_body(op.regions[0].blocks[0], block)
-    for old, result in zip(list(op.results), new.results, strict=True):
+    for old, result in zip(list(op.results), new.results, strict=False):
         old.replace_all_uses_with(_rounded(result, old.type))
     op.erase()
 
 
 def _copy_body(old: ir.Block, new: ir.Block) -> None:
     """The body with every 16-bit float as f32."""
-    values = {before: _extended(after) for before, after in zip(old.arguments, new.arguments, strict=True)}
+    values = {before: _extended(after) for before, after in zip(old.arguments, new.arguments, strict=False)}
     for op in [op.operation for op in old.operations]:
         operands = [values[v] if v in values else _extended(v) for v in op.operands]
         if op.name == "linalg.yield":
@@ -129,12 +129,12 @@ def _copy_body(old: ir.Block, new: ir.Block) -> None:
             again = ir.Operation.create(
                 op.name, [_wide_type(r.type) for r in op.results], operands, attributes
             )
-            values.update(zip(op.results, again.results, strict=True))
+            values.update(zip(op.results, again.results, strict=False))
         else:
             again = op.clone()
             for position, operand in enumerate(operands):
                 again.operands[position] = operand
-            values.update(zip(op.results, again.results, strict=True))
+            values.update(zip(op.results, again.results, strict=False))
 
 
 def _wide_init(init: ir.Value) -> ir.Value:

@@ -87,7 +87,7 @@ def build_by_words(
     inputs = list(operands[: len(operands) - outputs])
     shape = sizes_of(operands[-1])
     new_maps, values = [], []
-    for position, (value, m) in enumerate(zip(inputs, maps, strict=True)):
+    for position, (value, m) in enumerate(zip(inputs, maps, strict=False)):
         kind = plan.words.get(position)
         values.append(
             _words_of(value, kind) if kind and plan.loop is not None else _operand(value, m, plan, kind)

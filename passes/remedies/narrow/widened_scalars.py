@@ -136,7 +136,7 @@ class ScalarWidener:
         new = op.clone()
         for position, operand in enumerate(op.operands):
             new.operands[position] = self.value(operand)
-        for old, result in zip(op.results, new.results, strict=True):
+        for old, result in zip(op.results, new.results, strict=False):
             self._values[old] = result
 
     def _blocks(self, op: ir.Operation) -> None:
@@ -152,15 +152,15 @@ class ScalarWidener:
                 attributes,
                 regions=len(op.regions),
             )
-            for old_region, region in zip(op.regions, new.regions, strict=True):
+            for old_region, region in zip(op.regions, new.regions, strict=False):
                 for old in old_region.blocks:
                     block = region.blocks.append(*[self._wide(a.type) for a in old.arguments])
-                    self._values.update(zip(old.arguments, block.arguments, strict=True))
+                    self._values.update(zip(old.arguments, block.arguments, strict=False))
                     body = [inner.operation for inner in old.operations]
                     with ir.InsertionPoint(block):
                         self.block(body[:-1])
                         ir.Operation.create(body[-1].name, [], [self.value(v) for v in body[-1].operands])
-        self._values.update(zip(op.results, new.results, strict=True))
+        self._values.update(zip(op.results, new.results, strict=False))
 
     def _wide(self, kind: ir.Type) -> ir.Type:
         narrow = self._kind(kind)

@@ -107,7 +107,7 @@ def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
                 + [held[value] for value in loads_of(extents, place.condition) if value in held]
             ),
         )
-        for check, (place, same) in zip(checks, inside.values(), strict=True)
+        for check, (place, same) in zip(checks, inside.values(), strict=False)
     )
     elementwise = _assert_elements(extents, of_elements)
     at_entry = sum(len(rows) for _, rows in entries.values())

@@ -153,7 +153,7 @@ def _over_body(op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence
             for i, operand in enumerate(original.operands):
                 if operand in copies:
                     copy.operands[i] = copies[operand]
-            copies.update(zip(original.results, copy.results, strict=True))
+            copies.update(zip(original.results, copy.results, strict=False))
         found = []
         for bound, size, value in zip(bounds, sizes, watched, strict=False):
             if bound.condition is not None:

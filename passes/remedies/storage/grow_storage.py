@@ -89,7 +89,7 @@ def grow_tensor(empty: ir.Operation) -> Finding | None:
         offsets = extents.mixed(i64s(op, "static_offsets"), list(op.opview.offsets))
         sizes = extents.mixed(i64s(op, "static_sizes"), list(op.opview.sizes))
         strides = extents.mixed(i64s(op, "static_strides"), list(op.opview.strides))
-        for i, (offset, size, stride) in enumerate(zip(offsets, sizes, strides, strict=True)):
+        for i, (offset, size, stride) in enumerate(zip(offsets, sizes, strides, strict=False)):
             end = offset + (size - 1) * stride + 1
             grown[i] = _needed(grown[i], [end]) or grown[i]
     if grown == shape or not all(_known_before(extents, size, empty) for size in grown):

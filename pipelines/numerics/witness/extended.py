@@ -288,5 +288,5 @@ def _fft(interpreter, op, operands):
     whole = np.stack([even + odd, even - odd], axis=-2).reshape(real.shape)
     return [
         interpreter.settled(part, r.type)
-        for part, r in zip((whole.real, whole.imag), op.results, strict=True)
+        for part, r in zip((whole.real, whole.imag), op.results, strict=False)
     ]

@@ -137,7 +137,7 @@ def _window(shape, offsets, sizes, strides, name: str) -> tuple[slice, ...]:
         if size < 0 or stride <= 0 or size and not (0 <= offset and offset + stride * (size - 1) < extent):
             raise NoWitness(f"{name} beyond the end of its tensor")
     return tuple(
-        slice(o, o + s * (n - 1) + 1 if n else o, s) for o, n, s in zip(offsets, sizes, strides, strict=True)
+        slice(o, o + s * (n - 1) + 1 if n else o, s) for o, n, s in zip(offsets, sizes, strides, strict=False)
     )
 
 
