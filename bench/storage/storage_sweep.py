@@ -26,7 +26,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--calls", type=int, default=8)
     parser.add_argument("--device", default="local-task", choices=("local-task", "vulkan"))
     chosen = parser.parse_args(argv)
-    from bench.storage.storage_sweep import Sweep
+    from storage_sweep import Sweep
 
     started = time.monotonic()
     sweep = Sweep(chosen.device)

@@ -71,7 +71,26 @@ SCATTER = """func.func @main(%t: tensor<?x4xf32>, %ids: tensor<3x1xi32>, %x: ten
   return %r : tensor<?x4xf32>
 }
 """
+COMPUTED = f"""func.func @main(%t: tensor<16x8xf32>, %ids: tensor<4xi64>) -> {ROWS} {{
+{EMPTY}  %c0 = arith.constant 0 : i64
+  %c16 = arith.constant 16 : i64
+  %n = tensor.empty() : tensor<2x2xi64>
+  %pairs = tensor.expand_shape %ids [[0, 1]] output_shape [2, 2] : tensor<4xi64> into tensor<2x2xi64>
+  %ends = linalg.generic {{indexing_maps = [affine_map<(a, b) -> (a, b)>, affine_map<(a, b) -> (a, b)>],
+      iterator_types = ["parallel", "parallel"]}} ins(%pairs : tensor<2x2xi64>) outs(%n : tensor<2x2xi64>) {{
+  ^bb0(%p: i64, %q: i64):
+    %up = arith.addi %p, %c16 : i64
+    %below = arith.cmpi slt, %p, %c0 : i64
+    %v = arith.select %below, %up, %p : i64
+    linalg.yield %v : i64
+  }} -> tensor<2x2xi64>
+  %from_end = tensor.collapse_shape %ends [[0, 1]] : tensor<2x2xi64> into tensor<4xi64>
+{lookup(0, "%t", "16", "%from_end")}  return %r0 : {ROWS}
+}}
+"""
+"""Negative ids count from the end, as ONNX and torch have it."""
 PROGRAMS = {
+    "computed": COMPUTED,
     "two tables": TWO_TABLES,
     "same indices": SAME_INDICES,
     "chain": CHAIN,
@@ -105,7 +124,8 @@ def count(module, name: str) -> int:
 
 
 @pytest.mark.parametrize(
-    ("name", "asserts"), [("two tables", 2), ("same indices", 1), ("chain", 2), ("scatter", 1)]
+    ("name", "asserts"),
+    [("computed", 1), ("two tables", 2), ("same indices", 1), ("chain", 2), ("scatter", 1)],
 )
 def test_what_a_block_checks_is_read_once(session, name, asserts):
     module, result = guarded(session, PROGRAMS[name])
@@ -113,6 +133,16 @@ def test_what_a_block_checks_is_read_once(session, name, asserts):
     session.run(module, "stream")
     assert count(module, "stream.cmd.execute") == count(module, "stream.timepoint.await") == 1
     assert count(module, "stream.resource.load") == 1
+
+
+def test_a_check_of_computed_indices_stores_none_of_them(session):
+    """The gather and what computes its indices stay one dispatch; the check is the only one that is added."""
+    dispatches = []
+    for mode in ("off", "assert"):
+        module = session.run(session.parse_text(COMPUTED), GUARDED_AT)
+        guard(module.op, mode)
+        dispatches.append(count(session.run(module, "stream"), "stream.cmd.dispatch"))
+    assert dispatches == [1, 2]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -153,6 +183,7 @@ def inputs(name: str, index: int) -> list[np.ndarray]:
             np.clip(ids, -(2**31), 2**31 - 1).astype(np.int32),
         ],
         "then a slice": [TABLE[:16], ids[[1, 0, 2, 3]], TABLE[:8]],
+        "computed": [TABLE[:16], np.array([3, -16, 0, index if index >= 0 else index - 16])],
         "scatter": [TABLE[:7, :4].copy(), ids[:3, None].astype(np.int32), TABLE[:3, 4:].copy()],
     }[name]
 
@@ -162,7 +193,9 @@ def test_right_indices_compute_what_they_did(session, tmp_path, name):
     values = inputs(name, 4)
     got = call(session, PROGRAMS[name], tmp_path, values)
     ids = values[-1]
-    if name == "two tables":
+    if name == "computed":
+        expected = [values[0][ids]]
+    elif name == "two tables":
         expected = [values[0][values[2]], values[1][values[3]]]
     elif name == "same indices":
         expected = [t[ids] for t in values[:3]]

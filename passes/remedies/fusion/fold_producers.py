@@ -123,6 +123,17 @@ def fold_producers(producers: Iterable[ir.Operation]) -> list[Folded]:
     return [outcome[key] for key in keys]
 
 
+def fold_operand(producer: ir.Operation, consumer: ir.Operation, position: int) -> ir.Operation | None:
+    """Folds ``producer`` into operand ``position`` of ``consumer`` alone, where that is legal: ``consumer`` is replaced by
+    the op that is returned. None where it is not legal; nothing is changed then."""
+    structure, target = structure_of(producer), structure_of(consumer)
+    if _not_foldable(producer, structure) or _not_a_consumer(consumer, target, position):
+        return None
+    result = ir.OpResult(consumer.operands[position]).result_number
+    fold = _Fold(producer, structure, consumer, target, position, result)
+    return fold.apply() if fold.is_legal else None
+
+
 def _in_program_order(chosen: Sequence[ir.Operation]) -> list[ir.Operation]:
     if not chosen:
         return []
@@ -218,8 +229,8 @@ class _Fold:
     def is_legal(self) -> bool:
         return self._target.covers_all_loops(self._maps)
 
-    def apply(self) -> None:
-        """Replaces the consumer by one that computes the producer in its body."""
+    def apply(self) -> ir.Operation:
+        """Replaces the consumer by one that computes the producer in its body; returns that one."""
         consumer, position = self._consumer, self._position
         before = list(consumer.operands)
         operands = [
@@ -244,6 +255,7 @@ class _Fold:
         for old, result in zip(list(consumer.results), new.results, strict=False):
             old.replace_all_uses_with(result)
         consumer.erase()
+        return new.operation
 
     def _body(self, block: ir.Block) -> None:
         old = self._consumer.regions[0].blocks[0]

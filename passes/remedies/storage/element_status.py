@@ -19,6 +19,7 @@ from fissile.passes.analysis.bounds.size_terms import Term
 from fissile.passes.checks.storage.storage_fit import Judged, runtime_message
 
 from .checks_first import is_pure
+from .computed_indices import compute_again, same_elements
 from .element_asserts import (
     MAX_FLAGS,
     Reading,
@@ -107,7 +108,8 @@ def _write(extents: Extents, stop: _Stop) -> list[tuple[_Flag, ir.Operation]]:
             if not words or len(words[-1][1]) + len(flags) > MAX_FLAGS:
                 words.append((_no_flags(at), []))
             word, before = words[-1]
-            words[-1] = (reduce_flags(reading, word, len(before), at), [*before, *flags])
+            check = reduce_flags(reading, word, len(before), at).owner.operation
+            words[-1] = (compute_again(check, MAX_INPUTS).results[0], [*before, *flags])
         loaded = [(tensor.extract(word, [], ip=at), flags) for word, flags in words]
         return [(f, _assert(word, bit, f, at)) for word, flags in loaded for bit, f in enumerate(flags)]
 
@@ -146,7 +148,7 @@ def _readings(
         if indices is None:
             others.setdefault(j.obligation.op, []).append(j)
         else:
-            _add_size(plain.setdefault(indices, []), j.obligation.elements.size, j)
+            _add_size(plain.setdefault(same_elements(indices), []), j.obligation.elements.size, j)
     groups: dict[tuple, list[tuple[ir.Value, Term, Judged]]] = {}
     for indices, rows in plain.items():
         groups.setdefault(tuple(extents.shape(indices)), []).extend((indices, size, j) for size, j in rows)

@@ -13,10 +13,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from bench.programs.onnx_blocks import BLOCKS
 from fissile.pipelines.process.child import run_child
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from bench.programs.onnx_blocks import BLOCKS  # noqa: E402
 
 NETWORKS = ("language_model", "masked_encoder")
 
