@@ -6,6 +6,7 @@ that agree in all that is used later are one, so a walk ends: there are only fin
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -324,7 +325,9 @@ class _Walker:
         still = [p for n, p in enumerate(state.pieces) if n in needed and p in live]
         now = self.sum_of(live), self.sum_of(still)
         before = self.moments.get(at)
-        if before is None or now > ((before.live.value or 0), (before.needed.value or 0)):
+        if before is None or now > tuple(
+            math.inf if b.value is None else b.value for b in (before.live, before.needed)
+        ):
             self.moments[at] = Moment(
                 at,
                 total(map(self.bytes_of, live)),
@@ -333,10 +336,10 @@ class _Walker:
                 tuple(p.made for p in still),
             )
 
-    def sum_of(self, pieces: list[_Piece]) -> int:
-        """The known bytes of ``pieces``, or 0 where one is unknown."""
+    def sum_of(self, pieces: list[_Piece]) -> float:
+        """The bytes of ``pieces``; more than any number where one is unknown."""
         values = [self.bytes_of(piece).value for piece in pieces]
-        return 0 if None in values else sum(values)
+        return math.inf if None in values else sum(values)
 
     def bytes_of(self, piece: _Piece) -> Bytes:
         return next(m.bytes for m in self.flow.steps[piece.made].made if m.name == piece.part)

@@ -17,6 +17,7 @@ from fissile.passes.analysis.bounds.shaped_values import is_argument
 from . import kinds
 from .joins import Entry, edges_of, joins_of
 from .regions import Regions, op_making
+from .sizes import constant
 
 Bases = frozenset
 FOREIGN = None
@@ -35,6 +36,8 @@ class Ownership:
     aliases: dict[ir.Value, list[ir.Value]] = field(default_factory=dict)
     moves: dict[ir.Value, list[ir.Operation]] = field(default_factory=dict)
     kept: set[ir.Value] = field(default_factory=set)
+    undecided: set[ir.Value] = field(default_factory=set)
+    """Those of ``kept`` that the function returns on some paths, under a name that others share."""
     bases: dict[ir.Value, Bases] = field(default_factory=dict)
     consumed: frozenset[int] = frozenset()
     """The arguments that the function releases itself."""
@@ -126,7 +129,10 @@ class _Analysis:
                 yield op.results[0], Bases([op.results[0]])
             elif op.name == "arith.select" and kinds.is_storage_like(op.results[0].type):
                 view = op.opview
-                yield view.result, bases.get(view.true_value, Bases()) | bases.get(view.false_value, Bases())
+                decided = constant(view.condition)
+                true = bases.get(view.true_value, Bases()) if decided != 0 else Bases()
+                false = bases.get(view.false_value, Bases()) if decided in (0, None) else Bases()
+                yield view.result, true | false
             elif op.name in kinds.CALLS:
                 yield from self.call_results(op, bases)
             else:
@@ -186,6 +192,7 @@ class _Analysis:
                     owned = [b for b in found.bases[value] if b is not FOREIGN]
                     if len(found.bases[value]) > 1:
                         found.kept.update(owned)  # one of several: which one is not known here
+                        found.undecided.update(owned)
                     for base in owned:
                         if op not in found.moves[base]:
                             found.moves[base].append(op)

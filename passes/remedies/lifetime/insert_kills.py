@@ -62,12 +62,18 @@ def insert_kills(function: ir.Operation, summaries: dict[str, Ownership]) -> lis
     spots: dict[ir.Value, list[tuple[Spot, list[ir.Value]]]] = {}
     unplaced: dict[ir.Value, str] = {}
     for owner in ownership.owners:
+        if owner in ownership.undecided:
+            unplaced[owner] = (
+                "the function returns it, or other storage under the same name: it depends on the path"
+            )
+            continue
         try:
             found = spots_of(owner, ownership, regions)
             spots[owner] = [(spot, work_on(owner, ownership.aliases[owner], spot)) for spot in found]
         except Unplaced as why:
             unplaced[owner] = str(why)
-    _remove_releases(function, ownership, spots)
+    for owner in _remove_releases(function, ownership, spots):
+        unplaced[owner] = "a release that is there may end other storage, too; it stays as it is"
     # What stands behind one op is written from the last to the first: it comes out in the order of the allocations.
     for owner in reversed(ownership.owners):
         for spot, waits in spots.get(owner, ()):
@@ -78,7 +84,11 @@ def insert_kills(function: ir.Operation, summaries: dict[str, Ownership]) -> lis
 def hoist(function: ir.Operation, ownership: Ownership) -> bool:
     """Moves one allocation in front of the branch that yields it, where its name lives on behind. True where one was moved."""
     for owner in ownership.owners:
-        if is_argument(owner) or owner.owner.operation.name not in (MEMREF, STORAGE):
+        if (
+            is_argument(owner)
+            or owner in ownership.kept
+            or owner.owner.operation.name not in (MEMREF, STORAGE)
+        ):
             continue
         op = owner.owner.operation
         outside = [a for a in ownership.aliases[owner] if not is_inside(a, region_of(owner), function)]
@@ -91,8 +101,12 @@ def hoist(function: ir.Operation, ownership: Ownership) -> bool:
     return False
 
 
-def _remove_releases(function: ir.Operation, ownership: Ownership, spots: dict) -> None:
-    """Removes the releases of what is released anew, and of constants; what cannot be removed keeps its storage as it was."""
+def _remove_releases(function: ir.Operation, ownership: Ownership, spots: dict) -> list[ir.Value]:
+    """Removes the releases of what is released anew, and of constants; returns the owners of which one cannot be removed.
+
+    Their releases stay as they were: those owners are left out of ``spots``.
+    """
+    placed = list(spots)
     mine: list[ir.Operation] = []
     for name in RELEASES:
         for op in ops_of(function, name):
@@ -121,6 +135,7 @@ def _remove_releases(function: ir.Operation, ownership: Ownership, spots: dict) 
     for op in mine:
         if op not in kept:
             op.erase()
+    return [owner for owner in placed if owner not in spots]
 
 
 def _is_constant(value: ir.Value) -> bool:
