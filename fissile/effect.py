@@ -21,9 +21,10 @@ class Effect(Enum):
     WRONG = "wrong"
     """IREE's code computes wrong numbers: measured, or it follows from the generated code."""
     MAY_BE_WRONG = "may be wrong"
-    """IREE's code has a defect, and what it computes depends on timing or on the device."""
+    """IREE's code was measured to compute wrong numbers on some device; what it computes depends on timing or on the device."""
     UNPROVED = "unproved"
-    """Right for some inputs, or not known to be right: it depends on the call, or nobody looked."""
+    """Right for some inputs, or not known to be right: it depends on the call, nobody looked, or no device was seen to get it
+    wrong."""
     SLOW = "slow"
     """Right, and slow to compile or to run."""
 

@@ -258,7 +258,8 @@ define(
     "repeated-work",
     "threads of a workgroup do each other's work",
     "Each of the 64 (or fewer) threads of a workgroup computes all of its elements. Most often each loads the same element of the result, "
-    "adds the same term and stores it again: where the threads do not run in step, or one after the other (lavapipe), terms may get lost.",
+    "adds the same term and stores it again: where the threads do not run in step, or one after the other (lavapipe), terms may get lost. "
+    "No device was measured to lose one: where it is not repaired, as with `--repair=off`, it is a warning and the output is written.",
     "IREE 3.13's SPIR-V code generation chooses the threads for a loop in one dimension of the block and gives the loop to another: "
     "loops of one iteration, of odd sizes most often, count for the one and not for the other.",
     "fissile makes the loops one (`fissile-read-by-element{flat=true}`): each thread has an element of its own.",
