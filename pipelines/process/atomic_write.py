@@ -109,9 +109,10 @@ def deliver(output: Path, place: Place) -> None:
 
 
 def _write_in_place(output: Path, path: Path) -> None:
-    """No O_CREAT: what is not there any more is not made. O_TRUNC as stock opens it."""
+    """No O_CREAT: what is not there any more is not made. O_TRUNC as stock opens it. Links were followed before: none is now."""
+    follow = 0 if f"{path.parent}/".startswith(_DESCRIPTOR_FOLDERS) else os.O_NOFOLLOW
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC | follow)
     except OSError as error:
         if error.errno != errno.ENXIO or not path.name.isdigit():
             raise

@@ -1,7 +1,7 @@
 """Cleans up after a process that was killed: a small process of its own, which outlives its parent.
 
 Started by `scratch` (by path, with nothing but the standard library). It reads JSON lines from a pipe: {"mark": TEXT},
-{"group": PID}, {"ended": PID}, {"folder": PATH}, {"removed": PATH}, {"done": true}. At end of file without "done" the parent is gone: the
+{"group": PID}, {"ended": PID}, {"folder": PATH}, {"removed": PATH}, {"done": true}. When the pipe or the parent ends without "done", the
 reaper kills the groups and every process whose environment holds a mark, then removes the folders and what they list as staged.
 """
 
@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import shutil
 import signal
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 
 MARK_VARIABLE = "FISSILE_CHILD"
 """Environment variable of every child: the marks of the processes that it descends from, separated by colons."""
@@ -24,33 +27,45 @@ _PATIENCE_SECONDS = 30.0
 """For processes that are marked and do not end although they were killed (uninterruptible I/O)."""
 
 
-def main(descriptor: int) -> None:
-    """Reads from ``descriptor`` until the parent is done (returns) or gone (cleans up)."""
+def main(descriptor: int, parent: int) -> None:
+    """Reads from ``descriptor`` until process ``parent`` is done (returns) or gone (cleans up)."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     marks: set[str] = set()
     groups: set[int] = set()
     folders: dict[str, None] = {}
-    with open(descriptor, "rb") as lines:
-        for line in lines:
-            if not line.endswith(b"\n"):
-                break  # the parent was killed while it wrote
-            message = json.loads(line)
-            if "done" in message:
-                return
-            if "mark" in message:
-                marks.add(message["mark"])
-            if "group" in message:
-                groups.add(message["group"])
-            groups.discard(message.get("ended", 0))
-            if "folder" in message:
-                folders[message["folder"]] = None
-            folders.pop(message.get("removed", ""), None)
+    for line in _lines(descriptor, parent):
+        message = json.loads(line)
+        if "done" in message:
+            return
+        if "mark" in message:
+            marks.add(message["mark"])
+        if "group" in message:
+            groups.add(message["group"])
+        groups.discard(message.get("ended", 0))
+        if "folder" in message:
+            folders[message["folder"]] = None
+        folders.pop(message.get("removed", ""), None)
     for group in groups:
         kill_group(group)
     kill_marked(marks)
     for folder in folders:
         remove_folder(folder)
+
+
+def _lines(descriptor: int, parent: int) -> Iterator[bytes]:
+    """Whole lines, until the parent has ended: a fork of its own may hold the pipe open longer."""
+    poll, ended = select.poll(), -1
+    poll.register(descriptor, select.POLLIN)
+    with suppress(AttributeError, OSError):  # Linux 5.3; elsewhere the pipe alone tells
+        ended = os.pidfd_open(parent)
+        poll.register(ended, select.POLLIN)
+    rest = b""
+    while descriptor in (ready := dict(poll.poll())) or ended not in ready:
+        if not (chunk := os.read(descriptor, 1 << 16)):
+            return
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from lines
 
 
 def kill_group(leader: int) -> None:
@@ -110,4 +125,4 @@ def remove_folder(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), int(sys.argv[2]))

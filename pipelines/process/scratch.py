@@ -146,6 +146,7 @@ def _is_small() -> bool:
 
 def _forked_reaper(reading: int) -> int:
     """0.1 ms where starting an interpreter takes 8."""
+    parent = os.getpid()
     pid = os.fork()
     if pid:
         return pid
@@ -159,14 +160,14 @@ def _forked_reaper(reading: int) -> int:
             else 1 + max(map(int, os.listdir("/proc/self/fd"))),
         )
         os.chdir("/")
-        reaper.main(0)
+        reaper.main(0, parent)
     finally:
         os._exit(0)
 
 
 def _executed_reaper(reading: int) -> int:
     process = subprocess.Popen(
-        [sys.executable, "-I", "-S", reaper.__file__, "0"],
+        [sys.executable, "-I", "-S", reaper.__file__, "0", str(os.getpid())],
         stdin=reading,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

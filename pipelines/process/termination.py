@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -34,7 +35,8 @@ def signals_raise() -> Iterator[None]:
         raise Terminated(number)
 
     before = {}
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    in_main_thread = threading.current_thread() is threading.main_thread()  # no other may have handlers
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if in_main_thread else ():
         if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
             before[number] = signal.signal(number, raise_it)
     try:

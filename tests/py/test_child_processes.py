@@ -263,3 +263,45 @@ def test_a_command_goes_on_where_no_reaper_can_be_started(monkeypatch):
     monkeypatch.setattr(scratches, "_forked_reaper", refused)
     monkeypatch.setattr(scratches, "_executed_reaper", refused)
     assert run_child(["true"], 60).status == 0
+
+
+def test_a_fork_of_the_parent_that_lives_longer_does_not_keep_the_reaper_waiting(tmp_path):
+    """It has a copy of the pipe: the reaper sees that the parent itself has ended."""
+    program = f"""
+import os, time
+from fissile.pipelines.process.scratch import scratch
+with scratch() as folder:
+    if not os.fork():
+        time.sleep(1000)
+    open({str(tmp_path / "started")!r}, "w").close()
+    time.sleep(1000)
+"""
+    made = tmp_path / "made"
+    made.mkdir()
+    caller = subprocess.Popen(
+        [sys.executable, "-c", program], env=os.environ | {"TMPDIR": str(made)}, start_new_session=True
+    )
+    try:
+        becomes(lambda: (tmp_path / "started").exists(), of="it did not start")
+        assert list(made.iterdir())
+        caller.kill()
+        caller.wait()
+        becomes(lambda: not list(made.iterdir()), of="a file outlived its command")
+    finally:
+        os.killpg(caller.pid, signal.SIGKILL)
+
+
+def test_a_command_may_run_in_another_thread_and_where_children_are_not_waited_for():
+    from concurrent.futures import ThreadPoolExecutor
+
+    from fissile.cli.program import run_program
+
+    def work(_words: list[str]) -> int:
+        return run_child(["true"], 60).status
+
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        with ThreadPoolExecutor(1) as threads:
+            assert threads.submit(run_program, "test", [], work).result() == 0
+    finally:
+        signal.signal(signal.SIGCHLD, before)
