@@ -1,0 +1,75 @@
+"""The child process of `differential`: compiles programs as stock does and as fissile does, in one process, and compares the bytes."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from functools import partial
+from pathlib import Path
+
+from fissile.passes.net import Net, spread
+from fissile.pipelines.compile import compile_run
+from fissile.pipelines.compile.guarded_compile import GuardedCompile
+from fissile.pipelines.compile.request import parse_command_line
+from fissile.pipelines.session import PhaseFailed, Session
+
+from .differential import TARGETS, drawn
+
+
+def compared(target: str, text: str, folder: Path) -> tuple[str, str]:
+    """The verdict on one program, and what fissile says of it."""
+    source, ours, stocks = folder / "in.mlir", folder / "ours.vmfb", folder / "stocks.vmfb"
+    source.write_text(text)
+    for file in (ours, stocks):
+        file.unlink(missing_ok=True)
+    refused = _stock(target, source, stocks)
+    request = parse_command_line([*TARGETS[target], str(source), "-o", str(ours)])
+    compile_run.Session = partial(
+        Session, request.flags
+    )  # flags are the process's in a worker, the session's here
+    with spread(Net("")):
+        report = GuardedCompile(compile_run.CompileRun(request, ours, None, folder)).run()
+    codes = sorted({finding.code for finding in report.findings})
+    said = "; ".join(
+        f"{finding.severity.value}[{finding.code}] {finding.message}" for finding in report.findings
+    )[:400]
+    if any(code in ("FIS901", "FIS902", "FIS903") for code in codes):
+        return "internal error", said
+    if refused:
+        return ("repaired" if report.exit_code == 0 else "refused by both"), said or refused
+    if report.exit_code == 0 and ours.read_bytes() == stocks.read_bytes():
+        return "same bytes", said
+    if report.exit_code == 0:
+        return ("changed with a finding", said) if codes else ("changed without a finding", "")
+    reasons = [f for f in report.findings if f.severity.value == "error" and f.effect.is_built]
+    return ("withheld: " + " ".join(codes), said) if reasons else ("refused for no reason", said)
+
+
+def _stock(target: str, source: Path, output: Path) -> str:
+    """Compiles as iree-compile does; why it refuses, or nothing."""
+    session = Session(TARGETS[target])
+    session.context.allow_unregistered_dialects = False
+    try:
+        session.write(session.run(session.parse(source), "end"), output)
+    except PhaseFailed as failure:
+        return failure.message
+    return ""
+
+
+def main() -> int:
+    trial, file, numbers = sys.argv[1], Path(sys.argv[2]), map(int, sys.argv[3:])
+    with tempfile.TemporaryDirectory() as folder:
+        for number in numbers:
+            target, text, _kinds = drawn(trial, number)
+            try:
+                verdict, said = compared(target, text, Path(folder))
+            except Exception as error:
+                verdict, said = "internal error", f"{type(error).__name__}: {error}"[:400]
+            with file.open("a") as out:
+                out.write(json.dumps([number, verdict, said]) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

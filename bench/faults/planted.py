@@ -1,0 +1,116 @@
+"""Crashes, hangs and memory hogs, in the place of IREE's phases and in a user's pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from .commands import ADD, COMMANDS, LLVM_CPU, PASS, PIPELINE
+from .results import Row
+from .trial import World, broken_promises, world
+
+MEMORY = 3 << 30
+"""Bytes that a hog may have; it takes all of it and asks for more."""
+HANG = "2"
+"""Seconds of --phase-timeout for what hangs."""
+FAULTS = {
+    "abort": ("os.abort()", "SIGABRT"),
+    "segfault": ("os.kill(os.getpid(), 11)", "SIGSEGV"),
+    "exit-0": ("os._exit(0)", "exit status 0|ended"),
+    "exit-99": ("os._exit(99)", "exit status 99|ended"),
+    "hang-busy": ("exec('while True: pass')", "does not end|did not end|within"),
+    "hang-idle": ("__import__('time').sleep(1000)", "does not end|did not end|within"),
+    "memory": (f"[bytearray(1 << 28) for _ in range({MEMORY >> 26})]", "memory"),
+    "sys-exit-0": ("sys.exit(0)", "SystemExit"),
+    "base-exception": ("raise BaseException('base')", "BaseException"),
+    "recursion": ("(lambda f: f(f))(lambda f: f(f))", "RecursionError"),
+    "keyerror": ("{}['key']", "KeyError"),
+}
+IN_IREES_PLACE = '''import os, sys
+from importlib.machinery import PathFinder
+
+if any("fissile" in word for word in sys.orig_argv):
+    class Plant:
+        """Puts the fault in the place of IREE's phases, wherever fissile runs them."""
+        def find_spec(self, name, path=None, target=None):
+            if name != "fissile.pipelines.session":
+                return None
+            sys.meta_path.remove(self)
+            found = __import__("importlib.util", fromlist=["util"]).find_spec(name)
+            load = found.loader.exec_module
+            def exec_module(module):
+                load(module)
+                module.Session.run = fault
+            found.loader.exec_module = exec_module
+            return found
+    def fault(self, module, to):
+        {act}
+    sys.meta_path.insert(0, Plant())
+'''
+USERS = {
+    "compile": f"fissile compile {LLVM_CPU} in.mlir -o out.vmfb --fissile-load-passes=mine.py {PIPELINE} --phase-timeout={HANG}",
+    "opt": f"fissile-opt in.mlir --load-passes=mine.py --mine-p -o out.mlir --phase-timeout={HANG}",
+}
+IREES = {
+    name: f"{COMMANDS[name].line} --phase-timeout={HANG}" for name in ("compile", "check", "verify", "reduce")
+}
+
+
+def trials(count: int, seed: int) -> Iterator[str]:
+    """All of them; ``count`` and ``seed`` choose none."""
+    yield from (f"pass/{command}/{fault}" for fault in FAULTS for command in USERS)
+    yield from (f"import/{command}/{fault}" for fault in FAULTS for command in ("compile", "opt", "passes"))
+    yield from (f"iree/{command}/{fault}" for fault in FAULTS for command in IREES)
+
+
+def run(trial: str) -> Row:
+    """One fault in one place. ``broken``: no answer, another cause, a user's file not named, a command that shows nothing."""
+    place, command, fault = trial.split("/")
+    act, cause = FAULTS[fault]
+    line, files = _planted(place, command, act)
+    limit = f"ulimit -v {MEMORY >> 10}; " if fault == "memory" else ""
+    environment = {"PYTHONPATH": "plant"} if place == "iree" else {}
+    with world(files) as here:
+        if place == "iree":
+            (here.work / "plant").mkdir()
+            (here.work / "plant" / "sitecustomize.py").write_text(IN_IREES_PLACE.format(act=act))
+        outputs = ["out.vmfb", "out.mlir", "plant"]
+        ended = here.run(["bash", "-c", limit + line], outputs=outputs, environment=environment)
+        broken = broken_promises(ended)
+        said = ended.err + ended.out
+        if ended.status == 0:  # stock stands in where the fault is fissile's alone
+            if place != "iree" or "FIS903" not in said:
+                broken.append("exit 0")
+        elif not re.search(cause, said):
+            broken.append("another cause")
+        if place != "iree" and not re.search(r"mine\.py(:\d+)?", said):
+            broken.append("a user's file that is not named")
+        if ended.status == 3 and place != "iree" and not broken:
+            broken += _again(here, said, limit, ended.status)
+    return {
+        "broken": broken,
+        "line": line,
+        "status": ended.status,
+        "seconds": round(ended.seconds, 2),
+        "said": said[-500:] if broken else "",
+    }
+
+
+def _again(here: World, said: str, limit: str, status: int) -> list[str]:
+    """Runs the command that is named: it has to show the same."""
+    found = re.search(r"shows it again: (.*)", said)
+    if not found:
+        return ["no reproducer"]
+    again = here.run(["bash", "-c", limit + found[1]], outputs=["out.vmfb", "out.mlir"])
+    return [] if again.status == status else [f"a reproducer that ends with {again.status}"]
+
+
+def _planted(place: str, command: str, act: str) -> tuple[str, dict[str, str]]:
+    """The command line, and the files that it reads."""
+    if place == "iree":
+        return IREES[command], dict(COMMANDS[command].files)
+    text = PASS.format(act=act if place == "pass" else "pass")
+    if place == "import":
+        text = f"import os, sys\n{act}\n{text}"
+    line = USERS.get(command) or f"fissile passes --load-passes=mine.py --phase-timeout={HANG} mine-p"
+    return line, {"in.mlir": ADD, "mine.py": text}
