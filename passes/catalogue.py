@@ -17,7 +17,8 @@ from pathlib import Path
 from fissile.errors import UsageError, closest
 
 from .definition import Pass, registered_passes
-from .user_code import MODULE_PREFIX, cause, running
+from .progress import running
+from .user_code import MODULE_PREFIX, cause
 
 ROOMS = ("checks", "remedies")
 """Folders of passes/ in which passes are defined."""
@@ -78,7 +79,7 @@ def _import_file(file: Path, module_name: str, shown: str) -> None:
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # dataclasses look annotations up here
     try:
-        with running(f"the import of {shown}"):
+        with running(f"the import of {shown}", users=True):
             spec.loader.exec_module(module)
     except KeyboardInterrupt:
         raise

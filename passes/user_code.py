@@ -1,49 +1,14 @@
-"""A user's own Python files: what they do is reported with their file and line, and what ends the process is known by them.
-
-A pass may end the process without a word (`os._exit`, an abort in native code). So what of the user's runs now stands in a file,
-where a process that outlives this one reads it.
-"""
+"""A user's own Python files: what goes wrong in them is reported with their file and line."""
 
 from __future__ import annotations
 
 import inspect
 import os
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
-from pathlib import Path
+from contextlib import suppress
 
 MODULE_PREFIX = "fissile_user_passes_"
 """What the modules of users' files are called in `sys.modules`."""
-NOTE_NAME = "in_user_code"
-"""The name of the file that says what of the user's runs now; empty: nothing does."""
-
-_NOTE: ContextVar[Path | None] = ContextVar("note", default=None)
-
-
-def note_in(folder: Path) -> None:
-    """From now on what of the user's runs stands in ``folder``."""
-    _NOTE.set(folder / NOTE_NAME)
-
-
-def noted(folder: Path) -> str:
-    """What of the user's ran when the process that notes it in ``folder`` ended; empty where it was nothing."""
-    try:
-        return (folder / NOTE_NAME).read_text(errors="replace")
-    except OSError:
-        return ""
-
-
-@contextmanager
-def running(what: str) -> Iterator[None]:
-    """Notes ``what`` until the end of the block."""
-    note = _NOTE.get()
-    _write(note, what)
-    try:
-        yield
-    finally:
-        _write(note, "")
 
 
 def is_users(cls: type) -> bool:
@@ -75,9 +40,3 @@ def as_typed(file: str | os.PathLike) -> str:
     with suppress(OSError, ValueError):
         return min(os.path.relpath(file), str(file), key=len)
     return str(file)
-
-
-def _write(note: Path | None, what: str) -> None:
-    if note is not None:
-        with suppress(OSError):  # a full disk: the process's end says less, and the work goes on
-            note.write_text(what)

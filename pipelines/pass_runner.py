@@ -20,7 +20,8 @@ from fissile.errors import FissileError, InternalError, UsageError, closest
 from fissile.finding import Finding
 from fissile.passes.catalogue import find_pass, is_known, known_passes
 from fissile.passes.definition import Pass, PassFailed, make_pass
-from fissile.passes.user_code import cause, is_users, pass_named, running
+from fissile.passes.progress import running
+from fissile.passes.user_code import cause, is_users, pass_named
 
 from .contracts import ContractWatch, unmet_requirements
 from .textual import Nest, PassCall, parse_pipeline, pass_names
@@ -131,7 +132,8 @@ def _made(call: PassCall, anchor: str, context: ir.Context) -> Pass:
 
 def _native_pipeline(text: str, context: ir.Context) -> PassManager:
     try:
-        return PassManager.parse(text, context=context)
+        with running(f"the pipeline {text}"):
+            return PassManager.parse(text, context=context)
     except ValueError as error:
         said = str(error)
         if unknown := _UNKNOWN_PASS.search(said):
@@ -213,7 +215,7 @@ def _run_users(instance: Pass, op: ir.Operation, report: Callable[[Finding], Non
     """A user's pass may do anything: `sys.exit` in it ends no compile, and what ends the process is known by its name."""
     named = pass_named(type(instance))
     try:
-        with op.context, ir.Location.unknown(op.context), running(named):
+        with op.context, ir.Location.unknown(op.context), running(named, users=True):
             instance.run(op, report)
     except (FissileError, KeyboardInterrupt):
         raise
@@ -243,7 +245,8 @@ def _unregistered_ops(root: ir.Operation) -> set[str]:
 
 def _run_native(step: _NativeStep, op: ir.Operation) -> None:
     try:
-        _native_pipeline(step.text, op.context).run(op)
+        with running(f"the pipeline {step.text}"):
+            _native_pipeline(step.text, op.context).run(op)
     except ir.MLIRError as error:
         raise PassFailed(_findings(error, step)) from None
 

@@ -23,9 +23,13 @@ from fissile.passes.checks.refusals.embedded_pipelines import check_embedded_pip
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree import library
 from fissile.passes.iree.phases import PHASES
+from fissile.passes.progress import running
 
 from .probe.diagnostics import Diagnostic, parse_diagnostic
 from .process.atomic_write import write_atomically
+
+PHASE_STEP = "phase "
+"""A run of IREE's phases is noted as this and the phase that it goes to."""
 
 
 class PhaseFailed(FissileError):
@@ -177,7 +181,9 @@ class Session:
                 invocation.import_module(module.op)
             except RuntimeError:
                 raise PhaseFailed(to, said) from None
-            if not invocation.execute():
+            with running(f"{PHASE_STEP}{to}"):
+                done = invocation.execute()
+            if not done:
                 raise PhaseFailed(to, said)
         finally:
             self.diagnostics.extend(said)
@@ -250,7 +256,9 @@ class Session:
         said: list[Diagnostic] = []
         invocation = self._invocation(said)
         try:
-            if not invocation.parse_source(source):
+            with running(f"the parse of {name}"):
+                done = invocation.parse_source(source)
+            if not done:
                 raise PhaseFailed("start", said)
             return Module(invocation.export_module(), "start", name)
         finally:

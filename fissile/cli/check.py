@@ -91,6 +91,7 @@ def run(args: argparse.Namespace) -> int:
     report = run_check(
         args.input,
         args.target,
+        command=_strictly(args),
         budget=budget,
         flags=flags,
         probe=args.probe,
@@ -102,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     if args.strict:
         from fissile.pipelines.compile.stepping_aside import hold_strictly
 
-        hold_strictly(report, f"fissile check {shlex.quote(args.input)}")
+        hold_strictly(report, _strictly(args))
     if args.format == "json":
         json.dump(report.to_json(), sys.stdout, indent=2)
         sys.stdout.write("\n")
@@ -111,3 +112,14 @@ def run(args: argparse.Namespace) -> int:
 
     sys.stdout.write(render_check(report, every_dispatch=args.verbose, source=args.input))
     return int(report.exit_code)
+
+
+def _strictly(args: argparse.Namespace) -> str:
+    """The command line that shows what could not be checked, with its traceback."""
+    from fissile.pipelines.process.limits import limits_in_force
+
+    words = ["--strict", args.input, *(word for name in args.target for word in ("--target", name))]
+    words += [f"--budget={args.budget}"] if args.budget else []
+    words += [f"--probe={args.probe}"] if args.probe != "auto" else []
+    words += [f"--iree-flags={args.iree_flags}"] if args.iree_flags else []
+    return f"fissile check {shlex.join([*words, *limits_in_force(())])}"

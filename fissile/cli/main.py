@@ -41,7 +41,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     if argv is None:
         adopt_streams()
-    return run_program("fissile", list(sys.argv[1:] if argv is None else argv), _dispatch)
+        return run_program("fissile", sys.argv[1:], _contained)
+    return run_program("fissile", list(argv), _dispatch)
+
+
+def _contained(words: list[str]) -> int:
+    """`_dispatch`, in a child process where IREE's native code or Python files of the user's would run in this one.
+
+    The other commands start workers for that.
+    """
+    if (
+        words[:1] == ["verify"]
+        or words[:1] == ["passes"]
+        and any(word.startswith("--load") for word in words)
+    ):
+        from fissile.cli.contained import contained
+
+        return contained("fissile", words, _dispatch)
+    return _dispatch(words)
 
 
 def _dispatch(words: list[str]) -> int:

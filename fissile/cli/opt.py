@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import argparse
 import re
-import shlex
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fissile.cli.contained import contained
 from fissile.cli.opt_flags import read_command_line
 from fissile.cli.program import adopt_streams, run_program, standard_output_is_open
-from fissile.errors import ExitCode, InternalError, UsageError
+from fissile.errors import ExitCode, UsageError
 from fissile.finding import Finding, Severity
 
 STDIN_NAME = "<stdin>"
@@ -34,7 +33,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         adopt_streams()
     words = list(sys.argv[1:] if argv is None else argv)
-    return run_program("fissile-opt", words, _in_child) if argv is None else _run(words)
+    if argv is not None:
+        return run_program("fissile-opt", words, _work)
+    return run_program("fissile-opt", words, lambda words: contained("fissile-opt", words, _work))
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,6 @@ class _Chunk:
 
     name: str
     text: str | None
-
-
-def _run(words: list[str]) -> int:
-    return run_program("fissile-opt", words, _work)
 
 
 def _work(words: list[str]) -> ExitCode:
@@ -180,30 +177,6 @@ def _print_findings(findings: Sequence[Finding], source: str) -> None:
     lines = SourceLines(source)
     for finding in ordered(findings):
         sys.stderr.write(render_finding(finding, lines) + "\n")
-
-
-def _in_child(words: list[str]) -> int:
-    from fissile.pipelines.process.child import Child
-    from fissile.pipelines.process.scratch import scratch
-
-    def work() -> int:
-        try:
-            return _run(words)
-        finally:
-            sys.stderr.flush()
-
-    sys.stdout.flush()
-    sys.stderr.flush()
-    # Before IREE is loaded, so there are no threads to lose.
-    with scratch() as folder, Child.forked(work, folder) as child:
-        status = child.wait()
-    if status < 0:
-        raise InternalError(
-            f"IREE crashed ({signal.Signals(-status).name}); nothing was written",
-            "a pass that does not fit its op can be the reason; see the message above",
-            "fissile-opt " + shlex.join(words),
-        )
-    return status
 
 
 if __name__ == "__main__":

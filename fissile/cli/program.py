@@ -14,15 +14,15 @@ from fissile.errors import ExitCode, FissileError, InternalError, UsageError, re
 def run_program(program: str, words: list[str], work: Callable[[list[str]], int]) -> int:
     """``work(words)`` and its exit status; whatever it raises ends in one line and a status of `ExitCode`, never in a traceback.
 
-    SIGTERM and SIGHUP clean up as Ctrl-C does. ``--memory-limit`` is taken from the words.
+    SIGTERM and SIGHUP clean up as Ctrl-C does. ``--memory-limit`` and ``--phase-timeout`` are taken from the words.
     """
-    from fissile.pipelines.process.memory_limit import take_option
+    from fissile.pipelines.process.limits import take_limits
     from fissile.pipelines.process.termination import exit_status, signals_raise
 
     try:
         with signals_raise():
             try:
-                return int(work(take_option(words)))
+                return int(work(take_limits(words)))
             finally:
                 if sys.stdout is not None:
                     sys.stdout.flush()
@@ -37,10 +37,11 @@ def run_program(program: str, words: list[str], work: Callable[[list[str]], int]
 def ended_by(error: BaseException, program: str, words: list[str]) -> int:
     """Prints why ``program words`` ended; returns the exit status."""
     from fissile.cli.terminal import print_error
+    from fissile.pipelines.process.limits import limits_in_force
 
     if isinstance(error, SystemExit) and error.code in (None, *map(int, ExitCode)):
         return int(error.code or 0)  # argparse, after --help
-    again = f"{program} {shlex.join(words)}"
+    again = f"{program} {shlex.join([*words, *limits_in_force(words)])}"
     if isinstance(error, FissileError):
         if isinstance(error, InternalError):
             error.reproducer = error.reproducer or again
@@ -82,6 +83,13 @@ def adopt_streams() -> None:
     )
     if sys.stdin is None:
         sys.stdin = open(0, closefd=False)
+
+
+def messages_to(descriptor: int) -> io.TextIOWrapper:
+    """A stream for messages that writes to ``descriptor``, as `adopt_streams` makes standard error."""
+    return _Messages(
+        open(descriptor, "wb"), encoding=_encoding(sys.stderr), errors="backslashreplace", line_buffering=True
+    )
 
 
 def standard_output_is_open() -> bool:

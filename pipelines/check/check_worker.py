@@ -15,24 +15,30 @@ import traceback
 from functools import partial
 from pathlib import Path
 
-from fissile.errors import ExitCode, FissileError, UsageError
+from fissile.errors import ExitCode, FissileError, UsageError, refused_by_system
 from fissile.finding import Finding, Severity, from_json, to_json
 from fissile.passes.iree.late_imports import load_late
+from fissile.passes.iree.targets import flags_for
+from fissile.passes.progress import note_in
 from fissile.report import Report
 
 from ..process.entry import begin
 from ..process.scratch import scratch
-from ..process.supervisor import WorkerEnd, run_job, signal_name, translating
+from ..process.supervisor import run_job, translating
+from ..process.worker_end import WorkerEnd, how_it_ended, phase_not_ended, system_ended
+from ..targets import resolve_target
 
 
-def run_check(source: str, targets: list[str], **options) -> Report:
+def run_check(source: str, targets: list[str], *, command: str = "", **options) -> Report:
     """`fissile.pipelines.check.entry.check` in a child process. Raises UsageError like check itself.
 
-    A crash, and code that is generated without end, are findings; what is left to check another child does.
+    ``command`` shows a failure of fissile's again. A crash, and code that is generated without end, are findings; what is left
+    to check another child does.
     """
     with scratch() as folder:
         job = {
             "source": source,
+            "command": command or f"fissile check --strict {shlex.quote(source)}",
             "targets": targets,
             "options": options,
             "endless": [],
@@ -43,7 +49,7 @@ def run_check(source: str, targets: list[str], **options) -> Report:
         while True:
             end = run_job(job, folder, 0.0, options.get("dispatch_timeout", 0.0), __name__)
             if Path(job["result"]).exists() and not end.timed_out:
-                return _outcome(json.loads(Path(job["result"]).read_text()), source)
+                return _outcome(json.loads(Path(job["result"]).read_text()), job)
             count, _asked, fingerprint = translating(Path(job["translating"]))
             target, phase = _read(Path(job["at"]))
             for name in ("at", "translating"):
@@ -53,14 +59,13 @@ def run_check(source: str, targets: list[str], **options) -> Report:
             if count and not job["apart"] and phase != "end":
                 job["apart"] = True  # it is found again in a process of its own, by dispatch
                 continue
-            if end.status > 0 and not phase or end.timed_out and phase != "end":
+            if refused := system_ended(end.status, end.errors):
+                raise refused
+            if end.status > 0 and not phase or end.timed_out and phase != "end" and not end.phase_limit:
                 said = [line for line in end.errors.splitlines() if line.strip()][-1:]
-                return _failed(
-                    "the checking process ended early" + (f": {said[0].strip()}" if said else ""),
-                    source,
-                    end.errors[-4000:],
-                )
-            finding = _crashed(end, source, target, phase)
+                why = "the checking process ended early" + (f": {said[0].strip()}" if said else "")
+                return _failed(why, job, end.errors[-4000:])
+            finding = _crashed(end, job, target, phase)
             if not target or target in job["ended"]:
                 return Report("check", (finding,), facts={"targets": [], "contract": {}})
             job["ended"][target] = to_json(finding)
@@ -72,58 +77,52 @@ def _read(file: Path) -> tuple[str, str]:
     return target, phase
 
 
-def _outcome(outcome: dict, source: str) -> Report:
+def _outcome(outcome: dict, job: dict) -> Report:
     if "error" not in outcome:
         return Report.from_json(outcome)
     error = outcome["error"]
     if error["exit_code"] == ExitCode.USAGE:
         raise UsageError(error["message"], error["hint"])
-    return _failed(error["message"], source, error.get("traceback", ""))
+    return _failed(error["message"], job, error.get("traceback", ""))
 
 
-def _failed(why: str, source: str, detail: str) -> Report:
-    """FIS903: nothing is known of the program."""
-    report_it = (
-        f"report it, with what this prints: FISSILE_TRACEBACK=1 fissile check --strict {shlex.quote(source)}"
+def _stock_command(job: dict, target: str, phase: str) -> str:
+    """iree-compile's command line for one target; where IREE was on the way to ``phase``, as far as that."""
+    ends = [] if phase in ("", "end") else [f"--compile-to={phase}"]
+    flags = flags_for(resolve_target(target)) if target else []
+    return shlex.join(
+        ["iree-compile", job["source"], *job["options"].get("flags", ()), *flags, *ends, "-o", os.devnull]
     )
+
+
+def _failed(why: str, job: dict, detail: str) -> Report:
+    """FIS903: nothing is known of the program."""
+    report_it = f"report it, with what this prints: FISSILE_TRACEBACK=1 {job['command']}"
     finding = Finding(
         "FIS903",
         f"the program could not be checked: {why}",
         Severity.ERROR,
-        source,
+        job["source"],
         notes=(report_it,),
         detail=detail,
     )
     return Report("check", (finding,), facts={"targets": [], "contract": {}})
 
 
-def _crashed(end: WorkerEnd, source: str, target: str, phase: str) -> Finding:
+def _crashed(end: WorkerEnd, job: dict, target: str, phase: str) -> Finding:
+    again = (f"shows it again: {_stock_command(job, target, phase)}",)
     if end.timed_out:
-        return Finding(
-            "FIS106",
-            "the compiler does not end, although every dispatch by itself generates code",
-            target=target,
-            notes=(
-                f"shows it again: iree-compile {shlex.quote(source)} -o /dev/null, with the flags of target {target}",
-            ),
-        )
+        why = phase_not_ended(end) if end.phase_limit else "although every dispatch by itself generates code"
+        return Finding("FIS106", f"the compiler does not end: {why}", target=target, notes=again)
     where = f" on the way to phase {phase}" if phase else ""
-    again = f"--compile-to={phase}" if phase not in ("", "end") else "-o /dev/null"
-    return Finding(
-        "FIS107",
-        f"the compiler crashed ({signal_name(end.status)}){where}",
-        target=target,
-        detail=end.errors[-4000:],
-        notes=(
-            f"shows it again: iree-compile {shlex.quote(source)} {again}"
-            + (f", with the flags of target {target}" if target else ""),
-        ),
-    )
+    message = f"the compiler crashed ({how_it_ended(end.status)}){where}"
+    return Finding("FIS107", message, target=target, detail=end.errors[-4000:], notes=again)
 
 
 def main() -> int:
     begin()
     job = json.loads(Path(sys.argv[1]).read_text())
+    note_in(Path(job["result"]).parent)
     load_late()
     try:
         from .entry import Watched, check
@@ -139,12 +138,13 @@ def main() -> int:
         outcome = check(job["source"], job["targets"], watched=watched, **job["options"]).to_json()
     except FissileError as error:
         outcome = {"error": {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}}
-    except Exception as error:  # the caller turns it into one line and a reproducer
+    except BaseException as error:  # the caller turns it into one line and a reproducer
+        refused = refused_by_system(error)
         outcome = {
             "error": {
-                "message": f"{type(error).__name__}: {error}",
-                "hint": "",
-                "exit_code": int(ExitCode.INTERNAL),
+                "message": refused.message if refused else f"{type(error).__name__}: {error}",
+                "hint": refused.hint if refused else "",
+                "exit_code": int(refused.exit_code if refused else ExitCode.INTERNAL),
                 "traceback": traceback.format_exc(),
             }
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from fissile.passes.iree.flags import PREPROCESSING_FLAG
 from fissile.report import Report
 
 from ..process.child import run_child
+from ..process.limits import limits_in_force
 from .request import CompileRequest
 
 OWN_CODES = ("FIS902", "FIS903")
@@ -21,7 +23,19 @@ _OPTION = "--strict"
 def command_of(request: CompileRequest) -> str:
     """The command that shows a failure of fissile's again, with its traceback."""
     words = [word for word in request.argv if word != _OPTION]
-    return f"FISSILE_TRACEBACK=1 fissile {request.task} {_OPTION} " + shlex.join(words)
+    return f"FISSILE_TRACEBACK=1 fissile {request.task} {_OPTION} " + shlex.join(
+        [*words, *limits_in_force(words)]
+    )
+
+
+def stock_command(request: CompileRequest) -> str:
+    """The command that shows what IREE does with ``request``: iree-compile's, or fissile's where iree-compile has no word for it."""
+    if request.input == "-" or not stands_in(request):
+        return f"fissile {request.task} " + shlex.join([*request.argv, *limits_in_force(request.argv)])
+    ends = [f"--compile-from={request.compile_from}"] if request.compile_from != "start" else []
+    ends += [f"--compile-to={request.compile_to}"] if request.compile_to != "end" else []
+    ends += [f"--{PREPROCESSING_FLAG}={request.preprocessing}"] if request.preprocessing else []
+    return "iree-compile " + shlex.join([*request.flags, *ends, request.input, "-o", os.devnull])
 
 
 def stepped_aside(request: CompileRequest, why: str) -> Finding:

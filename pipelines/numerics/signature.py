@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from fissile.errors import UsageError, closest
+from fissile.passes.progress import running
 
 from .sub_byte import SUB_BYTE_BITS
 
@@ -200,7 +201,7 @@ def signatures_of_source(path: Path) -> dict[str, Signature]:
 
     context = Session().context
     try:
-        with context:
+        with context, running(f"the parse of {path}"):
             return signatures_of_module(ir.Module.parse(Path(path).read_bytes()))
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}", "name a file that exists") from None

@@ -8,13 +8,16 @@ import time
 
 BUSY_FACTOR = 8
 """A process that gets less of a processor than one part in so many counts as one that waits for nothing."""
+IDLE_SHARE = 0.005
+"""Of a processor: what gets less does not compete for it."""
 
 
 class CpuDeadline:
     """``seconds`` for process ``pid`` from now on: of the clock, and of processor time.
 
     On a machine with other work a compile that ends takes longer by the clock; whether it counts as endless must not
-    depend on that. Where processor time cannot be read (no /proc), the clock decides alone.
+    depend on that. One that hardly uses a processor (IDLE_SHARE) has only the clock's. Where processor time cannot be read
+    (no /proc), the clock decides alone.
     """
 
     def __init__(self, pid: int, seconds: float) -> None:
@@ -28,10 +31,8 @@ class CpuDeadline:
         waited = time.monotonic() - self._began
         if waited < self._seconds or math.isinf(self._used):
             return waited >= self._seconds
-        return (
-            waited >= BUSY_FACTOR * self._seconds
-            or processor_seconds(self._pid) - self._used >= self._seconds
-        )
+        used = processor_seconds(self._pid) - self._used
+        return waited >= BUSY_FACTOR * self._seconds or not IDLE_SHARE * waited < used < self._seconds
 
 
 def processor_seconds(pid: int) -> float:

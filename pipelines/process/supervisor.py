@@ -6,19 +6,18 @@ import json
 import math
 import os
 import re
-import shlex
 import shutil
 import signal
 import sys
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from fissile.errors import ExitCode, FissileError, InternalError, UsageError
+from fissile.errors import InternalError, UsageError
 from fissile.finding import Finding
 from fissile.passes.iree.messages import LINKER_SAID
-from fissile.passes.user_code import noted
+from fissile.passes.progress import NOTE, noted, noted_at
 from fissile.report import Report
 
 from ..compile.request import CompileRequest
@@ -26,21 +25,20 @@ from ..compile.stepping_aside import command_of, compile_with_stock, hold_strict
 from .atomic_write import Place, deliver, place_of, staged
 from .child import Child, module_command
 from .deadline import CpuDeadline
+from .phase_timeout import phase_timeout
 from .scratch import scratch
+from .worker_end import (
+    WorkerEnd,
+    error_of,
+    flag_error,
+    phase_not_ended,
+    report_of,
+    said_before,
+    users_error,
+    why_it_ended,
+)
 
 NOT_ENDED = "a step of fissile's own did not end"
-_UNKNOWN_FLAG = re.compile(r"Unknown command line argument '([^']*)'")
-_DID_YOU_MEAN = re.compile(r"Did you mean '([^']*)'")
-_FLAG_ERROR = re.compile(r"(?:for the|for) (--?\S+) option: (.*)")
-
-
-@dataclass(frozen=True)
-class WorkerEnd:
-    """How a worker process ended. ``status`` is negative for a signal; ``timed_out``: it was stopped."""
-
-    status: int
-    timed_out: bool
-    errors: str
 
 
 def run_compile(request: CompileRequest) -> Report:
@@ -87,8 +85,8 @@ def run_job(
 ) -> WorkerEnd:
     """Runs the module ``worker`` on ``job`` in its own process group, and ends the group with it, come what may.
 
-    ``time_limit`` seconds for all of it; ``dispatch_timeout`` seconds (`CpuDeadline`) per dispatch once translation has begun, shared
-    by the cores that there are. 0 is no limit.
+    ``time_limit`` seconds for all of it; `phase_timeout` for each step that it notes; ``dispatch_timeout`` seconds (`CpuDeadline`)
+    per dispatch once translation has begun, shared by the cores that there are. 0 is no limit.
     """
     job_file = folder / "job.json"
     job_file.write_text(json.dumps(job))
@@ -96,6 +94,9 @@ def run_job(
     cores = max(1, len(os.sched_getaffinity(0)))
     at_work, deadline = Path(job["translating"]), time.monotonic() + time_limit if time_limit else math.inf
     limit, reported_at, timed_out = None, 0, False
+    phase_limit = phase_timeout(job.get("input") or job.get("source") or job["request"]["input"])
+    step_at, step_limit = 0, None
+    (folder / NOTE).unlink(missing_ok=True)
     with (
         errors.open("wb") as sink,
         Child(module_command(worker, str(job_file)), folder, stdout=sink, stderr=sink) as child,
@@ -107,10 +108,18 @@ def run_job(
             elif dispatch_timeout and at_work.stat().st_mtime_ns != reported_at:
                 reported_at = at_work.stat().st_mtime_ns
                 limit = CpuDeadline(child.pid, dispatch_timeout * math.ceil(count / cores))
-            if time.monotonic() > deadline or limit is not None and limit.is_over:
+            if phase_limit and (began := noted_at(folder)) != step_at:
+                step_at, step_limit = began, CpuDeadline(child.pid, phase_limit) if began else None
+            step_over = limit is None and step_limit is not None and step_limit.is_over
+            if step_over or time.monotonic() > deadline or limit is not None and limit.is_over:
                 timed_out, status = True, 124
                 break
-    return WorkerEnd(status, timed_out, errors.read_text(errors="replace"))
+        else:
+            step_over = False
+    step = None if Path(job["result"]).exists() and not timed_out else noted(folder)
+    return WorkerEnd(
+        status, timed_out, errors.read_text(errors="replace"), step, phase_limit if step_over else 0.0
+    )
 
 
 def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
@@ -137,9 +146,14 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
     while True:
         left = max(0.001, request.time_limit - (time.monotonic() - begin)) if request.time_limit else 0.0
         end = run_job(job, folder, left, request.dispatch_timeout)
-        if users := not Path(job["result"]).exists() and noted(folder):
-            how = "did not end" if end.timed_out else f"ended the process ({signal_name(end.status)})"
-            raise InternalError(f"{users} {how}", reproducer=command_of(request))
+        if end.step is not None and end.step.users:
+            raise users_error(end, command_of(request))
+        if end.phase_limit:
+            if not _may_step_aside(job, request):
+                return report_of(job, end, request)
+            job["bare"] = phase_not_ended(end)
+            _clear(job, output)
+            continue
         try:
             report = _outcome(job, end, request) or _target_unknown(job, end)
         except InternalError as error:
@@ -157,7 +171,7 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
         if unexplained is not None:
             return unexplained
         if not Path(job["started"]).exists() and not end.timed_out:
-            raise _flag_error(end)
+            raise flag_error(end)
         late = request.time_limit and time.monotonic() - begin >= request.time_limit
         if end.timed_out and "ended" in job and not {"bare", "translate"} & job.keys() and not late:
             # What was repaired ends code generation, and not the translation behind it: each dispatch is translated from here on.
@@ -165,19 +179,19 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
             job["translate"] = True
             continue
         if "bare" in job or late or end.timed_out and "ended" in job or not Path(job["started"]).exists():
-            return _ended(job, end, request)
+            return report_of(job, end, request)
         count, asked, fingerprint = translating(Path(job["translating"]))
         _clear(job, output)
         if end.timed_out and fingerprint:
             job["endless"] = [*job.get("endless", ()), fingerprint]
         if "ended" in job or end.status == -signal.SIGPROF:
             if not _may_step_aside(job, request):
-                return _ended(job, end, request)
-            job["bare"] = NOT_ENDED if end.status == -signal.SIGPROF else _how_it_ended(end, request)
+                return report_of(job, end, request)
+            job["bare"] = NOT_ENDED if end.status == -signal.SIGPROF else why_it_ended(end, request)
         elif count and asked and "apart" not in job:
             job["apart"] = True
         else:
-            job |= {"apart": True, "ended": _how_it_ended(end, request)}
+            job |= {"apart": True, "ended": why_it_ended(end, request)}
 
 
 def _may_step_aside(job: dict, request: CompileRequest) -> bool:
@@ -242,7 +256,7 @@ def _outcome(job: dict, end: WorkerEnd, request: CompileRequest) -> Report | Non
     if Path(job["started"]).exists() and printed.strip():
         sys.stderr.write(printed)
     if report is None:
-        raise _error(outcome["error"], request)
+        raise error_of(outcome["error"], request)
     return report
 
 
@@ -254,57 +268,14 @@ def _target_unknown(job: dict, end: WorkerEnd) -> Report | None:
     from ..probe.diagnostics import failure_code, parse_diagnostic  # IREE's bindings: only where it crashed
     from ..repair.failures import NO_TARGET, no_target
 
-    said = (text for text in (*_said(job), *_paragraphs(end.errors)) if failure_code(text) == NO_TARGET)
+    said = (text for text in (*said_before(job), *_paragraphs(end.errors)) if failure_code(text) == NO_TARGET)
     text = next(said, None)
     return Report("compile", (no_target(parse_diagnostic("error", text)),)) if text else None
-
-
-def _said(job: dict) -> list[str]:
-    """The errors of IREE's last run in the worker, as it left them."""
-    file = Path(job["said"])
-    return json.loads(file.read_text()) if file.exists() else []
 
 
 def _paragraphs(errors: str) -> list[str]:
     """Lines of stderr; a list stands in the line that it belongs to."""
     return re.sub(r"\.?\n(?=List of )", "; ", errors).splitlines()
-
-
-def _how_it_ended(end: WorkerEnd, request: CompileRequest) -> str:
-    if end.timed_out:
-        return f"the compiler did not end within {request.dispatch_timeout:g} seconds per dispatch (--dispatch-timeout)"
-    return f"the compiler crashed ({signal_name(end.status)})"
-
-
-def _ended(job: dict, end: WorkerEnd, request: CompileRequest) -> Report:
-    """A report for a compile that neither ended nor said anything."""
-    again = f"shows it again: {_stock_line(request)}"
-    if end.timed_out:
-        limit = f" within {request.time_limit:g} seconds" if request.time_limit else ""
-        return Report(
-            "compile",
-            (
-                Finding(
-                    "FIS106",
-                    f"the compile does not end{limit}",
-                    subject=request.input,
-                    notes=("the compiler was stopped; nothing was written", again),
-                ),
-            ),
-        )
-    said = tuple(f"IREE said before: {text.splitlines()[0]}" for text in _said(job)[-2:])
-    return Report(
-        "compile",
-        (
-            Finding(
-                "FIS107",
-                f"the compiler crashed ({signal_name(end.status)})",
-                subject=request.input,
-                notes=(*said, "nothing was written", again),
-                detail=end.errors[-4000:],
-            ),
-        ),
-    )
 
 
 def _check_input(request: CompileRequest) -> None:
@@ -360,40 +331,3 @@ def _deliver(output: Path, place: Place | None) -> None:
     with output.open("rb") as source:
         shutil.copyfileobj(source, sys.stdout.buffer)
     sys.stdout.buffer.flush()
-
-
-def _error(error: dict, request: CompileRequest) -> FissileError:
-    if error["exit_code"] == ExitCode.USAGE:
-        return UsageError(error["message"], error["hint"])
-    if os.environ.get("FISSILE_TRACEBACK") and "traceback" in error:
-        sys.stderr.write(error["traceback"])
-    return InternalError(
-        error["message"],
-        error["hint"] or "FISSILE_TRACEBACK=1 shows where",
-        error["reproducer"] or "fissile compile " + shlex.join(request.argv),
-    )
-
-
-def _flag_error(end: WorkerEnd) -> FissileError:
-    """Why LLVM's command line parser ended the worker, in one line."""
-    if unknown := _UNKNOWN_FLAG.search(end.errors):
-        near = _DID_YOU_MEAN.search(end.errors)
-        hint = f"did you mean '{near.group(1)}'?" if near else "iree-compile --help lists the flags"
-        return UsageError(f"unknown flag '{unknown.group(1)}'", hint)
-    if wrong := _FLAG_ERROR.search(end.errors):
-        return UsageError(f"flag '{wrong.group(1)}': {wrong.group(2).strip()}")
-    said = [line for line in end.errors.splitlines() if line.strip()]
-    return InternalError(
-        f"the worker process ended before it began ({signal_name(end.status)})"
-        + (f": {said[-1].strip()}" if said else "")
-    )
-
-
-def signal_name(status: int) -> str:
-    if status < 0:
-        return signal.Signals(-status).name
-    return f"exit status {status}"
-
-
-def _stock_line(request: CompileRequest) -> str:
-    return "iree-compile " + shlex.join([*request.flags, request.input, "-o", "/dev/null"])

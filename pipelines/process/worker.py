@@ -91,7 +91,7 @@ def _compile(job: dict) -> dict:
     from fissile.passes.iree.flags import PREPROCESSING_FLAG
     from fissile.passes.iree.library import initialise_command_line
     from fissile.passes.net import Net, spread
-    from fissile.passes.user_code import note_in
+    from fissile.passes.progress import note_in
 
     from ..compile.compile_run import CompileRun
     from ..compile.guarded_compile import GuardedCompile

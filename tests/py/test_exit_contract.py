@@ -247,3 +247,84 @@ def test_a_users_file_that_ends_while_it_is_imported(top, status, folder):
         status,
         "mine.py",
     )
+
+
+def test_a_users_pass_that_does_not_end_is_named(folder):
+    with_pass(folder, "__import__('time').sleep(1000)")
+    ended = shell("fissile-opt in.mlir --load-passes=mine.py --mine-p -o out.mlir --phase-timeout=1", folder)
+    holds(
+        ended, 3, "pass 'mine-p' (mine.py:11) did not end within 1 s (--phase-timeout)", "--phase-timeout=1"
+    )
+    assert not (folder / "out.mlir").exists()
+
+
+@pytest.mark.parametrize("command", ["fissile-opt deep.mlir", "fissile verify deep.mlir"])
+def test_a_type_that_the_parser_crashes_over_does_not_end_the_caller(command, folder):
+    (folder / "deep.mlir").write_text(
+        f"func.func @main(%a: {'tuple<' * 200000}f32{'>' * 200000}) {{ return }}"
+    )
+    holds(
+        shell(command, folder),
+        1,
+        "error[FIS107] the compiler crashed (SIGSEGV) in the parse of deep.mlir",
+        "shows it again",
+    )
+
+
+def test_phase_timeout_is_longer_for_a_large_input(folder, monkeypatch):
+    from fissile.pipelines.process.phase_timeout import (
+        DEFAULT_SECONDS,
+        SECONDS_PER_MEBIBYTE,
+        VARIABLE,
+        phase_timeout,
+    )
+
+    monkeypatch.delenv(VARIABLE, raising=False)
+    with (folder / "large").open("wb") as large:
+        large.truncate(3 << 20)
+    assert phase_timeout(folder / "in.mlir") == DEFAULT_SECONDS
+    assert phase_timeout(folder / "large") == DEFAULT_SECONDS + 3 * SECONDS_PER_MEBIBYTE
+    monkeypatch.setenv(VARIABLE, "0")
+    assert phase_timeout(folder / "large") == 0
+
+
+@pytest.mark.parametrize(
+    "spelled", ["--phase-timeout=-1", "--phase-timeout=x", "--phase-timeout", "--phase-timeout=inf"]
+)
+def test_a_phase_timeout_that_is_no_number(spelled, capsys):
+    assert main(["targets", spelled]) == 2
+    assert "--phase-timeout" in capsys.readouterr().err
+
+
+def test_what_ended_a_worker_is_its_true_cause():
+    from fissile.pipelines.process.worker_end import system_ended
+
+    assert (
+        "out of memory"
+        in system_ended(-6, "terminate called after throwing an instance of 'std::bad_alloc'").message
+    )
+    assert "SIGKILL" in system_ended(-9, "").message and "ulimit -t" in system_ended(-24, "").hint
+    assert system_ended(-11, "") is None and system_ended(0, "MemoryError") is None
+
+
+def test_a_phase_that_does_not_end_is_named(folder, monkeypatch):
+    """The supervisor's side: a worker whose note says what it does, and which does nothing more."""
+    from fissile.pipelines.process import supervisor
+    from fissile.pipelines.process.phase_timeout import VARIABLE
+
+    monkeypatch.setenv(VARIABLE, "0.2")
+    (folder / "slow_worker.py").write_text(
+        'import sys, time, pathlib\npathlib.Path(sys.argv[1]).with_name(\'step\').write_text(\'{"what": "phase flow", "users": false}\')\ntime.sleep(100)\n'
+    )
+    monkeypatch.setattr(
+        supervisor,
+        "module_command",
+        lambda _module, *words: [sys.executable, str(folder / "slow_worker.py"), *words],
+    )
+    job = {
+        "request": {"input": "x"},
+        "result": str(folder / "result"),
+        "translating": str(folder / "translating"),
+    }
+    end = supervisor.run_job(job, folder)
+    assert end.timed_out and end.phase_limit == 0.2 and end.step.what == "phase flow"

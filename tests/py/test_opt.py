@@ -165,9 +165,9 @@ def test_an_abort_of_the_compiler_is_told_with_a_reproducer(tmp_path):
     done = opt(
         "--pass-pipeline=builtin.module(func.func(iree-codegen-linalg-to-spirv-pipeline))", "-o", str(output)
     )
-    assert done.returncode == ExitCode.INTERNAL
-    assert "error: IREE crashed (SIGABRT); nothing was written" in done.stderr
-    assert "fissile-opt: shows it again: fissile-opt '--pass-pipeline=" in done.stderr
+    assert done.returncode == ExitCode.FINDINGS
+    assert "error[FIS107] the compiler crashed (SIGABRT) in the pipeline" in done.stderr
+    assert "shows it again: fissile-opt '--pass-pipeline=" in done.stderr
     assert output.read_text() == "before" and list(tmp_path.iterdir()) == [output]
 
 

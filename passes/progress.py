@@ -1,0 +1,70 @@
+"""What this process does now, noted where a process that outlives it can read it.
+
+Native code may crash, a pass of a user's may end the process without a word, and a phase of IREE's may never end. Whoever started the
+process knows from the note what it was, and for how long.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+
+NOTE = "step"
+"""The name of the file that the note is in."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """``what`` is a noun phrase: `phase flow`, `pass 'mine' (mine.py:11)`. ``users``: it is code of the user's own."""
+
+    what: str
+    users: bool = False
+
+
+_FILE: ContextVar[Path | None] = ContextVar("file", default=None)
+_STEP: ContextVar[Step | None] = ContextVar("step", default=None)
+
+
+def note_in(folder: Path) -> None:
+    """From now on what this process does is noted in ``folder``."""
+    _FILE.set(folder / NOTE)
+
+
+def noted(folder: Path) -> Step | None:
+    """What a process that notes its steps in ``folder`` does now, or did when it ended; None: nothing that is noted."""
+    try:
+        return Step(**json.loads((folder / NOTE).read_text()))
+    except (OSError, ValueError, TypeError):  # none yet, or it is being written
+        return None
+
+
+def noted_at(folder: Path) -> int:
+    """When the step that ``folder`` notes began: a number that changes with it; 0 without one."""
+    try:
+        found = (folder / NOTE).stat()
+    except OSError:
+        return 0
+    return found.st_mtime_ns if found.st_size else 0
+
+
+@contextmanager
+def running(what: str, users: bool = False) -> Iterator[None]:
+    """Notes the step until the end of the block; then the one around it."""
+    token = _STEP.set(Step(what, users))
+    _write()
+    try:
+        yield
+    finally:
+        _STEP.reset(token)
+        _write()
+
+
+def _write() -> None:
+    file, step = _FILE.get(), _STEP.get()
+    if file is not None:
+        with suppress(OSError):  # a full disk: less is known of the process's end, and the work goes on
+            file.write_text(json.dumps({"what": step.what, "users": step.users}) if step else "")

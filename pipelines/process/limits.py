@@ -1,0 +1,24 @@
+"""The limits that every command takes, and that hold for all that it starts: `--memory-limit` and `--phase-timeout`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from . import memory_limit, phase_timeout
+
+_BOTH = (memory_limit, phase_timeout)
+
+
+def take_limits(words: list[str]) -> list[str]:
+    """``words`` without these options, which hold from now on. Raises UsageError."""
+    for limit in _BOTH:
+        words = limit.take_option(words)
+    return words
+
+
+def limits_in_force(words: Iterable[str]) -> list[str]:
+    """The options to add to ``words``, so that the command shows the same elsewhere."""
+    given = {word.partition("=")[0] for word in words}
+    values = ((limit.OPTION, os.environ.get(limit.VARIABLE, "")) for limit in _BOTH)
+    return [f"{option}={value}" for option, value in values if value and option not in given]

@@ -1,0 +1,153 @@
+"""How a worker process ended, as a report or an error: in words, with the cause where the system is it, and a command that shows it again."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from fissile.errors import ExitCode, FissileError, InternalError, UsageError
+from fissile.finding import Finding
+from fissile.passes.progress import Step
+from fissile.report import Report
+
+from ..compile.request import CompileRequest
+from ..compile.stepping_aside import stock_command
+from .memory_limit import OPTION as MEMORY_OPTION
+from .memory_limit import OUT_OF_MEMORY
+
+_UNKNOWN_FLAG = re.compile(r"Unknown command line argument '([^']*)'")
+_DID_YOU_MEAN = re.compile(r"Did you mean '([^']*)'")
+_FLAG_ERROR = re.compile(r"(?:for the|for) (--?\S+) option: (.*)")
+
+
+@dataclass(frozen=True)
+class WorkerEnd:
+    """How a worker process ended. ``status`` is negative for a signal; ``timed_out``: it was stopped."""
+
+    status: int
+    timed_out: bool
+    errors: str
+    step: Step | None = None
+    """What it did when it ended; None where it noted nothing, or had an answer."""
+    phase_limit: float = 0.0
+    """Seconds that the step exceeded, where that is why it was stopped."""
+
+
+def how_it_ended(status: int) -> str:
+    """``SIGSEGV``, ``exit status 99``."""
+    if status < 0:
+        try:
+            return signal.Signals(-status).name
+        except ValueError:
+            return f"signal {-status}"
+    return f"exit status {status}"
+
+
+def system_ended(status: int, said: str) -> UsageError | None:
+    """The cause, where a process that ended with ``status``, and printed ``said``, was short of something, or was ended by another."""
+    if status and OUT_OF_MEMORY.search(said):
+        return UsageError(
+            "the compiler ran out of memory",
+            f"give it more: {MEMORY_OPTION}=SIZE, ulimit -v and -d, or a larger machine",
+        )
+    if status == -signal.SIGKILL:
+        return UsageError("the compiler's process was killed (SIGKILL), as the system does when memory runs out",
+                          f"give it more memory, or a limit that it reports: {MEMORY_OPTION}=SIZE")  # fmt: skip
+    if status == -signal.SIGXCPU:
+        return UsageError("the shell's limit of processor time ended the compiler (SIGXCPU)", "ulimit -t")
+    if status == -signal.SIGXFSZ:
+        return UsageError("File too large (SIGXFSZ)", "the shell limits the size of files: ulimit -f")
+    return None
+
+
+def report_of(job: dict, end: WorkerEnd, request: CompileRequest) -> Report:
+    """A report for a compile that neither ended nor said anything."""
+    again = f"shows it again: {stock_command(request)}"
+    if refused := system_ended(end.status, end.errors):
+        raise refused
+    if end.timed_out:
+        limit = f" within {request.time_limit:g} seconds" if request.time_limit else ""
+        if end.phase_limit:
+            limit = f": {phase_not_ended(end)}"
+        return Report(
+            "compile",
+            (
+                Finding(
+                    "FIS106",
+                    f"the compile does not end{limit}",
+                    subject=request.input,
+                    notes=("the compiler was stopped; nothing was written", again),
+                ),
+            ),
+        )
+    said = tuple(f"IREE said before: {text.splitlines()[0]}" for text in said_before(job)[-2:])
+    return Report(
+        "compile",
+        (
+            Finding(
+                "FIS107",
+                f"the compiler crashed ({how_it_ended(end.status)}){f' in {end.step.what}' if end.step else ''}",
+                subject=request.input,
+                notes=(*said, "nothing was written", again),
+                detail=end.errors[-4000:],
+            ),
+        ),
+    )
+
+
+def why_it_ended(end: WorkerEnd, request: CompileRequest) -> str:
+    if end.timed_out:
+        return f"the compiler did not end within {request.dispatch_timeout:g} seconds per dispatch (--dispatch-timeout)"
+    return f"the compiler crashed ({how_it_ended(end.status)})"
+
+
+def users_error(end: WorkerEnd, again: str) -> FissileError:
+    """What a step of the user's own did to a worker."""
+    if refused := system_ended(end.status, end.errors):
+        return UsageError(f"{end.step.what}: {refused.message}", refused.hint)
+    limit = f" within {end.phase_limit:g} s (--phase-timeout)" if end.phase_limit else ""
+    how = f"did not end{limit}" if end.timed_out else f"ended the process ({how_it_ended(end.status)})"
+    return InternalError(f"{end.step.what} {how}", reproducer=again)
+
+
+def phase_not_ended(end: WorkerEnd) -> str:
+    return f"{end.step.what if end.step else 'a step'} did not end within {end.phase_limit:g} s (--phase-timeout)"
+
+
+def error_of(error: dict, request: CompileRequest) -> FissileError:
+    if error["exit_code"] == ExitCode.USAGE:
+        return UsageError(error["message"], error["hint"])
+    if os.environ.get("FISSILE_TRACEBACK") and "traceback" in error:
+        sys.stderr.write(error["traceback"])
+    return InternalError(
+        error["message"],
+        error["hint"] or "FISSILE_TRACEBACK=1 shows where",
+        error["reproducer"] or "fissile compile " + shlex.join(request.argv),
+    )
+
+
+def flag_error(end: WorkerEnd) -> FissileError:
+    """Why LLVM's command line parser ended the worker, in one line."""
+    if unknown := _UNKNOWN_FLAG.search(end.errors):
+        near = _DID_YOU_MEAN.search(end.errors)
+        hint = f"did you mean '{near.group(1)}'?" if near else "iree-compile --help lists the flags"
+        return UsageError(f"unknown flag '{unknown.group(1)}'", hint)
+    if wrong := _FLAG_ERROR.search(end.errors):
+        return UsageError(f"flag '{wrong.group(1)}': {wrong.group(2).strip()}")
+    said = [line for line in end.errors.splitlines() if line.strip()]
+    return InternalError(
+        f"the worker process ended before it began ({how_it_ended(end.status)})"
+        + (f": {said[-1].strip()}" if said else "")
+    )
+
+
+def said_before(job: dict) -> list[str]:
+    """The errors of IREE's last run in the worker, as it left them."""
+    file = Path(job["said"])
+    return json.loads(file.read_text()) if file.exists() else []
