@@ -105,7 +105,8 @@ def program(draw: random.Random) -> tuple[str, list[str]]:
     while len(made.kinds) < wanted and tries < 60:
         tries += 1
         name = draw.choice(list(KINDS))
-        value = made.values[-1] if draw.random() < 0.7 else draw.choice(made.values)
+        usable = [value for value in made.values if value.shape]  # a scalar is a result, and no op's operand
+        value = usable[-1] if draw.random() < 0.7 else draw.choice(usable)
         before = len(made.lines), len(made.arguments), len(made.values)
         if KINDS[name](made, value) is None:
             del made.lines[before[0] :], made.arguments[before[1] :], made.values[before[2] :]
