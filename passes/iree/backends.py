@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 _CHECKED = "builtin.module(func.func(iree-codegen-gpu-check-resource-usage))"
-_PADDED = "func.func(iree-codegen-pad-dynamic-alloc)"
+_BOUNDED = "builtin.module(func.func(iree-codegen-pad-dynamic-alloc))"
 _F64_ONLY = ("acos", "asin", "atan", "atan2", "ceil", "cos", "log2", "sin", "tan", "tanh")
 
 
@@ -19,11 +19,14 @@ class Backend:
 
     name: str
     lowering: str = ""
-    """Code generation up to IREE's own resource check, before the conversion to LLVM or SPIR-V: the buffers are those that the
-    check counts. IREE gives a buffer of dynamic size its upper bound first (PadDynamicAlloc), which on GPUs stands behind it.
-    Empty: fissile cannot probe this backend."""
+    """Code generation up to the conversion to LLVM or SPIR-V. Empty: fissile cannot probe this backend."""
+    bounding: str = ""
+    """What IREE's own resource check counts on beside that: a buffer of dynamic size has its upper bound (PadDynamicAlloc), which on
+    GPUs is the conversion's part. Empty: nothing."""
     conversion: str = ""
     """All of code generation, the conversion included; empty where there is none to run."""
+    conversion_resumes: bool = False
+    """Whether ``conversion`` on what ``lowering`` made gives what it gives alone."""
     resource_check: str = ""
     """The pass, by itself, that refuses what does not fit on chip."""
     alignment: int = 1
@@ -48,9 +51,8 @@ class Backend:
 
 _SPIRV = Backend(
     "vulkan-spirv",
-    lowering="builtin.module(iree-codegen-linalg-to-spirv-pipeline{include-spirv-lowering=false},"
-    + _PADDED
-    + ")",
+    lowering="builtin.module(iree-codegen-linalg-to-spirv-pipeline{include-spirv-lowering=false})",
+    bounding=_BOUNDED,
     conversion="builtin.module(iree-codegen-linalg-to-spirv-pipeline)",
     resource_check=_CHECKED,
     alignment=64,  # of memref.alloc
@@ -64,8 +66,10 @@ _SPIRV = Backend(
 def _llvmgpu(name: str, pipeline: str) -> Backend:
     return Backend(
         name,
-        lowering=f"builtin.module({pipeline}{{include-llvm-lowering=false}},{_PADDED})",
+        lowering=f"builtin.module({pipeline}{{include-llvm-lowering=false}})",
+        bounding=_BOUNDED,
         conversion=f"builtin.module({pipeline})",
+        conversion_resumes=True,
         resource_check=_CHECKED,
         takes_configuration=True,
         configures_attention=True,
@@ -83,6 +87,7 @@ BACKENDS = {
             "llvm-cpu",
             lowering="builtin.module(iree-codegen-llvmcpu-lowering-pipeline{include-llvm-lowering=false})",
             conversion="builtin.module(iree-codegen-llvmcpu-lowering-pipeline)",
+            conversion_resumes=True,
             resource_check="builtin.module(iree-llvmcpu-check-ir-before-llvm-conversion)",
             recomputes=True,
             library_calls={

@@ -20,3 +20,9 @@ NARROW_EMULATED = (
     "iree-spirv-vectorize-load-store,canonicalize,cse))"
 )
 """What follows VIEWS_FOLDED there, up to and with that pass: buffers have the elements then that SPIR-V gives them."""
+
+TRANSLATION_INFO = "translation_info"
+PIPELINE_CHOICE = r"pipeline = (#[\w.]+<\w+>|[#\w.]+)"
+"""A regular expression: which code generation pipeline the attribute TRANSLATION_INFO of a function chooses."""
+NO_PIPELINE = "#iree_codegen.no_pipeline"
+"""The choice of none: the function is lowered."""

@@ -177,11 +177,13 @@ class _Check:
             if not signatures:
                 return self._report([no_functions()], [])
             before = baselines.read(baseline, signatures) if baseline and not update else None
-            for target in self.targets:
-                with self._step(target.name):
-                    found, told = self._net_under(target, shared)
-                findings += found
-                facts.append(told)
+            watch, endless = self.watched.watch, self.watched.endless
+            with ProbePool(self.flags, self.timeout, watch=watch, endless=endless) as pool:
+                for target in self.targets:
+                    with self._step(target.name):
+                        found, told = self._net_under(pool, target, shared)
+                    findings += found
+                    facts.append(told)
         if baseline and before is not None:
             findings += baselines.compare(before, facts, baseline)
         report = self._report([*findings, *self.storage], facts)
@@ -229,10 +231,10 @@ class _Check:
 
     # --- one target
 
-    def _net_under(self, target: Target, shared: Path) -> tuple[list[Finding], dict]:
+    def _net_under(self, pool: ProbePool, target: Target, shared: Path) -> tuple[list[Finding], dict]:
         """`_target`; where it throws as a whole, nothing is known of the target, which is an error (FIS903)."""
         try:
-            return self._target(target, shared)
+            return self._target(pool, target, shared)
         except Exception as error:
             if net.passes_on(error):
                 raise
@@ -246,7 +248,7 @@ class _Check:
             )
             return [why], nothing_told(target)
 
-    def _target(self, target: Target, shared: Path) -> tuple[list[Finding], dict]:
+    def _target(self, pool: ProbePool, target: Target, shared: Path) -> tuple[list[Finding], dict]:
         """The findings of ``target``, and its bytes as JSON values."""
         told = nothing_told(target)
         if ended := self.watched.ended.get(target.name):
@@ -260,7 +262,7 @@ class _Check:
         if self.mode == "never":
             measured, findings = self._predict(formed, target)
         else:
-            measured, findings = self._generate(formed, target)
+            measured, findings = self._generate(pool, formed, target)
         limits = net.ask("the target's limit", lambda: check_limit(target, between(measured, target)), None)
         facts = [
             net.ask(
@@ -293,28 +295,26 @@ class _Check:
             self._heard(session)
         return _Formed(module, [_renamed(d, target) for d in dispatches(module.op)], ops, findings)
 
-    def _generate(self, formed: _Formed, target: Target) -> tuple[list[Measured], list[Finding]]:
+    def _generate(
+        self, pool: ProbePool, formed: _Formed, target: Target
+    ) -> tuple[list[Measured], list[Finding]]:
         """What `fissile compile` asks of each dispatch, by the same questions: bytes, and what would fail or go wrong."""
-        flags = (*self.flags, *flags_for(target))
-        watched = self.watched
-        with ProbePool(
-            flags, self.timeout, watch=watched.watch, endless=watched.endless, session_flags=flags
-        ) as pool:
-            checker = DispatchChecker(
-                pool, foresee=unrolls_endlessly, calibrated=self.mode == "auto", limit=target.limit
-            )
-            checked = checker.check_dispatches(formed.dispatches, formed.ops)
-            seen = {id(c.dispatch): c.result.probed for c in checked if c.result is not None}
+        pool.session_flags = (*self.flags, *flags_for(target))
+        checker = DispatchChecker(
+            pool, foresee=unrolls_endlessly, calibrated=self.mode == "auto", limit=target.limit
+        )
+        checked = checker.check_dispatches(formed.dispatches, formed.ops)
+        seen = {id(c.dispatch): c.result.probed for c in checked if c.result is not None}
 
-            def probed(dispatch: Dispatch) -> Probed:
-                return seen.get(id(dispatch)) or pool.probe_all([dispatch], convert=False)[0].probed
+        def probed(dispatch: Dispatch) -> Probed:
+            return seen.get(id(dispatch)) or pool.probe_all([dispatch], convert=False)[0].probed
 
-            narrow = net.ask(
-                "narrow storage",
-                lambda: find_narrow_in(formed.dispatches, probed, unrolls_endlessly),
-                Narrow(),
-                patience=0,
-            )
+        narrow = net.ask(
+            "narrow storage",
+            lambda: find_narrow_in(formed.dispatches, probed, unrolls_endlessly),
+            Narrow(),
+            patience=0,
+        )
         findings = list(narrow.found)
         results = {}
         for one in checked:

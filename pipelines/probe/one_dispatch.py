@@ -5,14 +5,9 @@ Agreed with the real compile on every gfx942 and Vulkan program of the public co
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from iree.compiler import ir
-from iree.compiler.passmanager import PassManager
-
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
-from fissile.passes.analysis.dispatch.provenance import TAG_FILE, places_in, tags_in
 from fissile.passes.analysis.kernel.diagonal_reads import diagonal_reads
 from fissile.passes.analysis.kernel.lost_sign import lost_signs
 from fissile.passes.analysis.kernel.narrow_access import (
@@ -34,8 +29,8 @@ from fissile.passes.iree.pipelines import NARROW_EMULATED, VIEWS_FOLDED
 from fissile.passes.net import ask
 from fissile.quantity import total
 
-from .diagnostics import Diagnostic, parse_diagnostic
-from .linking import calls_a_library, link
+from .conversion import Conversion, Copy
+from .diagnostics import Diagnostic
 
 
 @dataclass(frozen=True)
@@ -72,9 +67,25 @@ def probe(dispatch: Dispatch) -> Probed:
 
     Raises KeyError for a backend that IREE 3.13 has no lowering pipeline for.
     """
+    return _probe(dispatch, Conversion(dispatch), False)
+
+
+def probe_and_convert(dispatch: Dispatch, flags: tuple[str, ...] = ()) -> tuple[Probed, Diagnostic | None]:
+    """`probe`, and where nothing failed, what the conversion to LLVM or SPIR-V said. ``flags`` as in `linking.link`."""
+    conversion = Conversion(dispatch, flags)
+    probed = _probe(dispatch, conversion, True)
+    return probed, None if probed.failure is not None else conversion.said()
+
+
+def _probe(dispatch: Dispatch, conversion: Conversion, converted: bool) -> Probed:
+    """``converted``: someone will ask ``conversion``."""
     backend = dispatch.target.backend
-    copy = _Copy(dispatch)
+    copy = Copy(dispatch)
+    conversion.before_lowering(copy)
     failure = copy.generate(BACKENDS[backend].lowering)
+    if failure is None and converted:
+        conversion.after_lowering(copy)
+    failure = failure or (copy.generate(bounding) if (bounding := BACKENDS[backend].bounding) else None)
     inner = copy.inner
     alignment = BACKENDS[backend].alignment
     races: tuple[Allocation, ...] = ()
@@ -110,7 +121,7 @@ def probe(dispatch: Dispatch) -> Probed:
     if missing_storage(dispatch):
         narrow = ask(
             "narrow elements",
-            lambda: _narrow(dispatch, copy, failure, refused, moving),
+            lambda: _narrow(copy, conversion, failure, refused, moving),
             NOT_ASKED,
             about=dispatch,
         )
@@ -143,8 +154,8 @@ def _exceeds(dispatch: Dispatch, footprint: Footprint) -> bool:
 
 
 def _narrow(
-    dispatch: Dispatch,
-    copy: _Copy,
+    copy: Copy,
+    conversion: Conversion,
     failure: Diagnostic | None,
     too_large: Diagnostic | None,
     views_folded: bool,
@@ -152,83 +163,5 @@ def _narrow(
     """What the code does to narrow elements that the target has no storage for. Where it is not right, IREE may refuse it as well."""
     generated = failure is None and views_folded and copy.generate(NARROW_EMULATED) is None
     found = generated_access(copy.inner) if generated else NOT_ASKED
-    refused = failure or too_large or (convert(dispatch) if found.numbers is not Numbers.RIGHT else None)
+    refused = failure or too_large or (conversion.said() if found.numbers is not Numbers.RIGHT else None)
     return NarrowAccess(Numbers.REFUSED, found.why, refused.message) if refused else found
-
-
-def convert(dispatch: Dispatch, flags: tuple[str, ...] = ()) -> Diagnostic | None:
-    """Runs code generation to its end on a copy: the first error, or None where LLVM or SPIR-V comes out, and what LLVM calls is linked.
-
-    For dispatches whose buffers are known to fit, since it repeats what `probe` does. ``flags`` as in `link`.
-    """
-    pipeline = backend_named(dispatch.target.backend).conversion
-    if not pipeline:
-        return None
-    copy = _Copy(dispatch)
-    failure = copy.generate(pipeline)
-    if failure is not None:
-        return failure
-    if (left := _first(copy.inner, _is_unconverted)) is not None:
-        text = (
-            f"{_plain(left.location)}: failed to legalize operation '{left.name}': left over after conversion"
-        )
-        return parse_diagnostic("error", text)
-    if (call := _first(copy.inner, lambda op: calls_a_library(op, dispatch.target.backend))) is not None:
-        if (unlinked := link(dispatch, flags)) is not None:
-            return parse_diagnostic("error", f"{_plain(call.location)}: {unlinked.message}")
-    return None
-
-
-class _Copy:
-    """A copy of a dispatch's executable. It owns the ops: they are gone with it."""
-
-    def __init__(self, dispatch: Dispatch) -> None:
-        self._executable = dispatch.executable.clone()
-        self.inner = dispatch.inner_module(self._executable)
-
-    def generate(self, pipeline: str) -> Diagnostic | None:
-        """Runs ``pipeline`` on the inner module; returns the first error. After one the IR is as the pipeline left it."""
-        with self.inner.context:
-            try:
-                PassManager.parse(pipeline).run(self.inner)
-            except ir.MLIRError as error:
-                return _first_error(error)
-        return None
-
-
-_CONVERTED_FROM = ("arith.", "math.", "memref.", "scf.", "vector.")
-"""Dialects of which nothing is left in what a translation takes."""
-
-
-def _is_unconverted(op: ir.Operation) -> bool:
-    """Whether conversion left ``op`` behind, a cast between type systems or an op it does not know: translation refuses it later."""
-    return op.name == "builtin.unrealized_conversion_cast" or op.name.startswith(_CONVERTED_FROM)
-
-
-def _first(inner: ir.Operation, wanted: Callable[[ir.Operation], bool]) -> ir.Operation | None:
-    """The first op of converted code that is ``wanted``."""
-    found: list[ir.Operation] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name == "iree_codegen.dispatch_config":
-            return ir.WalkResult.SKIP  # counts workgroups, on the host
-        if wanted(op):
-            found.append(op)
-            return ir.WalkResult.INTERRUPT
-        return ir.WalkResult.ADVANCE
-
-    inner.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return found[0] if found else None
-
-
-def _first_error(error: ir.MLIRError) -> Diagnostic:
-    for said in error.error_diagnostics:
-        if said.severity == ir.DiagnosticSeverity.ERROR:
-            return parse_diagnostic("error", f"{_plain(said.location)}: {said.message}")
-    return parse_diagnostic("error", str(error))
-
-
-def _plain(location: ir.Location) -> str:
-    text = str(location)
-    places = [f"{TAG_FILE}:{tag}:1" for tag in tags_in(text)] + [str(place) for place in places_in(text)]
-    return ": ".join(places) or "<unknown>"

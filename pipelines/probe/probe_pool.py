@@ -22,7 +22,7 @@ from fissile.passes.net import ask, current
 from ..process.server import Server
 from .diagnostics import Diagnostic
 from .linking import standalone
-from .one_dispatch import UNKNOWN, Probed, convert, probe
+from .one_dispatch import UNKNOWN, Probed, probe, probe_and_convert
 from .probe_wire import decode_diagnostic, decode_probed
 
 FEW = 8
@@ -54,7 +54,7 @@ class ProbePool:
     ``watch``: the caller's process is watched from outside, and may be lost. Then a few dispatches are asked in it,
     each between ``watch(1, fingerprint)`` and ``watch(0)``; whoever watches applies the deadline. Dispatches whose fingerprint is among
     ``endless`` are known not to end. ``translate``: code is generated to the very end, LLVM's own translation included (0.2 to 1 s more).
-    ``session_flags``: what links in the caller's process needs beside the flags of the process.
+    ``session_flags``: what links needs beside the flags of the process; who asks for several targets changes them.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class ProbePool:
         translate: bool = False,
     ) -> None:
         self._flags = list(flags)
-        self._session_flags = tuple(session_flags)
+        self.session_flags = tuple(session_flags)
         self._watch = watch
         self.translate = translate
         self._started = False
@@ -113,6 +113,7 @@ class ProbePool:
                     "name": d.name,
                     "convert": convert,
                     "translate": convert and self.translate,
+                    "flags": self.session_flags,
                 },
                 {},
                 about=d,
@@ -131,8 +132,10 @@ class ProbePool:
         start = time.perf_counter()
         self._watch(1, dispatch.fingerprint)
         try:
-            probed = probe(dispatch)
-            said = convert(dispatch, self._session_flags) if converted and probed.failure is None else None
+            if converted:
+                probed, said = probe_and_convert(dispatch, self.session_flags)
+            else:
+                probed, said = probe(dispatch), None
         finally:
             self._watch(0)
         return ProbeResult(probed, said, time.perf_counter() - start)

@@ -1,8 +1,8 @@
 """A child process that generates code for one dispatch after another: `python -m fissile.pipelines.probe.probe_server`.
 
 Code generation may crash or never end; the parent (`probe_pool`) stops this process then and starts another.
-Speaks JSON lines: {"text": module with one hal.executable, "index": which of its dispatches, "convert": bool, "translate": bool} in,
-a `Probed` and the first conversion error out. The first line in is {"flags": [...]}, IREE's process-global flags.
+Speaks JSON lines: {"text": module with one hal.executable, "index": which of its dispatches, "convert": bool, "translate": bool,
+"flags": [...] of the session that links} in, a `Probed` and the first conversion error out. The first line in is {"flags": [...]}, IREE's process-global flags.
 """
 
 from __future__ import annotations
@@ -61,14 +61,17 @@ def _answer(session: Session, job: dict) -> tuple[Probed, Diagnostic | None]:
     from fissile.passes.analysis.dispatch.dispatches import dispatches
 
     from .linking import link
-    from .one_dispatch import convert, probe
+    from .one_dispatch import probe, probe_and_convert
 
     module = session.parse_text(job["text"], "dispatch.mlir")
     dispatch = dispatches(module.op)[job["index"]]
-    probed = probe(dispatch)
-    if probed.failure is not None or not job["convert"]:
-        return probed, None
-    return probed, convert(dispatch) or (link(dispatch) if job["translate"] else None)
+    if not job["convert"]:
+        return probe(dispatch), None
+    flags = tuple(job["flags"])
+    probed, said = probe_and_convert(dispatch, flags)
+    if probed.failure is None and said is None and job["translate"]:
+        said = link(dispatch, flags)
+    return probed, said
 
 
 if __name__ == "__main__":

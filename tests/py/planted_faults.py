@@ -26,6 +26,7 @@ from fissile.report import Report
 PACKAGES = (fissile.passes.analysis, fissile.passes.checks, fissile.passes.remedies)
 STEPS = (
     "compile_run",
+    "conversion",
     "cut_search",
     "dispatch_check",
     "edits",

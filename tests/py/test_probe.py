@@ -18,9 +18,11 @@ from fissile.passes.analysis.kernel.repeated_work import Repeated
 from fissile.passes.analysis.memory.footprint import WORKGROUP, Allocation, Footprint
 from fissile.passes.checks.numbers.narrow_storage import check_narrow_storage
 from fissile.passes.checks.speed.recomputation import check_recomputation
+from fissile.passes.iree.backends import BACKENDS
+from fissile.pipelines.probe.conversion import Conversion, Copy
 from fissile.pipelines.probe.diagnostics import Diagnostic
 from fissile.pipelines.probe.dispatch_check import DispatchChecker
-from fissile.pipelines.probe.one_dispatch import Probed, convert, probe
+from fissile.pipelines.probe.one_dispatch import Probed, probe, probe_and_convert
 from fissile.pipelines.probe.probe_pool import ProbePool
 from fissile.pipelines.probe.probe_wire import decode_probed, encode
 from fissile.pipelines.repair.edits import CUT, apply_edits, edits
@@ -52,7 +54,7 @@ def test_the_probed_module_is_not_changed():
     before = module.text(locations=True)
     (dispatch,) = dispatches(module.op)
     probe(dispatch)
-    assert convert(dispatch) is not None, (
+    assert probe_and_convert(dispatch)[1] is not None, (
         "its narrow loads do not fit in memory, and IREE's own check refuses it"
     )
     assert module.text(locations=True) == before
@@ -243,3 +245,18 @@ def test_the_pool_says_what_the_probe_says(target):
         here = probe(dispatch)
         assert result.probed.footprint == here.footprint
         assert [a.type for a in result.probed.races] == [a.type for a in here.races]
+
+
+@pytest.mark.parametrize("target", ["gfx942", "sm_86", "llvm-cpu"])
+def test_conversion_goes_on_where_lowering_ended(target):
+    """Code is lowered once: what conversion makes of the lowered copy is what it makes of the dispatch."""
+    module, _ops = configured(target, quantised_conv(size=8, channels=4, requantise=True))
+    (dispatch,) = dispatches(module.op)
+    backend = BACKENDS[dispatch.target.backend]
+    lowered, whole, conversion = Copy(dispatch), Copy(dispatch), Conversion(dispatch)
+    conversion.before_lowering(lowered)
+    assert lowered.generate(backend.lowering) is None
+    conversion.after_lowering(lowered)
+    assert conversion.resumes_from.generate(backend.conversion) is None
+    assert whole.generate(backend.conversion) is None
+    assert str(conversion.resumes_from.inner) == str(whole.inner)

@@ -1,0 +1,138 @@
+"""Does what code generation makes of a dispatch come as far as LLVM or SPIR-V, and link? On copies, each part run once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from iree.compiler import ir
+from iree.compiler.passmanager import PassManager
+
+from fissile.passes.analysis.dispatch.dispatches import Dispatch
+from fissile.passes.analysis.dispatch.provenance import TAG_FILE, places_in, tags_in
+from fissile.passes.iree.backends import backend_named
+from fissile.passes.iree.pipelines import NO_PIPELINE, PIPELINE_CHOICE, TRANSLATION_INFO
+
+from .diagnostics import Diagnostic, parse_diagnostic
+from .linking import calls_a_library, link
+
+
+class Copy:
+    """A copy of a dispatch's executable. It owns the ops: they are gone with it."""
+
+    def __init__(self, dispatch: Dispatch, original: Copy | None = None) -> None:
+        self._executable = (original._executable if original else dispatch.executable).clone()
+        self.inner = dispatch.inner_module(self._executable)
+
+    def generate(self, pipeline: str) -> Diagnostic | None:
+        """Runs ``pipeline`` on the inner module; returns the first error. After one the IR is as the pipeline left it."""
+        with self.inner.context:
+            try:
+                PassManager.parse(pipeline).run(self.inner)
+            except ir.MLIRError as error:
+                return _first_error(error)
+        return None
+
+    def functions(self) -> Iterator[tuple[str, ir.Operation]]:
+        """Name and op of each function that code is generated for."""
+        for op in self.inner.regions[0].blocks[0].operations:
+            if "sym_name" in op.operation.attributes:
+                yield str(op.operation.attributes["sym_name"]), op.operation
+
+
+class Conversion:
+    """The conversion of one dispatch to LLVM or SPIR-V. It runs when it is asked, once."""
+
+    def __init__(self, dispatch: Dispatch, flags: tuple[str, ...] = ()) -> None:
+        """``flags`` as in `link`."""
+        self._dispatch = dispatch
+        self._flags = flags
+        self._backend = backend_named(dispatch.target.backend)
+        self._chosen: dict[str, str] = {}
+        self.resumes_from: Copy | None = None
+        """Lowered code; None: it begins at the beginning."""
+        self._said: list[Diagnostic | None] = []
+
+    def before_lowering(self, copy: Copy) -> None:
+        """Notes what lowering takes off ``copy``, so that `after_lowering` can put it back."""
+        for name, function in copy.functions():
+            if TRANSLATION_INFO in function.attributes:
+                self._chosen[name] = str(function.attributes[TRANSLATION_INFO])
+
+    def after_lowering(self, copy: Copy) -> None:
+        """Keeps a copy of lowered code, to go on from there.
+
+        The pipeline that converts begins with lowering. It skips functions that say that they need none, and takes from them
+        what lowering has moved to the export: the size of a workgroup. What comes out is the same as without a stop, except for
+        SPIR-V, where lowering drops hints that conversion has a use for.
+        """
+        if not self._backend.conversion_resumes or not self._chosen:
+            return
+        kept = Copy(self._dispatch, copy)
+        with kept.inner.context:
+            for name, function in kept.functions():
+                if name in self._chosen:
+                    text = re.sub(PIPELINE_CHOICE, f"pipeline = {NO_PIPELINE}", self._chosen[name], count=1)
+                    function.attributes[TRANSLATION_INFO] = ir.Attribute.parse(text)
+        self.resumes_from = kept
+
+    def said(self) -> Diagnostic | None:
+        """The first error, or None where LLVM or SPIR-V comes out, and what LLVM calls is linked."""
+        if not self._said:
+            self._said.append(self._convert())
+        return self._said[0]
+
+    def _convert(self) -> Diagnostic | None:
+        if not self._backend.conversion:
+            return None
+        copy, self.resumes_from = self.resumes_from or Copy(self._dispatch), None
+        failure = copy.generate(self._backend.conversion)
+        if failure is not None:
+            return failure
+        if (left := _first(copy.inner, _is_unconverted)) is not None:
+            return parse_diagnostic(
+                "error",
+                f"{_plain(left.location)}: failed to legalize operation '{left.name}': left over after conversion",
+            )
+        if (call := _first(copy.inner, lambda op: calls_a_library(op, self._backend.name))) is not None:
+            if (unlinked := link(self._dispatch, self._flags)) is not None:
+                return parse_diagnostic("error", f"{_plain(call.location)}: {unlinked.message}")
+        return None
+
+
+_CONVERTED_FROM = ("arith.", "math.", "memref.", "scf.", "vector.")
+"""Dialects of which nothing is left in what a translation takes."""
+
+
+def _is_unconverted(op: ir.Operation) -> bool:
+    """Whether conversion left ``op`` behind, a cast between type systems or an op it does not know: translation refuses it later."""
+    return op.name == "builtin.unrealized_conversion_cast" or op.name.startswith(_CONVERTED_FROM)
+
+
+def _first(inner: ir.Operation, wanted: Callable[[ir.Operation], bool]) -> ir.Operation | None:
+    """The first op of converted code that is ``wanted``."""
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name == "iree_codegen.dispatch_config":
+            return ir.WalkResult.SKIP  # counts workgroups, on the host
+        if wanted(op):
+            found.append(op)
+            return ir.WalkResult.INTERRUPT
+        return ir.WalkResult.ADVANCE
+
+    inner.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found[0] if found else None
+
+
+def _first_error(error: ir.MLIRError) -> Diagnostic:
+    for said in error.error_diagnostics:
+        if said.severity == ir.DiagnosticSeverity.ERROR:
+            return parse_diagnostic("error", f"{_plain(said.location)}: {said.message}")
+    return parse_diagnostic("error", str(error))
+
+
+def _plain(location: ir.Location) -> str:
+    text = str(location)
+    places = [f"{TAG_FILE}:{tag}:1" for tag in tags_in(text)] + [str(place) for place in places_in(text)]
+    return ": ".join(places) or "<unknown>"
