@@ -112,8 +112,8 @@ def test_a_few_dispatches_are_asked_here_between_two_calls_and_many_elsewhere(mo
         "fissile.pipelines.probe.probe_pool.probe", lambda dispatch: Probed(Footprint(()), None)
     )
     monkeypatch.setattr(
-        "fissile.pipelines.probe.probe_pool.convert",
-        lambda dispatch, _flags: told.append(dispatch.fingerprint),
+        "fissile.pipelines.probe.probe_pool.probe_and_convert",
+        lambda dispatch, _flags: (Probed(Footprint(()), None), told.append(dispatch.fingerprint)),
     )
     monkeypatch.setattr(pool, "_run", lambda job, fingerprint: "elsewhere")
     monkeypatch.setattr("fissile.pipelines.probe.probe_pool.standalone", lambda dispatch: "")

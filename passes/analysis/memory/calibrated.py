@@ -27,7 +27,7 @@ _OPS = re.compile(
     r"arith\.(constant|(add|sub|mul|div|maximum|minimum|cmp|neg)f|(add|sub|mul|cmp)i|select|index_castu?i?)"
     r"|math\.(exp|sqrt|rsqrt|tanh|absf)"
     r"|linalg\.(fill|matmul|batch_matmul|matvec|vecmat|conv_2d_\w+|depthwise_conv_2d_\w+|pooling_\w+|generic|index|yield)"
-    r"|tensor\.empty|hal\.interface\.(constant\.load|binding\.subspan)|amdgpu\.fat_raw_buffer_cast|func\.(func|return)"
+    r"|tensor\.empty|util\.assume\.int|memref\.subview|hal\.interface\.(constant\.load|binding\.subspan)|amdgpu\.fat_raw_buffer_cast|func\.(func|return)"
     r"|iree_tensor_ext\.dispatch\.tensor\.(load|store)|iree_codegen\.(load_from|store_to)_buffer"
 )
 
