@@ -1,9 +1,9 @@
 # Every target that needs the environment makes it first, in .venv; a second run starts at once (tools/setup.sh).
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-py test-lit lint docs dist clean
+.PHONY: help setup demo test test-all golden test-py test-lit lint format docs dist clean
 
-PYTEST := .venv/bin/python -m pytest -n 2
+PYTEST := .venv/bin/python -m pytest -n 2 --dist worksteal
 # lit's tests call the programs beside it; the environment need not be activated.
 LIT := PATH="$(CURDIR)/.venv/bin:$$PATH" .venv/bin/lit -v
 
@@ -16,8 +16,14 @@ setup:  ## .venv with every library; Mesa's Vulkan driver where it can be instal
 demo: setup  ## the main job: a quantised convolution that stock IREE refuses, repaired, run and compared
 	@.venv/bin/python examples/quantised_conv.py
 
-test: setup  ## every test, the lit tests among them
+test: setup  ## every capability, in minutes; the lit tests among them
 	$(PYTEST)
+
+test-all: setup  ## the long sweeps as well
+	$(PYTEST) --slow
+
+golden: setup  ## writes tests/golden/edits.json anew: what is tried and kept for 60 programs
+	.venv/bin/python -m bench.golden_edits
 
 test-py: setup  ## the Python tests without the lit tests
 	$(PYTEST) --ignore=tests/py/test_lit.py
@@ -30,8 +36,11 @@ test-iree:  ## the tests on another version of IREE, e.g. IREE=3.12.0, in an env
 test-lit: setup  ## the lit tests alone
 	$(LIT) tests/lit
 
-lint: setup  ## ruff: undefined names, unused imports and variables
-	@.venv/bin/ruff check .
+lint: setup  ## ruff: errors, unused names, order of imports, likely bugs, old syntax, layout
+	@.venv/bin/ruff check . && .venv/bin/ruff format --check .
+
+format: setup  ## ruff: lays the code out, and repairs what lint finds where that is safe
+	@.venv/bin/ruff check -q --fix . ; .venv/bin/ruff format .
 
 docs: setup  ## the tables in docs/ that are generated from declarations
 	@.venv/bin/python tools/docs.py

@@ -24,5 +24,10 @@ def examples(quick: int, all: int) -> int:
 
 
 def sample(values, *quick):
-    """The parameters ``values``, slow but for those named ``quick``."""
-    return [value if value in quick else pytest.param(value, marks=pytest.mark.slow) for value in values]
+    """The parameters ``values``, slow but for those that are ``quick``; a tuple is one set of parameters."""
+    return [
+        value
+        if value in quick
+        else pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.slow)
+        for value in values
+    ]

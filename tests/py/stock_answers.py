@@ -20,16 +20,19 @@ def run(
 ) -> subprocess.CompletedProcess:
     """`subprocess.run` of `iree-compile [flags] INPUT -o OUTPUT`, from the kept answer where it is enough."""
     source, wanted, flags = _parts(words, cwd)
-    kept = _kept(source, flags) if source else None
-    answer = json.loads(kept.read_text()) if kept and kept.exists() else None
+    if source is None:
+        return subprocess.run(
+            words, capture_output=capture_output, text=text, timeout=timeout, check=check, cwd=cwd
+        )
+    kept = _kept(source, flags)
+    answer = json.loads(kept.read_text()) if kept.exists() else None
     if answer is None or wanted and answer["status"] == 0:
         done = subprocess.run(words, capture_output=True, text=True, timeout=timeout, check=False, cwd=cwd)
         said = {name: getattr(done, name).replace(str(source), "<SOURCE>") for name in ("stdout", "stderr")}
         answer = {"status": done.returncode, **said}
-        if kept:
-            fresh = kept.with_suffix(f".{os.getpid()}")
-            fresh.write_text(json.dumps(answer))
-            fresh.replace(kept)
+        fresh = kept.with_suffix(f".{os.getpid()}")
+        fresh.write_text(json.dumps(answer))
+        fresh.replace(kept)
     said = [answer[stream].replace("<SOURCE>", str(source)) for stream in ("stdout", "stderr")]
     said = said if text else [stream.encode() for stream in said]
     done = subprocess.CompletedProcess(words, answer["status"], *(said if capture_output else (None, None)))

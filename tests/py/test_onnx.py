@@ -63,6 +63,7 @@ def test_squeezenet_agrees_with_onnxruntime_on_llvm_cpu():
     assert "squeezenet 1x3x35x35" in done.stdout and "agrees with onnxruntime" in done.stdout
 
 
+@pytest.mark.slow  # a minute of lavapipe; on llvm-cpu above, a small network on Vulkan in test_numerics
 def test_squeezenet_agrees_with_onnxruntime_on_vulkan():
     from fissile.pipelines.numerics.runtimes import present
 

@@ -56,6 +56,7 @@ def test_nothing_to_tune_is_stock(tmp_path):
     assert (tmp_path / "a.vmfb").read_bytes() == (tmp_path / "s.vmfb").read_bytes()
 
 
+@pytest.mark.slow  # two functions, one with nothing to draw, are timed below
 def test_every_function_is_timed_and_verified(conv, tmp_path):
     text = conv.read_text()
     conv.write_text(text + text.replace("@main", "@second"))
