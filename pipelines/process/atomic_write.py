@@ -12,7 +12,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,8 +94,13 @@ def deliver(output: Path, place: Place) -> None:
         if place.in_place:
             _write_in_place(output, place.path)
             return
-        if place.path.exists():  # a file that is written anew keeps its modes
-            output.chmod(stat.S_IMODE(place.path.stat().st_mode))
+        if (
+            place.path.exists()
+        ):  # a file that is written anew keeps its modes, and its owner where that is allowed
+            before = place.path.stat()
+            with suppress(OSError):
+                os.chown(output, before.st_uid, before.st_gid)
+            output.chmod(stat.S_IMODE(before.st_mode))
         try:
             output.replace(place.path)
         except (

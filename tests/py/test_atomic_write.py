@@ -45,9 +45,11 @@ def test_links_without_end_are_refused(tmp_path):
         place_of(tmp_path / "a")
 
 
-def test_a_file_keeps_its_modes_and_a_new_one_has_the_users(tmp_path):
+def test_a_file_keeps_its_modes_and_owner_and_a_new_one_has_the_users(tmp_path):
     (tmp_path / "old").write_text("old")
     (tmp_path / "old").chmod(0o640)
+    owner = NOBODY if os.getuid() == 0 else os.getuid()
+    os.chown(tmp_path / "old", owner, -1)
     mask = os.umask(0o027)
     try:
         written(tmp_path / "old")
@@ -56,6 +58,7 @@ def test_a_file_keeps_its_modes_and_a_new_one_has_the_users(tmp_path):
         os.umask(mask)
     modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("old", "fresh")]
     assert modes == [0o640, 0o640] and (tmp_path / "old").read_text() == "new"
+    assert (tmp_path / "old").stat().st_uid == owner
 
 
 def test_what_fails_midway_leaves_the_old_file(tmp_path):
