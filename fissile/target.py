@@ -233,8 +233,8 @@ def find_target(name: str) -> Target:
     raise UsageError(f"unknown target '{name}'", f"{near} {known}" if near.startswith("did") else known)
 
 
-def may_end_loops(arch: str) -> bool:
-    """Whether the device behind ``arch`` may end a long loop: lavapipe does, and a target that names no product may be it."""
+def may_be_lavapipe(arch: str) -> bool:
+    """Whether the device behind ``arch`` may be lavapipe, which ends long loops: a target that names no product may be."""
     return arch in ("", "vulkan", "vulkan:device") or arch.startswith("vp_") or "llvmpipe" in arch
 
 

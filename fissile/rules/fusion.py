@@ -116,31 +116,6 @@ define(
     effect=Effect.WRONG,
 )
 define(
-    "FIS111",
-    "workgroup-race",
-    "threads share a buffer without a barrier",
-    "A fused producer writes its tile to workgroup memory, or a fill the start of a sum to the result's storage, and other threads "
-    "read it with no barrier between them: the values depend on timing.",
-    "IREE 3.13's SPIR-V BaseDistribute pipeline places no gpu.barrier after a fused producer, and gives a fill to threads by the order of "
-    "its result's dimensions, whatever the order of the loops that add to it: a depthwise convolution in NCHW layout.",
-    "fissile cuts the producer or the fill off by a fusion boundary, so that it is done before the dispatch begins.",
-    effect=Effect.MAY_BE_WRONG,
-)
-define(
-    "FIS112",
-    "misplaced-vectors",
-    "the numbers will be wrong: vectors are read or written beside their place",
-    "A dispatch reads or writes a slice of a buffer by vectors, and the slice begins between two vectors. The vectors land at the "
-    "column before. The module compiles and runs.",
-    "IREE 3.13's SPIR-V code generation makes the buffer's elements vectors and divides the last index by their size without asking "
-    "whether it is a multiple (SPIRVVectorizeLoadStore). A 1x1 convolution whose result is padded for the next convolution does "
-    "this: 17388 of 20736 values of a plain f32 one were wrong.",
-    "fissile keeps the slice out of the dispatch by a fusion boundary: it is copied by a dispatch of its own.",
-    example="linalg.generic (a 1x1 convolution, NCHW), then tensor.insert_slice at [0, 1, 1] into a fill, target Vulkan",
-    repaired="the convolution, `fissile.boundary`, then the tensor.insert_slice",
-    effect=Effect.WRONG,
-)
-define(
     "FIS114",
     "remedy-does-not-apply",
     "a remedy does not apply to an op that it was given",
@@ -176,17 +151,6 @@ define(
     example="a mask of type tensor<64xi1, #iree_encoding.packed_storage>, target gfx942",
     repaired="tensor<64xi1>",
     effect=Effect.REFUSED,
-)
-define(
-    "FIS118",
-    "sign-lost",
-    "the numbers will be wrong: code generation loses the sign of narrow integers",
-    "A dispatch sign-extends narrow integers that it reads as vectors of several words, and SPIR-V code generation zero-extends "
-    "them instead: negative values become positive. The module compiles and runs.",
-    "MLIR rewrites the extension of a bitcast into a mask and a logical shift (llvm-project #199243, in IREE 3.13). An int8 "
-    "matmul on a device with 8-bit storage had 4091 of 4096 values wrong.",
-    "fissile reads such buffers as 32-bit words and extends the elements itself (`fissile-pack-narrow-storage`).",
-    effect=Effect.WRONG,
 )
 define(
     "FIS119",
@@ -228,20 +192,6 @@ define(
     "`--emit-mlir=FILE` writes the repaired module, which stock iree-compile takes from global optimisation on.",
 )
 define(
-    "FIS125",
-    "long-loop",
-    "one thread runs a long row alone: slow, and wrong where the device ends its loop",
-    "All loops of one thread of a dispatch run more than 65535 iterations, one after the other. lavapipe ends them there, without a "
-    "message: a softmax of 50257 f32 values had all of them wrong. Other devices take long, while their other threads have nothing to do.",
-    "IREE 3.13's SPIR-V code generation gives a row to one thread (BaseDistribute) where it has no other schedule: always where the target "
-    "has no arithmetic across a subgroup (default Vulkan), else for sizes that fill no vectors.",
-    "fissile splits the sum into parts (`fissile-split-reductions`), makes a convolution's loops one (`fissile-read-by-element`), or sorts "
-    "by rank (`fissile-rank-sorts`). Where none applies the output is withheld, unless the target names a product that runs such loops.",
-    example="linalg.softmax of a tensor<1x50257xf32>, or a sum of 128256 values, target Vulkan",
-    repaired="the sum of 256 sums, of every 256th value each",
-    effect=Effect.MAY_BE_WRONG,
-)
-define(
     "FIS126",
     "host-float",
     "a float of less than 32 bits is kept on the host, which IREE's VM has no type for",
@@ -252,20 +202,6 @@ define(
     example="arith.truncf %c : f32 to f16 of -3.40282347E+38, padding a tensor",
     repaired="arith.constant 0xFC00 : f16",
     effect=Effect.REFUSED,
-)
-define(
-    "FIS127",
-    "repeated-work",
-    "threads of a workgroup do each other's work",
-    "Each of the 64 (or fewer) threads of a workgroup computes all of its elements. Most often each loads the same element of the result, "
-    "adds the same term and stores it again: where the threads do not run in step, or one after the other (lavapipe), terms may get lost. "
-    "No device was measured to lose one: where it is not repaired, as with `--repair=off`, it is a warning and the output is written.",
-    "IREE 3.13's SPIR-V code generation chooses the threads for a loop in one dimension of the block and gives the loop to another: "
-    "loops of one iteration, of odd sizes most often, count for the one and not for the other.",
-    "fissile makes the loops one (`fissile-read-by-element{flat=true}`): each thread has an element of its own.",
-    example="linalg.conv_2d_nchw_fchw with a result of 1x64x7x7, target Vulkan",
-    repaired="a loop over 3136 elements, 64 to a workgroup",
-    effect=Effect.SLOW,
 )
 define(
     "FIS130",
@@ -304,19 +240,6 @@ define(
     "plain contraction any more for the vectoriser.",
     "`--fusion=tune` places a fusion boundary behind the producer.",
     effect=Effect.SLOW,
-)
-define(
-    "FIS143",
-    "diagonal-sum",
-    "the numbers will be wrong: threads add up only the diagonal of a tile",
-    "A sum over two or more dimensions is given to the threads of a subgroup, and its terms go through workgroup memory (a sum of "
-    "gathered elements does). Each thread reads back the element whose index is the thread's number in every dimension. The module compiles and runs.",
-    "IREE 3.13's VectorReductionToGPU uses the thread's number as the index of all dimensions of a vector that it cannot "
-    "distribute. It is right for one dimension alone.",
-    "fissile gives each element of the result a thread of its own (`fissile-set-lowering`).",
-    example="linalg.generic: out[i] += tensor.extract %table[%indices[j, i, k]], reduced over j and k, a Vulkan target with subgroup arithmetic",
-    repaired="the same op with a lowering configuration of BaseDistribute",
-    effect=Effect.WRONG,
 )
 define(
     "FIS150",

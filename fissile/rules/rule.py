@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from fissile.effect import Effect
@@ -25,8 +28,42 @@ class Rule:
     effect: Effect = Effect.NONE
 
 
-RULES: dict[str, Rule] = {}
-"""All rules by code."""
+class _Catalogue(Mapping[str, Rule]):
+    """All rules by code. Those that failures declare (DECLARED_IN) are imported when a code is first missing, or all are listed."""
+
+    def __init__(self) -> None:
+        self._rules: dict[str, Rule] = {}
+        self._complete = False
+
+    def enter(self, rule: Rule) -> None:
+        if rule.code in self._rules:
+            raise ValueError(f"duplicate rule {rule.code}: {self._rules[rule.code].name} and {rule.name}")
+        self._rules[rule.code] = rule
+
+    def _complete_it(self) -> dict[str, Rule]:
+        if not self._complete:
+            self._complete = True
+            for package in DECLARED_IN:
+                for found in pkgutil.iter_modules(importlib.import_module(package).__path__):
+                    importlib.import_module(f"{package}.{found.name}")
+        return self._rules
+
+    def __getitem__(self, code: str) -> Rule:
+        return self._rules[code] if code in self._rules else self._complete_it()[code]
+
+    def __contains__(self, code: object) -> bool:
+        return code in self._rules or code in self._complete_it()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._complete_it())
+
+    def __len__(self) -> int:
+        return len(self._complete_it())
+
+
+DECLARED_IN = ("fissile.passes.failures",)
+"""Packages whose modules declare rules of their own: one for each failure."""
+RULES = _Catalogue()
 
 RETIRED = dict.fromkeys(
     ("FIS113", "FIS115", "FIS116", "FIS117", "FIS123", "FIS124", "FIS128", "FIS129"), "FIS114"
@@ -35,7 +72,4 @@ RETIRED = dict.fromkeys(
 
 
 def define(*args: str, **kwargs: str | Effect) -> None:
-    rule = Rule(*args, **kwargs)
-    if rule.code in RULES:
-        raise ValueError(f"duplicate rule {rule.code}: {RULES[rule.code].name} and {rule.name}")
-    RULES[rule.code] = rule
+    RULES.enter(Rule(*args, **kwargs))

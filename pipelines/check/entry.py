@@ -320,7 +320,10 @@ class _Check:
         for one in checked:
             results[id(one.dispatch)] = one.result
             slow = check_unrolled(one.dispatch, unrolls(one.dispatch), formed.ops)
-            found = one.finding or slow, check_recomputation(one.dispatch, one.recomputed, formed.ops)
+            found = (
+                one.finding or slow or one.slow,
+                check_recomputation(one.dispatch, one.recomputed, formed.ops),
+            )
             findings += [_with_way_out(finding) for finding in found if finding is not None]
         measured = []
         for dispatch in formed.dispatches:

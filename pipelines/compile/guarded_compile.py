@@ -17,11 +17,9 @@ from fissile.passes.net import NOT_CHECKED, StartAgain, ask
 from fissile.report import Report
 
 from ..probe.dispatch_check import (
-    SAME_WORK,
-    computes_wrongly,
+    built_wrong,
     exceeds_device,
     formed_dispatches,
-    misplaces_vectors,
     predicted_to_exceed,
     recomputed,
     unrolls,
@@ -30,7 +28,6 @@ from ..probe.one_dispatch import Probed, probe
 from ..probe.probe_pool import ProbePool, Tell
 from ..reduce import reduction
 from ..repair.failures import (
-    MISPLACED_VECTORS,
     RECOMPUTES,
     TOO_LARGE,
     TOO_LARGE_FOR_DEVICE,
@@ -299,16 +296,18 @@ class GuardedCompile:
         run, asked = self._run, self._run.ask
         if run.request.repair != "off" and run.narrow.found:
             return NarrowStorage("narrow elements would be read or written wrongly", True, run.narrow)
-        if run.request.repair != "off" and any(unrolls(d).elements for d in formed_dispatches(module)):
+        if run.request.repair != "off" and any(
+            unrolls(d, run.tuning).elements for d in formed_dispatches(module)
+        ):
             return UNROLLED
         if predicted_to_exceed(module):
             return TOO_LARGE
         if exceeds_device(module, asked):
             return TOO_LARGE_FOR_DEVICE
-        if misplaces_vectors(module, asked):
-            return MISPLACED_VECTORS
-        if why := computes_wrongly(module, asked):
-            return Foreseen(why, why != SAME_WORK)
+        wrong, left = built_wrong(module, asked, run.tuning)
+        if wrong is not None:
+            return Foreseen(wrong.message, wrong.effect.spoils_numbers)
+        findings += left
         if may_recompute(module):
             findings += run.slow(run.origin()[0])
         return RECOMPUTES if run.tuning and any(f.code == "FIS140" for f in findings) else None

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from fissile.effect import Effect
 from fissile.finding import Finding, Limit
 from fissile.passes import net
 from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.dispatch.provenance import SourceOp
 from fissile.passes.analysis.dispatch.recomputation import Recomputed, recomputed_producers
-from fissile.passes.analysis.kernel.diagonal_reads import may_read_diagonal
+from fissile.passes.analysis.kernel.evidence import Evidence
 from fissile.passes.analysis.kernel.narrow_access import (
     RIGHT,
     NarrowAccess,
@@ -19,11 +20,7 @@ from fissile.passes.analysis.kernel.narrow_access import (
     unasked_access,
     worst,
 )
-from fissile.passes.analysis.kernel.repeated_work import may_repeat
-from fissile.passes.analysis.kernel.serial_loops import longest_sum
 from fissile.passes.analysis.kernel.sub_byte_extension import unmasked_types
-from fissile.passes.analysis.kernel.vector_alignment import may_misplace
-from fissile.passes.analysis.memory.attention_tiles import tiled_attentions
 from fissile.passes.analysis.memory.calibrated import uncalibrated
 from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.footprint import Allocation, Footprint
@@ -32,16 +29,14 @@ from fissile.passes.analysis.memory.unrolling import VECTORISED, Unrolled, unrol
 from fissile.passes.checks.fit.workgroup_fit import check_fit, limit_of, space_of, stricter_device
 from fissile.passes.checks.fit.workgroup_prediction import check_prediction, with_floor
 from fissile.passes.checks.numbers.attention_tiles import check_attention_tiles
-from fissile.passes.checks.numbers.diagonal_reads import check_diagonal_reads
-from fissile.passes.checks.numbers.misplaced_vectors import check_vector_places
-from fissile.passes.checks.numbers.workgroup_race import check_races
 from fissile.passes.checks.refusals.codegen_failure import check_codegen
 from fissile.passes.checks.refusals.foreign_configuration import check_foreign_configuration
-from fissile.passes.checks.speed.repeated_work import check_repeated_work, is_costly
-from fissile.passes.checks.speed.serial_loops import MOST_ITERATIONS, check_serial_loops
-from fissile.passes.checks.speed.unrolled_code import ENDLESS_FROM, UNROLLED_FROM, check_unrolled
+from fissile.passes.checks.speed.unrolled_code import ENDLESS_FROM, check_unrolled, unrolled_from
+from fissile.passes.failures.failure import CONVERTED, Failure, failures_of
+from fissile.passes.failures.lost_sign import LostSign
 from fissile.passes.iree.backends import BACKENDS, backend_named
 from fissile.passes.iree.messages import PIPELINE_NOT_BUILT
+from fissile.target import may_be_lavapipe
 
 from ..session import Module
 from .diagnostics import Diagnostic, failure_code, quoted
@@ -55,12 +50,15 @@ Foresee = Callable[[Dispatch], Unrolled]
 """What of a dispatch is unrolled so far that its code is not to be generated."""
 
 
-def unrolls(dispatch: Dispatch) -> Unrolled:
-    """What SPIR-V code generation will unroll of ``dispatch``, where that is too much; no code is generated to know it."""
+def unrolls(dispatch: Dispatch, tune: bool = False) -> Unrolled:
+    """What SPIR-V code generation will unroll of ``dispatch``, where that is too much; no code is generated to know it.
+
+    What lavapipe takes seconds for counts where the target may be it, or with ``tune``.
+    """
     if not backend_named(dispatch.target.backend).spirv or dispatch.codegen != VECTORISED:
         return Unrolled()
     found = net.ask("unrolled code", lambda: unrolled(read_configured(dispatch)), Unrolled(), about=dispatch)
-    return found if found.elements >= UNROLLED_FROM else Unrolled()
+    return found if found.elements >= unrolled_from(dispatch.target.arch, tune) else Unrolled()
 
 
 def unrolls_endlessly(dispatch: Dispatch) -> Unrolled:
@@ -90,6 +88,11 @@ class CheckedDispatch:
     """Source ops whose results are unrolled over narrow elements (FIS109); no code was generated then."""
     result: ProbeResult | None = None
     """What code generation said; None where it was not run."""
+    slow: Finding | None = None
+    """What is right and slow, and left as it is (`is_left`)."""
+
+
+RACE = "FIS111"
 
 
 class DispatchChecker:
@@ -103,6 +106,7 @@ class DispatchChecker:
     nothing but memory fails in it, no later module's are asked either. ``foresee``: what it finds unrolled fails (FIS109), and its
     code is not generated. ``calibrated``: nobody else finds out, so only dispatches of a calibrated structure that fit by prediction are
     left without code generation. ``limit`` stands in for each dispatch's own: a budget, a vendor's figure.
+    ``tune``: what is only slow fails on every target.
     """
 
     def __init__(
@@ -113,7 +117,9 @@ class DispatchChecker:
         *,
         calibrated: bool = False,
         limit: Limit | None = None,
+        tune: bool = False,
     ) -> None:
+        self._tune = tune
         self._pool = pool
         self._foresee = foresee
         self._optimistic = optimistic
@@ -177,14 +183,22 @@ class DispatchChecker:
             finding = finding or net.ask(
                 "tiles of attentions", lambda d=dispatch: check_attention_tiles(d, ops), None, about=dispatch
             )
-            if asked and finding is None:
+            slow = as_it_is(finding) if finding and is_left(finding, dispatch, self._tune) else None
+            finding = None if slow else finding
+            if asked and finding is None and slow is None:
                 self._passed[dispatch.fingerprint] = result
             elif asked:
                 self._failed[identity] = result
             again = recomputed(dispatch)
             checked.append(
                 CheckedDispatch(
-                    dispatch, result.probed.footprint, finding, result.probed.races, again, result=asked
+                    dispatch,
+                    result.probed.footprint,
+                    finding,
+                    _races(result.probed),
+                    again,
+                    result=asked,
+                    slow=slow,
                 )
             )
         self._trusting &= self._calibrated or all(
@@ -227,12 +241,10 @@ class DispatchChecker:
 def _cleared(dispatch: Dispatch, limit: Limit | None = None) -> ProbeResult | None:
     """An answer with the predicted buffers where they fit without doubts and all else that may be wrong would stop the compile.
 
-    What compiles and computes wrong numbers (races, vectors beside their place) has to be asked for.
+    What compiles and computes wrong numbers has to be looked for in the code.
     """
     limit = limit or limit_of(dispatch)
-    if limit is None or asks_about_threads(dispatch):
-        return None
-    if backend_named(dispatch.target.backend).divides_indices and may_misplace(dispatch.inner_module()):
+    if limit is None or may_be_built_wrong(dispatch):
         return None
     predicted = predict(read_configured(dispatch))
     if predicted.doubts or predicted.total.exceeds(limit.bytes) is not False:
@@ -240,6 +252,10 @@ def _cleared(dispatch: Dispatch, limit: Limit | None = None) -> ProbeResult | No
     space = space_of(dispatch)
     buffers = tuple(Allocation(space, b.bytes, b.type, b.tags, b.place) for b in predicted.buffers)
     return ProbeResult(Probed(Footprint(buffers), None), None, 0.0)
+
+
+def _races(probed: Probed) -> tuple[Allocation, ...]:
+    return probed.seen[RACE].buffers if RACE in probed.seen else ()
 
 
 def _finding(
@@ -258,13 +274,31 @@ def _finding(
     return (
         _fit(dispatch, probed, ops, limit)
         or _failure(dispatch, probed.failure, ops)
-        or check_vector_places(dispatch, probed.misplaced, ops)
-        or check_diagonal_reads(dispatch, probed.diagonals, ops)
-        or check_races(dispatch, probed.races, ops)
+        or _seen(dispatch, probed, ops, lambda one: one.order < CONVERTED)
         or _failure(dispatch, result.converted, ops)
-        or check_serial_loops(dispatch, probed.iterations, ops)
-        or check_repeated_work(dispatch, probed.repeated, ops)
+        or _seen(dispatch, probed, ops, lambda one: one.order >= CONVERTED)
     )
+
+
+def _seen(
+    dispatch: Dispatch,
+    probed: Probed,
+    ops: Sequence[SourceOp],
+    among: Callable[[Failure], bool] = lambda one: True,
+) -> Finding | None:
+    """The first of the failures that the code shows, by their order."""
+    for one in failures_of(backend_named(dispatch.target.backend)):
+        evidence = probed.seen.get(one.code)
+        if evidence and not one.packed and among(one) and (finding := one.explain(dispatch, evidence, ops)):
+            return finding
+    return None
+
+
+def is_left(finding: Finding, dispatch: Dispatch, tune: bool) -> bool:
+    """Whether ``finding`` is of a program that is right and slow, on a target whose device was not measured: a target that
+    names a product is not lavapipe. Such a program is changed only with ``tune``.
+    """
+    return finding.effect is Effect.SLOW and not tune and not may_be_lavapipe(dispatch.target.arch)
 
 
 def _fit(dispatch: Dispatch, probed: Probed, ops: Sequence[SourceOp], limit: Limit | None) -> Finding | None:
@@ -279,6 +313,12 @@ def _fit(dispatch: Dispatch, probed: Probed, ops: Sequence[SourceOp], limit: Lim
     if finding.code == "FIS105":
         return check_prediction(dispatch, predicted, finding.limit, ops) or finding
     return with_floor(finding, predicted)
+
+
+def as_it_is(finding: Finding) -> Finding:
+    """``finding`` with the reason why nothing is done about it."""
+    note = "the numbers are right and nothing is changed: what is slow was measured on another device; --tune repairs it"
+    return finding.with_(notes=(*finding.notes, note))
 
 
 def _failure(dispatch: Dispatch, said: Diagnostic | None, ops: Sequence[SourceOp]) -> Finding | None:
@@ -298,61 +338,38 @@ def recomputed(dispatch: Dispatch) -> tuple[Recomputed, ...]:
     return net.ask("recomputed producers", lambda: tuple(recomputed_producers(dispatch)), (), about=dispatch)
 
 
-SAME_WORK = "threads of a dispatch do the same work"
-
-
 def formed_dispatches(module: Module) -> list[Dispatch]:
     """The dispatches of ``module``; none where they cannot be read."""
     return net.ask("the dispatches", lambda: dispatches(module.op), [])
 
 
-def computes_wrongly(module: Module, ask: Ask = probe) -> str:
-    """Why the numbers of a dispatch would be wrong, or depend on timing, or SAME_WORK; empty where nothing is seen of that. Asked
-    of programs that IREE compiles.
+def built_wrong(module: Module, ask: Ask = probe, tune: bool = False) -> tuple[Finding | None, list[Finding]]:
+    """What is wrong with the first dispatch of ``module`` that IREE builds, and that calls for a repair; and what is only slow in
+    those before it (`is_left`).
     """
+    left = []
     for dispatch in formed_dispatches(module):
-        if net.ask(
-            "tiles of attentions",
-            lambda d=dispatch: bool(tiled_attentions(d.inner_module())),
-            False,
-            about=dispatch,
-        ):
-            return "a loop of an attention is tiled that must be whole"
-        if why := net.ask(
-            "what threads do", lambda d=dispatch: _wrong_threads(d, ask), "", about=dispatch, patience=0
-        ):
-            return why
-    return ""
+        finding = net.ask(
+            "tiles of attentions", lambda d=dispatch: check_attention_tiles(d), None, about=dispatch
+        ) or net.ask(
+            "generated code", lambda d=dispatch: _built_wrong(d, ask), None, about=dispatch, patience=0
+        )
+        if finding is not None and not is_left(finding, dispatch, tune):
+            return finding, left
+        left += [as_it_is(finding)] if finding is not None else []
+    return None, left
 
 
-def _wrong_threads(dispatch: Dispatch, ask: Ask) -> str:
-    if not asks_about_threads(dispatch):
-        return ""
-    probed = ask(dispatch)
-    if probed.diagonals:
-        return "threads of a subgroup reduction add up only the diagonal of their tile"
-    if probed.races:
-        return "a dispatch shares workgroup memory without a barrier"
-    if probed.iterations > MOST_ITERATIONS:
-        return "one thread of a dispatch runs more loop iterations than every device lets it run"
-    return SAME_WORK if is_costly(probed.repeated) else ""
+def _built_wrong(dispatch: Dispatch, ask: Ask) -> Finding | None:
+    return _seen(dispatch, ask(dispatch), ()) if may_be_built_wrong(dispatch) else None
 
 
-def asks_about_threads(dispatch: Dispatch) -> bool:
-    """Whether code generation has to be asked about barriers and loops: 0.01 to 0.03 s.
-
-    Only SPIR-V's BaseDistribute places no barrier after a fused producer and gives whole rows to threads without vectors (IREE
-    3.13). Elsewhere a thread's part of a sum is too long only where the sum is, and threads do the same only where loops and
-    block do not match.
+def may_be_built_wrong(dispatch: Dispatch) -> bool:
+    """Whether code has to be generated (0.01 to 0.03 s) to know that what IREE builds is right. Not where it is unrolled: that takes
+    minutes.
     """
-    if not backend_named(dispatch.target.backend).spirv or unrolls(dispatch).elements:
-        return False
-    if dispatch.codegen in backend_named(dispatch.target.backend).racing:
-        return True
-    configured = read_configured(dispatch)
-    if may_read_diagonal(dispatch.codegen, configured):
-        return True
-    return longest_sum(configured) > MOST_ITERATIONS or may_repeat(configured)
+    asked = [one for one in failures_of(backend_named(dispatch.target.backend)) if not one.packed]
+    return bool(asked) and not unrolls(dispatch).elements and any(one.may_occur(dispatch) for one in asked)
 
 
 def predicted_to_exceed(module: Module) -> bool:
@@ -369,19 +386,6 @@ def _predicted_to_exceed(dispatch: Dispatch) -> bool:
         return False
     predicted = predict(read_configured(dispatch))
     return not predicted.doubts and bool(predicted.total.exceeds(limit.bytes))
-
-
-def misplaces_vectors(module: Module, ask: Ask = probe) -> bool:
-    """Whether a dispatch would read or write vectors at a wrong address: asked only of those with a slice that may."""
-
-    def misplaces(dispatch: Dispatch) -> bool:
-        return may_misplace(dispatch.inner_module()) and bool(ask(dispatch).misplaced)
-
-    return any(
-        net.ask("places of vectors", lambda d=d: misplaces(d), False, about=d, patience=0)
-        for d in formed_dispatches(module)
-        if backend_named(d.target.backend).divides_indices
-    )
 
 
 def exceeds_device(module: Module, ask: Ask = probe) -> bool:
@@ -419,6 +423,9 @@ def narrow_access(dispatch: Dispatch, ask: Ask = probe, foresee: Foresee = unrol
     )
 
 
+SIGNS = LostSign()
+
+
 def sign_losses(
     formed: Sequence[Dispatch], ask: Ask = probe, foresee: Foresee = unrolls
 ) -> list[tuple[Dispatch, tuple[str, ...]]]:
@@ -429,10 +436,19 @@ def sign_losses(
     asked = [
         d
         for d in formed
-        if backend_named(d.target.backend).drops_signs and _extends(d) and not foresee(d).elements
+        if SIGNS.concerns(backend_named(d.target.backend)) and SIGNS.may_occur(d) and not foresee(d).elements
     ]
     losses = [
-        (d, net.ask("signs of narrow integers", lambda d=d: ask(d).lost_signs, (), about=d, patience=0))
+        (
+            d,
+            net.ask(
+                "signs of narrow integers",
+                lambda d=d: ask(d).seen.get(SIGNS.code, Evidence()).types,
+                (),
+                about=d,
+                patience=0,
+            ),
+        )
         for d in asked
     ]
     return [(d, lost) for d, lost in losses if lost]
@@ -446,8 +462,3 @@ def sub_byte_extensions(formed: Sequence[Dispatch]) -> list[tuple[Dispatch, tupl
         for d in read
         if (types := net.ask("sub-byte integers", lambda d=d: unmasked_types(d), (), about=d))
     ]
-
-
-def _extends(dispatch: Dispatch) -> bool:
-    """Whether it reads narrow integers and extends them: in a body, or inside of a named op (an int8 matmul)."""
-    return any(b.element_bits < 32 and b.element.startswith("i") for b in dispatch.bindings)

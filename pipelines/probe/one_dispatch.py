@@ -5,11 +5,13 @@ Agreed with the real compile on every gfx942 and Vulkan program of the public co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from iree.compiler import ir
 
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
-from fissile.passes.analysis.kernel.diagonal_reads import diagonal_reads
-from fissile.passes.analysis.kernel.lost_sign import lost_signs
+from fissile.passes.analysis.kernel.evidence import Evidence
 from fissile.passes.analysis.kernel.narrow_access import (
     NOT_ASKED,
     RIGHT,
@@ -18,12 +20,9 @@ from fissile.passes.analysis.kernel.narrow_access import (
     generated_access,
     missing_storage,
 )
-from fissile.passes.analysis.kernel.repeated_work import Repeated, repeated_work
-from fissile.passes.analysis.kernel.serial_loops import serial_iterations
-from fissile.passes.analysis.kernel.sharing import unsynchronised
-from fissile.passes.analysis.kernel.vector_alignment import misplaced_vectors
-from fissile.passes.analysis.memory.footprint import STACK, Allocation, Footprint, read_footprint
+from fissile.passes.analysis.memory.footprint import STACK, Footprint, read_footprint
 from fissile.passes.checks.fit.workgroup_fit import IREE_DEFAULT_STACK_BYTES, space_of
+from fissile.passes.failures.failure import Stage, failures_of
 from fissile.passes.iree.backends import BACKENDS, backend_named
 from fissile.passes.iree.pipelines import NARROW_EMULATED, VIEWS_FOLDED
 from fissile.passes.net import ask
@@ -38,21 +37,13 @@ class Probed:
     """What code generation said about a dispatch.
 
     ``footprint`` holds the buffers at the point where code generation ended: after the resource check, or where it
-    failed. ``failure`` is its first error, None where it went through. ``races`` are buffers that threads share
-    with no barrier; ``lost_signs`` are element types whose sign extension goes wrong, ``misplaced`` types of buffers whose
-    vectors are read or written beside their place; ``iterations`` of all loops are run by one thread, and threads do
-    the work of each other as ``repeated`` says (both: SPIR-V). ``diagonals`` are tiles of which threads read the diagonal alone.
-    ``narrow`` is what becomes of elements that the target has no storage for.
+    failed. ``failure`` is its first error, None where it went through. ``seen`` has what the code shows of failures, by their
+    codes (`fissile.passes.failures`). ``narrow`` is what becomes of elements that the target has no storage for.
     """
 
     footprint: Footprint
     failure: Diagnostic | None
-    races: tuple[Allocation, ...] = ()
-    lost_signs: tuple[str, ...] = ()
-    misplaced: tuple[str, ...] = ()
-    iterations: int = 0
-    repeated: Repeated = Repeated()
-    diagonals: tuple[Allocation, ...] = ()
+    seen: Mapping[str, Evidence] = field(default_factory=dict)
     narrow: NarrowAccess = RIGHT
     refusal: str = ""
     """IREE's message on buffers that its own limit has no room for."""
@@ -88,25 +79,10 @@ def _probe(dispatch: Dispatch, conversion: Conversion, converted: bool) -> Probe
     failure = failure or (copy.generate(bounding) if (bounding := BACKENDS[backend].bounding) else None)
     inner = copy.inner
     alignment = BACKENDS[backend].alignment
-    races: tuple[Allocation, ...] = ()
-    diagonals: tuple[Allocation, ...] = ()
-    lost, iterations, repeated = (), 0, Repeated()
     footprint = ask(
         "bytes of buffers", lambda: read_footprint(inner, alignment), Footprint(()), about=dispatch
     )
-    if not failure:
-        racing = dispatch.codegen in backend_named(dispatch.target.backend).racing
-        races = ask("shared memory", lambda: unsynchronised(inner, alignment, racing), (), about=dispatch)
-        if backend_named(backend).drops_signs:
-            lost = ask("signs of narrow integers", lambda: lost_signs(inner), (), about=dispatch)
-        if backend_named(backend).spirv:
-            iterations = ask("loops of one thread", lambda: serial_iterations(inner), 0, about=dispatch)
-            repeated = ask(
-                "work that threads repeat", lambda: repeated_work(inner), Repeated(), about=dispatch
-            )
-            diagonals = ask(
-                "tiles of subgroup sums", lambda: diagonal_reads(inner, alignment), (), about=dispatch
-            )
+    seen = {} if failure else _look(dispatch, inner, Stage.LOWERED)
     refused = (
         copy.generate(BACKENDS[backend].resource_check)
         if not failure and _exceeds(dispatch, footprint)
@@ -114,9 +90,8 @@ def _probe(dispatch: Dispatch, conversion: Conversion, converted: bool) -> Probe
     )
     # Last, since it changes the copy; a failure of it is none of the program.
     moving = backend_named(backend).divides_indices and not failure and copy.generate(VIEWS_FOLDED) is None
-    misplaced = (
-        ask("places of vectors", lambda: misplaced_vectors(inner), (), about=dispatch) if moving else ()
-    )
+    if moving:
+        seen |= _look(dispatch, inner, Stage.VIEWS_FOLDED)
     narrow = RIGHT
     if missing_storage(dispatch):
         narrow = ask(
@@ -125,18 +100,19 @@ def _probe(dispatch: Dispatch, conversion: Conversion, converted: bool) -> Probe
             NOT_ASKED,
             about=dispatch,
         )
-    return Probed(
-        footprint,
-        failure,
-        races,
-        lost,
-        misplaced,
-        iterations,
-        repeated,
-        diagonals,
-        narrow,
-        refused.message if refused else "",
-    )
+    return Probed(footprint, failure, seen, narrow, refused.message if refused else "")
+
+
+def _look(dispatch: Dispatch, code: ir.Operation, stage: Stage) -> dict[str, Evidence]:
+    """What ``code`` shows of the failures that are seen at ``stage``."""
+    looked = [one for one in failures_of(BACKENDS[dispatch.target.backend]) if one.stage is stage]
+    found = {
+        one.code: ask(
+            f"{one.name} ({one.code})", lambda one=one: one.detect(dispatch, code), None, about=dispatch
+        )
+        for one in looked
+    }
+    return {code: evidence for code, evidence in found.items() if evidence}
 
 
 def _exceeds(dispatch: Dispatch, footprint: Footprint) -> bool:

@@ -24,7 +24,6 @@ class Foreseen:
 
 TOO_LARGE = Foreseen("a dispatch will need more on-chip memory than its target has")
 TOO_LARGE_FOR_DEVICE = Foreseen("a dispatch needs more workgroup memory than the device has")
-MISPLACED_VECTORS = Foreseen("a dispatch reads or writes vectors at a wrong address", True)
 UNROLLED = Foreseen("the code of a dispatch is unrolled and compiles for minutes")
 RECOMPUTES = Foreseen("producers are computed again for every use")
 

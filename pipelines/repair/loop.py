@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.fusion_groups import fusion_groups, members
@@ -62,10 +63,13 @@ class Repairer:
         pool: ProbePool,
         optimistic: bool = False,
         foresee: bool = True,
+        tune: bool = False,
     ) -> None:
         self._itinerary = itinerary
         self._origin = origin
-        self._checker = DispatchChecker(pool, optimistic, unrolls if foresee else foresees_nothing)
+        self._checker = DispatchChecker(
+            pool, optimistic, partial(unrolls, tune=tune) if foresee else foresees_nothing, tune=tune
+        )
         self.ops: list[SourceOp] = describe_source_ops(origin.op)
         self._graph = ProducerGraph(origin.op)
         self._offers = Offers(self._graph)
@@ -134,11 +138,12 @@ class Repairer:
         return done
 
     def slow(self, wanted: Iterable[Edit]) -> list[Finding]:
-        """FIS140 about producers that are computed again for every use with ``wanted``."""
+        """What is right and slow with ``wanted``, and left so: FIS140 of producers that are computed again for every use, among others."""
         found = (
             check_recomputation(c.dispatch, c.recomputed, self.ops) for c in self.diagnose(wanted).checked
         )
-        return [finding for finding in found if finding is not None]
+        left = [c.slow for c in self.diagnose(wanted).checked if c.slow is not None]
+        return [*left, *(finding for finding in found if finding is not None)]
 
     def repair(self, before: Diagnosis, tune: bool = False) -> Repair:
         """Looks for edits that make every dispatch of ``before`` pass; with ``tune`` cuts recomputed producers off too."""

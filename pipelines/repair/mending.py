@@ -54,7 +54,7 @@ class Mender:
     def _repairer(self, module: Module, *how) -> Repairer:
         """A repairer that lives as long as this compile: its ops are of modules that IREE has freed, and the process crashes where
         Python's collector frees the two in the wrong order (an FFT of complex numbers on Vulkan)."""
-        self._repairers.append(Repairer(self._run.itinerary, module, *how))
+        self._repairers.append(Repairer(self._run.itinerary, module, *how, tune=self._run.tuning))
         return self._repairers[-1]
 
     def mend(self, failure: Failure) -> list[Finding]:
@@ -177,7 +177,12 @@ class Mender:
             # Every dispatch comes as far as LLVM or SPIR-V: what ended the compile is behind that.
             pool.translate = True
             repairer = Repairer(
-                self._run.itinerary, module, pool, optimistic, self._run.request.repair != "off"
+                self._run.itinerary,
+                module,
+                pool,
+                optimistic,
+                self._run.request.repair != "off",
+                tune=self._run.tuning,
             )
             before = repairer.diagnose()
         if not before.failing:

@@ -44,6 +44,7 @@ PACKAGE_LAYERS = {
     "fissile.passes.iree": "IREE",
     "fissile.passes.analysis": "analysis",
     "fissile.passes.checks": "checks",
+    "fissile.passes.failures": "checks",
     "fissile.passes.remedies": "remedies",
     "fissile.pipelines": "pipelines",
     "fissile.pipelines.report": "face",

@@ -13,15 +13,15 @@ from fissile.finding import Place
 from fissile.passes.analysis.dispatch.dispatches import dispatches, without_offsets
 from fissile.passes.analysis.dispatch.provenance import describe_source_ops, tag_source_ops
 from fissile.passes.analysis.dispatch.recomputation import recomputed_producers
+from fissile.passes.analysis.kernel.evidence import Evidence
 from fissile.passes.analysis.kernel.narrow_access import NarrowAccess, Numbers
-from fissile.passes.analysis.kernel.repeated_work import Repeated
 from fissile.passes.analysis.memory.footprint import WORKGROUP, Allocation, Footprint
 from fissile.passes.checks.numbers.narrow_storage import check_narrow_storage
 from fissile.passes.checks.speed.recomputation import check_recomputation
 from fissile.passes.iree.backends import BACKENDS
 from fissile.pipelines.probe.conversion import Conversion, Copy
 from fissile.pipelines.probe.diagnostics import Diagnostic
-from fissile.pipelines.probe.dispatch_check import DispatchChecker
+from fissile.pipelines.probe.dispatch_check import RACE, DispatchChecker
 from fissile.pipelines.probe.one_dispatch import Probed, probe, probe_and_convert
 from fissile.pipelines.probe.probe_pool import ProbePool
 from fissile.pipelines.probe.probe_wire import decode_probed, encode
@@ -62,11 +62,11 @@ def test_the_probed_module_is_not_changed():
 
 def test_a_tile_shared_without_a_barrier_is_a_race_and_a_private_one_is_none():
     racing, _ops = configured("vulkan", quantised_conv(size=8, channels=4, requantise=True))
-    assert any(probe(d).races for d in dispatches(racing.op))
+    assert any(probe(d).seen.get(RACE) for d in dispatches(racing.op))
     cut, _ops = configured("vulkan", quantised_conv(size=8, channels=4, requantise=True), cuts=(0, 1))
     found = dispatches(cut.op)
     assert any(probe(d).footprint.total.value for d in found), "the accumulator's tile is still there"
-    assert not any(probe(d).races for d in found)
+    assert not any(probe(d).seen.get(RACE) for d in found)
 
 
 ROW_SUM = """\
@@ -97,7 +97,7 @@ def test_an_accumulator_that_each_thread_has_for_itself_is_no_race():
     module, _ops = configured("vulkan", ROW_SUM)
     (dispatch,) = dispatches(module.op)
     result = probe(dispatch)
-    assert result.footprint.total.value and not result.races
+    assert result.footprint.total.value and RACE not in result.seen
 
 
 def test_narrow_storage_is_told_once_per_type_and_only_without_it():
@@ -220,12 +220,7 @@ def test_nothing_of_an_answer_is_lost_on_its_way():
     said = Probed(
         Footprint((buffer,)),
         Diagnostic("error", "no", "x.mlir:3: no", (place,), (5,)),
-        (buffer,),
-        ("i8",),
-        ("f32",),
-        70000,
-        Repeated(64, True, True),
-        (buffer,),
+        {"FIS111": Evidence((buffer,), ("f32",), 64, ("summed",))},
         NarrowAccess(Numbers.REFUSED, "why", "no"),
         "too large",
     )
@@ -244,7 +239,7 @@ def test_the_pool_says_what_the_probe_says(target):
     for dispatch, result in zip(dispatches(module.op), results, strict=True):
         here = probe(dispatch)
         assert result.probed.footprint == here.footprint
-        assert [a.type for a in result.probed.races] == [a.type for a in here.races]
+        assert result.probed.seen == here.seen
 
 
 @pytest.mark.parametrize("target", ["gfx942", "sm_86", "llvm-cpu"])

@@ -11,8 +11,8 @@ from iree.compiler import ir
 import fissile
 from fissile.effect import Effect
 from fissile.passes.analysis.kernel.serial_loops import serial_iterations
-from fissile.passes.checks.speed.serial_loops import MOST_ITERATIONS
 from fissile.passes.definition import PassFailed
+from fissile.passes.failures.long_loop import MOST_ITERATIONS
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.report.text import summary
 

@@ -10,6 +10,7 @@ from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.provenance import SourceOp
 from fissile.passes.analysis.kernel.narrow_access import missing_storage
 from fissile.passes.analysis.memory.unrolling import Unrolled
+from fissile.target import may_be_lavapipe
 
 from ..dispatch_places import labelled, root_places
 
@@ -20,6 +21,13 @@ unrolled (`bench/speed/unrolled_cost.py`)."""
 ENDLESS_FROM = 1024
 """Elements of one thread, on a target without storage for them: IREE 3.13 did not end within 40 s, or refused the code, on all 23
 programs of a corpus of dequantised matmuls that have so many."""
+
+
+def unrolled_from(arch: str, tune: bool = False) -> int:
+    """Elements from which on code counts as unrolled: as measured on lavapipe where ``arch`` may be it, or with ``tune``; elsewhere
+    only what IREE itself does not end with.
+    """
+    return UNROLLED_FROM if tune or may_be_lavapipe(arch) else ENDLESS_FROM
 
 
 def check_unrolled(dispatch: Dispatch, found: Unrolled, ops: Sequence[SourceOp] = ()) -> Finding | None:

@@ -1,0 +1,81 @@
+"""FIS125: one thread runs more loop iterations than every device lets it run."""
+
+from __future__ import annotations
+
+from fissile.effect import Effect
+
+from .failure import CONVERTED, Failure, failure
+
+MOST_ITERATIONS = 65535
+"""Iterations of all loops of one invocation, after which lavapipe ends them (Mesa, LP_MAX_TGSI_LOOP_ITERATIONS)."""
+
+
+@failure
+class LongLoop(Failure):
+    code = "FIS125"
+    name = "long-loop"
+    title = "one thread runs a long row alone: slow, and wrong where the device ends its loop"
+    what = (
+        "All loops of one thread of a dispatch run more than 65535 iterations, one after the other. lavapipe ends them there, without a "
+        "message: a softmax of 50257 f32 values had all of them wrong. Other devices take long, while their other threads have nothing "
+        "to do."
+    )
+    why = (
+        "IREE 3.13's SPIR-V code generation gives a row to one thread (BaseDistribute) where it has no other schedule: always where the "
+        "target has no arithmetic across a subgroup (default Vulkan), else for sizes that fill no vectors."
+    )
+    remedy = (
+        "fissile splits the sum into parts (`fissile-split-reductions`), makes a convolution's loops one (`fissile-read-by-element`), or "
+        "sorts by rank (`fissile-rank-sorts`). Where none applies the output is withheld. On a target that names a product whose driver "
+        "runs such loops it is a warning, and `--tune` repairs it."
+    )
+    effect = Effect.MAY_BE_WRONG
+    order = CONVERTED + 10
+    target = "vulkan"
+    fails = """\
+func.func @f(%x: tensor<1x131072xf32>) -> tensor<1xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<1xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<1xf32>) -> tensor<1xf32>
+  %sum = linalg.reduce { arith.addf } ins(%x : tensor<1x131072xf32>) outs(%start : tensor<1xf32>) dimensions = [1]
+  return %sum : tensor<1xf32>
+}
+"""
+    repaired_by = "fissile-split-reductions{ops=1}"
+
+    def concerns(self, backend):
+        return backend.spirv
+
+    def may_occur(self, dispatch):
+        """BaseDistribute gives whole rows to threads; elsewhere a thread's part of a sum is too long only where the sum is."""
+        from fissile.passes.analysis.kernel.serial_loops import longest_sum
+        from fissile.passes.analysis.memory.configured import read_configured
+        from fissile.passes.iree.backends import backend_named
+
+        if dispatch.codegen in backend_named(dispatch.target.backend).racing:
+            return True
+        return longest_sum(read_configured(dispatch)) > MOST_ITERATIONS
+
+    def detect(self, dispatch, code):
+        from fissile.passes.analysis.kernel.evidence import Evidence
+        from fissile.passes.analysis.kernel.serial_loops import serial_iterations
+
+        return Evidence(count=serial_iterations(code))
+
+    def explain(self, dispatch, evidence, ops):
+        from fissile.finding import Finding
+        from fissile.passes.checks.dispatch_places import root_places
+        from fissile.target import may_be_lavapipe
+
+        if evidence.count <= MOST_ITERATIONS:
+            return None
+        ended = may_be_lavapipe(dispatch.target.arch)
+        wrong = f", and wrong on a device that ends them (lavapipe, after {MOST_ITERATIONS})" if ended else ""
+        return Finding(
+            self.code,
+            f"one thread of the dispatch runs {evidence.count} loop iterations: slow{wrong}",
+            subject=dispatch.name,
+            target=dispatch.target.name,
+            places=root_places(dispatch, ops),
+            effect=Effect.MAY_BE_WRONG if ended else Effect.SLOW,
+        )

@@ -1,0 +1,94 @@
+"""Failures declare themselves: the programs of their pages have them and not, and catalogue, probe and wire follow from the files."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from fissile.effect import Effect
+from fissile.finding import Finding
+from fissile.passes.failures.failure import Failure, FailureDefinitionError, failure, failures
+from fissile.passes.iree.targets import flags_for
+from fissile.pipelines.pass_runner import run_pipeline
+from fissile.pipelines.probe.dispatch_check import built_wrong, is_left
+from fissile.pipelines.repair.packing import NARROW
+from fissile.pipelines.session import Session
+from fissile.plain import from_plain, to_plain
+from fissile.rules import RULES
+from fissile.target import find_target
+
+SHOWN = [one for one in failures() if one.fails]
+
+
+def found(text: str, target: str, repaired_by: str = "") -> Finding | None:
+    """What IREE builds wrong of the program ``text``, if anything; after the pass ``repaired_by``, where one is given."""
+    session = Session(flags_for(find_target(target)))
+    module = session.run(session.parse_text(text, "in.mlir"), "global-optimization")
+    passes = ",".join(filter(None, (repaired_by, "fissile-lower-boundaries")))
+    run_pipeline(f"builtin.module({passes})", module.op, report=print)
+    return built_wrong(session.run(module, "executable-configurations"))[0]
+
+
+@pytest.mark.parametrize("one", SHOWN, ids=lambda one: one.code)
+def test_the_program_of_a_page_has_its_failure_and_the_repaired_one_has_none(one):
+    finding = found(one.fails, one.target)
+    assert finding is not None and finding.code == one.code
+    assert found(one.fails, one.target, one.repaired_by) is None
+
+
+def test_every_failure_has_its_rule_and_an_order_of_its_own():
+    assert len(failures()) >= 6 and len({one.order for one in failures()}) == len(failures())
+    assert all(RULES[one.code].title == one.title for one in failures())
+    assert len(SHOWN) >= 5
+    assert {one.code for one in failures() if one.packed} <= set(NARROW)
+
+
+def test_the_catalogue_of_rules_needs_no_compiler():
+    """`fissile explain` lists the failures, and the process that reads reports knows their codes."""
+    asked = "from fissile.rules import RULES; import sys; print(len(RULES), 'FIS143' in RULES, 'iree.compiler' in sys.modules)"
+    said = subprocess.run(
+        [sys.executable, "-c", asked], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert int(said[0]) == len(RULES) and said[1:] == ["True", "False"]
+
+
+def test_a_failure_that_leaves_something_undeclared_is_refused():
+    with pytest.raises(FailureDefinitionError, match="does not declare 'code'"):
+        failure(type("Nameless", (Failure,), {}))
+    whole = dict.fromkeys(("name", "title", "what", "why", "remedy"), "x") | {
+        "code": "FIS199",
+        "effect": Effect.WRONG,
+        "order": 1,
+    }
+    with pytest.raises(FailureDefinitionError, match="does not define concerns"):
+        failure(type("Mute", (Failure,), whole))
+    with pytest.raises(FailureDefinitionError, match="no pass that repairs it"):
+        failure(type("Unrepaired", (Failure,), whole | {"fails": "func.func"}))
+    assert "FIS199" not in RULES
+
+
+@pytest.mark.parametrize(
+    ("arch", "effect", "tune", "left"),
+    [
+        ("vp_android_baseline_2022", Effect.SLOW, False, False),
+        ("ampere", Effect.SLOW, False, True),
+        ("ampere", Effect.SLOW, True, False),
+        ("ampere", Effect.MAY_BE_WRONG, False, False),
+        ("ampere", Effect.WRONG, False, False),
+    ],
+)
+def test_what_is_only_slow_is_left_on_a_device_that_was_not_measured(arch, effect, tune, left):
+    dispatch = SimpleNamespace(target=SimpleNamespace(arch=arch))
+    assert is_left(Finding("FIS127", "x", effect=effect), dispatch, tune) is left
+
+
+def test_plain_values_come_back_by_their_types():
+    from fissile.passes.analysis.kernel.narrow_access import NarrowAccess, Numbers
+
+    access = NarrowAccess(Numbers.REFUSED, "why", "no")
+    assert from_plain(NarrowAccess, json.loads(json.dumps(to_plain(access)))) == access
+    assert from_plain(NarrowAccess | None, None) is None
