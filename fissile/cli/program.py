@@ -16,13 +16,13 @@ def run_program(program: str, words: list[str], work: Callable[[list[str]], int]
 
     SIGTERM and SIGHUP clean up as Ctrl-C does. ``--memory-limit`` and ``--phase-timeout`` are taken from the words.
     """
-    from fissile.pipelines.process.limits import take_limits
+    from fissile.pipelines.process.limits import limits_taken
     from fissile.pipelines.process.termination import exit_status, signals_raise
 
     try:
-        with signals_raise():
+        with signals_raise(), limits_taken(words) as rest:
             try:
-                return int(work(take_limits(words)))
+                return int(work(rest))
             finally:
                 if sys.stdout is not None:
                     sys.stdout.flush()

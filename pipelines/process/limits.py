@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from . import memory_limit, phase_timeout
 
 _BOTH = (memory_limit, phase_timeout)
 
 
-def take_limits(words: list[str]) -> list[str]:
-    """``words`` without these options, which hold from now on. Raises UsageError."""
-    for limit in _BOTH:
-        words = limit.take_option(words)
-    return words
+@contextmanager
+def limits_taken(words: list[str]) -> Iterator[list[str]]:
+    """``words`` without these options, which hold within the block. Raises UsageError."""
+    before = {limit.VARIABLE: os.environ.get(limit.VARIABLE) for limit in _BOTH}
+    try:
+        for limit in _BOTH:
+            words = limit.take_option(words)
+        yield words
+    finally:
+        for variable, value in before.items():
+            if value is None:
+                os.environ.pop(variable, None)
+            else:
+                os.environ[variable] = value
 
 
 def limits_in_force(words: Iterable[str]) -> list[str]:

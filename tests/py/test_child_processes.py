@@ -190,6 +190,22 @@ def test_the_memory_limit_is_an_option_of_every_command(monkeypatch, words, rest
     assert memory_limit.memory_limit() == (1 << 30 if rest == ["check", "a.mlir"] else 3 << 30)
 
 
+def test_the_limits_of_a_command_end_with_it(monkeypatch):
+    from fissile.cli.program import run_program
+
+    monkeypatch.setenv(memory_limit.VARIABLE, "3G")
+    monkeypatch.delenv("FISSILE_PHASE_TIMEOUT", raising=False)
+    seen = []
+
+    def work(words: list[str]) -> int:
+        seen.append((words, memory_limit.memory_limit()))
+        return 0
+
+    assert run_program("test", ["--memory-limit=1G", "--phase-timeout=5", "a"], work) == 0
+    assert seen == [(["a"], 1 << 30)]
+    assert memory_limit.memory_limit() == 3 << 30 and "FISSILE_PHASE_TIMEOUT" not in os.environ
+
+
 HALF = "import sys, time\nsys.stdout.write('{\"half')\nsys.stdout.flush()\ntime.sleep(1000)\n"
 DEAF = "import time\ntime.sleep(1000)\n"
 NONSENSE = "print('no JSON', flush=True)\ninput()\n"
