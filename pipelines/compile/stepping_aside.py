@@ -38,8 +38,9 @@ def stock_command(request: CompileRequest) -> str:
     return "iree-compile " + shlex.join([*request.flags, *ends, request.input, "-o", os.devnull])
 
 
-def stepped_aside(request: CompileRequest, why: str) -> Finding:
-    """FIS903: ``why`` is how fissile failed."""
+def stepped_aside(request: CompileRequest, why: str, matched: bool = True) -> Finding:
+    """FIS903: ``why`` is how fissile failed; ``matched`` whether --fissile-match-device was still obeyed, where it was given."""
+    device = f"the target is not made to match the {request.match_device} device that is present"
     return Finding(
         "FIS903",
         f"fissile failed and compiled the program as stock IREE does, unchecked: {why}",
@@ -47,22 +48,20 @@ def stepped_aside(request: CompileRequest, why: str) -> Finding:
         request.input,
         notes=(
             "no storage guard, no look at the dispatches and no repair",
+            *([device] if request.match_device and not matched else []),
             f"report it, with what this prints: {command_of(request)}",
         ),
     )
 
 
 def stands_in(request: CompileRequest) -> bool:
-    """Whether iree-compile itself can do what ``request`` says: a whole compile with no pass and no device of fissile's."""
+    """Whether iree-compile itself can do what ``request`` says: a whole compile with no pass and no file of fissile's.
+
+    Without --fissile-match-device it builds for the target as the flags name it; FIS903 says so.
+    """
     from ..pass_runner import uses_fissile_passes  # IREE's bindings: only where fissile has failed
 
-    own = (
-        request.pipelines_after
-        or request.load_passes
-        or request.match_device
-        or request.emit_mlir
-        or request.emit_tuning_spec
-    )
+    own = request.pipelines_after or request.load_passes or request.emit_mlir or request.emit_tuning_spec
     return (
         request.task == "compile"
         and not own
@@ -78,7 +77,7 @@ def compile_with_stock(
     ended = run_child([program, *words], request.time_limit or None)
     if ended.status not in (0, 1):
         return None
-    aside = stepped_aside(request, why)
+    aside = stepped_aside(request, why, matched=False)
     if ended.status == 0 and output.exists():
         return Report("compile", (aside,), request.output)
     said = (

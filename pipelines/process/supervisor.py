@@ -10,7 +10,7 @@ import shutil
 import signal
 import sys
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -178,6 +178,10 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
             _clear(job, output)
             job["translate"] = True
             continue
+        if "bare" in job and not end.timed_out and not late:
+            # Even the bare compile crashes; where iree-compile does not, it was fissile's session that did.
+            with suppress(InternalError):
+                return _by_stock(job, request, output, InternalError(job["bare"]))
         if "bare" in job or late or end.timed_out and "ended" in job or not Path(job["started"]).exists():
             return report_of(job, end, request)
         count, asked, fingerprint = translating(Path(job["translating"]))

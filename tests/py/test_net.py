@@ -145,6 +145,53 @@ def test_the_command_itself(tmp_path, fault):
     assert ours.read_bytes() == stocks.read_bytes()
 
 
+RUN_BY_FISSILE = "import sys\nif 'fissile.pipelines.process.worker' in getattr(sys, 'orig_argv', []):\n"
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        (
+            # Native code that never returns: no handler of Python's runs there, so SIGPROF ends the process.
+            "    from itertools import repeat\n    from fissile.passes import net\n"
+            "    from fissile.pipelines.probe import dispatch_check\n"
+            "    net.ask.__kwdefaults__['patience'] = 0.5\n"
+            "    dispatch_check.recomputed_producers = lambda dispatch: sum(repeat(0))\n",
+            "did not end",
+        ),
+        (
+            "    from fissile.pipelines import session\n    def broken(*_args, **_more):\n"
+            "        raise ValueError('planted')\n    session.Session.parse = broken\n",
+            "planted",
+        ),
+        (
+            "    import os\n    from fissile.pipelines import session\n"
+            "    session.Session.parse = lambda *_args, **_more: os.abort()\n",
+            "SIGABRT",
+        ),
+    ],
+    ids=["native code without an end", "throws in every worker", "aborts in every worker"],
+)
+def test_the_last_resort_is_iree_compile(tmp_path, fault, why):
+    """True processes. A device to match is left out where nothing else helps, and the warning says so."""
+    (tmp_path / "sitecustomize.py").write_text(RUN_BY_FISSILE + fault)
+    source, ours, stocks = tmp_path / "healthy.mlir", tmp_path / "ours.vmfb", tmp_path / "stocks.vmfb"
+    source.write_text(HEALTHY)
+    program = Path(sys.executable).parent
+    matched = [] if "sum" in fault else ["--fissile-match-device=vulkan"]
+    flags = VULKAN if matched else LLVM_CPU
+    done = run_program(
+        [program / "fissile", "compile", *flags, *matched, source, "-o", ours],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+    )
+    assert done.returncode == 0 and "warning[FIS903]" in done.stderr and why in done.stderr, done.stderr
+    assert bool(matched) == ("not made to match the vulkan device" in done.stderr)
+    run_program([program / "iree-compile", *flags, source, "-o", stocks], check=True, capture_output=True)
+    assert ours.read_bytes() == stocks.read_bytes()
+
+
 def test_check_says_what_it_did_not_check(tmp_path):
     from fissile.pipelines.check.entry import check
 
