@@ -24,12 +24,12 @@ from fissile.finding import Finding, Place, Severity
 
 Answer = TypeVar("Answer")
 NOT_CHECKED, STEPPED_ASIDE = "FIS902", "FIS903"
-PATIENCE = 120.0
+CPU_LIMIT = 120.0
 """Seconds of processor time for one question; code generation has a limit of its own."""
 
 
 class NotEnded(Exception):
-    """A question took longer than PATIENCE."""
+    """A question took longer than CPU_LIMIT."""
 
 
 class StartAgain(FissileError):
@@ -113,10 +113,10 @@ def ask(
     otherwise: Answer,
     *,
     about: object = None,
-    patience: float = PATIENCE,
+    cpu_limit: float = CPU_LIMIT,
     usage: bool = False,
 ) -> Answer:
-    """``answer()``, or ``otherwise`` where it throws or takes more than ``patience`` seconds of processor time (0: no limit).
+    """``answer()``, or ``otherwise`` where it throws or takes more than ``cpu_limit`` seconds of processor time (0: no limit).
 
     ``usage``: a UsageError in it may be the user's and passes; elsewhere it is a failure as any other.
 
@@ -126,7 +126,7 @@ def ask(
     if net is None:
         return answer()
     try:
-        with _limit(net, patience):
+        with _limit(net, cpu_limit):
             return answer()
     except Exception as error:
         if passes_on(error) and (usage or not isinstance(error, UsageError)):
@@ -141,7 +141,7 @@ def change(name: str, question: str, act: Callable[[], Answer]) -> Answer:
     if net is None:
         return act()
     try:
-        with _limit(net, PATIENCE):
+        with _limit(net, CPU_LIMIT):
             return act()
     except Exception as error:
         if passes_on(error):

@@ -313,7 +313,7 @@ class _Check:
             "narrow storage",
             lambda: find_narrow_in(formed.dispatches, probed, unrolls_endlessly),
             Narrow(),
-            patience=0,
+            cpu_limit=0,
         )
         findings = list(narrow.found)
         results = {}

@@ -152,12 +152,12 @@ class CompileRun:
         """Findings about what configured dispatches will compute, of those that need little or no code generation."""
         formed = ask("the dispatches", lambda: dispatches(module.op), [])
         self.backends = tuple(dict.fromkeys(d.target.backend for d in formed))
-        self.narrow = ask("narrow storage", lambda: find_narrow(module, self.ask), Narrow(), patience=0)
+        self.narrow = ask("narrow storage", lambda: find_narrow(module, self.ask), Narrow(), cpu_limit=0)
         return list(self.narrow.found)
 
     def slow(self, origin: Module) -> list[Finding]:
         """FIS140 about a module at global optimisation; looked at on a tagged clone, which tells ops apart exactly."""
-        return ask("recomputed producers", lambda: self._slow(origin), [], patience=0)
+        return ask("recomputed producers", lambda: self._slow(origin), [], cpu_limit=0)
 
     def _slow(self, origin: Module) -> list[Finding]:
         clone = origin.clone()
@@ -182,7 +182,7 @@ class CompileRun:
                     self.input, self.output, self.backends, self.request.verify_seeds
                 ),
                 (None, "not checked"),
-                patience=0,
+                cpu_limit=0,
             )
         self.facts["artifact"] = certificate.to_json() if certificate else why_not
         return list(certificate.findings) if certificate else []

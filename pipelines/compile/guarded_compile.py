@@ -177,7 +177,7 @@ class GuardedCompile:
                         self._run, self._progress, self._watch, self._endless, self._translate
                     ).mend(failure),
                     None,
-                    patience=0,
+                    cpu_limit=0,
                     usage=True,
                 )
             if mended is None:

@@ -352,7 +352,7 @@ def built_wrong(module: Module, ask: Ask = probe, tune: bool = False) -> tuple[F
         finding = net.ask(
             "tiles of attentions", lambda d=dispatch: check_attention_tiles(d), None, about=dispatch
         ) or net.ask(
-            "generated code", lambda d=dispatch: _built_wrong(d, ask), None, about=dispatch, patience=0
+            "generated code", lambda d=dispatch: _built_wrong(d, ask), None, about=dispatch, cpu_limit=0
         )
         if finding is not None and not is_left(finding, dispatch, tune):
             return finding, left
@@ -395,7 +395,7 @@ def exceeds_device(module: Module, ask: Ask = probe) -> bool:
     exceeds that or has doubts.
     """
     return any(
-        net.ask("memory of the device", lambda d=d: _exceeds_device(d, ask), False, about=d, patience=0)
+        net.ask("memory of the device", lambda d=d: _exceeds_device(d, ask), False, about=d, cpu_limit=0)
         for d in formed_dispatches(module)
     )
 
@@ -446,7 +446,7 @@ def sign_losses(
                 lambda d=d: ask(d).seen.get(SIGNS.code, Evidence()).types,
                 (),
                 about=d,
-                patience=0,
+                cpu_limit=0,
             ),
         )
         for d in asked

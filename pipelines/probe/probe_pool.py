@@ -100,7 +100,7 @@ class ProbePool:
             nothing = ProbeResult(UNKNOWN, None, 0.0)
             return [
                 self._endless.get(d.fingerprint)
-                or ask("generated code", lambda d=d: self._here(d, convert), nothing, about=d, patience=0)
+                or ask("generated code", lambda d=d: self._here(d, convert), nothing, about=d, cpu_limit=0)
                 for d in dispatches
             ]
         # Text is taken here: the module belongs to this thread.

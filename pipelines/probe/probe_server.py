@@ -47,7 +47,7 @@ def main() -> int:
                 lambda job=job: _answer(session, job),
                 (UNKNOWN, None),
                 about=job["name"],
-                patience=0,
+                cpu_limit=0,
             )
         missed = [to_json(finding) for finding in net.missed]
         answers.write(

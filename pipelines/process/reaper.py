@@ -23,7 +23,7 @@ PREFIX, TEMPORARY = "fissile-", "tmp"
 """What the name of a scratch folder begins with, and its folder for a child's temporary files."""
 STAGED = "staged"
 """File in a scratch folder: one JSON string a line, a path outside of the folder that has to go when the folder goes."""
-_PATIENCE_SECONDS = 30.0
+_KILLING_SECONDS = 30.0
 """For processes that are marked and do not end although they were killed (uninterruptible I/O)."""
 
 
@@ -79,7 +79,7 @@ def kill_group(leader: int) -> None:
 def kill_marked(marks: set[str]) -> None:
     """SIGKILL to every process whose environment holds one of ``marks``, until there is none (Linux: /proc)."""
     wanted = [mark.encode() for mark in marks]
-    until = time.monotonic() + _PATIENCE_SECONDS
+    until = time.monotonic() + _KILLING_SECONDS
     while wanted and (found := _marked(wanted)) and time.monotonic() < until:
         for pid in found:
             try:

@@ -287,7 +287,7 @@ class Repairer:
         """The next set among the case's trials, without remedies that throw."""
         while (
             wanted := ask(
-                "what may help", lambda: next(case.trials, None), None, about=case.first.dispatch, patience=0
+                "what may help", lambda: next(case.trials, None), None, about=case.first.dispatch, cpu_limit=0
             )
         ) is not None:
             if not any(edit.remedy in self._broken for edit in wanted):

@@ -233,8 +233,8 @@ def test_a_question_that_does_not_end_is_one_that_throws():
             pass
 
     with spread(Net()) as net:
-        assert ask("sizes", spins, "nothing", patience=0.05) == "nothing"
-        assert ask("sizes", lambda: ask("inner", spins, "inner"), "outer", patience=0.05) in (
+        assert ask("sizes", spins, "nothing", cpu_limit=0.05) == "nothing"
+        assert ask("sizes", lambda: ask("inner", spins, "inner"), "outer", cpu_limit=0.05) in (
             "inner",
             "outer",
         )
