@@ -1,4 +1,4 @@
-"""Steps whose places the host computes: reads, branches, loops, calls and choices."""
+"""Steps whose places the host computes: reads, branches, loops, calls, choices and buffer views."""
 
 from __future__ import annotations
 
@@ -157,3 +157,19 @@ def at_the_largest(w: Writer) -> None:
     empty = w.fresh("e")
     w.line(f"{empty} = tensor.empty() : {made.type}")
     w.line(f"{made.name} = linalg.fill ins({got} : {x.kind}) outs({empty} : {made.type}) -> {made.type}")
+
+
+@step
+def exported(w: Writer) -> None:
+    """A tensor becomes a buffer view of a listed size, and a tensor again."""
+    x, n = w.array(1, w.pick(("f32", "i32"))), w.number()
+    given, view = w.fresh("g"), w.fresh("h")
+    w.line(f"{given} = tensor.cast {x.name} : {x.type} to tensor<?x{x.kind}>")
+    w.line(f"{view} = hal.tensor.export {given} : tensor<?x{x.kind}>{{{n.name}}} -> !hal.buffer_view")
+
+    def run(v: Values) -> np.ndarray:
+        require(v[n.name] == len(v[x.name]))
+        return v[x.name].copy()
+
+    made = w.made("r", (None,), x.kind, run)
+    w.line(f"{made.name} = hal.tensor.import {view} : !hal.buffer_view -> tensor<?x{x.kind}>{{{n.name}}}")

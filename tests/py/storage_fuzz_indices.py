@@ -11,8 +11,45 @@ from storage_oracle import TooLarge, require
 
 
 def _indices(w: Writer, shape_of_ids: tuple[int | None, ...]) -> Array:
+    """Indices that the caller passes, or that an elementwise op computes of those."""
     made = Array(w.fresh("t"), shape_of_ids, w.pick(("i32", "i64")))
     w.p.arguments.append((made.name, made.type))
+    return _shifted(w, made) if w.chance(3) else made
+
+
+def _shifted(w: Writer, ids: Array) -> Array:
+    """Negative ones count from the end of ``k`` places, or all are shifted; with a reshape there and back at times."""
+    k, from_end = w.integer(1, 5), w.chance(2)
+    through = len(ids.dims) == 1 and ids.dims[0] is not None and w.chance(2)
+    given = ids
+    if through:
+        given = Array(w.fresh("g"), (ids.dims[0], 1), ids.kind)
+        w.line(
+            f"{given.name} = tensor.expand_shape {ids.name} [[0, 1]] output_shape [{ids.dims[0]}, 1] : {ids.type} into {given.type}"
+        )
+    sizes = [w.dim(given, i).name for i, d in enumerate(given.dims) if d is None and given is ids]
+    empty = w.fresh("e")
+    w.line(f"{empty} = tensor.empty({', '.join(sizes)}) : {given.type}")
+    rank, computed = len(given.dims), w.fresh("j")
+    w.line(
+        f"{computed} = linalg.generic {{indexing_maps = [{_identity(rank)}, {_identity(rank)}], iterator_types = [{_loops(rank)}]}} "
+        f"ins({given.name} : {given.type}) outs({empty} : {given.type}) {{\n  ^bb0(%p: {ids.kind}, %q: {ids.kind}):\n"
+        f"    %k = arith.constant {k} : {ids.kind}\n    %zero = arith.constant 0 : {ids.kind}\n"
+        f"    %low = arith.cmpi slt, %p, %zero : {ids.kind}\n    %up = arith.addi %p, %k : {ids.kind}\n"
+        f"    %v = arith.select %low, %up, {'%p' if from_end else '%up'} : {ids.kind}\n    linalg.yield %v : {ids.kind}\n"
+        f"  }} -> {given.type}"
+    )
+    made = Array(w.fresh("t"), ids.dims, ids.kind)
+    if through:
+        w.line(f"{made.name} = tensor.collapse_shape {computed} [[0, 1]] : {given.type} into {made.type}")
+    else:
+        w.line(f"{made.name} = tensor.cast {computed} : {given.type} to {made.type}")
+
+    def run(v: Values) -> None:
+        up = (v[ids.name] + KINDS[ids.kind](k)).astype(KINDS[ids.kind])
+        v[made.name] = np.where(v[ids.name] < 0, up, v[ids.name]) if from_end else up
+
+    w.p.steps.append(run)
     return made
 
 
