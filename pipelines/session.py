@@ -11,18 +11,20 @@ with Session(["--iree-hal-target-device=vulkan"]) as session:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from iree.compiler import ir
 
 from fissile.dialect import register
 from fissile.errors import FissileError, UsageError, closest
+from fissile.passes.analysis.bounds.value_names import declared_names
 from fissile.passes.analysis.program.embedded_pipelines import embedded_pipelines, may_embed_pipelines
 from fissile.passes.checks.refusals.embedded_pipelines import check_embedded_pipeline
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree import library
 from fissile.passes.iree.phases import PHASES
+from fissile.passes.net import ask
 from fissile.passes.progress import running
 
 from .probe.diagnostics import Diagnostic, parse_diagnostic
@@ -49,16 +51,20 @@ class PhaseFailed(FissileError):
 
 
 class Module:
-    """A live module and the phase it has reached. ``op`` may be changed by anyone between two runs."""
+    """A live module and the phase it has reached. ``op`` may be changed by anyone between two runs. ``declared`` are the
+    names that the functions of the input declare for their arguments."""
 
-    def __init__(self, op: ir.Operation, phase: str, name: str) -> None:
+    def __init__(
+        self, op: ir.Operation, phase: str, name: str, declared: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
         self.op = op
         self.phase = phase
         self.name = name
+        self.declared = declared or {}
 
     def clone(self) -> Module:
         """A deep copy in the same context."""
-        return Module(self.op.operation.clone(), self.phase, self.name)
+        return Module(self.op.operation.clone(), self.phase, self.name, self.declared)
 
     def is_valid(self) -> bool:
         """What MLIR's verifier says; for a session that does not verify between passes."""
@@ -260,7 +266,9 @@ class Session:
                 done = invocation.parse_source(source)
             if not done:
                 raise PhaseFailed("start", said)
-            return Module(invocation.export_module(), "start", name)
+            op = invocation.export_module()
+            declared = ask("names of arguments", lambda: declared_names(op.operation), {})
+            return Module(op, "start", name, declared)
         finally:
             self.diagnostics.extend(said)
             invocation.close()

@@ -212,7 +212,9 @@ class _Check:
         """Sizes against capacities: what is refuted or not proved is told, and the caller's contract is kept."""
         result = net.ask(
             "storage",
-            lambda: guard(module.op, "check", asserts_stripped=strips_asserts(self.flags)),
+            lambda: guard(
+                module.op, "check", asserts_stripped=strips_asserts(self.flags), declared=module.declared
+            ),
             GuardResult(),
         )
         self.storage = (

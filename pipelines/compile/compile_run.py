@@ -269,7 +269,12 @@ class CompileRun:
 
     def _guard(self, module: Module) -> list[Finding]:
         """Storage is proved, refuted or asserted; what is refuted ends the compile."""
-        result = guard(module.op, self.request.guard, asserts_stripped=strips_asserts(self.request.flags))
+        result = guard(
+            module.op,
+            self.request.guard,
+            asserts_stripped=strips_asserts(self.request.flags),
+            declared=module.declared,
+        )
         if any(finding.severity is Severity.ERROR for finding in result.findings):
             raise PassFailed(result.findings)
         # A repair parses again and comes by here again; it is told once.

@@ -8,7 +8,7 @@ assert at function level stays on the host, before the first dispatch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from iree.compiler import ir
@@ -16,6 +16,7 @@ from iree.compiler import ir
 from fissile.dialect import load_dialects
 from fissile.errors import UsageError, closest
 from fissile.finding import Finding, Severity, ordered
+from fissile.passes.analysis.bounds.value_names import naming
 from fissile.passes.analysis.storage.flow_rules import RULES as LISTING
 from fissile.passes.analysis.storage.proof import SMT_TIMEOUT_MS
 from fissile.passes.checks.storage.storage_fit import contract_of, findings_of, judge_storage, smt_note
@@ -57,12 +58,13 @@ def guard(
     *,
     smt_timeout_ms: int = SMT_TIMEOUT_MS,
     asserts_stripped: bool = False,
+    declared: Mapping[str, Sequence[str]] | None = None,
 ) -> GuardResult:
     """Guards ``module``, the output of phase GUARDED_AT, in place.
 
     ``check`` only tells; ``assert`` adds asserts too; ``off`` does neither. ``asserts_stripped`` says
     that an option removes asserts (see `strips_asserts`): then none is trusted, none is added, and
-    FIS203 says so. A refuted obligation is an error (FIS201), and nothing is changed. Raises
+    FIS203 says so. ``declared`` are the names of arguments that the input had (`Module.declared`). A refuted obligation is an error (FIS201), and nothing is changed. Raises
     UsageError for an unknown mode.
     """
     if mode not in MODES:
@@ -70,7 +72,8 @@ def guard(
     if mode == "off":
         return GuardResult()
     op = module.operation
-    report = judge_storage(op, smt_timeout_ms=smt_timeout_ms, trust_asserts=not asserts_stripped)
+    with naming(op, declared or {}):
+        report = judge_storage(op, smt_timeout_ms=smt_timeout_ms, trust_asserts=not asserts_stripped)
     unknown = report.having(Answer.UNKNOWN)
     refuted = bool(report.having(Answer.REFUTED))
     asserting = mode == "assert" and not asserts_stripped and not refuted

@@ -109,3 +109,61 @@ def test_a_name_that_is_none_is_not_taken(session):
     )
     block = module.op.regions[0].blocks[0].operations[0].regions[0].blocks[0]
     assert [name_of(v) for v in block.arguments] == ["argument 0", "argument 1"]
+
+
+@pytest.mark.parametrize(
+    ("table", "ids", "more"),
+    [
+        ("", "", DECLARED.replace("{iree.reflection = {", "{").replace('"}}', '"}')),
+        (' {jax.arg_info = "table"}', ' {jax.arg_info = "ids"}', ""),
+        ("", "", ' attributes {tf.entry_function = {inputs = "table:0,ids", outputs = "r"}}'),
+    ],
+)
+def test_names_that_the_input_conversion_drops_are_kept(session, table, ids, more):
+    """IREE's input conversion drops declarations; what JAX says of an argument goes with StableHLO's functions."""
+    module = session.parse_text(EMBEDDING.format(table=table, ids=ids, more=more))
+    session.run(module, GUARDED_AT)
+    before = module.text()
+    assert "declaration" not in before
+    (finding,) = guard(module.op, "check", declared=module.declared).findings
+    assert finding.message.startswith("every element of ids (argument 1) must be in 0..15")
+    assert finding.message.endswith("of table (argument 0) there") and module.text() == before
+
+
+def test_iree_s_own_numbering_is_no_name(session):
+    numbered = EMBEDDING.format(table="", ids="", more=DECLARED.replace("%ids", "%input1"))
+    (sentence,) = sentences(session, numbered)
+    assert "of argument 1 must" in sentence and "table (argument 0)" in sentence
+
+
+def test_a_front_ends_op_has_its_own_name_and_its_parts_another(session, tmp_path):
+    """One op in the source becomes several: its result's name is that of the last one only."""
+    file = tmp_path / "gather.mlir"
+    file.write_text("""func.func @f(%arg0: !torch.vtensor<[6,4],f32>, %arg1: !torch.vtensor<[3],si64>) -> !torch.vtensor<[3,4],f32>
+    attributes {torch.onnx_meta.opset_version = 17 : si64} {
+  %rows = torch.operator "onnx.Gather"(%arg0, %arg1) {torch.onnx.axis = 0 : si64} : (!torch.vtensor<[6,4],f32>, !torch.vtensor<[3],si64>) -> !torch.vtensor<[3,4],f32>
+  return %rows : !torch.vtensor<[3,4],f32>
+}
+""")
+    module = session.run(session.parse(file), GUARDED_AT)
+    (judged,) = judge_storage(module.op).having(Answer.UNKNOWN)
+    assert judged.sentence == (
+        "every element of what %rows computes from %arg1 must be in 0..5: onnx.Gather reads dimension 0 of %arg0 there"
+    )
+
+
+def test_sizes_and_truth_values_read_as_words(session, tmp_path):
+    file = tmp_path / "words.mlir"
+    file.write_text("""func.func @f(%p: i1, %x: tensor<?x?xf32>, %y: tensor<?xf32>, %z: tensor<?xf32>, %n: index) -> (tensor<?x4xf32>, tensor<?xf32>) {
+  %s = tensor.extract_slice %x[0, 0] [%n, 4] [1, 1] : tensor<?x?xf32> to tensor<?x4xf32>
+  %c = arith.select %p, %y, %z : tensor<?xf32>
+  return %s, %c : tensor<?x4xf32>, tensor<?xf32>
+}
+""")
+    found = judge_storage(session.parse(file).op).having(Answer.UNKNOWN)
+    assert [j.sentence for j in found] == [
+        "tensor.extract_slice reads %n elements from 0 on in dimension 0; they must be inside dimension 0 of %x",
+        "tensor.extract_slice reads 4 elements from 0 on in dimension 1; they must be inside dimension 1 of %x",
+        "arith.select may choose %z, which must not be larger than %y: IREE makes room for as many elements as that has",
+    ]
+    assert "%p is false" in found[-1].example

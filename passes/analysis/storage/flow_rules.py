@@ -12,7 +12,7 @@ from ..bounds.extents import Extents
 from ..bounds.shaped_values import is_shaped, rank_of, static_dimension
 from ..bounds.size_terms import Term, product
 from .obligations import Requirement
-from .sentences import amount, inside, same_size
+from .sentences import amount, inside, regrouped, room, same_size
 
 _LISTED = (
     ("source", "source_dims"),
@@ -88,14 +88,12 @@ def _inside(
         capacity = extents.dimension(whole, i)
         yield Requirement(
             all_of((at_most(0, size), at_most(0, offset), at_most(offset + size, capacity))),
-            f"{verb} {amount(size)} elements from {amount(offset)} on in dimension {i}; {what} has {amount(capacity)}",
+            f"{verb} {amount(size)} elements from {amount(offset)} on in dimension {i}; {room(what, capacity)}",
         )
 
 
 def reshape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     """Source and result have as many bytes (a reshape: as many elements)."""
-    from .storage_rules import shape_text
-
     yield from listed(extents, op)
     shape, have = extents.shape(op.results[0]), extents.shape(op.opview.source)
     bits = [_bits(v.type) for v in (op.results[0], op.opview.source)]
@@ -107,7 +105,7 @@ def reshape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     made, given = product(shape) * (1 if same else bits[0]), product(have) * (1 if same else bits[1])
     yield Requirement(
         all_of((*(at_most(0, s) for s in shape), equal(made, given))),
-        f"makes {shape_text(shape)} of {shape_text(have)}; both have as many {'elements' if same else 'bits'}",
+        regrouped(op.opview.source, have, shape, "elements" if same else "bits"),
     )
 
 

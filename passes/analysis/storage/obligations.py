@@ -23,6 +23,7 @@ from ..bounds.intervals import always_holds
 from ..bounds.private_calls import FUNCTIONS, calls_of_private_functions
 from ..bounds.shaped_values import is_argument, is_shaped, last_of, rank_of, static_dimension
 from ..bounds.size_terms import Symbol, Term, apply, term
+from ..bounds.value_names import ASYNC_SUFFIX, written_as
 from ..program.deep_walk import Steps, walk_deep
 from .assumptions import assumption
 from .loop_facts import equal_integers, invariants, of_results
@@ -31,8 +32,6 @@ ASSERTS = ("cf.assert",)
 TRANSPARENT = ("flow.dispatch.region", "fissile.group", "scf.forall.in_parallel")
 """Ops whose regions run exactly where the op stands."""
 STRUCTURED = ("linalg.", "iree_linalg_ext.")
-ASYNC_SUFFIX = "$async"
-"""What IREE's torch input conversion appends to the name that a caller uses."""
 
 
 @dataclass(frozen=True)
@@ -361,7 +360,7 @@ class _Walk:
                 op,
                 self._function,
                 op.name,
-                requirement.sentence if requirement.itself else _behind(op.name, requirement.sentence),
+                _as_written(op, requirement),
                 requirement.condition,
                 (*defined, *facts, *inner, *here),
                 len(defined) + (self._certain if self._guards else len(facts)),
@@ -373,6 +372,13 @@ class _Walk:
             self._learn(requirement.afterwards)
         elif not requirement.guards:
             self._learn(requirement.condition)
+
+
+def _as_written(op: ir.Operation, requirement: Requirement) -> str:
+    """The sentence, with the op as the source calls it."""
+    sentence = requirement.sentence if requirement.itself else _behind(op.name, requirement.sentence)
+    written = written_as(op)
+    return sentence if written == op.name else sentence.replace(op.name, written)
 
 
 def _behind(name: str, sentence: str) -> str:

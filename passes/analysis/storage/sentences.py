@@ -10,10 +10,15 @@ from ..bounds.shaped_values import rank_of
 from ..bounds.size_terms import Term
 from ..bounds.value_names import name_of
 
+MEASURE = re.compile(r"(?:dimension \d+|the length) of (?:%?[\w$.#-]+(?: \(argument \d+\))?|argument \d+)")
+"""A size that has a name of its own: `the length of %x`."""
+
 
 def amount(size: Term) -> str:
     """A size among other words."""
     text = str(size)
+    if MEASURE.fullmatch(text):
+        return text
     return (
         f"({text})" if " " in text and not re.fullmatch(r"(?:min|max)\([^()]*\)|argument \d+", text) else text
     )
@@ -37,7 +42,8 @@ def span(size: Term) -> str:
     """The indices of a dimension: `0..15`."""
     known = size.constant
     if known is None:
-        return f"0..{amount(size)} - 1"
+        text = amount(size)
+        return f"0..({text}) - 1" if MEASURE.fullmatch(text) else f"0..{text} - 1"
     return f"0..{known - 1}" if known > 0 else "the places of an empty dimension: there are none"
 
 
@@ -47,6 +53,26 @@ def inside(
     """That an index lies in its dimension; ``what`` are better words for the index."""
     text = what or (f"index {index}" if index.constant is not None else str(index))
     return f"{text} must be in {span(size)}: {op} {verb} {indexed(source, dimension)} there"
+
+
+def room(what: str, capacity: Term) -> str:
+    """What elements must stay inside: `its source has 10`, `they must be inside dimension 1 of %x`."""
+    text = amount(capacity)
+    return (
+        f"they must be inside {text.removeprefix('the length of ')}"
+        if MEASURE.fullmatch(text)
+        else f"{what} has {text}"
+    )
+
+
+def regrouped(source: ir.Value, have: list[Term], shape: list[Term], what: str = "elements") -> str:
+    """That a reshape keeps the number of elements."""
+    known = f", of shape {shape_text(have)}," if all(size.constant is not None for size in have) else ""
+    return f"gives {name_of(source)}{known} the shape {shape_text(shape)}; the number of {what} must stay the same"
+
+
+def shape_text(shape: list[Term]) -> str:
+    return " x ".join(amount(s) for s in shape) or "of a scalar"
 
 
 def same_size(value: ir.Value, dimension: int, have: Term, wanted: Term, why: str) -> str:

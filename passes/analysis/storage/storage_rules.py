@@ -19,7 +19,7 @@ from ..bounds.size_terms import INDEX_MAX, Term, product, symbols_of, term
 from . import flow_rules, memory_rules, search_rules
 from .gather_rules import element_gather, element_scatter
 from .obligations import STRUCTURED, Requirement, Rule
-from .sentences import amount, inside, same_size
+from .sentences import amount, inside, regrouped, room, same_size, shape_text
 from .structured_rules import elementwise, same_shape, select, structured
 
 WITHOUT_OBLIGATIONS = (
@@ -111,7 +111,7 @@ def _slices(
         every = "" if stride.constant == 1 else f", every {stride},"
         yield Requirement(
             fits(offset, size, stride, capacity, [s for j, s in enumerate(sizes) if j != i]),
-            f"{verb} {amount(size)} elements from {amount(offset)} on{every} in dimension {i}; {what} has {amount(capacity)}",
+            f"{verb} {amount(size)} elements from {amount(offset)} on{every} in dimension {i}; {room(what, capacity)}",
         )
 
 
@@ -169,7 +169,7 @@ def _addressable(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     if any(symbol.tensor is None for symbol in symbols_of(need).values()):
         yield Requirement(
             any_of((*(equal(s, 0) for s in shape if s.constant is None), at_most(need, INDEX_MAX))),
-            f"makes {shape_text(shape)} elements of {width or 1} bytes; an index holds their bytes",
+            f"makes {shape_text(shape)} elements of {width or 1} bytes; their bytes must fit an index",
         )
 
 
@@ -205,12 +205,8 @@ def _reshape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     )
     yield Requirement(
         all_of((*(at_most(0, s) for s in shape), equal(product(shape), product(have)))),
-        f"makes {shape_text(shape)} of {shape_text(have)}; both have as many elements",
+        regrouped(op.operands[0], have, shape),
     )
-
-
-def shape_text(shape: list[Term]) -> str:
-    return "x".join(f"({s})" if " " in str(s) else str(s) for s in shape) or "a scalar"
 
 
 def _pad(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:

@@ -161,8 +161,8 @@ def select(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     first, second = product(extents.shape(view.true_value)), product(extents.shape(view.false_value))
     yield Requirement(
         any_of((taken, at_most(second, first))),
-        f"may choose {name_of(view.false_value)} with {amount(second)} elements; IREE makes room for the {amount(first)} "
-        f"of {name_of(view.true_value)}",
+        f"may choose {name_of(view.false_value)}, which must not be larger than {name_of(view.true_value)}: IREE makes room "
+        "for as many elements as that has",
     )
 
 

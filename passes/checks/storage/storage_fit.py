@@ -17,6 +17,7 @@ from fissile.dialect import place_of
 from fissile.finding import Finding, Place, Severity
 from fissile.passes.analysis.bounds.conditions import Condition, all_of, symbols
 from fissile.passes.analysis.bounds.extents import Extents
+from fissile.passes.analysis.bounds.size_terms import Symbol
 from fissile.passes.analysis.storage.obligations import Obligation, collect
 from fissile.passes.analysis.storage.proof import SMT_TIMEOUT_MS, Decision, decide
 from fissile.passes.net import ask
@@ -47,7 +48,11 @@ class Judged:
         """Sizes that break it, as text; empty where none are known."""
         named = symbols(self.obligation.condition)
         shown = [(s, v) for s, v in self.decision.values if s.ident in named] or self.decision.values
-        return " and ".join(f"{symbol.text} is {value}" for symbol, value in shown)
+        return " and ".join(f"{symbol.text} is {self._shown(symbol, value)}" for symbol, value in shown)
+
+    @staticmethod
+    def _shown(symbol: Symbol, value: int) -> str:
+        return ("false", "true")[value] if (symbol.low, symbol.high) == (0, 1) else str(value)
 
 
 @dataclass(frozen=True)
