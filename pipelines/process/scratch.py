@@ -91,20 +91,20 @@ def release(cover: Cover | None) -> None:
 @contextmanager
 def scratch() -> Iterator[Path]:
     """A private folder with an empty folder `tmp` in it."""
-    cover, owner = acquire(), os.getpid()
-    # The reaper knows the name before there is a folder: no moment at which a kill would leave it.
-    folder = Path(tempfile.gettempdir(), f"{reaper.PREFIX}{os.urandom(16).hex()}").absolute()
-    if cover is not None:
-        cover.send(folder=str(folder))
+    cover, owner, folder = acquire(), os.getpid(), None
     try:
+        # The reaper knows the name before there is a folder: no moment at which a kill would leave it.
+        folder = Path(tempfile.gettempdir(), f"{reaper.PREFIX}{os.urandom(16).hex()}").absolute()
+        if cover is not None:
+            cover.send(folder=str(folder))
         folder.mkdir(mode=0o700)
         (folder / reaper.TEMPORARY).mkdir(mode=0o700)
         yield folder
     finally:
-        if owner == os.getpid():  # and not in a fork of the user's
+        if folder is not None and owner == os.getpid():  # and not in a fork of the user's
             reaper.remove_folder(str(folder))
-        if cover is not None:
-            cover.send(removed=str(folder))
+            if cover is not None:
+                cover.send(removed=str(folder))
         release(cover)
 
 

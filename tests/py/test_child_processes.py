@@ -272,6 +272,13 @@ def test_one_reaper_serves_a_process_and_ends_with_its_last_user():
     assert scratches._covering is None and not Path(f"/proc/{pid}").exists()
 
 
+def test_no_reaper_stays_where_there_is_no_temporary_folder(monkeypatch, tmp_path):
+    monkeypatch.setattr(scratches.tempfile, "tempdir", str(tmp_path / "nothere"))
+    with pytest.raises(FileNotFoundError), scratch():
+        pytest.fail("there is no folder")
+    assert scratches._covering is None
+
+
 def test_a_command_goes_on_where_no_reaper_can_be_started(monkeypatch):
     def refused(*_args):
         raise OSError("no more processes")
