@@ -46,7 +46,8 @@ class Failure:
     global-optimization: tests run both.
     ``iree`` lists the versions in which it was seen, ``upstream`` the issue. ``order``: of several failures of one dispatch the one with
     the smallest is reported; those from CONVERTED on are behind an error of IREE's conversion. ``packed``: narrow
-    elements are at fault, which packing repairs and no edit.
+    elements are at fault, which packing repairs and no edit. ``reported_only``: no device was seen to compute wrong numbers, so
+    the finding is reported and the program is left as it is.
     """
 
     code: ClassVar[str]
@@ -64,6 +65,7 @@ class Failure:
     stage: ClassVar[Stage] = Stage.LOWERED
     order: ClassVar[int]
     packed: ClassVar[bool] = False
+    reported_only: ClassVar[bool] = False
 
     def concerns(self, backend: Backend) -> bool:
         """Whether code of ``backend`` is looked at."""

@@ -32,7 +32,7 @@ from fissile.passes.checks.numbers.attention_tiles import check_attention_tiles
 from fissile.passes.checks.refusals.codegen_failure import check_codegen
 from fissile.passes.checks.refusals.foreign_configuration import check_foreign_configuration
 from fissile.passes.checks.speed.unrolled_code import ENDLESS_FROM, check_unrolled, unrolled_from
-from fissile.passes.failures.failure import CONVERTED, Failure, failures_of
+from fissile.passes.failures.failure import CONVERTED, Failure, failures, failures_of
 from fissile.passes.failures.lost_sign import LostSign
 from fissile.passes.iree.backends import BACKENDS, backend_named
 from fissile.passes.iree.messages import PIPELINE_NOT_BUILT
@@ -295,9 +295,11 @@ def _seen(
 
 
 def is_left(finding: Finding, dispatch: Dispatch, tune: bool) -> bool:
-    """Whether ``finding`` is of a program that is right and slow, on a target whose device was not measured: a target that
-    names a product is not lavapipe. Such a program is changed only with ``tune``.
+    """Whether ``finding`` is reported and the program left as it is: failures that declare so, and, without ``tune``, what is right
+    and slow on a target whose device was not measured (one that names a product is not lavapipe).
     """
+    if finding.code in REPORTED_ONLY:
+        return True
     return finding.effect is Effect.SLOW and not tune and not may_be_lavapipe(dispatch.target.arch)
 
 
@@ -315,8 +317,13 @@ def _fit(dispatch: Dispatch, probed: Probed, ops: Sequence[SourceOp], limit: Lim
     return with_floor(finding, predicted)
 
 
+REPORTED_ONLY = {one.code for one in failures() if one.reported_only}
+
+
 def as_it_is(finding: Finding) -> Finding:
     """``finding`` with the reason why nothing is done about it."""
+    if finding.code in REPORTED_ONLY:
+        return finding
     note = "the numbers are right and nothing is changed: what is slow was measured on another device; --tune repairs it"
     return finding.with_(notes=(*finding.notes, note))
 
