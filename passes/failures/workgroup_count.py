@@ -61,7 +61,9 @@ func.func @f(%x: tensor<67108864xf32>) -> tensor<67108864xf32> {
         if root is None or root.config is None or not root.config.levels:
             return False
         tiled = zip(root.loops, root.config.levels[0], strict=False)
-        return prod(-(-n // tile) for n, tile in tiled if tile and isinstance(n, int)) > min(_limits(dispatch))
+        return prod(-(-n // tile) for n, tile in tiled if tile and isinstance(n, int)) > min(
+            _limits(dispatch)
+        )
 
     def detect(self, dispatch, code):
         from iree.compiler import ir
