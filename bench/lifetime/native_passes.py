@@ -44,7 +44,7 @@ ON_BUFFERS = {
 }
 ON_STREAM = {
     "fissile-insert-kills": "fissile-insert-kills",
-    "iree-stream-automatic-reference-counting": "util.func(iree-stream-automatic-reference-counting)",
+    "iree-stream-automatic-reference-counting": "iree-stream-automatic-reference-counting",
     "iree-stream-reuse-allocations": "util.func(iree-stream-reuse-allocations)",
 }
 _TRANSIENT, _TIME = "!stream.resource<transient>", "!stream.timepoint"

@@ -343,6 +343,12 @@ class _Writer:
         return lines
 
 
+def _helpers() -> dict[str, str]:
+    """The functions that main may call, by name."""
+    texts = ["func.func" + text for text in HELPERS.split("func.func") if text]
+    return {text.split("@")[1].split("(")[0]: text for text in texts}
+
+
 def program(seed: int, straight: bool = False, dynamic: bool = False) -> Program:
     """The program of a seed. ``dynamic``: whether a path decides who owns a buffer, in places."""
     writer = _Writer(seed, straight, dynamic)
@@ -350,5 +356,6 @@ def program(seed: int, straight: bool = False, dynamic: bool = False) -> Program
     results = f"(f32, {KIND})" if kept else "f32"
     constants = "\n".join(f"  %c{i} = arith.constant {i} : index" for i in range(4))
     numbers = "  %f1 = arith.constant 1.5 : f32\n  %f2 = arith.constant -0.25 : f32"
-    text = f"{HELPERS}func.func @main(%c: i1, %d: i1, %n: index) -> {results} {{\n{constants}\n{numbers}\n{body}\n}}\n"
+    helpers = "".join(text for name, text in _helpers().items() if f"call @{name}(" in body)
+    text = f"{helpers}func.func @main(%c: i1, %d: i1, %n: index) -> {results} {{\n{constants}\n{numbers}\n{body}\n}}\n"
     return Program(seed, text, straight)
