@@ -210,6 +210,8 @@ class _Interpreter:
             next(given) if kind.is_dynamic_dim(i) else kind.get_dim_size(i) for i in range(kind.rank)
         )
         count = _count(shape)
+        if str(kind.element_type) == "i8":  # an arena, of which views of four-byte elements are made
+            return View(self.memory([float("nan")] * (count // 4), count, owned), 0, shape, (1,))
         return View(self.memory([float("nan")] * count, 4 * count, owned), 0, shape, _strides(shape))
 
     def op_memref_get_global(self, op, view, values, env):
@@ -250,6 +252,10 @@ class _Interpreter:
                 tuple(a * b for a, b in zip(strides, source.strides, strict=False)),
             )
         ]
+
+    def op_memref_view(self, op, view, values, env):
+        shape = tuple(ir.MemRefType(op.results[0].type).shape)
+        return [View(values[0].buffer, values[0].offset + values[1] // 4, shape, _strides(shape))]
 
     def op_memref_cast(self, op, view, values, env):
         return [values[0]]

@@ -41,6 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "compile to the end (all), or for none: only predict (never)",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "--memory",
+        action="store_true",
+        help="print the peak of live bytes over program time, and the tensors alive there",
+    )
     parser.add_argument("--verbose", action="store_true", help="list every dispatch with its buffers")
     parser.add_argument(
         "--baseline", metavar="FILE", help="compare with the bytes recorded in FILE; fails where one grew"
@@ -98,6 +103,7 @@ def run(args: argparse.Namespace) -> int:
         dispatch_timeout=args.dispatch_timeout,
         baseline=args.baseline,
         update_baseline=args.update_baseline,
+        memory=args.memory,
         allow_pipelines=args.allow_pipelines_in_input,
     )
     if args.strict:

@@ -27,6 +27,7 @@ options:
                                      IREE's own option; fissile's passes may stand in it
   --fissile-load-passes=FILE.py      load passes of your own
   --allow-pipelines-in-input         run pass pipelines that the input brings along (FIS005); only for input that you trust
+  --check-lifetimes                  report the peak of live bytes, and transients that live longer than needed (FIS308)
   --verify-contracts                 check every pass's contract after every pass
   --emit-mlir=FILE                   write the repaired module too; iree-compile --compile-from=global-optimization
                                      takes it

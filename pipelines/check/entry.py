@@ -50,6 +50,7 @@ from . import baseline as baselines
 from .after_codegen import doubtful_on_host
 from .check_input import no_functions, refuse_executables, signatures_of
 from .measured import Measured, between, facts_of, nothing_told
+from .memory import memory_of
 
 PROBE_MODES = ("auto", "all", "never")
 
@@ -108,6 +109,7 @@ def check(
     baseline: str | os.PathLike | None = None,
     update_baseline: bool = False,
     allow_pipelines: bool = False,
+    memory: bool = False,
     watched: Watched | None = None,
 ) -> Report:
     """Findings and every dispatch's bytes for the MLIR file ``source`` on each of ``targets``.
@@ -116,7 +118,7 @@ def check(
     iree-compile. ``probe``: "auto" generates code for every dispatch but those of a calibrated structure that
     fit by prediction, "all" for every one, "never" for none. ``dispatch_timeout`` seconds for each, 0
     for none. ``allow_pipelines`` runs pass pipelines that the program brings along (FIS005). ``report.facts`` has
-    "targets": bytes, certainty and buffers of every dispatch. ``watched``: by a caller that outlives this process.
+    "targets": bytes, certainty and buffers of every dispatch; with ``memory`` the live bytes over program time, too. ``watched``: by a caller that outlives this process.
     Raises UsageError.
     """
     if probe not in PROBE_MODES:
@@ -126,9 +128,9 @@ def check(
     chosen = list(dict.fromkeys(t if isinstance(t, Target) else resolve_target(t) for t in targets))
     if budget is not None:
         chosen = [target.with_budget(budget) for target in chosen]
-    return _Check(Path(source), chosen, tuple(flags), probe, dispatch_timeout, allow_pipelines, watched).run(
-        Path(baseline) if baseline else None, update_baseline
-    )
+    return _Check(
+        Path(source), chosen, tuple(flags), probe, dispatch_timeout, allow_pipelines, watched, memory
+    ).run(Path(baseline) if baseline else None, update_baseline)
 
 
 class _Check:
@@ -141,7 +143,9 @@ class _Check:
         timeout: float,
         allow_pipelines: bool = False,
         watched: Watched | None = None,
+        memory: bool = False,
     ) -> None:
+        self.memory = memory
         self.watched = watched or Watched()
         self.source = source
         self.allow_pipelines = allow_pipelines
@@ -261,6 +265,8 @@ class _Check:
             return [rejected(failure).with_(target=target.name)], told
         except PassFailed as failure:
             return [finding.with_(target=target.name) for finding in failure.findings], told
+        if self.memory:
+            told["memory"] = net.ask("live bytes", lambda: memory_of(formed.module.op.operation), [])
         if self.mode == "never":
             measured, findings = self._predict(formed, target)
         else:

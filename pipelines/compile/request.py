@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fissile.errors import UsageError, closest
 from fissile.passes.iree.flags import DRIVER_FLAGS, PREPROCESSING_FLAG, STOCK_ONLY_FLAGS, TUNING_SPEC_FLAG
-from fissile.passes.iree.phases import PHASES
+from fissile.passes.iree.phases import PHASES, SCHEDULED_AT
 
 REPAIR_MODES = ("auto", "suggest", "off")
 FUSION_MODES = ("default", "tune")
@@ -43,6 +43,8 @@ class CompileRequest:
     """(phase, textual pipeline), run on the module when it has reached the phase."""
     load_passes: tuple[str, ...] = ()
     verify_contracts: bool = False
+    check_lifetimes: bool = False
+    """Reports transients that live longer than they are needed, in the program as IREE schedules it."""
     allow_pipelines: bool = False
     """Whether pass pipelines that the input brings along may run (FIS005)."""
     match_device: str = ""
@@ -101,6 +103,7 @@ _OWN = {
     "fissile-pipeline-after": ("pipelines_after", "phase:pipeline"),
     "fissile-load-passes": ("load_passes", "list"),
     "verify-contracts": ("verify_contracts", "switch"),
+    "check-lifetimes": ("check_lifetimes", "switch"),
     "allow-pipelines-in-input": ("allow_pipelines", "switch"),
     "emit-mlir": ("emit_mlir", "text"),
     "emit-tuning-spec": ("emit_tuning_spec", "text"),
@@ -126,6 +129,9 @@ _DRIVER = {
     "remarks-filter": ("remarks_filter", "text"),
     "remarks-output-file": ("remarks_file", "text"),
 }
+
+
+_LIFETIMES = "builtin.module(fissile-check-lifetimes{peak=true})"
 
 
 def parse_command_line(argv: Sequence[str]) -> CompileRequest:
@@ -171,6 +177,8 @@ def parse_command_line(argv: Sequence[str]) -> CompileRequest:
             output=str(values.get("output", "-")),
             input=positional[-1] if positional else "",
         )
+    if values.get("check_lifetimes"):
+        values["pipelines_after"] = (*values.get("pipelines_after", ()), (SCHEDULED_AT, _LIFETIMES))
     values["input"], extra = _input(positional, flags, list(argv))
     request = CompileRequest(flags=tuple(extra), argv=tuple(argv), **values)
     _consistent(request)

@@ -59,10 +59,34 @@ def _target(target: dict, every_dispatch: bool) -> list[str]:
     if needy is not None and needy["bytes"]:
         line += f"; the largest needs {needy['bytes']} ({needy['name']})"
     lines = [line]
+    for function in target.get("memory", []):
+        lines += _memory(function)
     if every_dispatch:
         for row in rows:
             lines += _dispatch(row)
     return lines
+
+
+def _memory(function: dict) -> list[str]:
+    """The peak of live bytes of one function, the tensors alive there, and the bytes over program time."""
+    at = f" at {shown(function['at'])}" if function["at"] else ""
+    partly = "" if function["complete"] else "; not all paths were walked"
+    lines = [
+        f"  memory of {shown(function['function'])}: peak {_bytes(function['peak'])} live bytes{at}; "
+        f"{_bytes(function['bound'])} are needed at once{partly}"
+    ]
+    for one in function["alive"]:
+        idle = "" if one["needed"] else "  not used any more"
+        lines.append(f"  {_bytes(one['bytes']):>12}   {shown(', '.join(one['tensors']))}{idle}")
+    lines += [
+        f"  {_bytes(one['live']):>12}   live, {_bytes(one['needed'])} needed: {one['op']} {shown(one['at'])}".rstrip()
+        for one in function["over_time"]
+    ]
+    return lines
+
+
+def _bytes(count: int | None) -> str:
+    return "unknown" if count is None else str(count)
 
 
 def _dispatch(row: dict) -> list[str]:

@@ -86,6 +86,32 @@ _DISPATCH = _object(
         "buffers": {"type": "array", "items": _BUFFER},
     }
 )
+_COUNT = {"type": ["integer", "null"], "minimum": 0}
+_MEMORY = _object(
+    {
+        "function": _TEXT,
+        "complete": {"type": "boolean"},
+        "peak": _COUNT,
+        "bound": _COUNT,
+        "at": _TEXT,
+        "alive": {
+            "type": "array",
+            "items": _object(
+                {
+                    "bytes": _COUNT,
+                    "tensors": {"type": "array", "items": _TEXT},
+                    "needed": {"type": "boolean"},
+                    "at": _TEXT,
+                }
+            ),
+        },
+        "over_time": {
+            "type": "array",
+            "items": _object({"at": _TEXT, "op": _TEXT, "live": _COUNT, "needed": _COUNT}),
+        },
+    }
+)
+"""Live bytes of one function over program time (`--memory`); null where a size is computed by the program."""
 _TARGET = _object(
     {
         "name": _TEXT,
@@ -93,7 +119,8 @@ _TARGET = _object(
         "per": _TEXT,
         "source": _TEXT,
         "dispatches": {"type": "array", "items": _DISPATCH},
-    }
+    },
+    memory={"type": "array", "items": _MEMORY},
 )
 _CONTRACT = {"type": "object", "additionalProperties": {"type": "array", "items": _TEXT}}
 """Function -> what its caller must keep to, a sentence each (the storage guard's preconditions)."""

@@ -371,7 +371,12 @@ class _Builder:
         return after
 
 
-_KEEPING = ("memref.extract_aligned_pointer_as_index", "util.global.store", "ml_program.global_store")
+_KEEPING = (
+    "memref.extract_aligned_pointer_as_index",
+    "util.global.store",
+    "ml_program.global_store",
+    "stream.tensor.export",
+)
 _REGIONS = {
     "scf.if": _Builder.if_,
     "affine.if": _Builder.if_,

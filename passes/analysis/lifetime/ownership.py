@@ -215,6 +215,7 @@ class _Analysis:
         if op.name in (
             "memref.extract_aligned_pointer_as_index",
             "util.global.store",
+            "stream.tensor.export",
             "ml_program.global_store",
         ):
             return True

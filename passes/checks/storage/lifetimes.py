@@ -13,7 +13,7 @@ from fissile.effect import Effect
 from fissile.finding import Finding, Place, Severity, ordered
 from fissile.passes.analysis.bounds.value_names import name_of
 from fissile.passes.analysis.lifetime.explore import Fault, Trouble
-from fissile.passes.analysis.lifetime.kinds import RELEASES, pure_region_around, released
+from fissile.passes.analysis.lifetime.kinds import RELEASES, STREAM, pure_region_around, released
 from fissile.passes.analysis.lifetime.module import Lifetimes, lifetimes_of
 from fissile.passes.definition import Contract, Offence, Pass, define_property, option, register_pass
 
@@ -58,6 +58,18 @@ def _finding(seen: Lifetimes, trouble: Trouble) -> Finding:
     name = _name(made)
     way = _way(seen, trouble)
     code = _CODES[trouble.fault]
+    if trouble.fault is Fault.LEAK and made is not None and made.name == STREAM:
+        return Finding(
+            "FIS308",
+            f"{name} is not deallocated on {'any' if trouble.always else 'every'} path: its memory is free again when the last "
+            "reference to it is dropped, not when the device is done",
+            severity=Severity.NOTE,
+            subject=name,
+            places=_places(
+                (made, "allocated here"), (other if other is not made else None, "last used here")
+            ),
+            notes=way,
+        )
     if trouble.fault is Fault.LEAK:
         code = code if trouble.always else "FIS304"
         places = _places((made, "allocated here"), (other if other is not made else None, "last used here"))

@@ -1,0 +1,96 @@
+"""Lifetimes in programs as IREE schedules them: `check --memory`, `compile --check-lifetimes`, releases of stream resources."""
+
+import json
+
+import jsonschema
+import pytest
+from iree.compiler import ir
+
+from bench.lifetime.native_passes import STREAM_PROGRAMS
+from bench.lifetime.suite import new_context
+from fissile.cli.main import main
+from fissile.dialect import ops_of
+from fissile.passes.checks.storage.lifetimes import lifetime_findings
+from fissile.passes.remedies.lifetime.insert_kills import InsertKills
+from fissile.pipelines.report.json_schema import CHECK_REPORT
+
+MATMUL = "linalg.matmul ins({}, %y : tensor<16x16xf32>, tensor<16x16xf32>) outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>"
+LOOP = f"""\
+func.func @main(%x: tensor<16x16xf32>, %y: tensor<16x16xf32>, %n: index) -> tensor<16x16xf32> {{
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %e = tensor.empty() : tensor<16x16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %first = {MATMUL.format("%x")}
+  %second = {MATMUL.format("%first")}
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%q = %second) -> tensor<16x16xf32> {{
+    %next = {MATMUL.format("%q")}
+    scf.yield %next : tensor<16x16xf32>
+  }}
+  %last = linalg.matmul ins(%r, %first : tensor<16x16xf32>, tensor<16x16xf32>)
+      outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>
+  return %last : tensor<16x16xf32>
+}}
+"""
+
+
+@pytest.fixture
+def loop(tmp_path):
+    file = tmp_path / "loop.mlir"
+    file.write_text(LOOP)
+    return str(file)
+
+
+def test_check_prints_live_bytes_with_the_programs_names(loop, capsys):
+    assert main(["check", loop, "--target", "llvm-cpu", "--probe=never", "--memory", "--format=json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    jsonschema.validate(report, CHECK_REPORT)
+    [memory] = report["facts"]["targets"][0]["memory"]
+    # %first and %second in one allocation, what the loop carries, its successor: each 16 * 16 * 4 bytes.
+    assert memory["peak"] >= 3 * 1024 and memory["peak"] >= memory["bound"] > 0
+    named = {name for one in memory["alive"] for name in one["tensors"]}
+    assert {"%first", "%next"} <= named
+    assert memory["peak"] == max(one["live"] for one in memory["over_time"])
+    assert memory["peak"] == sum(one["bytes"] for one in memory["alive"])
+
+
+def test_without_the_option_nothing_is_said_of_memory(loop, capsys):
+    assert main(["check", loop, "--target", "llvm-cpu", "--probe=never"]) == 0
+    assert "live bytes" not in capsys.readouterr().out
+
+
+def test_compile_reports_transients_that_are_not_deallocated(loop, tmp_path, capfd):
+    flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
+    status = main(["compile", loop, "-o", str(tmp_path / "out.vmfb"), *flags, "--check-lifetimes"])
+    said = capfd.readouterr().err
+    assert status == 0, said
+    assert "note[FIS308] peak of live bytes in 'main'" in said
+    assert "is not deallocated on every path" in said
+
+
+@pytest.mark.parametrize("name", STREAM_PROGRAMS)
+def test_stream_resources(name):
+    """Deallocated once, behind all work; or left alone, where the work's timepoint is not known at one place."""
+    context = new_context()
+    module = ir.Module.parse(STREAM_PROGRAMS[name], context=context).operation
+    said = []
+    with context, ir.Location.unknown(context):
+        InsertKills().run(module, said.append)
+    assert module.verify()
+    assert not [f for f in lifetime_findings(module) if f.code != "FIS308"]
+    straight = "branch" not in name and "loop" not in name
+    assert bool(ops_of(module, "stream.resource.dealloca")) == straight
+    assert [f.code for f in said] == [] if straight else {f.code for f in said} == {"FIS310"}
+
+
+def test_a_deallocation_that_does_not_wait_for_all_work_is_found():
+    context = new_context()
+    module = ir.Module.parse(STREAM_PROGRAMS["two uses, not ordered"], context=context).operation
+    with context, ir.Location.unknown(context):
+        InsertKills().run(module, pytest.fail)
+    assert lifetime_findings(module) == []
+    [release] = ops_of(module, "stream.resource.dealloca")
+    first = ops_of(module, "stream.cmd.execute")[0]
+    release.operands[len(release.operands) - 1] = first.results[0]
+    assert [f.code for f in lifetime_findings(module)] == ["FIS307"]
