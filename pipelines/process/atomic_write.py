@@ -63,9 +63,14 @@ def place_of(path: str | os.PathLike) -> Place:
 def _open(target: Path, path: str | os.PathLike) -> Place:
     if not target.exists():
         raise UsageError(f"cannot write {path}: there is no such descriptor")
-    if not os.access(target, os.W_OK):
+    if not os.access(target, os.W_OK) and not _is_own(target):
         raise UsageError(f"cannot write {path}: permission denied", "choose another place with -o")
     return Place(target, True)
+
+
+def _is_own(target: Path) -> bool:
+    """Whether ``target`` names a descriptor of this process, which can be written to also where its file cannot be opened."""
+    return str(target.parent) in ("/dev/fd", f"/proc/{os.getpid()}/fd") and target.name.isdigit()
 
 
 @contextmanager
@@ -119,9 +124,9 @@ def _write_in_place(output: Path, path: Path) -> None:
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC | follow)
     except OSError as error:
-        if error.errno != errno.ENXIO or not path.name.isdigit():
+        if error.errno not in (errno.ENXIO, errno.EACCES) or not _is_own(path):
             raise
-        descriptor = os.dup(int(path.name))  # a socket has no path to open
+        descriptor = os.dup(int(path.name))  # a socket has no path to open; a pipe may be another user's
     with open(descriptor, "wb") as sink, output.open("rb") as source:
         shutil.copyfileobj(source, sink)
 

@@ -142,7 +142,9 @@ def test_an_ordinary_user_writes_what_stock_writes(tmp_path):
     for folder in (tmp_path, *tmp_path.parents):
         if not folder.stat().st_mode & 0o001:
             folder.chmod(folder.stat().st_mode | 0o011)
+    reading, writing = os.pipe()  # root's
     paths = [
+        f"/dev/fd/{writing}",
         closed / "open",
         "/dev/null",
         sticky / "open",
@@ -153,11 +155,16 @@ def test_an_ordinary_user_writes_what_stock_writes(tmp_path):
     user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
     command = [*user, sys.executable, "-c", AS_NOBODY, *paths]
     environment = os.environ | {"TMPDIR": str(sticky)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, cwd="/")
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, cwd="/", pass_fds=[writing]
+    )
+    os.close(writing)
+    with open(reading) as piped:
+        received = piped.read()
     if "Permission denied" in done.stderr:
         pytest.skip("another user may not run this environment's Python")
-    assert done.stdout.splitlines() == ["written"] * 3 + ["permission denied"] * 2 + ["written"], done.stderr
-    assert (closed / "open").read_text() == (sticky / "open").read_text() == "new"
+    assert done.stdout.splitlines() == ["written"] * 4 + ["permission denied"] * 2 + ["written"], done.stderr
+    assert received == (closed / "open").read_text() == (sticky / "open").read_text() == "new"
     assert sorted(os.listdir(sticky)) == ["forbidden", "fresh", "open"]
 
 
