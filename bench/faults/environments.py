@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -61,10 +62,21 @@ ENVIRONMENTS: dict[str, Environment] = {
 
 
 def trials(count: int, seed: int) -> Iterator[str]:
-    """All of them, environment by environment; ``count`` and ``seed`` choose none."""
-    for name, environment in ENVIRONMENTS.items():
-        for command in environment.only.split(",") if environment.only else COMMANDS:
-            yield f"{name}/{command}"
+    """``count`` of every environment with every command, shuffled by ``seed``."""
+    every = [
+        f"{name}/{command}"
+        for name, environment in ENVIRONMENTS.items()
+        for command in environment.only.split(",")
+        if command
+    ]
+    every += [
+        f"{name}/{command}"
+        for name, environment in ENVIRONMENTS.items()
+        for command in COMMANDS
+        if not environment.only
+    ]
+    random.Random(seed).shuffle(every)
+    return iter(every[:count])
 
 
 def run(trial: str) -> Row:

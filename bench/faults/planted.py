@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator
 
@@ -57,10 +58,12 @@ IREES = {
 
 
 def trials(count: int, seed: int) -> Iterator[str]:
-    """All of them; ``count`` and ``seed`` choose none."""
-    yield from (f"pass/{command}/{fault}" for fault in FAULTS for command in USERS)
-    yield from (f"import/{command}/{fault}" for fault in FAULTS for command in ("compile", "opt", "passes"))
-    yield from (f"iree/{command}/{fault}" for fault in FAULTS for command in IREES)
+    """``count`` of all faults in all places, shuffled by ``seed``."""
+    every = [f"pass/{command}/{fault}" for fault in FAULTS for command in USERS]
+    every += [f"import/{command}/{fault}" for fault in FAULTS for command in ("compile", "opt", "passes")]
+    every += [f"iree/{command}/{fault}" for fault in FAULTS for command in IREES]
+    random.Random(seed).shuffle(every)
+    return iter(every[:count])
 
 
 def run(trial: str) -> Row:
