@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from functools import partial
 from pathlib import Path
 
 from fissile.passes.net import Net, spread
@@ -17,19 +16,18 @@ from fissile.pipelines.session import PhaseFailed, Session
 from .differential import TARGETS, drawn
 
 
-def compared(target: str, text: str, folder: Path) -> tuple[str, str]:
-    """The verdict on one program, and what fissile says of it."""
+def compared(target: str, text: str, folder: Path, to: str = "end") -> tuple[str, str]:
+    """The verdict on one program, compiled as far as phase ``to``, and what fissile says of it."""
     source, ours, stocks = folder / "in.mlir", folder / "ours.vmfb", folder / "stocks.vmfb"
     source.write_text(text)
     for file in (ours, stocks):
         file.unlink(missing_ok=True)
-    refused = _stock(target, source, stocks)
-    request = parse_command_line([*TARGETS[target], str(source), "-o", str(ours)])
-    compile_run.Session = partial(
-        Session, request.flags
-    )  # flags are the process's in a worker, the session's here
+    refused = _stock(target, source, stocks, to)
+    request = parse_command_line([*TARGETS[target], f"--compile-to={to}", str(source), "-o", str(ours)])
+    run = compile_run.CompileRun(request, ours, None, folder)
+    run.session.set_flags(request.flags)  # the process's in a worker, the session's here
     with spread(Net("")):
-        report = GuardedCompile(compile_run.CompileRun(request, ours, None, folder)).run()
+        report = GuardedCompile(run).run()
     codes = sorted({finding.code for finding in report.findings})
     said = "; ".join(
         f"{finding.severity.value}[{finding.code}] {finding.message}" for finding in report.findings
@@ -46,12 +44,12 @@ def compared(target: str, text: str, folder: Path) -> tuple[str, str]:
     return ("withheld: " + " ".join(codes), said) if reasons else ("refused for no reason", said)
 
 
-def _stock(target: str, source: Path, output: Path) -> str:
+def _stock(target: str, source: Path, output: Path, to: str) -> str:
     """Compiles as iree-compile does; why it refuses, or nothing."""
     session = Session(TARGETS[target])
     session.context.allow_unregistered_dialects = False
     try:
-        session.write(session.run(session.parse(source), "end"), output)
+        session.write(session.run(session.parse(source), to), output, "vm-bytecode" if to == "end" else "ir")
     except PhaseFailed as failure:
         return failure.message
     return ""

@@ -34,7 +34,10 @@ def _limit(option: str, value: str, cause: str, signals: tuple[int, ...] = ()) -
 
 
 ENVIRONMENTS: dict[str, Environment] = {
-    **{f"file-size-{blocks}": _limit("f", str(blocks), NO_SPACE) for blocks in (0, 1, 4, 16)},
+    **{
+        f"file-size-{blocks}": Environment(f"(ulimit -f {blocks} && LINE) 2>&1 | cat; exit ${{PIPESTATUS[0]}}", cause=NO_SPACE)
+        for blocks in (0, 1, 4, 16)
+    },
     **{f"open-files-{count}": _limit("n", str(count), "Too many open files") for count in (6, 8, 10, 12, 16, 24, 40)},
     **{f"memory-{size >> 10}M": _limit("v", str(size), NO_MEMORY) for size in (200 << 10, 600 << 10, 1500 << 10, 4000 << 10)},
     **{f"data-{size >> 10}M": _limit("d", str(size), NO_MEMORY) for size in (50 << 10, 300 << 10)},
@@ -49,7 +52,7 @@ ENVIRONMENTS: dict[str, Environment] = {
     "output-read-by-nobody": Environment("LINE | true; exit ${PIPESTATUS[0]}"),
     "output-to-a-full-disk": Environment("LINE > /dev/full", cause=NO_SPACE),
     "messages-to-a-full-disk": Environment("LINE 2> /dev/full"),
-    "messages-read-by-nobody": Environment("(LINE) 2>&1 >&3 3>&- | true; exit ${PIPESTATUS[0]}"),
+    "messages-read-by-nobody": Environment("{ LINE 2>&1 >&3 3>&- | true; s=${PIPESTATUS[0]}; } 3>&1; exit $s"),
     **{f"closed-{''.join(streams)}": Environment("LINE " + " ".join(f"{s}{'<' if s == '0' else '>'}&-" for s in streams))
        for streams in (("0",), ("1",), ("2",), ("0", "1"), ("1", "2"), ("0", "1", "2"))},
     "folder-removed": Environment('d=$(mktemp -d) && cp -r . $d/ 2>/dev/null; cd $d && rm -rf $d && LINE', only="explain,targets"),

@@ -36,9 +36,9 @@ def run(trial: str) -> Row:
     line = draw.choice(LINES)
     form = draw.choice(("text", "text", "bytecode"))
     data = (
-        _mutated_text(TEXTS[name], draw).encode(errors="surrogateescape")
+        mutated_text(TEXTS[name], draw).encode(errors="surrogateescape")
         if form == "text"
-        else _mutated_bytes(_bytecode(name), draw)
+        else mutated_bytes(_bytecode(name), draw)
     )
     with world({"in.mlir": data}) as here:
         ended = here.run(line.split(), outputs=["out.vmfb", "out.mlir"])
@@ -56,7 +56,8 @@ def run(trial: str) -> Row:
     return row | ({"said": (ended.err + ended.out)[-600:], "input": data.decode("latin-1")} if broken else {})
 
 
-def _mutated_text(text: str, draw: random.Random) -> str:
+def mutated_text(text: str, draw: random.Random) -> str:
+    """``text`` with one to three changes of words."""
     for _ in range(draw.choice((1, 1, 1, 2, 3))):
         words = _WORD.findall(text)
         at, other = draw.randrange(len(words)), draw.randrange(len(words))
@@ -108,7 +109,8 @@ def _mutated_text(text: str, draw: random.Random) -> str:
     return text
 
 
-def _mutated_bytes(data: bytes, draw: random.Random) -> bytes:
+def mutated_bytes(data: bytes, draw: random.Random) -> bytes:
+    """``data`` with one to eight changes of bytes; one in ten is cut off as well."""
     changed = bytearray(data)
     for _ in range(draw.choice((1, 1, 2, 4, 8))):
         at = draw.randrange(len(changed))

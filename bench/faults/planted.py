@@ -27,6 +27,13 @@ FAULTS = {
     "recursion": ("(lambda f: f(f))(lambda f: f(f))", "RecursionError"),
     "keyerror": ("{}['key']", "KeyError"),
 }
+PLACES = {
+    "compile": ("fissile.pipelines.session", "Session.run"),
+    "check": ("fissile.pipelines.session", "Session.run"),
+    "reduce": ("fissile.pipelines.session", "Session.run"),
+    "verify": ("fissile.pipelines.numerics.signature", "signatures_of_module"),
+}
+"""What of each command's is replaced: where it hands a program to IREE."""
 IN_IREES_PLACE = '''import os, sys
 from importlib.machinery import PathFinder
 
@@ -34,17 +41,17 @@ if any("fissile" in word for word in sys.orig_argv):
     class Plant:
         """Puts the fault in the place of IREE's phases, wherever fissile runs them."""
         def find_spec(self, name, path=None, target=None):
-            if name != "fissile.pipelines.session":
+            if name != "{module}":
                 return None
             sys.meta_path.remove(self)
             found = __import__("importlib.util", fromlist=["util"]).find_spec(name)
             load = found.loader.exec_module
             def exec_module(module):
                 load(module)
-                module.Session.run = fault
+                module.{function} = fault
             found.loader.exec_module = exec_module
             return found
-    def fault(self, module, to):
+    def fault(*_arguments, **_more):
         {act}
     sys.meta_path.insert(0, Plant())
 '''
@@ -76,7 +83,9 @@ def run(trial: str) -> Row:
     with world(files) as here:
         if place == "iree":
             (here.work / "plant").mkdir()
-            (here.work / "plant" / "sitecustomize.py").write_text(IN_IREES_PLACE.format(act=act))
+            (here.work / "plant" / "sitecustomize.py").write_text(
+                IN_IREES_PLACE.format(act=act, module=PLACES[command][0], function=PLACES[command][1])
+            )
         outputs = ["out.vmfb", "out.mlir", "plant"]
         ended = here.run(["bash", "-c", limit + line], outputs=outputs, environment=environment)
         broken = broken_promises(ended)

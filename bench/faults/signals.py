@@ -6,7 +6,6 @@ import os
 import random
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -47,8 +46,9 @@ def run(trial: str) -> Row:
             else None
         )
     # A command that is sent a signal may end by it, as shells report it; one whose child was ended has to answer.
-    ends = STATUSES if aim == "child" else (*STATUSES, -number, 128 + number)
-    broken = [word for word in broken_promises(ended, ends) if word != "no message" or aim == "child"]
+    by_signal = sent != ["child"]
+    broken = broken_promises(ended, (*STATUSES, -number, 128 + number) if by_signal else STATUSES)
+    broken = [word for word in broken if word != "no message" or not by_signal]
     if command.output and left != OLD and not _is_whole(command, left, whole):
         broken.append("lost output")
     if command.output and ended.status == 0 and left == OLD:
@@ -58,7 +58,7 @@ def run(trial: str) -> Row:
         "signal": number.name,
         "aim": aim,
         "at": round(at, 2),
-        "sent": bool(sent),
+        "sent": "".join(sent),
         "status": ended.status,
         "seconds": round(ended.seconds, 2),
         "said": ended.err[-400:] if broken else "",
@@ -107,6 +107,6 @@ def _send(
         elif aim == "child" and (children := [pid for pid in here.processes() if pid != process.pid]):
             os.kill(draw.choice(children), number)
         else:
+            aim = "command"
             os.kill(process.pid, number)
         sent.append(aim)
-    time.sleep(0)

@@ -22,7 +22,7 @@ from fissile.passes.iree.targets import flags_for
 from fissile.passes.progress import note_in
 from fissile.report import Report
 
-from ..process.entry import begin
+from ..process.entry import begin, leave_answer
 from ..process.scratch import scratch
 from ..process.supervisor import run_job, translating
 from ..process.worker_end import WorkerEnd, how_it_ended, phase_not_ended, system_ended
@@ -148,10 +148,7 @@ def main() -> int:
                 "traceback": traceback.format_exc(),
             }
         }
-    result = Path(job["result"])
-    partial_file = result.with_suffix(".partial")
-    partial_file.write_text(json.dumps(outcome))
-    partial_file.rename(result)
+    leave_answer(Path(job["result"]), outcome)
     os._exit(0)  # to free what IREE has made takes longer than to end
 
 

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import signal
 import sys
 import tempfile
+from pathlib import Path
 
 from .child import PARENT_VARIABLE
 from .scratch import become_child
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
+
+
+REFUSED = 100
+"""A child that the system refuses to write its answer ends with this and the number of the error: no space is needed for that."""
+
+
+def leave_answer(file: Path, answer: dict) -> None:
+    """Writes ``answer`` to ``file``, whole or not at all; ends the process where it cannot."""
+    partial = file.with_suffix(".partial")
+    try:
+        partial.write_text(json.dumps(answer))
+        partial.rename(file)
+    except OSError as error:
+        os._exit(REFUSED + (error.errno or 0))
 
 
 def begin() -> None:

@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from fissile.errors import UsageError
+
 from . import reaper
 
 SCRATCH_VARIABLE = "FISSILE_SCRATCH"
@@ -94,7 +96,7 @@ def scratch() -> Iterator[Path]:
     cover, owner, folder = acquire(), os.getpid(), None
     try:
         # The reaper knows the name before there is a folder: no moment at which a kill would leave it.
-        folder = Path(tempfile.gettempdir(), f"{reaper.PREFIX}{os.urandom(16).hex()}").absolute()
+        folder = Path(_temporary_folder(), f"{reaper.PREFIX}{os.urandom(16).hex()}").absolute()
         if cover is not None:
             cover.send(folder=str(folder))
         folder.mkdir(mode=0o700)
@@ -106,6 +108,27 @@ def scratch() -> Iterator[Path]:
             if cover is not None:
                 cover.send(removed=str(folder))
         release(cover)
+
+
+def _temporary_folder() -> str:
+    """Where scratch folders are made. Raises UsageError with the cause where no file can be written in any such folder."""
+    try:
+        return tempfile.gettempdir()
+    except FileNotFoundError:
+        folder = os.environ.get("TMPDIR", "/tmp")
+    probe = Path(folder, f"{reaper.PREFIX}{os.urandom(16).hex()}")
+    try:
+        with probe.open("xb", buffering=0) as file:
+            file.write(b"x")
+        why = ""
+    except OSError as error:
+        why = f": {error.strerror} ({folder})"
+    with suppress(OSError):
+        probe.unlink()
+    raise UsageError(
+        f"no folder for temporary files can be written to{why}",
+        "free space there, or name another folder: TMPDIR; ulimit -f",
+    )
 
 
 def stage(folder: Path, outside: Path) -> None:

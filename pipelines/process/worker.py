@@ -21,7 +21,7 @@ from fissile.passes.iree.flags import TOLD_AT_EXIT
 from fissile.passes.iree.late_imports import load_late
 
 from ..compile.request import CompileRequest
-from .entry import begin
+from .entry import begin, leave_answer
 
 if TYPE_CHECKING:
     from ..probe.diagnostics import Diagnostic
@@ -31,11 +31,7 @@ def main() -> int:
     begin()
     load_late()
     job = json.loads(Path(sys.argv[1]).read_text())
-    outcome = answer(job)
-    result = Path(job["result"])
-    partial = result.with_suffix(".partial")
-    partial.write_text(json.dumps(outcome))
-    partial.rename(result)
+    leave_answer(Path(job["result"]), answer(job))
     if not _has_more_to_say(job["request"]):
         # To free what the compile has made, op by op, takes 0.2 s and more: the process is at its end.
         sys.stdout.flush()
@@ -58,7 +54,7 @@ def answer(job: dict) -> dict:
             }
         }
     except BaseException as error:  # the caller turns it into one line and a reproducer
-        if isinstance(error, OSError) and (refused := refused_by_system(error)):
+        if not isinstance(error, MemoryError) and (refused := refused_by_system(error)):
             return {
                 "error": {
                     "message": refused.message,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -11,19 +12,25 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from fissile.errors import ExitCode, FissileError, InternalError, UsageError
+from fissile.errors import ExitCode, FissileError, InternalError, UsageError, refused_by_system
 from fissile.finding import Finding
 from fissile.passes.progress import Step
 from fissile.report import Report
 
 from ..compile.request import CompileRequest
 from ..compile.stepping_aside import stock_command
+from .entry import REFUSED
 from .memory_limit import OPTION as MEMORY_OPTION
 from .memory_limit import OUT_OF_MEMORY
 
 _UNKNOWN_FLAG = re.compile(r"Unknown command line argument '([^']*)'")
 _DID_YOU_MEAN = re.compile(r"Did you mean '([^']*)'")
 _FLAG_ERROR = re.compile(r"(?:for the|for) (--?\S+) option: (.*)")
+
+
+_OUT_OF_SPACE_NUMBERS = {os.strerror(number): number for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)}
+_OUT_OF_SPACE = re.compile("|".join(map(re.escape, _OUT_OF_SPACE_NUMBERS)))
+"""What native code says where a disk is full, before it ends the process."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,10 @@ def how_it_ended(status: int) -> str:
 
 def system_ended(status: int, said: str) -> UsageError | None:
     """The cause, where a process that ended with ``status``, and printed ``said``, was short of something, or was ended by another."""
+    if REFUSED < status < 2 * REFUSED:
+        return refused_by_system(OSError(status - REFUSED, os.strerror(status - REFUSED)))
+    if status and (full := _OUT_OF_SPACE.search(said)):
+        return refused_by_system(OSError(_OUT_OF_SPACE_NUMBERS[full[0]], full[0]))
     if status and OUT_OF_MEMORY.search(said):
         return UsageError(
             "the compiler ran out of memory",

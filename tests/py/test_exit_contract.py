@@ -20,6 +20,9 @@ ADD = """func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 """
+REFUSED = "\n".join(
+    f"func.func @f{n}(%a: tensor<4xf32>) -> tensor<4xf32> {{ return %a : tensor<4xf32> }}" for n in range(200)
+)
 LLVM_CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu")
 PASS = '''from dataclasses import dataclass
 from typing import ClassVar
@@ -182,7 +185,13 @@ def test_what_the_system_refuses_is_no_defect(number, capsys):
     assert run_program("fissile", ["check"], work) == 2
     said = capsys.readouterr().err
     assert os.strerror(number) in said and "/some/place" in said and "shows it again" not in said
-    assert refused_by_system(ValueError("x")) is None
+    assert refused_by_system(ValueError("x")) is None and refused_by_system(ImportError("no module")) is None
+    assert (
+        "memory"
+        in refused_by_system(
+            ImportError("libIREECompiler.so: failed to map segment from shared object")
+        ).message
+    )
 
 
 @pytest.mark.parametrize(
@@ -304,7 +313,24 @@ def test_what_ended_a_worker_is_its_true_cause():
         in system_ended(-6, "terminate called after throwing an instance of 'std::bad_alloc'").message
     )
     assert "SIGKILL" in system_ended(-9, "").message and "ulimit -t" in system_ended(-24, "").hint
-    assert system_ended(-11, "") is None and system_ended(0, "MemoryError") is None
+    assert "No space left on device" in system_ended(128, "").message
+    assert (
+        "File too large"
+        in system_ended(-6, "LLVM ERROR: IO failure on output stream: File too large").message
+    )
+    assert (
+        system_ended(-11, "") is None
+        and system_ended(99, "") is None
+        and system_ended(0, "MemoryError") is None
+    )
+
+
+def test_an_answer_that_cannot_be_written_is_no_crash(folder):
+    """The worker reaches its end, and its report is larger than a file may be."""
+    (folder / "in.mlir").write_text(REFUSED)
+    command = "fissile compile --repair=off --iree-hal-target-device=hip --iree-rocm-target=gfx942 --compile-to=executable-configurations"
+    holds(shell(f"ulimit -f 1; {command} in.mlir -o out", folder), 2, "File too large", "ulimit -f")
+    assert not (folder / "out").exists()
 
 
 def test_a_phase_that_does_not_end_is_named(folder, monkeypatch):
