@@ -47,7 +47,7 @@ class Failure:
     ``iree`` lists the versions in which it was seen, ``upstream`` the issue. ``order``: of several failures of one dispatch the one with
     the smallest is reported; those from CONVERTED on are behind an error of IREE's conversion. ``packed``: narrow
     elements are at fault, which packing repairs and no edit. ``reported_only``: no device was seen to compute wrong numbers, so
-    the finding is reported and the program is left as it is.
+    the finding is reported and the program is left as it is, but for ``--tune``.
     """
 
     code: ClassVar[str]

@@ -295,12 +295,11 @@ def _seen(
 
 
 def is_left(finding: Finding, dispatch: Dispatch, tune: bool) -> bool:
-    """Whether ``finding`` is reported and the program left as it is: failures that declare so, and, without ``tune``, what is right
+    """Whether, without ``tune``, ``finding`` is reported and the program left as it is: failures that declare so, and what is right
     and slow on a target whose device was not measured (one that names a product is not lavapipe).
     """
-    if finding.code in REPORTED_ONLY:
-        return True
-    return finding.effect is Effect.SLOW and not tune and not may_be_lavapipe(dispatch.target.arch)
+    slow_elsewhere = finding.effect is Effect.SLOW and not may_be_lavapipe(dispatch.target.arch)
+    return not tune and (finding.code in REPORTED_ONLY or slow_elsewhere)
 
 
 def _fit(dispatch: Dispatch, probed: Probed, ops: Sequence[SourceOp], limit: Limit | None) -> Finding | None:
