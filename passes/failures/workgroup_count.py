@@ -25,7 +25,7 @@ class WorkgroupCount(Failure):
         "67108864 values has 262144."
     )
     remedy = (
-        "It is a warning, and nothing is changed. `fissile-set-lowering` with larger tiles gives each workgroup more to do; or name "
+        "It is a warning; with `--tune` fissile gives each workgroup more elements (`fissile-enlarge-workgroups`). Or name "
         "the product that the module is for: RDNA3 takes 2147483647."
     )
     effect = Effect.UNPROVED
@@ -44,11 +44,7 @@ func.func @f(%x: tensor<67108864xf32>) -> tensor<67108864xf32> {
   return %r : tensor<67108864xf32>
 }
 """
-    repaired_by = (
-        "fissile-set-lowering{ops=0 info='#iree_codegen.compilation_info<lowering_config = #iree_codegen.lowering_config<"
-        "tile_sizes = [[4096], [1]]>, translation_info = <pipeline = #iree_gpu.spirv_pipeline<BaseDistribute> "
-        "workgroup_size = [64, 1, 1]>>'}"
-    )
+    repaired_by = "fissile-enlarge-workgroups{ops=0}"
 
     def concerns(self, backend):
         return backend.spirv

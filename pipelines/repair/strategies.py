@@ -165,6 +165,9 @@ STRATEGIES: tuple[Strategy, ...] = (
         every("fissile-decompose-movement"),
     ),
     Strategy(ENDLESS, "it has softmaxes", "decompose them", every("fissile-decompose-softmax")),
+    Strategy(
+        ("FIS144",), "elementwise ops", "larger workgroups for them", every("fissile-enlarge-workgroups")
+    ),
     Strategy(("FIS112",), "an op feeds no other of its ops", "boundaries behind those", _behind_the_last),
     Strategy(("FIS125", "FIS127"), "it sorts", "sort by rank", every("fissile-rank-sorts"), follows=True),
     Strategy(
