@@ -27,6 +27,9 @@ GPU_ATTRIBUTES = (
 
 GPU_DIALECTS = ("#iree_gpu.",)
 
+EXECUTABLE_SOURCE = "hal.executable.source"
+"""A dispatch written by hand, for --compile-mode=hal-executable; the phases of a whole program convert its body as if it were host code."""
+
 COMPUTE_BARRIER_START = "iree_tensor_ext.compute_barrier.start"
 
 DEVICE_GLOBAL_ATTRIBUTE = "#hal.device.target<"

@@ -6,11 +6,14 @@ import shlex
 from collections.abc import Iterable
 
 from fissile.effect import Effect
+from fissile.errors import FissileError
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.checks.refusals.abi_types import check_abi_types
+from fissile.passes.checks.refusals.executable_source import note_executable_source
 from fissile.passes.checks.speed.recomputation import worth_cutting
 from fissile.passes.definition import PassFailed
+from fissile.passes.iree.dialects import EXECUTABLE_SOURCE
 from fissile.passes.iree.messages import NO_ELEMENT_TYPE
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT
 from fissile.passes.net import NOT_CHECKED, StartAgain, ask
@@ -96,7 +99,8 @@ class GuardedCompile:
                 return self._run.report(refused.findings)
         if failure is not None:
             findings = [self._with_way_out(rejected(failure))]
-        return self._run.report(self._with_arguments(findings), written=failure is None)
+        findings = self._with_mode(self._with_arguments(findings))
+        return self._run.report(findings, written=failure is None)
 
     def bare(self, why: Finding) -> Report:
         """The program as stock IREE compiles it, with no step, look or repair that nobody asked for; ``why`` says so."""
@@ -123,6 +127,18 @@ class GuardedCompile:
             module = self._run.parse()
             self._run.itinerary.advance(module, self._run.request.compile_to)
             self._run.write(module)
+
+    def _with_mode(self, findings: list[Finding]) -> list[Finding]:
+        """``findings``, the first refusal with the mode that the program is meant for, where that is another one."""
+        refusal = next((f for f in findings if f.stops), None)
+        if refusal is None or EXECUTABLE_SOURCE.encode() not in self._run.input.read_bytes():
+            return findings
+        try:
+            module = self._run.parse().op
+        except FissileError:  # what does not parse is refused for that
+            return findings
+        noted = ask("the mode", lambda: note_executable_source(refusal, module), refusal)
+        return [noted if f is refusal else f for f in findings]
 
     def _with_arguments(self, findings: list[Finding]) -> list[Finding]:
         """``findings``, those about a type that IREE cannot pass replaced by what the user's own functions say of it."""
