@@ -94,3 +94,19 @@ def test_a_deallocation_that_does_not_wait_for_all_work_is_found():
     first = ops_of(module, "stream.cmd.execute")[0]
     release.operands[len(release.operands) - 1] = first.results[0]
     assert [f.code for f in lifetime_findings(module)] == ["FIS307"]
+
+
+def test_a_deallocation_that_other_work_waits_for_stays():
+    """IREE chains work behind deallocations: one that is there is not moved, and no second one is added."""
+    text = STREAM_PROGRAMS["one use"].replace(
+        "  util.return %t1",
+        "  %t9 = stream.resource.dealloca await(%t1) => %r : !stream.resource<transient>{%c64} => !stream.timepoint\n"
+        "  util.return %t9",
+    )
+    context = new_context()
+    module = ir.Module.parse(text, context=context).operation
+    before = str(module)
+    with context, ir.Location.unknown(context):
+        InsertKills().run(module, pytest.fail)
+    assert str(module) == before
+    assert lifetime_findings(module) == []

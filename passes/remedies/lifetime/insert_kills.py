@@ -106,12 +106,17 @@ def _remove_releases(function: ir.Operation, ownership: Ownership, spots: dict) 
 
     Their releases stay as they were: those owners are left out of ``spots``.
     """
+    for op in ops_of(function, "stream.resource.dealloca"):
+        for base in ownership.bases.get(released(op)) or ():
+            spots.pop(base, None)  # other work waits for it: it stays where it is, and nothing is added
     placed = list(spots)
     mine: list[ir.Operation] = []
     for name in RELEASES:
         for op in ops_of(function, name):
             value = released(op)
             bases = ownership.bases.get(value)
+            if name == "stream.resource.dealloca":
+                continue
             if _is_constant(value) or (
                 not bases and isinstance(value.type, ir.RankedTensorType) and not is_argument(value)
             ):
