@@ -54,6 +54,11 @@ STOCK_SECONDS = 120.0
 DISPATCH_FINDINGS = "FIS1"
 """The rules about a dispatch; others are about the input."""
 
+NOT_ON_STOCK = (
+    "stock IREE was not run on it: it has no target for the device that is present (--fissile-match-device)"
+)
+"""Said of a reduced program whose failure was seen in fissile's own code generation alone."""
+
 
 class GuardedCompile:
     """Compiles what ``run`` was asked for.
@@ -235,8 +240,12 @@ class GuardedCompile:
             borders = [suggested(f, "`fissile compile` applies it") for f in find_borders(self._run, failure)]
             return self._run.report(borders or [rejected(failure)])
         silent = reduced.finding.effect.is_built
-        compiler = "fissile compile --repair=suggest " if silent else "iree-compile "
-        command = compiler + shlex.join([*self._run.request.flags, "reduced.mlir", "-o", "/dev/null"])
+        device = self._run.request.match_device
+        matched = [f"--fissile-match-device={device}"] if device else []
+        compiler = "fissile compile --repair=suggest " if silent or device else "iree-compile "
+        command = compiler + shlex.join(
+            [*matched, *self._run.request.flags, "reduced.mlir", "-o", "/dev/null"]
+        )
         head = f"// {reduced.finding.code}: {reduced.finding.message}\n// shown by: {command}\n"
         finding = reduced.finding
         self._run.output.write_text(head + reduced.text + "\n")
@@ -246,7 +255,10 @@ class GuardedCompile:
         told = finding.with_(
             severity=Severity.NOTE,
             places=(),
-            notes=(f"{'IREE says nothing of it; shown' if silent else 'shown on stock IREE'} by: {command}",),
+            notes=(
+                f"{'IREE says nothing of it; shown' if silent else 'shown' if device else 'shown on stock IREE'} by: {command}",
+                *((NOT_ON_STOCK,) if device else ()),
+            ),
         )
         not_kept = Finding(
             "FIS152",
@@ -256,7 +268,7 @@ class GuardedCompile:
         return self._run.report([told, *([not_kept] if otherwise else [])], written=True)
 
     def _fails_otherwise(self, finding: Finding) -> str:
-        """What stock IREE does with the reduced program instead; where the device is queried, stock has no such target."""
+        """What stock IREE does with the reduced program instead; empty also where it has no target for the device (NOT_ON_STOCK)."""
         request = self._run.request
         if request.match_device:
             return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -127,3 +128,25 @@ def test_an_unknown_dispatch_names_the_nearest(tmp_path):
         tmp_path / "o.mlir",
     )
     assert done.returncode == 2 and "main_dispatch_0_conv_64x16x16x64x3x3_f32" in done.stderr
+
+
+def test_a_reduced_program_that_stock_iree_builds_is_told_as_such(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent / "other_stock"))
+    source = tmp_path / "in.mlir"
+    source.write_text(quantised_conv(requantise=True))
+    words = [BIN / "fissile", "reduce", *TARGETS["gfx942"], source, "-o", tmp_path / "out.mlir"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 1 and "fail otherwise" in done.stderr
+    assert "FIS152" in done.stderr and "stock IREE builds it" in done.stderr, done.stderr
+
+
+def test_for_a_matched_device_it_says_that_stock_iree_was_not_run(tmp_path):
+    source, reduced = tmp_path / "in.mlir", tmp_path / "reduced.mlir"
+    source.write_text(softmax((1, 22001), 1))
+    done = run(
+        "fissile", "reduce", "--fissile-match-device=vulkan", *TARGETS["vulkan"], source, "-o", reduced
+    )
+    if "no Vulkan device" in done.stderr:
+        pytest.skip("no Vulkan device")
+    assert done.returncode == 0 and "stock IREE was not run on it" in done.stderr, done.stderr
+    assert "--fissile-match-device=vulkan" in reduced.read_text().splitlines()[1]
