@@ -82,16 +82,17 @@ def one_thread_per_element(parallel: Sequence[bool], threads: int) -> str:
     innermost = max(i for i, kind in enumerate(parallel) if kind)
     workgroup = [threads if i == innermost else int(kind) for i, kind in enumerate(parallel)]
     thread = [int(kind) for kind in parallel]
-    return _spirv(workgroup, thread, threads)
+    return spirv_tiles(workgroup, thread, threads)
 
 
 def _one_thread(tiles: Sequence[int], pipeline: str = "BaseDistribute") -> str:
-    return _spirv(tiles, tiles, 1, pipeline)
+    return spirv_tiles(tiles, tiles, 1, pipeline)
 
 
-def _spirv(
+def spirv_tiles(
     workgroup: Sequence[int], thread: Sequence[int], threads: int, pipeline: str = "BaseDistribute"
 ) -> str:
+    """A `compilation_info` for SPIR-V: the tile of a workgroup and of a thread, and ``threads`` along the innermost parallel loop."""
     return (
         f"#iree_codegen.compilation_info<lowering_config = #iree_codegen.lowering_config<tile_sizes = [{list(workgroup)}, {list(thread)}]>, "
         f"translation_info = <pipeline = #iree_gpu.spirv_pipeline<{pipeline}> workgroup_size = [{threads}, 1, 1]>>"

@@ -6,10 +6,10 @@ from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.dispatch.attention_configuration import (
     unconfigurable_attentions,
 )
-from fissile.passes.analysis.dispatch.dispatches import read_target
 from fissile.passes.analysis.dispatch.narrow_types import targets_of
 from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.checks.refusals.attention_configuration import check_attention_configuration
+from fissile.passes.iree.attributes import read_target
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 from fissile.passes.remedies.decompose.decompose_attention import NUMERICS, DecomposeAttention

@@ -13,9 +13,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from fissile.passes.iree.attributes import EXECUTABLE_TARGET
+
 from .vulkan import VulkanDevice
 
-_BACKEND = '#hal.executable.target<"vulkan-spirv"'
+_BACKEND = f'{EXECUTABLE_TARGET}"vulkan-spirv"'
 _SPIRV_OF_API = {(1, 0): 0, (1, 1): 3, (1, 2): 5}
 """Vulkan version -> SPIR-V 1.x that it takes (Vulkan specification, appendix A); 1.6 from Vulkan 1.3 on."""
 

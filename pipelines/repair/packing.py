@@ -13,7 +13,6 @@ from fissile.passes.analysis.dispatch.narrow_types import (
     LAST_RESORT,
     NARROW_TYPES,
     PACKED_BOOLEAN,
-    PACKED_STORAGE,
     UNCOMMON,
     uncommon_types,
 )
@@ -23,6 +22,7 @@ from fissile.passes.checks.numbers.sign_extension import check_sign_extension
 from fissile.passes.checks.numbers.sub_byte_extension import check_sub_byte_extension
 from fissile.passes.checks.refusals.packed_booleans import check_packed_booleans
 from fissile.passes.definition import PassFailed
+from fissile.passes.iree.attributes import PACKED_STORAGE
 from fissile.passes.iree.pipelines import QUANTISATION_AS_GENERICS
 from fissile.passes.net import ask
 

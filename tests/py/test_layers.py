@@ -235,6 +235,11 @@ def _docstrings(tree: ast.Module) -> set[int]:
     }
 
 
+MANUAL_PAGES = ("fissile/rules/", "passes/failures/")
+"""Their texts and programs name attributes as a user writes them."""
+IREE_ATTRIBUTE = re.compile(r"#(?:iree_\w+|hal|stream|flow|util|vm)\.\w+")
+
+
 def iree_names_in(module: Module) -> Iterator[tuple[int, str]]:
     docstrings = _docstrings(module.tree)
     for node in ast.walk(module.tree):
@@ -244,6 +249,9 @@ def iree_names_in(module: Module) -> Iterator[tuple[int, str]]:
                     yield node.lineno, name
             if node.value in IREE_PHASES:
                 yield node.lineno, node.value
+            if not module.path.startswith(MANUAL_PAGES):
+                for name in IREE_ATTRIBUTE.findall(node.value):
+                    yield node.lineno, name
 
 
 def stray_iree_names(modules: list[Module], allowed: set[tuple[str, str]]) -> list[str]:
@@ -404,6 +412,7 @@ def test_an_import_that_goes_up_is_found(tmp_path, path, text, line):
         ("pipelines/session.py", 'F = f"builtin.module(iree-codegen-x{1})"\n', "iree-codegen-x"),
         ("passes/remedies/cut.py", 'P = "iree-flow-a,iree-compile"\n', "iree-flow-a"),
         ("fissile/cli/main.py", 'run(to="dispatch-creation")\n', "dispatch-creation"),
+        ("passes/analysis/facts.py", 'T = "#hal.executable<x>"\n', "#hal.executable"),
     ],
 )
 def test_a_stray_iree_name_is_found_and_can_be_allowed(tmp_path, path, text, name):

@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
 from fissile.finding import Place
+from fissile.passes.iree.attributes import TargetFacts, read_target, translation_of
 
 from .provenance import place_of, tags_in, tags_of
 
@@ -21,25 +21,6 @@ BINDING_ALIGNMENT = 64
 """Bytes; IREE places tensors in their allocations at multiples of it, and tells code generation so."""
 
 _INDEX_CONSTANT = re.compile(r"^ *(%\w+) = arith\.constant (-?\d+) : index$\n?", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class TargetFacts:
-    """What IREE's executable target attribute says about the device. Limits in bytes; None: not stated."""
-
-    backend: str
-    arch: str
-    workgroup_bytes: int | None
-    stack_bytes: int | None
-    storage_bits: frozenset[int]
-    """Widths that a storage buffer's element may have; empty where the attribute does not say."""
-    subgroup: int = 32
-    """Threads of a subgroup: the first that the target offers."""
-    text: str = field(repr=False, default="")
-
-    @property
-    def name(self) -> str:
-        return self.arch or self.backend
 
 
 @dataclass(frozen=True)
@@ -93,35 +74,6 @@ class Dispatch:
         raise LookupError(f"{self.name} has no variant {self.variant}")
 
 
-def read_target(attribute: ir.Attribute) -> TargetFacts:
-    """Facts from a `#hal.executable.target`; its text may be 10 KB, so it is never printed."""
-    return _read_target_text(str(attribute))
-
-
-@lru_cache(maxsize=64)
-def _read_target_text(text: str) -> TargetFacts:
-    backend = re.search(r'#hal\.executable\.target<"([^"]+)"', text)
-
-    def number(pattern: str) -> int | None:
-        match = re.search(pattern, text)
-        return int(match.group(1)) if match else None
-
-    arch = re.search(r'arch = "([^"]*)"', text)
-    storage = re.search(r"\bstorage = ((?:b\d+\|?)+)", text)
-    widths = (
-        frozenset(int(width) for width in re.findall(r"\d+", storage.group(1))) if storage else frozenset()
-    )
-    return TargetFacts(
-        backend=backend.group(1) if backend else "",
-        arch=arch.group(1) if arch else "",
-        workgroup_bytes=number(r"max_workgroup_memory_bytes = (\d+)"),
-        stack_bytes=number(r"max_stack_allocation_size = (\d+)"),
-        storage_bits=widths,
-        subgroup=number(r"subgroup_size_choices = \[(\d+)") or 32,
-        text=text,
-    )
-
-
 def dispatches(module: ir.Operation) -> list[Dispatch]:
     """Every dispatch of ``module`` in program order; a program for two targets gives two records each."""
     found: list[Dispatch] = []
@@ -166,14 +118,10 @@ def _dispatch(
     roots = tags_in(str(function.location))
     name = _symbol(function)
     body = without_offsets(function.get_asm(enable_debug_info=False, use_local_scope=True).replace(name, "@"))
-    codegen = ""
-    if "translation_info" in function.attributes:
-        match = re.search(r"pipeline<(\w+)>|pipeline = (\w+)", str(function.attributes["translation_info"]))
-        codegen = (match.group(1) or match.group(2)) if match else ""
     return Dispatch(
         name=name,
         target=target,
-        codegen=codegen,
+        codegen=translation_of(function).pipeline,
         tags=tuple(tags),
         root=roots[0] if roots else None,
         place=place_of(function),

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-import re
-
 from iree.compiler import ir
+from iree.compiler.dialects import iree_codegen
 
-CONFIGURATIONS = ("compilation_info", "lowering_config", "translation_info")
-"""Attributes that IREE takes such a decision from (MaterializeUserConfigs, 3.13)."""
+from fissile.passes.iree.attributes import (
+    COMPILATION_INFO,
+    CONFIGURATIONS,
+    TRANSLATION_INFO,
+    Translation,
+    read_translation,
+)
+
+_OWNERS = {"iree_gpu": " of IREE's GPU backends", "iree_cpu": " of llvm-cpu"}
 
 
 def given_configuration(op: ir.Operation) -> str:
     """What the configuration that ``op`` carries is for, in a few words; empty where it carries none."""
-    text = " ".join(str(op.attributes[name]) for name in CONFIGURATIONS if name in op.attributes)
-    if not text:
+    given = [name for name in CONFIGURATIONS if name in op.attributes]
+    if not given:
         return ""
-    pipeline = re.search(r"#iree_(\w+)\.pipeline<(\w+)>|pipeline = (\w+)", text)
-    subgroup = re.search(r"subgroup_size = (\d+)", text)
-    kind = pipeline[2] or pipeline[3] if pipeline else "tiles only"
-    owner = (
-        {"gpu": " of IREE's GPU backends", "cpu": " of llvm-cpu"}.get(pipeline[1] or "", "")
-        if pipeline
-        else ""
-    )
-    return f"{kind}{owner}" + (f" with subgroups of {subgroup[1]}" if subgroup else "")
+    translation = _translation(op)
+    kind = translation.pipeline or "tiles only"
+    subgroup = f" with subgroups of {translation.subgroup}" if translation.subgroup else ""
+    return f"{kind}{_OWNERS.get(translation.owner, '')}{subgroup}"
+
+
+def _translation(op: ir.Operation) -> Translation:
+    if TRANSLATION_INFO in op.attributes:
+        return read_translation(op.attributes[TRANSLATION_INFO])
+    if COMPILATION_INFO in op.attributes:
+        info = op.attributes[COMPILATION_INFO]
+        if iree_codegen.CompilationInfoAttr.isinstance(info):
+            return read_translation(iree_codegen.CompilationInfoAttr(info).translation_info)
+    return Translation()

@@ -12,12 +12,10 @@ from dataclasses import dataclass, replace
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attributes
-
-from .dispatches import read_target
+from fissile.passes.iree.attributes import EXECUTABLE_TARGET, PACKED_STORAGE, read_target
 
 WORD_BITS = 32
-PACKED_STORAGE, PACKED_BOOLEAN = "#iree_encoding.packed_storage", "packed_i1"
-_TARGET = "#hal.executable.target<"
+PACKED_BOOLEAN = "packed_i1"
 
 
 @dataclass(frozen=True)
@@ -169,4 +167,4 @@ def targets_of(module: ir.Operation) -> set[str]:
     """The executable targets that the module and its device globals name, as text."""
     holders = [module, *(op.operation for op in module.regions[0].blocks[0].operations)]
     texts = (str(held) for holder in holders for _name, held in attributes(holder))
-    return {_TARGET + part for text in texts for part in text.split(_TARGET)[1:]}
+    return {EXECUTABLE_TARGET + part for text in texts for part in text.split(EXECUTABLE_TARGET)[1:]}

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from iree.compiler import ir
 
 from fissile.finding import Place
+from fissile.passes.iree.attributes import lowering_of
 
 from ..dispatch.attention_roles import AttentionRoles, attentions_in, index_position
 from ..dispatch.provenance import place_of, tags_of
-from .configured import read_config
 
 _ACROSS_WORKGROUPS = ("distribution", "workgroup")
 _WITHIN = ("vector_common_parallel", "vector_reduction", "reduction", "partial_reduction")
@@ -51,10 +51,11 @@ def tiled_attentions(dispatch: ir.Operation) -> list[TiledAttention]:
     """The attentions of ``dispatch`` (its configured inner module) with a loop that must not be tiled, and is."""
     found = []
     for op in attentions_in(dispatch):
-        if "lowering_config" not in op.attributes:
+        lowering = lowering_of(op)
+        if lowering is None:
             continue
         roles = AttentionRoles(op)
-        lists = read_config(str(op.attributes["lowering_config"])).lists
+        lists = lowering.lists
         within = [lists[key] for key in _WITHIN if key in lists]
         tiles = [*within, *(lists[key] for key in _ACROSS_WORKGROUPS if key in lists)]
         read = {roles.scores[p] for p in map(index_position, roles.indices) if p < len(roles.scores)}

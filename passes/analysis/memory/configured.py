@@ -9,6 +9,7 @@ from iree.compiler.dialects import iree_codegen
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect.operands import init_of, init_positions
+from fissile.passes.iree.attributes import Lowering, lowering_of, translation_of
 
 from ..dispatch.dispatches import Dispatch
 from ..dispatch.provenance import place_of, tags_of
@@ -100,20 +101,15 @@ class _Reader:
                     maker = self._maker(op.operation.operands[0])[0]
                     if maker is not None:
                         self.stored.add(maker)
-        text = (
-            str(self.function.attributes["translation_info"])
-            if "translation_info" in self.function.attributes
-            else ""
-        )
-        workgroup = re.search(r"workgroup_size = \[([\d, ]*)\]", text)
+        translation = translation_of(self.function)
         target = self.dispatch.target
         return ConfiguredDispatch(
             name=self.dispatch.name,
             backend=target.backend,
             pipeline=self.dispatch.codegen,
-            options=_options(text),
-            workgroup=_integers(workgroup[1]) if workgroup else (1,),
-            subgroup=_subgroup(text, target.text),
+            options=dict(translation.options),
+            workgroup=translation.workgroup or (1,),
+            subgroup=translation.subgroup or target.smallest_subgroup,
             limit=target.workgroup_bytes if target.backend != "llvm-cpu" else target.stack_bytes,
             ops=tuple(self._op(op) for op in ops),
             opaque=tuple(opaque),
@@ -122,9 +118,8 @@ class _Reader:
 
     def _op(self, op: ir.Operation) -> Op:
         number = self.numbers[op]
-        config = None
-        if "lowering_config" in op.attributes:
-            config = read_config(str(op.attributes["lowering_config"]))
+        lowering = lowering_of(op)
+        config = _config(lowering) if lowering else None
         base = dict(
             number=number,
             name=op.name,
@@ -256,21 +251,9 @@ def _input_count(op: ir.Operation) -> int:
     return found.start if found is not None else len(op.operands) - max(1, len(op.results))
 
 
-def read_config(text: str) -> Config:
-    """A configuration from the attribute's text (IREE 3.13: `#iree_gpu`, `#iree_cpu`, `#iree_codegen`)."""
-    lists = {name: _integers(sizes) for name, sizes in re.findall(r"(\w+) = \[([-\d, ]*)\]", text)}
-    levels: tuple[tuple[int, ...], ...] = ()
-    if match := re.search(r"tile_sizes = \[((?:\[[^\]]*\](?:, )?)*)\]", text):
-        levels = tuple(_integers(level) for level in re.findall(r"\[([^\]]*)\]", match[1]))
-    intrinsic = None
-    if match := re.search(r"mma_kind = [^,}]*?_(\d+)x(\d+)x(\d+)_", text):
-        intrinsic = (int(match[1]), int(match[2]), int(match[3]))
-    subgroups: tuple[int, ...] = ()
-    if match := re.search(r"subgroup_basis = \[\[([\d, ]*)\], \[([\d, ]*)\]\]", text):
-        counts = _integers(match[1])
-        subgroups = tuple(counts[position] for position in _integers(match[2]))
-    other = tuple(key for key in re.findall(r"[{,] ?(\w+) = ", text) if key not in _KNOWN_KEYS)
-    return Config(lists, levels, intrinsic, subgroups, other)
+def _config(lowering: Lowering) -> Config:
+    other = tuple(key for key in lowering.keys if key not in _KNOWN_KEYS)
+    return Config(lowering.lists, lowering.levels, lowering.intrinsic, lowering.subgroups, other)
 
 
 def _gemm(op: ir.Operation) -> Gemm | None:
@@ -297,22 +280,6 @@ def _assumed_bound(op: ir.Operation, position: int) -> int | None:
         bounds.append(int(match[1]) if match else NO_BOUND)
     largest = max(bounds, default=NO_BOUND)
     return largest if largest < NO_BOUND else None
-
-
-def _options(text: str) -> dict[str, str | int]:
-    options: dict[str, str | int] = {}
-    for name, value in re.findall(r"(\w+) = (true|false|\d+)", text):
-        options[name] = value if value in ("true", "false") else int(value)
-    return options
-
-
-def _subgroup(translation: str, target: str) -> int:
-    """The subgroup size: the translation's, else the smallest the target offers (IREE:
-    getPreferredSubgroupSize)."""
-    if match := re.search(r"subgroup_size = (\d+)", translation):
-        return int(match[1])
-    match = re.search(r"subgroup_size_choices = \[([\d, ]+)\]", target)
-    return min(_integers(match[1])) if match else 1
 
 
 def _indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
@@ -366,7 +333,3 @@ def _loop_extents(count: int, values: list[Value]) -> tuple[Dim | None, ...]:
 def _reductions(inits: list[Value], count: int) -> tuple[bool, ...]:
     kept = {loop for value in inits for index in value.index if index is not None for loop in index.loops}
     return tuple(loop not in kept for loop in range(count))
-
-
-def _integers(text: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"-?\d+", text))

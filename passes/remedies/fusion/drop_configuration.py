@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 
-from fissile.passes.analysis.dispatch.given_configuration import CONFIGURATIONS, given_configuration
+from fissile.passes.analysis.dispatch.given_configuration import given_configuration
 from fissile.passes.definition import Contract, option, register_pass
+from fissile.passes.iree.attributes import CONFIGURATIONS
 from fissile.passes.properties import DISPATCHES_NOT_FORMED
 
 from ..remedy import Exactness, Match, OpRemedy

@@ -12,6 +12,7 @@ from iree.compiler import ir
 from fissile.passes.analysis.dispatch.structure import loop_extents, structure_of
 from fissile.passes.definition import option, register_pass
 from fissile.passes.iree.backends import backend_named
+from fissile.passes.iree.lowerings import spirv_tiles
 
 from ..remedy import FITS, Exactness, Match, OpRemedy
 from .set_lowering import set_lowering
@@ -65,12 +66,7 @@ class EnlargeWorkgroups(OpRemedy):
     def rewrite(self, ops: Sequence[ir.Operation]) -> None:
         for op in ops:
             tiles = self._tiles(loop_extents(op, structure_of(op)))
-            set_lowering(
-                [op],
-                f"#iree_codegen.compilation_info<lowering_config = #iree_codegen.lowering_config<tile_sizes = [{tiles}, "
-                f"{[1] * len(tiles)}]>, translation_info = <pipeline = #iree_gpu.spirv_pipeline<BaseDistribute> "
-                f"workgroup_size = [{THREADS}, 1, 1]>>",
-            )
+            set_lowering([op], spirv_tiles(tiles, [1] * len(tiles), THREADS))
 
     def _tiles(self, extents: Sequence[int]) -> list[int]:
         """A tile for each loop; all of them together leave at most ``most`` workgroups."""

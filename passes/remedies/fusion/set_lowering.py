@@ -69,9 +69,7 @@ class SetLowering(OpRemedy):
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         if not self.ops or not self.info:
-            raise UsageError(
-                f"{self.name} needs `ops` and `info`", f"{self.name}{{ops=3 info='#iree_codegen.…'}}"
-            )
+            raise UsageError(f"{self.name} needs `ops` and `info`", f"{self.name}{{ops=3 info='…'}}")
         super().run(op, report)
 
     def rewrite(self, ops: Sequence[ir.Operation]) -> None:
