@@ -136,7 +136,40 @@ CASES: dict[str, tuple[str, list[tuple[list, object]]]] = {
             ([ramp(3), ints(0, -1, 2, 2), ints(1, 1, 1, 1)], None),
         ],
     ),
-    # flow ops take listed sizes for the tensor's.
+    "a_branch_of_the_caller_in_a_body": (
+        """(%x: tensor<?xf32>, %id: tensor<4xi32>, %on: i1) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %z = arith.constant 9.0 : f32
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+    ins(%id : tensor<4xi32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%i: i32, %o: f32):
+    %k = arith.index_cast %i : i32 to index
+    %s = scf.if %on -> f32 {
+      %v = tensor.extract %x[%k] : tensor<?xf32>
+      scf.yield %v : f32
+    } else {
+      scf.yield %z : f32
+    }
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}""",
+        [
+            ([ramp(3), ints(0, 1, 2, 2), 1], np.array([1, 2, 3, 3], F)),
+            ([ramp(3), ints(0, 1, 2, 3), 0], np.full(4, 9, F)),
+            ([ramp(3), ints(0, 1, 2, 3), 1], None),
+            ([ramp(3), ints(0, -1, 2, 2), 1], None),
+        ],
+    ),
+    # flow and hal ops take listed sizes for the tensor's.
+    "a_view_of_a_listed_size": (
+        """(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+  %b = hal.tensor.export %x : tensor<?xf32>{%n} -> !hal.buffer_view
+  %y = hal.tensor.import %b : !hal.buffer_view -> tensor<?xf32>{%n}
+  return %y : tensor<?xf32>
+}""",
+        [([ramp(4), 4], ramp(4)), ([ramp(4), 5], None), ([ramp(4), 3], None)],
+    ),
     "an_element_loaded": (
         f"(%x: tensor<10xf32>, %i: index) -> f32 {{\n  {DOUBLED}\n  %v = flow.tensor.load %d[%i] : tensor<10xf32>\n  return %v : f32\n}}",
         [([X10, 9], F(20)), ([X10, 10], None), ([X10, -1], None)],
@@ -292,3 +325,51 @@ def test_an_index_of_64_bits_is_compared_before_it_becomes_an_index():
         text = module.text()
     compared = [line.rstrip() for line in text.splitlines() if "arith.cmpi uge, %in" in line]
     assert len(compared) == 2 and all(line.endswith(": i64") for line in compared)
+
+
+SILENT = {
+    "a while that counts without a sign": """func.func @f(%x: tensor<10xf32>, %n: index) -> f32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c10 = arith.constant BOUND : index
+  %z = arith.constant 0.0 : f32
+  %k, %r = scf.while (%i = %c0, %a = %z) : (index, f32) -> (index, f32) {
+    %p = arith.cmpi ult, %i, %c10 : index
+    scf.condition(%p) %i, %a : index, f32
+  } do {
+  ^bb0(%i: index, %a: f32):
+    %v = tensor.extract %x[%i] : tensor<10xf32>
+    %s = arith.addf %a, %v : f32
+    %j = arith.addi %i, %c1 : index
+    scf.yield %j, %s : index, f32
+  }
+  return %r : f32
+}""",
+    "a padding that is a quotient without a sign": """func.func @f(%x: tensor<?xf16>, %y: tensor<?x?xf16>, %n: index) -> tensor<?xf16> {
+  %c1 = arith.constant 1 : index
+  %d = tensor.dim %y, %c1 : tensor<?x?xf16>
+  %by = arith.constant DIVISOR : index
+  %m = arith.muli %n, %d : index
+  %q = arith.divui %m, %by : index
+  %f = arith.constant 7.0 : f16
+  %r = tensor.pad %x low[%q] high[0] {
+  ^bb0(%i: index):
+    tensor.yield %f : f16
+  } : tensor<?xf16> to tensor<?xf16>
+  return %r : tensor<?xf16>
+}""",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "word", "inside", "outside"),
+    [
+        ("a while that counts without a sign", "BOUND", "10", "11"),
+        ("a padding that is a quotient without a sign", "DIVISOR", "8", "1"),
+    ],
+)
+def test_what_cannot_fail_is_not_doubted(name, word, inside, outside):
+    with Session(FLAGS["local-task"]) as session:
+        for value, quiet in ((inside, True), (outside, False)):
+            module = session.run(session.parse_text(SILENT[name].replace(word, value)), GUARDED_AT)
+            assert (not guard(module.op, "check").findings) == quiet
