@@ -36,6 +36,8 @@ options:
   --format=text|json                 how findings are printed on stderr
   --dispatch-timeout=SECONDS         code generation of one dispatch that takes longer counts as endless, and
                                      is repaired as any failure (default 30)
+  --phase-timeout=SECONDS            one step that takes longer (the parse, a phase of IREE's, a pass of yours) counts as
+                                     endless (default 600, and 10 more for each MiB of the input; 0: none)
   --fissile-time-limit=SECONDS       stop the compiler after this time
   --memory-limit=SIZE                memory of each process of the compile, 8G for example (default: the machine's)
   --allow-wrong-numbers              write the output even where its numbers are known to be wrong (exit 0, a warning)
@@ -44,7 +46,7 @@ options:
   --fissile-verbose                  IREE's own messages and the time of each step as well
 
 exit status: 0 clean or repaired: the numbers are right as far as fissile knows, 1 an error remains (no output),
-             2 usage, 3 with --strict, or where stock IREE cannot stand in:
+             2 usage, or no space, memory or processes left, 3 with --strict, or where stock IREE cannot stand in:
 fissile failed (a reproducer is named). Without --strict what fails in fissile is not checked (FIS902, FIS903), and the compile goes on.
 """
 

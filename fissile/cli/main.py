@@ -30,6 +30,7 @@ def usage() -> str:
     return (
         f"fissile {__version__}: a compile guard for IREE\n\nusage: fissile COMMAND [arguments]\n\n{rows}\n\n"
         "fissile COMMAND --help tells more; fissile-opt runs single passes.\n"
+        "every command takes --memory-limit=SIZE and --phase-timeout=SECONDS (default 600 for one step; 0: none).\n"
         "every command takes --memory-limit=SIZE, the memory of each process that it starts.\n"
         "exit status: 0 clean or repaired, 1 findings remain, 2 usage, or no space or memory, 3 internal error\n"
     )

@@ -31,6 +31,7 @@ from .worker_end import (
     WorkerEnd,
     error_of,
     flag_error,
+    out_of_space,
     phase_not_ended,
     report_of,
     said_before,
@@ -116,7 +117,10 @@ def run_job(
                 break
         else:
             step_over = False
-    step = None if Path(job["result"]).exists() and not timed_out else noted(folder)
+    answered = Path(job["result"]).exists() and not timed_out
+    if not answered and not timed_out and (refused := out_of_space(folder)):
+        raise refused
+    step = None if answered else noted(folder)
     return WorkerEnd(
         status, timed_out, errors.read_text(errors="replace"), step, phase_limit if step_over else 0.0
     )

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import re
+import resource
 import shlex
 import signal
 import sys
@@ -74,6 +75,21 @@ def system_ended(status: int, said: str) -> UsageError | None:
         return UsageError("the shell's limit of processor time ended the compiler (SIGXCPU)", "ulimit -t")
     if status == -signal.SIGXFSZ:
         return UsageError("File too large (SIGXFSZ)", "the shell limits the size of files: ulimit -f")
+    return None
+
+
+def out_of_space(folder: Path) -> UsageError | None:
+    """Why a process that worked in ``folder`` may have had no room to say why it ended: LLVM ends where a stream cannot be written."""
+    most = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    try:
+        if most != resource.RLIM_INFINITY and any(
+            f.stat().st_size >= most for f in folder.rglob("*") if f.is_file()
+        ):
+            return refused_by_system(OSError(errno.EFBIG, os.strerror(errno.EFBIG)))
+        with (folder / "room").open("wb", buffering=0) as file:
+            file.write(b"\0" * 4096)
+    except OSError as error:
+        return refused_by_system(error)
     return None
 
 

@@ -354,3 +354,14 @@ def test_a_phase_that_does_not_end_is_named(folder, monkeypatch):
     }
     end = supervisor.run_job(job, folder)
     assert end.timed_out and end.phase_limit == 0.2 and end.step.what == "phase flow"
+
+
+def test_a_worker_without_room_for_a_message_is_no_crash(folder):
+    from fissile.pipelines.process.worker_end import out_of_space
+
+    assert out_of_space(folder) is None
+    said = shell(
+        f"ulimit -f 1; {sys.executable} -c \"import pathlib; from fissile.pipelines.process.worker_end import out_of_space; "
+        "pathlib.Path('full').write_bytes(b'x' * 1024); print(out_of_space(pathlib.Path('.')).message, end='')\" | cat", folder
+    )  # fmt: skip
+    assert said.stdout == "File too large", said.stderr
