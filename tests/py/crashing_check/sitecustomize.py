@@ -21,7 +21,10 @@ if {"fissile.pipelines.check.check_worker", "fissile.pipelines.probe.probe_serve
         def broken(self, given, to):
             flags = self.session._session.get_flags(non_default_only=True)
             if to == "executable-configurations" and any("gfx942" in flag for flag in flags):
-                lost()
+                from fissile.pipelines import session
+
+                with session.running(f"{session.PHASE_STEP}{to}"):
+                    lost()
             return advance(self, given, to)
 
         module.Itinerary.advance = broken
