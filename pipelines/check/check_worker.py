@@ -59,7 +59,7 @@ def run_check(source: str, targets: list[str], *, command: str = "", **options) 
             if count and not job["apart"] and phase != "end":
                 job["apart"] = True  # it is found again in a process of its own, by dispatch
                 continue
-            if refused := system_ended(end.status, end.errors):
+            if refused := system_ended(0 if end.timed_out else end.status, end.errors):
                 raise refused
             if end.status > 0 and not phase or end.timed_out and phase != "end" and not end.phase_limit:
                 said = [line for line in end.errors.splitlines() if line.strip()][-1:]

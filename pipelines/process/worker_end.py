@@ -96,7 +96,7 @@ def out_of_space(folder: Path) -> UsageError | None:
 def report_of(job: dict, end: WorkerEnd, request: CompileRequest) -> Report:
     """A report for a compile that neither ended nor said anything."""
     again = f"shows it again: {stock_command(request)}"
-    if refused := system_ended(end.status, end.errors):
+    if refused := system_ended(0 if end.timed_out else end.status, end.errors):
         raise refused
     if end.timed_out:
         limit = f" within {request.time_limit:g} seconds" if request.time_limit else ""
@@ -136,7 +136,7 @@ def why_it_ended(end: WorkerEnd, request: CompileRequest) -> str:
 
 def users_error(end: WorkerEnd, again: str) -> FissileError:
     """What a step of the user's own did to a worker."""
-    if refused := system_ended(end.status, end.errors):
+    if refused := system_ended(0 if end.timed_out else end.status, end.errors):
         return UsageError(f"{end.step.what}: {refused.message}", refused.hint)
     limit = f" within {end.phase_limit:g} s (--phase-timeout)" if end.phase_limit else ""
     how = f"did not end{limit}" if end.timed_out else f"ended the process ({how_it_ended(end.status)})"
