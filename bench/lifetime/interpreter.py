@@ -154,6 +154,8 @@ class _Interpreter:
         name, view = op.name, op.opview
         values = [env[v] for v in op.operands]
         if name in _SCALARS:
+            if isinstance(values[0], View):
+                return [self.elementwise(_SCALARS[name], [self.touch(v) for v in values])]
             return [_SCALARS[name](*values)]
         handler = getattr(self, "op_" + name.replace(".", "_"), None)
         if handler is None:
@@ -287,6 +289,13 @@ class _Interpreter:
 
     def op_func_call(self, op, view, values, env):
         return self.function(ir.FlatSymbolRefAttr(op.attributes["callee"]).value, values)
+
+    def elementwise(self, function: Callable, views: list[View]) -> View:
+        """A scalar op on tensors: a new tensor, which stands on no storage."""
+        cells = [[v.buffer.cells[i] for i in v.cells()] for v in views]
+        shape = views[0].sizes
+        made = self.memory([function(*row) for row in zip(*cells, strict=True)], 0, owned=False)
+        return View(made, 0, shape, _strides(shape))
 
     # Structured control flow
 
