@@ -47,11 +47,10 @@ func.func @f(%table: tensor<64xf32>, %indices: tensor<16x24x2xi32>) -> tensor<24
     def concerns(self, backend):
         return backend.spirv
 
-    def may_occur(self, dispatch):
+    def may_occur(self, dispatch, configured):
         from fissile.passes.analysis.kernel.diagonal_reads import may_read_diagonal
-        from fissile.passes.analysis.memory.configured import read_configured
 
-        return may_read_diagonal(dispatch.codegen, read_configured(dispatch))
+        return may_read_diagonal(dispatch.codegen, configured())
 
     def detect(self, dispatch, code):
         from fissile.passes.analysis.kernel.diagonal_reads import diagonal_reads

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fissile.passes.analysis.dispatch.dispatches import Dispatch
     from fissile.passes.analysis.dispatch.provenance import SourceOp
     from fissile.passes.analysis.kernel.evidence import Evidence
+    from fissile.passes.analysis.memory.tiles import ConfiguredDispatch
     from fissile.passes.iree.backends import Backend
 
 
@@ -71,8 +72,9 @@ class Failure:
         """Whether code of ``backend`` is looked at."""
         raise NotImplementedError
 
-    def may_occur(self, dispatch: Dispatch) -> bool:
-        """Whether the code of ``dispatch`` (configured) has to be generated to know. False only where it cannot occur."""
+    def may_occur(self, dispatch: Dispatch, configured: Callable[[], ConfiguredDispatch]) -> bool:
+        """Whether the code of ``dispatch`` has to be generated to know. False only where it cannot occur. ``configured()`` has its
+        loops and tiles, read once for all failures."""
         raise NotImplementedError
 
     def detect(self, dispatch: Dispatch, code: ir.Operation) -> Evidence | None:

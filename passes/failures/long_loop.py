@@ -46,15 +46,14 @@ func.func @f(%x: tensor<1x131072xf32>) -> tensor<1xf32> {
     def concerns(self, backend):
         return backend.spirv
 
-    def may_occur(self, dispatch):
+    def may_occur(self, dispatch, configured):
         """BaseDistribute gives whole rows to threads; elsewhere a thread's part of a sum is too long only where the sum is."""
         from fissile.passes.analysis.kernel.serial_loops import longest_sum
-        from fissile.passes.analysis.memory.configured import read_configured
         from fissile.passes.iree.backends import backend_named
 
         if dispatch.codegen in backend_named(dispatch.target.backend).racing:
             return True
-        return longest_sum(read_configured(dispatch)) > MOST_ITERATIONS
+        return longest_sum(configured()) > MOST_ITERATIONS
 
     def detect(self, dispatch, code):
         from fissile.passes.analysis.kernel.evidence import Evidence

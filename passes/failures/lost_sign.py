@@ -29,7 +29,7 @@ class LostSign(Failure):
     def concerns(self, backend):
         return backend.drops_signs
 
-    def may_occur(self, dispatch):
+    def may_occur(self, dispatch, configured):
         """It reads narrow integers and extends them: in a body, or inside of a named op (an int8 matmul)."""
         return any(b.element_bits < 32 and b.element.startswith("i") for b in dispatch.bindings)
 

@@ -51,7 +51,7 @@ func.func @f(%x: tensor<64x8x16xf32>, %w: tensor<64x64xf32>) -> tensor<64x10x18x
     def concerns(self, backend):
         return backend.divides_indices
 
-    def may_occur(self, dispatch):
+    def may_occur(self, dispatch, configured):
         from fissile.passes.analysis.kernel.vector_alignment import may_misplace
 
         return may_misplace(dispatch.inner_module())

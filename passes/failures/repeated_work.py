@@ -52,15 +52,14 @@ func.func @f(%x: tensor<1x16x9x9xf32>, %w: tensor<64x16x3x3xf32>) -> tensor<1x64
     def concerns(self, backend):
         return backend.spirv
 
-    def may_occur(self, dispatch):
+    def may_occur(self, dispatch, configured):
         """Threads do the same where loops and block do not match."""
         from fissile.passes.analysis.kernel.repeated_work import may_repeat
-        from fissile.passes.analysis.memory.configured import read_configured
         from fissile.passes.iree.backends import backend_named
 
         if dispatch.codegen in backend_named(dispatch.target.backend).racing:
             return True
-        return may_repeat(read_configured(dispatch))
+        return may_repeat(configured())
 
     def detect(self, dispatch, code):
         from fissile.passes.analysis.kernel.evidence import Evidence

@@ -49,11 +49,10 @@ func.func @f(%x: tensor<67108864xf32>) -> tensor<67108864xf32> {
     def concerns(self, backend):
         return backend.spirv
 
-    def may_occur(self, dispatch):
+    def may_occur(self, dispatch, configured):
         """The loops of the root, by its tiles; a loop of dynamic size counts once."""
-        from fissile.passes.analysis.memory.configured import read_configured
 
-        root = read_configured(dispatch).root
+        root = configured().root
         if root is None or root.config is None or not root.config.levels:
             return False
         tiled = zip(root.loops, root.config.levels[0], strict=False)

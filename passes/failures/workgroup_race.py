@@ -39,7 +39,7 @@ func.func @f(%x: tensor<1x8x10x10xf32>, %w: tensor<8x3x3xf32>) -> tensor<1x8x8x8
     def concerns(self, backend):
         return True
 
-    def may_occur(self, dispatch):
+    def may_occur(self, dispatch, configured):
         """Only SPIR-V's BaseDistribute places no barrier after a fused producer."""
         from fissile.passes.iree.backends import backend_named
 
@@ -51,7 +51,7 @@ func.func @f(%x: tensor<1x8x10x10xf32>, %w: tensor<8x3x3xf32>) -> tensor<1x8x8x8
         from fissile.passes.iree.backends import backend_named
 
         alignment = backend_named(dispatch.target.backend).alignment
-        return Evidence(unsynchronised(code, alignment, self.may_occur(dispatch)))
+        return Evidence(unsynchronised(code, alignment, self.may_occur(dispatch, None)))
 
     def explain(self, dispatch, evidence, ops):
         from fissile.finding import Finding

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from fissile.effect import Effect
 from fissile.finding import Finding, Limit
@@ -375,7 +376,10 @@ def may_be_built_wrong(dispatch: Dispatch) -> bool:
     minutes.
     """
     asked = [one for one in failures_of(backend_named(dispatch.target.backend)) if not one.packed]
-    return bool(asked) and not unrolls(dispatch).elements and any(one.may_occur(dispatch) for one in asked)
+    if not asked or unrolls(dispatch).elements:
+        return False
+    configured = cache(lambda: read_configured(dispatch))
+    return any(one.may_occur(dispatch, configured) for one in asked)
 
 
 def predicted_to_exceed(module: Module) -> bool:
@@ -442,7 +446,9 @@ def sign_losses(
     asked = [
         d
         for d in formed
-        if SIGNS.concerns(backend_named(d.target.backend)) and SIGNS.may_occur(d) and not foresee(d).elements
+        if SIGNS.concerns(backend_named(d.target.backend))
+        and SIGNS.may_occur(d, lambda d=d: read_configured(d))
+        and not foresee(d).elements
     ]
     losses = [
         (
