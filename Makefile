@@ -1,7 +1,7 @@
 # Every target that needs the environment makes it first, in .venv; a second run starts at once (tools/setup.sh).
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all golden test-py test-lit lint format docs dist clean
+.PHONY: help setup demo test test-all golden test-py test-lit lint types format docs dist clean
 
 PYTEST := .venv/bin/python -m pytest -n 2 --dist worksteal
 # lit's tests call the programs beside it; the environment need not be activated.
@@ -38,6 +38,9 @@ test-lit: setup  ## the lit tests alone
 
 lint: setup  ## ruff: errors, unused names, order of imports, likely bugs, old syntax, layout
 	@.venv/bin/ruff check . && .venv/bin/ruff format --check .
+
+types: setup  ## mypy, over the modules that pyproject.toml does not excuse
+	@.venv/bin/python tools/types_check.py
 
 format: setup  ## ruff: lays the code out, and repairs what lint finds where that is safe
 	@.venv/bin/ruff check -q --fix . ; .venv/bin/ruff format .

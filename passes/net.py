@@ -23,6 +23,7 @@ from fissile.errors import FissileError, InternalError, UsageError
 from fissile.finding import Finding, Place, Severity
 
 Answer = TypeVar("Answer")
+Other = TypeVar("Other")
 NOT_CHECKED, STEPPED_ASIDE = "FIS902", "FIS903"
 CPU_LIMIT = 120.0
 """Seconds of processor time for one question; code generation has a limit of its own."""
@@ -110,12 +111,12 @@ def passes_on(error: BaseException) -> bool:
 def ask(
     question: str,
     answer: Callable[[], Answer],
-    otherwise: Answer,
+    otherwise: Other,
     *,
     about: object = None,
     cpu_limit: float = CPU_LIMIT,
     usage: bool = False,
-) -> Answer:
+) -> Answer | Other:
     """``answer()``, or ``otherwise`` where it throws or takes more than ``cpu_limit`` seconds of processor time (0: no limit).
 
     ``usage``: a UsageError in it may be the user's and passes; elsewhere it is a failure as any other.

@@ -58,7 +58,8 @@ def time_in_turns(
                 if taken is None:
                     failed[name] = why
                 else:
-                    best[name] = tuple(map(min, taken, best.get(name, taken)))
+                    seconds, processor = map(min, taken, best.get(name, taken))
+                    best[name] = seconds, processor
     timed = [
         Timed(name, None, failed[name])
         if name in failed

@@ -96,7 +96,7 @@ def _with_cheap_producers(chosen: list[ir.Operation]) -> list[ir.Operation]:
 def _operands(op: ir.Operation) -> list[ir.Value]:
     """Operands of ``op`` and values that its regions capture."""
     values = list(op.operands)
-    own = set()
+    own: set = set()
 
     def visit(inner: ir.Operation) -> ir.WalkResult:
         own.update(hash(result) for result in inner.results)

@@ -281,7 +281,7 @@ def _summary(function: ir.Operation, returns: list[ir.Operation], found: Ownersh
     if not returns:
         return ()
     numbers = {a: n for n, a in enumerate(function.regions[0].blocks[0].arguments)}
-    result = []
+    result: list = []
     for position in range(len(returns[0].operands)):
         values = [r.operands[position] for r in returns]
         if all(_owned(v, found) for v in values):

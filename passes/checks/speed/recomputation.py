@@ -33,7 +33,7 @@ def check_recomputation(
     if not costly:
         return None
     worst = max(costly, key=lambda p: p.times * p.elements)
-    places = []
+    places: list = []
     for producer in costly:
         at = (
             ops[producer.tag].place

@@ -82,7 +82,7 @@ def _between(source: ir.Block, target: ir.Block) -> ir.Block:
             cf.br(list(view.destOperands), target, ip=ir.InsertionPoint(new))
             cf.br([], new, ip=ir.InsertionPoint(last))
         else:
-            sides = []
+            sides: list = []
             for block, values in zip(
                 last.successors, (list(view.trueDestOperands), list(view.falseDestOperands)), strict=False
             ):

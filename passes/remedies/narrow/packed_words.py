@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import TypeAlias
 
 from iree.compiler import ir
 from iree.compiler.dialects import arith, iree_tensor_ext, tensor
@@ -21,7 +22,7 @@ from ..fusion.lower_boundaries import dynamic_sizes
 from .float_bits import bits_of_float, f32, float_of_bits, i32, word
 from .widened_scalars import wrapped, zero_extended
 
-Size = int | ir.Value
+Size: TypeAlias = "int | ir.Value"
 
 
 def unpack(value: ir.Value, kind: NarrowType) -> ir.Value:
