@@ -29,8 +29,12 @@ TARGETS = (
     *("gfx942", "vulkan", "gfx1100", "vulkan", "sm_86", "vulkan"),
     *("gfx942", "vulkan", "llvm-cpu", "vulkan", "gfx942", "vulkan:rdna3"),
 )
-COUNT, SEED, MOST = 60, 16, 4e6
+COUNT, SEED, MOST = 40, 16, 4e6
 """``MOST`` loop iterations of a root: programs that compile in a second or two."""
+FUSED = re.compile(r"(nchw|nhwc|conv1d|bmm|rows|matmul)_(dq|group4)[^_]*_(id|q|sum)")
+FUSED_TARGETS = ("gfx942", "vulkan:rdna3", "gfx1100", "vulkan:valhall")
+FUSED_COUNT, FUSED_MOST = 20, 3e7
+"""Larger programs of the kind that stock IREE refuses: dequantised operands of a convolution or a matmul."""
 
 
 def programs() -> dict[str, tuple[str, str]]:
@@ -40,6 +44,11 @@ def programs() -> dict[str, tuple[str, str]]:
         name, text = program(r, MOST)
         target = TARGETS[number % len(TARGETS)]
         rows[f"{number:02d} {name} {target}"] = text, target
+    while len(rows) < COUNT + FUSED_COUNT:
+        name, text = program(r, FUSED_MOST)
+        if FUSED.fullmatch(name):
+            target = FUSED_TARGETS[len(rows) % len(FUSED_TARGETS)]
+            rows[f"{len(rows):02d} {name} {target}"] = text, target
     return rows
 
 
