@@ -32,7 +32,7 @@ TARGETS = (
 COUNT, SEED, MOST = 40, 16, 4e6
 """``MOST`` loop iterations of a root: programs that compile in a second or two."""
 FUSED = re.compile(r"(nchw|nhwc|conv1d|bmm|rows|matmul)_(dq|group4)[^_]*_(id|q|sum)")
-FUSED_TARGETS = ("gfx942", "vulkan:rdna3", "gfx1100", "vulkan:valhall")
+FUSED_TARGETS = ("gfx942", "vulkan:rdna3", "gfx1100", "vulkan:ampere")
 FUSED_COUNT, FUSED_MOST = 20, 3e7
 """Larger programs of the kind that stock IREE refuses: dequantised operands of a convolution or a matmul."""
 

@@ -1,7 +1,7 @@
 """Operands of an op by the names that its definition (ODS) gives them, never by position.
 
 IREE's Python package has no op classes for `iree_linalg_ext`, and those of linalg are not loaded in fissile's processes (they
-take as long to import as IREE's bindings), so the names stand here; `tests/py/test_operands.py` holds them against the classes
+take as long to import as IREE's bindings), so the names stand here; `tests/py/passes/test_operands.py` holds them against the classes
 and against ops that IREE parses.
 """
 

@@ -1,7 +1,7 @@
 """Targets that IREE 3.13 compiles for, with the on-chip memory each one has and who says so.
 
 IREE's figures mirror `Codegen/Dialect/GPU/TargetUtils/KnownTargets.cpp` and were read back from the 3.13
-wheel (`max_workgroup_memory_bytes` of the target attribute); `tests/py/test_target.py` reads them again.
+wheel (`max_workgroup_memory_bytes` of the target attribute); `tests/py/fit/test_target.py` reads them again.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python -m bench.storage.storage_fuzz [--programs 1000] [--first 0] [--calls 6] [--show 3]
 
-Programs are drawn with fixed seeds (`tests/py/storage_fuzz_programs.py` and the steps beside it), guarded, compiled for
+Programs are drawn with fixed seeds (`tests/py/shared/storage/storage_fuzz_programs.py` and the steps beside it), guarded, compiled for
 llvm-cpu and called with sizes and indices below, at and above what fits. A call that the oracle refuses must fail, any
 other must give NumPy's numbers; a refuted program must be wrong for every call; in the program as IREE schedules it, no
 dispatch comes before its check. Each batch has a child process: a crash is counted and named, apart from those that
@@ -16,7 +16,7 @@ import resource
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "py"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "py" / "shared" / "storage"))
 
 
 def main(argv: list[str] | None = None) -> int:

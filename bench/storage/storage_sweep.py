@@ -17,7 +17,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "py"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "py" / "shared" / "storage"))
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -2,7 +2,7 @@
 
 Vectorization decides what stays in registers, so this is a bound and not a count: a result that one fused op
 hands to another costs at most `COPIES` of its vector tile. The bound is tested, not proved:
-tests/py/test_agreement.py.
+tests/py/fit/test_agreement.py.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def test_json_carries_effect_and_stock():
 
 def test_no_check_sets_a_severity_that_its_effect_has_already():
     """`severity=` in a check is for a note; errors and warnings follow from the effect."""
-    checks = Path(__file__).parents[2] / "passes" / "checks"
+    checks = Path(__file__).parents[3] / "passes" / "checks"
     for file in checks.rglob("*.py"):
         if file.name in ("storage_fit.py", "limit_agreement.py", "workgroup_prediction.py"):
             continue  # they depend on what is asserted, or compare two sources

@@ -21,7 +21,7 @@ from fissile.pipelines.repair.strategies import STRATEGIES
 from fissile.pipelines.report.declared_tables import remedies, strategies_text
 from fissile.rules import RETIRED, RULES
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_every_remedy_cures_failures_that_there_are_and_no_two_stand_in_one_place():

@@ -40,7 +40,7 @@ def test_its_environment_is_the_callers(tmp_path):
     (tmp_path / "in.mlir").write_text(ADD)
     words, crashing = (
         ["fissile", "check", "--target=vulkan", "in.mlir"],
-        str(Path(__file__).parent / "crashing"),
+        str(Path(__file__).parents[1] / "shared" / "crashing"),
     )
     for environment, status in ((os.environ, 0), (os.environ | {"PYTHONPATH": crashing}, 1)):
         done = programs.run_program(words, cwd=tmp_path, env=environment, capture_output=True, text=True)

@@ -18,7 +18,7 @@ from fissile.finding import Severity
 from fissile.pipelines.check.entry import check
 from fissile.pipelines.report.json_schema import CHECK_REPORT
 
-CRASHING = Path(__file__).parent / "crashing"
+CRASHING = Path(__file__).parents[1] / "shared" / "crashing"
 """A folder with a sitecustomize that makes the worker's first use of IREE's session fail."""
 
 OVER = conv(channels=64, filters=64, size=56, consumer="i8")

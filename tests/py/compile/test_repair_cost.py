@@ -163,7 +163,7 @@ def test_a_dispatch_that_takes_the_worker_along_is_repaired_by_processes_apart(t
         quantised_conv(size=28),
         "--dispatch-timeout=3",
         CRASHING_HOW=how,
-        PYTHONPATH=str(Path(__file__).parent / "crashing_probe"),
+        PYTHONPATH=str(Path(__file__).parents[1] / "shared" / "crashing_probe"),
     )
     assert status == 0 and [(f["code"], f["severity"]) for f in report["findings"]] == [(code, "repaired")]
     assert (tmp_path / "a.vmfb").exists()

@@ -12,7 +12,7 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parents[2] / ".pytest_cache" / "stock"
+FOLDER = Path(__file__).resolve().parents[3] / ".pytest_cache" / "stock"
 
 
 def run(

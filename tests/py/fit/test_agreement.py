@@ -145,7 +145,7 @@ def test_a_stated_bound_makes_it_a_number(tmp_path):
 @pytest.mark.parametrize("target", sample(["vulkan", "sm_86"], "vulkan"))
 def test_an_onnx_reference_model(tmp_path, target):
     """squeezenet of the onnx package, at a small input; the sweep over all of them is bench/check_agreement.py."""
-    examples = Path(__file__).resolve().parents[2] / "examples"
+    examples = Path(__file__).resolve().parents[3] / "examples"
     sys.path.insert(0, str(examples))
     try:
         from onnx_models import network

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bench.lifetime import orders
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_sequences_are_right_or_refused():
