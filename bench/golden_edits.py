@@ -92,9 +92,16 @@ def kept_rows() -> dict[str, dict]:
     return json.loads(GOLDEN.read_text())
 
 
-def _in_a_process(name: str) -> dict:
+def row_in_a_process(name: str) -> dict:
     command = [sys.executable, "-m", "bench.golden_edits", "--row", name]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    ended = subprocess.run(
+        command,
+        cwd=Path(__file__).resolve().parents[1],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     return json.loads(ended.stdout) if ended.returncode == 0 else {"error": ended.stderr[-300:]}
 
 
@@ -110,7 +117,7 @@ def main() -> None:
     rows = kept_rows() if GOLDEN.exists() else {}
     wanted = [name for name in programs() if re.search(arguments.only, name)]
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        for name, found in zip(wanted, pool.map(_in_a_process, wanted), strict=True):
+        for name, found in zip(wanted, pool.map(row_in_a_process, wanted), strict=True):
             print(name, "as before" if rows.get(name) == found else found)
             rows[name] = found
     GOLDEN.parent.mkdir(exist_ok=True)

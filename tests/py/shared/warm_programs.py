@@ -114,6 +114,7 @@ class Server:
         from pathlib import Path
 
         with tempfile.TemporaryDirectory(prefix="fissile-call-") as folder:
+            Path(folder, "path").write_text(json.dumps(sys.path))
             Path(folder, "call").write_bytes(pickle.dumps((function, arguments)))
             self.run(["call", folder], check=True)
             result, error = pickle.loads(Path(folder, "result").read_bytes())
@@ -338,6 +339,7 @@ def _called(folder: str) -> int:
     import pickle
     from pathlib import Path
 
+    sys.path += [one for one in json.loads(Path(folder, "path").read_text()) if one not in sys.path]
     function, arguments = pickle.loads(Path(folder, "call").read_bytes())
     try:
         result = (function(*arguments), None)
