@@ -28,7 +28,7 @@ def lost(monkeypatch, tmp_path):
         report = run_check(str(source), ["gfx942", "llvm-cpu"], dispatch_timeout=3.0)
         errors = [f for f in report.findings if f.severity.value == "error"]
         assert {f.target for f in errors} == {"gfx942"}, report.findings
-        (checked_too,) = [t for t in report.facts["targets"] if t["target"] == "llvm-cpu"]
+        (checked_too,) = [t for t in report.facts["targets"] if t["name"] == "llvm-cpu"]
         assert checked_too["dispatches"], "the other target was checked"
         return errors[0]
 
