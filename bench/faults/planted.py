@@ -28,12 +28,12 @@ FAULTS = {
     "keyerror": ("{}['key']", "KeyError"),
 }
 PLACES = {
-    "compile": ("fissile.pipelines.session", "Session.run"),
-    "check": ("fissile.pipelines.session", "Session.run"),
-    "reduce": ("fissile.pipelines.session", "Session.run"),
-    "verify": ("fissile.pipelines.numerics.signature", "signatures_of_module"),
+    "compile": "fissile.pipelines.session",
+    "check": "fissile.pipelines.session",
+    "reduce": "fissile.pipelines.session",
+    "verify": "fissile.pipelines.numerics.signature",
 }
-"""What of each command's is replaced: where it hands a program to IREE."""
+"""The module of each command in which a program is handed to IREE; the fault is where IREE would be."""
 IN_IREES_PLACE = '''import os, sys
 from importlib.machinery import PathFinder
 
@@ -48,10 +48,14 @@ if any("fissile" in word for word in sys.orig_argv):
             load = found.loader.exec_module
             def exec_module(module):
                 load(module)
-                module.{function} = fault
+                real = module.running
+                def running(*words, **more):
+                    with real(*words, **more):
+                        fault()
+                module.running = running
             found.loader.exec_module = exec_module
             return found
-    def fault(*_arguments, **_more):
+    def fault():
         {act}
     sys.meta_path.insert(0, Plant())
 '''
@@ -84,7 +88,7 @@ def run(trial: str) -> Row:
         if place == "iree":
             (here.work / "plant").mkdir()
             (here.work / "plant" / "sitecustomize.py").write_text(
-                IN_IREES_PLACE.format(act=act, module=PLACES[command][0], function=PLACES[command][1])
+                IN_IREES_PLACE.format(act=act, module=PLACES[command])
             )
         outputs = ["out.vmfb", "out.mlir", "plant"]
         ended = here.run(["bash", "-c", limit + line], outputs=outputs, environment=environment)

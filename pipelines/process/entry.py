@@ -16,7 +16,7 @@ from .scratch import become_child
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
-REFUSED = 100
+REFUSED = 128
 """A child that the system refuses to write its answer ends with this and the number of the error: no space is needed for that."""
 
 

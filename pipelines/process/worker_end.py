@@ -59,7 +59,7 @@ def how_it_ended(status: int) -> str:
 
 def system_ended(status: int, said: str) -> UsageError | None:
     """The cause, where a process that ended with ``status``, and printed ``said``, was short of something, or was ended by another."""
-    if REFUSED < status < 2 * REFUSED:
+    if REFUSED < status < 2 * REFUSED:  # a process that was stopped has 124
         return refused_by_system(OSError(status - REFUSED, os.strerror(status - REFUSED)))
     if status and (full := _OUT_OF_SPACE.search(said)):
         return refused_by_system(OSError(_OUT_OF_SPACE_NUMBERS[full[0]], full[0]))

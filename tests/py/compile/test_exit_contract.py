@@ -306,6 +306,7 @@ def test_a_phase_timeout_that_is_no_number(spelled, capsys):
 
 
 def test_what_ended_a_worker_is_its_true_cause():
+    from fissile.pipelines.process.entry import REFUSED
     from fissile.pipelines.process.worker_end import system_ended
 
     assert (
@@ -313,14 +314,14 @@ def test_what_ended_a_worker_is_its_true_cause():
         in system_ended(-6, "terminate called after throwing an instance of 'std::bad_alloc'").message
     )
     assert "SIGKILL" in system_ended(-9, "").message and "ulimit -t" in system_ended(-24, "").hint
-    assert "No space left on device" in system_ended(128, "").message
+    assert "No space left on device" in system_ended(REFUSED + errno.ENOSPC, "").message
     assert (
         "File too large"
         in system_ended(-6, "LLVM ERROR: IO failure on output stream: File too large").message
     )
     assert (
         system_ended(-11, "") is None
-        and system_ended(99, "") is None
+        and system_ended(124, "") is None
         and system_ended(0, "MemoryError") is None
     )
 
