@@ -114,7 +114,7 @@ class DispatchChecker:
         self,
         pool: ProbePool,
         optimistic: bool = False,
-        foresee: Foresee = unrolls,
+        foresee: Foresee = unrolls_endlessly,
         *,
         calibrated: bool = False,
         limit: Limit | None = None,
@@ -420,9 +420,11 @@ def _exceeds_device(dispatch: Dispatch, ask: Ask) -> bool:
     return check_fit(dispatch, ask(dispatch).footprint, ()) is not None
 
 
-def narrow_access(dispatch: Dispatch, ask: Ask = probe, foresee: Foresee = unrolls) -> NarrowAccess:
-    """What IREE's code does to elements that the target has no storage for. Code that ``foresee`` finds unrolled is not generated: that
-    takes minutes.
+def narrow_access(dispatch: Dispatch, ask: Ask = probe, foresee: Foresee = unrolls_endlessly) -> NarrowAccess:
+    """What IREE's code does to elements that the target has no storage for. Code that ``foresee`` finds unrolled is not generated.
+
+    By default that is only what takes minutes: less unrolled code is generated in seconds, and IREE often refuses it, which
+    `unrolls` cannot tell.
     """
     if not missing_storage(dispatch):
         return RIGHT

@@ -33,7 +33,7 @@ from ..probe.dispatch_check import (
     narrow_access,
     sign_losses,
     sub_byte_extensions,
-    unrolls,
+    unrolls_endlessly,
 )
 from ..session import Module
 from .repair_case import Diagnosis
@@ -132,7 +132,7 @@ def find_narrow(configured: Module, ask: Ask) -> Narrow:
     return find_narrow_in(dispatches(configured.op), ask)
 
 
-def find_narrow_in(formed: Sequence[Dispatch], ask: Ask, foresee: Foresee = unrolls) -> Narrow:
+def find_narrow_in(formed: Sequence[Dispatch], ask: Ask, foresee: Foresee = unrolls_endlessly) -> Narrow:
     """The same of the configured dispatches ``formed``."""
     if missing := check_narrow_storage(formed, lambda dispatch: narrow_access(dispatch, ask, foresee)):
         return Narrow(tuple(missing))

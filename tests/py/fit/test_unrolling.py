@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from iree.compiler import ir
 from iree.compiler.passmanager import PassManager
+from programs import run_program
 
 import fissile
+from fissile.effect import Effect
 from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.tiles import Config, ConfiguredDispatch, Linear, Op, Value
 from fissile.passes.analysis.memory.unrolling import Unrolled, unrolled
 from fissile.passes.iree.backends import BACKENDS
 from fissile.pipelines.numerics import runtimes
+from fissile.pipelines.numerics.build import stock_compiler
 from fissile.pipelines.numerics.signature import signatures_of_vmfb
+from fissile.pipelines.probe.dispatch_check import unrolls
+from fissile.pipelines.probe.one_dispatch import probe
+from fissile.pipelines.repair.packing import find_narrow
 from fissile.pipelines.session import Session
 
 LLVMPIPE = ["--iree-hal-target-device=vulkan", "--iree-vulkan-target=llvmpipe"]
@@ -183,3 +191,29 @@ def test_check_generates_code_that_is_unrolled_a_little(tmp_path):
     source.write_text(matmul(1, 256))
     found = fissile.check(source, ["vulkan"]).findings
     assert {f.code for f in found if f.severity.value == "error"} == {"FIS104", "FIS110"}, found
+
+
+@pytest.mark.parametrize(("m", "k", "effect"), ((64, 32, Effect.REFUSED), (8, 300, Effect.WRONG)))
+def test_a_few_hundred_unrolled_elements_are_generated_to_know_what_stock_makes_of_them(
+    tmp_path, m, k, effect
+):
+    """256 to 1023 take seconds on a target without storage for them: FIS110 of `compile` states what stock does with the program."""
+    flags = ["--iree-hal-target-device=vulkan"]
+    source, stocks = tmp_path / "f.mlir", tmp_path / "stock.vmfb"
+    source.write_text(matmul(m, k))
+    session = Session(flags)
+    configured = session.run(session.parse(source), "executable-configurations")
+    assert [unrolls(d).elements >= 256 for d in dispatches(configured.op)] == [True]
+    [found] = find_narrow(configured, probe).found
+    assert (found.code, found.effect) == ("FIS110", effect)
+    stock = run_program([stock_compiler(), *flags, source, "-o", stocks], capture_output=True, text=True)
+    assert (stock.returncode != 0) == (effect is Effect.REFUSED)
+    assert found.stock.partition(":")[0] in stock.stderr
+
+
+def test_what_takes_minutes_is_not_generated():
+    session = Session(["--iree-hal-target-device=vulkan"])
+    configured = session.run(session.parse_text(matmul(64, 128)), "executable-configurations")
+    never = Mock(side_effect=AssertionError("code was generated"))
+    [found] = find_narrow(configured, never).found
+    assert (found.code, found.effect) == ("FIS110", Effect.UNPROVED) and not never.called
