@@ -37,9 +37,10 @@ from ..compile import attentions, host_floats, host_updates
 from ..compile.compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from ..compile.guard import GUARDED_AT, GuardResult, guard, strips_asserts
 from ..itinerary import Itinerary, Stop
-from ..probe.dispatch_check import DispatchChecker, unrolls, unrolls_endlessly
+from ..probe.dispatch_check import DispatchChecker
 from ..probe.one_dispatch import Probed
 from ..probe.probe_pool import ProbePool, Tell
+from ..probe.unroll_limit import unrolls, unrolls_endlessly
 from ..process.scratch import scratch
 from ..repair.failures import rejected, suggested
 from ..repair.packing import Narrow, find_narrow_in

@@ -32,8 +32,8 @@ from fissile.report import Report
 
 from ..itinerary import Itinerary, Stop
 from ..pass_runner import run_pipeline
-from ..probe.dispatch_check import Ask
 from ..probe.one_dispatch import probe
+from ..probe.stock_outcome import Ask
 from ..process.atomic_write import write_atomically
 from ..repair.failures import suggested
 from ..repair.packing import Narrow, find_narrow

@@ -19,16 +19,16 @@ from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGUR
 from fissile.passes.net import NOT_CHECKED, StartAgain, ask
 from fissile.report import Report
 
-from ..probe.dispatch_check import (
+from ..probe.one_dispatch import Probed, probe
+from ..probe.probe_pool import ProbePool, Tell
+from ..probe.stock_outcome import (
     built_wrong,
     exceeds_device,
     formed_dispatches,
     predicted_to_exceed,
     recomputed,
-    unrolls,
 )
-from ..probe.one_dispatch import Probed, probe
-from ..probe.probe_pool import ProbePool, Tell
+from ..probe.unroll_limit import unrolls
 from ..reduce import reduction
 from ..repair.failures import (
     RECOMPUTES,

@@ -21,8 +21,9 @@ from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCH_CREATION, 
 from fissile.passes.net import ask
 
 from ..itinerary import Itinerary
-from ..probe.dispatch_check import DispatchChecker, foresees_nothing, unrolls
+from ..probe.dispatch_check import DispatchChecker
 from ..probe.probe_pool import ProbePool
+from ..probe.unroll_limit import foresees_nothing, unrolls
 from ..session import Module, PhaseFailed
 from .cut_search import translate
 from .edits import CUT, FOLD, Edit, apply_edits, edits, works_alone

@@ -27,14 +27,8 @@ from fissile.passes.iree.pipelines import QUANTISATION_AS_GENERICS
 from fissile.passes.net import ask
 
 from ..pass_runner import run_pipeline
-from ..probe.dispatch_check import (
-    Ask,
-    Foresee,
-    narrow_access,
-    sign_losses,
-    sub_byte_extensions,
-    unrolls_endlessly,
-)
+from ..probe.stock_outcome import Ask, narrow_access, sign_losses, sub_byte_extensions
+from ..probe.unroll_limit import Foresee, unrolls
 from ..session import Module
 from .repair_case import Diagnosis
 
@@ -132,9 +126,9 @@ def find_narrow(configured: Module, ask: Ask) -> Narrow:
     return find_narrow_in(dispatches(configured.op), ask)
 
 
-def find_narrow_in(formed: Sequence[Dispatch], ask: Ask, foresee: Foresee = unrolls_endlessly) -> Narrow:
-    """The same of the configured dispatches ``formed``."""
-    if missing := check_narrow_storage(formed, lambda dispatch: narrow_access(dispatch, ask, foresee)):
+def find_narrow_in(formed: Sequence[Dispatch], ask: Ask, foresee: Foresee = unrolls) -> Narrow:
+    """The same of the configured dispatches ``formed``; no signs are looked for in what ``foresee`` finds unrolled."""
+    if missing := check_narrow_storage(formed, lambda dispatch: narrow_access(dispatch, ask)):
         return Narrow(tuple(missing))
     losses = sign_losses(formed, ask, foresee)
     unmasked = sub_byte_extensions(formed)

@@ -14,7 +14,8 @@ from fissile.finding import Finding, Severity
 from fissile.passes.failures.failure import Failure, FailureDefinitionError, failure, failures
 from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.pass_runner import run_pipeline
-from fissile.pipelines.probe.dispatch_check import built_wrong, is_left
+from fissile.pipelines.probe.generated_finding import is_left
+from fissile.pipelines.probe.stock_outcome import built_wrong
 from fissile.pipelines.repair.packing import NARROW
 from fissile.pipelines.session import Session
 from fissile.plain import from_plain, to_plain

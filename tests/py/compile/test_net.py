@@ -154,9 +154,9 @@ RUN_BY_FISSILE = "import sys\nif 'fissile.pipelines.process.worker' in getattr(s
         (
             # Native code that never returns: no handler of Python's runs there, so SIGPROF ends the process.
             "    from itertools import repeat\n    from fissile.passes import net\n"
-            "    from fissile.pipelines.probe import dispatch_check\n"
+            "    from fissile.pipelines.probe import stock_outcome\n"
             "    net.ask.__kwdefaults__['patience'] = 0.5\n"
-            "    dispatch_check.recomputed_producers = lambda dispatch: sum(repeat(0))\n",
+            "    stock_outcome.recomputed_producers = lambda dispatch: sum(repeat(0))\n",
             "did not end",
         ),
         (

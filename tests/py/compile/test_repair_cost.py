@@ -16,9 +16,10 @@ from test_set_lowering import MATMUL
 
 from fissile.passes.analysis.memory.footprint import Allocation, Footprint
 from fissile.pipelines.probe.diagnostics import Diagnostic
-from fissile.pipelines.probe.dispatch_check import DispatchChecker, predicted_to_exceed
+from fissile.pipelines.probe.dispatch_check import DispatchChecker
 from fissile.pipelines.probe.one_dispatch import Probed
 from fissile.pipelines.probe.probe_pool import FEW, ProbePool, ProbeResult
+from fissile.pipelines.probe.stock_outcome import predicted_to_exceed
 from fissile.pipelines.session import Session
 from fissile.quantity import Bytes
 

@@ -21,7 +21,8 @@ from fissile.passes.checks.speed.recomputation import check_recomputation
 from fissile.passes.iree.backends import BACKENDS
 from fissile.pipelines.probe.conversion import Conversion, Copy
 from fissile.pipelines.probe.diagnostics import Diagnostic
-from fissile.pipelines.probe.dispatch_check import RACE, DispatchChecker
+from fissile.pipelines.probe.dispatch_check import DispatchChecker
+from fissile.pipelines.probe.generated_finding import RACE
 from fissile.pipelines.probe.one_dispatch import Probed, probe, probe_and_convert
 from fissile.pipelines.probe.probe_pool import ProbePool
 from fissile.pipelines.probe.probe_wire import decode_probed, encode

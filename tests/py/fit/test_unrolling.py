@@ -20,8 +20,8 @@ from fissile.passes.iree.backends import BACKENDS
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.build import stock_compiler
 from fissile.pipelines.numerics.signature import signatures_of_vmfb
-from fissile.pipelines.probe.dispatch_check import unrolls
 from fissile.pipelines.probe.one_dispatch import probe
+from fissile.pipelines.probe.unroll_limit import unrolls
 from fissile.pipelines.repair.packing import find_narrow
 from fissile.pipelines.session import Session
 

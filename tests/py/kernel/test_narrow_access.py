@@ -11,7 +11,7 @@ from fissile.passes.checks.numbers.narrow_storage import check_narrow_storage
 from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics.build import stock_compiler
 from fissile.pipelines.numerics.runtimes import present, run_module_program
-from fissile.pipelines.probe.dispatch_check import narrow_access
+from fissile.pipelines.probe.stock_outcome import narrow_access
 from fissile.pipelines.session import Session
 from fissile.target import find_target
 

@@ -7,7 +7,7 @@ from built import run
 import fissile
 from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.pipelines.numerics.runtimes import present
-from fissile.pipelines.probe.dispatch_check import sub_byte_extensions
+from fissile.pipelines.probe.stock_outcome import sub_byte_extensions
 from fissile.pipelines.session import Session
 
 PROGRAM = """

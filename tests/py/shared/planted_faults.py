@@ -30,6 +30,7 @@ STEPS = (
     "cut_search",
     "dispatch_check",
     "edits",
+    "generated_finding",
     "guard",
     "guarded_compile",
     "host_floats",
@@ -39,8 +40,10 @@ STEPS = (
     "loop",
     "repair_case",
     "reporting",
+    "stock_outcome",
     "trials",
     "trimming",
+    "unroll_limit",
 )
 """The modules of pipelines/ that are steps of a compile. Session, itinerary and supervisor are what IREE is run by."""
 

@@ -1,0 +1,176 @@
+"""What will IREE make of a module's dispatches: wrong numbers, or more memory than the device has?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from fissile.finding import Finding
+from fissile.passes import net
+from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
+from fissile.passes.analysis.dispatch.recomputation import Recomputed, recomputed_producers
+from fissile.passes.analysis.kernel.evidence import Evidence
+from fissile.passes.analysis.kernel.narrow_access import (
+    RIGHT,
+    NarrowAccess,
+    bound_access,
+    missing_storage,
+    unasked_access,
+    worst,
+)
+from fissile.passes.analysis.kernel.sub_byte_extension import unmasked_types
+from fissile.passes.analysis.memory.configured import read_configured
+from fissile.passes.analysis.memory.predict import predict
+from fissile.passes.checks.fit.workgroup_fit import check_fit, limit_of, stricter_device
+from fissile.passes.checks.numbers.attention_tiles import check_attention_tiles
+from fissile.passes.failures.failure import failures_of
+from fissile.passes.failures.lost_sign import LostSign
+from fissile.passes.iree.backends import BACKENDS, backend_named
+
+from ..session import Module
+from .generated_finding import as_it_is, first_seen, is_left
+from .one_dispatch import Probed, probe
+from .unroll_limit import Foresee, unrolls, unrolls_endlessly
+
+Ask = Callable[[Dispatch], Probed]
+"""Generates code for one dispatch. Code generation may not end: who asks in a process of value has it watched."""
+
+
+def recomputed(dispatch: Dispatch) -> tuple[Recomputed, ...]:
+    """Producers that it computes again for every use (llvm-cpu)."""
+    if not backend_named(dispatch.target.backend).recomputes:
+        return ()
+    return net.ask("recomputed producers", lambda: tuple(recomputed_producers(dispatch)), (), about=dispatch)
+
+
+def formed_dispatches(module: Module) -> list[Dispatch]:
+    """The dispatches of ``module``; none where they cannot be read."""
+    return net.ask("the dispatches", lambda: dispatches(module.op), [])
+
+
+def built_wrong(module: Module, ask: Ask = probe, tune: bool = False) -> tuple[Finding | None, list[Finding]]:
+    """What is wrong with the first dispatch of ``module`` that IREE builds, and that calls for a repair; and what is only slow in
+    those before it (`is_left`).
+    """
+    left: list[Finding] = []
+    for dispatch in formed_dispatches(module):
+        finding = net.ask(
+            "tiles of attentions", lambda d=dispatch: check_attention_tiles(d), None, about=dispatch
+        ) or net.ask(
+            "generated code", lambda d=dispatch: _built_wrong(d, ask), None, about=dispatch, cpu_limit=0
+        )
+        if finding is not None and not is_left(finding, dispatch, tune):
+            return finding, left
+        left += [as_it_is(finding)] if finding is not None else []
+    return None, left
+
+
+def _built_wrong(dispatch: Dispatch, ask: Ask) -> Finding | None:
+    return first_seen(dispatch, ask(dispatch), ()) if may_be_built_wrong(dispatch) else None
+
+
+def may_be_built_wrong(dispatch: Dispatch) -> bool:
+    """Whether code has to be generated (0.01 to 0.03 s) to know that what IREE builds is right. Not where it is unrolled: that takes
+    minutes.
+    """
+    asked = [one for one in failures_of(backend_named(dispatch.target.backend)) if not one.packed]
+    if not asked or unrolls(dispatch).elements:
+        return False
+    configured = cache(lambda: read_configured(dispatch))
+    return any(one.may_occur(dispatch, configured) for one in asked)
+
+
+def predicted_to_exceed(module: Module) -> bool:
+    """Whether a dispatch will not fit its target by a prediction without doubts: asked before any code is generated."""
+    return any(
+        net.ask("predicted memory", lambda d=d: _predicted_to_exceed(d), False, about=d)
+        for d in formed_dispatches(module)
+    )
+
+
+def _predicted_to_exceed(dispatch: Dispatch) -> bool:
+    limit = limit_of(dispatch)
+    if limit is None or dispatch.target.backend not in BACKENDS:
+        return False
+    predicted = predict(read_configured(dispatch))
+    return not predicted.doubts and bool(predicted.total.exceeds(limit.bytes))
+
+
+def exceeds_device(module: Module, ask: Ask = probe) -> bool:
+    """Whether a dispatch fits IREE's limit and not the device's own, so that it would be built and could not be loaded.
+
+    Code generation is asked only where the device has less than IREE's target attribute says and the prediction
+    exceeds that or has doubts.
+    """
+    return any(
+        net.ask("memory of the device", lambda d=d: _exceeds_device(d, ask), False, about=d, cpu_limit=0)
+        for d in formed_dispatches(module)
+    )
+
+
+def _exceeds_device(dispatch: Dispatch, ask: Ask) -> bool:
+    device = stricter_device(dispatch)
+    if device is None or dispatch.target.backend not in BACKENDS:
+        return False
+    predicted = predict(read_configured(dispatch))
+    if not predicted.doubts and predicted.total.value is not None and predicted.total.value <= device.bytes:
+        return False
+    return check_fit(dispatch, ask(dispatch).footprint, ()) is not None
+
+
+def narrow_access(dispatch: Dispatch, ask: Ask = probe) -> NarrowAccess:
+    """What IREE's code does to elements that the target has no storage for.
+
+    Code that takes minutes to generate is left out. Less unrolled code is generated in seconds, and IREE often refuses it, which
+    `unrolls` cannot tell.
+    """
+    if not missing_storage(dispatch):
+        return RIGHT
+    return (
+        unasked_access(dispatch)
+        if unrolls_endlessly(dispatch).elements
+        else worst((ask(dispatch).narrow, bound_access(dispatch)))
+    )
+
+
+SIGNS = LostSign()
+
+
+def sign_losses(
+    formed: Sequence[Dispatch], ask: Ask = probe, foresee: Foresee = unrolls
+) -> list[tuple[Dispatch, tuple[str, ...]]]:
+    """Dispatches in which code generation loses the sign of narrow integers, with the element types.
+
+    Only dispatches of SPIR-V that sign-extend anything are asked, and none whose code is unrolled: it would take minutes.
+    """
+    asked = [
+        d
+        for d in formed
+        if SIGNS.concerns(backend_named(d.target.backend))
+        and SIGNS.may_occur(d, lambda d=d: read_configured(d))
+        and not foresee(d).elements
+    ]
+    losses = [
+        (
+            d,
+            net.ask(
+                "signs of narrow integers",
+                lambda d=d: ask(d).seen.get(SIGNS.code, Evidence()).types,
+                (),
+                about=d,
+                cpu_limit=0,
+            ),
+        )
+        for d in asked
+    ]
+    return [(d, lost) for d, lost in losses if lost]
+
+
+def sub_byte_extensions(formed: Sequence[Dispatch]) -> list[tuple[Dispatch, tuple[str, ...]]]:
+    """Dispatches that extend integers below a byte with their neighbours' bits, with the element types; no code is generated."""
+    read = [d for d in formed if backend_named(d.target.backend).drops_signs]
+    return [
+        (d, types)
+        for d in read
+        if (types := net.ask("sub-byte integers", lambda d=d: unmasked_types(d), (), about=d))
+    ]
