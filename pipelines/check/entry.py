@@ -15,17 +15,11 @@ from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
 from fissile.passes import net
 from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
-from fissile.passes.analysis.dispatch.provenance import SourceOp, describe_source_ops, tag_source_ops
+from fissile.passes.analysis.dispatch.provenance import describe_source_ops, tag_source_ops
 from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.predict import predict
-from fissile.passes.analysis.memory.prediction import Prediction
 from fissile.passes.checks.fit.limit_agreement import check_limit
-from fissile.passes.checks.fit.workgroup_prediction import check_agreement, check_prediction
-from fissile.passes.checks.numbers.attention_tiles import check_attention_tiles
-from fissile.passes.checks.numbers.narrow_storage import check_narrow_storage
 from fissile.passes.checks.refusals.iree_version import check_version
-from fissile.passes.checks.speed.recomputation import check_recomputation
-from fissile.passes.checks.speed.unrolled_code import check_unrolled
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree.backends import BACKENDS
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, LAST_SHARED_PHASE
@@ -37,19 +31,16 @@ from ..compile import attentions, host_floats, host_updates
 from ..compile.compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from ..compile.guard import GUARDED_AT, GuardResult, guard, strips_asserts
 from ..itinerary import Itinerary, Stop
-from ..probe.dispatch_check import DispatchChecker
-from ..probe.one_dispatch import Probed
 from ..probe.probe_pool import ProbePool, Tell
-from ..probe.unroll_limit import unrolls, unrolls_endlessly
 from ..process.scratch import scratch
 from ..repair.failures import rejected, suggested
-from ..repair.packing import Narrow, find_narrow_in
 from ..repair.trimming import trimming
 from ..session import Module, PhaseFailed, Session
 from ..targets import resolve_target
 from . import baseline as baselines
 from .after_codegen import doubtful_on_host
 from .check_input import no_functions, refuse_executables, signatures_of
+from .dispatch_findings import Formed, generate, without_codegen
 from .measured import Measured, between, facts_of, nothing_told
 from .memory import memory_of
 
@@ -70,16 +61,6 @@ class Watched:
     translating: Tell = lambda *_: None
     endless: tuple[str, ...] = ()
     ended: Mapping[str, Finding] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class _Formed:
-    """The configured dispatches of a live ``module`` for one target, its source ops, and what was found on the way."""
-
-    module: Module
-    dispatches: list[Dispatch]
-    ops: list[SourceOp]
-    findings: list[Finding]
 
 
 def measure(
@@ -269,16 +250,11 @@ class _Check:
         if self.memory:
             told["memory"] = net.ask("live bytes", lambda: memory_of(formed.module.op.operation), [])
         if self.mode == "never":
-            measured, findings = self._predict(formed, target)
+            measured, findings = without_codegen(formed, target)
         else:
-            measured, findings = self._generate(pool, formed, target)
+            measured, findings = generate(pool, formed, target, self.flags, self.mode == "auto")
         limits = net.ask("the target's limit", lambda: check_limit(target, between(measured, target)), None)
-        facts = [
-            net.ask(
-                "facts of a dispatch", lambda m=one: facts_of(m, target, formed.ops), None, about=one.dispatch
-            )
-            for one in measured
-        ]
+        facts = [self._facts(one, target, formed) for one in measured]
         told["dispatches"] = [fact for fact in facts if fact is not None]
         findings += [
             finding.with_(target=target.name)
@@ -286,7 +262,12 @@ class _Check:
         ]
         return [*findings, *([limits] if limits else [])], told
 
-    def _form(self, target: Target, shared: Path) -> _Formed:
+    def _facts(self, one: Measured, target: Target, formed: Formed) -> dict | None:
+        return net.ask(
+            "facts of a dispatch", lambda: facts_of(one, target, formed.ops), None, about=one.dispatch
+        )
+
+    def _form(self, target: Target, shared: Path) -> Formed:
         """Forms and configures the dispatches for ``target``. Raises PhaseFailed."""
         flags = (*self.flags, *flags_for(target))
         session = self._session(flags)
@@ -302,47 +283,9 @@ class _Check:
                 raise refused
         finally:
             self._heard(session)
-        return _Formed(module, [_renamed(d, target) for d in dispatches(module.op)], ops, findings)
+        return Formed(module, [_renamed(d, target) for d in dispatches(module.op)], ops, findings)
 
-    def _generate(
-        self, pool: ProbePool, formed: _Formed, target: Target
-    ) -> tuple[list[Measured], list[Finding]]:
-        """What `fissile compile` asks of each dispatch, by the same questions: bytes, and what would fail or go wrong."""
-        pool.session_flags = (*self.flags, *flags_for(target))
-        checker = DispatchChecker(
-            pool, foresee=unrolls_endlessly, calibrated=self.mode == "auto", limit=target.limit
-        )
-        checked = checker.check_dispatches(formed.dispatches, formed.ops)
-        seen = {id(c.dispatch): c.result.probed for c in checked if c.result is not None}
-
-        def probed(dispatch: Dispatch) -> Probed:
-            return seen.get(id(dispatch)) or pool.probe_all([dispatch], convert=False)[0].probed
-
-        narrow = net.ask(
-            "narrow storage",
-            lambda: find_narrow_in(formed.dispatches, probed, unrolls_endlessly),
-            Narrow(),
-            cpu_limit=0,
-        )
-        findings = list(narrow.found)
-        results = {}
-        for one in checked:
-            results[id(one.dispatch)] = one.result
-            slow = check_unrolled(one.dispatch, unrolls(one.dispatch), formed.ops)
-            found = (
-                one.finding or slow or one.slow,
-                check_recomputation(one.dispatch, one.recomputed, formed.ops),
-            )
-            findings += [_with_way_out(finding) for finding in found if finding is not None]
-        measured = []
-        for dispatch in formed.dispatches:
-            one = Measured(dispatch, _predicted(dispatch), results.get(id(dispatch)))
-            if one.exact is not None and (differs := check_agreement(dispatch, one.prediction, one.exact)):
-                findings.append(differs)
-            measured.append(one)
-        return measured, findings
-
-    def _behind(self, formed: _Formed, target: Target, shared: Path, found: list[Finding]) -> list[Finding]:
+    def _behind(self, formed: Formed, target: Target, shared: Path, found: list[Finding]) -> list[Finding]:
         """What IREE refuses behind code generation: looked for with `all`, and where the host is in doubt, if nothing was refused before."""
         refused = any(
             not f.effect.is_built for f in (*formed.findings, *found) if f.severity is Severity.ERROR
@@ -354,24 +297,6 @@ class _Check:
         failure = self._refusal((*self.flags, *flags_for(target)), shared, "end")
         self.watched.translating(0)
         return [rejected(failure)] if failure else []
-
-    def _predict(self, formed: _Formed, target: Target) -> tuple[list[Measured], list[Finding]]:
-        """What is known of each dispatch without code generation."""
-        measured = [Measured(d, _predicted(d), None) for d in formed.dispatches]
-        findings = check_narrow_storage(formed.dispatches)
-        for one in measured:
-            fit = (
-                None
-                if one.prediction.doubts
-                else check_prediction(one.dispatch, one.prediction, target.limit, formed.ops)
-            )
-            found = (
-                fit,
-                check_unrolled(one.dispatch, unrolls(one.dispatch), formed.ops),
-                check_attention_tiles(one.dispatch, formed.ops),
-            )
-            findings += [_with_way_out(finding) for finding in found if finding is not None]
-        return measured, findings
 
     def _optimise(
         self, flags: Sequence[str], itinerary: Itinerary, shared: Path
@@ -442,27 +367,6 @@ class _Check:
 def _attentions(module: Module) -> list[Finding]:
     """Decomposes what IREE would crash over in this process; with what `fissile compile` does about it as advice."""
     return [suggested(found, "`fissile compile` applies it") for found in attentions.DECOMPOSE.act(module)]
-
-
-def _predicted(dispatch: Dispatch) -> Prediction:
-    return net.ask(
-        "predicted memory",
-        lambda: predict(read_configured(dispatch)),
-        Prediction((), ("the prediction failed",)),
-        about=dispatch,
-    )
-
-
-def _with_way_out(finding: Finding) -> Finding:
-    """With a note that leads to the repair, where the dispatch needs one."""
-    if finding.severity is not Severity.ERROR:
-        return finding
-    return finding.with_(
-        notes=(
-            *finding.notes,
-            "`fissile compile` looks for a repair; with --repair=suggest it shows it and writes nothing",
-        )
-    )
 
 
 def _resumed(session: Session, shared: Path) -> Module:

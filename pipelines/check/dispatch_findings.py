@@ -1,0 +1,117 @@
+"""What is found in the configured dispatches of one target, with code generation or without?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fissile.finding import Finding, Severity
+from fissile.passes import net
+from fissile.passes.analysis.dispatch.dispatches import Dispatch
+from fissile.passes.analysis.dispatch.provenance import SourceOp
+from fissile.passes.analysis.memory.configured import read_configured
+from fissile.passes.analysis.memory.predict import predict
+from fissile.passes.analysis.memory.prediction import Prediction
+from fissile.passes.checks.fit.workgroup_prediction import check_agreement, check_prediction
+from fissile.passes.checks.numbers.attention_tiles import check_attention_tiles
+from fissile.passes.checks.numbers.narrow_storage import check_narrow_storage
+from fissile.passes.checks.speed.recomputation import check_recomputation
+from fissile.passes.checks.speed.unrolled_code import check_unrolled
+from fissile.passes.iree.targets import flags_for
+from fissile.target import Target
+
+from ..probe.dispatch_check import DispatchChecker
+from ..probe.one_dispatch import Probed
+from ..probe.probe_pool import ProbePool
+from ..probe.unroll_limit import unrolls, unrolls_endlessly
+from ..repair.packing import Narrow, find_narrow_in
+from ..session import Module
+from .measured import Measured
+
+
+@dataclass(frozen=True)
+class Formed:
+    """The configured dispatches of a live ``module`` for one target, its source ops, and what was found on the way."""
+
+    module: Module
+    dispatches: list[Dispatch]
+    ops: list[SourceOp]
+    findings: list[Finding]
+
+
+def generate(
+    pool: ProbePool, formed: Formed, target: Target, flags: Sequence[str], calibrated: bool
+) -> tuple[list[Measured], list[Finding]]:
+    """Bytes and findings of each dispatch with code generation, by the same checks as `fissile compile`. ``calibrated``: dispatches of a
+    calibrated structure that fit by prediction are left without code generation."""
+    pool.session_flags = (*flags, *flags_for(target))
+    checker = DispatchChecker(pool, foresee=unrolls_endlessly, calibrated=calibrated, limit=target.limit)
+    checked = checker.check_dispatches(formed.dispatches, formed.ops)
+    seen = {id(c.dispatch): c.result.probed for c in checked if c.result is not None}
+
+    def probed(dispatch: Dispatch) -> Probed:
+        return seen.get(id(dispatch)) or pool.probe_all([dispatch], convert=False)[0].probed
+
+    narrow = net.ask(
+        "narrow storage",
+        lambda: find_narrow_in(formed.dispatches, probed, unrolls_endlessly),
+        Narrow(),
+        cpu_limit=0,
+    )
+    findings = list(narrow.found)
+    results = {}
+    for one in checked:
+        results[id(one.dispatch)] = one.result
+        slow = check_unrolled(one.dispatch, unrolls(one.dispatch), formed.ops)
+        found = (
+            one.finding or slow or one.slow,
+            check_recomputation(one.dispatch, one.recomputed, formed.ops),
+        )
+        findings += [_with_way_out(finding) for finding in found if finding is not None]
+    measured = []
+    for dispatch in formed.dispatches:
+        one = Measured(dispatch, _predicted(dispatch), results.get(id(dispatch)))
+        if one.exact is not None and (differs := check_agreement(dispatch, one.prediction, one.exact)):
+            findings.append(differs)
+        measured.append(one)
+    return measured, findings
+
+
+def without_codegen(formed: Formed, target: Target) -> tuple[list[Measured], list[Finding]]:
+    """What is known of each dispatch without code generation."""
+    measured = [Measured(d, _predicted(d), None) for d in formed.dispatches]
+    findings = check_narrow_storage(formed.dispatches)
+    for one in measured:
+        fit = (
+            None
+            if one.prediction.doubts
+            else check_prediction(one.dispatch, one.prediction, target.limit, formed.ops)
+        )
+        found = (
+            fit,
+            check_unrolled(one.dispatch, unrolls(one.dispatch), formed.ops),
+            check_attention_tiles(one.dispatch, formed.ops),
+        )
+        findings += [_with_way_out(finding) for finding in found if finding is not None]
+    return measured, findings
+
+
+def _predicted(dispatch: Dispatch) -> Prediction:
+    return net.ask(
+        "predicted memory",
+        lambda: predict(read_configured(dispatch)),
+        Prediction((), ("the prediction failed",)),
+        about=dispatch,
+    )
+
+
+def _with_way_out(finding: Finding) -> Finding:
+    """With a note that leads to the repair, where the dispatch needs one."""
+    if finding.severity is not Severity.ERROR:
+        return finding
+    return finding.with_(
+        notes=(
+            *finding.notes,
+            "`fissile compile` looks for a repair; with --repair=suggest it shows it and writes nothing",
+        )
+    )
