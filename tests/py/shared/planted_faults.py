@@ -14,6 +14,7 @@ from types import CodeType, FunctionType
 
 import fissile.passes.analysis
 import fissile.passes.checks
+import fissile.passes.failures
 import fissile.passes.remedies
 import fissile.pipelines
 from fissile.passes.iree import library
@@ -23,29 +24,28 @@ from fissile.pipelines.process import supervisor, worker
 from fissile.pipelines.session import Session
 from fissile.report import Report
 
-PACKAGES = (fissile.passes.analysis, fissile.passes.checks, fissile.passes.remedies)
+PACKAGES = (
+    fissile.passes.analysis,
+    fissile.passes.checks,
+    fissile.passes.failures,
+    fissile.passes.remedies,
+    fissile.pipelines.repair,
+)
 STEPS = (
+    "attentions",
     "compile_run",
     "conversion",
-    "cut_search",
     "dispatch_check",
-    "edits",
     "generated_finding",
     "guard",
     "guarded_compile",
     "host_floats",
-    "mending",
+    "host_updates",
     "one_dispatch",
-    "packing",
-    "loop",
-    "repair_case",
-    "reporting",
     "stock_outcome",
-    "trials",
-    "trimming",
     "unroll_limit",
 )
-"""The modules of pipelines/ that are steps of a compile. Session, itinerary and supervisor are what IREE is run by."""
+"""The other modules of pipelines/ that are steps of a compile. Session, itinerary and supervisor are what IREE is run by."""
 
 
 def _throws(*_args, **_more):
