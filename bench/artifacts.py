@@ -89,7 +89,7 @@ def ask(program: Path, flags: Sequence[str], how: Sequence[str], limit: float) -
         if done.status != 0:
             return {"compile": f"{NO}: {done.reason or f'exit {done.status}'}"}
         if not any(
-            f["severity"] == "repaired" for f in json.loads(done.err[done.err.index("{") :])["findings"]
+            f["severity"] == "repaired" for f in json.loads(done.out[done.out.index("{") :])["findings"]
         ):
             return None
         emitted.replace(module)
@@ -129,7 +129,7 @@ def spec(program: Path, flags: Sequence[str], how: Sequence[str], folder: Path, 
     )
     if done.status != 0:
         return f"{NO}: exit {done.status}"
-    report = json.loads(done.err[done.err.index("{") :])
+    report = json.loads(done.out[done.out.index("{") :])
     if (
         not written.exists()
         or any(f["code"] == "FIS122" for f in report["findings"])

@@ -102,7 +102,7 @@ def check(
             str(vmfb),
         ]
         ended = run_child(command, limits[0])
-        codes, error = _told(ended.err)
+        codes, error = _told(ended.out)
         if ended.status != 0 or not vmfb.exists():
             return outcome(
                 "refused", ended.reason or error or f"exit {ended.status}: {ended.err[-300:]}", codes
@@ -122,10 +122,10 @@ def check(
     return outcome("right" if certificate.agrees else "wrong", told, codes)
 
 
-def _told(stderr: str) -> tuple[list[str], str]:
+def _told(report: str) -> tuple[list[str], str]:
     """The findings' ``code severity``, and the first error's sentence."""
     try:
-        findings = json.loads(stderr[stderr.index("{") :])["findings"]
+        findings = json.loads(report)["findings"]
     except (ValueError, KeyError):
         return [], ""
     errors = [f"{f['code']} {f['message']}" for f in findings if f["severity"] == "error"]

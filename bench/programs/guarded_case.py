@@ -86,7 +86,7 @@ def ask_fissile(source: Path, target: str, output: Path, limit: float, options: 
     if ended.status is None:
         return Answer("endless", ended.reason, seconds)
     try:
-        report = fissile.Report.from_json(json.loads(ended.err[ended.err.index("{") :]))
+        report = fissile.Report.from_json(json.loads(ended.out[ended.out.index("{") :]))
     except (ValueError, KeyError):
         last = (ended.err.strip().splitlines() or ["nothing told"])[-1]
         return Answer("crashed", f"exit {ended.status}: {last[:160]}", seconds)

@@ -86,7 +86,7 @@ def measure(program: Path, pairs: int, how: list[str], compile_seconds: float = 
         ended = run_child(command, compile_seconds)
         if ended.status != 0:
             return Row(program.stem, None, f"tuned: {ended.reason or ended.err[-300:]}")
-        findings = json.loads(ended.err[ended.err.index("{") :])["findings"]
+        findings = json.loads(ended.out[ended.out.index("{") :])["findings"]
         counts = [
             int(n)
             for f in findings

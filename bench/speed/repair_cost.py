@@ -80,8 +80,8 @@ def spend(command: Sequence[object], limit: float) -> Spent:
         started = time.perf_counter()
         process = subprocess.Popen(
             list(map(str, command)),
-            stdout=subprocess.DEVNULL,
-            stderr=told,
+            stdout=told,
+            stderr=subprocess.DEVNULL,
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )

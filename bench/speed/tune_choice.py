@@ -85,9 +85,9 @@ def measure(program: Path, target: str, flags: list[str], limit: float) -> Timed
             ],
             limit,
         )
-    if "{" not in ended.err:
+    if "{" not in ended.out:
         return Timed(program.stem, {}, why=ended.reason or f"exit {ended.status}: {ended.err[:200]}")
-    report = json.loads(ended.err[ended.err.index("{") :])
+    report = json.loads(ended.out[ended.out.index("{") :])
     if ended.status != 0:
         return Timed(program.stem, {}, why=f"refused: {report['findings'][0]['code']}")
     tuned = report["facts"].get("tuned", "nothing to repair")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
-import sys
+
+from fissile.cli.report_output import ReportOutput, add_report_arguments
 
 EPILOG = """\
 examples:
@@ -13,6 +13,7 @@ examples:
   fissile check model.mlir --target gfx942 --budget 32K          a hypothetical device
   fissile check model.mlir --target gfx942 --baseline bytes.json --update-baseline
   fissile check model.mlir --target gfx942 --baseline bytes.json fails when a dispatch grew
+  fissile check model.mlir --target gfx942 --format=sarif --report-file=fissile.sarif
 
 exit status: 0 no error, 1 stock IREE refuses the program, never ends, or builds it wrong, 2 usage, 3 with --strict: something could not be checked
 """
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="generate code for all dispatches but those of a calibrated structure that fit by prediction (auto), for every one and "
         "compile to the end (all), or for none: only predict (never)",
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    add_report_arguments(parser)
     parser.add_argument(
         "--memory",
         action="store_true",
@@ -82,6 +83,7 @@ def run(args: argparse.Namespace) -> int:
     from fissile.errors import UsageError
     from fissile.target import parse_budget
 
+    output = ReportOutput(args.format, args.report_file)
     budget = parse_budget(args.budget) if args.budget is not None else None
     if args.update_baseline and not args.baseline:
         raise UsageError("--update-baseline needs a file", "name it: --baseline FILE")
@@ -110,13 +112,12 @@ def run(args: argparse.Namespace) -> int:
         from fissile.pipelines.compile.stepping_aside import hold_strictly
 
         hold_strictly(report, _strictly(args))
-    if args.format == "json":
-        json.dump(report.to_json(), sys.stdout, indent=2)
-        sys.stdout.write("\n")
-        return int(report.exit_code)
     from fissile.pipelines.report.footprint_text import render_check
 
-    sys.stdout.write(render_check(report, every_dispatch=args.verbose, source=args.input))
+    def text() -> str:
+        return render_check(report, every_dispatch=args.verbose, source=args.input)
+
+    output.write(report, int(report.exit_code), lambda: print(text(), end=""), text)
     return int(report.exit_code)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 
+from fissile.cli.report_output import ReportOutput
 from fissile.errors import UsageError
 
 USAGE = """\
@@ -33,7 +33,8 @@ options:
                                      takes it
   --emit-tuning-spec=FILE            where a lowering configuration repairs a dispatch, prefer it and write it as a
                                      spec: stock IREE compiles the program as it is with it (AMD, NVIDIA)
-  --format=text|json                 how findings are printed on stderr
+  --format=text|json|sarif|github    the report: for a person on stderr, for machines on stdout
+  --report-file=FILE                 write the report in --format to FILE, and print the text as well
   --dispatch-timeout=SECONDS         code generation of one dispatch that takes longer counts as endless, and
                                      is repaired as any failure (default 30)
   --phase-timeout=SECONDS            one step that takes longer (the parse, a phase of IREE's, a pass of yours) counts as
@@ -65,19 +66,24 @@ def run(argv: Sequence[str]) -> int:
         return run_stock(request)
     if request.output == "-" and not standard_output_is_open():
         raise UsageError("cannot write to standard output: it is closed", "name a file: -o FILE")
+    output = ReportOutput(request.format, request.report_file, "the module" if request.output == "-" else "")
     report = run_compile(request)
-    _print(report, request)
+    output.write(
+        report, int(report.exit_code), lambda: _print(report, request), lambda: _text(report, request)
+    )
     return int(report.exit_code)
+
+
+def _text(report, request) -> str:
+    from fissile.pipelines.report.text import render
+
+    return render(report, request.input)
 
 
 def _print(report, request) -> None:
     from fissile.cli.terminal import print_report
     from fissile.pipelines.report.untrusted_text import shown, shown_lines
 
-    if request.format == "json":
-        json.dump(report.to_json(), sys.stderr, indent=2)
-        sys.stderr.write("\n")
-        return
     for message in report.messages:
         print("\n  ".join(shown_lines(message)), file=sys.stderr)
     print_report(report, request.input)

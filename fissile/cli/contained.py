@@ -67,11 +67,13 @@ def _wait(child, folder: Path) -> tuple[int | None, float]:
 
 def _ended(program: str, words: list[str], status: int | None, limit: float, folder: Path, said: str) -> int:
     """Reports a crash of IREE's, or a step of its that does not end, as a finding; raises what else ended the child."""
+    from fissile.cli.report_output import report_output_of
     from fissile.cli.terminal import print_report
     from fissile.finding import Finding
     from fissile.passes.progress import noted
     from fissile.pipelines.process.limits import limits_in_force
     from fissile.pipelines.process.worker_end import how_it_ended, system_ended
+    from fissile.pipelines.report.text import render
     from fissile.report import Report
 
     step = noted(folder)
@@ -97,9 +99,10 @@ def _ended(program: str, words: list[str], status: int | None, limit: float, fol
             notes=(again,),
             detail=said[-4000:],
         )
-    report = Report(words[0] if words else program, (found,))
-    print_report(report)
-    return int(report.exit_code)
+    report = Report(words[0] if words and program == "fissile" else program, (found,))
+    status = int(report.exit_code)
+    report_output_of(words).write(report, status, lambda: print_report(report), lambda: render(report))
+    return status
 
 
 def _keep_native_messages(folder: Path) -> None:

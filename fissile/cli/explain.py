@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import textwrap
 
 from fissile.errors import ExitCode, UsageError, closest
@@ -16,9 +17,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--strategies", action="store_true", help="the order in which repairs are tried, as a table"
     )
+    parser.add_argument(
+        "--json-schema",
+        action="store_true",
+        help="the JSON Schema (2020-12) of what every command writes with --format=json",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.json_schema:
+        from fissile.pipelines.report.json_schema import REPORT
+
+        print(json.dumps(REPORT, indent=2))
+        return int(ExitCode.CLEAN)
     if args.strategies:
         from fissile.pipelines.report.declared_tables import strategies_text  # IREE's bindings: only for this
 

@@ -17,8 +17,10 @@ from pathlib import Path
 from fissile.cli.contained import contained
 from fissile.cli.opt_flags import read_command_line
 from fissile.cli.program import adopt_streams, run_program, standard_output_is_open
+from fissile.cli.report_output import ReportOutput
 from fissile.errors import ExitCode, UsageError
 from fissile.finding import Finding, Severity
+from fissile.report import Report
 
 STDIN_NAME = "<stdin>"
 _SPLIT = re.compile(r"^// -----.*$", re.MULTILINE)
@@ -51,23 +53,27 @@ def _work(words: list[str]) -> ExitCode:
     if flags.list_passes:
         _print_passes()
         return ExitCode.CLEAN
+    reported = ReportOutput(flags.format, flags.report_file, "the program" if flags.output == "-" else "")
     chunks = _chunks(flags.input, flags.split_input_file)
 
     from fissile.pipelines.session import Session
 
     session = Session()
-    status, printed = ExitCode.CLEAN, []
+    status, printed, found = ExitCode.CLEAN, [], []
     for chunk in chunks:
         said: list[Finding] = []
         try:
             printed.append(_transform(session, chunk, pipeline, flags, said.append))
         except _Stopped as stopped:
             said += stopped.findings
-        _print_findings(said, "" if chunk.name == STDIN_NAME else chunk.name)
+        found += said
+        _print_findings(said if reported.prints_text else [], "" if chunk.name == STDIN_NAME else chunk.name)
         if any(finding.severity is Severity.ERROR for finding in said):
             status = ExitCode.FINDINGS
     if printed or status is ExitCode.CLEAN:
         _write("// -----\n".join(printed), flags.output)
+    report = Report("fissile-opt", tuple(found), "" if flags.output == "-" else flags.output)
+    reported.write(report, int(status), lambda: None, lambda: _text(found, flags.input))
     return status
 
 
@@ -168,15 +174,17 @@ def _print_passes() -> None:
 
 
 def _print_findings(findings: Sequence[Finding], source: str) -> None:
-    if not findings:
-        return
+    if findings:
+        sys.stderr.write(_text(findings, source))
+
+
+def _text(findings: Sequence[Finding], source: str) -> str:
     from fissile.finding import ordered
     from fissile.pipelines.report.text import render_finding
     from fissile.pipelines.report.untrusted_text import SourceLines
 
     lines = SourceLines(source)
-    for finding in ordered(findings):
-        sys.stderr.write(render_finding(finding, lines) + "\n")
+    return "".join(render_finding(finding, lines) + "\n" for finding in ordered(findings))
 
 
 if __name__ == "__main__":

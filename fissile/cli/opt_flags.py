@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from fissile.cli.arguments import Parser
+from fissile.cli.report_output import add_report_arguments
 from fissile.errors import UsageError, closest
 
 _PASS_FLAG = re.compile(r"--?([a-z][a-z0-9-]*)(?:=(.*))?", re.DOTALL)
@@ -52,6 +53,7 @@ def _parser() -> Parser:
         action="store_true",
         help="take an input with pass pipelines of its own (FIS005)",
     )
+    add_report_arguments(parser)
     parser.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
     parser.add_argument("--list-passes", action="store_true", help="print fissile's passes and end")
     return parser

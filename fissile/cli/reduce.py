@@ -6,10 +6,12 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fissile.cli.report_output import ReportOutput
 from fissile.errors import ExitCode, UsageError
 
 USAGE = """\
 usage: fissile reduce [iree-compile flags] INPUT.mlir [-o REDUCED.mlir] [--dispatch=NAME]
+                      [--format=text|json|sarif|github] [--report-file=FILE]
 
 Writes the ops of one failing dispatch as a function of its own, as few as still fail in the same way, with the
 command that shows it on stock IREE in its first lines. Without --dispatch the first failing one is taken.
@@ -23,9 +25,9 @@ exit status: 0 written, 1 the program fails before code generation or the reduce
 
 def run(argv: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
-    from fissile.cli.terminal import print_report
     from fissile.pipelines.compile.request import parse_command_line
     from fissile.pipelines.process.supervisor import run_compile
+    from fissile.pipelines.report.text import render
 
     if not argv or argv[0] in ("-h", "--help"):
         print(USAGE, end="")
@@ -35,7 +37,20 @@ def run(argv: Sequence[str]) -> int:
     request = parse_command_line(words)
     if request.stock:
         raise UsageError("fissile reduce takes a program and iree-compile's flags for one compile")
+    output = ReportOutput(
+        request.format, request.report_file, "the reduced program" if request.output == "-" else ""
+    )
     report = run_compile(replace(request, task="reduce", dispatch=named[-1] if named else ""))
+    status = int(report.exit_code)
+    if report.output:
+        status = int(ExitCode.FINDINGS if report.facts["otherwise"] else ExitCode.CLEAN)
+    output.write(report, status, lambda: _print(report, request), lambda: render(report, request.input))
+    return status
+
+
+def _print(report, request) -> None:
+    from fissile.cli.terminal import print_report
+
     print_report(report, request.input)
     if report.output:
         kept, of, otherwise = report.facts["kept"], report.facts["of"], report.facts["otherwise"]
@@ -43,5 +58,3 @@ def run(argv: Sequence[str]) -> int:
             f"fissile: {kept} of {of} ops fail {'otherwise' if otherwise else 'in the same way'}",
             file=sys.stderr,
         )
-        return int(ExitCode.FINDINGS if otherwise else ExitCode.CLEAN)
-    return int(report.exit_code)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from fissile.cli.arguments import Parser
+from fissile.cli.report_output import ReportOutput, add_report_arguments
 from fissile.errors import ExitCode, UsageError, closest
+from fissile.report import Report
 
 _IREE_FLAGS = ("--iree-", "--mlir-", "--torch-")
 """Flags that go to iree-compile as they are, for every program that is compiled."""
@@ -100,7 +101,7 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="run pass pipelines that a program brings along (FIS005); only for programs that you trust",
     )
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    add_report_arguments(parser)
     return parser
 
 
@@ -124,6 +125,7 @@ def run(argv: Sequence[str]) -> int:
         )
     if args.expected and args.reference:
         raise UsageError("--expected and --reference both say what is right", "give one of them")
+    output = ReportOutput(args.format, args.report_file)
     if args.seeds < 1:
         raise UsageError(f"--seeds={args.seeds} tries nothing", "give 1 or more")
     certificate = verify(
@@ -144,30 +146,35 @@ def run(argv: Sequence[str]) -> int:
             allow_pipelines=args.allow_pipelines_in_input,
         ),
     )
-    _print(certificate, args.format)
-    return int(ExitCode.CLEAN if certificate.agrees else ExitCode.FINDINGS)
+    status = int(ExitCode.CLEAN if certificate.agrees else ExitCode.FINDINGS)
+    report = Report("verify", certificate.findings, facts={"certificate": certificate.to_json()})
+    output.write(
+        report,
+        status,
+        lambda: print("\n".join(_lines(certificate))),
+        lambda: "\n".join(_lines(certificate)) + "\n",
+    )
+    return status
 
 
-def _print(certificate, form: str) -> None:
+def _lines(certificate) -> list[str]:
     from fissile.pipelines.report.untrusted_text import shown
 
-    if form == "json":
-        print(json.dumps(certificate.to_json() | {"exit_code": 0 if certificate.agrees else 1}, indent=2))
-        return
+    lines = []
     for check in certificate.checks:
         if check.agrees:
-            print(f"ok: {shown(check.program)} on {shown(check.sentence)}")
+            lines.append(f"ok: {shown(check.program)} on {shown(check.sentence)}")
     for skipped in certificate.skipped:
-        print(f"skipped: {shown(skipped)}")
+        lines.append(f"skipped: {shown(skipped)}")
     for finding in certificate.findings:
-        print(f"{finding.severity.value}[{finding.code}] {shown(finding.message)}")
+        lines.append(f"{finding.severity.value}[{finding.code}] {shown(finding.message)}")
     bad = sum(not check.agrees for check in certificate.checks)
     verdict = (
         certificate.sentence
         if certificate.agrees
         else f"{bad} of {len(certificate.checks)} runs do not agree"
     )
-    print(f"{shown(certificate.subject)}: {shown(verdict)}")
+    return [*lines, f"{shown(certificate.subject)}: {shown(verdict)}"]
 
 
 def _load(path: Path) -> np.ndarray:

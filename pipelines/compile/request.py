@@ -14,7 +14,7 @@ from fissile.passes.iree.phases import PHASES, SCHEDULED_AT
 REPAIR_MODES = ("auto", "suggest", "off")
 FUSION_MODES = ("default", "tune")
 GUARD_MODES = ("assert", "check", "off")
-FORMATS = ("text", "json")
+REPORT_FORMATS = ("text", "json", "sarif", "github")
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,8 @@ class CompileRequest:
     """A file for the lowering configurations that repair the program, for stock IREE."""
     save_temps: str = ""
     format: str = "text"
+    report_file: str = ""
+    """A file for the report in ``format``; empty: standard output, and standard error for text."""
     werror: bool = False
     allow_wrong: bool = False
     """Writes an output whose numbers are known to be wrong, with a warning."""
@@ -108,7 +110,8 @@ _OWN = {
     "emit-mlir": ("emit_mlir", "text"),
     "emit-tuning-spec": ("emit_tuning_spec", "text"),
     "fissile-save-temps": ("save_temps", "text"),
-    "format": ("format", FORMATS),
+    "format": ("format", REPORT_FORMATS),
+    "report-file": ("report_file", "text"),
     "fissile-werror": ("werror", "switch"),
     "allow-wrong-numbers": ("allow_wrong", "switch"),
     "strict": ("strict", "switch"),

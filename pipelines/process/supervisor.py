@@ -304,6 +304,7 @@ def _check_artifacts(request: CompileRequest) -> CompileRequest:
     for option, file in (
         ("--emit-mlir", request.emit_mlir),
         ("--emit-tuning-spec", request.emit_tuning_spec),
+        ("--report-file", request.report_file),
     ):
         if (
             file

@@ -1,4 +1,4 @@
-"""The JSON that `fissile check --format=json` writes, as a JSON Schema (draft 2020-12)."""
+"""The JSON that every command writes with `--format=json`, as a JSON Schema (draft 2020-12)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from fissile.effect import Effect
 from fissile.finding import Severity
 from fissile.quantity import Certainty
 from fissile.rules import RULES
+
+from .json_document import SCHEMA
 
 
 def _object(required: dict, **optional: dict) -> dict:
@@ -124,19 +126,69 @@ _TARGET = _object(
 )
 _CONTRACT = {"type": "object", "additionalProperties": {"type": "array", "items": _TEXT}}
 """Function -> what its caller must keep to, a sentence each (the storage guard's preconditions)."""
-CHECK_REPORT = {
-    "$schema": "https://json-schema.org/draft/2020-12/schema",
-    "title": "fissile check --format=json",
-    **_object(
+_FACTS = {"type": "object"}
+
+
+def _report(command: str, facts: dict, output: dict = _TEXT) -> dict:
+    return _object(
         {
-            "command": {"const": "check"},
+            "schema": {"const": SCHEMA},
+            "fissile": _TEXT,
+            "iree": _TEXT,
+            "command": {"const": command},
             "exit_code": {"enum": [0, 1]},
-            "output": {"const": ""},
+            "output": output,
             "findings": {"type": "array", "items": FINDING},
             "messages": {"type": "array", "items": _TEXT},
             "seconds": {"type": "object", "additionalProperties": {"type": "number", "minimum": 0}},
-            "facts": _object({"targets": {"type": "array", "items": _TARGET}, "contract": _CONTRACT}),
+            "facts": facts,
         }
+    )
+
+
+_RUN = _object(
+    {
+        "program": _TEXT,
+        "runtime": _TEXT,
+        "seed": {"type": ["integer", "null"]},
+        "against": _TEXT,
+        "agrees": {"type": "boolean"},
+        "sentence": _TEXT,
+        "outputs": {"type": "array", "items": _FACTS},
+        "finding": {"anyOf": [{"type": "null"}, FINDING]},
+    }
+)
+_CERTIFICATE = _object(
+    {
+        "subject": _TEXT,
+        "agrees": {"type": "boolean"},
+        "bit_identical": {"type": "boolean"},
+        "sentence": _TEXT,
+        "checks": {"type": "array", "items": _RUN},
+        "skipped": {"type": "array", "items": _TEXT},
+    }
+)
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+CHECK_REPORT = {
+    "$schema": _DRAFT,
+    "title": "fissile check --format=json",
+    **_report(
+        "check",
+        _object({"targets": {"type": "array", "items": _TARGET}, "contract": _CONTRACT}),
+        {"const": ""},
     ),
 }
-"""What `Report.to_json` gives for a check; docs/footprint.md says what the fields mean."""
+"""Of `fissile check`; docs/footprint.md says what its facts mean."""
+REPORT = {
+    "$schema": _DRAFT,
+    "title": "a report of fissile in JSON",
+    "oneOf": [
+        _report("compile", _FACTS),
+        {name: value for name, value in CHECK_REPORT.items() if name != "$schema"},
+        # A program that crashes IREE has no certificate.
+        _report("verify", _object({}, certificate=_CERTIFICATE), {"const": ""}),
+        _report("reduce", _FACTS),
+        _report("fissile-opt", _FACTS),
+    ],
+}
+"""Of every command: `fissile explain --json-schema` prints it."""

@@ -36,7 +36,7 @@ def program(tmp_path):
 
 def compile_json(*words):
     done = fissile("compile", *words, "--format=json")
-    return done, json.loads(done.stderr)
+    return done, json.loads(done.stdout)
 
 
 # --- healthy

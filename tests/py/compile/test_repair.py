@@ -72,7 +72,7 @@ def run(tmp_path, target, text, *words, stock=True):
         timeout=300,
         check=False,
     )
-    return stock, done, json.loads(done.stderr), output
+    return stock, done, json.loads(done.stdout), output
 
 
 def test_sums_in_16_bits_that_have_no_schedule_are_done_in_32(tmp_path):
@@ -187,7 +187,7 @@ def test_code_generation_without_end_is_foreseen_or_ended(tmp_path, repair, told
         timeout=500,
         check=False,
     )
-    assert [(f["code"], f["severity"]) for f in json.loads(done.stderr)["findings"]] == [told]
+    assert [(f["code"], f["severity"]) for f in json.loads(done.stdout)["findings"]] == [told]
     assert output.exists() == (repair == "auto") == (done.returncode == 0)
 
 
@@ -229,7 +229,7 @@ def test_a_softmax_that_only_llvm_does_not_end_with_is_taken_apart(tmp_path):
         timeout=500,
         check=False,
     )
-    told = [(f["code"], f["severity"], f["helps"][0]["remedy"]) for f in json.loads(done.stderr)["findings"]]
+    told = [(f["code"], f["severity"], f["helps"][0]["remedy"]) for f in json.loads(done.stdout)["findings"]]
     assert (
         told == [("FIS106", "repaired", "fissile-decompose-softmax")]
         and done.returncode == 0

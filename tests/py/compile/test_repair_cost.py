@@ -55,7 +55,7 @@ def compiled(folder, text, *words, **environment):
         check=False,
         env=os.environ | environment,
     )
-    return done.returncode, json.loads(done.stderr[done.stderr.index("{") :])
+    return done.returncode, json.loads(done.stdout)
 
 
 class Recorder:

@@ -211,7 +211,7 @@ def test_what_cannot_be_run_is_a_finding_with_the_reason(tmp_path, capsys, text,
     source.write_text(text)
     status = command.run([str(source), "--format=json"])
     answer = json.loads(capsys.readouterr().out)
-    assert status == 1 and reason in answer["checks"][0]["finding"]["message"]
+    assert status == 1 and reason in answer["facts"]["certificate"]["checks"][0]["finding"]["message"]
     assert (
         command.run([str(source)]) == 1
         and f"error[FIS131] @main: no data can be made for {reason}"[:40] in capsys.readouterr().out

@@ -21,7 +21,7 @@ def compiled(source, *words):
         timeout=300,
         check=False,
     )
-    return done.returncode, json.loads(done.stderr)
+    return done.returncode, json.loads(done.stdout)
 
 
 @pytest.fixture

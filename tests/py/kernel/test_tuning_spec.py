@@ -56,7 +56,7 @@ def compiled(folder, text, *words, target="gfx942"):
         "--format=json",
         *words,
     )
-    return done.returncode, json.loads(done.stderr), spec
+    return done.returncode, json.loads(done.stdout), spec
 
 
 @pytest.mark.parametrize(

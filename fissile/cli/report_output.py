@@ -1,0 +1,90 @@
+"""Where a command's report goes, and in which format: `--format` and `--report-file` of every command that reports."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from fissile.errors import UsageError
+from fissile.report import Report
+
+FORMAT_HELP = "the report for a person (default), as JSON, as SARIF 2.1.0, or as annotations of GitHub Actions; docs/formats.md"
+FILE_HELP = "write the report in --format to FILE, whole or not at all, and print the text as well"
+
+
+def add_report_arguments(parser: argparse.ArgumentParser) -> None:
+    from fissile.pipelines.compile.request import REPORT_FORMATS
+
+    parser.add_argument("--format", choices=REPORT_FORMATS, default="text", help=FORMAT_HELP)
+    parser.add_argument("--report-file", default="", metavar="FILE", help=FILE_HELP)
+
+
+@dataclass(frozen=True)
+class ReportOutput:
+    """``form`` is one of REPORT_FORMATS; ``file`` empty: a report for machines goes to standard output.
+
+    ``results``: what else the command writes to standard output, empty where nothing; a report for machines is not mixed with it.
+    """
+
+    form: str = "text"
+    file: str = ""
+    results: str = ""
+
+    def __post_init__(self) -> None:
+        """Raises UsageError where the report has no place to go, before anything is compiled."""
+        if self.file == "-":
+            raise UsageError(
+                "--report-file does not write to standard output", "--format alone prints the report there"
+            )
+        if self.file:
+            from fissile.pipelines.process.atomic_write import place_of
+
+            try:
+                place_of(self.file)
+            except UsageError as error:
+                raise UsageError(
+                    f"cannot write --report-file={self.file}: {error.message.rpartition(': ')[2]}",
+                    "name a file that can be written",
+                ) from None
+        elif self.results and self.form != "text":
+            raise UsageError(
+                f"--format={self.form} and {self.results} both go to standard output",
+                "name a file for one of them: -o FILE or --report-file=FILE",
+            )
+
+    @property
+    def prints_text(self) -> bool:
+        """Whether the report is printed for a person, alone or beside the file."""
+        return self.form == "text" or bool(self.file)
+
+    def write(
+        self, report: Report, exit_status: int, print_text: Callable[[], None], text: Callable[[], str]
+    ) -> None:
+        """Prints ``report``, or writes it to the file and prints the text; ``text`` is what a file gets in that format."""
+        from fissile.pipelines.process.atomic_write import write_atomically
+        from fissile.pipelines.report.formats import rendered
+
+        machine = "" if self.form == "text" else rendered(report, self.form, exit_status)
+        if self.file:
+            content = text() if self.form == "text" else machine
+            try:
+                write_atomically(self.file, lambda partial: partial.write_text(content, encoding="utf-8"))
+            except OSError as error:
+                raise UsageError(f"cannot write --report-file={self.file}: {error.strerror}") from None
+        if self.prints_text:
+            print_text()
+        else:
+            sys.stdout.write(machine)
+
+
+def report_output_of(words: Sequence[str]) -> ReportOutput:
+    """The output that a command line asks for, for a parent whose child ended before it could report."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    add_report_arguments(parser)
+    try:
+        known, _rest = parser.parse_known_args(list(words))
+        return ReportOutput(known.format, known.report_file)
+    except (argparse.ArgumentError, UsageError):
+        return ReportOutput()
