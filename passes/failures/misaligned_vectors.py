@@ -58,9 +58,9 @@ func.func @f(%x: tensor<64x8x16xf32>, %w: tensor<64x64xf32>) -> tensor<64x10x18x
 
     def detect(self, dispatch, code):
         from fissile.passes.analysis.kernel.evidence import Evidence
-        from fissile.passes.analysis.kernel.vector_alignment import misplaced_vectors
+        from fissile.passes.analysis.kernel.vector_alignment import misaligned_vectors
 
-        return Evidence(types=tuple(misplaced_vectors(code)))
+        return Evidence(types=tuple(misaligned_vectors(code)))
 
     def explain(self, dispatch, evidence, ops):
         from fissile.finding import Finding

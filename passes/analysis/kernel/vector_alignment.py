@@ -1,4 +1,4 @@
-"""Vectors that SPIR-V code generation reads or writes beside their place.
+"""Vectors that SPIR-V code generation reads or writes at misaligned addresses.
 
 IREE 3.13 gives a buffer elements that are vectors where every use is a vector transfer and its last dimension is a multiple of
 the vector (SPIRVVectorizeLoadStore), and divides the last index of each transfer by the vector's size without asking whether it
@@ -54,7 +54,7 @@ def may_misplace(function_or_module: ir.Operation) -> bool:
     return found
 
 
-def misplaced_vectors(function_or_module: ir.Operation) -> tuple[str, ...]:
+def misaligned_vectors(function_or_module: ir.Operation) -> tuple[str, ...]:
     """The types of the buffers in which vectors change their place, each once, in program order.
 
     Reads IR after vectorisation and bufferization, with views folded into transfers, before the conversion to SPIR-V.
@@ -62,7 +62,7 @@ def misplaced_vectors(function_or_module: ir.Operation) -> tuple[str, ...]:
     found: dict[str, None] = {}
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name in _BUFFERS and _misplaced(op.results[0]):
+        if op.name in _BUFFERS and _misaligned(op.results[0]):
             kind = ir.MemRefType(op.results[0].type)
             sizes = ["?" if kind.is_dynamic_dim(i) else str(kind.get_dim_size(i)) for i in range(kind.rank)]
             found["x".join([*sizes, str(kind.element_type)])] = None
@@ -72,7 +72,7 @@ def misplaced_vectors(function_or_module: ir.Operation) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _misplaced(buffer: ir.Value) -> list[ir.Operation]:
+def _misaligned(buffer: ir.Value) -> list[ir.Operation]:
     kind = ir.MemRefType(buffer.type)
     if (
         not kind.rank

@@ -1,11 +1,11 @@
-"""Vectors beside their place on SPIR-V: told exactly where stock's numbers are wrong, repaired, silent elsewhere."""
+"""Misaligned vectors on SPIR-V: reported exactly where stock's numbers are wrong, repaired, silent elsewhere."""
 
 import numpy as np
 import pytest
 from iree.compiler import ir
 
 import fissile
-from fissile.passes.analysis.kernel.vector_alignment import misplaced_vectors, residues
+from fissile.passes.analysis.kernel.vector_alignment import misaligned_vectors, residues
 from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics.build import stock_compiler
 from fissile.pipelines.numerics.compare import Tolerance
@@ -159,7 +159,7 @@ def test_which_transfers_iree_moves(row, offset, more, expected):
         "%c1 =", "%z = arith.constant 0.0 : f32\n  %c1 =", 1
     )
     with ir.Context():
-        assert misplaced_vectors(ir.Module.parse(text).operation) == expected
+        assert misaligned_vectors(ir.Module.parse(text).operation) == expected
 
 
 @pytest.mark.parametrize(
