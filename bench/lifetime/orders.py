@@ -141,7 +141,7 @@ def check_sequence(
             run = call(module, "main", arguments)
         except Misuse as misuse:
             if not placed:
-                continue  # the program's own wrong release, which nobody mended
+                continue  # the program's own wrong release, which nothing repaired
             return "ran", str(misuse)
         if run.results != [number]:
             return "ran", f"{run.results} and not {number}"

@@ -202,7 +202,7 @@ def _reference(spelled: str):
         spec.loader.exec_module(module)
     except Exception as error:  # a user's file: any error is theirs to read
         raise UsageError(
-            f"{file} cannot be loaded: {type(error).__name__}: {error}", "mend the file"
+            f"{file} cannot be loaded: {type(error).__name__}: {error}", "correct the file"
         ) from None
     function = getattr(module, name, None)
     if not callable(function):

@@ -30,6 +30,7 @@ from ..probe.stock_outcome import (
 )
 from ..probe.unroll_limit import unrolls
 from ..reduce import reduction
+from ..repair.after_failure import RepairRun
 from ..repair.failures import (
     RECOMPUTES,
     TOO_LARGE,
@@ -42,7 +43,6 @@ from ..repair.failures import (
     rejected,
     suggested,
 )
-from ..repair.mending import Mender
 from ..repair.trimming import find_borders, trim_from_now_on
 from ..session import Module, PhaseFailed, phase_index
 from .compile_run import OWN_STOPS, CompileRun
@@ -192,26 +192,26 @@ class GuardedCompile:
             with self._run.step("repair"):
                 # What the first look found holds for the module as it is; a repair looks again at what it makes.
                 kept = findings if self._run.request.repair == "off" and not self._ended else []
-                mended = ask(
+                repaired = ask(
                     "the repair",
-                    lambda: Mender(
+                    lambda: RepairRun(
                         self._run, self._progress, self._watch, self._endless, self._translate
-                    ).mend(failure),
+                    ).run(failure),
                     None,
                     cpu_limit=0,
                     usage=True,
                 )
-            if mended is None:
-                return self._unmended(failure)
+            if repaired is None:
+                return self._unrepaired(failure)
             if isinstance(failure, StraightEnded) and any(
-                f.code == "FIS107" and not f.subject for f in mended
+                f.code == "FIS107" and not f.subject for f in repaired
             ):
                 self._run.facts["unexplained"] = True  # fissile's own part may have crashed
-            return [*kept, *mended], None
+            return [*kept, *repaired], None
         except PhaseFailed as failed:
             return [], failed
 
-    def _unmended(self, failure: Failure) -> tuple[list[Finding], Failure | None]:
+    def _unrepaired(self, failure: Failure) -> tuple[list[Finding], Failure | None]:
         """What is left where the repair itself threw: IREE's own answer; what would be wrong is an error."""
         if not isinstance(failure, Foreseen):
             return [], failure

@@ -20,7 +20,7 @@ from .float_bits import bits_of_float, f32, float_of_bits, i32, rounded, word
 from .scaled_floats import SCALING_EXTF, SCALING_TRUNCF, exponent_of, scaled
 
 _CLOSED_INTEGER = {
-    # Sign extension commutes with these: no bit of the result has to be mended. Unsigned comparisons too:
+    # Sign extension commutes with these: no bit of the result has to be corrected. Unsigned comparisons too:
     # sign extension keeps the unsigned order.
     "arith.andi",
     "arith.ori",

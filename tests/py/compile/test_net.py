@@ -90,7 +90,7 @@ def test_a_remedy_that_throws_ends_in_exit_0_or_1(monkeypatch, tmp_path):
     chosen = {
         name.split(".")[2]: name for name in met
     }  # one of each room of remedies and step of a repair: 1 s each
-    assert chosen.keys() >= {"fusion", "situation", "strategies", "loop", "mending", "trials"}
+    assert chosen.keys() >= {"fusion", "situation", "strategies", "loop", "after_failure", "trials"}
     for name in chosen.values():
         with planted(known[name]):
             report = compile_here(monkeypatch, argv)

@@ -204,7 +204,6 @@ from pathlib import Path
 from fissile.pipelines.compile.compile_run import CompileRun
 from fissile.pipelines.compile.guarded_compile import GuardedCompile
 from fissile.passes.iree.library import initialise_command_line
-from fissile.pipelines.repair.mending import Mender
 from fissile.pipelines.repair.loop import Repairer
 from fissile.pipelines.compile.request import parse_command_line
 

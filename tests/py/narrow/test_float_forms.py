@@ -159,7 +159,7 @@ def test_what_is_not_linked_is_told_and_repaired(tmp_path, name, capfd):
     assert (done.code, done.severity.value) == ("FIS104", "repaired") and done.message.endswith(
         f"undefined symbol: {SYMBOL.get(name, name)}"
     )
-    assert "iree-lld" not in capfd.readouterr().err, "what was mended is told once"
+    assert "iree-lld" not in capfd.readouterr().err, "what was repaired is reported once"
 
 
 def test_check_finds_it_before_a_compile(tmp_path):

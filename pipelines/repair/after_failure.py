@@ -32,7 +32,7 @@ from .packing import (
 from .spec_search import FoundSpec, SpecSearch, in_force
 
 
-class Mender:
+class RepairRun:
     """Packs, repairs and finishes one compile, from the phase at which boundaries are placed."""
 
     def __init__(
@@ -57,7 +57,7 @@ class Mender:
         self._repairers.append(Repairer(self._run.itinerary, module, *how, tune=self._run.tuning))
         return self._repairers[-1]
 
-    def mend(self, failure: Failure) -> list[Finding]:
+    def run(self, failure: Failure) -> list[Finding]:
         """Findings about what was done; the output is written unless one of them is an error.
 
         With --repair=suggest all of it is done as well: what is suggested has been seen to compile.
