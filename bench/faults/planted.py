@@ -21,7 +21,7 @@ FAULTS = {
     "exit-99": ("os._exit(99)", "exit status 99|ended"),
     "hang-busy": ("exec('while True: pass')", "does not end|did not end|within"),
     "hang-idle": ("__import__('time').sleep(1000)", "does not end|did not end|within"),
-    "memory": (f"[bytearray(1 << 28) for _ in range({MEMORY >> 26})]", "memory"),
+    "memory": (f"[bytearray(1 << 28) for _ in range({MEMORY >> 26})]", "[Mm]emory"),
     "sys-exit-0": ("sys.exit(0)", "SystemExit"),
     "base-exception": ("raise BaseException('base')", "BaseException"),
     "recursion": ("(lambda f: f(f))(lambda f: f(f))", "RecursionError"),

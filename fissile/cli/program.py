@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Callable
 
-from fissile.errors import ExitCode, FissileError, InternalError, UsageError, refused_by_system
+from fissile.errors import FissileError, InternalError, UsageError, refused_by_system
 
 
 def run_program(program: str, words: list[str], work: Callable[[list[str]], int]) -> int:
@@ -39,8 +39,8 @@ def ended_by(error: BaseException, program: str, words: list[str]) -> int:
     from fissile.cli.terminal import print_error
     from fissile.pipelines.process.limits import limits_in_force
 
-    if isinstance(error, SystemExit) and error.code in (None, *map(int, ExitCode)):
-        return int(error.code or 0)  # argparse, after --help
+    if isinstance(error, SystemExit) and _of_argparse(error):
+        return int(error.code or 0)  # after --help, or a wrong word that it has reported
     again = f"{program} {shlex.join([*words, *limits_in_force(words)])}"
     if isinstance(error, FissileError):
         if isinstance(error, InternalError):
@@ -57,6 +57,14 @@ def ended_by(error: BaseException, program: str, words: list[str]) -> int:
         ),
         program,
     )
+
+
+def _of_argparse(error: SystemExit) -> bool:
+    """Whether argparse ended the command; anything else that does, a pass or IREE's Python, has no answer to give."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    return frame is not None and frame.tb_frame.f_globals.get("__name__") == "argparse"
 
 
 def adopt_streams() -> None:

@@ -196,7 +196,14 @@ def test_what_the_system_refuses_is_no_defect(number, capsys):
 
 @pytest.mark.parametrize(
     "error",
-    [ValueError("v"), RecursionError("r"), SystemExit(77), GeneratorExit(), BaseException("b")],
+    [
+        ValueError("v"),
+        RecursionError("r"),
+        SystemExit(77),
+        SystemExit(0),
+        GeneratorExit(),
+        BaseException("b"),
+    ],
     ids=repr,
 )
 def test_what_a_command_raises_is_exit_status_3_with_a_reproducer(error, capsys):
