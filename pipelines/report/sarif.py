@@ -42,7 +42,6 @@ def sarif(report: Report, exit_status: int) -> dict:
                 "rules": [_rule(rule) for rule in rules],
             }
         },
-        "automationDetails": {"id": f"fissile/{report.command}/"},
         "invocations": [
             {
                 "executionSuccessful": exit_status in (0, 1),
