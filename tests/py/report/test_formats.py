@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from pathlib import Path
 
 import jsonschema
 import pytest
+from programs import run_program
 from small_programs import ADD, TARGETS
 from tiled_programs import conv
 
@@ -290,6 +293,28 @@ def test_a_command_whose_child_crashed_still_knows_where_the_report_goes(tmp_pat
     assert report_output_of(["verify", "a.mlir", "--format=unknown"]) == ReportOutput()
     with pytest.raises(UsageError, match="standard output"):
         ReportOutput("json", "-")
+
+
+def test_a_crash_of_the_compiler_is_a_result_too(tmp_path):
+    (tmp_path / "add.mlir").write_text(ADD)
+    crashing = "--pass-pipeline=builtin.module(func.func(iree-codegen-linalg-to-spirv-pipeline))"
+    done = run_program(
+        [
+            Path(sys.executable).with_name("fissile-opt"),
+            "add.mlir",
+            crashing,
+            "--format=sarif",
+            "--report-file=r.sarif",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 1 and "error[FIS107]" in done.stderr and done.stdout == ""
+    (result,) = sarif_of((tmp_path / "r.sarif").read_text())["results"]
+    assert (result["ruleId"], result["locations"]) == ("FIS107", [])
 
 
 def test_the_schema_is_published_and_refuses_what_is_no_report(capsys):
