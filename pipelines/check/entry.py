@@ -30,7 +30,7 @@ from fissile.target import Target
 from ..compile import attentions, host_floats, host_updates
 from ..compile.compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from ..compile.guard import GUARDED_AT, GuardResult, guard, strips_asserts
-from ..itinerary import Itinerary, Stop
+from ..phase_pipeline import PhaseHook, PhasePipeline
 from ..probe.probe_pool import ProbePool, Tell
 from ..process.scratch import scratch
 from ..repair.failures import rejected, suggested
@@ -186,8 +186,8 @@ class _Check:
         module = session.parse_input(self.source, allow_pipelines=self.allow_pipelines)
         refuse_executables(module)
         signatures = signatures_of(module)
-        stops = self._itinerary(session).stops
-        Itinerary(session, (Stop(GUARDED_AT, "guard", self._guard), *stops)).advance(
+        hooks = self._phase_pipeline(session).hooks
+        PhasePipeline(session, (PhaseHook(GUARDED_AT, "guard", self._guard), *hooks)).advance(
             module, LAST_SHARED_PHASE
         )
         session.write(module, path, "ir-bytecode")
@@ -210,12 +210,13 @@ class _Check:
         self.contract = {name: list(conditions) for name, conditions in result.contract.items()}
         return []
 
-    def _itinerary(self, session: Session) -> Itinerary:
-        stops = [
-            Stop(phase, "lower-dialect", lower_dialect(pipeline)) for phase, pipeline in DIALECT_LOWERINGS
+    def _phase_pipeline(self, session: Session) -> PhasePipeline:
+        hooks = [
+            PhaseHook(phase, "lower-dialect", lower_dialect(pipeline))
+            for phase, pipeline in DIALECT_LOWERINGS
         ]
-        stops.append(Stop(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
-        return Itinerary(session, stops)
+        hooks.append(PhaseHook(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
+        return PhasePipeline(session, hooks)
 
     # --- one target
 
@@ -271,14 +272,14 @@ class _Check:
         """Forms and configures the dispatches for ``target``. Raises PhaseFailed."""
         flags = (*self.flags, *flags_for(target))
         session = self._session(flags)
-        itinerary = self._itinerary(session)
+        phase_pipeline = self._phase_pipeline(session)
         try:
             self.watched.at(target.name, BOUNDARIES_PLACED_AT)
-            module, findings = self._optimise(flags, itinerary, shared)
+            module, findings = self._optimise(flags, phase_pipeline, shared)
             ops = describe_source_ops(module.op)
             tag_source_ops(module.op)
             self.watched.at(target.name, DISPATCHES_CONFIGURED_AT)
-            itinerary.advance(module, DISPATCHES_CONFIGURED_AT)
+            phase_pipeline.advance(module, DISPATCHES_CONFIGURED_AT)
             if not module.is_valid() and (refused := self._refusal(flags, shared, DISPATCHES_CONFIGURED_AT)):
                 raise refused
         finally:
@@ -299,12 +300,12 @@ class _Check:
         return [rejected(failure)] if failure else []
 
     def _optimise(
-        self, flags: Sequence[str], itinerary: Itinerary, shared: Path
+        self, flags: Sequence[str], phase_pipeline: PhasePipeline, shared: Path
     ) -> tuple[Module, list[Finding]]:
         """``shared`` after global optimisation, without borders that IREE refuses there; FIS119 of each. Raises PhaseFailed."""
-        module = _resumed(itinerary.session, shared)
+        module = _resumed(phase_pipeline.session, shared)
         try:
-            itinerary.advance(module, BOUNDARIES_PLACED_AT)
+            phase_pipeline.advance(module, BOUNDARIES_PLACED_AT)
             failure = None if module.is_valid() else self._refusal(flags, shared, BOUNDARIES_PLACED_AT)
         except PhaseFailed as failed:
             failure = failed
@@ -312,24 +313,24 @@ class _Check:
             return module, [
                 *_attentions(module),
                 *host_floats.told(module),
-                *host_updates.told(module, itinerary.session),
+                *host_updates.told(module, phase_pipeline.session),
             ]
-        module = _resumed(itinerary.session, shared)
-        borders = itinerary.with_stop(trimming(failure.message)).advance(module, BOUNDARIES_PLACED_AT)
+        module = _resumed(phase_pipeline.session, shared)
+        borders = phase_pipeline.with_hook(trimming(failure.message)).advance(module, BOUNDARIES_PLACED_AT)
         if not borders or not module.is_valid():
             raise failure
         return module, [
             *(suggested(border, "`fissile compile` applies it") for border in borders),
             *_attentions(module),
             *host_floats.told(module),
-            *host_updates.told(module, itinerary.session),
+            *host_updates.told(module, phase_pipeline.session),
         ]
 
     def _refusal(self, flags: Sequence[str], shared: Path, phase: str) -> PhaseFailed | None:
         """What IREE says on the way to ``phase`` with its verifier on; None where it takes ``shared`` all the same."""
         session = Session(flags)
         try:
-            self._itinerary(session).advance(_resumed(session, shared), phase)
+            self._phase_pipeline(session).advance(_resumed(session, shared), phase)
         except PhaseFailed as failure:
             return failure
         return None

@@ -14,8 +14,8 @@ from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 from fissile.passes.remedies.decompose.decompose_attention import NUMERICS, DecomposeAttention
 
-from ..itinerary import Stop
 from ..pass_runner import run_pipeline
+from ..phase_pipeline import PhaseHook
 from ..session import Module
 
 
@@ -44,5 +44,5 @@ def _decompose(module: Module) -> list[Finding]:
     return repaired
 
 
-DECOMPOSE = Stop(BOUNDARIES_PLACED_AT, "decompose-attentions", _decompose)
+DECOMPOSE = PhaseHook(BOUNDARIES_PLACED_AT, "decompose-attentions", _decompose)
 """Decomposes such attentions; reports FIS107 or FIS108 of each."""

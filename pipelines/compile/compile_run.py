@@ -1,4 +1,4 @@
-"""One request in its worker process: the session, the stops on the way, what was found and where it is written."""
+"""One request in its worker process: the session, the hooks on the way, what was found and where it is written."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from fissile.passes.net import ask, change, current
 from fissile.passes.remedies.narrow.index_forms import without_index_dialect
 from fissile.report import Report
 
-from ..itinerary import Itinerary, Stop
 from ..pass_runner import run_pipeline
+from ..phase_pipeline import PhaseHook, PhasePipeline
 from ..probe.one_dispatch import probe
 from ..probe.stock_outcome import Ask
 from ..process.atomic_write import write_atomically
@@ -52,8 +52,8 @@ DIALECT_LOWERINGS = (
     (BOUNDARIES_PLACED_AT, "builtin.module(fissile-lower-groups,fissile-lower-boundaries)"),
 )
 
-OWN_STOPS = ("storage guard", "check-leftovers", *host_updates.NAMES, FOLD.name, DECOMPOSE.name)
-"""The stops that nobody asked for: without them IREE compiles the module as it is."""
+OWN_HOOKS = ("storage guard", "check-leftovers", *host_updates.NAMES, FOLD.name, DECOMPOSE.name)
+"""The hooks that fissile adds itself: without them IREE compiles the module as it is."""
 
 STDIN_NAME = "<stdin>"
 """What iree-compile calls standard input in locations."""
@@ -93,7 +93,7 @@ class CompileRun:
         self.session = Session(verify_ir=request.verify_ir, dump_phases_to=request.dump_phases_to)
         if request.remarks_filter:
             self.session.remarks(request.remarks_filter, request.remarks_file)
-        self.itinerary = Itinerary(self.session, self._stops())
+        self.phase_pipeline = PhasePipeline(self.session, self._hooks())
 
     def parse(self) -> Module:
         module = self.session.parse_input(self.input, self.input_name, self.request.allow_pipelines)
@@ -110,14 +110,14 @@ class CompileRun:
         """The program where boundaries are placed, and what was found on its way there. To be cloned, not changed."""
         if self._origin is None:
             module = self.parse()
-            self._origin = (module, tuple(self.itinerary.advance(module, BOUNDARIES_PLACED_AT)))
+            self._origin = (module, tuple(self.phase_pipeline.advance(module, BOUNDARIES_PLACED_AT)))
         return self._origin
 
     def forget_origin(self) -> None:
         self._origin = None
 
     def leave_out(self, *names: str) -> None:
-        """From now on a module passes the stops ``names`` as it is (OWN_STOPS); what was kept of earlier ones is forgotten."""
+        """From now on a module passes the hooks ``names`` as it is (OWN_HOOKS); what was kept of earlier ones is forgotten."""
         self._left_out.update(names)
         self.guarded = ()
         self._asserted = False
@@ -163,7 +163,7 @@ class CompileRun:
         clone = origin.clone()
         ops = describe_source_ops(clone.op)
         tag_source_ops(clone.op)
-        self.itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
+        self.phase_pipeline.advance(clone, DISPATCHES_CONFIGURED_AT)
         formed = [d for d in dispatches(clone.op) if backend_named(d.target.backend).recomputes]
         return [f for d in formed if (f := check_recomputation(d, recomputed_producers(d), ops))]
 
@@ -220,35 +220,36 @@ class CompileRun:
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
-    # --- stops
+    # --- hooks
 
-    def _stops(self) -> list[Stop]:
+    def _hooks(self) -> list[PhaseHook]:
         request = self.request
-        stops: list[Stop] = (
+        hooks: list[PhaseHook] = (
             [self._own(GUARDED_AT, "storage guard", self._guard)] if request.guard != "off" else []
         )
         if request.preprocessing:
-            stops.append(self._pipeline_stop(PREPROCESSED_AFTER, request.preprocessing))
+            hooks.append(self._pipeline_hook(PREPROCESSED_AFTER, request.preprocessing))
         if request.match_device:
-            stops.append(self._own(DEVICES_ASSIGNED_AT, "match-device", self._match_device))
-        stops += [self._pipeline_stop(phase, pipeline) for phase, pipeline in request.pipelines_after]
-        stops += [
-            Stop(phase, "lower-dialect", lower_dialect(pipeline)) for phase, pipeline in DIALECT_LOWERINGS
+            hooks.append(self._own(DEVICES_ASSIGNED_AT, "match-device", self._match_device))
+        hooks += [self._pipeline_hook(phase, pipeline) for phase, pipeline in request.pipelines_after]
+        hooks += [
+            PhaseHook(phase, "lower-dialect", lower_dialect(pipeline))
+            for phase, pipeline in DIALECT_LOWERINGS
         ]
-        stops.append(self._own(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
-        stops += [
-            self._own(stop.phase, stop.name, stop.act)
-            for stop in host_updates.stops(self.session, request.repair != "off")
+        hooks.append(self._own(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
+        hooks += [
+            self._own(hook.phase, hook.name, hook.act)
+            for hook in host_updates.hooks(self.session, request.repair != "off")
         ]
         if request.repair != "off":
-            stops += [self._own(stop.phase, stop.name, stop.act) for stop in (FOLD, DECOMPOSE)]
+            hooks += [self._own(hook.phase, hook.name, hook.act) for hook in (FOLD, DECOMPOSE)]
         # Only where the guard has changed the program: stopping costs time.
-        stops.append(Stop(SCHEDULED_AT, "order of checks", self._order, lambda: self._asserted))
-        return stops
+        hooks.append(PhaseHook(SCHEDULED_AT, "order of checks", self._order, lambda: self._asserted))
+        return hooks
 
-    def _own(self, phase: str, name: str, act: Callable[[Module], Iterable[Finding]]) -> Stop:
-        """A stop that nobody asked for: where it throws, the compile begins again without it."""
-        return Stop(
+    def _own(self, phase: str, name: str, act: Callable[[Module], Iterable[Finding]]) -> PhaseHook:
+        """A hook that fissile adds itself: where it throws, the compile begins again without it."""
+        return PhaseHook(
             phase,
             name,
             lambda module: (
@@ -256,7 +257,7 @@ class CompileRun:
             ),
         )
 
-    def _pipeline_stop(self, phase: str, pipeline: str) -> Stop:
+    def _pipeline_hook(self, phase: str, pipeline: str) -> PhaseHook:
         def act(module: Module) -> list[Finding]:
             found: list[Finding] = []
             run_pipeline(
@@ -265,7 +266,7 @@ class CompileRun:
             self._asked_for += found
             return found
 
-        return Stop(phase, pipeline, act)
+        return PhaseHook(phase, pipeline, act)
 
     def _guard(self, module: Module) -> list[Finding]:
         """Storage is proved, refuted or asserted; what is refuted ends the compile."""
@@ -308,7 +309,7 @@ def stop_on_leftovers(module: Module) -> list[Finding]:
 
 
 def lower_dialect(pipeline: str) -> Callable[[Module], list[Finding]]:
-    """A stop that lowers fissile ops a program was written with; a program without any is not touched."""
+    """A hook that lowers fissile ops a program was written with; a program without any is not touched."""
 
     def act(module: Module) -> list[Finding]:
         found: list[Finding] = []

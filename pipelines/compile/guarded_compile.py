@@ -45,7 +45,7 @@ from ..repair.failures import (
 )
 from ..repair.trimming import find_borders, trim_from_now_on
 from ..session import Module, PhaseFailed, phase_index
-from .compile_run import OWN_STOPS, CompileRun
+from .compile_run import OWN_HOOKS, CompileRun
 from .emitted_spec import nothing_to_write
 from .stepping_aside import stands_in
 
@@ -109,7 +109,7 @@ class GuardedCompile:
 
     def bare(self, why: Finding) -> Report:
         """The program as stock IREE compiles it, with no step, look or repair that nobody asked for; ``why`` says so."""
-        self._run.leave_out(*OWN_STOPS)
+        self._run.leave_out(*OWN_HOOKS)
         if stands_in(
             self._run.request
         ):  # an op of an unknown dialect crashes dispatch creation; stock refuses it
@@ -130,7 +130,7 @@ class GuardedCompile:
         """Compiles straight to the end. Raises PhaseFailed where IREE does not get there."""
         with self._run.step("compile"):
             module = self._run.parse()
-            self._run.itinerary.advance(module, self._run.request.compile_to)
+            self._run.phase_pipeline.advance(module, self._run.request.compile_to)
             self._run.write(module)
 
     def _with_mode(self, findings: list[Finding]) -> list[Finding]:
@@ -233,7 +233,7 @@ class GuardedCompile:
         try:
             origin, _told = self._run.origin()
             with ProbePool(self._run.request.flags, self._run.request.dispatch_timeout) as pool:
-                reduced = reduction.reduce(self._run.itinerary, origin, pool, self._run.request.dispatch)
+                reduced = reduction.reduce(self._run.phase_pipeline, origin, pool, self._run.request.dispatch)
         except PassFailed as refused:
             return self._run.report(refused.findings)
         except PhaseFailed as failure:
@@ -302,14 +302,14 @@ class GuardedCompile:
         try:
             if phase_index(module.phase) < phase_index(DISPATCHES_CONFIGURED_AT) <= phase_index(end):
                 if self._can_go_back():
-                    findings += self._run.itinerary.advance(module, BOUNDARIES_PLACED_AT)
+                    findings += self._run.phase_pipeline.advance(module, BOUNDARIES_PLACED_AT)
                     ask("a copy for repairs", lambda: self._run.keep_origin(module, findings), None)
-                findings += self._run.itinerary.advance(module, DISPATCHES_CONFIGURED_AT)
+                findings += self._run.phase_pipeline.advance(module, DISPATCHES_CONFIGURED_AT)
                 findings += self._run.look(module)
                 if self._can_go_back() and (foreseen := self._foreseen(module, findings)):
                     return findings, foreseen
                 self._progress(len(formed_dispatches(module)))
-            findings += self._run.itinerary.advance(module, end)
+            findings += self._run.phase_pipeline.advance(module, end)
             self._run.write(module)
         except PhaseFailed as failure:
             return findings, failure

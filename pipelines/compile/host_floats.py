@@ -10,8 +10,8 @@ from fissile.passes.checks.refusals.host_floats import check_host_floats
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 from fissile.passes.remedies.host.fold_host_floats import FoldHostFloats
 
-from ..itinerary import Stop
 from ..pass_runner import run_pipeline
+from ..phase_pipeline import PhaseHook
 from ..session import Module
 
 PASS = FoldHostFloats.name
@@ -32,5 +32,5 @@ def _fold(module: Module) -> list[Finding]:
     return repaired
 
 
-FOLD = Stop(BOUNDARIES_PLACED_AT, "fold-host-floats", _fold)
+FOLD = PhaseHook(BOUNDARIES_PLACED_AT, "fold-host-floats", _fold)
 """Puts such constants where they are used; tells FIS126 of each."""

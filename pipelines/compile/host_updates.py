@@ -15,15 +15,15 @@ from fissile.passes.remedies.host.hide_sizes import HideSizes
 from fissile.passes.remedies.host.keep_arguments import KeepArguments
 from fissile.passes.remedies.remedy import Remedy
 
-from ..itinerary import Stop
 from ..pass_runner import run_pipeline
+from ..phase_pipeline import PhaseHook
 from ..session import Module, PhaseFailed, Session
 from .guard import GUARDED_AT
 
 NAMES = ("flatten-inserts", "keep-arguments", "hide-sizes")
 
 
-def single_elements(repair: bool) -> Stop:
+def single_elements(repair: bool) -> PhaseHook:
     """Finds FIS141, and repairs it where ``repair`` says so."""
 
     def act(module: Module) -> list[Finding]:
@@ -38,7 +38,7 @@ def single_elements(repair: bool) -> Stop:
             run_pipeline(f"builtin.module({FlattenInserts()})", module.op, report=found.append)
         return found
 
-    return Stop(BOUNDARIES_PLACED_AT, NAMES[0], act)
+    return PhaseHook(BOUNDARIES_PLACED_AT, NAMES[0], act)
 
 
 def _repaired(finding: Finding, remedy: Remedy) -> Finding:
@@ -46,7 +46,7 @@ def _repaired(finding: Finding, remedy: Remedy) -> Finding:
     return finding.with_(severity=Severity.REPAIRED, helps=(done,))
 
 
-def returned_arguments(session: Session, repair: bool) -> Stop:
+def returned_arguments(session: Session, repair: bool) -> PhaseHook:
     """Finds FIS142, and repairs it where ``repair`` says so. Only a module with a function that may return an argument as it came is looked at closer:
     on a clone, since what is updated in place is known when dispatches are formed."""
 
@@ -66,7 +66,7 @@ def returned_arguments(session: Session, repair: bool) -> Stop:
             run_pipeline(f"builtin.module({keep})", module.op, report=found.append)
         return found
 
-    return Stop(BOUNDARIES_PLACED_AT, NAMES[1], act)
+    return PhaseHook(BOUNDARIES_PLACED_AT, NAMES[1], act)
 
 
 def growing(module: Module) -> list[Finding]:
@@ -74,7 +74,7 @@ def growing(module: Module) -> list[Finding]:
     return check_growing_loops(growing_loops(module.op))
 
 
-def changing_sizes(repair: bool) -> Stop:
+def changing_sizes(repair: bool) -> PhaseHook:
     """Finds FIS137, and repairs it where ``repair`` says so: before anything is canonicalised."""
 
     def act(module: Module) -> list[Finding]:
@@ -84,10 +84,10 @@ def changing_sizes(repair: bool) -> Stop:
             run_pipeline(f"builtin.module({HideSizes()})", module.op, report=found.append)
         return found
 
-    return Stop(GUARDED_AT, NAMES[2], act)
+    return PhaseHook(GUARDED_AT, NAMES[2], act)
 
 
-def stops(session: Session, repair: bool) -> list[Stop]:
+def hooks(session: Session, repair: bool) -> list[PhaseHook]:
     """What is looked at and, where ``repair`` says so, repaired in every module that comes by."""
     return [changing_sizes(repair), single_elements(repair), returned_arguments(session, repair)]
 
@@ -96,7 +96,7 @@ def told(module: Module, session: Session) -> list[Finding]:
     """What there is to repair in ``module`` (at global optimisation), which is not changed."""
     return [
         finding
-        for stop in stops(session, False)
-        if stop.phase == BOUNDARIES_PLACED_AT
-        for finding in stop.act(module)
+        for hook in hooks(session, False)
+        if hook.phase == BOUNDARIES_PLACED_AT
+        for finding in hook.act(module)
     ]

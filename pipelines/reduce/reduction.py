@@ -22,7 +22,7 @@ from fissile.passes.analysis.dispatch.slice import slice_of, tensor_ops
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT
 from fissile.passes.remedies.narrow.index_forms import without_index_dialect
 
-from ..itinerary import Itinerary
+from ..phase_pipeline import PhasePipeline
 from ..probe.diagnostics import parse_diagnostic
 from ..probe.one_dispatch import Probed
 from ..probe.probe_pool import ProbePool
@@ -68,7 +68,7 @@ class _Failing:
         return self.finding.code, self.finding.effect.value, self.root, re.sub(r"\d+(x\d+)*", "#", said)
 
 
-def reduce(itinerary: Itinerary, origin: Module, pool: ProbePool, dispatch: str = "") -> Reduced:
+def reduce(phase_pipeline: PhasePipeline, origin: Module, pool: ProbePool, dispatch: str = "") -> Reduced:
     """Reduces ``origin`` (at global optimisation) to one failing dispatch: the one called ``dispatch``, or the first that
     fails by itself.
 
@@ -76,9 +76,9 @@ def reduce(itinerary: Itinerary, origin: Module, pool: ProbePool, dispatch: str 
     what fails cannot be told from its program.
     """
     try:
-        found = _refused(itinerary, origin, pool)
+        found = _refused(phase_pipeline, origin, pool)
         if not found or dispatch and dispatch not in {failing.name for failing in found}:
-            found += _narrow(itinerary, origin, pool)
+            found += _narrow(phase_pipeline, origin, pool)
         chosen = _choose(found, dispatch)
     except PhaseFailed as failed:
         raise UsageError(
@@ -89,7 +89,7 @@ def reduce(itinerary: Itinerary, origin: Module, pool: ProbePool, dispatch: str 
     tries = [(among, f, alike) for alike in (True, False) for among in (_own, _near, _all) for f in chosen]
     for among, wanted, alike in tries:
         kept = among(origin, ops, wanted)
-        if (shown := _fails(itinerary, ops, kept, pool, wanted, alike)) is not None:
+        if (shown := _fails(phase_pipeline, ops, kept, pool, wanted, alike)) is not None:
             break
     else:
         raise UsageError(
@@ -101,7 +101,7 @@ def reduce(itinerary: Itinerary, origin: Module, pool: ProbePool, dispatch: str 
     while size:
         for first in range(0, len(kept), size):
             fewer = [index for index in kept if index not in kept[first : first + size]]
-            if (still := _fails(itinerary, ops, fewer, pool, wanted, alike)) is not None:
+            if (still := _fails(phase_pipeline, ops, fewer, pool, wanted, alike)) is not None:
                 kept, shown = fewer, still
                 break
         else:
@@ -159,21 +159,21 @@ def _choose(failing: Sequence[_Failing], name: str) -> Sequence[_Failing]:
     return [by_name[name]] if name else failing
 
 
-def _refused(itinerary: Itinerary, origin: Module, pool: ProbePool) -> list[_Failing]:
+def _refused(phase_pipeline: PhasePipeline, origin: Module, pool: ProbePool) -> list[_Failing]:
     """What code generation refuses, or is seen to do wrong."""
-    repairer = Repairer(itinerary, origin, pool)
+    repairer = Repairer(phase_pipeline, origin, pool)
     diagnosis = repairer.diagnose()
     if diagnosis.failed is not None:
         raise diagnosis.failed
     return [_failing(c.dispatch, c.finding, repairer.ops) for c in diagnosis.failing if c.finding is not None]
 
 
-def _narrow(itinerary: Itinerary, origin: Module, pool: ProbePool) -> list[_Failing]:
+def _narrow(phase_pipeline: PhasePipeline, origin: Module, pool: ProbePool) -> list[_Failing]:
     """Dispatches whose narrow elements are read or written wrongly (the codes in NARROW): IREE builds them."""
     clone = origin.clone()
     sources = describe_source_ops(clone.op)
     tag_source_ops(clone.op)
-    itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
+    phase_pipeline.advance(clone, DISPATCHES_CONFIGURED_AT)
 
     def ask(dispatch: Dispatch) -> Probed:
         return pool.probe_all([dispatch], convert=False)[0].probed
@@ -194,7 +194,7 @@ def _failing(dispatch: Dispatch, finding: Finding, sources: Sequence[SourceOp]) 
 
 
 def _fails(
-    itinerary: Itinerary,
+    phase_pipeline: PhasePipeline,
     ops: Sequence[ir.Operation],
     kept: Sequence[int],
     pool: ProbePool,
@@ -207,9 +207,9 @@ def _fails(
         return None
     text = without_index_dialect(slice_of([ops[index] for index in kept])).get_asm(use_local_scope=False)
     try:
-        module = itinerary.session.parse_text(text, "reduced.mlir")
-        itinerary.advance(module, BOUNDARIES_PLACED_AT)
-        failing = (_narrow if wanted.finding.code in NARROW else _refused)(itinerary, module, pool)
+        module = phase_pipeline.session.parse_text(text, "reduced.mlir")
+        phase_pipeline.advance(module, BOUNDARIES_PLACED_AT)
+        failing = (_narrow if wanted.finding.code in NARROW else _refused)(phase_pipeline, module, pool)
     except PhaseFailed:
         return None
     same = (

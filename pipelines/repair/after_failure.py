@@ -54,7 +54,7 @@ class RepairRun:
     def _repairer(self, module: Module, *how) -> Repairer:
         """A repairer that lives as long as this compile: its ops are of modules that IREE has freed, and the process crashes where
         Python's collector frees the two in the wrong order (an FFT of complex numbers on Vulkan)."""
-        self._repairers.append(Repairer(self._run.itinerary, module, *how, tune=self._run.tuning))
+        self._repairers.append(Repairer(self._run.phase_pipeline, module, *how, tune=self._run.tuning))
         return self._repairers[-1]
 
     def run(self, failure: Failure) -> list[Finding]:
@@ -139,7 +139,7 @@ class RepairRun:
             return failure.narrow
         if isinstance(failure, StraightEnded):
             clone = origin.clone()
-            self._run.itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
+            self._run.phase_pipeline.advance(clone, DISPATCHES_CONFIGURED_AT)
             if (narrow := find_narrow(clone, self._run.ask)).found:
                 return narrow
         if not may_be_unlowered(origin):
@@ -177,7 +177,7 @@ class RepairRun:
             # Every dispatch comes as far as LLVM or SPIR-V: what ended the compile is behind that.
             pool.translate = True
             repairer = Repairer(
-                self._run.itinerary,
+                self._run.phase_pipeline,
                 module,
                 pool,
                 optimistic,
@@ -241,7 +241,7 @@ class RepairRun:
         if not self._run.request.emit_tuning_spec or not before.failing:
             return None
         with self._run.step("tuning-spec"):
-            return SpecSearch(self._run.itinerary, module, repairer, self._run.scratch).search(before)
+            return SpecSearch(self._run.phase_pipeline, module, repairer, self._run.scratch).search(before)
 
     def _emit_spec(self, spec: FoundSpec | None) -> list[Finding]:
         """Writes the spec that was found, and tells what it does not repair."""
@@ -281,7 +281,7 @@ class RepairRun:
                 clone, vmfb = module.clone(), Path(folder, f"{number}.vmfb")
                 apply_edits(clone, wanted)
                 try:
-                    self._run.itinerary.advance(clone, "end")
+                    self._run.phase_pipeline.advance(clone, "end")
                 except PhaseFailed:
                     if wanted == repair.edits:
                         raise
@@ -321,7 +321,7 @@ class RepairRun:
                 original, repaired = before.text(), edited.text()
             self._run.emit_mlir(edited)
         if configured is None:
-            configured = edited, self._run.itinerary.advance(edited, DISPATCHES_CONFIGURED_AT)
+            configured = edited, self._run.phase_pipeline.advance(edited, DISPATCHES_CONFIGURED_AT)
         edited, found = configured
         told_before = bool(self._run.narrow.found) or request.repair == "off"
         looked = self._run.look(edited)
@@ -334,7 +334,7 @@ class RepairRun:
             return [*told, *findings]
         self._progress(len(dispatches(edited.op)))
         try:
-            findings += self._run.itinerary.advance(edited, request.compile_to)
+            findings += self._run.phase_pipeline.advance(edited, request.compile_to)
         finally:
             self._progress(0)
         self._run.write(edited)

@@ -20,7 +20,7 @@ from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT
 from fissile.passes.net import ask
 
-from ..itinerary import Itinerary
+from ..phase_pipeline import PhasePipeline
 from ..probe.dispatch_check import DispatchChecker
 from ..probe.probe_pool import ProbePool
 from ..probe.unroll_limit import foresees_nothing, unrolls
@@ -59,14 +59,14 @@ class Repairer:
 
     def __init__(
         self,
-        itinerary: Itinerary,
+        phase_pipeline: PhasePipeline,
         origin: Module,
         pool: ProbePool,
         optimistic: bool = False,
         foresee: bool = True,
         tune: bool = False,
     ) -> None:
-        self._itinerary = itinerary
+        self._phase_pipeline = phase_pipeline
         self._origin = origin
         self._checker = DispatchChecker(
             pool, optimistic, partial(unrolls, tune=tune) if foresee else foresees_nothing, tune=tune
@@ -116,9 +116,9 @@ class Repairer:
         if not self._applied(clone, wanted):
             return Diagnosis(failed=PhaseFailed(BOUNDARIES_PLACED_AT, ()))
         try:
-            told = self._itinerary.advance(clone, DISPATCH_CREATION)
+            told = self._phase_pipeline.advance(clone, DISPATCH_CREATION)
             groups = fusion_groups(clone.op)
-            told += self._itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
+            told += self._phase_pipeline.advance(clone, DISPATCHES_CONFIGURED_AT)
         except PhaseFailed as failure:
             return Diagnosis(failed=failure)
         found = Diagnosis(tuple(self._checker.check(clone, self.ops)), tuple(groups))

@@ -20,7 +20,7 @@ from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT
 from fissile.passes.iree.tuning_specs import CONFIGURATION, Entry, why_unmatchable, write_spec
 from fissile.quantity import total
 
-from ..itinerary import Itinerary
+from ..phase_pipeline import PhasePipeline
 from ..probe.dispatch_check import CheckedDispatch
 from ..session import Module, Session
 from .loop import Repairer
@@ -52,8 +52,10 @@ class SpecSearch:
     ``folder`` keeps the files that the session reads; it must outlive the last compile.
     """
 
-    def __init__(self, itinerary: Itinerary, module: Module, repairer: Repairer, folder: Path) -> None:
-        self._itinerary = itinerary
+    def __init__(
+        self, phase_pipeline: PhasePipeline, module: Module, repairer: Repairer, folder: Path
+    ) -> None:
+        self._phase_pipeline = phase_pipeline
         self._module = module
         self._repairer = repairer
         self._folder = folder
@@ -62,7 +64,7 @@ class SpecSearch:
         """Tries a configuration for each failing dispatch of ``before``, all at once, the next size for those that fail."""
         clone = self._module.clone()  # owns the roots that entries are written from
         tag_source_ops(clone.op)
-        self._itinerary.advance(clone, DISPATCHES_CONFIGURED_AT)
+        self._phase_pipeline.advance(clone, DISPATCHES_CONFIGURED_AT)
         formed = {_key(d): d for d in dispatches(clone.op)}
         wrong = {_key(c.dispatch): c for c in before.failing}
         found = {key: _root(formed[key]) for key in wrong}
@@ -114,7 +116,7 @@ class SpecSearch:
             handle, file = tempfile.mkstemp(".mlir", "spec", self._folder)
             with open(handle, "w") as opened:
                 opened.write(text)
-        in_force(self._itinerary.session, file)
+        in_force(self._phase_pipeline.session, file)
         self._repairer.forget()
 
 

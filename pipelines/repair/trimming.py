@@ -9,8 +9,8 @@ from fissile.passes.iree.phases import BORDERS_TRIMMED_AT, BOUNDARIES_PLACED_AT
 from fissile.passes.remedies.decompose.trim_borders import TrimBorders
 
 from ..compile.compile_run import CompileRun
-from ..itinerary import Stop
 from ..pass_runner import run_pipeline
+from ..phase_pipeline import PhaseHook
 from ..probe.diagnostics import quoted
 from ..session import Module, PhaseFailed, phase_index
 from .failures import Failure
@@ -31,7 +31,7 @@ def find_borders(run: CompileRun, failure: Failure) -> list[Finding]:
         return []
     module = run.parse()
     try:
-        run.itinerary.advance(module, BORDERS_TRIMMED_AT)
+        run.phase_pipeline.advance(module, BORDERS_TRIMMED_AT)
     except PhaseFailed:
         return []  # it fails before (an unknown target): no border is to blame
     return unread(module)
@@ -39,10 +39,10 @@ def find_borders(run: CompileRun, failure: Failure) -> list[Finding]:
 
 def trim_from_now_on(run: CompileRun, failure: Failure) -> None:
     """Every module of ``run`` is trimmed on its way to global optimisation, where it ended with ``failure`` before."""
-    run.itinerary = run.itinerary.with_stop(trimming(failure.message))
+    run.phase_pipeline = run.phase_pipeline.with_hook(trimming(failure.message))
 
 
-def trimming(said: str = "") -> Stop:
+def trimming(said: str = "") -> PhaseHook:
     """Slices unread borders off and reports FIS119 of each; ``said`` is what IREE said of them."""
 
     def act(module: Module) -> list[Finding]:
@@ -50,7 +50,7 @@ def trimming(said: str = "") -> Stop:
         run_pipeline(f"builtin.module({PASS})", module.op, report=found.append)
         return found
 
-    return Stop(BORDERS_TRIMMED_AT, "trim-borders", act)
+    return PhaseHook(BORDERS_TRIMMED_AT, "trim-borders", act)
 
 
 def _told(finding: Finding) -> Finding:

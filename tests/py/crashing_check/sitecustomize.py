@@ -6,7 +6,7 @@ import sys
 
 if {"fissile.pipelines.check.check_worker", "fissile.pipelines.probe.probe_server"} & set(sys.orig_argv):
     WHERE = {
-        "forming": "fissile.pipelines.itinerary",
+        "forming": "fissile.pipelines.phase_pipeline",
         "generating": "fissile.pipelines.probe.one_dispatch",
     }[os.environ["CRASHING_WHERE"]]
 
@@ -16,7 +16,7 @@ if {"fissile.pipelines.check.check_worker", "fissile.pipelines.probe.probe_serve
         os.abort()
 
     def break_forming(module):
-        advance = module.Itinerary.advance
+        advance = module.PhasePipeline.advance
 
         def broken(self, given, to):
             flags = self.session._session.get_flags(non_default_only=True)
@@ -27,7 +27,7 @@ if {"fissile.pipelines.check.check_worker", "fissile.pipelines.probe.probe_serve
                     lost()
             return advance(self, given, to)
 
-        module.Itinerary.advance = broken
+        module.PhasePipeline.advance = broken
 
     def break_generating(module):
         probe = module._probe
@@ -51,7 +51,7 @@ if {"fissile.pipelines.check.check_worker", "fissile.pipelines.probe.probe_serve
 
             def exec_module(module):
                 load(module)
-                (break_forming if WHERE.endswith("itinerary") else break_generating)(module)
+                (break_forming if WHERE.endswith("phase_pipeline") else break_generating)(module)
 
             spec.loader.exec_module = exec_module
             return spec

@@ -45,7 +45,7 @@ STEPS = (
     "stock_outcome",
     "unroll_limit",
 )
-"""The other modules of pipelines/ that are steps of a compile. Session, itinerary and supervisor are what IREE is run by."""
+"""The other modules of pipelines/ that are steps of a compile. Session, phase_pipeline and supervisor are what IREE is run by."""
 
 
 def _throws(*_args, **_more):

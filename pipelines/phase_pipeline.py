@@ -1,0 +1,51 @@
+"""IREE's phases with fissile's hooks in between: the same ones whether a module is looked at, repaired or compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from fissile.finding import Finding
+from fissile.passes.iree.phases import PHASES
+
+from .session import Module, Session, phase_index
+
+
+@dataclass(frozen=True)
+class PhaseHook:
+    """``act(module)`` is called on the live module when it has reached ``phase``, if it is ``wanted`` then; it may change
+    the module."""
+
+    phase: str
+    name: str
+    act: Callable[[Module], Iterable[Finding]]
+    wanted: Callable[[], bool] = lambda: True
+
+
+class PhasePipeline:
+    """Runs modules through IREE's phases, calling each hook at its phase, in the order given."""
+
+    def __init__(self, session: Session, hooks: Iterable[PhaseHook] = ()) -> None:
+        self.session = session
+        self.hooks = tuple(hooks)
+        for hook in self.hooks:
+            phase_index(hook.phase)
+
+    def with_hook(self, hook: PhaseHook) -> PhasePipeline:
+        """The same, with ``hook`` after the others of its phase."""
+        return PhasePipeline(self.session, (*self.hooks, hook))
+
+    def advance(self, module: Module, to: str) -> list[Finding]:
+        """Runs ``module`` up to and including phase ``to`` and its hooks; returns what the hooks found.
+
+        A hook at the phase where the module already stands is taken as done. Raises PhaseFailed.
+        """
+        findings: list[Finding] = []
+        here = phase_index(module.phase)
+        for phase in PHASES[here + 1 : phase_index(to) + 1]:
+            due = [hook for hook in self.hooks if hook.phase == phase and hook.wanted()]
+            if due or phase == to:
+                self.session.run(module, phase)
+                for hook in due:
+                    findings.extend(hook.act(module))
+        return findings
