@@ -41,6 +41,7 @@ def run(argv: Sequence[str]) -> int:
         request.format, request.report_file, "the reduced program" if request.output == "-" else ""
     )
     report = run_compile(replace(request, task="reduce", dispatch=named[-1] if named else ""))
+    report = replace(report, command="reduce")
     status = int(report.exit_code)
     if report.output:
         status = int(ExitCode.FINDINGS if report.facts["otherwise"] else ExitCode.CLEAN)

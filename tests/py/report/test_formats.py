@@ -240,14 +240,15 @@ def test_check_writes_every_format_of_the_same_findings(program, capsys):
     assert f"line={place['line']},col={place['column']}," in printed["github"]
 
 
-def test_compile_prints_on_standard_output_or_writes_the_file_too(program, tmp_path, capsys):
+@pytest.mark.parametrize("command", ["compile", "reduce"])
+def test_a_report_is_all_of_standard_output_or_in_the_file(program, tmp_path, capsys, command):
     source, file = program("func.func @main() { %x = not.an_op }"), tmp_path / "report.sarif"
-    words = ["compile", *TARGETS["llvm-cpu"], source, "-o", str(tmp_path / "a.vmfb")]
+    words = [command, *TARGETS["llvm-cpu"], source, "-o", str(tmp_path / "a.vmfb")]
     assert main([*words, "--format=json"]) == 1
     out, err = capsys.readouterr()
     report = json.loads(out)
     jsonschema.validate(report, REPORT)
-    assert (report["command"], report["exit_code"], err) == ("compile", 1, "")
+    assert (report["command"], report["exit_code"], err) == (command, 1, "")
     assert main([*words, "--format=sarif", f"--report-file={file}"]) == 1
     out, err = capsys.readouterr()
     assert out == "" and f"error[{report['findings'][0]['code']}]" in err
