@@ -12,7 +12,7 @@ class ExitCode(IntEnum):
     """Exit codes of `fissile` and `fissile-opt`."""
 
     CLEAN = 0
-    """No finding remains: healthy, or repaired and told."""
+    """No finding remains: healthy, or repaired and reported."""
     FINDINGS = 1
     """Findings remain; `compile` wrote no output."""
     USAGE = 2

@@ -12,7 +12,7 @@ USAGE = """\
 usage: fissile compile [iree-compile flags] INPUT.mlir -o OUTPUT.vmfb [options]
 
 Takes every flag of iree-compile (iree-compile --help lists them). Where stock IREE succeeds, the output is byte
-for byte the same; where it fails for a reason fissile knows, the module is repaired, compiled and the repair told.
+for byte the same; where it fails for a reason fissile knows, fissile repairs and compiles it and reports the repair.
 
 options:
   --repair=auto|suggest|off          repair what IREE refuses (default auto); suggest: say how, write nothing

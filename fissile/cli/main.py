@@ -11,7 +11,10 @@ from fissile.errors import ExitCode, UsageError, closest
 from fissile.passes.iree import version
 
 COMMANDS = {
-    "compile": ("fissile.cli.compile", "iree-compile, guarded: what stock IREE refuses is repaired and told"),
+    "compile": (
+        "fissile.cli.compile",
+        "iree-compile, guarded: what stock IREE refuses is repaired and reported",
+    ),
     "check": ("fissile.cli.check", "which dispatches do not fit, for many targets, without a full compile"),
     "verify": (
         "fissile.cli.verify",

@@ -184,7 +184,7 @@ define(
 define(
     "FIS122",
     "not-in-the-spec",
-    "the tuning spec that was asked for does not carry every repair",
+    "the requested tuning spec does not carry every repair",
     "`--emit-tuning-spec=FILE` writes the repairs that are lowering configurations, as a tuning spec that "
     "stock iree-compile takes beside the program as it is. Here some repairs, or all, are changes of the program.",
     "A configuration chooses tiles and a pipeline for one dispatch's root; it cannot split a dispatch or change a type. IREE 3.13 "
