@@ -22,7 +22,8 @@ from fissile.passes.checks.storage.lifetimes import lifetime_findings
 from fissile.passes.definition import PassFailed
 from fissile.pipelines.pass_runner import run_pipeline
 
-from .interpreter import Misuse, NotRun, call
+from .buffers import Misuse, NotRun
+from .interpreter import call
 from .programs import Program, program
 from .suite import CALLS, new_context
 

@@ -24,7 +24,8 @@ from fissile.passes.checks.storage.lifetimes import lifetime_findings
 from fissile.passes.definition import PassFailed
 from fissile.pipelines.pass_runner import run_pipeline
 
-from .interpreter import Misuse, call
+from .buffers import Misuse
+from .interpreter import call
 from .suite import new_context
 
 PASSES = (

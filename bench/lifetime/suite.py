@@ -22,7 +22,8 @@ from fissile.dialect import ops_of
 from fissile.passes.checks.storage.lifetimes import lifetime_findings
 from fissile.passes.remedies.lifetime.insert_kills import InsertKills
 
-from .interpreter import Misuse, call
+from .buffers import Misuse
+from .interpreter import call
 from .mutations import EXPECTED, GLOBAL, mutate, mutations
 from .programs import Program, program
 

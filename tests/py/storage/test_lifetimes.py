@@ -6,7 +6,8 @@ import pytest
 from iree.compiler import ir
 
 from bench.lifetime import suite
-from bench.lifetime.interpreter import Misuse, call
+from bench.lifetime.buffers import Misuse
+from bench.lifetime.interpreter import call
 from bench.lifetime.programs import program
 from fissile.passes.analysis.lifetime.module import lifetimes_of
 from fissile.passes.checks.storage.lifetimes import lifetime_findings
