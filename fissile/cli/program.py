@@ -154,10 +154,10 @@ class _Messages(io.TextIOWrapper):
 
 
 def _binary(stream: io.TextIOWrapper | None, descriptor: int):
-    if stream is None:
-        return open(descriptor, "wb", closefd=False)
-    stream.flush()
-    return stream.detach()
+    """A binary stream to ``descriptor``; whoever still holds the text stream that was there before may go on using it."""
+    if stream is not None:
+        stream.flush()
+    return open(descriptor, "wb", closefd=False)
 
 
 def _encoding(stream: io.TextIOWrapper | None) -> str:

@@ -6,7 +6,7 @@
 // CHECK: note[FIS003] 2 ops
 // SILENT-NOT: note
 // BROKEN: error[FIS502] pass 'user-add-boundary' does not establish no-fissile-boundaries: no fissile.boundary is left
-// THROWS: fissile-opt: error: pass 'user-throws' failed: KeyError: 'no such thing'
+// THROWS: fissile-opt: error: pass 'user-throws' ({{.*}}user_passes.py:{{[0-9]+}}) failed: KeyError: 'no such thing'
 // THROWS-NOT: Traceback
 func.func @f(%t: tensor<4xf32>) -> tensor<4xf32> {
   %0 = math.exp %t : tensor<4xf32>

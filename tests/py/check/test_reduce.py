@@ -131,7 +131,7 @@ def test_an_unknown_dispatch_names_the_nearest(tmp_path):
 
 
 def test_a_reduced_program_that_stock_iree_builds_is_told_as_such(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent / "other_stock"))
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1] / "other_stock"))
     source = tmp_path / "in.mlir"
     source.write_text(quantised_conv(requantise=True))
     words = [BIN / "fissile", "reduce", *TARGETS["gfx942"], source, "-o", tmp_path / "out.mlir"]

@@ -384,9 +384,9 @@ def test_a_sum_across_a_subgroup_may_be_too_long_as_well(tmp_path):
     )
     [told] = fissile.check(source, ["vulkan:llvmpipe"]).findings
     assert told.code == "FIS125" and " 390625 loop" in told.message
-    assert [f.severity.value for f in fissile.compile(source, tmp_path / "x.vmfb", LLVMPIPE).findings] == [
-        "repaired"
-    ]
+    found = fissile.compile(source, tmp_path / "x.vmfb", LLVMPIPE).findings
+    # The parts are added up by more workgroups than the device states, which is FIS144's warning.
+    assert [f.severity.value for f in found if f.code != "FIS144"] == ["repaired"]
 
 
 def test_what_cannot_be_split_is_withheld_unless_the_user_insists(tmp_path):

@@ -50,7 +50,7 @@ class Program:
                 self.result = build(*self.block.arguments)
 
     def run(self, *values):
-        given = dict(zip(self.block.arguments, values, strict=True))
+        given = dict(zip(self.block.arguments, values, strict=False))
         return interpret([op.operation for op in self.block.operations], given)[self.result]
 
 
@@ -130,7 +130,7 @@ def test_rounding_to_8_bit_floats_is_to_nearest_even(name, dtype):
 
 def widened(body: str, types: list[str], result: str, operands):
     """The result of ``body`` (a function's text, %a and %b its arguments) computed in 32 bits."""
-    arguments = ", ".join(f"%{name}: {kind}" for name, kind in zip("abc", types, strict=True))
+    arguments = ", ".join(f"%{name}: {kind}" for name, kind in zip("abc", types, strict=False))
     context = ir.Context()
     load_dialects(context, ("arith", "func", "math"))
     with context, ir.Location.unknown():
@@ -148,7 +148,7 @@ def widened(body: str, types: list[str], result: str, operands):
             ops = [op.operation for op in old.operations]
             widener.block(ops[:-1])
             value = widener.leave(ops[-1].operands[0])
-        given = dict(zip(block.arguments, operands, strict=True))
+        given = dict(zip(block.arguments, operands, strict=False))
         return interpret([op.operation for op in block.operations], given)[value]
 
 
