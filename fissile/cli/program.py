@@ -16,17 +16,19 @@ def run_program(program: str, words: list[str], work: Callable[[list[str]], int]
 
     SIGTERM and SIGHUP clean up as Ctrl-C does. ``--memory-limit`` and ``--phase-timeout`` are taken from the words.
     """
-    from fissile.pipelines.process.limits import limits_taken
-    from fissile.pipelines.process.termination import exit_status, signals_raise
-
     try:
+        from fissile.pipelines.process.limits import limits_taken
+        from fissile.pipelines.process.termination import signals_raise
+
         with signals_raise(), limits_taken(words) as rest:
             try:
                 return int(work(rest))
             finally:
                 if sys.stdout is not None:
                     sys.stdout.flush()
-    except KeyboardInterrupt as interrupt:
+    except KeyboardInterrupt as interrupt:  # also while the imports above run
+        from fissile.pipelines.process.termination import exit_status
+
         return exit_status(interrupt)
     except BaseException as error:
         if os.environ.get("FISSILE_TRACEBACK") and not isinstance(error, (FissileError, SystemExit)):
