@@ -53,7 +53,7 @@ def becomes(state, *, of: str) -> None:
     for _ in range(LONG):
         if state():
             return
-        time.sleep(0)
+        time.sleep(0.002)  # the other process needs the processor
     pytest.fail(of)
 
 
