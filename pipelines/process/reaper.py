@@ -23,6 +23,8 @@ PREFIX, TEMPORARY = "fissile-", "tmp"
 """What the name of a scratch folder begins with, and its folder for a child's temporary files."""
 STAGED = "staged"
 """File in a scratch folder: one JSON string a line, a path outside of the folder that has to go when the folder goes."""
+_LOOKING_MILLISECONDS = 1000
+"""Between two looks at the parent, where it cannot be waited for."""
 _KILLING_SECONDS = 30.0
 """For processes that are marked and do not end although they were killed (uninterruptible I/O)."""
 
@@ -54,18 +56,27 @@ def main(descriptor: int, parent: int) -> None:
 
 
 def _lines(descriptor: int, parent: int) -> Iterator[bytes]:
-    """Whole lines, until the parent has ended: a fork of its own may hold the pipe open longer."""
+    """Whole lines, until the parent has ended: a fork of its own may hold the pipe open longer.
+
+    A parent that ended before the watch began, whose number may belong to another process by now, is known by `getppid`: an orphan
+    has another parent. Where there is no descriptor of a process (an old kernel, none left), that is looked at each second.
+    """
     poll, ended = select.poll(), -1
     poll.register(descriptor, select.POLLIN)
-    with suppress(AttributeError, OSError):  # Linux 5.3; elsewhere the pipe alone tells
+    with suppress(AttributeError, OSError):
         ended = os.pidfd_open(parent)
         poll.register(ended, select.POLLIN)
     rest = b""
-    while descriptor in (ready := dict(poll.poll())) or ended not in ready:
-        if not (chunk := os.read(descriptor, 1 << 16)):
+    while True:
+        is_over = os.getppid() != parent
+        ready = dict(poll.poll(0 if is_over else None if ended >= 0 else _LOOKING_MILLISECONDS))
+        if descriptor in ready:
+            if not (chunk := os.read(descriptor, 1 << 16)):
+                return
+            *lines, rest = (rest + chunk).split(b"\n")
+            yield from lines
+        elif is_over:
             return
-        *lines, rest = (rest + chunk).split(b"\n")
-        yield from lines
 
 
 def kill_group(leader: int) -> None:

@@ -17,6 +17,8 @@ from .scratch import scratch
 
 _POLL_SECONDS = 0.1
 _CHUNK = 1 << 16
+_ENDING_SECONDS = 30.0
+"""For a child that has closed its pipes to end: on a machine with much other work it gets no processor for a while."""
 
 
 class Server:
@@ -95,7 +97,7 @@ class Server:
 
     def _why(self) -> str:
         """How it ended. One that closed its pipes and lives on is ended."""
-        status = self._child.wait(1.0)
+        status = self._child.wait(_ENDING_SECONDS)
         if status is None:
             return "it closed its pipes"
         if status and OUT_OF_MEMORY.search(self._errors.read_text(errors="replace")):

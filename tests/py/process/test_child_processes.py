@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -19,8 +20,8 @@ from fissile.pipelines.process.scratch import scratch
 from fissile.pipelines.process.server import Server
 
 BIN = Path(sys.executable).parent
-LONG = 20_000
-"""Looks at a state that is about to change, each of which yields the processor."""
+ENDLESS = 600.0
+"""Seconds after which a state that is about to change will not. A test that passes never waits for it."""
 
 PROGRAM = """
 import sys, threading
@@ -50,11 +51,11 @@ def children_of(mark: str) -> list[int]:
 
 
 def becomes(state, *, of: str) -> None:
-    for _ in range(LONG):
-        if state():
-            return
+    until = time.monotonic() + ENDLESS
+    while not state():
+        if time.monotonic() > until:
+            pytest.fail(of)
         time.sleep(0.002)  # the other process needs the processor
-    pytest.fail(of)
 
 
 @pytest.mark.parametrize("threads", [[], ["threads"]], ids=["forked", "executed"])
@@ -70,9 +71,11 @@ def test_what_a_killed_command_started_and_made_goes(tmp_path, number, threads):
     becomes(
         lambda: (tmp_path / "started").exists() or caller.poll() is not None, of="the child did not start"
     )
-    assert len(list(made.iterdir())) == 2 and len(children_of(str(tmp_path))) >= 4
+    assert len(list(made.iterdir())) == 2
+    # A process that is about to run another program has no environment for a moment.
+    becomes(lambda: len(children_of(str(tmp_path))) >= 4, of="the child started nothing")
     caller.send_signal(number)
-    assert caller.wait() == (-number if number is signal.SIGKILL else 128 + number)
+    assert caller.wait(ENDLESS) == (-number if number is signal.SIGKILL else 128 + number)
     becomes(lambda: not children_of(str(tmp_path)), of="a process outlived its command")
     becomes(lambda: not list(made.iterdir()), of="a file outlived its command")
 
@@ -88,12 +91,14 @@ def test_a_compile_that_is_killed_leaves_no_process_and_no_file(tmp_path):
     environment = os.environ | {"TMPDIR": str(made), "TEST_MARK": str(tmp_path)}
     caller = subprocess.Popen(command, cwd=tmp_path, env=environment)
     try:
-        while not (tmp_path / "spinning").exists():
-            assert caller.poll() is None
-            time.sleep(0)
-        assert list(made.iterdir()) and len(children_of(str(tmp_path))) >= 3
+        becomes(
+            lambda: (tmp_path / "spinning").exists() or caller.poll() is not None,
+            of="the pass did not begin",
+        )
+        assert caller.poll() is None and list(made.iterdir())
+        becomes(lambda: len(children_of(str(tmp_path))) >= 3, of="the pass started nothing")
         caller.kill()
-        caller.wait()
+        caller.wait(ENDLESS)
         becomes(lambda: not children_of(str(tmp_path)), of="a process outlived its command")
         becomes(lambda: not list(made.iterdir()), of="a file outlived its command")
     finally:
@@ -148,14 +153,22 @@ def _is_zombie(pid: int) -> bool:
 
 
 def test_the_temporary_folder_of_a_child_is_inside_its_parents_scratch_folder():
-    ended = run_child(["sh", "-c", "echo $TMPDIR; mktemp"], 60)
+    ended = run_child(["sh", "-c", "echo $TMPDIR; mktemp"], ENDLESS)
     folder, file = ended.out.split()
     assert ended.status == 0 and file.startswith(folder) and not Path(folder).exists()
 
 
-def test_what_a_child_prints_without_end_is_bounded_by_its_deadline():
-    """A grandchild holds the streams open: nobody waits for it."""
-    ended = run_child(["sh", "-c", "setsid sleep 1000 & while true; do echo line; done"], 0.1)
+def test_what_a_child_prints_without_end_is_bounded_by_its_deadline(tmp_path, monkeypatch):
+    """A grandchild holds the streams open: nobody waits for it. The deadline begins when a line is printed."""
+    printed, wait = tmp_path / "printed", Child.wait
+
+    def after_a_line(child: Child, seconds: float) -> int | None:
+        becomes(printed.exists, of="nothing was printed")
+        return wait(child, seconds)
+
+    monkeypatch.setattr(Child, "wait", after_a_line)
+    script = f"setsid sleep 1000 & echo line; touch {printed}; while true; do echo line; done"
+    ended = run_child(["sh", "-c", script], 0.1)
     assert ended.status is None and ended.out.startswith("line\n") and "did not end" in ended.reason
 
 
@@ -169,7 +182,7 @@ def test_a_child_may_take_so_much_memory_and_no_more(monkeypatch, limit):
         with child:
             child.stdin.write(b"\n")
             child.stdin.close()
-            status = child.wait(60)
+            status = child.wait(ENDLESS)
         assert status == (1 if limit == "150M" else 0)
         assert bool(memory_limit.OUT_OF_MEMORY.search((folder / "err").read_text())) == (limit == "150M")
 
@@ -223,7 +236,7 @@ def test_an_answer_has_a_deadline(tmp_path, monkeypatch, script, answer):
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}")
     server = Server("answering")
     try:
-        assert server.ask({"a": "x" * 2**20}, 0.2 if answer is None else 60.0) == answer
+        assert server.ask({"a": "x" * 2**20}, 0.2 if answer is None else ENDLESS) == answer
     finally:
         server.end()
 
@@ -244,9 +257,9 @@ def test_no_descriptor_is_left_open(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}")
 
     def everything(**compiles: int) -> None:
-        run_child(["true"], 60)
+        run_child(["true"], ENDLESS)
         server = Server("answering")
-        server.ask({}, 60)
+        server.ask({}, ENDLESS)
         server.end()
         with Session(CPU) as session:
             module = session.parse(tmp_path / "add.mlir")
@@ -285,7 +298,7 @@ def test_a_command_goes_on_where_no_reaper_can_be_started(monkeypatch):
 
     monkeypatch.setattr(scratches, "_forked_reaper", refused)
     monkeypatch.setattr(scratches, "_executed_reaper", refused)
-    assert run_child(["true"], 60).status == 0
+    assert run_child(["true"], ENDLESS).status == 0
 
 
 def test_a_fork_of_the_parent_that_lives_longer_does_not_keep_the_reaper_waiting(tmp_path):
@@ -308,10 +321,48 @@ with scratch() as folder:
         becomes(lambda: (tmp_path / "started").exists(), of="it did not start")
         assert list(made.iterdir())
         caller.kill()
-        caller.wait()
+        caller.wait(ENDLESS)
         becomes(lambda: not list(made.iterdir()), of="a file outlived its command")
     finally:
         os.killpg(caller.pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("number", ["of nobody", "of another process"])
+def test_a_parent_that_ended_before_the_watch_began_is_noticed(tmp_path, number):
+    """Its number is nobody's by then (`pidfd_open` fails), or was given to another process; a fork of it holds the pipe open."""
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    reading, writing = os.pipe()
+    folder = tmp_path / "fissile-left"
+    folder.mkdir()
+    os.write(writing, json.dumps({"folder": str(folder)}).encode() + b"\n")
+    parent = gone.pid if number == "of nobody" else os.getppid()
+    command = [sys.executable, "-I", "-S", reaper.__file__, "0", str(parent)]
+    try:
+        watching = subprocess.Popen(command, stdin=reading)
+        try:
+            assert watching.wait(ENDLESS) == 0 and not folder.exists()
+        finally:
+            watching.kill()
+            watching.wait()
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+def test_the_end_of_a_parent_is_noticed_without_a_descriptor_of_it(monkeypatch):
+    """Old kernels have no `pidfd_open`. What it wrote before its end is read."""
+    parents = iter([7, 7, 7, 1, 1])
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, b"one\ntwo\nhalf")
+        monkeypatch.delattr(reaper.os, "pidfd_open")
+        monkeypatch.setattr(reaper.os, "getppid", lambda: next(parents))
+        monkeypatch.setattr(reaper, "_LOOKING_MILLISECONDS", 0)
+        assert list(reaper._lines(reading, 7)) == [b"one", b"two"]
+    finally:
+        os.close(reading)
+        os.close(writing)
 
 
 def test_a_command_may_run_in_another_thread_and_where_children_are_not_waited_for():
@@ -320,7 +371,7 @@ def test_a_command_may_run_in_another_thread_and_where_children_are_not_waited_f
     from fissile.cli.program import run_program
 
     def work(_words: list[str]) -> int:
-        return run_child(["true"], 60).status
+        return run_child(["true"], ENDLESS).status
 
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
