@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from fissile.errors import InternalError
+from fissile.errors import InternalError, UsageError
 
 
 def contained(program: str, words: list[str], work: Callable[[list[str]], int]) -> int:
@@ -30,7 +30,7 @@ def contained(program: str, words: list[str], work: Callable[[list[str]], int]) 
         def in_child() -> int:
             _keep_native_messages(folder)
             note_in(folder)
-            status = run_program(program, words, work)
+            status = run_program(program, words, work, in_child=True)
             with suppress(OSError):
                 sys.stderr.flush()
                 os.write(writing, b"%d" % status)
@@ -79,6 +79,8 @@ def _ended(program: str, words: list[str], status: int | None, limit: float, fol
     step = noted(folder)
     doing = f" in {step.what}" if step else ""
     if status is not None and (refused := system_ended(status, said)):
+        if step and step.users:
+            raise UsageError(f"{step.what}: {refused.message}", refused.hint)
         raise refused
     late = f"did not end within {limit:g} s (--phase-timeout)"
     if step and step.users:

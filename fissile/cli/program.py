@@ -7,20 +7,24 @@ import os
 import shlex
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 
 from fissile.errors import FissileError, InternalError, UsageError, refused_by_system
 
 
-def run_program(program: str, words: list[str], work: Callable[[list[str]], int]) -> int:
+def run_program(
+    program: str, words: list[str], work: Callable[[list[str]], int], in_child: bool = False
+) -> int:
     """``work(words)`` and its exit status; whatever it raises ends in one line and a status of `ExitCode`, never in a traceback.
 
-    SIGTERM and SIGHUP clean up as Ctrl-C does. ``--memory-limit`` and ``--phase-timeout`` are taken from the words.
+    SIGTERM and SIGHUP clean up as Ctrl-C does; ``in_child``, where a parent cleans up and reports, they end the process.
+    ``--memory-limit`` and ``--phase-timeout`` are taken from the words.
     """
     try:
         from fissile.pipelines.process.limits import limits_taken
         from fissile.pipelines.process.termination import signals_raise
 
-        with signals_raise(), limits_taken(words) as rest:
+        with nullcontext() if in_child else signals_raise(), limits_taken(words) as rest:
             try:
                 return int(work(rest))
             finally:

@@ -71,6 +71,9 @@ def system_ended(status: int, said: str) -> UsageError | None:
     if status == -signal.SIGKILL:
         return UsageError("the compiler's process was killed (SIGKILL), as the system does when memory runs out",
                           f"give it more memory, or a limit that it reports: {MEMORY_OPTION}=SIZE")  # fmt: skip
+    if -status in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        name = signal.Signals(-status).name
+        return UsageError(f"a signal ended the compiler's process ({name})", "run the command again")
     if status == -signal.SIGXCPU:
         return UsageError("the shell's limit of processor time ended the compiler (SIGXCPU)", "ulimit -t")
     if status == -signal.SIGXFSZ:

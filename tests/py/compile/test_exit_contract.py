@@ -274,6 +274,15 @@ def test_a_users_pass_that_does_not_end_is_named(folder):
     assert not (folder / "out.mlir").exists()
 
 
+@pytest.mark.parametrize("number", [1, 2, 15], ids=["SIGHUP", "SIGINT", "SIGTERM"])
+def test_a_signal_to_the_child_alone_is_named(number, folder):
+    """It does not end the command as if it had been sent to it."""
+    with_pass(folder, f"os.kill(os.getpid(), {number})")
+    ended = shell("fissile-opt in.mlir --load-passes=mine.py --mine-p -o out.mlir", folder)
+    holds(ended, 2, "pass 'mine-p' (mine.py:11): a signal ended the compiler's process (SIG")
+    assert not (folder / "out.mlir").exists()
+
+
 @pytest.mark.parametrize("command", ["fissile-opt deep.mlir", "fissile verify deep.mlir"])
 def test_a_type_that_the_parser_crashes_over_does_not_end_the_caller(command, folder):
     (folder / "deep.mlir").write_text(
