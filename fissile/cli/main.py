@@ -12,18 +12,21 @@ from fissile.passes.iree import version
 
 COMMANDS = {
     "compile": (
-        "fissile.cli.compile",
+        "fissile.cli.commands.compile",
         "iree-compile, guarded: what stock IREE refuses is repaired and reported",
     ),
-    "check": ("fissile.cli.check", "which dispatches do not fit, for many targets, without a full compile"),
+    "check": (
+        "fissile.cli.commands.check",
+        "which dispatches do not fit, for many targets, without a full compile",
+    ),
     "verify": (
-        "fissile.cli.verify",
+        "fissile.cli.commands.verify",
         "run two programs, or one against expected outputs, and compare the numbers",
     ),
-    "reduce": ("fissile.cli.reduce", "a small program of its own that fails as a large one does"),
-    "explain": ("fissile.cli.explain", "the manual page of a finding: fissile explain FIS101"),
-    "passes": ("fissile.cli.passes", "the passes there are, with options and contracts"),
-    "targets": ("fissile.cli.targets", "the targets there are, with each limit's source"),
+    "reduce": ("fissile.cli.commands.reduce", "a small program of its own that fails as a large one does"),
+    "explain": ("fissile.cli.commands.explain", "the manual page of a finding: fissile explain FIS101"),
+    "passes": ("fissile.cli.commands.passes", "the passes there are, with options and contracts"),
+    "targets": ("fissile.cli.commands.targets", "the targets there are, with each limit's source"),
 }
 
 

@@ -104,9 +104,9 @@ IREE_PHASES = {
 
 NAMES_ALLOWED = {
     # (file, name): help texts and sources of a limit, read by people and never given to IREE.
-    ("fissile/cli/check.py", "--iree-flags"),
-    ("fissile/cli/check.py", "--iree-opt-level"),
-    ("fissile/cli/compile.py", "--iree-preprocessing-pass-pipeline"),
+    ("fissile/cli/commands/check.py", "--iree-flags"),
+    ("fissile/cli/commands/check.py", "--iree-opt-level"),
+    ("fissile/cli/commands/compile.py", "--iree-preprocessing-pass-pipeline"),
     ("fissile/rules/fusion.py", "--iree-hal-target-device"),
     ("fissile/rules/input.py", "--iree-hal-target-device"),
     ("fissile/rules/storage.py", "--iree-opt-strip-assertions"),

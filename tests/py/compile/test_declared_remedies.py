@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import pytest
 
-from fissile.cli.explain import find_rule
+from fissile.cli.commands.explain import find_rule
 from fissile.finding import Finding, Help, Severity
 from fissile.passes.catalogue import find_pass
 from fissile.passes.definition import PassDefinitionError

@@ -7,7 +7,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from fissile.cli import verify as command
+from fissile.cli.commands import verify as command
 from fissile.errors import UsageError
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.build import compile_stock
