@@ -5,10 +5,12 @@
 
 One check a program answers for all its targets. At the end a row per target: programs; refusals of stock's that check reports as
 errors; programs that stock builds and check finds clean; those that stock builds wrong by check's account (no refusal to compare with);
-false "fits"; false alarms. Each of the last two is listed. The last columns are processor seconds, of rows that were measured.
+false "fits"; false alarms; pairs that were not compared, since the clock's limit ended one of the two: a busy machine is no verdict.
+What takes more than --timeout of the processor is one: it does not end. The last three are listed. The last columns are processor
+seconds, of rows that were measured.
 
---results FILE keeps a JSON line per program and target; a run that was stopped goes on where it was. --again checks the false
-ones of FILE anew, with stock's answers as they are. --stock reads stock's answers that were saved elsewhere: JSON or JSON lines with
+--results FILE keeps a JSON line per program and target; a run that was stopped goes on where it was, and what was not compared is
+run again. --again checks the false ones of FILE anew, with stock's answers as they are. --stock reads stock's answers that were saved elsewhere: JSON or JSON lines with
 `name` or `prog`, `target` and `stock`, which is a boolean or starts with an exit status. Exit status 1 where a verdict is false.
 """
 
@@ -18,6 +20,7 @@ import argparse
 import json
 import random
 import resource
+import signal
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -30,17 +33,19 @@ from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.targets import resolve_target
 
 TARGETS = ("gfx942", "sm_86", "vulkan", "llvm-cpu")
-SAID, CLEAN, BUILT_WRONG, FALSE_FITS, FALSE_ALARM = (
+SAID, CLEAN, BUILT_WRONG, FALSE_FITS, FALSE_ALARM, NOT_COMPARED = (
     "refused, said so",
     "builds, clean",
     "builds, wrong",
     "false fits",
     "false alarm",
+    "not compared",
 )
-COLUMNS = (SAID, CLEAN, BUILT_WRONG, FALSE_FITS, FALSE_ALARM)
+COLUMNS = (SAID, CLEAN, BUILT_WRONG, FALSE_FITS, FALSE_ALARM, NOT_COMPARED)
 FALSE = (FALSE_FITS, FALSE_ALARM)
 ELAPSED_PER_PROCESSOR = 8
 """On a machine that others use, a second of the processor takes so many of the clock at most."""
+OUT_OF_PROCESSOR_TIME = -signal.SIGXCPU
 
 
 class Results:
@@ -58,10 +63,17 @@ class Results:
                 sink.write(json.dumps(row) + "\n")
 
 
+class EndedByClock(Exception):
+    """A command was ended by the clock, before it had used its processor seconds."""
+
+
 def processor_seconds(
     command: Sequence[str], limit: float
 ) -> tuple[subprocess.CompletedProcess | None, float]:
-    """The command's end and the processor seconds of it and its children; None where one process took more than ``limit`` of them."""
+    """The command's end and the processor seconds of it and its children; None where a process took more than ``limit`` of them.
+
+    Raises EndedByClock.
+    """
 
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 1))
@@ -73,7 +85,9 @@ def processor_seconds(
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return None if ended.returncode in (124, 137) else ended, used
+    if ended.returncode in (124, 137):
+        raise EndedByClock(f"{command[0]} was ended after {ELAPSED_PER_PROCESSOR * limit:.0f} s")
+    return None if ended.returncode == OUT_OF_PROCESSOR_TIME else ended, used
 
 
 def saved(files: Sequence[Path]) -> dict[tuple[str, str], bool]:
@@ -151,12 +165,19 @@ def judge(
     limit: float,
 ) -> list[dict]:
     """A row for each of ``targets``."""
-    answers, used = checked(program, targets, probe, limit)
+    try:
+        answers, used = checked(program, targets, probe, limit)
+    except EndedByClock as why:
+        return [not_compared(program, target, why) for target in targets]
     if isinstance(answers, str) and len(targets) > 1:  # one of them is to blame
         return [row for target in targets for row in judge(program, [target], builds, probe, limit)]
     rows = []
     for target in targets:
-        built, compiled = builds(target)
+        try:
+            built, compiled = builds(target)
+        except EndedByClock as why:
+            rows.append(not_compared(program, target, why))
+            continue
         row = {
             "name": program.stem,
             "target": target,
@@ -178,6 +199,19 @@ def judge(
     return rows
 
 
+def not_compared(program: Path, target: str, why: EndedByClock) -> dict:
+    return {
+        "name": program.stem,
+        "target": target,
+        "stock": None,
+        "stock_s": 0.0,
+        "check_s": 0.0,
+        "verdict": NOT_COMPARED,
+        "codes": [],
+        "said": str(why),
+    }
+
+
 def show(rows: Sequence[dict]) -> bool:
     """Prints the table; whether no verdict is false."""
     print(
@@ -194,7 +228,7 @@ def show(rows: Sequence[dict]) -> bool:
         seconds = "".join(f"{sum(row[key] for row in paired):10.1f}" for key in ("stock_s", "check_s"))
         print(f"{target:<14}{len(its):>9}" + "".join(f"{counts[name]:>18}" for name in COLUMNS) + seconds)
         for row in its:
-            if row["verdict"] in FALSE:
+            if row["verdict"] in (*FALSE, NOT_COMPARED):
                 print(f"    {row['verdict']}: {row['name']} {' '.join(row['codes'])} {row['said']}".rstrip())
     return not any(row["verdict"] in FALSE for row in rows)
 
@@ -230,7 +264,8 @@ def main() -> int:
     for program in programs:
 
         def builds(target: str, program: Path = program) -> tuple[bool, float]:
-            if row := results.rows.get((program.stem, target)):
+            row = results.rows.get((program.stem, target))
+            if row and row["stock"] is not None:
                 return row["stock"], row["stock_s"]
             if (answer := known.get((program.stem, target))) is not None:
                 return answer, 0.0
@@ -238,7 +273,9 @@ def main() -> int:
 
         def is_open(target: str, program: Path = program) -> bool:
             row = results.rows.get((program.stem, target))
-            return row is None or arguments.again and row["verdict"] in FALSE
+            if row is None or row["verdict"] == NOT_COMPARED:
+                return True
+            return arguments.again and row["verdict"] in FALSE
 
         if wanted := [target for target in targets if is_open(target)]:
             for row in judge(program, wanted, builds, arguments.probe, arguments.timeout):
