@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
-from . import call_results, value_terms
+from . import call_results, chosen_tensors, value_terms
 from .intervals import wrapped
-from .shaped_values import i64s, kept_dimensions, last_of, static_dimension
+from .shaped_values import i64s, kept_dimensions, static_dimension
 from .size_terms import Term, product, term
 
 if TYPE_CHECKING:
@@ -81,15 +81,6 @@ def _constant(_extents: Extents, op: ir.Operation, _number: int, index: int) -> 
     return term(ir.ShapedType(op.attributes["value"].type).get_dim_size(index))
 
 
-def _if(extents: Extents, op: ir.Operation, number: int, index: int) -> Term | None:
-    yielded = {
-        extents.dimension(last_of(op.regions[r]).operands[number], index)
-        for r in range(2)
-        if len(op.regions[r].blocks)
-    }
-    return yielded.pop() if len(yielded) == 1 else None
-
-
 def _for(extents: Extents, op: ir.Operation, number: int, index: int) -> Term | None:
     carried = op.regions[0].blocks[0].arguments[1 + number]
     kept = extents.dimension(carried, index)
@@ -147,12 +138,8 @@ RULES: dict[str, Callable] = {
     "func.call": call_results.dimension,
     "util.call": call_results.dimension,
     "flow.tensor.dynamic_constant": _constant,
-    "scf.if": _if,
+    "scf.if": chosen_tensors.dimension,
     "scf.for": _for,
     "scf.forall": _forall,
-    "arith.select": lambda e, op, _n, i: (
-        e.dimension(op.operands[1], i)
-        if e.dimension(op.operands[1], i) == e.dimension(op.operands[2], i)
-        else None
-    ),
+    "arith.select": chosen_tensors.dimension,
 }

@@ -17,9 +17,9 @@ from fissile.passes.analysis.lifetime.kinds import CONSTANTS, MEMREF, RELEASES, 
 from fissile.passes.analysis.lifetime.ownership import FOREIGN, Ownership, ownership_of
 from fissile.passes.analysis.lifetime.placement import Spot, Unplaced, is_inside, spots_of
 from fissile.passes.analysis.lifetime.regions import Regions, op_making, region_of
+from fissile.passes.analysis.program.defined_before import exists_before
 from fissile.passes.checks.storage.lifetimes import ONE_RELEASE
 from fissile.passes.definition import Contract, Pass, register_pass
-from fissile.passes.remedies.storage.assert_places import exists_before
 
 from .release_ops import point_of, work_on, write_release
 

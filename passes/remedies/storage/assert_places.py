@@ -24,8 +24,8 @@ from fissile.passes.analysis.bounds.conditions import (
     symbols,
 )
 from fissile.passes.analysis.bounds.extents import Extents
-from fissile.passes.analysis.bounds.shaped_values import is_argument
 from fissile.passes.analysis.bounds.size_terms import Term, apply, symbols_of
+from fissile.passes.analysis.program.defined_before import exists_before
 from fissile.passes.analysis.storage.obligations import (
     FUNCTIONS,
     TRANSPARENT,
@@ -144,24 +144,6 @@ def _available(extents: Extents, condition: Condition, anchor: ir.Operation) -> 
         symbol.ident >= 0 and exists_before(extents.handle(symbol).value, anchor)
         for symbol in symbols(condition).values()
     )
-
-
-def exists_before(value: ir.Value, anchor: ir.Operation) -> bool:
-    """Whether ``value`` is defined before ``anchor`` on every way to it; False where that is not certain."""
-    home = value.owner if is_argument(value) else value.owner.operation.block
-    inner: ir.Operation | None = anchor
-    while inner is not None:
-        if inner.block == home:
-            return is_argument(value) or _before(value.owner.operation, inner)
-        inner = _parent(inner)
-        if inner is not None and inner.name in FUNCTIONS:
-            # In another block of the function: of those, only the entry block is before everything.
-            return home == inner.regions[0].blocks[0]
-    return False
-
-
-def _before(one: ir.Operation, other: ir.Operation) -> bool:
-    return one != other and one.is_before_in_block(other)
 
 
 def _parent(op: ir.Operation) -> ir.Operation | None:

@@ -15,12 +15,12 @@ from fissile.passes.analysis.bounds.conditions import at_most
 from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.shaped_values import i64s
 from fissile.passes.analysis.bounds.size_terms import Term, apply, product, symbols_of, term
+from fissile.passes.analysis.program.defined_before import exists_before
 from fissile.passes.analysis.storage.memory_rules import bytes_of_element
 from fissile.passes.analysis.storage.proof import decide
 from fissile.passes.definition import Pass, register_pass
 from fissile.verdict import Answer
 
-from .assert_places import exists_before
 from .term_ops import TermWriter
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
+from fissile.passes.analysis.bounds.chosen_tensors import choice_of, sizes_before
 from fissile.passes.analysis.bounds.conditions import TRUE, All, Compare, Condition
 from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.intervals import Bounds
@@ -158,10 +159,23 @@ class TermWriter:
 
     def _atom(self, atom: Atom) -> _Computed:
         if atom not in self._atoms:
-            self._atoms[atom] = (
-                _Computed(self._symbol(atom)) if isinstance(atom, Symbol) else self._function(atom)
-            )
+            self._atoms[atom] = self._read(atom) if isinstance(atom, Symbol) else self._function(atom)
         return self._atoms[atom]
+
+    def _read(self, symbol: Symbol) -> _Computed:
+        """A size of a chosen tensor is computed from both sizes: `tensor.dim` of it would have the tensor chosen before."""
+        handle = self._extents.handle(symbol)
+        choice = choice_of(handle.value) if handle.dimension is not None else None
+        sizes = sizes_before(self._extents, choice, handle.dimension) if choice is not None else None
+        if choice is None or sizes is None:
+            return _Computed(self._symbol(symbol))
+        yes, no = (self._sum(size.monomials) for size in sizes)
+        value = arith.select(choice.condition, yes.value, no.value, ip=self._at)
+        if yes.exact is None and no.exact is None:
+            return _Computed(value)
+        sure = arith.constant(ir.IntegerType.get_signless(1), 1, ip=self._at)
+        exact = arith.select(choice.condition, yes.exact or sure, no.exact or sure, ip=self._at)
+        return _Computed(value, exact)
 
     def _symbol(self, symbol: Symbol) -> ir.Value:
         handle = self._extents.handle(symbol)

@@ -125,6 +125,61 @@ def test_a_size_that_an_unused_op_lists_is_checked(monkeypatch):
     assert kinds_of(program_of_a_listed_size()) == {"missed"}
 
 
+def program_of_an_empty_slice() -> FuzzProgram:
+    """A slice of no elements past the end of its source: nothing is read, and stock's runtime refuses to copy it."""
+    program = FuzzProgram("p0", [("%x", "tensor<3xi32>"), ("%i", "index"), ("%n", "index")])
+    program.lines = ["%r = tensor.extract_slice %x[%i] [%n] [1] : tensor<3xi32> to tensor<?xi32>"]
+
+    def run(v: Values) -> None:
+        require(v["%n"] == 0 or 0 <= v["%i"] <= 3 - v["%n"])
+        v["%r"] = v["%x"][v["%i"] : v["%i"] + v["%n"]]
+
+    program.steps, program.result = [run], Array("%r", (None,), "i32")
+    x = np.arange(3, dtype=np.int32)
+    program.calls = [{"%x": x, "%i": i, "%n": n} for i, n in ((4, 0), (1, 2), (2, 2))]
+    return program
+
+
+def test_what_stocks_runtime_refuses_is_no_false_alarm(monkeypatch):
+    fuzz = Fuzz()
+    fuzz.check([program_of_an_empty_slice()])
+    assert not fuzz.failures
+    assert fuzz.counts["calls that are legal, refused by stock's runtime too: OUT_OF_RANGE"] == 1
+    monkeypatch.setattr(Fuzz, "_stock_runtime_refuses", lambda *_: False)
+    assert kinds_of(program_of_an_empty_slice()) == {"false alarm"}
+
+
+def program_of_a_chosen_size() -> FuzzProgram:
+    """One of two arguments, read in a shape that only one length fits."""
+    program = FuzzProgram("p0", [("%x", "tensor<?xi8>"), ("%y", "tensor<?xi8>"), ("%p", "i32")])
+    program.lines = [
+        "%c0 = arith.constant 0 : index",
+        "%c5 = arith.constant 5 : index",
+        "%z = arith.constant 0 : i32",
+        "%first = arith.cmpi ne, %p, %z : i32",
+        "%s = arith.select %first, %x, %y : tensor<?xi8>",
+        "%n = tensor.dim %s, %c0 : tensor<?xi8>",
+        "%q = flow.tensor.reshape %s : tensor<?xi8>{%n} -> tensor<?x2xi8>{%c5}",
+        "%r = arith.addi %q, %q : tensor<?x2xi8>",
+    ]
+
+    def run(v: Values) -> None:
+        chosen = v["%x"] if v["%p"] else v["%y"]
+        require(len(chosen) == 10 and (v["%p"] != 0 or len(v["%y"]) <= len(v["%x"])))
+        v["%r"] = 2 * chosen.reshape(5, 2)
+
+    program.steps, program.result = [run], Array("%r", (None, 2), "i8")
+    lengths = ((10, 10, 0), (10, 10, 1), (12, 10, 0), (12, 10, 1), (10, 4, 1), (10, 4, 0))
+    program.calls = [
+        {"%x": np.arange(x, dtype=np.int8), "%y": np.ones(y, np.int8), "%p": p} for x, y, p in lengths
+    ]
+    return program
+
+
+def test_the_size_of_a_chosen_tensor_is_checked_before_the_choice():
+    assert kinds_of(program_of_a_chosen_size()) == set()
+
+
 CHILD = """import json, os, signal, sys
 first, count, calls, *only = map(int, sys.argv[1:])
 numbers = only or range(count)
