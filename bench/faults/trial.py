@@ -20,7 +20,7 @@ BIN = Path(sys.executable).parent
 MARK = "FAULT_BENCH_MARK"
 """In the environment of every process of a trial."""
 STATUSES = (0, 1, 2, 3)
-GRACE_SECONDS = 20.0
+GRACE_SECONDS = 120.0
 """For what cleans up after a command that was killed, on a machine that has other work."""
 
 
@@ -58,7 +58,7 @@ class World:
         environment: Mapping[str, str] | None = None,
         prepare: Callable[[], object] | None = None,
         disturb: Callable[[subprocess.Popen], object] | None = None,
-        limit: float = 300.0,
+        limit: float = 900.0,
     ) -> Ended:
         """Runs ``command`` (a program of fissile's, or a shell line) with ``outputs`` as files that it may write.
 

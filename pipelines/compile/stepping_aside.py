@@ -74,7 +74,7 @@ def compile_with_stock(
 ) -> Report | None:
     """iree-compile's own answer, where fissile cannot even stand aside by itself; None where it is no answer either (a crash)."""
     words = _stock_words(request, source, output)
-    ended = run_child([program, *words], request.time_limit or None)
+    ended = run_child([program, *words], request.time_limit or None, by_clock=True)
     if ended.status not in (0, 1):
         return None
     aside = stepped_aside(request, why, matched=False)

@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from .deadline import CpuDeadline
 from .memory_limit import OUT_OF_MEMORY, apply_memory_limit, memory_limit
 from .reaper import MARK_VARIABLE, TEMPORARY, kill_group, kill_marked
 from .scratch import SCRATCH_VARIABLE, Cover, acquire, release, scratch
@@ -27,6 +28,8 @@ SAFE_PATH = "-P"
 PARENT_VARIABLE = "FISSILE_PARENT"
 """Environment variable of a child: its parent's process number (`entry`)."""
 _POLL_SECONDS = 0.01
+_LOOKING_SECONDS = 0.2
+"""Between two looks at how much of its time a child has used."""
 _MOST_OUTPUT = 64 << 20
 """Bytes of each output stream that are read back, from its end."""
 
@@ -204,11 +207,14 @@ class Ended:
 
 
 def run_child(
-    command: Sequence[str | os.PathLike], timeout: float | None, memory: int | None = None
+    command: Sequence[str | os.PathLike],
+    timeout: float | None,
+    memory: int | None = None,
+    by_clock: bool = False,
 ) -> Ended:
     """Runs ``command`` for at most ``timeout`` seconds (None: no limit) in ``memory`` bytes (`Child`).
 
-    What it prints goes to files: no reader has to wait for it.
+    The seconds are those of `CpuDeadline`, or ``by_clock``. What it prints goes to files: no reader has to wait for it.
     """
     with scratch() as folder:
         out, err = folder / "out", folder / "err"
@@ -217,7 +223,12 @@ def run_child(
             err.open("wb") as stderr,
             Child(command, folder, stdout=stdout, stderr=stderr, memory=memory) as child,
         ):
-            status = child.wait(timeout)
+            if by_clock or timeout is None:
+                status = child.wait(timeout)
+            else:
+                deadline = CpuDeadline(child.pid, timeout)
+                while (status := child.wait(min(timeout, _LOOKING_SECONDS))) is None and not deadline.is_over:
+                    pass
         return Ended(status, _text(out), _text(err), timeout or 0.0)
 
 

@@ -12,7 +12,7 @@ BUSY_FACTOR = 8
 
 
 class CpuDeadline:
-    """``seconds`` for process ``pid`` from now on: of processor time, or of the clock without the time that it waits for a processor.
+    """``seconds`` for process ``pid`` and its descendants from now on: of processor time, or of the clock without the time that it waits for a processor.
 
     On a machine with other work a compile that ends takes longer by the clock; whether it counts as endless must not depend on that. A
     process that computes has ``seconds`` of a processor, one that waits for something else has ``seconds`` of the clock. Where
@@ -49,24 +49,48 @@ class CpuDeadline:
 
 
 def processor_seconds(pid: int) -> float:
-    """Processor time of the process ``pid``, all its threads together; infinite where it cannot be read."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
-            fields = file.read().rpartition(")")[2].split()
-    except OSError:
-        return math.inf
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Processor time of the process ``pid`` and its descendants, all their threads together; infinite where it cannot be read.
+
+    Fields 14 to 17 of `/proc/PID/stat` (proc_pid_stat(5)), in clock ticks: of the process, and of children that it has waited for.
+    """
+    ticks = 0
+    for each in (pid, *_descendants(pid)):
+        try:
+            with open(f"/proc/{each}/stat", encoding="ascii", errors="replace") as file:
+                ticks += sum(map(int, file.read().rpartition(")")[2].split()[11:15]))
+        except (OSError, ValueError):
+            if each == pid:
+                return math.inf
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def queued_seconds(pid: int) -> dict[int, float]:
-    """For each thread of the process ``pid``: how long it was ready to run and had no processor. Empty where it cannot be read.
+    """For each thread of the process ``pid`` and its descendants: how long it was ready to run and had no processor.
 
-    The second number of `/proc/PID/task/TID/schedstat`, in nanoseconds (Linux, Documentation/scheduler/sched-stats).
+    The second number of `/proc/PID/task/TID/schedstat`, in nanoseconds (Linux, Documentation/scheduler/sched-stats). Empty where it cannot
+    be read.
     """
     queued: dict[int, float] = {}
-    with suppress(OSError):
-        for name in os.listdir(f"/proc/{pid}/task"):
+    for each in (pid, *_descendants(pid)):
+        for thread in _threads(each):
             with suppress(OSError, ValueError, IndexError):
-                with open(f"/proc/{pid}/task/{name}/schedstat", encoding="ascii") as file:
-                    queued[int(name)] = int(file.read().split()[1]) / 1e9
+                with open(f"/proc/{each}/task/{thread}/schedstat", encoding="ascii") as file:
+                    queued[thread] = int(file.read().split()[1]) / 1e9
     return queued
+
+
+def _descendants(pid: int) -> list[int]:
+    """The processes that descend from ``pid``; none where the kernel does not list them."""
+    found: list[int] = []
+    for thread in _threads(pid):
+        with suppress(OSError, ValueError):
+            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+                found += map(int, file.read().split())
+    return found + [further for child in found for further in _descendants(child)]
+
+
+def _threads(pid: int) -> list[int]:
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{pid}/task")]
+    except OSError:
+        return []

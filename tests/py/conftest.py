@@ -86,7 +86,7 @@ def pytest_terminal_summary(terminalreporter):
     try:
         # In a process of its own: a driver that crashes must not take the test report with it.
         asked = subprocess.run(
-            [sys.executable, "-c", VULKAN_DEVICE], capture_output=True, text=True, timeout=60, check=False
+            [sys.executable, "-c", VULKAN_DEVICE], capture_output=True, text=True, timeout=300, check=False
         )
     except subprocess.TimeoutExpired:
         terminalreporter.write_line("vulkan device: the driver did not answer")

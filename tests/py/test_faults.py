@@ -102,8 +102,10 @@ def test_what_breaks_the_contract_is_seen(changes, said):
 def test_orphans_and_leftovers_are_found():
     with world({"in": "x"}) as here, pytest.MonkeyPatch.context() as patch:
         patch.setattr("bench.faults.trial.GRACE_SECONDS", 0.0)
-        ended = here.run(["bash", "-c", "setsid sleep 60 & touch more $TMPDIR/temporary"])
-    assert ended.orphans == ["sleep 60"] and ended.leftovers == ["tmp/temporary", "work/more"]
+        runs = "grep -q ^sleep /proc/$!/cmdline && grep -q FAULT_BENCH_MARK /proc/$!/environ"
+        script = f"setsid sleep 1000 & until {runs}; do sleep 0.01; done 2> /dev/null; touch more $TMPDIR/temporary"
+        ended = here.run(["bash", "-c", script])
+    assert ended.orphans == ["sleep 1000"] and ended.leftovers == ["tmp/temporary", "work/more"]
 
 
 def test_a_run_that_was_cut_off_goes_on(tmp_path):

@@ -18,7 +18,7 @@ def test_ruff_finds_nothing(words):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     way_out = f"make format, or .venv/bin/ruff {words[0]}\n"
     assert ended.returncode == 0, way_out + ended.stdout + ended.stderr

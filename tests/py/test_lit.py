@@ -28,7 +28,7 @@ def test_lit(tmp_path):
         [Path(sys.executable).parent / "lit", "-v", f"-j{CPUS}", LIT],
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=1500,
         env={
             "PATH": "/usr/bin:/bin",
             "FISSILE_LIT_OUTPUT": str(tmp_path),

@@ -242,7 +242,7 @@ def test_the_same_findings_every_time(program):
         "gfx942",
     ]
     texts = [
-        subprocess.run(words, capture_output=True, text=True, timeout=120, check=False).stdout
+        subprocess.run(words, capture_output=True, text=True, timeout=300, check=False).stdout
         for _ in range(2)
     ]
     assert texts[0] == texts[1] != ""

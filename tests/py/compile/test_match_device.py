@@ -155,7 +155,7 @@ def test_a_matched_program_computes_what_numpy_does(name, tmp_path):
             assigned,
         ],
         check=True,
-        timeout=60,
+        timeout=300,
     )
     with Session().context:
         module = ir.Module.parse(assigned.read_text())
@@ -163,7 +163,7 @@ def test_a_matched_program_computes_what_numpy_does(name, tmp_path):
         assert match_target(module, device) == []
         assigned.write_text(str(module))
     run_program(
-        ["iree-compile", assigned, "--compile-from=preprocessing", "-o", vmfb], check=True, timeout=60
+        ["iree-compile", assigned, "--compile-from=preprocessing", "-o", vmfb], check=True, timeout=300
     )
     signature = signatures_of_source(source)["main"]
     inputs = draw(signature, seed=3)

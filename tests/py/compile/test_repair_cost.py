@@ -108,7 +108,7 @@ def test_an_overflow_is_predicted_before_code_is_generated(module):
 
 def test_a_few_dispatches_are_asked_here_between_two_calls_and_many_elsewhere(monkeypatch):
     told = []
-    pool = ProbePool([], deadline=60, watch=lambda count, *_fingerprint: told.append(count))
+    pool = ProbePool([], deadline=300, watch=lambda count, *_fingerprint: told.append(count))
     monkeypatch.setattr(
         "fissile.pipelines.probe.probe_pool.probe", lambda dispatch: Probed(Footprint(()), None)
     )
@@ -127,7 +127,7 @@ def test_a_few_dispatches_are_asked_here_between_two_calls_and_many_elsewhere(mo
 
 
 def test_what_is_known_not_to_end_is_not_asked_again():
-    with ProbePool([], deadline=60, watch=lambda *_: pytest.fail("asked"), endless=["a"]) as pool:
+    with ProbePool([], deadline=300, watch=lambda *_: pytest.fail("asked"), endless=["a"]) as pool:
         (known,) = pool.probe_all([SimpleNamespace(fingerprint="a")])
     assert known.ended == "timed out" and "60 seconds" in known.probed.failure.message
 

@@ -29,7 +29,7 @@ def stock(source: Path, target: str) -> str:
         [program, *TARGETS[target], source, "-o", source.with_suffix(".stock")],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode
     return done.stderr

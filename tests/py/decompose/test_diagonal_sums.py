@@ -71,7 +71,7 @@ def ran(folder: Path, dimensions):
         ],
         check=True,
         capture_output=True,
-        timeout=120,
+        timeout=300,
     )
     return np.load(folder / "y.npy"), table[indices]
 

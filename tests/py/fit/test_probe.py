@@ -191,7 +191,7 @@ def offsets(dispatch) -> list[str]:
 
 def test_a_passing_dispatch_is_generated_once():
     module, ops = configured("vulkan", ADD)
-    with ProbePool([], deadline=60) as pool:
+    with ProbePool([], deadline=300) as pool:
         checker = DispatchChecker(pool)
         for _ in range(2):
             assert [c.finding for c in checker.check(module, ops)] == [None]
@@ -207,7 +207,7 @@ def test_a_dispatch_past_its_deadline_and_one_that_crashes_are_findings(monkeypa
     import fissile.pipelines.probe.probe_pool as probe_pool
 
     monkeypatch.setattr(probe_pool, "standalone", lambda dispatch: "this is no module")
-    with ProbePool([], deadline=60) as pool:
+    with ProbePool([], deadline=300) as pool:
         (crashed,) = DispatchChecker(pool).check(module, ops)
         assert crashed.finding.code == "FIS107"
         monkeypatch.undo()
@@ -235,7 +235,7 @@ def test_nothing_of_an_answer_is_lost_on_its_way():
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_pool_says_what_the_probe_says(target):
     module, _ops = configured(target, quantised_conv())
-    with ProbePool([], deadline=60) as pool:
+    with ProbePool([], deadline=300) as pool:
         results = pool.probe_all(dispatches(module.op))
     for dispatch, result in zip(dispatches(module.op), results, strict=True):
         here = probe(dispatch)

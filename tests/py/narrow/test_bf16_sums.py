@@ -46,7 +46,7 @@ def test_it_is_repaired_and_right(tmp_path):
         ],
         check=True,
         capture_output=True,
-        timeout=120,
+        timeout=300,
     )
     result = (
         np.frombuffer((tmp_path / "y.bin").read_bytes(), ml_dtypes.bfloat16)

@@ -140,7 +140,7 @@ def test_a_hang_and_a_crash_are_findings(folder, monkeypatch):
         program.chmod(0o755)
         monkeypatch.setattr(runtimes, "run_module_program", lambda program=program: str(program))
         finding = runtimes.run(
-            folder / "add.vmfb", signature, arrays, local, timeout=0.2 if "sleep" in script else 30
+            folder / "add.vmfb", signature, arrays, local, timeout=0.2 if "sleep" in script else 300
         )
         assert finding.code == "FIS131" and said in finding.message
 

@@ -91,7 +91,7 @@ def test_what_the_builders_make_verifies_here_and_in_iree_opt(context):
         input=str(module),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     # iree-opt's registered ops print as ours do.

@@ -53,7 +53,7 @@ class NameExecutables(Pass):
 
 def opt(*words, text=BOUNDARY, **kwargs):
     return run_program(
-        ["fissile-opt", *words], input=text, capture_output=True, text=True, timeout=120, **kwargs
+        ["fissile-opt", *words], input=text, capture_output=True, text=True, timeout=300, **kwargs
     )
 
 
@@ -71,7 +71,7 @@ def test_stock_iree_compile_calls_it_for_every_executable(tmp_path):
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
         )
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "names").read_text() == '"f_dispatch_0"\n'
@@ -92,7 +92,7 @@ def test_a_hook_that_fails_stops_stock_iree_compile(tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode != 0 and not (tmp_path / "out.vmfb").exists()
     [preserved] = re.findall(r"tool stderr preserved at (\S+)", done.stderr)
@@ -203,7 +203,7 @@ def test_an_output_that_is_no_plain_file_is_written_to_and_not_replaced(tmp_path
     os.mkfifo(pipe)
     reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True)
     assert opt("-o", str(pipe)).returncode == 0
-    assert "fissile.boundary" in reader.communicate(timeout=60)[0] and pipe.is_fifo()
+    assert "fissile.boundary" in reader.communicate(timeout=300)[0] and pipe.is_fifo()
     refused = opt("-o", str(tmp_path))
     assert refused.returncode == 2 and "cannot write" in refused.stderr
 

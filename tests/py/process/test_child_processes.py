@@ -20,7 +20,7 @@ from fissile.pipelines.process.scratch import scratch
 from fissile.pipelines.process.server import Server
 
 BIN = Path(sys.executable).parent
-ENDLESS = 600.0
+ENDLESS = 300.0
 """Seconds after which a state that is about to change will not. A test that passes never waits for it."""
 
 PROGRAM = """

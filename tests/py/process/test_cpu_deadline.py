@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -81,3 +84,20 @@ def test_the_wait_for_a_processor_is_read_for_each_thread():
     queued = queued_seconds(os.getpid())
     assert os.getpid() in queued or not Path("/proc/self/schedstat").exists()
     assert all(seconds >= 0 for seconds in queued.values()) and queued_seconds(2**22 + 1) == {}
+
+
+def test_what_a_descendant_uses_counts():
+    """iree-run-module is a script around a native tool: the script itself only waits."""
+
+    def of_itself(pid: int) -> float:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    script = "(while :; do :; done) & wait"
+    with subprocess.Popen(["sh", "-c", script], start_new_session=True) as parent:
+        try:
+            while processor_seconds(parent.pid) <= of_itself(parent.pid):
+                time.sleep(0.01)  # until the descendant has used something
+            assert len(queued_seconds(parent.pid)) == 2 or not Path("/proc/self/schedstat").exists()
+        finally:
+            os.killpg(parent.pid, signal.SIGKILL)

@@ -144,6 +144,8 @@ def serve(path: str) -> None:
     running: dict[int, int] = {}  # the connection of each process
     while True:
         for key, _events in selector.select():
+            if selector.get_map().get(key.fd) is not key:
+                continue  # unregistered by an event before this one
             if key.fd == sys.stdin.fileno():
                 for pid in running.values():
                     _kill(pid)

@@ -118,7 +118,7 @@ def called(path: Path, n: int, indices: list[int], folder: Path) -> tuple[int, s
         ],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env={"MALLOC_CHECK_": "3", "MALLOC_PERTURB_": "165"},
     )
     return done.returncode, done.stderr, np.load(output) if done.returncode == 0 else None

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from fissile.pipelines.process.child import Ended, run_child
 
-SECONDS = 240
+SECONDS = 1200
 """Time limit of a child. A batch of 20 programs takes about 15 s on an idle core."""
 CRASHED = 128
 """`iree-compile` is a script around the native tool: it turns the signal that ended the tool into a status above this."""

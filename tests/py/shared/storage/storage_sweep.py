@@ -174,7 +174,7 @@ class Sweep:
             ],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
         )
         return (np.load(output), "") if done.returncode == 0 else (None, done.stderr)
 
