@@ -6,6 +6,16 @@ from fissile.effect import Effect
 
 from .failure import Failure, failure
 
+_WHOLE_ROW = "in place, and all 64 threads of a workgroup do the same row at once"
+REASONS = {
+    "iree_linalg_ext.fft": f"IREE gives no thread a part of its own: a stage of an FFT updates pairs of a row {_WHOLE_ROW}",
+    "iree_linalg_ext.sort": f"IREE gives no thread a part of its own: a sort exchanges elements of a row {_WHOLE_ROW}",
+    "iree_linalg_ext.topk": f"IREE gives no thread a part of its own: a topk inserts into the best of a row {_WHOLE_ROW}",
+    "iree_linalg_ext.scan": f"IREE gives no thread a part of its own: a scan adds up a row {_WHOLE_ROW}",
+    "linalg.fill": "IREE gives the elements of a fill to other threads than the loops that add to them",
+}
+"""By the op whose value is shared: why threads share it."""
+
 
 @failure
 class WorkgroupRace(Failure):
@@ -58,9 +68,10 @@ func.func @f(%x: tensor<1x8x10x10xf32>, %w: tensor<8x3x3xf32>) -> tensor<1x8x8x8
         from fissile.passes.analysis.memory.footprint import WORKGROUP
         from fissile.passes.checks.dispatch_places import labelled
 
-        values, places = [], []
+        values, places, reasons = [], [], []
         for race in evidence.buffers:
             owner = next((ops[tag] for tag in race.tags if tag < len(ops)), None)
+            reasons += [REASONS[owner.op]] if owner and owner.op in REASONS else []
             values.append(f"{owner.name or owner.op} {race.type}" if owner else race.type)
             at = owner.place if owner else race.place
             places += labelled(at, "what it writes is shared between threads, with no barrier")
@@ -74,5 +85,8 @@ func.func @f(%x: tensor<1x8x10x10xf32>, %w: tensor<8x3x3xf32>) -> tensor<1x8x8x8
             subject=dispatch.name,
             target=dispatch.target.name,
             places=tuple(dict.fromkeys(places)),
-            notes=tuple(f"shared: {value}" for value in values) if len(values) > 1 else (),
+            notes=(
+                *dict.fromkeys(reasons),
+                *(dict.fromkeys(f"shared: {value}" for value in values) if len(values) > 1 else ()),
+            ),
         )

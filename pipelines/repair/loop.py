@@ -175,6 +175,10 @@ class Repairer:
             if now.failed is None:
                 self._judge(cases, trial, now)
                 self._open_cases(now, cases)
+            else:
+                for case in cases:
+                    if (tried := trial.get(case.first.dispatch.name)) is not None:
+                        case.reject(tried, now)
         for case in cases:
             case.accepted = case.accepted or case.partial
         final = sorted(
@@ -316,7 +320,8 @@ class Repairer:
             if tried is None:
                 continue
             if case.still_fails(now):
-                left = [c for c in now.failing if case.own_tags & set(c.dispatch.tags)]
+                left = case.left(now)
+                case.reject(tried, now)
                 more = {self._offers.after(tried, c, case.families[0]) for c in left} - {()}
                 case.next_trials += [
                     wanted for wanted in sorted(more) if case.accepted is None and wanted not in case.tried

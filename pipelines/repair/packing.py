@@ -217,6 +217,7 @@ def _told(finding: Finding, narrow: Narrow) -> Finding:
             finding.target,
             finding.places,
             helps=(help_,),
+            stock=finding.stock or finding.message,
         )
     masked = narrow.in_place and finding.code == "FIS135"
     how = (

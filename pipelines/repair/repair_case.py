@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from fissile.passes.analysis.dispatch.fusion_groups import FusionGroup
 
+from ..probe.diagnostics import quoted
 from ..probe.dispatch_check import CheckedDispatch
 from ..session import PhaseFailed
 from .cut_search import translate
@@ -41,6 +42,8 @@ class Case:
     families: list[tuple[int, ...]]
     trials: Iterator[tuple[Edit, ...]]
     tried: list[tuple[Edit, ...]] = field(default_factory=list)
+    rejected: dict[tuple[Edit, ...], str] = field(default_factory=dict)
+    """Why a trial was not taken, in one line."""
     next_trials: list[tuple[Edit, ...]] = field(default_factory=list)
     """What the last trial has suggested; before any other of ``trials``."""
     accepted: tuple[Edit, ...] | None = None
@@ -80,5 +83,18 @@ class Case:
             tag for family in self.families for tag in translate((root,), self.families[0], family)
         }
 
+    def left(self, now: Diagnosis) -> tuple[CheckedDispatch, ...]:
+        """The dispatches of this case that fail in ``now``."""
+        return tuple(c for c in now.failing if self.own_tags & set(c.dispatch.tags))
+
+    def reject(self, tried: tuple[Edit, ...], now: Diagnosis) -> None:
+        """Notes what ``now`` says against ``tried``."""
+        left = self.left(now)
+        if now.failed is not None:
+            self.rejected[tried] = f"IREE stops: {quoted(str(now.failed))}"
+        elif left:
+            finding = left[0].finding
+            self.rejected[tried] = f"{finding.code} is left: {finding.message}"
+
     def still_fails(self, now: Diagnosis) -> bool:
-        return now.failed is not None or any(self.own_tags & set(c.dispatch.tags) for c in now.failing)
+        return now.failed is not None or bool(self.left(now))

@@ -12,6 +12,11 @@ from fissile.quantity import Bytes, total
 from .edits import CUT, Edit, by_remedy, edits, passes_of
 from .repair_case import Case, Diagnosis
 
+MAX_REJECTED = 6
+"""Lines about trials that were not taken, in one finding."""
+LONGEST = 140
+"""Characters of an edit or of a reason in such a line."""
+
 
 class RepairTold:
     """Words for the repairs of one module, whose ``ops`` and ``graph`` are those that the edits name."""
@@ -29,8 +34,7 @@ class RepairTold:
             notes=(*finding.notes, *self._what_does_not_help(case)),
         )
 
-    @staticmethod
-    def not_repaired(case: Case) -> Finding:
+    def not_repaired(self, case: Case) -> Finding:
         """The finding of a dispatch that still fails: an error unless stock IREE builds it and its numbers are right."""
         finding = case.first.finding
         tried = len(case.tried)
@@ -39,7 +43,21 @@ class RepairTold:
             if tried
             else "no remedy applies: the dispatch has no producer that could be cut off or folded"
         )
-        return finding.with_(notes=(*finding.notes, note))
+        return finding.with_(notes=(*finding.notes, note, *self._rejected(case)))
+
+    def _rejected(self, case: Case) -> tuple[str, ...]:
+        """What was tried and why it was not taken, a line each; trials of the same kind that ended alike are one."""
+        kinds: dict[tuple, list[tuple[Edit, ...]]] = {}
+        for tried, why in case.rejected.items():
+            kinds.setdefault((*sorted({e.remedy for e in tried}), why), []).append(tried)
+        lines = []
+        for (*_remedies, why), alike in kinds.items():
+            more = f" (and {len(alike) - 1} more like it)" if len(alike) > 1 else ""
+            lines.append(
+                f"tried: {_short(self._sentences(alike[0], advice=True))}{more}; not taken: {_short(why)}"
+            )
+        left = len(lines) - MAX_REJECTED
+        return (*lines[:MAX_REJECTED], *((f"{left} other trials ended otherwise",) if left > 0 else ()))
 
     def tuned(self, finding: Finding, tags: Sequence[int], before: Diagnosis, after: Diagnosis) -> Finding:
         """The finding of a recomputed producer that is computed once now, in a dispatch of its own."""
@@ -115,3 +133,7 @@ def _largest(case: Case, after: Diagnosis) -> Bytes:
 def _more(before: Diagnosis, after: Diagnosis) -> str:
     more = len(after.checked) - len(before.checked)
     return f"{more} more dispatch{'es' if abs(more) != 1 else ''} in the module"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1].rstrip()}…"
