@@ -19,6 +19,10 @@ COMMANDS = {
         "fissile.cli.commands.check",
         "which dispatches do not fit, for many targets, without a full compile",
     ),
+    "audit": (
+        "fissile.cli.commands.audit",
+        "every op that IREE cannot compile, in one run, with the way out",
+    ),
     "verify": (
         "fissile.cli.commands.verify",
         "run two programs, or one against expected outputs, and compare the numbers",

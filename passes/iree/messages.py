@@ -1,6 +1,8 @@
-"""What IREE says when it refuses a program, and which of fissile's rules that is. IREE 3.13."""
+"""What IREE says when it refuses a program, which of fissile's rules that is, and how a finding quotes it. IREE 3.13."""
 
 from __future__ import annotations
+
+import re
 
 UNDEFINED_SYMBOL = r"undefined symbol: [\w.]+"
 """What the linker prints of it, on standard error (iree-lld)."""
@@ -47,3 +49,24 @@ PIPELINE_NOT_BUILT = "failed to build pass pipeline"
 
 NOT_FOR_THIS_DEVICE = "not found or unavailable"
 """What IREE's runtime (3.13) says, with status INCOMPATIBLE, when a module was built for another kind of device."""
+
+_PRINTED_OP = re.compile(r": (?=(?:%[\w#:, ]+ = )?\"?[a-z_]+\.[\w.]+\"?\(?.*->|%\w+(?::\d+)? = ).*")
+_ATTRIBUTE = re.compile(r"#[A-Za-z_][\w.]*<")
+
+
+def quoted(message: str) -> str:
+    """``message`` of IREE in one line, as it stands but for attributes (a target's has 10 KB) and the printed op behind a colon."""
+    line = _PRINTED_OP.sub("", message.strip().split("\n", 1)[0])
+    while (found := _ATTRIBUTE.search(line)) is not None:
+        line = line[: found.end() - 1] + line[_closing(line, found.end()) :]
+    return line.strip()
+
+
+def _closing(text: str, at: int) -> int:
+    """The position behind the bracket that closes the one before ``at``; the end where none does."""
+    depth = 1
+    for position in range(at, len(text)):
+        depth += {"<": 1, ">": -1}.get(text[position], 0) * (text[position - 1] != "-")
+        if not depth:
+            return position + 1
+    return len(text)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from fissile.finding import Place
 from fissile.passes.analysis.dispatch.provenance import places_in, tags_in
-from fissile.passes.iree.messages import FAILURE_MESSAGES
+from fissile.passes.iree.messages import FAILURE_MESSAGES, quoted
+
+__all__ = ["Diagnostic", "failure_code", "parse_diagnostic", "quoted"]
 
 _LEADING_PLACE = re.compile(r'^(?:(?:"[^"\n]+"|[^\s":\n]+):\d+:\d+|<unknown>|-|loc\([^\n]*?\)):\s*')
-_PRINTED_OP = re.compile(r": (?=(?:%[\w#:, ]+ = )?\"?[a-z_]+\.[\w.]+\"?\(?.*->|%\w+(?::\d+)? = ).*")
-_ATTRIBUTE = re.compile(r"#[A-Za-z_][\w.]*<")
 _OPERATION_DUMP = re.compile(r"\n[^\n]*see current operation:.*", re.DOTALL)
 
 
@@ -42,24 +42,6 @@ def parse_diagnostic(severity: str, text: str) -> Diagnostic:
         message = stripped
     message = re.sub(r"^(error|warning|note|remark):\s*", "", message)
     return Diagnostic(severity, message, _OPERATION_DUMP.sub("", text).strip(), places, tags_in(text))
-
-
-def quoted(message: str) -> str:
-    """``message`` of IREE in one line, as it stands but for attributes (a target's has 10 KB) and the printed op behind a colon."""
-    line = _PRINTED_OP.sub("", message.strip().split("\n", 1)[0])
-    while (found := _ATTRIBUTE.search(line)) is not None:
-        line = line[: found.end() - 1] + line[_closing(line, found.end()) :]
-    return line.strip()
-
-
-def _closing(text: str, at: int) -> int:
-    """The position behind the bracket that closes the one before ``at``; the end where none does."""
-    depth = 1
-    for position in range(at, len(text)):
-        depth += {"<": 1, ">": -1}.get(text[position], 0) * (text[position - 1] != "-")
-        if not depth:
-            return position + 1
-    return len(text)
 
 
 def failure_code(text: str) -> str:

@@ -1,0 +1,88 @@
+"""Findings of the audit: ops that the rest of the pipeline cannot take. FIS406 to FIS419."""
+
+from fissile.effect import Effect
+
+from .rule import define
+
+define(
+    "FIS406",
+    "unknown-op",
+    "an op that IREE has no definition of",
+    "The program has an op whose dialect IREE does not contain, or one that the dialect does not have.",
+    "The program was written for another compiler, by a newer exporter, or the name is misspelled.",
+    "Rewrite it into ops that IREE knows before the compile, or register the pass that lowers it.",
+    effect=Effect.REFUSED,
+)
+define(
+    "FIS407",
+    "front-end-op",
+    "an op of a front end that IREE's import does not lower",
+    "The op was compiled alone, with its types and constants, and IREE's import refuses it. IREE's own message names another op "
+    "where the import goes on for a while: the literal in front of `aten.__and__`, for example.",
+    "IREE lowers most ops of PyTorch, ONNX, StableHLO and TOSA, not all; or --iree-input-type names another front end.",
+    "Give the --iree-input-type that is named, or have the exporter decompose the op (torch.export with a decomposition table).",
+    effect=Effect.REFUSED,
+)
+define(
+    "FIS408",
+    "must-be-handled",
+    "an op that IREE takes only after a pass, or with a flag",
+    "The op was compiled alone and is refused; with the flag or behind the pass that is named, IREE takes it.",
+    "The pipeline lacks a step for it.",
+    "Give the flag, or run the pass before IREE's phases (--iree-preprocessing-pass-pipeline).",
+    effect=Effect.REFUSED,
+)
+define(
+    "FIS409",
+    "not-on-target",
+    "an op that has no code on this target",
+    "The op was compiled alone for the target, and code generation refuses it.",
+    "The target's code generator has no lowering for it.",
+    "Replace the op, or compile for a target that takes it.",
+    effect=Effect.REFUSED,
+)
+define(
+    "FIS410",
+    "element-type",
+    "an element type that the target lacks",
+    "The op was compiled alone and is refused; with another element type in its place, IREE takes it.",
+    "The target, or the lowering of this op, has no arithmetic or storage for the type.",
+    "Use the type that is named, or the flag that converts the program.",
+    effect=Effect.REFUSED,
+)
+define(
+    "FIS411",
+    "open-shape",
+    "a shape is left open where it has to be known",
+    "The op was compiled alone with its unknown sizes and is refused; with static sizes IREE takes it. Or a value has no rank.",
+    "The lowering of this op needs static sizes, and nothing in the program states them.",
+    "Give the sizes where the value is made: export with static shapes, or cast the argument to a static type.",
+    effect=Effect.REFUSED,
+)
+define(
+    "FIS412",
+    "dead-unsupported-op",
+    "an unsupported op that is removed only because nothing uses it",
+    "IREE refuses the op where its result is used. Here none is, dead code elimination removes it, and the program compiles.",
+    "The program computes something that nobody reads.",
+    "Remove the op. With --strict this is an error: a later use would make the program fail.",
+    effect=Effect.UNPROVED,
+)
+define(
+    "FIS413",
+    "effect-dropped",
+    "a pass drops an op that has an effect",
+    "The pass leaves fewer ops with a side effect (stores, asserts, calls) than it was given.",
+    "A mistake in the pass, or the effect was seen to be of no use.",
+    "Look at the op that is named; if its effect counts, leave the pass out.",
+    effect=Effect.MAY_BE_WRONG,
+)
+define(
+    "FIS414",
+    "refused-in-context",
+    "IREE refuses the program, and takes each of its ops alone",
+    "No op fails by itself. What is named is the smallest part of the program that still fails, with the phase and the pass.",
+    "The failure comes from how ops are fused or scheduled together.",
+    "The reproducer is a standalone program; report it to IREE.",
+    effect=Effect.REFUSED,
+)

@@ -1,0 +1,146 @@
+"""Every op that IREE cannot compile, in one run: compile, find the ops that fail alone, go on without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from iree.compiler import ir
+
+from fissile.dialect import place_of
+from fissile.finding import Place
+from fissile.passes.net import ask
+
+from .compiler import Compiler, Outcome, text_of_module
+from .cutting import cut
+from .isolation import CannotIsolate, Isolated, is_constant, isolate
+from .refused import Audit, Occurrence, Refused
+from .scalars import scalar_to_blame
+from .units import Unit, op_name, units
+
+MOST_ROUNDS = 12
+"""How often the program is compiled without what was found so far."""
+MOST_PROBES = 2000
+"""Different ops that are compiled alone, of one program."""
+
+
+@dataclass
+class _Group:
+    isolated: Isolated
+    units: list[Unit] = field(default_factory=list)
+
+
+def audit(
+    compiler: Compiler, module: ir.Operation, flags: Sequence[str], to: str = "end", start: str = "start"
+) -> Audit:
+    """Compiles ``module``, which is changed, up to phase ``to``; where IREE stops, finds the ops that it refuses alone."""
+    refused = [*_unknown(module)]
+    outcomes: list[Outcome] = []
+    for _round in range(MOST_ROUNDS):
+        text = text_of_module(module, locations=True)
+        outcomes.append(compiler.compile(text, flags, to, start, whole=True))
+        if outcomes[-1].ok:
+            break
+        found = _refused_alone(compiler, module, flags, outcomes[-1].failed, start)
+        refused += [one for one, _units in found]
+        if not found or not cut(module, [unit for _one, group in found for unit in group]):
+            break
+    if outcomes[-1].ok:
+        refused += _dead(compiler, module, flags, to, start)
+    return Audit(tuple(refused), outcomes[0], outcomes[-1], compiler.asked)
+
+
+def _unknown(module: ir.Operation) -> list[Refused]:
+    """Ops that IREE's context has no definition of. They are taken out: dispatch creation crashes on them."""
+    context = module.operation.context
+    found: dict[tuple[str, str], list[Unit]] = {}
+    for unit in units(module):
+        if not unit.op.name.startswith("fissile.") and not context.is_registered_operation(unit.op.name):
+            found.setdefault((unit.op.name, types_of(unit.op)), []).append(unit)
+    refused = [
+        Refused(name, types, occurrences(group), Outcome("start", "input"), None, unknown=True)
+        for (name, types), group in found.items()
+    ]
+    cut(module, [unit for group in reversed(found.values()) for unit in reversed(group)])
+    return refused
+
+
+def _refused_alone(
+    compiler: Compiler, module: ir.Operation, flags: Sequence[str], to: str, start: str
+) -> list[tuple[Refused, list[Unit]]]:
+    """The ops of ``module`` that IREE does not take alone to phase ``to``, although it takes a function of their types."""
+    found = []
+    for group in _groups(module)[:MOST_PROBES]:
+        outcome = compiler.compile(group.isolated.text, flags, to, start)
+        if not outcome.ok and compiler.compile(group.isolated.control, flags, to, start).ok:
+            found.append((_described(compiler, group, outcome, flags, to, start), group.units))
+    return found
+
+
+def _dead(
+    compiler: Compiler, module: ir.Operation, flags: Sequence[str], to: str, start: str
+) -> list[Refused]:
+    """Ops without a use that IREE would refuse if one were there."""
+    groups = _groups(module, lambda unit: not _users(unit.op) and bool(unit.op.results))
+    found = []
+    for group in groups[:MOST_PROBES]:
+        outcome = compiler.compile(group.isolated.text, flags, to, start)
+        if not outcome.ok and compiler.compile(group.isolated.control, flags, to, start).ok:
+            found.append(_described(compiler, group, outcome, flags, to, start))
+    return found
+
+
+def _described(
+    compiler: Compiler, group: _Group, outcome: Outcome, flags: Sequence[str], to: str, start: str
+) -> Refused:
+    op = group.units[0].op
+    inner = ask("the scalar op to blame", lambda: scalar_to_blame(compiler, op, flags, to), None)
+    return Refused(
+        group.units[0].name,
+        types_of(op),
+        occurrences(group.units),
+        outcome,
+        group.isolated,
+        start,
+        dies_unused=compiler.compile(group.isolated.unused, flags, to, start).ok,
+        unused=not any(_users(unit.op) for unit in group.units),
+        inner=inner,
+    )
+
+
+def _groups(module: ir.Operation, wanted=lambda _unit: True) -> list[_Group]:
+    """The ops of ``module`` that can be compiled alone; those whose programs read the same are one group."""
+    groups: dict[str, _Group] = {}
+    for unit in units(module):
+        if is_constant(unit.op) or not wanted(unit):
+            continue
+        isolated = ask("an op alone", lambda unit=unit: _isolated(unit), None, about=unit.op)
+        if isolated is not None:
+            groups.setdefault(isolated.text, _Group(isolated)).units.append(unit)
+    return list(groups.values())
+
+
+def _isolated(unit: Unit) -> Isolated | None:
+    try:
+        return isolate(unit)
+    except CannotIsolate:
+        return None
+
+
+def occurrences(group: Iterable[Unit]) -> tuple[Occurrence, ...]:
+    return tuple(Occurrence(unit.place, tuple(_users(unit.op))) for unit in group)
+
+
+def _users(op: ir.Operation) -> list[tuple[str, Place | None]]:
+    found = []
+    for result in op.results:
+        for use in result.uses:
+            user = use.owner.operation
+            found.append((op_name(user), place_of(user)))
+    return found
+
+
+def types_of(op: ir.Operation) -> str:
+    """`(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>`."""
+    results = ", ".join(str(result.type) for result in op.results)
+    return f"({', '.join(str(value.type) for value in op.operands)}) -> {results or '()'}"

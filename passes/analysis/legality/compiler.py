@@ -1,0 +1,178 @@
+"""Does IREE compile this text, for these flags, as far as that phase? Answered by IREE, once for each question."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+
+from iree.compiler import ir
+
+from fissile.dialect import register
+from fissile.passes.iree import library, version
+from fissile.passes.iree.legality.candidates import STEPS
+from fissile.passes.iree.phases import PHASES
+
+MOST_ANSWERS = 4096
+_FAILED_PASS = re.compile(r"IR Dump After (?P<class>\S+) Failed(?:: (?P<argument>[\w.-]+))?")
+_PLACE = re.compile(r'^\s*(?:"[^"\n]*"|[^\s":]+):\d+:\d+:\s*(?:error:\s*)?')
+_WHOLE = {"large_elements_limit": 1 << 62, "large_resource_limit": 1 << 62}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``reached`` is the last of STEPS that IREE got to. Where it stopped, ``failed`` is the next, with its first error."""
+
+    reached: str = ""
+    failed: str = ""
+    message: str = ""
+    failing_pass: str = ""
+    """The pass that failed, by its argument or else its class; empty where IREE did not print it (`PASS_FLAGS`)."""
+    text: str = ""
+    """The first error as IREE printed it, with its place."""
+
+    @property
+    def ok(self) -> bool:
+        return not self.failed
+
+
+def text_of_module(op: ir.Operation, *, locations: bool = False, generic: bool = True) -> str:
+    """All of ``op`` as text: constants are printed whole, whatever the process-global flags say."""
+    return op.operation.get_asm(
+        print_generic_op_form=generic,
+        enable_debug_info=locations,
+        assume_verified=not generic,
+        **_WHOLE,
+    )
+
+
+def key_of(text: str, flags: Sequence[str], start: str, to: str) -> str:
+    """The question: program, flags (the target among them), phases, and the version of IREE that answers."""
+    parts = (text, *flags, start, to, version.installed() or "")
+    return hashlib.sha256("\0".join(parts).encode(errors="backslashreplace")).hexdigest()
+
+
+class Compiler:
+    """Compiles texts in this process and remembers the outcomes, at most MOST_ANSWERS of them.
+
+    ``known``: outcomes by key of an earlier process, crashes among them. ``begins(key)`` is called before IREE runs, and
+    ``ended(key, outcome)`` after it: a process that watches this one knows what took it along.
+    """
+
+    def __init__(
+        self,
+        known: Mapping[str, Outcome] | None = None,
+        begins: Callable[[str, bool], object] = lambda _key, _whole: None,
+        ended: Callable[[str, Outcome], object] = lambda _key, _outcome: None,
+    ) -> None:
+        self._answers: dict[str, Outcome] = dict(known or {})
+        self._sessions: dict[tuple[str, ...], library.Session] = {}
+        self._begins, self._ended = begins, ended
+        self.asked = 0
+
+    def compile(
+        self, text: str, flags: Sequence[str], to: str, start: str = "start", whole: bool = False
+    ) -> Outcome:
+        """How far IREE gets with ``text``, which stands at phase ``start``, on the way to ``to`` (one of STEPS)."""
+        key = key_of(text, flags, start, to)
+        known = self._answers.get(key)
+        if known is not None:
+            return known
+        self._begins(key, whole)
+        with _native_stderr() as printed:
+            outcome = self._compile(text, tuple(flags), to, start)
+            said = printed()
+        if outcome.failed:
+            outcome = replace(outcome, failing_pass=failing_pass(said))
+        self.asked += 1
+        if len(self._answers) >= MOST_ANSWERS:
+            self._answers.pop(next(iter(self._answers)))
+        self._answers[key] = outcome
+        self._ended(key, outcome)
+        return outcome
+
+    def session(self, flags: Sequence[str] = ()) -> library.Session:
+        """The session for ``flags``, made when it is first needed. Raises ValueError for flags that IREE refuses."""
+        key = tuple(flags)
+        if key not in self._sessions:
+            session = library.Session()
+            session.context.load_all_available_dialects()
+            register(session.context)
+            session.set_flags(*key)
+            self._sessions[key] = session
+        return self._sessions[key]
+
+    def _compile(self, text: str, flags: tuple[str, ...], to: str, start: str) -> Outcome:
+        try:
+            session = self.session(flags)
+        except ValueError as error:
+            return Outcome("", "start", " ".join(str(error).split()))
+        said: list[tuple[str, str]] = []
+        invocation = session.invocation()
+        library.send_diagnostics(invocation, lambda severity, line: said.append((severity, line)))
+        try:
+            source = library.Source.wrap_buffer(session, text.encode() + b"\0", buffer_name="op")
+            if not invocation.parse_source(source):
+                return _stopped("", "start", said)
+            reached = start
+            for step in steps(start, to):
+                library.phases(invocation, reached, step)
+                if not invocation.execute():
+                    return _stopped(reached, step, said)
+                reached = step
+            return Outcome(reached)
+        finally:
+            invocation.close()
+
+
+def steps(start: str, to: str) -> list[str]:
+    """Those of STEPS behind phase ``start``, up to ``to``."""
+    first, last = PHASES.index(start), PHASES.index(to)
+    return [step for step in STEPS if first < PHASES.index(step) <= last]
+
+
+def _stopped(reached: str, failed: str, said: Sequence[tuple[str, str]]) -> Outcome:
+    errors = [text for severity, text in said if severity == "error"]
+    text = errors[0] if errors else "IREE stopped without an error message"
+    return Outcome(reached, failed, first_line(text), "", text)
+
+
+def first_line(text: str) -> str:
+    """The first line of a diagnostic, without the place in front of it."""
+    return _PLACE.sub("", text.strip("\n").split("\n", 1)[0]).strip()
+
+
+def failing_pass(printed: str) -> str:
+    """The pass that IREE names first among those that fail; those after it are the passes around it."""
+    found = _FAILED_PASS.search(printed)
+    return (found["argument"] or found["class"]) if found else ""
+
+
+def outcome_to_json(outcome: Outcome) -> dict:
+    return asdict(outcome)
+
+
+@contextmanager
+def _native_stderr() -> Iterator[Callable[[], str]]:
+    """What native code prints on standard error within the block is kept; the lines that name a pass are all that is read."""
+    kept = os.dup(2)
+    try:
+        with tempfile.TemporaryFile() as file:
+            os.dup2(file.fileno(), 2)
+
+            def printed() -> str:
+                file.seek(0)
+                lines = (line for line in file if b"IR Dump After" in line)
+                return b"".join(lines).decode(errors="replace")
+
+            try:
+                yield printed
+            finally:
+                with suppress(OSError):
+                    os.dup2(kept, 2)
+    finally:
+        os.close(kept)

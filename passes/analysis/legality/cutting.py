@@ -1,0 +1,62 @@
+"""A program without some of its ops: what they computed comes from the caller instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from iree.compiler import ir
+
+from fissile.dialect.attributes import text_of
+
+from .units import Unit, is_passable
+
+
+def cut(module: ir.Operation, unwanted: Iterable[Unit]) -> list[Unit]:
+    """Takes ops out of ``module``, in place; returns those that could be taken out.
+
+    An op stays where a result has a type that no function takes, or its function is called by another.
+    """
+    called = _called(module)
+    done = []
+    for unit in unwanted:
+        if text_of(unit.function, "sym_name") in called:
+            continue
+        if any(_is_used(result) and not is_passable(result.type) for result in unit.op.results):
+            continue
+        block = unit.function.regions[0].blocks[0]
+        with unit.op.context, ir.Location.unknown(unit.op.context):
+            for result in unit.op.results:
+                if _is_used(result):
+                    result.replace_all_uses_with(block.add_argument(result.type, ir.Location.unknown()))
+            unit.op.erase()
+            _retype(unit.function, block)
+        done.append(unit)
+    return done
+
+
+def _is_used(value: ir.Value) -> bool:
+    return next(iter(value.uses), None) is not None
+
+
+def _retype(function: ir.Operation, block: ir.Block) -> None:
+    """Brings the type of ``function`` in line with the arguments of its first block."""
+    kept = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+    inputs = [argument.type for argument in block.arguments]
+    function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, kept.results))
+    if "arg_attrs" in function.attributes:
+        given = list(ir.ArrayAttr(function.attributes["arg_attrs"]))
+        given += [ir.DictAttr.get({})] * (len(inputs) - len(given))
+        function.attributes["arg_attrs"] = ir.ArrayAttr.get(given)
+
+
+def _called(module: ir.Operation) -> set[str]:
+    """The symbols that ops in functions of ``module`` call."""
+    found: set[str] = set()
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if "callee" in op.attributes:
+            found.add(text_of(op, "callee"))
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found

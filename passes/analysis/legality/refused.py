@@ -1,0 +1,52 @@
+"""What an audit finds, as plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fissile.finding import Place
+
+from .compiler import Outcome
+from .isolation import Isolated
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """One op as it stands in the source. ``users`` are the ops that use its results, with their places."""
+
+    place: Place | None
+    users: tuple[tuple[str, Place | None], ...] = ()
+
+
+@dataclass(frozen=True)
+class Refused:
+    """An op that IREE refuses alone, with all its occurrences in the program.
+
+    ``outcome`` is what became of ``probe``, whose program stands at phase ``start``. ``dies_unused``: without a use of its
+    results, IREE removes it. ``unused``: no result of it is used here. ``inner``: the scalar op in its body that is to blame,
+    where one is. ``unknown``: IREE has no definition of it, and nothing was compiled.
+    """
+
+    name: str
+    types: str
+    occurrences: tuple[Occurrence, ...]
+    outcome: Outcome
+    probe: Isolated | None
+    start: str = "start"
+    unknown: bool = False
+    dies_unused: bool = False
+    unused: bool = False
+    inner: tuple[str, Place | None] | None = None
+
+
+@dataclass(frozen=True)
+class Audit:
+    """``whole`` is what IREE does with the program as it is, ``rest`` without the ops in ``refused``.
+
+    ``handled``: op name -> the first phase boundary at which none is left, for those that the input has.
+    """
+
+    refused: tuple[Refused, ...]
+    whole: Outcome
+    rest: Outcome
+    probes: int = 0

@@ -1,0 +1,75 @@
+"""What of a program is compiled alone: the ops of its functions, with what belongs inside of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from iree.compiler import ir
+
+from fissile.dialect import place_of
+from fissile.dialect.attributes import text_of
+from fissile.finding import Place
+from fissile.passes.iree.legality.candidates import OPENED_OPS, TERMINATORS
+
+FUNCTIONS = ("func.func", "util.func")
+_PASSABLE = re.compile(
+    r"tensor<(?!\*)|!torch\.vtensor|!torch\.(?:int|float|bool)\b|[su]?i\d+$|bf16$|t?f\d+\w*$|index$|complex<"
+)
+"""Types of values that a function may take and return."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One op of function ``function``."""
+
+    op: ir.Operation
+    function: ir.Operation
+
+    @property
+    def name(self) -> str:
+        return op_name(self.op)
+
+    @property
+    def place(self) -> Place | None:
+        return place_of(self.op)
+
+
+def op_name(op: ir.Operation) -> str:
+    """The op as its front end calls it: `torch.operator "onnx.Add"` is `onnx.Add`."""
+    if op.name == "torch.operator" and (named := text_of(op, "name")):
+        return named
+    return op.name
+
+
+def is_passable(value_type: ir.Type) -> bool:
+    """Whether a function of a probe can take and return a value of this type."""
+    return _PASSABLE.match(str(value_type)) is not None
+
+
+def functions(module: ir.Operation) -> list[ir.Operation]:
+    """The functions of ``module`` that have a body."""
+    return [
+        op.operation
+        for op in module.operation.regions[0].blocks[0].operations
+        if op.operation.name in FUNCTIONS and len(op.operation.regions[0].blocks)
+    ]
+
+
+def units(module: ir.Operation) -> Iterator[Unit]:
+    """Every op of the functions of ``module``, in program order; terminators are none."""
+    for function in functions(module):
+        for op in _inside(function):
+            yield Unit(op, function)
+
+
+def _inside(op: ir.Operation) -> Iterator[ir.Operation]:
+    for region in op.regions:
+        for block in region.blocks:
+            for child in block.operations:
+                inner = child.operation
+                if not inner.name.endswith(TERMINATORS):
+                    yield inner
+                if inner.name.startswith(OPENED_OPS):
+                    yield from _inside(inner)

@@ -1,0 +1,1 @@
+"""What the audit found, as findings (FIS406 to FIS419)."""

@@ -1,0 +1,1 @@
+"""`fissile audit`: every op that the rest of the pipeline cannot take, in one run."""

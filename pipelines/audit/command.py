@@ -1,0 +1,41 @@
+"""What `fissile audit` does: the audit in a child process, then what `fissile compile` makes of what IREE refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fissile.finding import Finding, Severity
+from fissile.passes.iree.targets import flags_for
+from fissile.report import Report
+
+from ..targets import resolve_target
+from .audit_worker import run_audit
+from .reproducers import write_reproducers
+
+
+def audit_command(
+    source: str,
+    targets: Sequence[str],
+    flags: Sequence[str] = (),
+    *,
+    command: str = "",
+    strict: bool = False,
+    reproducers: str = "",
+    dispatch_timeout: float = 30.0,
+    allow_pipelines: bool = False,
+) -> Report:
+    """The report for ``source`` on each of ``targets``. Raises UsageError."""
+    named = [(name, (*flags, *flags_for(resolve_target(name)))) for name in dict.fromkeys(targets)]
+    report = run_audit(
+        source, named, command=command, dispatch_timeout=dispatch_timeout, allow_pipelines=allow_pipelines
+    )
+    findings = [_strictly(finding) if strict else finding for finding in report.findings]
+    if reproducers:
+        report.facts["reproducers"] = write_reproducers(reproducers, report)
+    return replace(report, findings=tuple(findings))
+
+
+def _strictly(finding: Finding) -> Finding:
+    """With --strict, what compiles only because it is dead is an error."""
+    return finding.with_(severity=Severity.ERROR) if finding.code == "FIS412" else finding

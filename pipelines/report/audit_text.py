@@ -1,0 +1,50 @@
+"""The report of `fissile audit` as a person reads it: findings, then one line per target."""
+
+from __future__ import annotations
+
+from fissile.finding import Severity
+from fissile.report import Report
+
+from .text import render_finding
+from .untrusted_text import SourceLines, shown
+
+
+def render_audit(report: Report, every_op: bool = False, source: str = "") -> str:
+    """Findings, then what became of the program on each target; with ``every_op`` which phase handles the other ops."""
+    known = SourceLines(source)
+    blocks = [render_finding(finding, known) for finding in report.findings]
+    lines = [line for target in report.facts.get("audit", []) for line in _target(target, every_op)]
+    lines += [
+        f"wrote {shown(one['file'])}: {shown(one['op'])}" for one in report.facts.get("reproducers", [])
+    ]
+    if lines:
+        blocks.append("\n".join(lines))
+    counts = []
+    for severity in Severity:
+        number = sum(f.severity is severity for f in report.findings)
+        if number:
+            counts.append(f"{number} {severity.value}" + ("s" if number > 1 else ""))
+    blocks.append("fissile: " + (", ".join(counts) if counts else "no findings: IREE compiles every op"))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _target(target: dict, every_op: bool) -> list[str]:
+    refused = sum(op["count"] for op in target["ops"])
+    if target["compiles"]:
+        line = "IREE compiles the program"
+    elif target["rest_compiles"]:
+        line = f"IREE refuses {_count(refused)}, and compiles the program without"
+    else:
+        line = (
+            f"IREE refuses {_count(refused)}, and the program without them"
+            if refused
+            else "IREE refuses the program"
+        )
+    lines = [f"{shown(target['target'])}: {line}"]
+    for row in target.get("handled", []) if every_op else []:
+        lines.append(f"  {row['count']:>6} {shown(row['op'])}: handled later, before phase {row['phase']}")
+    return lines
+
+
+def _count(number: int) -> str:
+    return f"{number} op" + ("s" if number != 1 else "")

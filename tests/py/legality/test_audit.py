@@ -1,0 +1,85 @@
+"""`fissile audit`: the op that IREE refuses is named at its line; programs that IREE compiles have no finding."""
+
+from __future__ import annotations
+
+import json
+
+import legality_programs as programs_of
+import pytest
+from programs import run_program
+
+
+def audit(tmp_path, text, *words, target="llvm-cpu"):
+    """The exit status, and the findings as JSON values."""
+    file = tmp_path / "model.mlir"
+    file.write_text(text)
+    done = run_program(
+        ["fissile", "audit", file, "--target", target, "--format=json", *words],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    return done.returncode, json.loads(done.stdout)["findings"]
+
+
+def lines_of(finding):
+    return [place["line"] for place in finding["places"]]
+
+
+def test_the_op_is_blamed_and_not_the_literal_that_iree_names(tmp_path):
+    status, [finding] = audit(tmp_path, programs_of.AND)
+    assert (status, finding["code"], finding["subject"]) == (1, "FIS407", "torch.aten.__and__.Tensor")
+    assert (
+        lines_of(finding) == [8]
+        and "torch.vtensor.literal" in finding["stock"]
+        and ":7:8" in finding["stock"]
+    )
+
+
+def test_a_scalar_op_in_a_body_is_blamed_at_its_line(tmp_path):
+    status, [finding] = audit(tmp_path, programs_of.ERFC)
+    assert (status, finding["code"]) == (1, "FIS409")
+    assert finding["message"].startswith("math.erfc (in linalg.generic)") and lines_of(finding) == [8, 4]
+
+
+def test_an_unknown_op_does_not_hide_the_others(tmp_path):
+    both = programs_of.ERFC.replace(
+        "%e = tensor.empty", '"foo.bar"(%a) : (tensor<4xf64>) -> ()\n  %e = tensor.empty'
+    )
+    status, findings = audit(tmp_path, both)
+    assert status == 1 and {f["code"] for f in findings} == {"FIS406", "FIS409"}
+
+
+def test_dead_code_is_a_warning_and_with_strict_an_error(tmp_path):
+    status, [finding] = audit(tmp_path, programs_of.DEAD)
+    assert (status, finding["code"], finding["severity"]) == (0, "FIS412", "warning")
+    status, [finding] = audit(tmp_path, programs_of.DEAD, "--strict")
+    assert (status, finding["code"], finding["severity"]) == (1, "FIS412", "error")
+
+
+def test_an_unused_op_that_is_not_removed_is_an_error_and_said_to_stay(tmp_path):
+    status, [finding] = audit(tmp_path, programs_of.STAYS)
+    assert (status, finding["code"]) == (1, "FIS407")
+    assert any(note.startswith("nothing uses its result; it stays") for note in finding["notes"])
+
+
+def test_a_way_out_leads_to_the_end(tmp_path):
+    """With --iree-input-type=none the import takes everything, and a later phase refuses it."""
+    _status, [finding] = audit(tmp_path, programs_of.AND)
+    assert [h["title"] for h in finding["helps"]] == ["have the exporter decompose it"]
+
+
+@pytest.mark.parametrize("twin", ["AND_TAKEN", "ERF", "DEAD_TAKEN"])
+def test_what_iree_compiles_has_no_finding(tmp_path, twin):
+    assert audit(tmp_path, getattr(programs_of, twin), "--strict") == (0, [])
+
+
+def test_a_reproducer_is_a_program_that_stock_iree_refuses(tmp_path):
+    audit(tmp_path, programs_of.AND, f"--reproducers={tmp_path / 'repro'}")
+    [file] = (tmp_path / "repro").iterdir()
+    flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
+    done = run_program(["iree-compile", *flags, file, "-o", "/dev/null"], capture_output=True, text=True)
+    assert done.returncode != 0 and "torch.aten.__and__.Tensor" in done.stderr
+    control = tmp_path / "taken.mlir"
+    control.write_text(file.read_text().replace("aten.__and__.Tensor", "aten.bitwise_and.Tensor"))
+    assert run_program(["iree-compile", *flags, control, "-o", "/dev/null"]).returncode == 0

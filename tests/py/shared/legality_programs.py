@@ -1,0 +1,42 @@
+"""Programs with ops that IREE refuses, each with a twin that it takes."""
+
+AND = """
+func.func @main(%arg0: !torch.vtensor<[4],si64>, %arg1: !torch.vtensor<[4],i1>) -> !torch.vtensor<[4],i1> {
+  %l = torch.prim.ListConstruct  : () -> !torch.list<int>
+  %int11 = torch.constant.int 11
+  %none = torch.constant.none
+  %false = torch.constant.bool false
+  %0 = torch.aten.new_ones %arg0, %l, %int11, %none, %none, %false : !torch.vtensor<[4],si64>, !torch.list<int>, !torch.int, !torch.none, !torch.none, !torch.bool -> !torch.vtensor<[],i1>
+  %1 = torch.aten.__and__.Tensor %0, %arg1 : !torch.vtensor<[],i1>, !torch.vtensor<[4],i1> -> !torch.vtensor<[4],i1>
+  return %1 : !torch.vtensor<[4],i1>
+}
+"""
+AND_TAKEN = AND.replace("aten.__and__.Tensor", "aten.bitwise_and.Tensor")
+
+UNKNOWN = """
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "foo.bar"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+
+SCALAR = """
+func.func @main(%a: tensor<4x{type}>) -> tensor<4x{type}> {{
+  %e = tensor.empty() : tensor<4x{type}>
+  %1 = linalg.generic {{indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}}
+      ins(%a : tensor<4x{type}>) outs(%e : tensor<4x{type}>) {{
+  ^bb0(%x: {type}, %y: {type}):
+    %n = arith.negf %x : {type}
+    %s = {op} %n : {type}
+    linalg.yield %s : {type}
+  }} -> tensor<4x{type}>
+  return %1 : tensor<4x{type}>
+}}
+"""
+ERFC = SCALAR.format(op="math.erfc", type="f64")
+ERF = SCALAR.format(op="math.erf", type="f32")
+
+DEAD = ERFC.replace("return %1", "return %a")
+DEAD_TAKEN = ERF.replace("return %1", "return %a")
+STAYS = AND.replace("return %1", "return %arg1")
+"""An op without a use that IREE does not remove."""
