@@ -104,19 +104,13 @@ IREE_PHASES = {
 
 NAMES_ALLOWED = {
     # (file, name): help texts and sources of a limit, read by people and never given to IREE.
-<<<<<<< HEAD
     ("fissile/cli/commands/check.py", "--iree-flags"),
     ("fissile/cli/commands/check.py", "--iree-opt-level"),
     ("fissile/cli/commands/compile.py", "--iree-preprocessing-pass-pipeline"),
-=======
-    ("fissile/cli/check.py", "--iree-flags"),
-    ("fissile/cli/check.py", "--iree-opt-level"),
     ("fissile/cli/commands/audit.py", "--iree-flags"),
     ("fissile/cli/commands/audit.py", "--iree-input-type"),
     ("fissile/rules/audit.py", "--iree-input-type"),
     ("fissile/rules/audit.py", "--iree-preprocessing-pass-pipeline"),
-    ("fissile/cli/compile.py", "--iree-preprocessing-pass-pipeline"),
->>>>>>> 8dd92c9 (Audit: every op that IREE refuses, each compiled alone, in one run)
     ("fissile/rules/fusion.py", "--iree-hal-target-device"),
     ("fissile/rules/input.py", "--iree-hal-target-device"),
     ("fissile/rules/storage.py", "--iree-opt-strip-assertions"),

@@ -6,8 +6,8 @@ from fissile.finding import Finding, Help, Place
 from fissile.passes.analysis.legality.refused import Occurrence, Refused
 from fissile.passes.analysis.legality.ways_out import WaysOut
 from fissile.passes.iree.legality.candidates import CHANGES_NUMBERS, FRONT_ENDS, INPUT_TYPE_FLAG
-from fissile.passes.iree.phases import INPUT_CONVERTED_AT
 from fissile.passes.iree.messages import quoted
+from fissile.passes.iree.phases import INPUT_CONVERTED_AT
 
 MOST_PLACES = 12
 """Places of one op that a finding lists; the rest is counted."""
