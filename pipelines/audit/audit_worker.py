@@ -43,7 +43,7 @@ def run_audit(
     ``options``: start, to, allow_pipelines (`AuditJob`).
     """
     with scratch() as folder:
-        job = {
+        job: dict = {
             "source": source,
             "targets": [[name, list(flags)] for name, flags in targets],
             "options": options,
