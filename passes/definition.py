@@ -39,6 +39,7 @@ __all__ = [
     "PassFailed",
     "Property",
     "define_property",
+    "defined_properties",
     "find_property",
     "make_pass",
     "option",
@@ -138,6 +139,11 @@ def define_property(
 
 def find_property(name: str) -> Property:
     return _PROPERTIES[name]
+
+
+def defined_properties() -> dict[str, Property]:
+    """Name -> property, of those whose modules have been imported."""
+    return dict(_PROPERTIES)
 
 
 def register_pass(cls: PassClass) -> PassClass:

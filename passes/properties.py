@@ -2,11 +2,65 @@
 
 from __future__ import annotations
 
+import re
+
 from iree.compiler import ir
 
-from fissile.dialect import ops_of, place_of
+from fissile.dialect import ops_of, place_of, place_of_location
+from fissile.dialect.verify import verify_dialect
 
 from .definition import Offence, define_property
+
+
+@define_property("well-formed", "MLIR's verifier and the rules of the fissile dialect accept the program")
+def WELL_FORMED(op: ir.Operation) -> list[Offence]:
+    try:
+        op.operation.verify()
+    except ir.MLIRError as error:
+        said = [one for one in error.error_diagnostics if one.severity == ir.DiagnosticSeverity.ERROR]
+        return [Offence(one.message.split("\n", 1)[0], place_of_location(one.location)) for one in said] or [
+            Offence(str(error).split("\n", 1)[0])
+        ]
+    return [Offence(found.message, found.places[0] if found.places else None) for found in verify_dialect(op)]
+
+
+@define_property("no-unknown-op", "every op is of a dialect that IREE has, or of fissile's")
+def NO_UNKNOWN_OP(op: ir.Operation) -> list[Offence]:
+    known: dict[str, bool] = {}
+    found: list[Offence] = []
+
+    def visit(one: ir.Operation) -> ir.WalkResult:
+        name = one.name
+        if name not in known:
+            known[name] = name.startswith("fissile.") or one.context.is_registered_operation(name)
+        if not known[name]:
+            found.append(Offence(f"{name} is an op of no known dialect", place_of(one)))
+        return ir.WalkResult.ADVANCE
+
+    op.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+@define_property("fully-typed", "every tensor and buffer has a rank and an element type")
+def FULLY_TYPED(op: ir.Operation) -> list[Offence]:
+    typed: dict[ir.Type, bool] = {}
+    found: list[Offence] = []
+
+    def visit(one: ir.Operation) -> ir.WalkResult:
+        for result in one.results:
+            kind = result.type
+            if kind not in typed:
+                typed[kind] = not _UNTYPED.match(str(kind))
+            if not typed[kind]:
+                found.append(Offence(f"{one.name} has a result of type {kind}", place_of(one)))
+        return ir.WalkResult.ADVANCE
+
+    op.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+_UNTYPED = re.compile(r"(tensor|memref)<\*|!torch\.(tensor|vtensor)(<\*|$)|!torch\.any$")
+"""Types of values whose shape or element type is not known."""
 
 
 @define_property("no-fissile-boundaries", "no fissile.boundary is left")
@@ -36,7 +90,7 @@ def NO_FISSILE_OPS(op: ir.Operation) -> list[Offence]:
     return _offending_ops(op, "fissile.")
 
 
-@define_property("linalg-on-tensors", "structured ops have tensor operands, not memrefs")
+@define_property("tensor-level", "structured ops have tensor operands, not memrefs")
 def LINALG_ON_TENSORS(op: ir.Operation) -> list[Offence]:
     return [
         Offence(f"{found.name} has a memref operand", place_of(found))

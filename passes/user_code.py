@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import inspect
 import os
+import sys
 import traceback
 from contextlib import suppress
 
 MODULE_PREFIX = "fissile_user_passes_"
 """What the modules of users' files are called in `sys.modules`."""
+
+
+def loaded_files() -> tuple[str, ...]:
+    """The users' files that were imported in this process."""
+    modules = [module for name, module in sys.modules.items() if name.startswith(MODULE_PREFIX)]
+    return tuple(sorted(str(module.__file__) for module in modules if getattr(module, "__file__", None)))
 
 
 def is_users(cls: type) -> bool:

@@ -41,6 +41,7 @@ class _NativeStep:
 @dataclass(frozen=True)
 class _PythonStep:
     instance: Pass
+    call: PassCall
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def run_pipeline(
         raise PassFailed(unmet)
     watch = ContractWatch(tree, root) if verify_contracts else None
     for step in steps:
-        _run_step(step, root, report, watch)
+        _run_step(step, root, report, watch, (root.name,))
 
 
 def _plan(nest: Nest, context: ir.Context, one_by_one: bool) -> tuple[_Step, ...]:
@@ -109,7 +110,7 @@ def _plan(nest: Nest, context: ir.Context, one_by_one: bool) -> tuple[_Step, ...
         if isinstance(element, Nest):
             steps.append(_NestStep(element.anchor, _plan(element, context, one_by_one)))
         else:
-            steps.append(_PythonStep(_made(element, nest.anchor, context)))
+            steps.append(_PythonStep(_made(element, nest.anchor, context), element))
     hand_over()
     return tuple(steps)
 
@@ -150,22 +151,31 @@ def _native_pipeline(text: str, context: ir.Context) -> PassManager:
 
 
 def _run_step(
-    step: _Step, op: ir.Operation, report: Callable[[Finding], None], watch: ContractWatch | None
+    step: _Step,
+    op: ir.Operation,
+    report: Callable[[Finding], None],
+    watch: ContractWatch | None,
+    path: tuple[str, ...],
 ) -> None:
+    """Runs ``step`` on ``op``; ``path`` are the anchors down to it."""
     if isinstance(step, _NestStep):
         for child in _children(op, step.anchor):
             for inner in step.steps:
-                _run_step(inner, child, report, watch)
+                _run_step(inner, child, report, watch, (*path, step.anchor))
         return
+    if watch:
+        watch.before()
     if isinstance(step, _PythonStep):
         _run_python(step.instance, op, report)
-        names = [step.instance.name]
     else:
         _run_native(step, op)
-        names = [call.name for call in step.calls]
-    for name in names if watch else ():
-        if broken := watch.after(name, op):
+    for call in _calls(step) if watch else ():
+        if broken := watch.after(call, op, path):
             raise PassFailed(broken)
+
+
+def _calls(step: _NativeStep | _PythonStep) -> tuple[PassCall, ...]:
+    return (step.call,) if isinstance(step, _PythonStep) else step.calls
 
 
 def _children(op: ir.Operation, anchor: str) -> list[ir.Operation]:

@@ -15,6 +15,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PARTS = {
     "remedies": declared_tables.remedies_markdown,
     "counterparts": declared_tables.counterparts_markdown,
+    "contracts": declared_tables.contracts_markdown,
+    "properties": declared_tables.properties_markdown,
     "strategies": declared_tables.strategies_markdown,
 }
 _PART = re.compile(r"(<!-- generated: ([a-z-]+) \(tools/docs\.py\) -->\n)(.*?)(<!-- end -->\n)", re.S)

@@ -19,7 +19,13 @@ from fissile.errors import UsageError
 from fissile.finding import Finding, Help, ordered
 from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.definition import Contract, Pass, PassDefinitionError, PassFailed, option
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS, NO_BOUNDARIES, NO_FISSILE_OPS
+from fissile.passes.properties import (
+    DISPATCHES_NOT_FORMED,
+    LINALG_ON_TENSORS,
+    NO_BOUNDARIES,
+    NO_FISSILE_OPS,
+    WELL_FORMED,
+)
 
 from .chosen_ops import check_indices
 
@@ -29,10 +35,11 @@ if TYPE_CHECKING:
 NOT_APPLICABLE = "FIS114"
 """A remedy was given an op that it does not fit."""
 
-ON_TENSORS = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
+ON_TENSORS = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
 """The contract of a remedy that rewrites ops before dispatches are formed."""
 PLACES_BOUNDARIES = Contract(
-    requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS), invalidates=(NO_BOUNDARIES, NO_FISSILE_OPS)
+    requires=(WELL_FORMED, DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS),
+    invalidates=(NO_BOUNDARIES, NO_FISSILE_OPS),
 )
 """The same of one that leaves `fissile.boundary` ops."""
 

@@ -1,12 +1,15 @@
-"""Tables of what is declared: the remedies and the order in which they are tried. For `fissile explain` and the docs."""
+"""Tables of what is declared: the remedies, the order in which they are tried, the contracts of passes. For `fissile explain` and the docs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from fissile.passes.catalogue import built_in, find_pass
+from fissile.passes.definition import Contract, Property
+from fissile.passes.iree.pass_contracts import NATIVE, PHASE_CONTRACTS
 from fissile.passes.remedies.remedy import OpRemedy, Remedy
 
+from ..contracts import contract_from, contract_of, establishers, known_properties
 from ..repair.strategies import STRATEGIES, Strategy
 
 
@@ -26,6 +29,33 @@ def counterparts_markdown() -> str:
     """What IREE itself has for the same, for those remedies where it has anything."""
     rows = [(f"`{r.name}`", r.counterpart) for r in remedies() if r.counterpart]
     return _markdown(("pass", "what IREE 3.13 has, and why it does not serve"), rows)
+
+
+def contracts_markdown() -> str:
+    """One row for each pass with a contract, fissile's first, then IREE's and its phases."""
+    rows = [(f"`{name}`", *_contract_cells(contract_of(name).contract)) for name in sorted(built_in())]
+    rows += [(f"`{name}`", *_contract_cells(contract_of(name).contract)) for name in NATIVE]
+    rows += [
+        (f"phase `{name}`", *_contract_cells(contract_from(native)))
+        for name, native in PHASE_CONTRACTS.items()
+    ]
+    return _markdown(("pass", "requires", "establishes", "may break"), rows)
+
+
+def properties_markdown() -> str:
+    """One row for each property: what it states, and which passes establish it."""
+    rows = [
+        (f"`{found.name}`", found.sentence, ", ".join(f"`{name}`" for name in establishers(found)))
+        for found in known_properties()
+    ]
+    return _markdown(("property", "holds where", "established by"), rows)
+
+
+def _contract_cells(contract: Contract) -> tuple[str, str, str]:
+    def names(properties: Sequence[Property]) -> str:
+        return ", ".join(found.name for found in properties)
+
+    return names(contract.requires), names(contract.establishes), names(contract.invalidates)
 
 
 def strategies_markdown() -> str:

@@ -16,6 +16,7 @@ from fissile.passes.analysis.lifetime.explore import Fault, Trouble
 from fissile.passes.analysis.lifetime.kinds import RELEASES, STREAM, pure_region_around, released
 from fissile.passes.analysis.lifetime.module import Lifetimes, lifetimes_of
 from fissile.passes.definition import Contract, Offence, Pass, define_property, option, register_pass
+from fissile.passes.properties import WELL_FORMED
 
 _CODES = {
     Fault.LEAK: "FIS301",
@@ -151,6 +152,14 @@ def ONE_RELEASE(op: ir.Operation) -> list[Offence]:
     ]
 
 
+@define_property("pure-regions-are-pure", "no release stands in a region that may have no side effect")
+def PURE_REGIONS(op: ir.Operation) -> list[Offence]:
+    return [
+        Offence(finding.message, finding.places[0] if finding.places else None)
+        for finding in _in_pure_regions(op)
+    ]
+
+
 @register_pass
 @dataclass(frozen=True)
 class CheckLifetimes(Pass):
@@ -165,7 +174,7 @@ class CheckLifetimes(Pass):
     """
 
     name: ClassVar[str] = "fissile-check-lifetimes"
-    contract: ClassVar[Contract] = Contract()
+    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED,))
     peak: bool = option(False, "report the peak of live bytes and its lower bound, too")
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:

@@ -12,8 +12,7 @@ from iree.compiler.dialects import tensor
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.unread_borders import UnreadBorder, unread_borders
 from fissile.passes.definition import Contract, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
-from fissile.passes.remedies.remedy import Exactness, Remedy
+from fissile.passes.remedies.remedy import ON_TENSORS, Exactness, Remedy
 
 
 @register_pass
@@ -39,7 +38,7 @@ class TrimBorders(Remedy):
     done: ClassVar[str] = "sliced off what is not read, before global optimisation"
     advice: ClassVar[str] = "slice off what is not read, before global optimisation"
     dialects: ClassVar[tuple[str, ...]] = ("tensor",)
-    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
+    contract: ClassVar[Contract] = ON_TENSORS
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         trim_borders(unread_borders(op))

@@ -11,7 +11,7 @@ from iree.compiler import ir
 from fissile.passes.analysis.dispatch.given_configuration import given_configuration
 from fissile.passes.definition import Contract, option, register_pass
 from fissile.passes.iree.attributes import CONFIGURATIONS
-from fissile.passes.properties import DISPATCHES_NOT_FORMED
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
 
 from ..remedy import Exactness, Match, OpRemedy
 
@@ -42,7 +42,7 @@ class DropConfiguration(OpRemedy):
     done: ClassVar[str] = "dropped the configuration of {ops}: IREE chooses one for this target"
     advice: ClassVar[str] = "drop the configuration of {ops}: IREE chooses one for this target"
     refusal: ClassVar[str] = "{op} has no configuration to drop: {why}"
-    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED,))
+    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
     ops: tuple[int, ...] = option((), "indices of the source ops; empty: every op with a configuration")
 
     def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:

@@ -13,7 +13,7 @@ from fissile.dialect import ops_of
 from fissile.dialect.verify import verify_dialect
 from fissile.finding import Finding
 from fissile.passes.definition import Contract, Pass, PassFailed, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, NO_BOUNDARIES
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, NO_BOUNDARIES, WELL_FORMED
 
 
 def dynamic_sizes(value: ir.Value) -> list[ir.Value]:
@@ -39,7 +39,9 @@ class LowerBoundaries(Pass):
 
     name: ClassVar[str] = "fissile-lower-boundaries"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "iree_tensor_ext", "tensor")
-    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED,), establishes=(NO_BOUNDARIES,))
+    contract: ClassVar[Contract] = Contract(
+        requires=(WELL_FORMED, DISPATCHES_NOT_FORMED), establishes=(NO_BOUNDARIES,)
+    )
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         if wrong := verify_dialect(op):

@@ -14,7 +14,7 @@ from fissile.dialect.operands import init_of, operand
 from fissile.dialect.verify import verify_dialect
 from fissile.finding import Finding
 from fissile.passes.definition import Contract, Pass, PassFailed, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, NO_GROUPS
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, NO_GROUPS, WELL_FORMED
 
 _PURE_SIZE_OPS = ("arith.", "affine.apply", "affine.min", "affine.max", "tensor.dim")
 """Ops that may be copied in front of the group to compute a size there: they have no effect."""
@@ -42,7 +42,9 @@ class LowerGroups(Pass):
 
     name: ClassVar[str] = "fissile-lower-groups"
     dialects: ClassVar[tuple[str, ...]] = ("affine", "arith", "flow", "tensor")
-    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED,), establishes=(NO_GROUPS,))
+    contract: ClassVar[Contract] = Contract(
+        requires=(WELL_FORMED, DISPATCHES_NOT_FORMED), establishes=(NO_GROUPS,)
+    )
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         if wrong := verify_dialect(op):

@@ -12,8 +12,7 @@ from iree.compiler.dialects import arith, tensor
 from fissile.finding import Finding
 from fissile.passes.analysis.program.host_inserts import FROM_ELEMENTS, INSERT, HostInsert, host_inserts
 from fissile.passes.definition import Contract, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS
-from fissile.passes.remedies.remedy import Exactness, Remedy
+from fissile.passes.remedies.remedy import ON_TENSORS, Exactness, Remedy
 
 from ..narrow.packed_words import sizes_of
 
@@ -38,7 +37,7 @@ class FlattenInserts(Remedy):
     done: ClassVar[str] = "wrote through a view of one dimension, where IREE writes one element"
     advice: ClassVar[str] = "write through a view of one dimension, where IREE writes one element"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "tensor")
-    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED, LINALG_ON_TENSORS))
+    contract: ClassVar[Contract] = ON_TENSORS
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         flatten_inserts(host_inserts(op))

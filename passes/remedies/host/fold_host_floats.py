@@ -11,7 +11,7 @@ from iree.compiler import ir
 from fissile.finding import Finding
 from fissile.passes.analysis.program.host_floats import HostFloat, host_floats
 from fissile.passes.definition import Contract, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
 
@@ -36,7 +36,7 @@ class FoldHostFloats(Remedy):
     done: ClassVar[str] = "put the constant where it is used"
     advice: ClassVar[str] = "put the constant where it is used"
     dialects: ClassVar[tuple[str, ...]] = ("arith",)
-    contract: ClassVar[Contract] = Contract(requires=(DISPATCHES_NOT_FORMED,))
+    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         fold_host_floats(host_floats(op))

@@ -11,6 +11,7 @@ from iree.compiler import ir
 from fissile.finding import Finding
 from fissile.passes.analysis.program.growing_loops import growing_loops
 from fissile.passes.definition import Contract, register_pass
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
 
@@ -32,7 +33,7 @@ class HideSizes(Remedy):
     done: ClassVar[str] = "hid the constant size, so that the loop's tensor keeps a dynamic one"
     advice: ClassVar[str] = "hide the constant size, so that the loop's tensor keeps a dynamic one"
     dialects: ClassVar[tuple[str, ...]] = ("util",)
-    contract: ClassVar[Contract] = Contract()
+    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         for found in growing_loops(op):

@@ -11,6 +11,7 @@ from iree.compiler import ir
 from fissile.finding import Finding
 from fissile.passes.analysis.program.overwritten_arguments import argument_imports, returns
 from fissile.passes.definition import Contract, option, register_pass
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
 
@@ -33,7 +34,7 @@ class KeepArguments(Remedy):
     done: ClassVar[str] = "kept the argument in use until the end, so that IREE updates a copy of it"
     advice: ClassVar[str] = "keep the argument in use until the end, so that IREE updates a copy of it"
     dialects: ClassVar[tuple[str, ...]] = ("util",)
-    contract: ClassVar[Contract] = Contract()
+    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
     arguments: tuple[str, ...] = option(
         (), "FUNCTION:NUMBER of the arguments to keep, numbers from 0; empty: all"
     )

@@ -18,8 +18,9 @@ from fissile.passes.analysis.lifetime.ownership import FOREIGN, Ownership, owner
 from fissile.passes.analysis.lifetime.placement import Spot, Unplaced, is_inside, spots_of
 from fissile.passes.analysis.lifetime.regions import Regions, op_making, region_of
 from fissile.passes.analysis.program.defined_before import exists_before
-from fissile.passes.checks.storage.lifetimes import ONE_RELEASE
+from fissile.passes.checks.storage.lifetimes import ONE_RELEASE, PURE_REGIONS
 from fissile.passes.definition import Contract, Pass, register_pass
+from fissile.passes.properties import WELL_FORMED
 
 from .release_ops import point_of, work_on, write_release
 
@@ -41,7 +42,7 @@ class InsertKills(Pass):
 
     name: ClassVar[str] = "fissile-insert-kills"
     dialects: ClassVar[tuple[str, ...]] = ("affine", "cf", "memref", "scf", "stream")
-    contract: ClassVar[Contract] = Contract(establishes=(ONE_RELEASE,))
+    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED,), establishes=(ONE_RELEASE, PURE_REGIONS))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         found: list[Finding] = []

@@ -9,13 +9,24 @@ from typing import ClassVar
 from iree.compiler import ir
 from iree.compiler.dialects import cf
 
+from fissile.dialect import ops_of
+from fissile.dialect.attributes import text_of
 from fissile.finding import Finding
 from fissile.passes.analysis.bounds.conditions import Condition
 from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.storage.obligations import Obligation
 from fissile.passes.analysis.storage.proof import SMT_TIMEOUT_MS
 from fissile.passes.checks.storage.storage_fit import Judged, findings_of, judge_storage, runtime_message
-from fissile.passes.definition import Pass, PassFailed, option, register_pass
+from fissile.passes.definition import (
+    Contract,
+    Offence,
+    Pass,
+    PassFailed,
+    define_property,
+    option,
+    register_pass,
+)
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, NO_REQUIRES, WELL_FORMED
 from fissile.verdict import Answer
 
 from .assert_places import AssertPlace, place_assert
@@ -25,6 +36,25 @@ from .element_clamps import clamp_loaded_indices
 from .element_status import assert_elements
 from .held_loads import held_loads, loads_of
 from .term_ops import TermWriter
+
+
+@define_property(
+    "no-open-obligation",
+    "every storage bound that a check outside of dispatches can decide is proved or asserted",
+)
+def NO_OPEN_OBLIGATION(op: ir.Operation) -> list[Offence]:
+    judged = judge_storage(op)
+    asserted = {text_of(found, "msg") for found in ops_of(op, "cf.assert")}
+    open_ones = [j for j in judged.judged if j.answer is not Answer.PROVED]
+    return [
+        Offence(j.sentence, j.obligation.place)
+        for j in open_ones
+        if j.answer is Answer.REFUTED
+        or (
+            not any(said.startswith(runtime_message(j)) for said in asserted)
+            and place_assert(judged.extents, j.obligation) is not None
+        )
+    ]
 
 
 @register_pass
@@ -40,6 +70,9 @@ class AssertBounds(Pass):
 
     name: ClassVar[str] = "fissile-assert-bounds"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "cf", "tensor", "linalg", "memref")
+    contract: ClassVar[Contract] = Contract(
+        requires=(WELL_FORMED, DISPATCHES_NOT_FORMED), establishes=(NO_REQUIRES, NO_OPEN_OBLIGATION)
+    )
     smt_timeout_ms: int = option(
         SMT_TIMEOUT_MS, "limit for each question to the SMT solver; 0 does without it"
     )

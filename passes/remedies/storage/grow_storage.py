@@ -18,7 +18,8 @@ from fissile.passes.analysis.bounds.size_terms import Term, apply, product, symb
 from fissile.passes.analysis.program.defined_before import exists_before
 from fissile.passes.analysis.storage.memory_rules import bytes_of_element
 from fissile.passes.analysis.storage.proof import decide
-from fissile.passes.definition import Pass, register_pass
+from fissile.passes.definition import Contract, Pass, register_pass
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
 from fissile.verdict import Answer
 
 from .term_ops import TermWriter
@@ -39,6 +40,7 @@ class GrowStorage(Pass):
 
     name: ClassVar[str] = "fissile-grow-storage"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "tensor")
+    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         for storage in ops_of(op, "fissile.alloc_storage"):

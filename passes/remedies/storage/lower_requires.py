@@ -14,7 +14,7 @@ from fissile.dialect.attributes import text_of
 from fissile.dialect.verify import verify_dialect
 from fissile.finding import Finding
 from fissile.passes.definition import Contract, Pass, PassFailed, register_pass
-from fissile.passes.properties import NO_REQUIRES
+from fissile.passes.properties import NO_REQUIRES, WELL_FORMED
 
 
 def constant_condition(value: ir.Value) -> bool | None:
@@ -38,7 +38,7 @@ class LowerRequires(Pass):
 
     name: ClassVar[str] = "fissile-lower-requires"
     dialects: ClassVar[tuple[str, ...]] = ("cf",)
-    contract: ClassVar[Contract] = Contract(establishes=(NO_REQUIRES,))
+    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED,), establishes=(NO_REQUIRES,))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         if wrong := verify_dialect(op):

@@ -13,7 +13,7 @@ from fissile.dialect import STORAGE_TYPE, ops_of, place_of
 from fissile.dialect.verify import verify_dialect
 from fissile.finding import Finding, ordered
 from fissile.passes.definition import Contract, Pass, PassFailed, register_pass
-from fissile.passes.properties import NO_STORAGE
+from fissile.passes.properties import NO_STORAGE, WELL_FORMED
 
 
 @register_pass
@@ -28,7 +28,7 @@ class LowerStorage(Pass):
 
     name: ClassVar[str] = "fissile-lower-storage"
     dialects: ClassVar[tuple[str, ...]] = ("tensor",)
-    contract: ClassVar[Contract] = Contract(establishes=(NO_STORAGE,))
+    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED,), establishes=(NO_STORAGE,))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         if wrong := verify_dialect(op):

@@ -1,0 +1,17 @@
+"""Contracts of passes: does a pipeline chain, which order does, and does each pass keep its contract?"""
+
+from .chain import unmet_requirements
+from .known import contract_from, contract_of, establishers, known_properties, property_named
+from .order import recommended_order
+from .watch import ContractWatch
+
+__all__ = [
+    "ContractWatch",
+    "contract_from",
+    "contract_of",
+    "establishers",
+    "known_properties",
+    "property_named",
+    "recommended_order",
+    "unmet_requirements",
+]

@@ -1,0 +1,31 @@
+"""Where is the program that shows a broken contract again, and by which command?"""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from fissile.passes.user_code import loaded_files
+
+
+@dataclass(frozen=True)
+class Reproducer:
+    """``file`` holds the IR from before the pass, ``command`` runs that pass alone on it."""
+
+    file: Path
+    command: str
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (f"the IR before it: {self.file}", f"shows it again: {self.command}")
+
+
+def write_reproducer(text: str, pipeline: str, name: str) -> Reproducer:
+    """Writes ``text``, the IR from before pass ``name``, to a folder of its own; ``pipeline`` runs the pass alone."""
+    folder = Path(tempfile.mkdtemp(prefix="fissile-contract-"))
+    file = folder / f"before-{name}.mlir"
+    file.write_text(text)
+    words = ["fissile-opt", str(file), *(f"--load-passes={own}" for own in loaded_files())]
+    return Reproducer(file, shlex.join([*words, f"--pass-pipeline={pipeline}", "--verify-contracts"]))

@@ -1,0 +1,81 @@
+"""Does each pass keep its contract? Asked of the IR after each pass (FIS502, `--verify-contracts`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from iree.compiler import ir
+
+from fissile.finding import Finding
+from fissile.passes.definition import Contract, Offence, Property
+
+from ..textual import Nest, PassCall
+from .chain import places, sentences
+from .known import contract_of, known_properties
+from .reproducer import Reproducer, write_reproducer
+
+WHERE_NAMED = ("no-open-obligation",)
+"""Watched only where a pass of the pipeline names it: ops inside of dispatches have bounds of their own, and a solver takes time."""
+
+
+class ContractWatch:
+    """Evaluates, after each pass, whether every property that held still holds, and keeps the IR from before the pass."""
+
+    def __init__(self, pipeline: Nest, module_op: ir.Operation) -> None:
+        contracts = [contract_of(call.name).contract for call in pipeline.calls()]
+        named = [p for c in contracts for p in (*c.requires, *c.establishes, *c.invalidates)]
+        always = [p for p in known_properties() if p.name not in WHERE_NAMED]
+        self._root = module_op
+        self._state = HeldProperties([*named, *always], module_op)
+        self._before: ir.Operation | None = None
+
+    def before(self) -> None:
+        """Keeps the program as it is now, for a reproducer of the step that follows."""
+        self._before = self._root.clone()
+
+    def after(self, call: PassCall, op: ir.Operation, path: Sequence[str]) -> list[Finding]:
+        """FIS502 for what pass ``call`` broke, or should have established, on ``op``; ``path`` are the anchors around it."""
+        broken = self._state.after(f"pass '{call.name}'", contract_of(call.name).contract, op)
+        if not broken or self._before is None:
+            return [_finding(message, call.name, offences, None) for message, offences in broken]
+        pipeline: Nest | PassCall = call
+        for anchor in reversed(path):
+            pipeline = Nest(anchor, (pipeline,))
+        reproducer = write_reproducer(self._before.get_asm(enable_debug_info=True), str(pipeline), call.name)
+        return [_finding(message, call.name, offences, reproducer) for message, offences in broken]
+
+
+class HeldProperties:
+    """Which of some properties hold of a program as passes change it."""
+
+    def __init__(self, properties: Iterable[Property], op: ir.Operation) -> None:
+        self._properties: Sequence[Property] = tuple({p.name: p for p in properties}.values())
+        self._held = {p.name for p in self._properties if p.holds(op)}
+
+    def after(self, who: str, contract: Contract, op: ir.Operation) -> list[tuple[str, list[Offence]]]:
+        """What ``who`` broke against its ``contract``, now that ``op`` is what it left: sentences, each with the offences."""
+        broken = []
+        for prop in self._properties:
+            offences = prop.offences(op)
+            promised = prop in contract.establishes
+            if offences and promised:
+                broken.append((f"{who} does not establish {prop.name}: {prop.sentence}", offences))
+            elif offences and prop.name in self._held and prop not in contract.invalidates:
+                broken.append((f"{who} broke {prop.name}: {prop.sentence}", offences))
+            if offences:
+                self._held.discard(prop.name)
+            else:
+                self._held.add(prop.name)
+        return broken
+
+
+def _finding(
+    message: str, subject: str, offences: Sequence[Offence], reproducer: Reproducer | None
+) -> Finding:
+    return Finding(
+        code="FIS502",
+        message=message,
+        subject=subject,
+        places=places(offences),
+        notes=(*sentences(offences), *(reproducer.notes if reproducer else ())),
+    )
