@@ -30,6 +30,8 @@ from fissile.passes.progress import running
 from .probe.diagnostics import Diagnostic, parse_diagnostic
 from .process.atomic_write import write_atomically
 
+_BYTECODE = b"ML\xefR"
+"""MLIR bytecode begins with it."""
 PHASE_STEP = "phase "
 """A run of IREE's phases is noted as this and the phase that it goes to."""
 
@@ -148,10 +150,11 @@ class Session:
         if not path.is_file():
             raise UsageError(f"no such file: {path}" if not path.exists() else f"not a file: {path}")
         try:
-            if name:
-                opened = library.Source.wrap_buffer(
-                    self._session, path.read_bytes() + b"\0", buffer_name=name
-                )
+            content = path.read_bytes() if name else b""
+            if name and not content.startswith(
+                _BYTECODE
+            ):  # which has its own locations, and ends where it ends
+                opened = library.Source.wrap_buffer(self._session, content + b"\0", buffer_name=name)
             else:
                 opened = library.Source.open_file(self._session, str(path))
         except (ValueError, OSError) as error:

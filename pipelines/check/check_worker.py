@@ -22,6 +22,7 @@ from fissile.passes.iree.targets import flags_for
 from fissile.passes.progress import note_in
 from fissile.report import Report
 
+from ..importers.imported import Imported, with_import
 from ..process.entry import begin, leave_answer
 from ..process.scratch import scratch
 from ..process.supervisor import run_job, translating
@@ -36,39 +37,51 @@ def run_check(source: str, targets: list[str], *, command: str = "", **options) 
     to check another child does.
     """
     with scratch() as folder:
-        job = {
-            "source": source,
-            "command": command or f"fissile check --strict {shlex.quote(source)}",
-            "targets": targets,
-            "options": options,
-            "endless": [],
-            "apart": False,
-            "ended": {},
-            **{name: str(folder / name) for name in ("result", "at", "translating")},
-        }
-        while True:
-            end = run_job(job, folder, 0.0, options.get("dispatch_timeout", 0.0), __name__)
-            if Path(job["result"]).exists() and not end.timed_out:
-                return _outcome(json.loads(Path(job["result"]).read_text()), job)
-            count, _asked, fingerprint = translating(Path(job["translating"]))
-            target, phase = _read(Path(job["at"]))
-            for name in ("at", "translating"):
-                Path(job[name]).unlink(missing_ok=True)
-            if end.timed_out and fingerprint:
-                job["endless"].append(fingerprint)
-            if count and not job["apart"] and phase != "end":
-                job["apart"] = True  # it is found again in a process of its own, by dispatch
-                continue
-            if refused := system_ended(0 if end.timed_out else end.status, end.errors):
-                raise refused
-            if end.status > 0 and not phase or end.timed_out and phase != "end" and not end.phase_limit:
-                said = [line for line in end.errors.splitlines() if line.strip()][-1:]
-                why = "the checking process ended early" + (f": {said[0].strip()}" if said else "")
-                return _failed(why, job, end.errors[-4000:])
-            finding = _crashed(end, job, target, phase)
-            if not target or target in job["ended"]:
-                return Report("check", (finding,), facts={"targets": [], "contract": {}})
-            job["ended"][target] = to_json(finding)
+        return with_import(
+            source,
+            folder,
+            lambda model: _checked(source, targets, folder, command, model, options),
+            advice="`fissile compile` applies it",
+        )
+
+
+def _checked(
+    source: str, targets: list[str], folder: Path, command: str, model: Imported | None, options: dict
+) -> Report:
+    job = {
+        "source": source,
+        "program": str(model.program) if model else source,
+        "command": command or f"fissile check --strict {shlex.quote(source)}",
+        "targets": targets,
+        "options": options,
+        "endless": [],
+        "apart": False,
+        "ended": {},
+        **{name: str(folder / name) for name in ("result", "at", "translating")},
+    }
+    while True:
+        end = run_job(job, folder, 0.0, options.get("dispatch_timeout", 0.0), __name__)
+        if Path(job["result"]).exists() and not end.timed_out:
+            return _outcome(json.loads(Path(job["result"]).read_text()), job)
+        count, _asked, fingerprint = translating(Path(job["translating"]))
+        target, phase = _read(Path(job["at"]))
+        for name in ("at", "translating"):
+            Path(job[name]).unlink(missing_ok=True)
+        if end.timed_out and fingerprint:
+            job["endless"].append(fingerprint)
+        if count and not job["apart"] and phase != "end":
+            job["apart"] = True  # it is found again in a process of its own, by dispatch
+            continue
+        if refused := system_ended(0 if end.timed_out else end.status, end.errors):
+            raise refused
+        if end.status > 0 and not phase or end.timed_out and phase != "end" and not end.phase_limit:
+            said = [line for line in end.errors.splitlines() if line.strip()][-1:]
+            why = "the checking process ended early" + (f": {said[0].strip()}" if said else "")
+            return _failed(why, job, end.errors[-4000:])
+        finding = _crashed(end, job, target, phase)
+        if not target or target in job["ended"]:
+            return Report("check", (finding,), facts={"targets": [], "contract": {}})
+        job["ended"][target] = to_json(finding)
 
 
 def _read(file: Path) -> tuple[str, str]:
@@ -90,6 +103,8 @@ def _stock_command(job: dict, target: str, phase: str) -> str:
     """iree-compile's command line for one target; where IREE was on the way to ``phase``, as far as that."""
     ends = [] if phase in ("", "end") else [f"--compile-to={phase}"]
     flags = flags_for(resolve_target(target)) if target else []
+    if job["program"] != job["source"]:
+        return f"fissile check {shlex.quote(job['source'])}" + (f" --target {target}" if target else "")
     return shlex.join(
         ["iree-compile", job["source"], *job["options"].get("flags", ()), *flags, *ends, "-o", os.devnull]
     )
@@ -135,7 +150,7 @@ def main() -> int:
             tuple(job["endless"]),
             {name: from_json(finding) for name, finding in job["ended"].items()},
         )
-        outcome = check(job["source"], job["targets"], watched=watched, **job["options"]).to_json()
+        outcome = check(job["program"], job["targets"], watched=watched, **job["options"]).to_json()
     except FissileError as error:
         outcome = {"error": {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}}
     except BaseException as error:  # the caller turns it into one line and a reproducer

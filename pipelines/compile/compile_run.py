@@ -62,7 +62,7 @@ STDIN_NAME = "<stdin>"
 class CompileRun:
     """What every step of one compile shares. ``output`` is the temporary file that the caller moves into place.
 
-    ``spooled_input`` holds what came from standard input, where the request's input is "-". ``scratch`` is a folder
+    ``spooled_input`` holds what came from standard input, where the request's input is "-", or what a model was imported as. ``scratch`` is a folder
     that is gone with the compile, however it ends.
     """
 
@@ -77,7 +77,7 @@ class CompileRun:
         self.output = output
         self.scratch = scratch or output.parent
         self.input = spooled_input or Path(request.input)
-        self.input_name = STDIN_NAME if spooled_input else ""
+        self.input_name = (STDIN_NAME if request.input == "-" else request.input) if spooled_input else ""
         self.seconds: dict[str, float] = {}
         self.facts: dict[str, object] = {}
         self.backends: tuple[str, ...] = ()

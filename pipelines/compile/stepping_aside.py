@@ -11,6 +11,7 @@ from fissile.finding import Finding, Severity
 from fissile.passes.iree.flags import PREPROCESSING_FLAG
 from fissile.report import Report
 
+from ..importers.recognise import recognised
 from ..process.child import run_child
 from ..process.limits import limits_in_force
 from .request import CompileRequest
@@ -30,7 +31,7 @@ def command_of(request: CompileRequest) -> str:
 
 def stock_command(request: CompileRequest) -> str:
     """The command that shows what IREE does with ``request``: iree-compile's, or fissile's where iree-compile has no word for it."""
-    if request.input == "-" or not stands_in(request):
+    if request.input == "-" or not stands_in(request) or recognised(request.input):
         return f"fissile {request.task} " + shlex.join([*request.argv, *limits_in_force(request.argv)])
     ends = [f"--compile-from={request.compile_from}"] if request.compile_from != "start" else []
     ends += [f"--compile-to={request.compile_to}"] if request.compile_to != "end" else []

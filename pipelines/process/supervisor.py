@@ -22,6 +22,7 @@ from fissile.report import Report
 
 from ..compile.request import CompileRequest
 from ..compile.stepping_aside import command_of, compile_with_stock, hold_strictly, stands_in
+from ..importers.imported import with_import
 from .atomic_write import Place, deliver, place_of, staged
 from .child import Child, module_command
 from .deadline import CpuDeadline
@@ -51,7 +52,15 @@ def run_compile(request: CompileRequest) -> Report:
         scratch() as folder,
         nullcontext(folder / "output") if place is None else staged(place, folder) as output,
     ):
-        report = _in_worker(request, folder, output)
+        report = with_import(
+            request.input,
+            folder,
+            lambda model: _in_worker(request, folder, output, model.program if model else None),
+            request.repair != "off",
+            "--repair=suggest: nothing was changed; --repair=auto applies it"
+            if request.repair == "suggest"
+            else "",
+        )
         if request.strict:
             hold_strictly(report, command_of(request))
         if report.output:
@@ -126,11 +135,11 @@ def run_job(
     )
 
 
-def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
+def _in_worker(request: CompileRequest, folder: Path, output: Path, program: Path | None = None) -> Report:
     """The straight compile and what follows; where something takes the process along, another worker.
 
     What the repair loop asked of code generation is asked in processes apart then; after the straight compile itself
-    every dispatch is, and the straight compile is not tried again. A dispatch that was seen not to end is not asked again.
+    every dispatch is, and the straight compile is not tried again. ``program`` is what the input was imported as. A dispatch that was seen not to end is not asked again.
     An error of fissile's own, or a crash that remains, is followed by a compile as stock does it (FIS903).
     """
     job = {
@@ -141,7 +150,9 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path) -> Report:
         "translating": str(folder / "translating"),
         "said": str(folder / "said"),
     }
-    if request.input == "-":
+    if program is not None:
+        job["input"] = str(program)
+    elif request.input == "-":
         spooled = folder / "stdin"
         spooled.write_bytes(sys.stdin.buffer.read())
         job["input"] = str(spooled)

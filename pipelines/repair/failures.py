@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from fissile.errors import FissileError
 from fissile.finding import Finding, Severity
+from fissile.passes.checks.refusals.front_end_ops import check_front_end_op
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
 from ..probe.diagnostics import Diagnostic, failure_code, quoted
@@ -85,6 +86,10 @@ def rejected(failure: Failure) -> Finding:
     if code == "FIS108" and not first.places:
         code = "FIS002"
     rest = tuple(f"also: {d.message}" for d in errors[1:4] if d.message != first.message)
+    if early and (unlowered := check_front_end_op(first.message, first.places[:1])) is not None:
+        return unlowered.with_(
+            stock=quoted(first.message), detail="\n".join(d.text for d in failure.diagnostics)
+        )
     return Finding(
         code,
         f"IREE stops before phase {failure.phase}: {first.message}"

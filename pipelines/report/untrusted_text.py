@@ -45,6 +45,7 @@ class SourceLines:
             if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
                 return []
             with open(self._file, "rb") as opened:
-                return opened.read(MOST_BYTES).split(b"\n")
+                content = opened.read(MOST_BYTES)
+            return [] if b"\0" in content else content.split(b"\n")  # a model, or bytecode, has no lines
         except OSError:
             return []

@@ -90,6 +90,7 @@ IREE_TOOLS = {
     "iree-lld",
     "iree-link",
     "iree-ir-tool",
+    "iree-turbine",
 }
 """Programs and distributions, which are no passes, phases or flags."""
 

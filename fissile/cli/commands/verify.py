@@ -116,8 +116,8 @@ def run(argv: Sequence[str]) -> int:
                 f"unknown argument '{flag}'",
                 closest(flag.split("=")[0], known) or "see fissile verify --help",
             )
-    from fissile.pipelines.numerics.inputs import Sizes
-    from fissile.pipelines.numerics.verify import Options, verify
+    from fissile.pipelines.importers.imported import importable
+    from fissile.pipelines.process.scratch import scratch
 
     if args.expected and not args.input:
         raise UsageError(
@@ -128,9 +128,28 @@ def run(argv: Sequence[str]) -> int:
     output = ReportOutput(args.format, args.report_file)
     if args.seeds < 1:
         raise UsageError(f"--seeds={args.seeds} tries nothing", "give 1 or more")
-    certificate = verify(
-        args.first,
-        args.second,
+    with scratch() as folder:
+        first = importable(args.first, folder)
+        second = importable(args.second, folder) if args.second else None
+        certificate = _certificate(args, first, second, flags)
+    status = int(ExitCode.CLEAN if certificate.agrees else ExitCode.FINDINGS)
+    report = Report("verify", certificate.findings, facts={"certificate": certificate.to_json()})
+    output.write(
+        report,
+        status,
+        lambda: print("\n".join(_lines(certificate))),
+        lambda: "\n".join(_lines(certificate)) + "\n",
+    )
+    return status
+
+
+def _certificate(args: argparse.Namespace, first: Path, second: Path | None, flags: Sequence[str]):
+    from fissile.pipelines.numerics.inputs import Sizes
+    from fissile.pipelines.numerics.verify import Options, verify
+
+    return verify(
+        first,
+        second,
         inputs=[_load(path) for path in args.input] or None,
         expected=[_load(path) for path in args.expected] or None,
         reference=_reference(args.reference) if args.reference else None,
@@ -146,15 +165,6 @@ def run(argv: Sequence[str]) -> int:
             allow_pipelines=args.allow_pipelines_in_input,
         ),
     )
-    status = int(ExitCode.CLEAN if certificate.agrees else ExitCode.FINDINGS)
-    report = Report("verify", certificate.findings, facts={"certificate": certificate.to_json()})
-    output.write(
-        report,
-        status,
-        lambda: print("\n".join(_lines(certificate))),
-        lambda: "\n".join(_lines(certificate)) + "\n",
-    )
-    return status
 
 
 def _lines(certificate) -> list[str]:

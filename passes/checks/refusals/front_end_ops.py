@@ -1,0 +1,50 @@
+"""IREE stopped while it lowered a front end's ops: which op, and what can be done about it where the model is made."""
+
+from __future__ import annotations
+
+import re
+
+from fissile.finding import Finding, Place
+
+FRONT_END_OP = "FIS421"
+_NOT_LOWERED = re.compile(r"failed to legalize operation '(?P<op>torch\.[\w.]+)'")
+_OPERATOR = re.compile(r'\bname = "(?P<name>[\w.]+)"')
+_VALUES = ("torch.constant.", "torch.vtensor.literal", "torch.prim.ListConstruct", "torch.prim.NumToTensor")
+"""Ops that IREE names although it is a user of theirs that it does not lower: the conversion of that was undone."""
+
+
+def front_end_op(message: str) -> str:
+    """The op that IREE says it does not lower, as the front end calls it (`aten.diff`, `onnx.Cast`); empty where it says something else."""
+    found = _NOT_LOWERED.search(message)
+    if found is None:
+        return ""
+    named = _OPERATOR.search(message) if found["op"] == "torch.operator" else None
+    return (named["name"] if named else found["op"]).removeprefix("torch.")
+
+
+def check_front_end_op(
+    message: str, places: tuple[Place, ...], notes: tuple[str, ...] = ()
+) -> Finding | None:
+    """FIS421 for what IREE said in ``message`` while it lowered the input; None where that is about something else."""
+    op = front_end_op(message)
+    if not op:
+        return None
+    is_value = f"torch.{op}".startswith(_VALUES)
+    headline = (
+        f"IREE does not lower an op that uses this {op}"
+        if is_value
+        else f"IREE has no lowering for {op} as it is used here"
+    )
+    return Finding(FRONT_END_OP, headline, subject=op, places=places, notes=(*notes, _way_out(op)))
+
+
+def _way_out(op: str) -> str:
+    if op.startswith("onnx."):
+        return (
+            "way out: export the model with another opset, or with inputs of this op that are constants "
+            "(axes, sizes), or without the op"
+        )
+    return (
+        "way out: decompose the op when the model is exported: "
+        "torch.export.export(model, args).run_decompositions(decomposition_table), with an entry for it"
+    )

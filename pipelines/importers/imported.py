@@ -1,0 +1,211 @@
+"""A model in another format as a program that IREE takes: made by the importer that is installed, in a child process.
+
+Findings about the program name the model's nodes (`Imported.named`). An ONNX op that IREE does not lower, and that the ONNX standard
+defines by other ops, is replaced by that definition (`with_import`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+
+from fissile.errors import UsageError
+from fissile.finding import Finding, Help, Place, Severity
+from fissile.passes.definition import PassFailed
+from fissile.report import Report
+
+from ..process.child import module_command, run_child
+from ..process.phase_timeout import phase_timeout
+from .recognise import EXPORTED, ONNX, recognised
+
+NOT_LOWERED = "FIS421"
+NOT_IMPORTED = "FIS420"
+_NEEDED = {
+    # What is to be there, and what installs it.
+    ONNX: (("onnx",), "pip install 'iree-base-compiler[onnx]'"),
+    EXPORTED: (("torch", "iree.turbine"), "pip install torch iree-turbine"),
+}
+_CHILDREN = {
+    ONNX: "fissile.pipelines.importers.onnx_child",
+    EXPORTED: "fissile.pipelines.importers.torch_child",
+}
+
+
+@dataclass(frozen=True)
+class Imported:
+    """``program`` is MLIR bytecode made of ``model``, the path that the user gave; ``lines`` and ``types`` describe its nodes.
+
+    ``can_expand`` are op types that the format's standard defines by others; those in ``expanded`` were.
+    """
+
+    model: str
+    format: str
+    program: Path
+    lines: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    can_expand: frozenset[str] = frozenset()
+    expanded: tuple[tuple[str, Finding], ...] = ()
+
+    def named(self, report: Report, advice: str = "") -> Report:
+        """``report`` with the model's nodes at its places, and with what was expanded; with ``advice``, as a suggestion."""
+        findings = [self._labelled(finding) for finding in report.findings]
+        done = [_repaired(kind, why) for kind, why in self.expanded]
+        if done and advice:
+            from ..repair.failures import (
+                suggested,  # IREE's bindings: only where there is something to suggest
+            )
+
+            done = [suggested(one, advice) for one in done]
+        return replace(
+            report,
+            findings=(*done, *findings),
+            output="" if done and advice else report.output,
+            facts={**report.facts, "imported": self.format},
+        )
+
+    def _labelled(self, finding: Finding) -> Finding:
+        return finding.with_(places=tuple(map(self._label, finding.places)))
+
+    def _label(self, place: Place) -> Place:
+        if place.file != self.model or not 1 <= place.line <= len(self.lines):
+            return place
+        line = self.lines[place.line - 1]
+        return replace(place, label=f"{line}: {place.label}" if place.label else line)
+
+    def blamed(self, report: Report) -> tuple[str, Finding] | None:
+        """The op type whose definition may take the place of what stock IREE refuses, and the error that names it."""
+        for error in report.errors:
+            for place in error.places:
+                if place.file == self.model and 1 <= place.line <= len(self.types):
+                    kind = self.types[place.line - 1]
+                    if kind in self.can_expand and kind not in dict(self.expanded):
+                        return kind, self._labelled(error)
+        return None
+
+
+def _repaired(kind: str, why: Finding) -> Finding:
+    return Finding(
+        NOT_LOWERED,
+        f"IREE has no lowering for onnx.{kind} as it is used here",
+        Severity.REPAIRED,
+        subject=kind,
+        places=why.places[:1],
+        stock=why.stock,
+        helps=(
+            Help(
+                f"replaced {kind} by its definition in the ONNX standard",
+                "onnx-definition",
+                True,
+                (("numerics", "the standard's own definition; sums may be added up in another order"),),
+                f"replace {kind} by its definition in the ONNX standard",
+            ),
+        ),
+    )
+
+
+def with_import(
+    path: str,
+    folder: Path,
+    run: Callable[[Imported | None], Report],
+    repair: bool = True,
+    advice: str = "",
+) -> Report:
+    """``run`` with the program that ``path`` was imported as; None where IREE reads it itself.
+
+    Where an ONNX op is refused that has a definition, again with that, if ``repair``; ``advice`` is a note for a command that
+    only suggests it. Raises UsageError where no importer is installed.
+    """
+    kind = recognised(path)
+    if not kind:
+        return run(None)
+    _need(path, kind)
+    try:
+        model = _import(path, kind, folder)
+    except PassFailed as refused:
+        return Report("", refused.findings)
+    first = report = run(model)
+    tried = model
+    while repair and (blamed := tried.blamed(report)) is not None:
+        try:
+            tried = replace(
+                _import(path, kind, folder, [name for name, _why in (*tried.expanded, blamed)]),
+                expanded=(*tried.expanded, blamed),
+            )
+        except PassFailed:  # the definition does not hold for what the node is given
+            break
+        report = run(tried)
+    entered = not any(error.code == NOT_LOWERED for error in report.errors)
+    return tried.named(report, advice) if entered else model.named(first, advice)
+
+
+def _need(path: str, kind: str) -> None:
+    """Raises UsageError where the importer for ``kind`` is not installed."""
+    modules, install = _NEEDED[kind]
+    if missing := [name for name in modules if not _is_there(name)]:
+        raise UsageError(
+            f"{path} is an {kind}; its importer needs {' and '.join(missing)}, not installed here", install
+        )
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _import(path: str, kind: str, folder: Path, expand: Sequence[str] = ()) -> Imported:
+    """Raises PassFailed (FIS420) where the importer does not take the model."""
+    place = folder / f"import-{len(list(folder.glob('import-*')))}"
+    place.mkdir()
+    program = place / Path(path).name  # what names the program by its file names the model
+    result, job = place / "result.json", place / "job.json"
+    job.write_text(
+        json.dumps(
+            {
+                "model": path,
+                "name": path,
+                "program": str(program),
+                "result": str(result),
+                "expand": list(expand),
+            }
+        )
+    )
+    ended = run_child(module_command(_CHILDREN[kind], str(job)), phase_timeout(path) or None)
+    if not result.exists():
+        said = [line for line in ended.err.splitlines() if line.strip()][-1:]
+        why = ended.reason or (said[0].strip()[:300] if said else f"exit status {ended.status}")
+        raise PassFailed([_refused(path, kind, f"the importer ended early: {why}", (), ended.err[-4000:])])
+    found = json.loads(result.read_text())
+    if "refused" in found:
+        if found["system"]:
+            raise UsageError(*found["system"])
+        places = (Place(path, found["node"]),) if found["node"] else ()
+        model = Imported(path, kind, program, tuple(found["lines"]))
+        refused = _refused(path, kind, found["refused"], places, ended.err[-4000:])
+        raise PassFailed([model._labelled(refused)])
+    return Imported(
+        path, kind, program, tuple(found["lines"]), tuple(found["types"]), frozenset(found["can_expand"])
+    )
+
+
+def _refused(path: str, kind: str, why: str, places: tuple[Place, ...], detail: str) -> Finding:
+    return Finding(
+        NOT_IMPORTED,
+        f"the {kind} is not imported: {why}",
+        subject=path,
+        places=places or (Place(path, 0),),
+        detail=detail,
+    )
+
+
+def importable(path: Path, folder: Path) -> Path:
+    """The program that ``path`` is, or that it was imported as. Raises UsageError, and PassFailed where the importer refuses it."""
+    kind = recognised(path)
+    if not kind:
+        return path
+    _need(str(path), kind)
+    return _import(str(path), kind, folder).program

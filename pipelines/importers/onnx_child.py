@@ -1,0 +1,116 @@
+"""The child process that imports an ONNX model with IREE's importer: `python -m fissile.pipelines.importers.onnx_child JOB.json`.
+
+It is what iree-import-onnx does (shape inference, then one torch op per node), with locations, which that tool leaves out.
+`expand` in the job names op types that are replaced by their definition in the ONNX standard first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from fissile.errors import refused_by_system
+
+from ..process.entry import begin, leave_answer
+
+
+def main() -> int:
+    begin()
+    job = json.loads(Path(sys.argv[1]).read_text())
+    leave_answer(Path(job["result"]), answer(job))
+    return 0
+
+
+def answer(job: dict) -> dict:
+    """``lines`` and ``types`` of the nodes and which op types ``can_expand``, or ``refused``: why there is no program, and ``node``."""
+    try:
+        return _import(job)
+    except BaseException as error:
+        system = refused_by_system(error)
+        said = " ".join(str(error).split())[:400]
+        return {
+            "refused": said or type(error).__name__,
+            "kind": type(error).__name__,
+            "system": [system.message, system.hint] if system else None,
+            "node": _node_of(error),
+            "lines": job.get("lines", []),
+        }
+
+
+def _import(job: dict) -> dict:
+    from iree.compiler import ir
+    from iree.compiler.extras import onnx_importer
+    from iree.compiler.tools.import_onnx import __main__ as tool
+
+    from . import onnx_nodes
+
+    arguments = argparse.Namespace(
+        input_file=job["model"],
+        opset_version=None,
+        large_model=False,
+        data_dir=None,
+        data_prop=True,
+        externalize_params=False,
+    )
+    model = tool.load_onnx_model(arguments)
+    types = onnx_nodes.op_types(model)
+    lines = job["lines"] = onnx_nodes.number_nodes(model)
+    if job["expand"]:
+        model = _expanded(model, job["expand"])
+    context = ir.Context()
+    info = onnx_importer.ModelInfo(model)
+    module = info.create_module(context=context).operation
+    importer = onnx_importer.NodeImporter.define_function(info.main_graph, module)
+    importer.import_all()
+    module.verify()
+    onnx_nodes.place_nodes(module, job["name"])
+    with open(job["program"], "wb") as file:
+        module.write_bytecode(file)
+    return {"lines": lines, "types": types, "can_expand": sorted(_defined(model, types))}
+
+
+def _node_of(error: BaseException) -> int:
+    """The number of the node that the importer was at when it raised ``error``; 0 where it was at none."""
+    found, trace = 0, error.__traceback__
+    while trace is not None:
+        name = getattr(trace.tb_frame.f_locals.get("node"), "name", "")
+        number = name.rpartition(" ")[2] if isinstance(name, str) else ""
+        found = int(number) if number.isdigit() else found
+        trace = trace.tb_next
+    return found
+
+
+def _defined(model, types: Sequence[str]) -> set[str]:
+    """Those of ``types`` that the ONNX standard defines by other ops."""
+    import onnx
+
+    version = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0)
+    found = set()
+    for kind in set(types):
+        if version and "." not in kind and onnx.defs.has(kind, ""):
+            schema = onnx.defs.get_schema(kind, version, "")
+            if schema.has_function or schema.has_context_dependent_function:  # type: ignore[attr-defined]
+                found.add(kind)
+    return found
+
+
+def _expanded(model, kinds: Sequence[str]):
+    """``model`` with every node of ``kinds`` in the main graph replaced by its definition, shapes inferred again."""
+    import onnx
+    from onnx import inliner
+
+    from . import onnx_nodes
+
+    before = list(model.graph.node)
+    wider = inliner.inline_selected_functions(
+        model, [("", kind) for kind in kinds], exclude=False, inline_schema_functions=True
+    )
+    onnx_nodes.renumber_inlined(wider, before)
+    return onnx.shape_inference.infer_shapes(wider, data_prop=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
