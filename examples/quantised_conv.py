@@ -75,7 +75,7 @@ def build(source: Path, target: str, match_device: str = "") -> bool:
     )
     error = re.search(r"error: (.*)", stock.stderr)
     print(f"{target:<11} stock:   {'compiles' if stock.returncode == 0 else error[1] if error else 'fails'}")
-    report = fissile.compile(source, output, flags, match_device=match_device)
+    report = fissile.compile(source, output, flags, match_device=match_device, check=False)
     for finding in report.findings:
         print(f"{target:<11} fissile: {finding.severity.value} {finding.code}: {finding.message}")
         for help_ in finding.helps:

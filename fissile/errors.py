@@ -6,6 +6,10 @@ import errno
 import os
 import re
 from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .report import Report
 
 
 class ExitCode(IntEnum):
@@ -46,6 +50,28 @@ class InternalError(FissileError):
         self.reproducer = reproducer
         self.detail = detail
         """The traceback, where there is one; printed with FISSILE_TRACEBACK=1."""
+
+
+class CompileError(FissileError):
+    """A program that is refused: errors remain, and there is no module. ``report`` has every finding."""
+
+    exit_code = ExitCode.FINDINGS
+
+    def __init__(self, report: Report) -> None:
+        first, more = report.errors[0], len(report.errors) - 1
+        also = f" (and {more} more)" if more else ""
+        super().__init__(f"{first.code}: {first.message}{also}", "print(error.report) shows every finding")
+        self.report = report
+
+
+class RunError(FissileError):
+    """A compiled module did not run to its end. ``detail`` is what the runtime said."""
+
+    exit_code = ExitCode.FINDINGS
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message)
+        self.detail = detail
 
 
 def refused_by_system(error: BaseException) -> UsageError | None:

@@ -18,6 +18,7 @@ from fissile.errors import UsageError, closest
 
 from .definition import Pass, registered_passes
 from .progress import running
+from .shipped_passes import SUFFIX, unship
 from .user_code import MODULE_PREFIX, cause
 
 ROOMS = ("checks", "remedies")
@@ -63,6 +64,8 @@ def load_user_passes(path: str | Path) -> tuple[str, ...]:
     A file that was loaded before is not loaded again.
     """
     file = Path(path).resolve()
+    if file.suffix == SUFFIX:
+        return unship(file)
     module_name = MODULE_PREFIX + hashlib.sha256(str(file).encode()).hexdigest()[:12]
     if module_name not in sys.modules:
         _import_file(file, module_name, shown=str(path))

@@ -81,6 +81,10 @@ class Property:
     def holds(self, op: ir.Operation) -> bool:
         return not self.offences(op)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickled by its name: contracts compare properties by identity."""
+        return _property_named, (self.name, self.sentence, self.offences)
+
 
 @dataclass(frozen=True)
 class Contract:
@@ -135,6 +139,10 @@ def define_property(
         return _PROPERTIES[name]
 
     return define
+
+
+def _property_named(name: str, sentence: str, offences: Callable[[ir.Operation], list[Offence]]) -> Property:
+    return _PROPERTIES.get(name) or define_property(name, sentence)(offences)
 
 
 def find_property(name: str) -> Property:

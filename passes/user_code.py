@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import sys
 import traceback
@@ -27,11 +26,18 @@ def pass_named(cls: type) -> str:
     """``pass 'mine' (mine.py:11)``: where its `run` is defined; a built-in pass by its name alone."""
     if not is_users(cls):
         return f"pass '{cls.name}'"
-    try:
-        file, line = inspect.getsourcefile(cls.run), cls.run.__code__.co_firstlineno
-    except (TypeError, AttributeError):  # defined by no `def`
-        return f"pass '{cls.name}'"
-    return f"pass '{cls.name}' ({as_typed(file)}:{line})"
+    file = source_of(cls)
+    return (
+        f"pass '{cls.name}' ({as_typed(file)}:{cls.run.__code__.co_firstlineno})"
+        if file
+        else f"pass '{cls.name}'"
+    )
+
+
+def source_of(cls: type) -> str:
+    """The file in which the `run` of a user's pass is defined; empty where no `def` does."""
+    code = getattr(cls.run, "__code__", None)
+    return code.co_filename if code else ""
 
 
 def cause(error: BaseException, file: str | None) -> str:

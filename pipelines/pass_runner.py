@@ -7,7 +7,6 @@ contains both is walked op by op.
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from fissile.finding import Finding
 from fissile.passes.catalogue import find_pass, is_known, known_passes
 from fissile.passes.definition import Pass, PassFailed, make_pass
 from fissile.passes.progress import running
-from fissile.passes.user_code import cause, is_users, pass_named
+from fissile.passes.user_code import cause, is_users, pass_named, source_of
 
 from .contracts import ContractWatch, unmet_requirements
 from .textual import Nest, PassCall, parse_pipeline, pass_names
@@ -232,9 +231,7 @@ def _run_users(instance: Pass, op: ir.Operation, report: Callable[[Finding], Non
     except ir.MLIRError as error:
         raise InternalError(f"{named} failed: {type(error).__name__}: {_one_line(error)}") from error
     except BaseException as error:
-        raise InternalError(
-            f"{named} failed: {cause(error, inspect.getsourcefile(type(instance)))}"
-        ) from error
+        raise InternalError(f"{named} failed: {cause(error, source_of(type(instance)))}") from error
 
 
 def _unregistered_ops(root: ir.Operation) -> set[str]:

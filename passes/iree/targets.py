@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fissile.target import Target
 
 _BACKENDS = {
@@ -11,6 +13,7 @@ _BACKENDS = {
     "metal": "metal-spirv",
     "llvm-cpu": "llvm-cpu",
 }
+_DRIVERS = {"hip": "hip", "cuda": "cuda", "vulkan": "vulkan", "local": "local-task"}
 
 
 def backend_of(target: Target) -> str:
@@ -34,3 +37,9 @@ def flags_for(target: Target) -> list[str]:
         "--iree-hal-local-target-device-backends=llvm-cpu",
         f"--iree-llvmcpu-target-cpu={target.arch}",
     ]
+
+
+def runtime_for(flags: Sequence[str]) -> str:
+    """The runtime's driver for modules that ``flags`` of iree-compile select a target for; empty where they name none."""
+    devices = [value for flag in flags if (value := flag.removeprefix("--iree-hal-target-device=")) != flag]
+    return _DRIVERS.get(devices[-1].partition("[")[0], "") if devices else ""

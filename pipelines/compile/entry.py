@@ -1,4 +1,4 @@
-"""`fissile.compile`: the Python counterpart of `fissile compile`."""
+"""`fissile compile` from Python: a file to a file; `fissile.compile` takes any program."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ def compile(
     flags: Sequence[str] = (),
     *,
     repair: str = "auto",
+    guard: str = "assert",
     match_device: str = "",
     verify: bool = False,
     allow_wrong: bool = False,
@@ -27,7 +28,7 @@ def compile(
     Vulkan device that is present; ``allow_wrong`` writes an output whose numbers are known to be wrong. The compile runs in a process of its own. Look at ``report.exit_code`` and
     ``report.findings``: the output exists only where no error remains. Raises UsageError for bad arguments.
     """
-    argv = [*flags, f"--repair={repair}", os.fspath(source), "-o", os.fspath(output)]
+    argv = [f"--guard={guard}", *flags, f"--repair={repair}", os.fspath(source), "-o", os.fspath(output)]
     if match_device:
         argv.append(f"--fissile-match-device={match_device}")
     if verify:

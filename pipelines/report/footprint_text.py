@@ -6,13 +6,13 @@ from fissile.finding import Severity
 from fissile.report import Report
 
 from .text import render_finding
-from .untrusted_text import SourceLines, shown
+from .untrusted_text import SourceLines, lines_of, shown
 
 
-def render_check(report: Report, every_dispatch: bool = False, source: str = "") -> str:
+def render_check(report: Report, every_dispatch: bool = False, source: str | SourceLines = "") -> str:
     """Findings, then per target how many dispatches fit and which needs most; with ``every_dispatch`` all of
     them. Lines of the file ``source`` are quoted."""
-    known = SourceLines(source)
+    known = lines_of(source)
     blocks = [render_finding(finding, known) for finding in report.findings]
     lines = []
     for target in report.facts.get("targets", []):

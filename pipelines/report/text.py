@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fissile.finding import Finding, Help, Ledger, Limit, Place, Severity
 from fissile.report import Report
 
-from .untrusted_text import SourceLines, shown, shown_lines
+from .untrusted_text import SourceLines, lines_of, shown, shown_lines
 
 WIDTH = 100
 _WORDS = {
@@ -18,9 +18,9 @@ _WORDS = {
 }
 
 
-def render(report: Report, source: str = "") -> str:
+def render(report: Report, source: str | SourceLines = "") -> str:
     """All findings, then one line that counts them; empty where there are none. Lines of the file ``source`` are quoted, of no other."""
-    lines = SourceLines(source)
+    lines = lines_of(source)
     blocks = [render_finding(finding, lines) for finding in report.findings]
     if report.findings:
         blocks.append(summary(report))

@@ -27,10 +27,14 @@ def _spelled(character: str) -> str:
 
 
 class SourceLines:
-    """The lines of one input file, and of no other: a location may name a private file, a pipe or a device."""
+    """The lines of one input file, and of no other: a location may name a private file, a pipe or a device.
 
-    def __init__(self, file: str = "") -> None:
+    ``text`` is what stands in it, where it is no file.
+    """
+
+    def __init__(self, file: str = "", text: bytes | None = None) -> None:
         self._file = file
+        self._text = text
 
     def line(self, file: str, number: int) -> str:
         """Line ``number`` (1-based) of ``file``; empty where that is not the input, or has no such line."""
@@ -40,6 +44,8 @@ class SourceLines:
 
     @cached_property
     def _lines(self) -> list[bytes]:
+        if self._text is not None:
+            return self._text.split(b"\n")
         try:
             found = os.stat(self._file)
             if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_BYTES:
@@ -49,3 +55,8 @@ class SourceLines:
             return [] if b"\0" in content else content.split(b"\n")  # a model, or bytecode, has no lines
         except OSError:
             return []
+
+
+def lines_of(source: str | SourceLines) -> SourceLines:
+    """The lines of the file ``source``, or ``source`` itself."""
+    return SourceLines(source) if isinstance(source, str) else source

@@ -36,7 +36,7 @@ def test_tiles_are_doubled_from_the_innermost_loop_outwards(extents, tiles):
 def test_the_numbers_are_right_with_larger_workgroups_and_with_too_many(tmp_path, tune):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(DOUBLED)
-    (finding,) = fissile.compile(source, output, [*MALI, *(["--tune"] if tune else [])]).findings
+    (finding,) = fissile.compile(source, output, [*MALI, *(["--tune"] if tune else [])], check=False).findings
     assert (finding.code, finding.severity.value) == ("FIS144", "repaired" if tune else "warning")
     assert tune == ("fissile-enlarge-workgroups{ops=0}" in str(finding.helps))
     x = np.arange(SIZE, dtype=np.float32) % 1000

@@ -49,6 +49,7 @@ PACKAGE_LAYERS = {
     "fissile.pipelines": "pipelines",
     "fissile.pipelines.report": "face",
     "fissile.cli": "face",
+    "fissile.api": "face",
 }
 """A package that is not listed belongs to the nearest listed one around it."""
 
@@ -59,6 +60,7 @@ FREE_SUBPACKAGES = {
     "fissile.pipelines",
     "fissile.dialect",
     "fissile.cli",
+    "fissile.api",
     "fissile.passes.iree",
     "fissile.pipelines.report",
 }

@@ -28,3 +28,37 @@ def test_most_modules_are_checked_and_those_excused_exist():
     modules = {name.removesuffix(".__init__") for name in modules}
     assert excused <= modules, f"gone, take them off the list: {sorted(excused - modules)}"
     assert len(excused) < len(modules) / 2
+
+
+USERS = """\
+from typing import Any
+
+import numpy as np
+import fissile
+
+
+def build(model: str) -> "np.ndarray[Any, Any]":
+    try:
+        built: fissile.Result = fissile.compile(model, target="gfx942", guard="check")
+    except fissile.CompileError as refused:
+        report: fissile.Report = refused.report
+        raise SystemExit(str(report.errors)) from refused
+    findings: tuple[fissile.Finding, ...] = built.findings
+    targets: list[str | fissile.Target] = ["gfx942", "vulkan"]
+    assert fissile.check(model, targets).ok and fissile.verify(built).ok, findings
+    built.save("model.vmfb")
+    return np.asarray(built.run(np.zeros(4), function="main"))
+"""
+PUBLIC = ("__init__.py", "errors.py", "target.py", "api")
+
+
+def test_the_public_face_and_a_users_script_pass_strict_mypy(tmp_path):
+    types_check.lay_out(tmp_path)
+    script = tmp_path / "users.py"
+    script.write_text(USERS)
+    done = types_check.strictly(tmp_path, [script, *(tmp_path / "fissile" / name for name in PUBLIC)])
+    assert done.returncode == 0, done.stdout + done.stderr
+    # The types are real ones: a wrong use is an error.
+    script.write_text(USERS.replace('guard="check"', "guard=3").replace("refused.report", "refused.repor"))
+    wrong = types_check.strictly(tmp_path, [script]).stdout
+    assert 'incompatible type "int"; expected "str"' in wrong and 'has no attribute "repor"' in wrong

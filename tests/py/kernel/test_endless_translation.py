@@ -14,7 +14,9 @@ GFX942 = ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"]
 
 def test_a_dispatch_whose_translation_does_not_end_is_repaired(tmp_path):
     (tmp_path / "in.mlir").write_text(MATMUL)
-    report = fissile.compile(tmp_path / "in.mlir", tmp_path / "out.vmfb", [*GFX942, "--dispatch-timeout=4"])
+    report = fissile.compile(
+        tmp_path / "in.mlir", tmp_path / "out.vmfb", [*GFX942, "--dispatch-timeout=4"], check=False
+    )
     [finding] = report.findings
     assert (finding.code, finding.severity.value) == ("FIS106", "repaired")
     assert finding.helps and finding.places[0].line == 3

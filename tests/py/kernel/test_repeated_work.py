@@ -54,7 +54,7 @@ def in_numpy(x):
 def compiled(text, tmp_path, *more):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(text)
-    return fissile.compile(source, output, [*VULKAN, *more]), output
+    return fissile.compile(source, output, [*VULKAN, *more], check=False), output
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_what_no_device_was_seen_to_get_wrong_is_not_withheld(tmp_path):
     """Without repairs stock's module comes out, with a warning; threads may lose terms, and nobody has seen them do it."""
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(pool(1, 64, 7, 7))
-    report = fissile.compile(source, output, VULKAN, repair="off")
+    report = fissile.compile(source, output, VULKAN, repair="off", check=False)
     assert [(f.code, f.severity.value) for f in report.findings] == [("FIS127", "warning")]
     stock = tmp_path / "stock.vmfb"
     subprocess.run([stock_compiler(), *VULKAN, str(source), "-o", str(stock)], check=True)

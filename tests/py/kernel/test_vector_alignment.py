@@ -84,7 +84,7 @@ def test_told_exactly_where_stock_is_wrong_and_right_after_the_repair(tmp_path, 
     source.write_text(padded_product(width, low, high, element))
     inputs, expected = inputs_and_result(width, low, high, element)
     assert run_child([stock_compiler(), source, "-o", stock, *VULKAN], 300.0).status == 0
-    report = fissile.compile(source, output, VULKAN)
+    report = fissile.compile(source, output, VULKAN, check=False)
     told = [
         (f.code, f.severity.value) for f in report.findings if f.code != "FIS127"
     ]  # threads that do the same work, right as they are
@@ -101,7 +101,7 @@ def test_told_where_vectors_move_and_silent_where_they_do_not(tmp_path):
     ):  # a column between vectors; between two; no vectors in a row of 19
         source = tmp_path / "f.mlir"
         source.write_text(padded_product(16, low, high))
-        report = fissile.compile(source, tmp_path / "f.vmfb", VULKAN)
+        report = fissile.compile(source, tmp_path / "f.vmfb", VULKAN, check=False)
         assert report.output
         told[low, high] = [f.code for f in report.findings if f.code != "FIS127"]
     assert told == {(1, 1): ["FIS112"], (4, 4): [], (1, 2): []}

@@ -23,7 +23,7 @@ AMPERE = ["--iree-hal-target-device=vulkan", "--iree-vulkan-target=ampere"]
 def test_it_is_repaired_and_right(tmp_path):
     source, module = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(MATMUL)
-    report = fissile.compile(source, module, AMPERE)
+    report = fissile.compile(source, module, AMPERE, check=False)
     assert [(f.code, f.severity.value) for f in report.findings] == [
         ("FIS104", "repaired")
     ] and module.exists()

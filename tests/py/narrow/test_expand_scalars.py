@@ -130,7 +130,7 @@ def test_powers_of_every_width(tmp_path_factory, kind, seed):
 def test_it_is_repaired(tmp_path, op, kind, flags):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(program(op, 60, kind))
-    done = fissile.compile(source, output, flags).findings
+    done = fissile.compile(source, output, flags, check=False).findings
     assert {f.severity.value for f in done} == {"repaired"}
     [told] = [f for f in done if f.code in ("FIS104", "FIS108")]
     assert "fissile-expand-scalars" in str(told.helps) and "rounding" not in dict(told.helps[0].facts)
@@ -181,7 +181,7 @@ def test_such_a_constant_is_built_and_right_on_the_device(tmp_path):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(PERMUTED.format(last=7))
     done = fissile.compile(
-        source, output, [*VULKAN, "--iree-input-demote-i64-to-i32=false", "--guard=off"]
+        source, output, [*VULKAN, "--iree-input-demote-i64-to-i32=false", "--guard=off"], check=False
     ).findings
     assert done and {f.severity.value for f in done} == {"repaired"}
     x = np.arange(32, dtype=np.float32).reshape(4, 8)
@@ -222,7 +222,7 @@ func.func @main(%x: tensor<60xf32>) -> tensor<60xf32> {
 def test_ops_of_the_index_dialect_are_built(tmp_path, flags):
     source = tmp_path / "x.mlir"
     source.write_text(FFT)
-    [done] = fissile.compile(source, tmp_path / "x.vmfb", flags).findings
+    [done] = fissile.compile(source, tmp_path / "x.vmfb", flags, check=False).findings
     assert (done.code, done.severity.value) == ("FIS104", "repaired") and "fissile-expand-scalars" in str(
         done.helps
     )
@@ -232,7 +232,7 @@ def test_ops_of_the_index_dialect_are_built(tmp_path, flags):
 def test_a_fourier_transform_is_right_on_the_device(tmp_path):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(FFT)
-    assert fissile.compile(source, output, VULKAN).output
+    assert fissile.compile(source, output, VULKAN, check=False).output
     x = np.random.default_rng(0).normal(size=(1, 8, 8)).astype(np.float32)
     real, imaginary = run(output, [x], "vulkan")
     np.testing.assert_allclose(real + 1j * imaginary, np.fft.rfft2(x), atol=1e-5)
@@ -242,7 +242,7 @@ def test_a_fourier_transform_is_right_on_the_device(tmp_path):
 def test_a_boolean_as_a_signed_float_is_right_on_the_device(tmp_path):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(SIGNS)
-    [done] = fissile.compile(source, output, VULKAN).findings
+    [done] = fissile.compile(source, output, VULKAN, check=False).findings
     assert (done.code, done.severity.value) == ("FIS104", "repaired")
     x = np.random.default_rng(0).normal(size=60).astype(np.float32)
     np.testing.assert_array_equal(run(output, [x], "vulkan")[0], -(x < 0).astype(np.float32))
@@ -253,7 +253,7 @@ def test_divisions_are_right_on_the_device(tmp_path):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     a, b = numbers(3, 200)
     source.write_text(program("arith.floordivsi", len(a)))
-    assert fissile.compile(source, output, VULKAN).output
+    assert fissile.compile(source, output, VULKAN, check=False).output
     np.testing.assert_array_equal(run(output, [a, b], "vulkan")[0], a // b)
 
 
@@ -261,7 +261,7 @@ def test_divisions_are_right_on_the_device(tmp_path):
 def test_a_decimal_logarithm_is_built_for_the_cpu(tmp_path, kind, unit):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(program("math.log10", 60, kind))
-    [done] = fissile.compile(source, output, CPU).findings
+    [done] = fissile.compile(source, output, CPU, check=False).findings
     assert (done.code, done.severity.value) == ("FIS104", "repaired")
     assert ("rounding", "math.log10: one rounding more") in done.helps[0].facts
     x = np.logspace(-4, 4, 60).astype({"f32": np.float32, "f16": np.float16}[kind])
@@ -274,4 +274,4 @@ def test_a_decimal_logarithm_is_built_for_the_cpu(tmp_path, kind, unit):
 def test_narrower_divisions_are_no_finding(tmp_path):
     source = tmp_path / "x.mlir"
     source.write_text(program("arith.divsi", 60, "i32"))
-    assert not fissile.compile(source, tmp_path / "x.vmfb", VULKAN).findings
+    assert not fissile.compile(source, tmp_path / "x.vmfb", VULKAN, check=False).findings

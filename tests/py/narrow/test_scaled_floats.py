@@ -121,7 +121,7 @@ func.func @main(%a: tensor<8xi8>, %s: tensor<8xi8>) -> tensor<8xf32> {
 """
     source, vmfb = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(text)
-    report = fissile.compile(source, vmfb, ["--iree-hal-target-device=vulkan", *flags])
+    report = fissile.compile(source, vmfb, ["--iree-hal-target-device=vulkan", *flags], check=False)
     assert report.output and {f.severity.value for f in report.findings} == {"repaired"}
     codes, scales = np.arange(8, 16, dtype=np.int8), np.uint8([1, 60, 127, 128, 130, 200, 250, 255])
     got = run(vmfb, [codes, scales.view(np.int8)], "vulkan")[0]

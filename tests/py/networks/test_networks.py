@@ -172,6 +172,6 @@ def test_irees_quantise_op_is_packed_where_storage_is_narrow(tmp_path, target, f
 
     source = tmp_path / "quantise.mlir"
     source.write_text(QUANTISE)
-    report = fissile.compile(source, tmp_path / "quantise.vmfb", flags_for(find_target(target)))
+    report = fissile.compile(source, tmp_path / "quantise.vmfb", flags_for(find_target(target)), check=False)
     assert [(f.code, f.severity.value) for f in report.findings] == findings
     assert report.output

@@ -46,7 +46,7 @@ def test_a_depthwise_convolution_is_right_after_its_fill_is_cut_off(tmp_path, ch
     text, inputs, expected = depthwise(channels, out, stride)
     source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
     source.write_text(text)
-    report = fissile.compile(source, output, flags_for(find_target("vulkan")))
+    report = fissile.compile(source, output, flags_for(find_target("vulkan")), check=False)
     assert [(f.code, f.severity.value) for f in report.findings] == [("FIS111", "repaired")]
     assert "storage" in report.findings[0].message
     options = Options(
@@ -73,7 +73,7 @@ def test_so_is_what_is_computed_of_it_in_the_same_dispatch(tmp_path):
     )
     source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
     source.write_text("#same = affine_map<(n, c, h, w) -> (n, c, h, w)>" + text)
-    report = fissile.compile(source, output, flags_for(find_target("vulkan")))
+    report = fissile.compile(source, output, flags_for(find_target("vulkan")), check=False)
     assert [(f.code, f.severity.value) for f in report.findings] == [("FIS111", "repaired")]
     options = Options(
         on=("vulkan",), tolerance=Tolerance(relative=1e-5, reason="float32 sums in another order")
@@ -252,7 +252,7 @@ def test_one_row_is_gone_along_by_one_thread(tmp_path, text, expected, rows, tol
     """Stock lets all 64 threads of the workgroup sort the only row, in place; of several rows each has a thread."""
     source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
     source.write_text(text.format(rows=rows))
-    report = fissile.compile(source, output, flags_for(find_target("vulkan")))
+    report = fissile.compile(source, output, flags_for(find_target("vulkan")), check=False)
     assert [(f.code, f.severity.value) for f in report.findings] == told
     given = np.random.default_rng(rows).integers(-99, 100, (rows, 48)).astype(np.float32)
     assert fissile.verify(
@@ -275,7 +275,7 @@ def test_a_part_of_a_fourier_transform_is_computed_by_one_thread(tmp_path):
     """All 64 do each of its five stages otherwise, in place; and IREE refuses the constant of i64 by which it permutes its input."""
     source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
     source.write_text(FFT)
-    report = fissile.compile(source, output, [*flags_for(find_target("vulkan")), "--guard=off"])
+    report = fissile.compile(source, output, [*flags_for(find_target("vulkan")), "--guard=off"], check=False)
     assert sorted((f.code, f.severity.value) for f in report.findings) == [
         ("FIS108", "repaired"),
         *[("FIS111", "repaired")] * 5,
@@ -311,7 +311,7 @@ def test_equal_stages_of_two_transforms_are_repaired_in_both(tmp_path):
     none of the dispatch's. Of the last stage `back` uses one result: the other is computed from a copy of the tensor's rank."""
     source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
     source.write_text(INVERSES)
-    report = fissile.compile(source, output, [*flags_for(find_target("vulkan")), "--guard=off"])
+    report = fissile.compile(source, output, [*flags_for(find_target("vulkan")), "--guard=off"], check=False)
     assert {f.severity.value for f in report.findings} == {"repaired"}
     rng = np.random.default_rng(0)
     whole, half = (rng.normal(size=(3, n)) + 1j * rng.normal(size=(3, n)) for n in (8, 5))

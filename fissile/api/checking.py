@@ -1,0 +1,44 @@
+"""`fissile.check`: any program against one or many targets, by the worker process of the command."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from fissile.errors import UsageError
+from fissile.pipelines.check.check_worker import run_check
+from fissile.target import Target, find_target
+
+from .programs import Program, program_file, renamed
+from .result import Result
+
+
+def check_program(
+    program: Program, target: str | Target | Sequence[str | Target], *, budget: int | None, **options: Any
+) -> Result:
+    """The result of checking ``program``; ``options`` are `fissile.pipelines.check.entry.check`'s. Raises UsageError."""
+    wanted = [target] if isinstance(target, (str, Target)) else list(target)
+    names = [one if isinstance(one, str) else one.name for one in wanted]
+    own = {limit for one in wanted if (limit := _own_limit(one)) is not None}
+    if own and (len(own) > 1 or len(wanted) > 1 or budget is not None):
+        raise UsageError(
+            "targets with limits of their own are checked one at a time", "give one target a call"
+        )
+    with program_file(program) as file:
+        words = shlex.join([str(file.path), *(word for name in names for word in ("--target", name))])
+        report = run_check(
+            str(file.path),
+            names,
+            command=f"fissile check --strict {words}",
+            budget=budget or next(iter(own), None),
+            **options,
+        )
+        return Result(renamed(report, file), program=program)
+
+
+def _own_limit(target: str | Target) -> int | None:
+    """The limit of a target that is not the one which its name stands for (`Target.with_budget`)."""
+    if isinstance(target, str) or find_target(target.name) == target:
+        return None
+    return target.limit.bytes

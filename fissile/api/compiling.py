@@ -1,0 +1,51 @@
+"""`fissile.compile`: any program to a module in memory, by the worker process of the command."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fissile.errors import CompileError
+from fissile.passes.iree.targets import flags_for, runtime_for
+from fissile.passes.shipped_passes import ship
+from fissile.pipelines.compile import entry
+from fissile.pipelines.process.scratch import scratch
+from fissile.pipelines.targets import PRESENT_DEVICE, resolve_target
+from fissile.target import Target
+
+from .programs import Program, program_file, renamed
+from .result import Result
+
+MEMORY = "<memory>"
+"""What stands for the output where no file was named."""
+
+
+def compile_program(
+    program: Program,
+    output: str | os.PathLike[str] | None,
+    flags: Sequence[str],
+    target: str | Target | None,
+    check: bool,
+    *,
+    match_device: str = "",
+    **options: Any,
+) -> Result:
+    """The result of compiling ``program``; ``options`` are `entry.compile`'s. Raises CompileError with ``check``, UsageError."""
+    if isinstance(target, str) and target.strip().lower() == PRESENT_DEVICE:
+        target, match_device = "vulkan", "vulkan"
+    chosen = resolve_target(target) if isinstance(target, str) else target
+    words = [*(flags_for(chosen) if chosen else ()), *flags]
+    with program_file(program) as file, scratch() as folder:
+        if shipped := ship(folder):
+            words.append(f"--fissile-load-passes={shipped}")
+        made = folder / "module.vmfb" if output is None else Path(output)
+        report = renamed(entry.compile(file.path, made, words, match_device=match_device, **options), file)
+        vmfb = made.read_bytes() if report.output else b""
+    if vmfb and output is None:
+        report = replace(report, output=MEMORY)
+    if check and report.errors:
+        raise CompileError(report)
+    return Result(report, vmfb, program=program, runtime=runtime_for(words))

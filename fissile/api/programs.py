@@ -1,0 +1,121 @@
+"""What the Python functions take as a program, as a file that a worker process reads."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, Union
+
+from fissile.errors import UsageError
+from fissile.pipelines.report.untrusted_text import SourceLines
+from fissile.report import Report
+
+IN_MEMORY = "<program>"
+"""What stands for the file of a program in memory, in places and messages."""
+
+
+class SavesMlir(Protocol):
+    """What iree-turbine's `aot.export` returns."""
+
+    def save_mlir(self, file_path: Any, /) -> Any: ...
+
+
+class HasOperation(Protocol):
+    """A module of MLIR's Python bindings (`iree.compiler.ir.Module`)."""
+
+    @property
+    def operation(self) -> Any: ...
+
+
+class HasVmfb(Protocol):
+    """A compiled module: the result of `fissile.compile`."""
+
+    @property
+    def vmfb(self) -> bytes: ...
+
+
+Program = Union[str, "os.PathLike[str]", bytes, bytearray, SavesMlir, HasOperation, HasVmfb]
+
+
+@dataclass(frozen=True)
+class ProgramFile:
+    """``path`` is the file to read; ``name`` what it is called in reports, where that is another."""
+
+    path: Path
+    name: str = ""
+
+    @property
+    def shown(self) -> str:
+        return self.name or str(self.path)
+
+
+@contextmanager
+def program_file(program: Program) -> Iterator[ProgramFile]:
+    """``program`` as a file, which is gone with the block where it was in memory. Raises UsageError for what is no program."""
+    if isinstance(program, os.PathLike) or isinstance(program, str) and not _is_text(program):
+        yield ProgramFile(Path(program))
+        return
+    from fissile.pipelines.process.scratch import scratch
+
+    with scratch() as folder:
+        yield ProgramFile(_written(program, folder), IN_MEMORY)
+
+
+def source_lines(program: Program) -> SourceLines:
+    """The lines of ``program``, which reports quote; none of bytecode."""
+    if isinstance(program, os.PathLike) or isinstance(program, str) and not _is_text(program):
+        return SourceLines(os.fspath(program))
+    if isinstance(program, str):
+        program = program.encode()
+    return SourceLines(IN_MEMORY, bytes(program) if isinstance(program, (bytes, bytearray)) else b"")
+
+
+def _is_text(program: str) -> bool:
+    return "\n" in program or "{" in program and not os.path.exists(program)
+
+
+def _written(program: Any, folder: Path) -> Path:
+    if isinstance(program, str):
+        program = program.encode()
+    if isinstance(program, (bytes, bytearray)):
+        return _bytes_in(folder, bytes(program))
+    if isinstance(vmfb := getattr(program, "vmfb", None), bytes):
+        if not vmfb:
+            raise UsageError("the result holds no module", "it was refused, or it is a check's")
+        (folder / "program.vmfb").write_bytes(vmfb)
+        return folder / "program.vmfb"
+    if callable(save := getattr(program, "save_mlir", None)):
+        save(folder / "program.mlirbc")
+        return folder / "program.mlirbc"
+    if (module := getattr(program, "mlir_module", None)) is not None:
+        program = module
+    operation: Any = getattr(program, "operation", None)
+    if not callable(getattr(operation, "write_bytecode", None)):
+        raise UsageError(
+            f"{type(program).__name__} is no program",
+            "give a path, MLIR as text or bytes, an iree.compiler.ir.Module, or what aot.export returns",
+        )
+    with (folder / "program.mlirbc").open("wb") as file:
+        operation.write_bytecode(file)
+    return folder / "program.mlirbc"
+
+
+_BYTECODE = b"ML\xefR"
+
+
+def _bytes_in(folder: Path, program: bytes) -> Path:
+    file = folder / ("program.mlirbc" if program.startswith(_BYTECODE) else "program.mlir")
+    file.write_bytes(program)
+    return file
+
+
+def renamed(report: Report, file: ProgramFile) -> Report:
+    """``report`` with the name of ``file`` where its path stands: in places, sentences and commands."""
+    if not file.name:
+        return report
+    text = json.dumps(report.to_json())
+    return Report.from_json(json.loads(text.replace(json.dumps(str(file.path))[1:-1], file.name)))

@@ -1,0 +1,33 @@
+"""A result as text, as the command that does the same prints it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fissile.pipelines.report.footprint_text import render_check
+from fissile.pipelines.report.text import render
+from fissile.pipelines.report.untrusted_text import shown
+from fissile.report import Report
+
+from .programs import Program, source_lines
+
+if TYPE_CHECKING:
+    from fissile.pipelines.numerics.certificate import Certificate
+
+
+def text_of(report: Report, program: Program, certificate: Certificate | None) -> str:
+    """``report`` for a terminal, without a line break at its end; lines of ``program`` are quoted."""
+    if certificate is not None:
+        runs = [
+            f"{'ok' if one.agrees else 'not ok'}: {shown(one.program)} on {shown(one.sentence)}"
+            for one in certificate.checks
+        ]
+        return "\n".join([*runs, f"{shown(certificate.subject)}: {shown(certificate.sentence)}"])
+    lines = source_lines(program)
+    if report.command == "check":
+        return render_check(report, source=lines).rstrip("\n")
+    return (render(report, lines) or _clean(report)).rstrip("\n")
+
+
+def _clean(report: Report) -> str:
+    return "fissile: no findings" + (f"; wrote {shown(report.output)}" if report.output else "")

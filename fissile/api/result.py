@@ -1,0 +1,219 @@
+"""What `fissile.compile`, `check` and `verify` return: the report, and with it the module that runs or the comparisons made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from fissile.errors import ExitCode, RunError, UsageError
+from fissile.finding import Finding
+from fissile.report import Report
+
+from .programs import Program, program_file
+
+if TYPE_CHECKING:
+    from fissile.pipelines.numerics.certificate import Certificate, Check
+
+
+class Result:
+    """``report`` has the findings; ``vmfb`` is the compiled module, empty where there is none.
+
+    ``program`` is what it was made of; ``runtime`` the one that the module was compiled for. ``certificate`` is a verification's.
+    """
+
+    def __init__(
+        self,
+        report: Report,
+        vmfb: bytes = b"",
+        *,
+        program: Program = "",
+        runtime: str = "",
+        certificate: Certificate | None = None,
+    ) -> None:
+        self.report = report
+        self.vmfb = vmfb
+        self.certificate = certificate
+        self._program = program
+        self._runtime = runtime
+        self._signatures: Mapping[str, Any] = {}
+
+    # --- the report
+
+    @property
+    def ok(self) -> bool:
+        """Whether no error remains; of a verification, whether everything that was compared agrees."""
+        return not self.report.errors and (self.certificate is None or self.certificate.agrees)
+
+    @property
+    def command(self) -> str:
+        return self.report.command
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return self.report.findings
+
+    @property
+    def errors(self) -> tuple[Finding, ...]:
+        return self.report.errors
+
+    @property
+    def repaired(self) -> bool:
+        return self.report.repaired
+
+    @property
+    def output(self) -> str:
+        """The file that was written; `<memory>` where `vmfb` alone has the module; empty where there is none."""
+        return self.report.output
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """IREE's own warnings and remarks, unchanged."""
+        return self.report.messages
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return self.report.facts
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        return self.report.seconds
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit status of the command that does the same."""
+        return self.report.exit_code
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as `--format=json` writes it: docs/formats.md."""
+        from fissile.pipelines.report.json_document import document
+
+        return dict(document(self.report, int(self.exit_code)))
+
+    # --- the module
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Writes the module to ``file``, whole or not at all. Raises UsageError where there is none."""
+        from fissile.pipelines.process.atomic_write import write_atomically
+
+        module = self._module()
+        write_atomically(file, lambda partial: partial.write_bytes(module))
+
+    @property
+    def functions(self) -> tuple[str, ...]:
+        """The names of the module's functions."""
+        return tuple(self._known_signatures())
+
+    def run(
+        self,
+        *arrays: Any,
+        function: str | None = None,
+        runtime: str | None = None,
+        timeout: float = 120.0,
+    ) -> Any:
+        """What ``function`` (default: the only one) returns for ``arrays``: an array, or a tuple where it has several results.
+
+        It runs on the runtime that the module was compiled for, or on ``runtime`` (local-task, vulkan, cuda, hip), in a process
+        of its own, for at most ``timeout`` seconds. Raises UsageError for wrong arguments, RunError where the run fails.
+        """
+        from fissile.pipelines.numerics.runtimes import named, run
+        from fissile.pipelines.numerics.signature import choose
+        from fissile.pipelines.process.scratch import scratch
+
+        module = self._module()
+        signature = choose(dict(self._known_signatures()), function, "the module")
+        if signature.opaque:
+            raise UsageError(signature.opaque, "call it with iree.runtime")
+        (chosen,) = named([runtime or self._runtime or "local-task"])
+        with scratch() as folder:
+            file = folder / "module.vmfb"
+            file.write_bytes(module)
+            outcome = run(file, signature, _fitting(arrays, signature), chosen, timeout)
+        if isinstance(outcome, Finding):
+            raise RunError(outcome.message, outcome.detail)
+        return outcome[0] if len(outcome) == 1 else tuple(outcome)
+
+    def _module(self) -> bytes:
+        if not self.vmfb:
+            why = "the program is refused" if self.errors else f"{self.command or 'this'} compiles none"
+            raise UsageError(f"there is no module: {why}", "see the report: print(result)")
+        return self.vmfb
+
+    def _known_signatures(self) -> Mapping[str, Any]:
+        """From the module; from its program where a front end leaves no types in the module, as torch-mlir does."""
+        if not self._signatures:
+            from fissile.pipelines.numerics.signature import signatures_of_source, signatures_of_vmfb
+
+            with program_file(self._module()) as file:
+                self._signatures = signatures_of_vmfb(file.path)
+            if not self._signatures:
+                with program_file(self._program) as file:
+                    self._signatures = signatures_of_source(file.path)
+        return self._signatures
+
+    # --- a verification
+
+    @property
+    def agrees(self) -> bool:
+        return self._certificate().agrees
+
+    @property
+    def bit_identical(self) -> bool:
+        return self._certificate().bit_identical
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in one line."""
+        return self._certificate().sentence
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """One run of one program each, compared output by output."""
+        return self._certificate().checks
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        return self._certificate().skipped
+
+    def _certificate(self) -> Certificate:
+        if self.certificate is None:
+            raise UsageError(f"`fissile.{self.command}` compares no numbers", "fissile.verify does")
+        return self.certificate
+
+    # --- for a person
+
+    def __str__(self) -> str:
+        from fissile.api.rendering import text_of
+
+        return text_of(self.report, self._program, self.certificate)
+
+    def __repr__(self) -> str:
+        made = f", {len(self.vmfb)} bytes" if self.vmfb else ""
+        return f"<fissile.Result of {self.command}: {'ok' if self.ok else 'refused'}{made}, {len(self.findings)} findings>"
+
+
+def _fitting(arrays: tuple[Any, ...], signature: Any) -> list[Any]:
+    import numpy as np
+
+    wanted = ", ".join(value.text for value in signature.arguments)
+    if len(arrays) != len(signature.arguments):
+        raise UsageError(
+            f"@{signature.function} takes {len(signature.arguments)} inputs, {len(arrays)} were given",
+            f"it takes {wanted}",
+        )
+    given = [np.asarray(array) for array in arrays]
+    for index, (array, value) in enumerate(zip(given, signature.arguments, strict=True)):
+        shape = value.shape or ()
+        fits = len(shape) == array.ndim and all(
+            d in (None, n) for d, n in zip(shape, array.shape, strict=True)
+        )
+        # A Python number has no element type of its own.
+        if not fits or isinstance(arrays[index], np.ndarray) and array.dtype != value.dtype:
+            spelled = "x".join([*map(str, array.shape), array.dtype.name])
+            raise UsageError(
+                f"input {index} of @{signature.function} is {spelled}, and {value.text} is needed",
+                f"convert it: array.astype({value.dtype.name!r})" if fits else f"it takes {wanted}",
+            )
+    return [
+        array.astype(value.dtype, copy=False) for array, value in zip(given, signature.arguments, strict=True)
+    ]

@@ -1,0 +1,71 @@
+"""Passes that a Python process has registered, on their way to the worker process that compiles.
+
+A class of the caller's own, from a script, a notebook or a module, is written by value: the worker need not find its file.
+"""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import sys
+from pathlib import Path
+from typing import get_type_hints
+
+from fissile.errors import UsageError
+
+from .definition import register_pass, registered_passes
+from .user_code import MODULE_PREFIX, is_users
+
+SUFFIX = ".passes"
+"""Of the file that `ship` writes; `load_user_passes` takes it as it takes a Python file. It holds code: fissile reads only its own."""
+
+
+def ship(folder: Path) -> Path | None:
+    """Writes the passes that are not fissile's own to a file in ``folder``; None where there are none. Raises UsageError."""
+    own = [cls for cls in registered_passes().values() if not cls.__module__.startswith("fissile.")]
+    if not own:
+        return None
+    import cloudpickle
+
+    modules = {sys.modules[name] for cls in own if (name := cls.__module__) in sys.modules}
+    for module in modules:
+        cloudpickle.register_pickle_by_value(module)
+    file = folder / f"registered{SUFFIX}"
+    try:
+        file.write_bytes(cloudpickle.dumps([(cls, _annotations(cls)) for cls in own]))
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        names = ", ".join(cls.name for cls in own)
+        raise UsageError(
+            f"the registered passes cannot be sent to the compiling process: {error} ({names})",
+            "a pass refers to what can be pickled: no open file, lock or module of IREE's",
+        ) from error
+    finally:
+        for module in modules:
+            cloudpickle.unregister_pickle_by_value(module)
+    return file
+
+
+def _annotations(cls: type) -> list[tuple[type, dict[str, object]]]:
+    """What the annotations of ``cls`` and of the caller's bases of it mean: as text they need a module to be read in."""
+    types = get_type_hints(cls)
+    bases = (
+        base for base in cls.__mro__ if base is not object and not base.__module__.startswith("fissile.")
+    )
+    return [(base, {name: types[name] for name in inspect.get_annotations(base)}) for base in bases]
+
+
+def unship(file: Path) -> tuple[str, ...]:
+    """Registers what `ship` wrote; the names."""
+    import cloudpickle
+
+    from . import properties  # noqa: F401  # contracts name them
+
+    names = []
+    for cls, declared in cloudpickle.loads(file.read_bytes()):
+        for base, types in declared:
+            base.__annotations__ = types
+        if not is_users(cls):
+            cls.__module__ = MODULE_PREFIX + cls.__module__.replace(".", "_")
+        register_pass(cls)
+        names.append(cls.name)
+    return tuple(sorted(names))
