@@ -43,7 +43,7 @@ DEPTHWISE = """func.func @main(%x: tensor<1x8x10x10xf32>, %w: tensor<8x3x3xf32>)
 def findings(tmp_path, text: str) -> list[Finding]:
     source = tmp_path / "x.mlir"
     source.write_text(text)
-    return list(fissile.compile(source, tmp_path / "x.vmfb", VULKAN).findings)
+    return list(fissile.compile(source, tmp_path / "x.vmfb", VULKAN, check=False).findings)
 
 
 def tried(finding: Finding) -> list[str]:
