@@ -9,6 +9,8 @@ import re
 import sys
 from pathlib import Path
 
+from fissile.cli.command_line.reference import reference
+from fissile.cli.command_line.table import COMMANDS
 from fissile.pipelines.report import declared_tables
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -17,6 +19,7 @@ PARTS = {
     "counterparts": declared_tables.counterparts_markdown,
     "contracts": declared_tables.contracts_markdown,
     "properties": declared_tables.properties_markdown,
+    "commands": lambda: reference(COMMANDS.values()),
     "strategies": declared_tables.strategies_markdown,
 }
 _PART = re.compile(r"(<!-- generated: ([a-z-]+) \(tools/docs\.py\) -->\n)(.*?)(<!-- end -->\n)", re.S)

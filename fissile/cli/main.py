@@ -8,42 +8,6 @@ from importlib import import_module
 
 from fissile import __version__
 from fissile.errors import ExitCode, UsageError, closest
-from fissile.passes.iree import version
-
-COMMANDS = {
-    "compile": (
-        "fissile.cli.commands.compile",
-        "iree-compile, guarded: what stock IREE refuses is repaired and reported",
-    ),
-    "check": (
-        "fissile.cli.commands.check",
-        "which dispatches do not fit, for many targets, without a full compile",
-    ),
-    "audit": (
-        "fissile.cli.commands.audit",
-        "every op that IREE cannot compile, in one run, with the way out",
-    ),
-    "verify": (
-        "fissile.cli.commands.verify",
-        "run two programs, or one against expected outputs, and compare the numbers",
-    ),
-    "reduce": ("fissile.cli.commands.reduce", "a small program of its own that fails as a large one does"),
-    "explain": ("fissile.cli.commands.explain", "the manual page of a finding: fissile explain FIS101"),
-    "passes": ("fissile.cli.commands.passes", "the passes there are, with options and contracts"),
-    "targets": ("fissile.cli.commands.targets", "the targets there are, with each limit's source"),
-}
-
-
-def usage() -> str:
-    width = max(map(len, COMMANDS))
-    rows = "\n".join(f"  {name:<{width}}  {sentence}" for name, (_module, sentence) in COMMANDS.items())
-    return (
-        f"fissile {__version__}: a compile guard for IREE\n\nusage: fissile COMMAND [arguments]\n\n{rows}\n\n"
-        "fissile COMMAND --help tells more; fissile-opt runs single passes.\n"
-        "every command takes --memory-limit=SIZE and --phase-timeout=SECONDS (default 600 for one step; 0: none).\n"
-        "every command takes --memory-limit=SIZE, the memory of each process that it starts.\n"
-        "exit status: 0 clean or repaired, 1 findings remain, 2 usage, or no space or memory, 3 internal error\n"
-    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -73,25 +37,33 @@ def _contained(words: list[str]) -> int:
 
 
 def _dispatch(words: list[str]) -> int:
+    from fissile.cli.command_line.table import COMMANDS
+
     if not words or words[0] in ("-h", "--help", "help"):
-        print(usage(), end="")
+        from fissile.cli.command_line.help_text import overview
+
+        print(overview(COMMANDS.values(), __version__), end="")
         return int(ExitCode.CLEAN if words else ExitCode.USAGE)
     if words[0] == "--version":
-        print(
-            f"fissile {__version__} (IREE {version.installed() or 'not installed'}, calibrated on {version.CALIBRATED})"
-        )
+        from fissile.passes.iree import version
+
+        installed = version.installed() or "not installed"
+        print(f"fissile {__version__} (IREE {installed}, calibrated on {version.CALIBRATED})")
         return int(ExitCode.CLEAN)
     if words[0] not in COMMANDS:
         raise UsageError(f"unknown command '{words[0]}'", closest(words[0], list(COMMANDS)))
-    name, sentence = COMMANDS[words[0]]
-    command = import_module(name)
-    if not hasattr(command, "add_arguments"):  # compile: its flags are iree-compile's
-        return command.run(words[1:])
-    from fissile.cli.arguments import Parser
+    command = COMMANDS[words[0]]
+    if words[1:2] and words[1] in ("-h", "--help"):
+        from fissile.cli.command_line.help_text import help_text
 
-    parser = Parser(prog=f"fissile {words[0]}", description=sentence)
-    command.add_arguments(parser)
-    return command.run(parser.parse_args(words[1:]))
+        print(help_text(command), end="")
+        return int(ExitCode.CLEAN)
+    run = import_module(command.module).run
+    if command.own_parser:
+        return run(words[1:])
+    from fissile.cli.command_line.parser import parser_of
+
+    return run(parser_of(command).parse_args(words[1:]))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import argparse
 import re
 from collections.abc import Sequence
 
-from fissile.cli.arguments import Parser
+from fissile.cli.command_line.parser import Parser
 from fissile.cli.report_output import add_report_arguments
 from fissile.errors import UsageError, closest
 

@@ -7,23 +7,20 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from fissile.cli.command_line.parser import add_option
 from fissile.errors import UsageError
 from fissile.report import Report
-
-FORMAT_HELP = "the report for a person (default), as JSON, as SARIF 2.1.0, or as annotations of GitHub Actions; docs/formats.md"
-FILE_HELP = "write the report in --format to FILE, whole or not at all, and print the text as well"
+from fissile.shared_options import REPORT
 
 
 def add_report_arguments(parser: argparse.ArgumentParser) -> None:
-    from fissile.pipelines.compile.request import REPORT_FORMATS
-
-    parser.add_argument("--format", choices=REPORT_FORMATS, default="text", help=FORMAT_HELP)
-    parser.add_argument("--report-file", default="", metavar="FILE", help=FILE_HELP)
+    for option in REPORT:
+        add_option(parser, option)
 
 
 @dataclass(frozen=True)
 class ReportOutput:
-    """``form`` is one of REPORT_FORMATS; ``file`` empty: a report for machines goes to standard output.
+    """``form`` is one of `fissile.shared_options.FORMATS`; ``file`` empty: a report for machines goes to standard output.
 
     ``results``: what else the command writes to standard output, empty where nothing; a report for machines is not mixed with it.
     """

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 from fissile.errors import UsageError, closest
-from fissile.passes.iree.flags import DRIVER_FLAGS, PREPROCESSING_FLAG, STOCK_ONLY_FLAGS, TUNING_SPEC_FLAG
+from fissile.option import Option
+from fissile.passes.iree.flags import (
+    DRIVER_FLAGS,
+    PREPROCESSING_FLAG,
+    STOCK_ONLY_FLAGS,
+    TARGET_FLAGS,
+    TUNING_SPEC_FLAG,
+)
 from fissile.passes.iree.phases import PHASES, SCHEDULED_AT
+from fissile.passes.iree.targets import flags_for
+from fissile.target import find_target
 
-REPAIR_MODES = ("auto", "suggest", "off")
-FUSION_MODES = ("default", "tune")
-GUARD_MODES = ("assert", "check", "off")
-REPORT_FORMATS = ("text", "json", "sarif", "github")
+from ..targets import PRESENT_DEVICE
+from .options import DRIVER, OWN
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,8 @@ class CompileRequest:
     strict: bool = False
     """What fissile could not check is exit status 3."""
     verbose: bool = False
+    target: str = ""
+    """A target as `check` names it; its flags are among ``flags``."""
     time_limit: float = 0.0
     """Seconds for the whole compile; 0 is none."""
     dispatch_timeout: float = 30.0
@@ -90,48 +100,6 @@ class CompileRequest:
 
         known = {f.name for f in fields(CompileRequest)}
         return CompileRequest(**{name: frozen(value) for name, value in data.items() if name in known})
-
-
-# fissile's own options: flag -> (field, kind). Kinds: text, switch, count, seconds, choices, phase:pipeline, list.
-_OWN = {
-    "repair": ("repair", REPAIR_MODES),
-    "guard": ("guard", GUARD_MODES),
-    "tune": ("tune", "switch"),
-    "fusion": ("fusion", FUSION_MODES),
-    "verify-numerics": ("verify", "switch"),
-    "fissile-verify": ("verify", "switch"),
-    "fissile-verify-seeds": ("verify_seeds", "count"),
-    "fissile-match-device": ("match_device", ("vulkan",)),
-    "fissile-pipeline-after": ("pipelines_after", "phase:pipeline"),
-    "fissile-load-passes": ("load_passes", "list"),
-    "verify-contracts": ("verify_contracts", "switch"),
-    "check-lifetimes": ("check_lifetimes", "switch"),
-    "allow-pipelines-in-input": ("allow_pipelines", "switch"),
-    "emit-mlir": ("emit_mlir", "text"),
-    "emit-tuning-spec": ("emit_tuning_spec", "text"),
-    "fissile-save-temps": ("save_temps", "text"),
-    "format": ("format", REPORT_FORMATS),
-    "report-file": ("report_file", "text"),
-    "fissile-werror": ("werror", "switch"),
-    "allow-wrong-numbers": ("allow_wrong", "switch"),
-    "strict": ("strict", "switch"),
-    "fissile-verbose": ("verbose", "switch"),
-    "fissile-time-limit": ("time_limit", "seconds"),
-    "dispatch-timeout": ("dispatch_timeout", "seconds"),
-}
-# iree-compile's driver flags: flag -> (field, kind).
-_DRIVER = {
-    "o": ("output", "text"),
-    "compile-mode": ("compile_mode", ("std", "vm", "hal-executable", "precompile")),
-    "compile-from": ("compile_from", PHASES),
-    "compile-to": ("compile_to", PHASES),
-    "output-format": ("output_format", ("vm-bytecode", "vm-c", "vm-asm")),
-    "emit-mlir-bytecode": ("mlir_bytecode", "switch"),
-    "emit-mlir-bytecode-version": ("mlir_bytecode_version", "count"),
-    "dump-compilation-phases-to": ("dump_phases_to", "text"),
-    "remarks-filter": ("remarks_filter", "text"),
-    "remarks-output-file": ("remarks_file", "text"),
-}
 
 
 _LIFETIMES = "builtin.module(fissile-check-lifetimes{peak=true})"
@@ -164,11 +132,10 @@ def parse_command_line(argv: Sequence[str]) -> CompileRequest:
             _verify(values, equals, value)
         elif name == PREPROCESSING_FLAG:
             values["preprocessing"] = value if equals else _next(words, name)
-        elif name in _OWN or name in _DRIVER:
-            key, kind = (_OWN | _DRIVER)[name]
-            _set(values, name, key, kind, equals, value, words)
+        elif name in OWN or name in DRIVER:
+            _set(values, name, (OWN | DRIVER)[name], equals, value, words)
         elif name.startswith("fissile-"):
-            raise UsageError(f"unknown option '--{name}'", closest(name, [*_OWN, "fissile-pipeline-after"]))
+            raise UsageError(f"unknown option '--{name}'", closest(name.removeprefix("fissile-"), list(OWN)))
         elif name in DRIVER_FLAGS:
             stock = True
         else:
@@ -183,7 +150,8 @@ def parse_command_line(argv: Sequence[str]) -> CompileRequest:
     if values.get("check_lifetimes"):
         values["pipelines_after"] = (*values.get("pipelines_after", ()), (SCHEDULED_AT, _LIFETIMES))
     values["input"], extra = _input(positional, flags, list(argv))
-    request = CompileRequest(flags=tuple(extra), argv=tuple(argv), **values)
+    named = _flags_of_target(values, extra)
+    request = CompileRequest(flags=(*named, *extra), argv=tuple(argv), **values)
     _consistent(request)
     return request
 
@@ -218,39 +186,22 @@ def _next(words: list[str], name: str) -> str:
     return words.pop(0)
 
 
-def _set(values: dict, name: str, key: str, kind, equals: str, value: str, words: list[str]) -> None:
-    if kind == "switch":
+def _set(values: dict, name: str, option: Option, equals: str, value: str, words: list[str]) -> None:
+    key = option.attribute
+    if not option.takes_value:
         if equals and value.lower() not in ("true", "false", "1", "0"):
             raise UsageError(f"option '--{name}' takes true or false, not '{value}'")
         values[key] = not equals or value.lower() in ("true", "1")
         return
     if not equals:
         value = _next(words, name)
-    if isinstance(kind, tuple):
-        if value not in kind:
-            raise UsageError(f"option '--{name}': unknown value '{value}'", closest(value, list(kind)))
-        values[key] = value
-    elif kind in ("count", "seconds"):
-        try:
-            values[key] = int(value) if kind == "count" else float(value)
-            if values[key] < 0:
-                raise ValueError
-        except ValueError:
-            raise UsageError(f"option '--{name}' takes a number of 0 or more, not '{value}'") from None
-    elif kind == "phase:pipeline":
-        phase, colon, pipeline = value.partition(":")
-        if not colon or not pipeline:
-            raise UsageError(
-                f"option '--{name}' takes PHASE:PIPELINE, not '{value}'",
-                f"for example --{name}=global-optimization:'builtin.module(canonicalize)'",
-            )
-        if phase not in PHASES:
-            raise UsageError(f"option '--{name}': unknown phase '{phase}'", closest(phase, list(PHASES)))
-        values[key] = (*values.get(key, ()), (phase, pipeline))
-    elif kind == "list":
-        values[key] = (*values.get(key, ()), value)
-    else:
-        values[key] = value
+    if option.choices and value not in option.choices:
+        raise UsageError(f"option '--{name}': unknown value '{value}'", closest(value, list(option.choices)))
+    try:
+        read = option.kind(value)
+    except ValueError:
+        raise UsageError(f"option '--{name}' takes a number of 0 or more, not '{value}'") from None
+    values[key] = (*values.get(key, ()), read) if option.repeated else read
 
 
 def _verify(values: dict, equals: str, value: str) -> None:
@@ -292,6 +243,19 @@ def _input(positional: list[str], flags: list[str], argv: list[str]) -> tuple[st
     return bare[0], joined
 
 
+def _flags_of_target(values: dict, flags: list[str]) -> list[str]:
+    """IREE's flags for `--target=NAME`. Raises UsageError where the target is not known, or flags name one too."""
+    name = str(values.get("target", ""))
+    if not name:
+        return []
+    if other := next((flag for flag in flags if re.match(TARGET_FLAGS, flag.lstrip("-"))), ""):
+        raise UsageError(f"--target={name} and {other} both name a target", "give one of them")
+    if name.strip().lower() == PRESENT_DEVICE:
+        values["match_device"] = "vulkan"
+        return flags_for(find_target("vulkan"))
+    return flags_for(find_target(name))
+
+
 def _consistent(request: CompileRequest) -> None:
     if request.emit_tuning_spec and any(
         flag.lstrip("-").startswith(TUNING_SPEC_FLAG) for flag in request.flags
@@ -307,6 +271,6 @@ def _consistent(request: CompileRequest) -> None:
     for phase, _pipeline in request.pipelines_after:
         if not PHASES.index(request.compile_from) < PHASES.index(phase) <= PHASES.index(request.compile_to):
             raise UsageError(
-                f"--fissile-pipeline-after={phase}:… is outside of what this compile runs",
+                f"--pipeline-after={phase}:… is outside of what this compile runs",
                 f"it runs the phases after {request.compile_from} up to {request.compile_to}",
             )

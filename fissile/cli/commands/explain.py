@@ -10,20 +10,6 @@ from fissile.errors import ExitCode, UsageError, closest
 from fissile.rules import RETIRED, RULES, Rule
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "code", nargs="?", default="", help="FIS101, or a rule's name; without it all rules are listed"
-    )
-    parser.add_argument(
-        "--strategies", action="store_true", help="the order in which repairs are tried, as a table"
-    )
-    parser.add_argument(
-        "--json-schema",
-        action="store_true",
-        help="the JSON Schema (2020-12) of what every command writes with --format=json",
-    )
-
-
 def run(args: argparse.Namespace) -> int:
     if args.json_schema:
         from fissile.pipelines.report.json_schema import REPORT

@@ -9,13 +9,6 @@ import inspect
 from fissile.errors import ExitCode
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", default="", help="one pass, as its manual page")
-    parser.add_argument(
-        "--load-passes", action="append", default=[], metavar="FILE.py", help="passes of your own as well"
-    )
-
-
 def run(args: argparse.Namespace) -> int:
     from fissile.passes.catalogue import find_pass, known_passes, load_user_passes
 

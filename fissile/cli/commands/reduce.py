@@ -9,19 +9,6 @@ from dataclasses import replace
 from fissile.cli.report_output import ReportOutput
 from fissile.errors import ExitCode, UsageError
 
-USAGE = """\
-usage: fissile reduce [iree-compile flags] INPUT.mlir [-o REDUCED.mlir] [--dispatch=NAME]
-                      [--format=text|json|sarif|github] [--report-file=FILE]
-
-Writes the ops of one failing dispatch as a function of its own, as few as still fail in the same way, with the
-command that shows it on stock IREE in its first lines. Without --dispatch the first failing one is taken.
-
-The reduced program is compiled again with stock IREE: it fails by the same rule, root and message, or FIS152 says in what it differs.
-
-exit status: 0 written, 1 the program fails before code generation or the reduced one differs (FIS152), 2 usage (nothing fails, too),
-3 with --strict: something could not be checked
-"""
-
 
 def run(argv: Sequence[str]) -> int:
     """Runs the command; returns its exit status."""
@@ -29,9 +16,6 @@ def run(argv: Sequence[str]) -> int:
     from fissile.pipelines.process.supervisor import run_compile
     from fissile.pipelines.report.text import render
 
-    if not argv or argv[0] in ("-h", "--help"):
-        print(USAGE, end="")
-        return 0 if argv else 2
     words = [word for word in argv if not word.lstrip("-").startswith("dispatch=")]
     named = [word.partition("=")[2] for word in argv if word.lstrip("-").startswith("dispatch=")]
     request = parse_command_line(words)

@@ -7,11 +7,6 @@ import json
 import sys
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="*", help="show these only")
-    parser.add_argument("--format", choices=("text", "json"), default="text")
-
-
 def run(args: argparse.Namespace) -> int:
     """Prints the table; returns 0. Raises UsageError for an unknown name."""
     from fissile.pipelines.targets import PRESENT_DEVICE, resolve_target

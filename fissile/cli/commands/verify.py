@@ -9,109 +9,22 @@ from pathlib import Path
 
 import numpy as np
 
-from fissile.cli.arguments import Parser
-from fissile.cli.report_output import ReportOutput, add_report_arguments
+from fissile.cli.command_line.checking import VERIFY
+from fissile.cli.command_line.parser import parser_of
+from fissile.cli.report_output import ReportOutput
 from fissile.errors import ExitCode, UsageError, closest
 from fissile.report import Report
 
 _IREE_FLAGS = ("--iree-", "--mlir-", "--torch-")
 """Flags that go to iree-compile as they are, for every program that is compiled."""
 
-_EPILOG = """\
-The first program is the reference: IREE compiles it for llvm-cpu, with what llvm-cpu is known to compute wrongly
-decomposed, and it runs here. The second one (or the first alone) runs on every runtime that is present, or on those
-named with --on, and is compared with it. Where the two differ, NumPy's evaluation of the first program decides.
-
-examples:
-  fissile verify model.mlir                          every runtime against llvm-cpu
-  fissile verify model.mlir repaired.mlir            a changed program against its original
-  fissile verify model.mlir model.vmfb --on vulkan   what was compiled against its source
-  fissile verify model.mlir --reference=golden.py:conv
-  fissile verify model.mlir --input=x.npy --expected=y.npy
-
-exit status: 0 all agree, 1 something differs or could not be compared, 2 usage
-"""
-
-
-def parser() -> argparse.ArgumentParser:
-    """fissile's own options; what it does not know and reads like IREE's goes to IREE."""
-    parser = Parser(
-        prog="fissile verify",
-        usage="fissile verify FIRST [SECOND] [options] [iree-compile flags]",
-        description="Run two programs, or one against expected outputs or a NumPy function, and compare the numbers.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("first", type=Path, help="MLIR file or .vmfb")
-    parser.add_argument("second", type=Path, nargs="?", help="MLIR file or .vmfb to compare with the first")
-    parser.add_argument("--function", help="public function to call (default: the only one)")
-    parser.add_argument(
-        "--on",
-        action="append",
-        default=[],
-        metavar="RUNTIME",
-        help="local-task, vulkan, cuda or hip; may be repeated (default: all that answer)",
-    )
-    parser.add_argument(
-        "--seeds", type=int, default=1, metavar="N", help="seeded random inputs to try (default 1)"
-    )
-    parser.add_argument(
-        "--sizes",
-        default="8",
-        metavar="SIZE[,ARGUMENT.DIMENSION=SIZE…]",
-        help="sizes of dynamic dimensions (default 8)",
-    )
-    parser.add_argument(
-        "--range",
-        action="append",
-        default=[],
-        metavar="ARGUMENT=LOW:HIGH",
-        help="closed range of an argument's random values",
-    )
-    parser.add_argument(
-        "--input",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="FILE.npy",
-        help="an input instead of random ones, in order; may be repeated",
-    )
-    parser.add_argument(
-        "--expected",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="FILE.npy",
-        help="an expected output, in order; may be repeated; needs --input",
-    )
-    parser.add_argument(
-        "--reference", metavar="FILE.py:FUNCTION", help="a NumPy function that computes the outputs"
-    )
-    parser.add_argument(
-        "--tolerance",
-        metavar="exact|ABSOLUTE[,RELATIVE]|Nsteps,SHARE",
-        help="what may differ (default: derived from the program's types and sums, docs/numerics.md)",
-    )
-    parser.add_argument(
-        "--timeout", type=float, default=120.0, metavar="SECONDS", help="per run (default 120)"
-    )
-    parser.add_argument(
-        "--allow-pipelines-in-input",
-        action="store_true",
-        help="run pass pipelines that a program brings along (FIS005); only for programs that you trust",
-    )
-    add_report_arguments(parser)
-    return parser
-
 
 def run(argv: Sequence[str]) -> int:
     """Prints the certificate; returns the exit status. Raises UsageError for what the caller got wrong."""
-    own = parser()
-    args, flags = own.parse_known_args(list(argv))
+    args, flags = parser_of(VERIFY).parse_known_args(list(argv))
     for flag in flags:
         if not flag.startswith(_IREE_FLAGS):
-            known = [name for action in own._actions for name in action.option_strings]
+            known = [spelling for option in VERIFY.all_options for spelling in option.spellings]
             raise UsageError(
                 f"unknown argument '{flag}'",
                 closest(flag.split("=")[0], known) or "see fissile verify --help",
@@ -129,8 +42,8 @@ def run(argv: Sequence[str]) -> int:
     if args.seeds < 1:
         raise UsageError(f"--seeds={args.seeds} tries nothing", "give 1 or more")
     with scratch() as folder:
-        first = importable(args.first, folder)
-        second = importable(args.second, folder) if args.second else None
+        first = importable(Path(args.first), folder)
+        second = importable(Path(args.second), folder) if args.second else None
         certificate = _certificate(args, first, second, flags)
     status = int(ExitCode.CLEAN if certificate.agrees else ExitCode.FINDINGS)
     report = Report("verify", certificate.findings, facts={"certificate": certificate.to_json()})
@@ -150,8 +63,8 @@ def _certificate(args: argparse.Namespace, first: Path, second: Path | None, fla
     return verify(
         first,
         second,
-        inputs=[_load(path) for path in args.input] or None,
-        expected=[_load(path) for path in args.expected] or None,
+        inputs=[_load(Path(path)) for path in args.input] or None,
+        expected=[_load(Path(path)) for path in args.expected] or None,
         reference=_reference(args.reference) if args.reference else None,
         options=Options(
             function=args.function,
@@ -162,7 +75,7 @@ def _certificate(args: argparse.Namespace, first: Path, second: Path | None, fla
             tolerance=_tolerance(args.tolerance),
             flags=tuple(flags),
             run_timeout=args.timeout,
-            allow_pipelines=args.allow_pipelines_in_input,
+            allow_pipelines=args.allow_pipelines,
         ),
     )
 

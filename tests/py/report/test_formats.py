@@ -18,13 +18,13 @@ from fissile.cli.opt import main as opt
 from fissile.cli.report_output import ReportOutput, report_output_of
 from fissile.errors import UsageError
 from fissile.finding import Finding, Help, Ledger, LedgerLine, Limit, Place, Severity
-from fissile.pipelines.compile.request import REPORT_FORMATS
 from fissile.pipelines.report.formats import rendered
 from fissile.pipelines.report.github import workflow_command
 from fissile.pipelines.report.json_schema import REPORT
 from fissile.quantity import Bytes, Certainty
 from fissile.report import Report
 from fissile.rules import RULES
+from fissile.shared_options import FORMATS
 
 _TEXT = {"type": "string", "minLength": 1}
 _MESSAGE = {"type": "object", "required": ["text"], "properties": {"text": _TEXT}}
@@ -329,6 +329,6 @@ def test_the_schema_is_published_and_refuses_what_is_no_report(capsys):
             jsonschema.validate(report | wrong, schema)
 
 
-@pytest.mark.parametrize("form", REPORT_FORMATS[1:])
+@pytest.mark.parametrize("form", FORMATS[1:])
 def test_every_format_that_the_parser_takes_has_a_renderer(form):
     assert "FIS101" in rendered(Report("compile", (HOSTILE,)), form, 0)

@@ -1,0 +1,219 @@
+"""The commands that look at a program and write none: check, audit, verify."""
+
+from __future__ import annotations
+
+from fissile.option import Argument, Option
+from fissile.shared_options import (
+    ALLOW_PIPELINES,
+    DISPATCH_TIMEOUT,
+    LIMITS,
+    REPORT,
+    STRICT,
+    VOICE,
+)
+
+from .declaration import Command, Example
+
+CHECK = Command(
+    "check",
+    "fissile.cli.commands.check",
+    "what stock IREE refuses or builds wrong, for many targets, without a full compile",
+    arguments=(Argument("MODEL", "an ONNX model, an exported PyTorch program, or MLIR as text or bytecode"),),
+    options=(
+        (
+            "what is checked",
+            (
+                Option(
+                    "target",
+                    "gfx942, sm_86, vulkan, vulkan:ampere, vulkan:device, llvm-cpu, …; may be repeated (`fissile targets` lists them)",
+                    value="NAME",
+                    repeated=True,
+                ),
+                Option(
+                    "budget", "a limit to check against instead of the target's: 65536, 64K", value="BYTES"
+                ),
+                Option(
+                    "probe",
+                    "generate code for all dispatches but those of a calibrated structure that fit by prediction (auto), for every one, "
+                    "then compile to the end (all), or for none (never)",
+                    choices=("auto", "all", "never"),
+                    default="auto",
+                ),
+                Option(
+                    "memory", "print the peak of live bytes over program time, and the tensors alive there"
+                ),
+                Option("iree-flags", "further flags of iree-compile in one word", value="FLAGS", default=""),
+                ALLOW_PIPELINES,
+                STRICT,
+            ),
+        ),
+        (
+            "baseline",
+            (
+                Option(
+                    "baseline",
+                    "compare with the bytes recorded in FILE; fails where a dispatch grew",
+                    value="FILE",
+                ),
+                Option("update-baseline", "record the bytes in the baseline file"),
+            ),
+        ),
+        ("output", (*REPORT, *VOICE)),
+        ("limits", (DISPATCH_TIMEOUT, *LIMITS)),
+    ),
+    examples=(
+        Example(
+            "fissile check model.mlir --target gfx942 --target vulkan --target llvm-cpu", "several targets"
+        ),
+        Example("fissile check model.mlir --target gfx942 --budget 32K", "a hypothetical device"),
+        Example(
+            "fissile check model.mlir --target llvm-cpu --baseline bytes.json --update-baseline",
+            "record the bytes",
+        ),
+        Example(
+            "fissile check model.mlir --target llvm-cpu --baseline bytes.json", "fail where a dispatch grew"
+        ),
+        Example(
+            "fissile check model.mlir --target gfx942 --format=sarif --report-file=fissile.sarif",
+            "a report for CI",
+        ),
+    ),
+    exit_status="0 no error; 1 stock IREE refuses the program, never ends, or builds it wrong; 2 usage; 3 with --strict: something could "
+    "not be checked",
+)
+VERIFY = Command(
+    "verify",
+    "fissile.cli.commands.verify",
+    "run two programs, or one against expected outputs, and compare the numbers",
+    arguments=(
+        Argument("FIRST", "a model or .vmfb: the reference"),
+        Argument("SECOND", "a model or .vmfb to compare with the first", count="?"),
+    ),
+    options=(
+        (
+            "what is compared",
+            (
+                Option("function", "public function to call (default: the only one)", value="NAME"),
+                Option(
+                    "on",
+                    "local-task, vulkan, cuda or hip; may be repeated (default: all that answer)",
+                    value="RUNTIME",
+                    repeated=True,
+                ),
+                Option("reference", "a NumPy function that computes the outputs", value="FILE.py:FUNCTION"),
+                Option(
+                    "expected",
+                    "an expected output, in order; may be repeated; needs --input",
+                    value="FILE.npy",
+                    repeated=True,
+                ),
+                Option(
+                    "tolerance",
+                    "what may differ: exact, ABSOLUTE[,RELATIVE] or Nsteps,SHARE (default: derived from the program's types and sums)",
+                    value="TOLERANCE",
+                ),
+            ),
+        ),
+        (
+            "inputs",
+            (
+                Option("seeds", "seeded random inputs to try (default 1)", value="N", kind=int, default=1),
+                Option(
+                    "sizes",
+                    "sizes of dynamic dimensions: SIZE[,ARGUMENT.DIMENSION=SIZE…] (default 8)",
+                    value="SIZES",
+                    default="8",
+                ),
+                Option(
+                    "range",
+                    "closed range of an argument's random values",
+                    value="ARGUMENT=LOW:HIGH",
+                    repeated=True,
+                ),
+                Option(
+                    "input",
+                    "an input instead of random ones, in order; may be repeated",
+                    value="FILE.npy",
+                    repeated=True,
+                ),
+            ),
+        ),
+        ("output", (*REPORT, *VOICE)),
+        (
+            "limits",
+            (
+                Option("timeout", "per run (default 120)", value="SECONDS", kind=float, default=120.0),
+                ALLOW_PIPELINES,
+                *LIMITS,
+            ),
+        ),
+    ),
+    examples=(
+        Example("fissile verify model.mlir", "every runtime against llvm-cpu"),
+        Example("fissile verify model.mlir repaired.mlir", "a changed program against its original"),
+        Example(
+            "fissile verify model.mlir model.vmfb --on local-task", "what was compiled against its source"
+        ),
+        Example("fissile verify model.mlir --reference=golden.py:conv", "a program against a NumPy function"),
+        Example("fissile verify model.mlir --input=x.npy --expected=y.npy", "a program against arrays"),
+    ),
+    description="The first program is the reference: IREE compiles it for llvm-cpu, with what llvm-cpu is known to compute wrongly "
+    "decomposed, and it runs here. The second one (or the first alone) runs on every runtime that is present, or on those named with "
+    "--on, and is compared with it. Where the two differ, NumPy's evaluation of the first program decides.",
+    flags="iree-compile flags",
+    exit_status="0 all agree; 1 something differs or could not be compared; 2 usage",
+    own_parser=True,
+)
+AUDIT = Command(
+    "audit",
+    "fissile.cli.commands.audit",
+    "every op that IREE cannot compile, in one run, with the way out",
+    arguments=(Argument("MODEL", "an ONNX model, an exported PyTorch program, or MLIR as text or bytecode"),),
+    options=(
+        (
+            "what is checked",
+            (
+                Option(
+                    "target",
+                    "gfx942, vulkan, llvm-cpu, …; may be repeated (`fissile targets` lists them)",
+                    value="NAME",
+                    repeated=True,
+                ),
+                Option(
+                    "iree-flags",
+                    "further flags of iree-compile in one word: --iree-flags='--iree-input-type=torch'",
+                    value="FLAGS",
+                    default="",
+                ),
+                ALLOW_PIPELINES,
+                Option(
+                    "strict",
+                    "unsupported dead code (FIS412) is an error; what could not be checked (FIS902, FIS903) is exit status 3",
+                ),
+            ),
+        ),
+        (
+            "output",
+            (
+                Option(
+                    "reproducers",
+                    "write a standalone program for each op that is refused",
+                    value="FOLDER",
+                    default="",
+                ),
+                *REPORT,
+                *VOICE,
+            ),
+        ),
+        ("limits", (DISPATCH_TIMEOUT, *LIMITS)),
+    ),
+    examples=(
+        Example("fissile audit model.mlir --target llvm-cpu --target gfx942", "two targets"),
+        Example(
+            "fissile audit model.mlir --target vulkan --reproducers repro/",
+            "a standalone program for each op",
+        ),
+        Example("fissile audit model.mlir --target gfx942 --strict", "unsupported dead code is an error"),
+    ),
+    exit_status="0 IREE can compile every op; 1 it cannot; 2 usage; 3 with --strict: something could not be checked",
+)

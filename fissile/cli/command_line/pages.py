@@ -1,0 +1,78 @@
+"""The commands that print what fissile knows: explain, passes, targets, completion."""
+
+from __future__ import annotations
+
+from fissile.option import Argument, Option
+from fissile.shared_options import (
+    LIMITS,
+    LOAD_PASSES,
+)
+
+from .declaration import Command, Example
+
+EXPLAIN = Command(
+    "explain",
+    "fissile.cli.commands.explain",
+    "the manual page of a finding: fissile explain FIS101",
+    arguments=(
+        Argument("CODE", "FIS101, or a rule's name; without it all rules are listed", count="?", default=""),
+    ),
+    options=(
+        (
+            "other pages",
+            (
+                Option("strategies", "the order in which repairs are tried, as a table"),
+                Option(
+                    "json-schema", "the JSON Schema (2020-12) of what every command writes with --format=json"
+                ),
+            ),
+        ),
+    ),
+    examples=(
+        Example("fissile explain", "all rules, a line each"),
+        Example("fissile explain FIS101", "one, by its code"),
+        Example("fissile explain workgroup-memory", "one, by its name"),
+        Example("fissile explain --strategies", "which repairs are tried for what, in their order"),
+    ),
+)
+PASSES = Command(
+    "passes",
+    "fissile.cli.commands.passes",
+    "the passes there are, with options and contracts",
+    arguments=(Argument("NAME", "one pass, as its manual page", count="?", default=""),),
+    options=(("passes of your own", (LOAD_PASSES,)), ("limits", LIMITS)),
+    examples=(
+        Example("fissile passes", "all, a line each"),
+        Example("fissile passes fissile-place-boundaries", "one, with its options and contract"),
+    ),
+)
+TARGETS = Command(
+    "targets",
+    "fissile.cli.commands.targets",
+    "the targets there are, with each limit's source",
+    arguments=(Argument("NAME", "show these only", count="*", default=[]),),
+    options=(
+        (
+            "output",
+            (
+                Option(
+                    "format", "a table, or JSON with every figure", choices=("text", "json"), default="text"
+                ),
+            ),
+        ),
+    ),
+    examples=(
+        Example("fissile targets", "all, a line each"),
+        Example("fissile targets gfx942 vulkan --format=json", "two, with every figure"),
+    ),
+)
+COMPLETION = Command(
+    "completion",
+    "fissile.cli.commands.completion",
+    "completion of commands and options for a shell",
+    arguments=(Argument("SHELL", "bash, zsh or fish", choices=("bash", "zsh", "fish")),),
+    examples=(
+        Example("source <(fissile completion bash)", "bash and zsh, in ~/.bashrc or ~/.zshrc"),
+        Example("fissile completion fish > fissile.fish", "fish, in ~/.config/fish/completions"),
+    ),
+)

@@ -1,0 +1,14 @@
+"""The commands. The parser, --help, shell completion and docs/commands.md are made from their declarations."""
+
+from __future__ import annotations
+
+from .checking import AUDIT, CHECK, VERIFY
+from .compiling import COMPILE, REDUCE
+from .declaration import Command
+from .pages import COMPLETION, EXPLAIN, PASSES, TARGETS
+
+COMMANDS: dict[str, Command] = {
+    command.name: command
+    for command in (COMPILE, CHECK, AUDIT, VERIFY, REDUCE, EXPLAIN, PASSES, TARGETS, COMPLETION)
+}
+"""In the order of `fissile --help`."""

@@ -1,0 +1,160 @@
+"""The options that `fissile compile` adds to iree-compile's, and those of iree-compile's driver."""
+
+from __future__ import annotations
+
+from fissile.errors import UsageError, closest
+from fissile.option import Option
+from fissile.passes.iree.phases import PHASES
+from fissile.shared_options import ALLOW_PIPELINES, DISPATCH_TIMEOUT, LOAD_PASSES, REPORT, STRICT, VOICE
+
+REPAIR_MODES = ("auto", "suggest", "off")
+FUSION_MODES = ("default", "tune")
+GUARD_MODES = ("assert", "check", "off")
+
+
+def count(text: str) -> int:
+    return _number(int(text))
+
+
+def seconds(text: str) -> float:
+    return _number(float(text))
+
+
+def _number(value):
+    if not value >= 0:  # NaN is not, either
+        raise ValueError
+    return value
+
+
+def after_phase(text: str) -> tuple[str, str]:
+    """PHASE:PIPELINE. Raises UsageError."""
+    phase, colon, pipeline = text.partition(":")
+    if not colon or not pipeline:
+        raise UsageError(
+            f"option '--pipeline-after' takes PHASE:PIPELINE, not '{text}'",
+            "for example --pipeline-after=global-optimization:'builtin.module(canonicalize)'",
+        )
+    if phase not in PHASES:
+        raise UsageError(f"option '--pipeline-after': unknown phase '{phase}'", closest(phase, list(PHASES)))
+    return phase, pipeline
+
+
+TARGET = Option(
+    "target",
+    "gfx942, sm_86, vulkan, vulkan:device, llvm-cpu, …: sets IREE's flags for it (`fissile targets` lists them)",
+    value="NAME",
+)
+REPAIRS = (
+    Option(
+        "repair",
+        "repair what IREE refuses or builds wrong (default auto); suggest: name the repair, write nothing",
+        choices=REPAIR_MODES,
+    ),
+    Option(
+        "guard",
+        "a size that may exceed its storage: assert it at run time (default), only report it, or leave it",
+        choices=GUARD_MODES,
+    ),
+    Option(
+        "fusion",
+        "tune: compute producers separately that llvm-cpu computes again for every use (FIS140)",
+        choices=FUSION_MODES,
+    ),
+    Option("tune", "time the repairs that pass on the runtime that is present, take the fastest"),
+    Option(
+        "match-device",
+        "compile for the Vulkan device that is present",
+        choices=("vulkan",),
+        aliases=("fissile-match-device",),
+    ),
+)
+CHECKS = (
+    Option(
+        "verify",
+        "run the repaired program against the original and compare the numbers",
+        aliases=("verify-numerics", "fissile-verify"),
+    ),
+    Option(
+        "verify-seeds",
+        "how many seeded random inputs --verify draws (default 1)",
+        value="N",
+        kind=count,
+        aliases=("fissile-verify-seeds",),
+    ),
+    Option("check-lifetimes", "report the peak of live bytes, and transients that live too long (FIS308)"),
+    Option("verify-contracts", "check every pass's contract after every pass"),
+    Option("werror", "warnings count as errors: exit status 1 and no output", aliases=("fissile-werror",)),
+    Option(
+        "allow-wrong-numbers",
+        "write the output even where its numbers are known to be wrong (exit status 0, a warning)",
+        field="allow_wrong",
+    ),
+    STRICT,
+)
+PASSES = (
+    Option(
+        "pipeline-after",
+        "run a textual pass pipeline, fissile's and IREE's passes mixed, after a phase; may be repeated",
+        value="PHASE:PIPELINE",
+        kind=after_phase,
+        repeated=True,
+        field="pipelines_after",
+        aliases=("fissile-pipeline-after",),
+    ),
+    LOAD_PASSES,
+    ALLOW_PIPELINES,
+)
+OUTPUTS = (
+    Option("emit-mlir", "write the repaired module too; iree-compile --compile-from takes it", value="FILE"),
+    Option(
+        "emit-tuning-spec",
+        "write the lowering configurations that repair the program: stock IREE compiles it with them (AMD, NVIDIA)",
+        value="FILE",
+    ),
+    Option("save-temps", "keep the intermediate files", value="FOLDER", aliases=("fissile-save-temps",)),
+    *REPORT,
+    *VOICE,
+)
+LIMITS_OF_TIME = (
+    DISPATCH_TIMEOUT,
+    Option(
+        "time-limit",
+        "stop the compiler after this time",
+        value="SECONDS",
+        kind=seconds,
+        aliases=("fissile-time-limit",),
+    ),
+)
+GROUPS = (
+    ("target and repair", (TARGET, *REPAIRS)),
+    ("checks", CHECKS),
+    ("passes", PASSES),
+    ("output", OUTPUTS),
+    ("limits", LIMITS_OF_TIME),
+)
+"""What --help lists, by heading."""
+
+OWN: dict[str, Option] = {
+    spelling.lstrip("-"): option
+    for _heading, options in GROUPS
+    for option in options
+    for spelling in option.spellings
+    if option.name != "verify" or spelling != "--verify"  # which is iree-compile's as well
+}
+DRIVER: dict[str, Option] = {
+    option.name: option
+    for option in (
+        Option("o", "where the module goes", value="FILE", field="output"),
+        Option("compile-mode", "", choices=("std", "vm", "hal-executable", "precompile")),
+        Option("compile-from", "", choices=PHASES),
+        Option("compile-to", "", choices=PHASES),
+        Option("output-format", "", choices=("vm-bytecode", "vm-c", "vm-asm")),
+        Option("emit-mlir-bytecode", "", field="mlir_bytecode"),
+        Option("emit-mlir-bytecode-version", "", value="N", kind=count, field="mlir_bytecode_version"),
+        Option("dump-compilation-phases-to", "", value="FOLDER", field="dump_phases_to"),
+        Option("remarks-filter", "", value="REGEX"),
+        Option("remarks-output-file", "", value="FILE", field="remarks_file"),
+    )
+}
+DRIVER["output"] = DRIVER["o"]
+"""iree-compile's driver flags that fissile reads itself."""
