@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 BIN = Path(sys.executable).parent
+ROOT = Path(__file__).resolve().parents[2]
 MARK = "FAULT_BENCH_MARK"
 """In the environment of every process of a trial."""
 STATUSES = (0, 1, 2, 3)
@@ -165,7 +166,7 @@ def broken_promises(ended: Ended, statuses: Sequence[int] = STATUSES) -> list[st
         broken.append("does not end")
     elif ended.status not in statuses:
         broken.append(f"exit status {ended.status}")
-    if "Traceback (most recent call last)" in said or "Exception ignored" in said:
+    if ("Traceback (most recent call last)" in said or "Exception ignored" in said) and not _is_pythons(said):
         broken.append("a traceback")
     if ended.orphans:
         broken.append("orphans")
@@ -174,3 +175,8 @@ def broken_promises(ended: Ended, statuses: Sequence[int] = STATUSES) -> list[st
     if ended.status in (1, 2, 3) and not said.strip():
         broken.append("no message")
     return broken
+
+
+def _is_pythons(said: str) -> bool:
+    """Whether Ctrl-C came while Python itself started, before it had imported anything of fissile's."""
+    return said.rstrip().endswith("KeyboardInterrupt") and f"{ROOT}/fissile" not in said

@@ -31,7 +31,12 @@ def leave_answer(file: Path, answer: dict) -> None:
 
 
 def begin() -> None:
-    """Called first thing in a module that `Child` runs. The parent-death signal is set before anything else is loaded."""
+    """Called first thing in a module that `Child` runs. The parent-death signal is set before anything else is loaded.
+
+    A SIGINT to the child alone ends it as any signal does; it is no exception of what runs there.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = os.environ.get(PARENT_VARIABLE)
     if parent:
         _end_with(int(parent))

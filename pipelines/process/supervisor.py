@@ -15,7 +15,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from fissile.errors import InternalError, UsageError
-from fissile.finding import Finding
 from fissile.passes.iree.messages import LINKER_SAID
 from fissile.passes.progress import NOTE, noted, noted_at
 from fissile.report import Report
@@ -220,20 +219,9 @@ def _may_step_aside(job: dict, request: CompileRequest) -> bool:
 def _by_stock(job: dict, request: CompileRequest, output: Path, error: InternalError) -> Report:
     """The last resort: iree-compile's own answer. Raises ``error`` where that cannot stand for what was asked."""
     source = job.get("input") or request.input
-    if request.task == "compile" and (not stands_in(request) or _brings_pipelines(source, request)):
+    if not stands_in(request) or _brings_pipelines(source, request):
+        error.reproducer = error.reproducer or command_of(request)
         raise error
-    if not stands_in(request):
-        return Report(
-            request.task,
-            (
-                Finding(
-                    "FIS903",
-                    f"fissile failed: {error.message}",
-                    subject=request.input,
-                    notes=("nothing was written", f"report it, with what this prints: {command_of(request)}"),
-                ),
-            ),
-        )
     report = compile_with_stock(stock_compiler(), request, source, output, error.message)
     if report is None:
         raise error

@@ -170,6 +170,8 @@ def flag_error(end: WorkerEnd) -> FissileError:
         return UsageError(f"unknown flag '{unknown.group(1)}'", hint)
     if wrong := _FLAG_ERROR.search(end.errors):
         return UsageError(f"flag '{wrong.group(1)}': {wrong.group(2).strip()}")
+    if refused := system_ended(end.status, end.errors):
+        return refused
     said = [line for line in end.errors.splitlines() if line.strip()]
     return InternalError(
         f"the worker process ended before it began ({how_it_ended(end.status)})"

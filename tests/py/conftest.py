@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +22,12 @@ os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get(
 # No deadline: a loaded machine is no failure. The same examples each time: a failure is there again on the next run.
 settings.register_profile("fissile", derandomize=True, deadline=None, database=None)
 settings.load_profile("fissile")
+
+# What a test starts gets its signals, also where this run was started with them ignored (nohup, a script's `&`): a handler,
+# unlike that, is not inherited.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, lambda _number, _frame: None)
 
 VULKAN_DEVICE = """
 import iree.runtime as runtime

@@ -274,6 +274,53 @@ def test_a_users_pass_that_does_not_end_is_named(folder):
     assert not (folder / "out.mlir").exists()
 
 
+@pytest.mark.parametrize(
+    "module", ["fissile.errors", "fissile.cli.program", "fissile.pipelines.process.limits"]
+)
+@pytest.mark.parametrize("program", ["fissile", "fissile-opt"])
+def test_ctrl_c_while_a_program_is_imported_leaves_no_traceback(program, module, folder):
+    """The signal comes when ``module`` is looked for."""
+    (folder / "sitecustomize.py").write_text(f"""import os, sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), 2)
+sys.meta_path.insert(0, Interrupting())
+""")
+    ended = shell(f"{program} --version; echo $?", folder, PYTHONPATH=str(folder))
+    assert ended.stdout == "130\n" and ended.stderr == ""
+
+
+def test_a_worker_that_a_signal_ends_is_named(folder):
+    """Also while it imports what it works with: SIGINT is no exception there."""
+    (folder / "sitecustomize.py").write_text("""import os, sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "fissile.pipelines.compile.guarded_compile":
+            os.kill(os.getpid(), 2)
+sys.meta_path.insert(0, Interrupting())
+""")
+    for command in ("compile", "reduce"):
+        line = f"fissile {command} {' '.join(LLVM_CPU)} in.mlir -o out"
+        ended = shell(line, folder, PYTHONPATH=str(folder))
+        holds(ended, 2, "a signal ended the compiler's process (SIGINT)")
+        assert not (folder / "out").exists()
+
+
+def test_a_reduction_that_fails_in_fissile_is_no_success(folder):
+    """No stock stands in for it: nothing is written, and that is exit status 3 with a reproducer."""
+    (folder / "sitecustomize.py").write_text("""import sys
+class Breaking:
+    def find_spec(self, name, path=None, target=None):
+        if name == "fissile.pipelines.reduce.reduction":
+            raise KeyError("planted")
+sys.meta_path.insert(0, Breaking())
+""")
+    ended = shell(f"fissile reduce {' '.join(LLVM_CPU)} in.mlir -o out", folder, PYTHONPATH=str(folder))
+    holds(ended, 3, "KeyError: 'planted'", "shows it again: ")
+    assert not (folder / "out").exists()
+
+
 @pytest.mark.parametrize("number", [1, 2, 15], ids=["SIGHUP", "SIGINT", "SIGTERM"])
 def test_a_signal_to_the_child_alone_is_named(number, folder):
     """It does not end the command as if it had been sent to it."""
