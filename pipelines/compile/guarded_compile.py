@@ -27,6 +27,7 @@ from ..probe.stock_outcome import (
     formed_dispatches,
     predicted_to_exceed,
     recomputed,
+    translation_work,
 )
 from ..probe.unroll_limit import unrolls
 from ..reduce import reduction
@@ -203,10 +204,10 @@ class GuardedCompile:
                 )
             if repaired is None:
                 return self._unrepaired(failure)
-            if isinstance(failure, StraightEnded) and any(
-                f.code == "FIS107" and not f.subject for f in repaired
-            ):
-                self._run.facts["unexplained"] = True  # fissile's own part may have crashed
+            unexplained = [f.code for f in repaired if f.code in ("FIS106", "FIS107") and not f.subject]
+            if isinstance(failure, StraightEnded) and unexplained:
+                # Fissile's own part may have crashed; every dispatch by itself is translated in time, and the whole is larger.
+                self._run.facts["unexplained"] = unexplained[0]
             return [*kept, *repaired], None
         except PhaseFailed as failed:
             return [], failed
@@ -308,7 +309,7 @@ class GuardedCompile:
                 findings += self._run.look(module)
                 if self._can_go_back() and (foreseen := self._foreseen(module, findings)):
                     return findings, foreseen
-                self._progress(len(formed_dispatches(module)))
+                self._progress(translation_work(module))
             findings += self._run.phase_pipeline.advance(module, end)
             self._run.write(module)
         except PhaseFailed as failure:

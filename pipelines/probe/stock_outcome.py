@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from iree.compiler import ir
+
 from fissile.finding import Finding
 from fissile.passes import net
 from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
@@ -21,6 +23,7 @@ from fissile.passes.analysis.kernel.narrow_access import (
 from fissile.passes.analysis.kernel.sub_byte_extension import unmasked_types
 from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.predict import predict
+from fissile.passes.analysis.program.check_order import DISPATCH
 from fissile.passes.checks.fit.workgroup_fit import check_fit, limit_of, stricter_device
 from fissile.passes.checks.numbers.attention_tiles import check_attention_tiles
 from fissile.passes.failures.failure import failures_of
@@ -32,6 +35,8 @@ from .generated_finding import as_it_is, first_seen, is_left
 from .one_dispatch import Probed, probe
 from .unroll_limit import Foresee, unrolls, unrolls_endlessly
 
+SUBMITTED_AT_ONCE = 10
+"""Submissions of dispatches that IREE 3.13 certainly handles in a dispatch's time: 1000 of them take 50 s of a processor."""
 Ask = Callable[[Dispatch], Probed]
 """Generates code for one dispatch. Code generation may not end: who asks in a process of value has it watched."""
 
@@ -46,6 +51,20 @@ def recomputed(dispatch: Dispatch) -> tuple[Recomputed, ...]:
 def formed_dispatches(module: Module) -> list[Dispatch]:
     """The dispatches of ``module``; none where they cannot be read."""
     return net.ask("the dispatches", lambda: dispatches(module.op), [])
+
+
+def translation_work(module: Module) -> int:
+    """How many times the time limit of one dispatch the rest of a compile may take: once for each dispatch, and once for each
+    SUBMITTED_AT_ONCE submissions. A program may submit few dispatches many times, and IREE works on every submission.
+    """
+    found = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        found.append(op.name == DISPATCH)
+        return ir.WalkResult.ADVANCE
+
+    net.ask("the submissions", lambda: module.op.walk(visit), None)
+    return len(formed_dispatches(module)) + sum(found) // SUBMITTED_AT_ONCE
 
 
 def built_wrong(module: Module, ask: Ask = probe, tune: bool = False) -> tuple[Finding | None, list[Finding]]:

@@ -159,7 +159,7 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path, program: Pat
     unexplained: Report | None = None
     while True:
         left = max(0.001, request.time_limit - (time.monotonic() - begin)) if request.time_limit else 0.0
-        end = run_job(job, folder, left, request.dispatch_timeout)
+        end = run_job(job, folder, left, 0.0 if "unhurried" in job else request.dispatch_timeout)
         if end.step is not None and end.step.users:
             raise users_error(end, command_of(request))
         if end.phase_limit:
@@ -179,7 +179,14 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path, program: Pat
         if report is not None:
             if not report.facts.get("unexplained") or not _may_step_aside(job, request):
                 return report
-            unexplained, job["bare"] = report, job["ended"]
+            unexplained = report
+            if (
+                report.facts["unexplained"] == "FIS106"
+            ):  # no dispatch is to blame: from here on each phase has its limit
+                job.pop("ended")
+                job["unhurried"] = True
+            else:
+                job["bare"] = job["ended"]
             _clear(job, output)
             continue
         if unexplained is not None:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from fissile.finding import Finding, Severity
-from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT
 from fissile.passes.iree.runtime_flags import RUNTIME_OF_BACKEND
 
 from ..compile.compile_run import CompileRun
 from ..compile.emitted_spec import not_carried
 from ..probe.probe_pool import ProbePool, Tell
+from ..probe.stock_outcome import translation_work
 from ..process.atomic_write import write_atomically
 from ..process.scratch import scratch
 from ..session import Module, PhaseFailed
@@ -332,7 +332,7 @@ class RepairRun:
         findings += found + looked
         if self._withheld(looked):
             return [*told, *findings]
-        self._progress(len(dispatches(edited.op)))
+        self._progress(translation_work(edited))
         try:
             findings += self._run.phase_pipeline.advance(edited, request.compile_to)
         finally:
