@@ -15,7 +15,7 @@ compares with what stock IREE builds for llvm-cpu instead, whatever ops the prog
     left out  more loop iterations than --max-macs, or an op that the reference does not know
 
 Exit status 1 where anything is wrong, refused or not run. ``vulkan-matched`` is the default Vulkan target
-with ``--fissile-match-device=vulkan``.
+with ``--match-device=vulkan``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from fissile.pipelines.process.child import run_child
 
 TARGETS = {
     "vulkan": ("vulkan", ["--iree-hal-target-device=vulkan"]),
-    "vulkan-matched": ("vulkan", ["--iree-hal-target-device=vulkan", "--fissile-match-device=vulkan"]),
+    "vulkan-matched": ("vulkan", ["--iree-hal-target-device=vulkan", "--match-device=vulkan"]),
     "llvm-cpu": (
         "local-task",
         [

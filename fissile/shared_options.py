@@ -37,6 +37,7 @@ LIMITS = (
 """Every command takes them; `fissile.pipelines.process.limits` reads them before a command sees its words."""
 
 VOICE = (
+    Option("quiet", "print errors and warnings only", short="q"),
     Option(
         "verbose",
         "print more: IREE's own messages, passes, the time of each step",

@@ -63,7 +63,7 @@ class Mine(Pass):
 '''
 LLVM_CPU = "--iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu"
 GFX942 = "--iree-hal-target-device=hip --iree-rocm-target=gfx942"
-PIPELINE = "'--fissile-pipeline-after=input:builtin.module(mine-p)'"
+PIPELINE = "'--pipeline-after=input:builtin.module(mine-p)'"
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ COMMANDS: dict[str, Command] = {
         f"fissile compile {LLVM_CPU} in.mlir -o out.vmfb", {"in.mlir": STORE}, "out.vmfb"
     ),
     "compile-pass": Command(
-        f"fissile compile {LLVM_CPU} in.mlir -o out.vmfb --fissile-load-passes=mine.py {PIPELINE}",
+        f"fissile compile {LLVM_CPU} in.mlir -o out.vmfb --load-passes=mine.py {PIPELINE}",
         {"in.mlir": ADD, "mine.py": PASS.format(act="pass")},
         "out.vmfb",
     ),

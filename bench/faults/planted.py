@@ -60,7 +60,7 @@ if any("fissile" in word for word in sys.orig_argv):
     sys.meta_path.insert(0, Plant())
 '''
 USERS = {
-    "compile": f"fissile compile {LLVM_CPU} in.mlir -o out.vmfb --fissile-load-passes=mine.py {PIPELINE} --phase-timeout={HANG}",
+    "compile": f"fissile compile {LLVM_CPU} in.mlir -o out.vmfb --load-passes=mine.py {PIPELINE} --phase-timeout={HANG}",
     "opt": f"fissile-opt in.mlir --load-passes=mine.py --mine-p -o out.mlir --phase-timeout={HANG}",
 }
 IREES = {

@@ -62,7 +62,7 @@ def ask_stock(source: Path, target: str, limit: float) -> Answer:
 
 def ask_fissile(source: Path, target: str, output: Path, limit: float, options: Sequence[str] = ()) -> Answer:
     """`fissile compile`'s answer; the module is in ``output`` where the verdict is clean or repaired."""
-    matched = ["--fissile-match-device=vulkan"] if target == MATCHED else []
+    matched = ["--match-device=vulkan"] if target == MATCHED else []
     flags = flags_for(find_target(target.partition(":")[0]))
     start = time.perf_counter()
     ended = run_child(
@@ -78,7 +78,7 @@ def ask_fissile(source: Path, target: str, output: Path, limit: float, options: 
             *matched,
             *options,
             "--format=json",
-            f"--fissile-time-limit={limit:g}",
+            f"--time-limit={limit:g}",
         ],
         limit + GRACE_SECONDS,
     )

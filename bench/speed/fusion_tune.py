@@ -35,8 +35,7 @@ FLAGS = [
     "--iree-llvmcpu-target-cpu=host",
 ]
 CUT_ALWAYS = (
-    "--fissile-pipeline-after=global-optimization:"
-    "builtin.module(fissile-place-boundaries,fissile-lower-boundaries)"
+    "--pipeline-after=global-optimization:builtin.module(fissile-place-boundaries,fissile-lower-boundaries)"
 )
 SLOWER = 0.95
 SECONDS_A_RUN = 0.2

@@ -10,7 +10,7 @@ shared machine measures the others as well; the ratio by the clock stands beside
 than --most (default 1.2) times the best, all are timed again, up to --repeats times (default 3), and the best of all
 rounds counts. Exit status 1 where one is beyond --most still.
 
-On llvm-cpu with --fusion=tune; ``vulkan-matched`` is the default Vulkan target with --fissile-match-device=vulkan.
+On llvm-cpu with --fusion=tune; ``vulkan-matched`` is the default Vulkan target with --match-device=vulkan.
 """
 
 from __future__ import annotations

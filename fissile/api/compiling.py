@@ -40,7 +40,7 @@ def compile_program(
     words = [*(flags_for(chosen) if chosen else ()), *flags]
     with program_file(program) as file, scratch() as folder:
         if shipped := ship(folder):
-            words.append(f"--fissile-load-passes={shipped}")
+            words.append(f"--load-passes={shipped}")
         made = folder / "module.vmfb" if output is None else Path(output)
         report = renamed(entry.compile(file.path, made, words, match_device=match_device, **options), file)
         vmfb = made.read_bytes() if report.output else b""

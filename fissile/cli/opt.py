@@ -18,6 +18,7 @@ from fissile.cli.contained import contained
 from fissile.cli.opt_flags import read_command_line
 from fissile.cli.program import adopt_streams, run_program, standard_output_is_open
 from fissile.cli.report_output import ReportOutput
+from fissile.cli.terminal import print_text
 from fissile.errors import ExitCode, UsageError
 from fissile.finding import Finding, Severity
 from fissile.report import Report
@@ -175,7 +176,7 @@ def _print_passes() -> None:
 
 def _print_findings(findings: Sequence[Finding], source: str) -> None:
     if findings:
-        sys.stderr.write(_text(findings, source))
+        print_text(_text(findings, source), sys.stderr)
 
 
 def _text(findings: Sequence[Finding], source: str) -> str:

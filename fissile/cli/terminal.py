@@ -1,12 +1,15 @@
-"""Prints reports and errors on standard error, with colour where a person is reading."""
+"""Prints reports and errors, with colour and in the terminal's width where a person is reading."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
+from typing import TextIO
 
 from fissile.errors import FissileError
+from fissile.pipelines.report.view import View
 from fissile.report import Report
 
 _STYLES = (
@@ -17,28 +20,36 @@ _STYLES = (
     (re.compile(r"^note(\[FIS\d+\])?:"), "bold cyan"),
     (re.compile(r"^\s+(-->|:::)"), "blue"),
     (re.compile(r"^\s+= \w+"), "blue"),
-    (re.compile(r"^\s+\|\s+[\^-]+"), "red"),
+    (re.compile(r"^\s+\|\s+\^+"), "bold red"),
+    (re.compile(r"^\s+\|\s+-+"), "bold blue"),
+    (re.compile(r"^manual pages?: "), "dim"),
 )
 
 
-def print_report(report: Report, source: str = "") -> None:
+def view_on(stream: TextIO, verbose: bool = False, quiet: bool = False) -> View:
+    """The view of a report that is printed to ``stream``: as wide as the terminal, where that is one."""
+    columns = shutil.get_terminal_size((100, 24)).columns if stream.isatty() else 0
+    return View(columns, verbose, quiet)
+
+
+def print_report(report: Report, source: str = "", verbose: bool = False, quiet: bool = False) -> None:
     """``source`` is the input file, whose lines are quoted."""
     from fissile.pipelines.report.text import render
 
-    print_text(render(report, source))
+    print_text(render(report, source, view_on(sys.stderr, verbose, quiet)), sys.stderr)
 
 
-def print_text(text: str) -> None:
-    """Writes ``text`` to standard error; colours headlines where that is a terminal."""
+def print_text(text: str, stream: TextIO) -> None:
+    """Writes ``text`` to ``stream``; colours headlines and marks where that is a terminal."""
     if not text:
         return
-    if not sys.stderr.isatty():
-        sys.stderr.write(text)
+    if not stream.isatty():
+        stream.write(text)
         return
     from rich.console import Console
     from rich.text import Text
 
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = Console(file=stream, soft_wrap=True, highlight=False)
     for line in text.rstrip("\n").split("\n"):
         styled = Text(line)
         for pattern, style in _STYLES:

@@ -45,7 +45,7 @@ define(
     "The target lacks the type (8- or 16-bit storage, bf16, 8-bit floats on CUDA and most AMD targets, storing 4-bit integers) or the "
     "vector shape that the op needs.",
     "fissile reads and writes 8-bit floats and types below a byte by their bits (`fissile-pack-narrow-storage`). On Vulkan, name the "
-    "device's real features (`--fissile-match-device=vulkan`).",
+    "device's real features (`--match-device=vulkan`).",
     effect=Effect.REFUSED,
 )
 define(
@@ -110,9 +110,9 @@ define(
     "integers in 32-bit registers and leaves their upper bits undefined: a shift to the right or a comparison after an addition reads "
     "them (*may*). Integers that are read and written one by one, in whole words, are right.",
     "fissile packs such buffers into 32-bit words and computes in 32 bits in between. Where an op cannot be packed (FIS114), "
-    "`--fissile-match-device=vulkan` compiles for the device that is present; or name a target with 8-bit storage.",
+    "`--match-device=vulkan` compiles for the device that is present; or name a target with 8-bit storage.",
     example="func.func @f(%x: tensor<13xi8>) -> tensor<13xi32>, --iree-hal-target-device=vulkan (no --iree-vulkan-target)",
-    repaired="the same, with --fissile-match-device=vulkan",
+    repaired="the same, with --match-device=vulkan",
     effect=Effect.WRONG,
 )
 define(
@@ -124,7 +124,7 @@ define(
     "The index is of another op: indices count the linalg ops of the module in program order. Or the op has a form that the pass does "
     "not know: its loops, its sizes, the ops in its body (`fissile passes NAME` describes what it takes).",
     "Leave the op out of `ops`, or choose another remedy (docs/remedies.md). For narrow elements: cast to 32 bits in front of the op, "
-    "or compile for a target with narrow storage (`--fissile-match-device=vulkan`).",
+    "or compile for a target with narrow storage (`--match-device=vulkan`).",
 )
 define(
     "FIS135",

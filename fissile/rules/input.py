@@ -19,7 +19,7 @@ define(
     "IREE refuses the module for a reason that has no repair here",
     "IREE's pipeline stopped with an error that none of the other rules recognises.",
     "See IREE's own message, which is repeated unchanged.",
-    "Report it upstream with the reproducer; `fissile compile --fissile-save-temps=DIR` keeps the IR before the failing phase.",
+    "Report it upstream with the reproducer; `fissile compile --save-temps=DIR` keeps the IR before the failing phase.",
     effect=Effect.REFUSED,
 )
 define(

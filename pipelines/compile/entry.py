@@ -30,9 +30,9 @@ def compile(
     """
     argv = [f"--guard={guard}", *flags, f"--repair={repair}", os.fspath(source), "-o", os.fspath(output)]
     if match_device:
-        argv.append(f"--fissile-match-device={match_device}")
+        argv.append(f"--match-device={match_device}")
     if verify:
-        argv.append("--fissile-verify")
+        argv.append("--verify")
     if allow_wrong:
         argv.append("--allow-wrong-numbers")
     return run_compile(parse_command_line(argv))

@@ -56,7 +56,7 @@ DISPATCH_FINDINGS = "FIS1"
 """The rules about a dispatch; others are about the input."""
 
 NOT_ON_STOCK = (
-    "stock IREE was not run on it: it has no target for the device that is present (--fissile-match-device)"
+    "stock IREE was not run on it: it has no target for the device that is present (--match-device)"
 )
 """Said of a reduced program whose failure was seen in fissile's own code generation alone."""
 
@@ -242,7 +242,7 @@ class GuardedCompile:
             return self._run.report(borders or [rejected(failure)])
         silent = reduced.finding.effect.is_built
         device = self._run.request.match_device
-        matched = [f"--fissile-match-device={device}"] if device else []
+        matched = [f"--match-device={device}"] if device else []
         compiler = "fissile compile --repair=suggest " if silent or device else "iree-compile "
         command = compiler + shlex.join(
             [*matched, *self._run.request.flags, "reduced.mlir", "-o", "/dev/null"]

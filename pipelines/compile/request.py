@@ -76,6 +76,8 @@ class CompileRequest:
     strict: bool = False
     """What fissile could not check is exit status 3."""
     verbose: bool = False
+    quiet: bool = False
+    """Prints errors and warnings only."""
     target: str = ""
     """A target as `check` names it; its flags are among ``flags``."""
     time_limit: float = 0.0

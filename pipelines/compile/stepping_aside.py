@@ -40,7 +40,7 @@ def stock_command(request: CompileRequest) -> str:
 
 
 def stepped_aside(request: CompileRequest, why: str, matched: bool = True) -> Finding:
-    """FIS903: ``why`` is how fissile failed; ``matched`` whether --fissile-match-device was still obeyed, where it was given."""
+    """FIS903: ``why`` is how fissile failed; ``matched`` whether --match-device was still obeyed, where it was given."""
     device = f"the target is not made to match the {request.match_device} device that is present"
     return Finding(
         "FIS903",
@@ -58,7 +58,7 @@ def stepped_aside(request: CompileRequest, why: str, matched: bool = True) -> Fi
 def stands_in(request: CompileRequest) -> bool:
     """Whether iree-compile itself can do what ``request`` says: a whole compile with no pass and no file of fissile's.
 
-    Without --fissile-match-device it builds for the target as the flags name it; FIS903 says so.
+    Without --match-device it builds for the target as the flags name it; FIS903 says so.
     """
     from ..pass_runner import uses_fissile_passes  # IREE's bindings: only where fissile has failed
 

@@ -24,7 +24,7 @@ def compile_guarded(
 
     try:
         # Pipelines of the program are refused before anything is built, or they were allowed.
-        own = (f"--fissile-time-limit={timeout:g}", "--allow-pipelines-in-input")
+        own = (f"--time-limit={timeout:g}", "--allow-pipelines-in-input")
         report = compile_with_fissile(source, output, [*flags, *own], match_device=match_device)
     except InternalError as error:
         return Finding("FIS131", f"{source.name} was not compiled: {error.message}", subject=source.name)

@@ -66,9 +66,7 @@ def build_reference(
     found = suspects(source)
     if found:
         passes = [
-            f"--fissile-pipeline-after={BOUNDARIES_PLACED_AT}:{known.pipeline}"
-            for known in found
-            if known.pipeline
+            f"--pipeline-after={BOUNDARIES_PLACED_AT}:{known.pipeline}" for known in found if known.pipeline
         ]
         if compile_guarded(source, output, [*chosen, *passes], "", timeout) is None:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import errno
 import json
 import os
@@ -18,6 +19,7 @@ from fissile.finding import Finding
 from fissile.passes.progress import Step
 from fissile.report import Report
 
+from ..compile.options import DRIVER, OWN
 from ..compile.request import CompileRequest
 from ..compile.stepping_aside import stock_command
 from .entry import REFUSED
@@ -166,8 +168,9 @@ def flag_error(end: WorkerEnd) -> FissileError:
     """Why LLVM's command line parser ended the worker, in one line."""
     if unknown := _UNKNOWN_FLAG.search(end.errors):
         near = _DID_YOU_MEAN.search(end.errors)
-        hint = f"did you mean '{near.group(1)}'?" if near else "iree-compile --help lists the flags"
-        return UsageError(f"unknown flag '{unknown.group(1)}'", hint)
+        return UsageError(
+            f"unknown flag '{unknown.group(1)}'", meant(unknown.group(1), near[1] if near else "")
+        )
     if wrong := _FLAG_ERROR.search(end.errors):
         return UsageError(f"flag '{wrong.group(1)}': {wrong.group(2).strip()}")
     if refused := system_ended(end.status, end.errors):
@@ -177,6 +180,23 @@ def flag_error(end: WorkerEnd) -> FissileError:
         f"the worker process ended before it began ({how_it_ended(end.status)})"
         + (f": {said[-1].strip()}" if said else "")
     )
+
+
+def meant(flag: str, llvm: str) -> str:
+    """A hint for the unknown ``flag``: fissile's options and IREE's driver flags before ``llvm``'s suggestion out of thousands."""
+    name, equals, value = flag.lstrip("-").partition("=")
+    own = [
+        spelling
+        for spelling in {**OWN, **DRIVER}
+        if not spelling.startswith("fissile-") and len(spelling) > 1
+    ]
+    if near := difflib.get_close_matches(name, own, n=1, cutoff=0.7):
+        return f"did you mean '--{near[0]}{equals}{value}'?"
+    suggested = llvm.lstrip("-").partition("=")[0]
+    likeness = difflib.SequenceMatcher(None, name, suggested).ratio()
+    if llvm and (suggested.startswith("iree-") or likeness >= 0.8):
+        return f"did you mean '{llvm}'?"
+    return "fissile compile --help and iree-compile --help list the flags"
 
 
 def said_before(job: dict) -> list[str]:

@@ -63,7 +63,10 @@ class RepairTold:
         """The finding of a recomputed producer that is computed once now, in a dispatch of its own."""
         crossing = [self._graph.result_bytes(tag) or 0 for tag in tags]
         facts = (
-            ("costs", f"{_more(before, after)}; {sum(crossing)} bytes written once to memory, then read"),
+            (
+                "costs",
+                _listed(_more(before, after), f"{sum(crossing)} bytes written once to memory, then read"),
+            ),
             *(("pass", text) for text in passes_of(edits(CUT, tags))),
         )
         once = f"{' and '.join(self._names(tags))} once, in a dispatch of its own"
@@ -80,7 +83,7 @@ class RepairTold:
         facts = [("after", f"{size} ({largest.how_known}; IREE chose its tiles anew)")]
         costs = next((cost for applied, ops in spread if (cost := applied.costs(ops))), "")
         if costs:
-            facts.append(("costs", f"{_more(before, after)}; {costs}"))
+            facts.append(("costs", _listed(_more(before, after), costs)))
         facts += [row for applied, ops in spread for row in applied.facts(ops)]
         alike = len(case.families) - 1
         if alike > 0:
@@ -131,8 +134,16 @@ def _largest(case: Case, after: Diagnosis) -> Bytes:
 
 
 def _more(before: Diagnosis, after: Diagnosis) -> str:
+    """What a repair adds to the module; empty where that is nothing."""
     more = len(after.checked) - len(before.checked)
-    return f"{more} more dispatch{'es' if abs(more) != 1 else ''} in the module"
+    if more == 0:
+        return ""
+    count = abs(more)
+    return f"{count} {'more' if more > 0 else 'fewer'} dispatch{'es' if count > 1 else ''} in the module"
+
+
+def _listed(*parts: str) -> str:
+    return "; ".join(filter(None, parts))
 
 
 def _short(text: str) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from fissile.finding import Severity
 from fissile.report import Report
 
-from .text import render_finding
-from .untrusted_text import SourceLines, shown
+from .text import PLAIN, explained, finding_blocks
+from .untrusted_text import shown
+from .view import View
 
 
-def render_audit(report: Report, every_op: bool = False, source: str = "") -> str:
-    """Findings, then what became of the program on each target; with ``every_op`` which phase handles the other ops."""
-    known = SourceLines(source)
-    blocks = [render_finding(finding, known) for finding in report.findings]
-    lines = [line for target in report.facts.get("audit", []) for line in _target(target, every_op)]
+def render_audit(report: Report, source: str = "", view: View = PLAIN) -> str:
+    """Findings, then what became of the program on each target; where ``view`` is verbose which phase handles the other ops."""
+    blocks = finding_blocks(report, source, view)
+    if view.quiet and not blocks:
+        return ""
+    lines = [line for target in report.facts.get("audit", []) for line in _target(target, view.verbose)]
     lines += [
         f"wrote {shown(one['file'])}: {shown(one['op'])}" for one in report.facts.get("reproducers", [])
     ]
@@ -24,7 +26,8 @@ def render_audit(report: Report, every_op: bool = False, source: str = "") -> st
         number = sum(f.severity is severity for f in report.findings)
         if number:
             counts.append(f"{number} {severity.value}" + ("s" if number > 1 else ""))
-    blocks.append("fissile: " + (", ".join(counts) if counts else "no findings: IREE compiles every op"))
+    last = "fissile: " + (", ".join(counts) if counts else "no findings: IREE compiles every op")
+    blocks.append("\n".join([*explained(report, view), last]))
     return "\n\n".join(blocks) + "\n"
 
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 from fissile.finding import Severity
 from fissile.report import Report
 
-from .text import render_finding
-from .untrusted_text import SourceLines, lines_of, shown
+from .text import PLAIN, explained, finding_blocks
+from .untrusted_text import SourceLines, shown
+from .view import View
 
 
-def render_check(report: Report, every_dispatch: bool = False, source: str | SourceLines = "") -> str:
-    """Findings, then per target how many dispatches fit and which needs most; with ``every_dispatch`` all of
+def render_check(report: Report, source: str | SourceLines = "", view: View = PLAIN) -> str:
+    """Findings, then per target how many dispatches fit and which needs most; where ``view`` is verbose all of
     them. Lines of the file ``source`` are quoted."""
-    known = lines_of(source)
-    blocks = [render_finding(finding, known) for finding in report.findings]
+    blocks = finding_blocks(report, source, view)
+    if view.quiet and not blocks:
+        return ""
     lines = []
     for target in report.facts.get("targets", []):
-        lines += _target(target, every_dispatch)
+        lines += [] if view.quiet else _target(target, view.verbose)
     if lines:
         blocks.append("\n".join(lines))
     for function, conditions in report.facts.get("contract", {}).items():
@@ -29,7 +31,8 @@ def render_check(report: Report, every_dispatch: bool = False, source: str | Sou
         number = sum(f.severity is severity for f in report.findings)
         if number:
             counts.append(f"{number} {severity.value}" + ("s" if number > 1 else ""))
-    blocks.append("fissile: " + (", ".join(counts) if counts else _clean(report.facts.get("targets", []))))
+    last = "fissile: " + (", ".join(counts) if counts else _clean(report.facts.get("targets", [])))
+    blocks.append("\n".join([*explained(report, view), last]))
     return "\n\n".join(blocks) + "\n"
 
 

@@ -8,8 +8,13 @@ from fissile.finding import Finding, Help, Ledger, Limit, Place, Severity
 from fissile.report import Report
 
 from .untrusted_text import SourceLines, lines_of, shown, shown_lines
+from .view import View
 
 WIDTH = 100
+"""Columns of a quoted line where there is no terminal."""
+PLAIN = View()
+PASS = "pass"
+"""The row of a repair that names its passes, for who wants to run them."""
 _WORDS = {
     Severity.ERROR: "error",
     Severity.REPAIRED: "repaired",
@@ -18,13 +23,27 @@ _WORDS = {
 }
 
 
-def render(report: Report, source: str | SourceLines = "") -> str:
-    """All findings, then one line that counts them; empty where there are none. Lines of the file ``source`` are quoted, of no other."""
-    lines = lines_of(source)
-    blocks = [render_finding(finding, lines) for finding in report.findings]
-    if report.findings:
-        blocks.append(summary(report))
+def render(report: Report, source: str | SourceLines = "", view: View = PLAIN) -> str:
+    """The findings that ``view`` shows, then one line that counts all; empty where there are none.
+
+    Lines of the file ``source`` are quoted, of no other.
+    """
+    blocks = finding_blocks(report, source, view)
+    if blocks or report.findings and not view.quiet:
+        blocks.append("\n".join([*explained(report, view), summary(report)]))
     return "\n\n".join(blocks) + ("\n" if blocks else "")
+
+
+def finding_blocks(report: Report, source: str | SourceLines, view: View) -> list[str]:
+    """Each finding that ``view`` shows."""
+    lines = lines_of(source)
+    return [render_finding(finding, lines, view) for finding in report.findings if view.shows(finding)]
+
+
+def explained(report: Report, view: View) -> list[str]:
+    """The command that prints the manual pages of what is shown."""
+    codes = dict.fromkeys(finding.code for finding in report.findings if view.shows(finding))
+    return [f"manual page{'s' if len(codes) > 1 else ''}: fissile explain {' '.join(codes)}"] if codes else []
 
 
 def summary(report: Report) -> str:
@@ -45,26 +64,30 @@ def summary(report: Report) -> str:
     return f"fissile: {', '.join(counts)}; {end}"
 
 
-def render_finding(finding: Finding, source: SourceLines | None = None) -> str:
+def render_finding(finding: Finding, source: SourceLines | None = None, view: View = PLAIN) -> str:
     """One finding: headline, places with their source lines, ledger, limit, helps, notes. All of it may quote the input."""
-    lines = [f"{_WORDS[finding.severity]}[{finding.code}] {shown(finding.message)}"]
+    lines = view.wrapped(f"{_WORDS[finding.severity]}[{finding.code}] {shown(finding.message)}", 4)
     if finding.stock_line:
-        lines.append(f"     = stock    {shown(finding.stock_line)}")
-    lines += _places(finding.places, source or SourceLines())
-    lines += _ledger(finding.ledger, finding.limit)
+        lines += _row("stock", finding.stock_line, view)
+    lines += _places(finding.places, source or SourceLines(), view.columns or WIDTH)
+    lines += [line for row in _ledger(finding.ledger, finding.limit) for line in view.wrapped(row, 31)]
     if finding.limit is not None:
-        lines.append(
-            f"     = limit    {finding.limit.bytes}  per {finding.limit.per}: {shown(finding.limit.source)}"
-        )
+        limit = finding.limit
+        lines += _row("limit", f"{limit.bytes}  per {limit.per}: {limit.source}", view)
     for help_ in finding.helps:
-        lines += _help(help_)
+        lines += _help(help_, view)
     for note in finding.notes:
         first, *rest = shown_lines(note)
-        lines += [f"note: {first}", *(f"      {line}" for line in rest)]
+        lines += view.wrapped(f"note: {first}", 6)
+        lines += [line for text in rest for line in view.wrapped(f"      {text}", 6)]
     return "\n".join(lines)
 
 
-def _places(places: Iterable[Place], known: SourceLines) -> list[str]:
+def _row(name: str, sentence: str, view: View) -> list[str]:
+    return view.wrapped(f"     = {name:<8} {shown(sentence)}", 16)
+
+
+def _places(places: Iterable[Place], known: SourceLines, width: int) -> list[str]:
     """Places by file, the first with an arrow, each with its source line where the file is the input."""
     lines: list[str] = []
     file = ""
@@ -77,21 +100,21 @@ def _places(places: Iterable[Place], known: SourceLines) -> list[str]:
             if number or place.label:
                 lines.append(f"     | {place.line}:{place.column} {shown(place.label)}".rstrip())
             continue
-        head, column = _excerpt(source, place.column)
+        head, column = _excerpt(source, place.column, width)
         mark = ("^" if number == 0 else "-") * _span(source, place.column)
         lines.append(f"{place.line:4d} | {head}")
         lines.append(f"     | {' ' * column}{mark} {shown(place.label)}".rstrip())
     return lines
 
 
-def _excerpt(source: str, column: int) -> tuple[str, int]:
+def _excerpt(source: str, column: int, width: int) -> tuple[str, int]:
     """The source line cut to the terminal, and where ``column`` stands in it."""
     shown = source.lstrip()
     indent = len(source) - len(shown)
     at = max(0, column - 1 - indent)
-    if len(shown) > WIDTH - 8:
-        shown = shown[: WIDTH - 10] + " …"
-    return shown, min(at, WIDTH - 10)
+    if len(shown) > width - 8:
+        shown = shown[: width - 10] + " …"
+    return shown, min(at, width - 10)
 
 
 def _span(source: str, column: int) -> int:
@@ -107,20 +130,23 @@ def _ledger(ledger: Ledger | None, limit: Limit | None) -> list[str]:
     if ledger is None:
         return []
     rows, whole = [], ledger.total.value
+    room = min(28, max((len(line.value) for line in ledger.lines), default=0) + 2)
     for number, line in enumerate(ledger.lines):
         value = line.bytes.value
         share = f"{100 * value / whole:5.1f}%" if whole and value is not None else "      "
         count = "unknown" if value is None else str(value)
         head = "     = bytes" if number == 0 else "            "
-        rows.append(f"{head} {count:>8} {share}  {shown(line.value):<28} {shown(line.reason)}".rstrip())
+        rows.append(f"{head} {count:>8} {share}  {shown(line.value):<{room}} {shown(line.reason)}".rstrip())
     if whole is not None:
         times = f"{whole / limit.bytes:.1f} times the limit" if limit and limit.bytes else ""
         basis = ledger.total.how_known
-        rows.append(f"             {whole:>8}         {times:<28} ({basis})")
+        rows.append(f"             {whole:>8}         {times:<{room}} ({basis})")
     return rows
 
 
-def _help(help_: Help) -> list[str]:
-    lines = [f"{'done' if help_.applied else 'help'}: {shown(help_.title)}"]
-    lines += [f"     = {name:<8} {shown(sentence)}" for name, sentence in help_.facts]
+def _help(help_: Help, view: View) -> list[str]:
+    lines = view.wrapped(f"{'done' if help_.applied else 'help'}: {shown(help_.title)}", 6)
+    for name, sentence in help_.facts:
+        if name != PASS or view.verbose:
+            lines += _row(name, sentence, view)
     return lines

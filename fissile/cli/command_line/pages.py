@@ -15,7 +15,7 @@ EXPLAIN = Command(
     "fissile.cli.commands.explain",
     "the manual page of a finding: fissile explain FIS101",
     arguments=(
-        Argument("CODE", "FIS101, or a rule's name; without it all rules are listed", count="?", default=""),
+        Argument("CODE", "FIS101, or a rule's name; without one all rules are listed", count="*", default=[]),
     ),
     options=(
         (

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import sys
 
 from fissile.cli.report_output import ReportOutput
+from fissile.cli.terminal import print_text, view_on
+from fissile.pipelines.report.view import View
 
 
 def run(args: argparse.Namespace) -> int:
@@ -39,10 +42,15 @@ def run(args: argparse.Namespace) -> int:
         hold_strictly(report, _again(args))
     from fissile.pipelines.report.audit_text import render_audit
 
-    def text() -> str:
-        return render_audit(report, every_op=args.verbose, source=args.model)
+    def text(view: View) -> str:
+        return render_audit(report, args.model, view)
 
-    output.write(report, int(report.exit_code), lambda: print(text(), end=""), text)
+    output.write(
+        report,
+        int(report.exit_code),
+        lambda: print_text(text(view_on(sys.stdout, args.verbose, args.quiet)), sys.stdout),
+        lambda: text(View(verbose=args.verbose, quiet=args.quiet)),
+    )
     return int(report.exit_code)
 
 

@@ -30,17 +30,18 @@ def run(argv: Sequence[str]) -> int:
 
 def _text(report, request) -> str:
     from fissile.pipelines.report.text import render
+    from fissile.pipelines.report.view import View
 
-    return render(report, request.input)
+    return render(report, request.input, View(verbose=request.verbose, quiet=request.quiet))
 
 
 def _print(report, request) -> None:
     from fissile.cli.terminal import print_report
     from fissile.pipelines.report.untrusted_text import shown, shown_lines
 
-    for message in report.messages:
+    for message in report.messages if not request.quiet else ():
         print("\n  ".join(shown_lines(message)), file=sys.stderr)
-    print_report(report, request.input)
+    print_report(report, request.input, request.verbose, request.quiet)
     if request.verbose:
         for finding in report.findings:
             if finding.detail:

@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
         for rule in sorted(RULES.values(), key=lambda r: r.code):
             print(f"{rule.code}  {rule.name:<22} {rule.title}")
         return int(ExitCode.CLEAN)
-    print(page(find_rule(args.code)), end="")
+    print("\n".join(page(find_rule(code)) for code in args.code), end="")
     return int(ExitCode.CLEAN)
 
 

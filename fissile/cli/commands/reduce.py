@@ -15,6 +15,7 @@ def run(argv: Sequence[str]) -> int:
     from fissile.pipelines.compile.request import parse_command_line
     from fissile.pipelines.process.supervisor import run_compile
     from fissile.pipelines.report.text import render
+    from fissile.pipelines.report.view import View
 
     words = [word for word in argv if not word.lstrip("-").startswith("dispatch=")]
     named = [word.partition("=")[2] for word in argv if word.lstrip("-").startswith("dispatch=")]
@@ -29,15 +30,20 @@ def run(argv: Sequence[str]) -> int:
     status = int(report.exit_code)
     if report.output:
         status = int(ExitCode.FINDINGS if report.facts["otherwise"] else ExitCode.CLEAN)
-    output.write(report, status, lambda: _print(report, request), lambda: render(report, request.input))
+    output.write(
+        report,
+        status,
+        lambda: _print(report, request),
+        lambda: render(report, request.input, View(verbose=request.verbose, quiet=request.quiet)),
+    )
     return status
 
 
 def _print(report, request) -> None:
     from fissile.cli.terminal import print_report
 
-    print_report(report, request.input)
-    if report.output:
+    print_report(report, request.input, request.verbose, request.quiet)
+    if report.output and not request.quiet:
         kept, of, otherwise = report.facts["kept"], report.facts["of"], report.facts["otherwise"]
         print(
             f"fissile: {kept} of {of} ops fail {'otherwise' if otherwise else 'in the same way'}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import numpy as np
 from fissile.cli.command_line.checking import VERIFY
 from fissile.cli.command_line.parser import parser_of
 from fissile.cli.report_output import ReportOutput
+from fissile.cli.terminal import print_text, view_on
 from fissile.errors import ExitCode, UsageError, closest
+from fissile.pipelines.report.view import View
 from fissile.report import Report
 
 _IREE_FLAGS = ("--iree-", "--mlir-", "--torch-")
@@ -50,8 +53,10 @@ def run(argv: Sequence[str]) -> int:
     output.write(
         report,
         status,
-        lambda: print("\n".join(_lines(certificate))),
-        lambda: "\n".join(_lines(certificate)) + "\n",
+        lambda: print_text(
+            _text(certificate, report, view_on(sys.stdout, args.verbose, args.quiet)), sys.stdout
+        ),
+        lambda: _text(certificate, report, View(verbose=args.verbose, quiet=args.quiet)),
     )
     return status
 
@@ -80,24 +85,29 @@ def _certificate(args: argparse.Namespace, first: Path, second: Path | None, fla
     )
 
 
-def _lines(certificate) -> list[str]:
+def _text(certificate, report: Report, view: View) -> str:
+    from fissile.pipelines.report.text import explained, finding_blocks
     from fissile.pipelines.report.untrusted_text import shown
 
     lines = []
-    for check in certificate.checks:
-        if check.agrees:
-            lines.append(f"ok: {shown(check.program)} on {shown(check.sentence)}")
-    for skipped in certificate.skipped:
-        lines.append(f"skipped: {shown(skipped)}")
-    for finding in certificate.findings:
-        lines.append(f"{finding.severity.value}[{finding.code}] {shown(finding.message)}")
+    if not view.quiet:
+        lines += [
+            f"ok: {shown(one.program)} on {shown(one.sentence)}" for one in certificate.checks if one.agrees
+        ]
+        lines += [f"skipped: {shown(skipped)}" for skipped in certificate.skipped]
+    lines += finding_blocks(report, "", view)
     bad = sum(not check.agrees for check in certificate.checks)
     verdict = (
         certificate.sentence
         if certificate.agrees
         else f"{bad} of {len(certificate.checks)} runs do not agree"
     )
-    return [*lines, f"{shown(certificate.subject)}: {shown(verdict)}"]
+    if view.quiet and not lines:
+        return ""
+    return (
+        "\n".join([*lines, *explained(report, view), f"{shown(certificate.subject)}: {shown(verdict)}"])
+        + "\n"
+    )
 
 
 def _load(path: Path) -> np.ndarray:

@@ -63,6 +63,6 @@ def _finding(target: str, element: str, where: list[tuple[Dispatch, NarrowAccess
         stock=found.refusal,
         notes=(
             *((found.why,) if found.why else ()),
-            "compile for the device that will run it: --fissile-match-device=vulkan, or --iree-vulkan-target=NAME",
+            "compile for the device that will run it: --match-device=vulkan, or --iree-vulkan-target=NAME",
         ),
     )

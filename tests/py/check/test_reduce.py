@@ -149,4 +149,4 @@ def test_for_a_matched_device_it_says_that_stock_iree_was_not_run(tmp_path):
     if "no Vulkan device" in done.stderr:
         pytest.skip("no Vulkan device")
     assert done.returncode == 0 and "stock IREE was not run on it" in done.stderr, done.stderr
-    assert "--fissile-match-device=vulkan" in reduced.read_text().splitlines()[1]
+    assert "--match-device=vulkan" in reduced.read_text().splitlines()[1]
