@@ -20,7 +20,7 @@ REPAIRED = Finding(
     "FIS101",
     "dispatch needs 851968 bytes of workgroup memory; gfx942 has 65536",
     Severity.REPAIRED,
-    stock="function 'quantised_convolution$async_dispatch_0_conv_256x54x54x64x3x3_f32' uses 851968 bytes of shared memory",
+    stock="function 'main_dispatch_0_conv_f32' uses 851968 bytes of shared memory",
     ledger=Ledger.of(
         [LedgerLine(Bytes.exact(851968), "%7 64x56x56xf32", "whole tensor, no tile reaches it")]
     ),
