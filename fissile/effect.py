@@ -27,11 +27,13 @@ class Effect(Enum):
     wrong."""
     SLOW = "slow"
     """Right, and slow to compile or to run."""
+    LARGE = "large"
+    """Right, in more memory than the program needs."""
 
     @property
     def is_error(self) -> bool:
         """Whether a finding with this effect is an error as long as it is not repaired."""
-        return self not in (Effect.UNPROVED, Effect.SLOW)
+        return self not in (Effect.UNPROVED, Effect.SLOW, Effect.LARGE)
 
     @property
     def spoils_numbers(self) -> bool:
@@ -41,7 +43,13 @@ class Effect(Enum):
     @property
     def is_built(self) -> bool:
         """Whether IREE says nothing of it and writes a module."""
-        return self in (Effect.WRONG, Effect.MAY_BE_WRONG, Effect.UNPROVED, Effect.SLOW)
+        return self in (
+            Effect.WRONG,
+            Effect.MAY_BE_WRONG,
+            Effect.UNPROVED,
+            Effect.SLOW,
+            Effect.LARGE,
+        )
 
     def stock(self, quote: str = "") -> str:
         """What stock IREE does with the program, in one line; ``quote`` is its own message on it, where one was captured."""
@@ -54,6 +62,7 @@ class Effect(Enum):
             Effect.MAY_BE_WRONG: "may build it wrong: it reports no error, and the numbers depend on timing or on the device",
             Effect.UNPROVED: "may build it wrong: it reports no error",
             Effect.SLOW: "builds it right, and slow",
+            Effect.LARGE: "builds it right, in more memory than it needs",
             Effect.NONE: "",
         }[self]
         return f"{said}: {quote}" if quote and not self.is_built else said

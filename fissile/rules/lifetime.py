@@ -80,7 +80,7 @@ define(
     "At the peak some storage is alive that nothing uses any more: an earlier release would lower the peak.",
     "Releases stand at the end of a block, or none stands where the last use is.",
     "`fissile-insert-kills` places releases behind the last use.",
-    effect=Effect.SLOW,
+    effect=Effect.LARGE,
 )
 define(
     "FIS309",
@@ -99,4 +99,17 @@ define(
     "A branch yields storage that it allocated, and the other one yields storage that it does not own.",
     "Allocate before the branch, or copy the storage that is not owned.",
     effect=Effect.UNPROVED,
+)
+define(
+    "FIS311",
+    "slab-too-large",
+    "the transients of a program take more memory than they need",
+    "IREE allocates all transients of a region in one slab. Slices that do not live at once may share bytes of it; the slab is larger than "
+    "these lifetimes require.",
+    "IREE places the slices one after the other, in the order of the program, each at the first gap that it fits; where a large one "
+    "comes late, the small ones before it have broken up the space.",
+    "`fissile compile --pack-transients` places them by size and lifetime instead. The offsets change, no number does.",
+    effect=Effect.LARGE,
+    example="a chain of tensors that grow: 1, 2, 4 and 8 MiB, each computed from the one before",
+    repaired="the same program, with 12 MiB of transients: those of the largest two neighbours",
 )

@@ -26,3 +26,14 @@ PIPELINE_CHOICE = r"pipeline = (#[\w.]+<\w+>|[#\w.]+)"
 """A regular expression: which code generation pipeline the attribute TRANSLATION_INFO of a function chooses."""
 NO_PIPELINE = "#iree_codegen.no_pipeline"
 """The choice of none: the function is lowered."""
+
+LAYOUT_OF_SLICES = "builtin.module(util.func(iree-stream-layout-slices,canonicalize,cse),util.initializer(iree-stream-layout-slices,canonicalize,cse))"
+"""What decides the offsets in a slab of transients."""
+
+STREAM_UP_TO_ALLOCATION = (
+    "builtin.module(iree-util-verify-initialization-order,iree-stream-tensor-transformation-pipeline,"
+    "iree-stream-async-transformation-pipeline,iree-stream-schedule-allocation)"
+)
+STREAM_FROM_ALLOCATION = "builtin.module(iree-stream-cmd-transformation-pipeline,iree-stream-optimization-pipeline,iree-stream-cleanup-pipeline,symbol-dce)"
+"""Phase stream in two parts: in between, the transients of a region have lifetimes and no offsets yet. A second
+iree-stream-schedule-allocation, with which the second part begins, finds nothing to do."""

@@ -43,6 +43,7 @@ from .attentions import DECOMPOSE
 from .guard import GUARDED_AT, guard, strips_asserts
 from .host_floats import FOLD
 from .request import CompileRequest
+from .transients import PACKED_AT, pack_transients, report_slabs
 from .wrong_numbers import settled
 
 DIALECT_LOWERINGS = (
@@ -52,7 +53,8 @@ DIALECT_LOWERINGS = (
     (BOUNDARIES_PLACED_AT, "builtin.module(fissile-lower-groups,fissile-lower-boundaries)"),
 )
 
-OWN_HOOKS = ("storage guard", "check-leftovers", *host_updates.NAMES, FOLD.name, DECOMPOSE.name)
+PACK = "pack-transients"
+OWN_HOOKS = ("storage guard", "check-leftovers", *host_updates.NAMES, FOLD.name, DECOMPOSE.name, PACK)
 """The hooks that fissile adds itself: without them IREE compiles the module as it is."""
 
 STDIN_NAME = "<stdin>"
@@ -243,6 +245,8 @@ class CompileRun:
         ]
         if request.repair != "off":
             hooks += [self._own(hook.phase, hook.name, hook.act) for hook in (FOLD, DECOMPOSE)]
+        if request.pack_transients or request.check_lifetimes:
+            hooks.append(self._own(PACKED_AT, PACK, self._pack))
         # Only where the guard has changed the program: stopping costs time.
         hooks.append(PhaseHook(SCHEDULED_AT, "order of checks", self._order, lambda: self._asserted))
         return hooks
@@ -284,6 +288,13 @@ class CompileRun:
         self.facts["storage_checks"] = {"asserts": result.asserts, "of_indices": result.elementwise}
         self.facts["contract"] = {name: list(conditions) for name, conditions in result.contract.items()}
         return []
+
+    def _pack(self, module: Module) -> list[Finding]:
+        if not self.request.pack_transients:
+            return report_slabs(module)
+        found = pack_transients(self.session, module)
+        self._asked_for += found
+        return found
 
     def _order(self, module: Module) -> list[Finding]:
         return ask("the order of run-time checks", lambda: late_checks(module.op, self.facts["contract"]), [])

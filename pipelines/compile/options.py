@@ -60,6 +60,7 @@ REPAIRS = (
         "tune: compute producers separately that llvm-cpu computes again for every use (FIS140)",
         choices=FUSION_MODES,
     ),
+    Option("pack-transients", "pack the memory of transients by size and lifetime (FIS311)"),
     Option("tune", "time the repairs that pass on the runtime that is present, take the fastest"),
     Option(
         "match-device",
@@ -81,7 +82,10 @@ CHECKS = (
         kind=count,
         aliases=("fissile-verify-seeds",),
     ),
-    Option("check-lifetimes", "report the peak of live bytes, and transients that live too long (FIS308)"),
+    Option(
+        "check-lifetimes",
+        "report the peak of live bytes, transients that live too long (FIS308) and those that fit into less memory (FIS311)",
+    ),
     Option("verify-contracts", "check every pass's contract after every pass"),
     Option("werror", "warnings count as errors: exit status 1 and no output", aliases=("fissile-werror",)),
     Option(

@@ -53,6 +53,8 @@ class CompileRequest:
     verify_contracts: bool = False
     check_lifetimes: bool = False
     """Reports transients that live longer than they are needed, in the program as IREE schedules it."""
+    pack_transients: bool = False
+    """Packs the transients that IREE allocates together by size and lifetime."""
     allow_pipelines: bool = False
     """Whether pass pipelines that the input brings along may run (FIS005)."""
     match_device: str = ""

@@ -1,0 +1,169 @@
+"""How far does --pack-transients lower the peak of memory that the runtime reports?
+
+    python -m bench.lifetime.transients
+    python -m bench.lifetime.transients --program vision_transformer --program chain --on vulkan
+
+Each program is compiled with and without --pack-transients and run on each runtime that is present. One line a case: the bytes of the
+slabs with IREE's offsets and packed, their lower bound, and the peak that the runtime's allocator counted during the calls. Exit
+status 1 where the outputs differ in a bit, or where a packed program has the higher peak.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fissile.passes.iree.targets import flags_for
+from fissile.pipelines.numerics.runtimes import present, run_module_program
+from fissile.pipelines.process.child import run_child
+from fissile.target import find_target
+
+NETWORKS = ("vision_transformer", "segmentation", "group_norm", "dilated_pyramid")
+CHAIN = (1024, 2048, 4096, 8192)
+"""Widths of matmuls, one behind the other: each result is larger than what stands in the slab before it."""
+ON = {"local-sync": "llvm-cpu", "vulkan": "vulkan"}
+"""Runtime -> the target whose modules it takes."""
+LIMIT = 600.0
+_PEAK = re.compile(r"DEVICE_LOCAL:\s*(\d+)B peak")
+_SLAB = re.compile(r"take (\d+) bytes; (\d+) are enough")
+
+
+@dataclass(frozen=True)
+class Program:
+    name: str
+    source: Path
+    inputs: Sequence[np.ndarray]
+    function: str
+    results: int = 1
+
+
+@dataclass(frozen=True)
+class Run:
+    """``peak`` is what the allocator counted in bytes; ``outputs`` are the bytes of all results."""
+
+    peak: int
+    outputs: bytes
+
+
+def chain(folder: Path, rows: int = 256, widths: Sequence[int] = CHAIN) -> Program:
+    """Matmuls whose results grow, then one small result."""
+    lines = [f"func.func @main(%x0: tensor<{rows}x{widths[0]}xf32>) -> tensor<{rows}x16xf32> {{"]
+    lines.append("  %zero = arith.constant 0.0 : f32")
+    for i, (k, n) in enumerate(zip(widths, (*widths[1:], 16), strict=True)):
+        left, right, out = f"tensor<{rows}x{k}xf32>", f"tensor<{k}x{n}xf32>", f"tensor<{rows}x{n}xf32>"
+        lines += [
+            f"  %w{i} = arith.constant dense<{1 / k}> : {right}",
+            f"  %e{i} = tensor.empty() : {out}",
+            f"  %z{i} = linalg.fill ins(%zero : f32) outs(%e{i} : {out}) -> {out}",
+            f"  %x{i + 1} = linalg.matmul ins(%x{i}, %w{i} : {left}, {right}) outs(%z{i} : {out}) -> {out}",
+        ]
+    lines += [f"  return %x{len(widths)} : tensor<{rows}x16xf32>", "}"]
+    source = folder / "chain.mlir"
+    source.write_text("\n".join(lines) + "\n")
+    image = np.random.default_rng(0).standard_normal((rows, widths[0]), np.float32)
+    return Program("chain", source, [image], "main")
+
+
+def network(name: str, folder: Path) -> Program:
+    from bench.networks import imported
+    from bench.programs.network_forms import build
+
+    case = imported(build(name, "fp32"), folder, seed=0, run=False)
+    found = re.search(r"func\.func @([\w$]+)\(.*?\) *-> *(.*)", case.source.read_text())
+    assert found, f"{name} has no function with results"
+    return Program(
+        name, case.source, case.inputs, found[1], found[2].partition("attributes")[0].count("tensor<")
+    )
+
+
+def compiled(program: Program, target: str, packed: bool) -> tuple[Path, list[tuple[int, int]]]:
+    """The module, and (IREE's bytes, packed bytes) of each slab that can be smaller."""
+    output = program.source.with_suffix(f".{target}.{'packed' if packed else 'stock'}.vmfb")
+    option = "--pack-transients" if packed else "--check-lifetimes"
+    flags = [*flags_for(find_target(target)), option, "--format=json", "-o", str(output)]
+    command = [sys.executable, "-m", "fissile.cli.main", "compile", str(program.source), *flags]
+    ended = run_child(command, LIMIT)
+    if ended.status != 0:
+        raise RuntimeError(f"{program.name} for {target}: {ended.err.strip()[-300:]}")
+    found = json.loads(ended.out[ended.out.index("{") :])["findings"]
+    slabs = [_SLAB.search(one["message"]) for one in found if one["code"] == "FIS311"]
+    return output, [(int(slab[1]), int(slab[2])) for slab in slabs if slab]
+
+
+def measured(program: Program, module: Path, runtime: str) -> Run:
+    """The module's run by iree-run-module, a process of its own, with the counts of its allocator."""
+    with tempfile.TemporaryDirectory(prefix="fissile-transients-") as folder:
+        flags = [
+            f"--module={module}",
+            f"--device={runtime}",
+            f"--function={program.function}",
+            "--print_statistics",
+        ]
+        for number, array in enumerate(program.inputs):
+            np.save(Path(folder) / f"in{number}.npy", array)
+            flags.append(f"--input=@{folder}/in{number}.npy")
+        files = [Path(folder) / f"out{number}.npy" for number in range(program.results)]
+        ended = run_child([run_module_program(), *flags, *(f"--output=@{file}" for file in files)], LIMIT)
+        peak = _PEAK.search(ended.out + ended.err)
+        if ended.status != 0 or peak is None:
+            raise RuntimeError(f"{program.name} on {runtime}: {ended.err.strip()[-300:]}")
+        return Run(int(peak[1]), b"".join(file.read_bytes() for file in files))
+
+
+def compare(program: Program, runtime: str) -> bool:
+    """One line; whether the outputs are the same in every bit and the peak is not higher."""
+    target = ON[runtime]
+    stock_module, foreseen = compiled(program, target, packed=False)
+    module, slabs = compiled(program, target, packed=True)
+    stock, packed = measured(program, stock_module, runtime), measured(program, module, runtime)
+    same = stock.outputs == packed.outputs
+    before, after = sum(s for s, _ in slabs), sum(s for _, s in slabs)
+    slab = (
+        f"slabs {before} -> {after} (-{100 * (before - after) / before:.0f}%)"
+        if slabs
+        else "slabs are minimal"
+    )
+    saved = 100 * (stock.peak - packed.peak) / stock.peak
+    agree = "the same in every bit" if same else "OUTPUTS DIFFER"
+    print(
+        f"{program.name} {runtime} | {slab} | allocator's peak {stock.peak} -> {packed.peak} (-{saved:.0f}%) | {agree}",
+        flush=True,
+    )
+    return same and packed.peak <= stock.peak and foreseen == slabs
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    words = list(sys.argv[1:] if argv is None else argv)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--program", action="append", help=f"default: chain, {', '.join(NETWORKS)}")
+    parser.add_argument("--on", action="append", choices=tuple(ON), help="default: all that are present")
+    parser.add_argument("--keep", type=Path, help="leave the programs and modules in this folder")
+    args = parser.parse_args(words)
+    answering = {runtime.name for runtime in present()}
+    runtimes = args.on or [name for name in ON if name == "local-sync" or name in answering]
+    fine = True
+    with contextlib.ExitStack() as stack:
+        folder = args.keep or Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="fissile-transients-"))
+        )
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in args.program or ["chain", *NETWORKS]:
+            program = chain(folder) if name == "chain" else network(name, folder)
+            for runtime in runtimes:
+                fine = compare(program, runtime) and fine
+    return 0 if fine else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
