@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from fissile.finding import Finding
+from fissile.passes.definition import PassFailed
 from fissile.passes.iree.phases import PHASES
 
 from .session import Module, Session, phase_index
@@ -25,8 +26,11 @@ class PhaseHook:
 class PhasePipeline:
     """Runs modules through IREE's phases, calling each hook at its phase, in the order given."""
 
-    def __init__(self, session: Session, hooks: Iterable[PhaseHook] = ()) -> None:
+    def __init__(
+        self, session: Session, hooks: Iterable[PhaseHook] = (), *, verify_contracts: bool = False
+    ) -> None:
         self.session = session
+        self._verify_contracts = verify_contracts
         self.hooks = tuple(hooks)
         for hook in self.hooks:
             phase_index(hook.phase)
@@ -38,14 +42,26 @@ class PhasePipeline:
     def advance(self, module: Module, to: str) -> list[Finding]:
         """Runs ``module`` up to and including phase ``to`` and its hooks; returns what the hooks found.
 
-        A hook at the phase where the module already stands is taken as done. Raises PhaseFailed.
+        A hook at the phase where the module already stands is taken as done. Raises PhaseFailed,
+        and PassFailed where IREE breaks a property on the way and contracts are verified.
         """
         findings: list[Finding] = []
         here = phase_index(module.phase)
         for phase in PHASES[here + 1 : phase_index(to) + 1]:
             due = [hook for hook in self.hooks if hook.phase == phase and hook.wanted()]
-            if due or phase == to:
-                self.session.run(module, phase)
+            if due or phase == to or self._verify_contracts:
+                self._run(module, phase)
                 for hook in due:
                     findings.extend(hook.act(module))
         return findings
+
+    def _run(self, module: Module, phase: str) -> None:
+        if not self._verify_contracts or module.phase == phase:
+            self.session.run(module, phase)
+            return
+        from .contracts.phases import PhaseWatch
+
+        watch = PhaseWatch(module.op)
+        self.session.run(module, phase)
+        if broken := watch.after(phase, module.op):
+            raise PassFailed(broken)

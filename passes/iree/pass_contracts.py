@@ -95,3 +95,6 @@ PHASE_PIPELINES: dict[str, tuple[str, ...]] = {
     "stream": ("iree-stream-transformation-pipeline",),
 }
 """Phase -> the named pipelines that do its work under default options: with these the pass is found that broke something."""
+
+PIPELINE_ADAPTORS = ("iree-op-pipeline-adaptor", "iree-util-fixed-point-iterator")
+"""Passes that only run others."""

@@ -95,7 +95,9 @@ class CompileRun:
         self.session = Session(verify_ir=request.verify_ir, dump_phases_to=request.dump_phases_to)
         if request.remarks_filter:
             self.session.remarks(request.remarks_filter, request.remarks_file)
-        self.phase_pipeline = PhasePipeline(self.session, self._hooks())
+        self.phase_pipeline = PhasePipeline(
+            self.session, self._hooks(), verify_contracts=request.verify_contracts
+        )
 
     def parse(self) -> Module:
         module = self.session.parse_input(self.input, self.input_name, self.request.allow_pipelines)

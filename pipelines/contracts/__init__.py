@@ -3,10 +3,12 @@
 from .chain import unmet_requirements
 from .known import contract_from, contract_of, establishers, known_properties, property_named
 from .order import recommended_order
+from .phases import PhaseWatch
 from .watch import ContractWatch
 
 __all__ = [
     "ContractWatch",
+    "PhaseWatch",
     "contract_from",
     "contract_of",
     "establishers",

@@ -37,12 +37,16 @@ class ContractWatch:
         """FIS502 for what pass ``call`` broke, or should have established, on ``op``; ``path`` are the anchors around it."""
         broken = self._state.after(f"pass '{call.name}'", contract_of(call.name).contract, op)
         if not broken or self._before is None:
-            return [_finding(message, call.name, offences, None) for message, offences in broken]
+            return [broken_contract(message, call.name, offences, None) for message, _, offences in broken]
         pipeline: Nest | PassCall = call
         for anchor in reversed(path):
             pipeline = Nest(anchor, (pipeline,))
         reproducer = write_reproducer(self._before.get_asm(enable_debug_info=True), str(pipeline), call.name)
-        return [_finding(message, call.name, offences, reproducer) for message, offences in broken]
+        return [broken_contract(message, call.name, offences, reproducer) for message, _, offences in broken]
+
+
+Broken = tuple[str, Property, list[Offence]]
+"""A sentence that says who broke what, the property, and its offences."""
 
 
 class HeldProperties:
@@ -52,16 +56,16 @@ class HeldProperties:
         self._properties: Sequence[Property] = tuple({p.name: p for p in properties}.values())
         self._held = {p.name for p in self._properties if p.holds(op)}
 
-    def after(self, who: str, contract: Contract, op: ir.Operation) -> list[tuple[str, list[Offence]]]:
-        """What ``who`` broke against its ``contract``, now that ``op`` is what it left: sentences, each with the offences."""
-        broken = []
+    def after(self, who: str, contract: Contract, op: ir.Operation) -> list[Broken]:
+        """What ``who`` broke against its ``contract``, now that ``op`` is what it left."""
+        broken: list[Broken] = []
         for prop in self._properties:
             offences = prop.offences(op)
             promised = prop in contract.establishes
             if offences and promised:
-                broken.append((f"{who} does not establish {prop.name}: {prop.sentence}", offences))
+                broken.append((f"{who} does not establish {prop.name}: {prop.sentence}", prop, offences))
             elif offences and prop.name in self._held and prop not in contract.invalidates:
-                broken.append((f"{who} broke {prop.name}: {prop.sentence}", offences))
+                broken.append((f"{who} broke {prop.name}: {prop.sentence}", prop, offences))
             if offences:
                 self._held.discard(prop.name)
             else:
@@ -69,9 +73,10 @@ class HeldProperties:
         return broken
 
 
-def _finding(
+def broken_contract(
     message: str, subject: str, offences: Sequence[Offence], reproducer: Reproducer | None
 ) -> Finding:
+    """FIS502 with the first of ``offences``."""
     return Finding(
         code="FIS502",
         message=message,
