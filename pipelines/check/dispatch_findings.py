@@ -37,6 +37,8 @@ class Formed:
     dispatches: list[Dispatch]
     ops: list[SourceOp]
     findings: list[Finding]
+    graph: dict | None = None
+    """The dispatches and their ops as a report draws them: JSON values."""
 
 
 def generate(

@@ -15,6 +15,8 @@ from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
 from fissile.passes import net
 from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
+from fissile.passes.analysis.dispatch.producers import ProducerGraph
+from fissile.passes.analysis.dispatch.program_graph import graph_ops
 from fissile.passes.analysis.dispatch.provenance import describe_source_ops, tag_source_ops
 from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.predict import predict
@@ -257,6 +259,8 @@ class _Check:
         limits = net.ask("the target's limit", lambda: check_limit(target, between(measured, target)), None)
         facts = [self._facts(one, target, formed) for one in measured]
         told["dispatches"] = [fact for fact in facts if fact is not None]
+        if formed.graph:
+            told["graph"] = formed.graph
         findings += [
             finding.with_(target=target.name)
             for finding in (*formed.findings, *self._behind(formed, target, shared, findings))
@@ -277,6 +281,7 @@ class _Check:
             self.watched.at(target.name, BOUNDARIES_PLACED_AT)
             module, findings = self._optimise(flags, phase_pipeline, shared)
             ops = describe_source_ops(module.op)
+            drawn = net.ask("the drawing", lambda: graph_ops(ops, ProducerGraph(module.op)), None)
             tag_source_ops(module.op)
             self.watched.at(target.name, DISPATCHES_CONFIGURED_AT)
             phase_pipeline.advance(module, DISPATCHES_CONFIGURED_AT)
@@ -284,7 +289,9 @@ class _Check:
                 raise refused
         finally:
             self._heard(session)
-        return Formed(module, [_renamed(d, target) for d in dispatches(module.op)], ops, findings)
+        formed = [_renamed(d, target) for d in dispatches(module.op)]
+        groups = [{"name": dispatch.name, "ops": list(dispatch.tags)} for dispatch in formed]
+        return Formed(module, formed, ops, findings, drawn and {"ops": drawn, "dispatches": groups})
 
     def _behind(self, formed: Formed, target: Target, shared: Path, found: list[Finding]) -> list[Finding]:
         """What IREE refuses behind code generation: looked for with `all`, and where the host is in doubt, if nothing was refused before."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from fissile.finding import Finding, Severity
 from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT
 from fissile.passes.iree.runtime_flags import RUNTIME_OF_BACKEND
+from fissile.passes.net import ask
 
 from ..compile.compile_run import CompileRun
 from ..compile.emitted_spec import not_carried
@@ -211,7 +212,10 @@ class RepairRun:
             )
             done, generated = [*done, *repair.edits], generated + repairer.generated
         self._run.facts.update(
-            edits=[f"{edit.remedy} {edit.op}" for edit in done], rounds=repair.rounds, generated=generated
+            edits=[f"{edit.remedy} {edit.op}" for edit in done],
+            rounds=repair.rounds,
+            generated=generated,
+            graph=ask("the drawing", lambda: repairer.drawn(before, repair.edits), None),
         )
         if self._withheld(repair.findings):
             return list(repair.findings)

@@ -13,6 +13,7 @@ from functools import partial
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.fusion_groups import fusion_groups, members
 from fissile.passes.analysis.dispatch.producers import ProducerGraph, read_once
+from fissile.passes.analysis.dispatch.program_graph import failing_groups, graph_ops
 from fissile.passes.analysis.dispatch.provenance import SourceOp, describe_source_ops, tag_source_ops, untag
 from fissile.passes.analysis.dispatch.structure import structure_of
 from fissile.passes.checks.speed.recomputation import check_recomputation, worth_cutting
@@ -137,6 +138,18 @@ class Repairer:
         if not done:
             self._broken |= {e.remedy for e in wanted if not works_alone(self._origin, e)}
         return done
+
+    def drawn(self, before: Diagnosis, wanted: Iterable[Edit]) -> dict:
+        """The program's dispatches before and after ``wanted`` as JSON values; a boundary stands behind each of `boundaries`."""
+        cut = sorted({edit.op for edit in wanted if edit.remedy == CUT})
+        after = self.diagnose(wanted).groups if wanted else ()
+        return {
+            "ops": graph_ops(self.ops, self._graph),
+            "before": [list(group.tags) for group in before.groups],
+            "after": [list(group.tags) for group in after],
+            "failing": failing_groups(before.groups, (c.dispatch.tags for c in before.failing)),
+            "boundaries": cut,
+        }
 
     def slow(self, wanted: Iterable[Edit]) -> list[Finding]:
         """What is right and slow with ``wanted``, and left so: FIS140 of producers that are computed again for every use, among others."""

@@ -114,6 +114,17 @@ _MEMORY = _object(
     }
 )
 """Live bytes of one function over program time (`--memory`); null where a size is computed by the program."""
+_INDICES = {"type": "array", "items": {"type": "integer", "minimum": 0}}
+_GRAPH = _object(
+    {
+        "ops": {
+            "type": "array",
+            "items": _object({"name": _TEXT, "op": _TEXT, "type": _TEXT, "place": _TEXT, "feeds": _INDICES}),
+        },
+        "dispatches": {"type": "array", "items": _object({"name": _TEXT, "ops": _INDICES})},
+    }
+)
+"""The source ops at global optimisation, with the indices of those that take their results, and which of them each dispatch holds."""
 _TARGET = _object(
     {
         "name": _TEXT,
@@ -123,6 +134,7 @@ _TARGET = _object(
         "dispatches": {"type": "array", "items": _DISPATCH},
     },
     memory={"type": "array", "items": _MEMORY},
+    graph=_GRAPH,
 )
 _CONTRACT = {"type": "object", "additionalProperties": {"type": "array", "items": _TEXT}}
 """Function -> what its caller must keep to, a sentence each (the storage guard's preconditions)."""

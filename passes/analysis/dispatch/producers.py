@@ -52,6 +52,10 @@ class ProducerGraph:
                         seen.add(hash(user))
                         pending.extend(user.results)
 
+    def consumers(self, index: int) -> list[int]:
+        """The source ops that take a result of source op ``index``, in program order."""
+        return sorted(self._consumers[index])
+
     def reaches(self, start: int, goals: Iterable[int]) -> bool:
         """Whether the result of source op ``start`` reaches another source op among ``goals``."""
         wanted = set(goals) - {start}
