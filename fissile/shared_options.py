@@ -21,6 +21,14 @@ REPORT = (
     ),
 )
 
+PAGE = Option(
+    "report",
+    "write the report as one HTML page that works offline: verdict, dispatches, bytes against limits, repairs",
+    value="FILE.html",
+    default="",
+    field="page",
+)
+
 LIMITS = (
     Option(
         "memory-limit",

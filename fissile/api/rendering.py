@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from fissile.pipelines.report.footprint_text import render_check
+from fissile.pipelines.report.html.page import page
 from fissile.pipelines.report.text import render
 from fissile.pipelines.report.untrusted_text import shown
 from fissile.report import Report
@@ -27,6 +30,12 @@ def text_of(report: Report, program: Program, certificate: Certificate | None) -
     if report.command == "check":
         return render_check(report, source=lines).rstrip("\n")
     return (render(report, lines) or _clean(report)).rstrip("\n")
+
+
+def page_of(document: Mapping[str, Any], program: Program) -> str:
+    """The JSON values of a report as an HTML page."""
+    title = os.fspath(program) if isinstance(program, os.PathLike) else ""
+    return page(document, source_lines(program), title)
 
 
 def _clean(report: Report) -> str:

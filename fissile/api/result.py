@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -181,6 +182,17 @@ class Result:
         return self.certificate
 
     # --- for a person
+
+    def html(self) -> str:
+        """The report as one HTML page that works offline, with lines of the program."""
+        from fissile.api.rendering import page_of
+
+        return page_of(self.to_json(), self._program)
+
+    def _repr_html_(self) -> str:
+        """In a notebook the page stands in a frame of its own: its styles and its policy are its own."""
+        page = html.escape(self.html())
+        return f'<iframe title="fissile" srcdoc="{page}" style="width:100%;height:640px;border:0" sandbox></iframe>'
 
     def __str__(self) -> str:
         from fissile.api.rendering import text_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fissile.errors import UsageError, closest
 from fissile.option import Option
 from fissile.passes.iree.phases import PHASES
-from fissile.shared_options import ALLOW_PIPELINES, DISPATCH_TIMEOUT, LOAD_PASSES, REPORT, STRICT, VOICE
+from fissile.shared_options import ALLOW_PIPELINES, DISPATCH_TIMEOUT, LOAD_PASSES, PAGE, REPORT, STRICT, VOICE
 
 REPAIR_MODES = ("auto", "suggest", "off")
 FUSION_MODES = ("default", "tune")
@@ -116,6 +116,7 @@ OUTPUTS = (
         value="FILE",
     ),
     Option("save-temps", "keep the intermediate files", value="FOLDER", aliases=("fissile-save-temps",)),
+    PAGE,
     *REPORT,
     *VOICE,
 )

@@ -72,6 +72,8 @@ class CompileRequest:
     format: str = "text"
     report_file: str = ""
     """A file for the report in ``format``; empty: standard output, and standard error for text."""
+    page: str = ""
+    """A file for the report as HTML."""
     werror: bool = False
     allow_wrong: bool = False
     """Writes an output whose numbers are known to be wrong, with a warning."""

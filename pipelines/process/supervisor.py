@@ -311,6 +311,7 @@ def _check_artifacts(request: CompileRequest) -> CompileRequest:
         ("--emit-mlir", request.emit_mlir),
         ("--emit-tuning-spec", request.emit_tuning_spec),
         ("--report-file", request.report_file),
+        ("--report", request.page),
     ):
         if (
             file

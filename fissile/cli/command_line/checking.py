@@ -7,6 +7,7 @@ from fissile.shared_options import (
     ALLOW_PIPELINES,
     DISPATCH_TIMEOUT,
     LIMITS,
+    PAGE,
     REPORT,
     STRICT,
     VOICE,
@@ -58,7 +59,7 @@ CHECK = Command(
                 Option("update-baseline", "record the bytes in the baseline file"),
             ),
         ),
-        ("output", (*REPORT, *VOICE)),
+        ("output", (PAGE, *REPORT, *VOICE)),
         ("limits", (DISPATCH_TIMEOUT, *LIMITS)),
     ),
     examples=(
@@ -76,6 +77,10 @@ CHECK = Command(
         Example(
             "fissile check model.mlir --target gfx942 --format=sarif --report-file=fissile.sarif",
             "a report for CI",
+        ),
+        Example(
+            "fissile check model.mlir --target gfx942 --target vulkan --report=check.html",
+            "a page to look at",
         ),
     ),
     exit_status="0 no error; 1 stock IREE refuses the program, never ends, or builds it wrong; 2 usage; 3 with --strict: something could "
@@ -138,7 +143,7 @@ VERIFY = Command(
                 ),
             ),
         ),
-        ("output", (*REPORT, *VOICE)),
+        ("output", (PAGE, *REPORT, *VOICE)),
         (
             "limits",
             (

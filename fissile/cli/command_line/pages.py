@@ -66,6 +66,16 @@ TARGETS = Command(
         Example("fissile targets gfx942 vulkan --format=json", "two, with every figure"),
     ),
 )
+REPORT = Command(
+    "report",
+    "fissile.cli.commands.report",
+    "a report that was written as JSON, as an HTML page that works offline",
+    arguments=(Argument("RESULTS", "what --format=json wrote"),),
+    options=(
+        ("output", (Option("output", "the page (default: RESULTS.html)", value="FILE.html", short="o"),)),
+    ),
+    examples=(Example("fissile report results.json -o results.html", "what a run in CI has left"),),
+)
 COMPLETION = Command(
     "completion",
     "fissile.cli.commands.completion",

@@ -17,7 +17,7 @@ def run(args: argparse.Namespace) -> int:
     from fissile.errors import UsageError
     from fissile.target import parse_budget
 
-    output = ReportOutput(args.format, args.report_file)
+    output = ReportOutput(args.format, args.report_file, page=args.page, source=args.model)
     budget = parse_budget(args.budget) if args.budget is not None else None
     if args.update_baseline and not args.baseline:
         raise UsageError("--update-baseline needs a file", "name it: --baseline FILE")
@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         dispatch_timeout=args.dispatch_timeout,
         baseline=args.baseline,
         update_baseline=args.update_baseline,
-        memory=args.memory,
+        memory=args.memory or bool(args.page),
         allow_pipelines=args.allow_pipelines,
     )
     if args.strict:

@@ -20,7 +20,13 @@ def run(argv: Sequence[str]) -> int:
         return run_stock(request)
     if request.output == "-" and not standard_output_is_open():
         raise UsageError("cannot write to standard output: it is closed", "name a file: -o FILE")
-    output = ReportOutput(request.format, request.report_file, "the module" if request.output == "-" else "")
+    output = ReportOutput(
+        request.format,
+        request.report_file,
+        "the module" if request.output == "-" else "",
+        request.page,
+        request.input,
+    )
     report = run_compile(request)
     output.write(
         report, int(report.exit_code), lambda: _print(report, request), lambda: _text(report, request)

@@ -41,7 +41,7 @@ def run(argv: Sequence[str]) -> int:
         )
     if args.expected and args.reference:
         raise UsageError("--expected and --reference both say what is right", "give one of them")
-    output = ReportOutput(args.format, args.report_file)
+    output = ReportOutput(args.format, args.report_file, page=args.page, source=args.first)
     if args.seeds < 1:
         raise UsageError(f"--seeds={args.seeds} tries nothing", "give 1 or more")
     with scratch() as folder:

@@ -35,8 +35,15 @@ class Bar:
 
 
 def bar(
-    name: str, place: str, rows: Sequence[tuple[str, int | None]], count: int | None, limit: int, known: str,
-    scale: int, fits: bool | None = None, formula: str = "",
+    name: str,
+    place: str,
+    rows: Sequence[tuple[str, int | None]],
+    count: int | None,
+    limit: int,
+    known: str,
+    scale: int,
+    fits: bool | None = None,
+    formula: str = "",
 ) -> Bar:
     """The bar of one dispatch. ``rows`` are (tensor, bytes); ``scale`` is how many bytes the whole width has."""
     known_rows = [(label, size) for label, size in rows if size]
@@ -45,7 +52,8 @@ def bar(
     if rest:
         head.append((f"{len(rest)} more", sum(size for _label, size in rest)))
     segments = tuple(
-        Segment(label, size, 100 * size / scale, number % COLOURS) for number, (label, size) in enumerate(head)
+        Segment(label, size, 100 * size / scale, number % COLOURS)
+        for number, (label, size) in enumerate(head)
     )
     return Bar(name, place, count, known, segments, 100 * limit / scale, fits, formula)
 
@@ -53,7 +61,9 @@ def bar(
 def target_bars(target: Mapping) -> list[Bar]:
     """The dispatches of one target of a check, the largest first; those of unknown size before all."""
     limit = target["limit"]
-    rows = sorted(target["dispatches"], key=lambda row: -(row["bytes"] if row["bytes"] is not None else 1 << 62))
+    rows = sorted(
+        target["dispatches"], key=lambda row: -(row["bytes"] if row["bytes"] is not None else 1 << 62)
+    )
     scale = max([limit, *(row["bytes"] or 0 for row in rows)]) * 1.02
     return [
         bar(
@@ -79,9 +89,20 @@ def ledger_bars(finding: Mapping) -> list[Bar]:
     before = ledger["total"]["value"]
     scale = max(before, limit["bytes"]) * 1.02
     rows = [(line["value"], line["bytes"]["value"]) for line in ledger["lines"]]
-    after = next((_bytes(text) for help_ in finding["helps"] for name, text in help_["facts"] if name == "after"), None)
+    after = next(
+        (_bytes(text) for help_ in finding["helps"] for name, text in help_["facts"] if name == "after"), None
+    )
     bars = [
-        bar("before" if after is not None else "needs", "", rows, before, limit["bytes"], ledger["total"]["certainty"], scale, before <= limit["bytes"])
+        bar(
+            "before" if after is not None else "needs",
+            "",
+            rows,
+            before,
+            limit["bytes"],
+            ledger["total"]["certainty"],
+            scale,
+            before <= limit["bytes"],
+        )
     ]
     if after is not None:
         fits = after <= limit["bytes"]

@@ -108,7 +108,9 @@ def test_what_an_input_says_is_escaped():
     for document in (hostile, check_document(2, name=HOSTILE)):
         text = page(document, title=HOSTILE)
         found = Structure(text)
-        assert "script" not in {tag for tag, _ in found.found} and "img" not in {tag for tag, _ in found.found}
+        assert "script" not in {tag for tag, _ in found.found} and "img" not in {
+            tag for tag, _ in found.found
+        }
         assert "\u202e" not in text and "\x1b" not in text
         assert "<script>alert('x')</script>" in found.text  # as text
         assert "\\u202e\\x1b[31m&amp;" in found.text
@@ -127,7 +129,9 @@ def test_many_dispatches_are_folded_away_and_the_failing_are_drawn():
 
 
 def ops(*feeds):
-    return [{"name": f"%{i}", "op": "linalg.generic", "place": "", "feeds": list(f)} for i, f in enumerate(feeds)]
+    return [
+        {"name": f"%{i}", "op": "linalg.generic", "place": "", "feeds": list(f)} for i, f in enumerate(feeds)
+    ]
 
 
 def test_what_feeds_stands_above_and_boxes_do_not_overlap():

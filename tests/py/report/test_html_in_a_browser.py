@@ -122,7 +122,7 @@ def dom(browser, folder: Path, document: dict, width: int) -> dict[str, int]:
         "document.body.dataset.sizes=JSON.stringify({width:p.clientWidth,needs:p.scrollWidth,height:p.scrollHeight})"
     )
     text = html.escape(page(document))
-    frame = f"<body><iframe style='width:{width}px;height:900px;border:0' srcdoc=\"{text}\" onload=\"{measure}\"></iframe></body>"
+    frame = f'<body><iframe style=\'width:{width}px;height:900px;border:0\' srcdoc="{text}" onload="{measure}"></iframe></body>'
     file = folder / "frame.html"
     file.write_text(frame, encoding="utf-8")
     shown = browser("--dump-dom", "--virtual-time-budget=20000", file.as_uri())
@@ -134,7 +134,9 @@ def dom(browser, folder: Path, document: dict, width: int) -> dict[str, int]:
 @pytest.mark.parametrize("width", [360, 768, 1280])
 @pytest.mark.parametrize("name", ["repaired", "check", "verify"])
 def test_no_width_scrolls_sideways(browser, tmp_path, width, name):
-    document = {"repaired": compile_document(), "check": check_document(12), "verify": verify_document()}[name]
+    document = {"repaired": compile_document(), "check": check_document(12), "verify": verify_document()}[
+        name
+    ]
     sizes = dom(browser, tmp_path, document, width)
     assert sizes["needs"] <= sizes["width"], sizes
 

@@ -90,7 +90,10 @@ def _target(name: str, limit: int, count: int, tensor: str) -> dict:
         }
         for number in range(2 * count)
     ]
-    live = [{"at": "", "op": "stream.cmd.execute", "live": 4096 * (1 + step % 9), "needed": 2048} for step in range(40)]
+    live = [
+        {"at": "", "op": "stream.cmd.execute", "live": 4096 * (1 + step % 9), "needed": 2048}
+        for step in range(40)
+    ]
     alive = [{"bytes": 4096, "tensors": [tensor], "needed": True, "at": ""}]
     memory = {"function": "main", "complete": True, "peak": 36864, "bound": 2048, "at": "", "alive": alive}
     return {
@@ -110,7 +113,13 @@ def _target(name: str, limit: int, count: int, tensor: str) -> dict:
 def _dispatch(number: int, limit: int, tensor: str) -> dict:
     sizes = [limit // 8 * (1 + (number + part) % 5) for part in range(1 + number % 4)]
     buffers = [
-        {"bytes": size, "value": f"{tensor}{part}", "reason": "tile", "scales_with_tile": True, "formula": None}
+        {
+            "bytes": size,
+            "value": f"{tensor}{part}",
+            "reason": "tile",
+            "scales_with_tile": True,
+            "formula": None,
+        }
         for part, size in enumerate(sizes)
     ]
     return {

@@ -1,0 +1,37 @@
+"""`fissile report`: a report that was written as JSON, as an HTML page."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from fissile.errors import ExitCode, UsageError
+from fissile.report import Report
+
+
+def run(args: argparse.Namespace) -> int:
+    """Writes the page; returns 0. Raises UsageError for a file that is no report of fissile's."""
+    from fissile.cli.report_output import write_page
+
+    try:
+        text = Path(args.results).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot read {args.results}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise _no_report(args.results) from None
+    output = args.output or str(Path(args.results).with_suffix(".html"))
+    try:
+        document = json.loads(text)
+        Report.from_json(document)
+        write_page("output", output, document)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
+        raise _no_report(args.results) from None
+    return int(ExitCode.CLEAN)
+
+
+def _no_report(file: str) -> UsageError:
+    return UsageError(
+        f"{file} is no report of this fissile in JSON",
+        "write one: fissile check MODEL --format=json --report-file=FILE",
+    )

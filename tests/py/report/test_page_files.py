@@ -1,0 +1,76 @@
+"""`--report` of compile, check and verify, and `fissile report`: the page is written, and says what the JSON says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from programs import run_program
+
+import fissile
+
+ADD = """\
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu")
+
+
+@pytest.fixture
+def source(tmp_path):
+    file = tmp_path / "add.mlir"
+    file.write_text(ADD)
+    return file
+
+
+def run(*words) -> tuple[int, str, str]:
+    done = run_program(["fissile", *words], capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_compile_writes_a_page_beside_the_module(tmp_path, source):
+    page = tmp_path / "out.html"
+    status, _out, err = run("compile", source, "-o", tmp_path / "out.vmfb", *CPU, f"--report={page}")
+    assert status == 0, err
+    assert page.read_text().startswith("<!DOCTYPE html>") and "no findings" in page.read_text()
+
+
+def test_check_writes_a_page_with_memory_and_the_same_from_its_json(tmp_path, source):
+    page, results, again = tmp_path / "out.html", tmp_path / "out.json", tmp_path / "again.html"
+    status, out, err = run(
+        "check", source, "--target=llvm-cpu", f"--report={page}", "--format=json", f"--report-file={results}"
+    )
+    assert status == 0, err
+    assert "dispatches on llvm-cpu" in page.read_text()
+    assert run("report", results, "-o", again)[0] == 0
+    target = json.loads(results.read_text())["facts"]["targets"][0]
+    for text in (page.read_text(), again.read_text()):
+        assert target["dispatches"][0]["name"] in text and str(source) in text
+
+
+def test_verify_writes_a_page(tmp_path, source):
+    page = tmp_path / "out.html"
+    status, _out, err = run("verify", source, "--on=local-task", f"--report={page}")
+    assert status == 0 and "Numerics" in page.read_text(), err
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", "7", '{"findings": [{}]}', "\xff", '{"command": "check"}'])
+def test_what_is_no_report_is_refused(tmp_path, text):
+    file = tmp_path / "out.json"
+    file.write_bytes(text.encode("latin-1"))
+    status, _out, err = run("report", file)
+    assert status == 2 and "is no report of this fissile" in err
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_anything_is_compiled(tmp_path, source):
+    status, _out, err = run("check", source, "--target=llvm-cpu", f"--report={tmp_path}/none/out.html")
+    assert status == 2 and "cannot write --report=" in err
+
+
+def test_a_result_shows_the_page_in_a_notebook():
+    result = fissile.check(ADD, "llvm-cpu")
+    assert result.html().startswith("<!DOCTYPE html>")
+    frame = result._repr_html_()
+    assert frame.startswith("<iframe") and "&lt;!DOCTYPE html&gt;" in frame and "<script" not in frame
