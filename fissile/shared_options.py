@@ -21,6 +21,8 @@ REPORT = (
     ),
 )
 
+NO_CACHE = Option("no-cache", "take no answer of an earlier run, and keep none (`fissile cache`)")
+
 PAGE = Option(
     "report",
     "write the report as one HTML page that works offline: verdict, dispatches, bytes against limits, repairs",

@@ -22,6 +22,9 @@ from fissile.passes.iree.targets import flags_for
 from fissile.passes.progress import note_in
 from fissile.report import Report
 
+from ..cache.endless import known_endless, remember_endless
+from ..cache.reports import KeptCheck
+from ..cache.store import leave_out
 from ..importers.imported import Imported, with_import
 from ..process.entry import begin, leave_answer
 from ..process.scratch import scratch
@@ -30,37 +33,65 @@ from ..process.worker_end import WorkerEnd, how_it_ended, phase_not_ended, syste
 from ..targets import resolve_target
 
 
-def run_check(source: str, targets: list[str], *, command: str = "", **options) -> Report:
+def run_check(
+    source: str, targets: list[str], *, command: str = "", no_cache: bool = False, **options
+) -> Report:
     """`fissile.pipelines.check.entry.check` in a child process. Raises UsageError like check itself.
 
     ``command`` shows a failure of fissile's again. A crash, and code that is generated without end, are findings; what is left
-    to check another child does.
+    to check another child does. ``no_cache``: without answers of earlier runs.
     """
     with scratch() as folder:
         return with_import(
             source,
             folder,
-            lambda model: _checked(source, targets, folder, command, model, options),
+            lambda model: _answered(source, targets, folder, command, model, no_cache, options),
             advice="`fissile compile` applies it",
         )
 
 
-def _checked(
-    source: str, targets: list[str], folder: Path, command: str, model: Imported | None, options: dict
+def _answered(
+    source: str,
+    targets: list[str],
+    folder: Path,
+    command: str,
+    model: Imported | None,
+    no_cache: bool,
+    options: dict,
 ) -> Report:
+    """An earlier run's answer, or a child's, which is kept for later ones."""
+    kept = KeptCheck(str(model.program) if model else source, source, targets, options, no_cache)
+    report = kept.recall()
+    if report is None:
+        report = _checked(source, targets, folder, command, model, no_cache, options)
+        kept.keep(report)
+    return report
+
+
+def _checked(
+    source: str,
+    targets: list[str],
+    folder: Path,
+    command: str,
+    model: Imported | None,
+    no_cache: bool,
+    options: dict,
+) -> Report:
+    seconds = options.get("dispatch_timeout", 0.0)
     job = {
         "source": source,
         "program": str(model.program) if model else source,
         "command": command or f"fissile check --strict {shlex.quote(source)}",
         "targets": targets,
         "options": options,
-        "endless": [],
+        "endless": [] if no_cache else list(known_endless(options.get("flags", ()), seconds)),
+        "no_cache": no_cache,
         "apart": False,
         "ended": {},
         **{name: str(folder / name) for name in ("result", "at", "translating")},
     }
     while True:
-        end = run_job(job, folder, 0.0, options.get("dispatch_timeout", 0.0), __name__)
+        end = run_job(job, folder, 0.0, seconds, __name__)
         if Path(job["result"]).exists() and not end.timed_out:
             return _outcome(json.loads(Path(job["result"]).read_text()), job)
         count, _asked, fingerprint = translating(Path(job["translating"]))
@@ -69,6 +100,8 @@ def _checked(
             Path(job[name]).unlink(missing_ok=True)
         if end.timed_out and fingerprint:
             job["endless"].append(fingerprint)
+            if not no_cache:
+                remember_endless(options.get("flags", ()), fingerprint, seconds)
         if count and not job["apart"] and phase != "end":
             job["apart"] = True  # it is found again in a process of its own, by dispatch
             continue
@@ -138,6 +171,8 @@ def main() -> int:
     begin()
     job = json.loads(Path(sys.argv[1]).read_text())
     note_in(Path(job["result"]).parent)
+    if job["no_cache"]:
+        leave_out()
     load_late()
     try:
         from .entry import Watched, check

@@ -5,7 +5,16 @@ from __future__ import annotations
 from fissile.errors import UsageError, closest
 from fissile.option import Option
 from fissile.passes.iree.phases import PHASES
-from fissile.shared_options import ALLOW_PIPELINES, DISPATCH_TIMEOUT, LOAD_PASSES, PAGE, REPORT, STRICT, VOICE
+from fissile.shared_options import (
+    ALLOW_PIPELINES,
+    DISPATCH_TIMEOUT,
+    LOAD_PASSES,
+    NO_CACHE,
+    PAGE,
+    REPORT,
+    STRICT,
+    VOICE,
+)
 
 REPAIR_MODES = ("auto", "suggest", "off")
 FUSION_MODES = ("default", "tune")
@@ -121,6 +130,7 @@ OUTPUTS = (
     *VOICE,
 )
 LIMITS_OF_TIME = (
+    NO_CACHE,
     DISPATCH_TIMEOUT,
     Option(
         "time-limit",

@@ -74,6 +74,8 @@ class CompileRequest:
     """A file for the report in ``format``; empty: standard output, and standard error for text."""
     page: str = ""
     """A file for the report as HTML."""
+    no_cache: bool = False
+    """Neither takes answers of earlier runs nor keeps its own."""
     werror: bool = False
     allow_wrong: bool = False
     """Writes an output whose numbers are known to be wrong, with a warning."""

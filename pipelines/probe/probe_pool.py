@@ -19,6 +19,7 @@ from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.memory.footprint import Footprint
 from fissile.passes.net import ask, current
 
+from ..cache.endless import remember_endless
 from ..process.server import Server
 from .diagnostics import Diagnostic
 from .linking import standalone
@@ -166,6 +167,7 @@ class ProbePool:
             server.end()
             server = None
             if answer is None:
+                remember_endless(self._flags, fingerprint, self._deadline)
                 return self._endless.setdefault(fingerprint, self._not_ended(seconds))
             return _without_answer(CRASHED.format(answer), seconds, "crashed")
         finally:

@@ -19,6 +19,8 @@ from fissile.passes.iree.messages import LINKER_SAID
 from fissile.passes.progress import NOTE, noted, noted_at
 from fissile.report import Report
 
+from ..cache.endless import known_endless, remember_endless
+from ..cache.reports import KeptCompile
 from ..compile.request import CompileRequest
 from ..compile.stepping_aside import command_of, compile_with_stock, hold_strictly, stands_in
 from ..importers.imported import with_import
@@ -54,7 +56,7 @@ def run_compile(request: CompileRequest) -> Report:
         report = with_import(
             request.input,
             folder,
-            lambda model: _in_worker(request, folder, output, model.program if model else None),
+            lambda model: _answered(request, folder, output, model.program if model else None),
             request.repair != "off",
             "--repair=suggest: nothing was changed; --repair=auto applies it"
             if request.repair == "suggest"
@@ -134,6 +136,16 @@ def run_job(
     )
 
 
+def _answered(request: CompileRequest, folder: Path, output: Path, program: Path | None) -> Report:
+    """An earlier run's answer, or a worker's, which is kept for later ones."""
+    kept = KeptCompile(request, program, output)
+    report = kept.recall()
+    if report is None:
+        report = _in_worker(request, folder, output, program)
+        kept.keep(report)
+    return report
+
+
 def _in_worker(request: CompileRequest, folder: Path, output: Path, program: Path | None = None) -> Report:
     """The straight compile and what follows; where something takes the process along, another worker.
 
@@ -155,6 +167,8 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path, program: Pat
         spooled = folder / "stdin"
         spooled.write_bytes(sys.stdin.buffer.read())
         job["input"] = str(spooled)
+    if not request.no_cache and (endless := known_endless(request.flags, request.dispatch_timeout)):
+        job["endless"] = list(endless)
     begin = time.monotonic()
     unexplained: Report | None = None
     while True:
@@ -209,6 +223,8 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path, program: Pat
         _clear(job, output)
         if end.timed_out and fingerprint:
             job["endless"] = [*job.get("endless", ()), fingerprint]
+            if not request.no_cache:
+                remember_endless(request.flags, fingerprint, request.dispatch_timeout)
         if "ended" in job or end.status == -signal.SIGPROF:
             if not _may_step_aside(job, request):
                 return report_of(job, end, request)

@@ -89,12 +89,15 @@ def _compile(job: dict) -> dict:
     from fissile.passes.net import Net, spread
     from fissile.passes.progress import note_in
 
+    from ..cache.store import leave_out
     from ..compile.compile_run import CompileRun
     from ..compile.guarded_compile import GuardedCompile
     from ..compile.stepping_aside import command_of, stepped_aside
     from ..pass_runner import uses_fissile_passes
 
     note_in(Path(job["result"]).parent)
+    if request.no_cache:
+        leave_out()
     for file in request.load_passes:
         load_user_passes(file)
     flags = list(request.flags)

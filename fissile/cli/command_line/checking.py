@@ -7,6 +7,7 @@ from fissile.shared_options import (
     ALLOW_PIPELINES,
     DISPATCH_TIMEOUT,
     LIMITS,
+    NO_CACHE,
     PAGE,
     REPORT,
     STRICT,
@@ -60,7 +61,7 @@ CHECK = Command(
             ),
         ),
         ("output", (PAGE, *REPORT, *VOICE)),
-        ("limits", (DISPATCH_TIMEOUT, *LIMITS)),
+        ("limits", (NO_CACHE, DISPATCH_TIMEOUT, *LIMITS)),
     ),
     examples=(
         Example(

@@ -76,6 +76,27 @@ REPORT = Command(
     ),
     examples=(Example("fissile report results.json -o results.html", "what a run in CI has left"),),
 )
+CACHE = Command(
+    "cache",
+    "fissile.cli.commands.cache",
+    "answers of earlier runs: where they are kept, and how many",
+    options=(
+        (
+            "what to do",
+            (
+                Option("clear", "remove them"),
+                Option("path", "print the name of the file alone"),
+            ),
+        ),
+    ),
+    examples=(
+        Example("fissile cache", "the file, and how much is in it"),
+        Example("fissile cache --clear", "forget everything"),
+    ),
+    description="Kept are the reports of checks and of programs that are repaired or refused, repaired modules, and dispatches whose code "
+    "generation does not end; by content, flags, and the versions of IREE and fissile. FISSILE_CACHE=off keeps nothing, "
+    "FISSILE_CACHE=FOLDER is another place.",
+)
 COMPLETION = Command(
     "completion",
     "fissile.cli.commands.completion",

@@ -5,10 +5,22 @@ from __future__ import annotations
 from .checking import AUDIT, CHECK, VERIFY
 from .compiling import COMPILE, REDUCE
 from .declaration import Command
-from .pages import COMPLETION, EXPLAIN, PASSES, REPORT, TARGETS
+from .pages import CACHE, COMPLETION, EXPLAIN, PASSES, REPORT, TARGETS
 
 COMMANDS: dict[str, Command] = {
     command.name: command
-    for command in (COMPILE, CHECK, AUDIT, VERIFY, REDUCE, REPORT, EXPLAIN, PASSES, TARGETS, COMPLETION)
+    for command in (
+        COMPILE,
+        CHECK,
+        AUDIT,
+        VERIFY,
+        REDUCE,
+        REPORT,
+        EXPLAIN,
+        PASSES,
+        TARGETS,
+        CACHE,
+        COMPLETION,
+    )
 }
 """In the order of `fissile --help`."""

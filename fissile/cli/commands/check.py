@@ -41,6 +41,7 @@ def run(args: argparse.Namespace) -> int:
         update_baseline=args.update_baseline,
         memory=args.memory or bool(args.page),
         allow_pipelines=args.allow_pipelines,
+        no_cache=args.no_cache,
     )
     if args.strict:
         from fissile.pipelines.compile.stepping_aside import hold_strictly
