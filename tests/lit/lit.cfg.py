@@ -25,6 +25,7 @@ programs = str(Path(sys.executable).parent)
 if "FISSILE_LIT_PROGRAMS" in os.environ:  # test_lit.py: the same programs, forked
     programs = os.environ["FISSILE_LIT_PROGRAMS"] + os.pathsep + programs
 config.environment["PATH"] = programs + os.pathsep + os.environ.get("PATH", "")  # noqa: F821
+config.environment["FISSILE_CACHE"] = "off"  # noqa: F821
 config.environment["LC_ALL"] = "C.UTF-8"  # noqa: F821
 
 for program in ("fissile-opt", "iree-opt", "filecheck"):
