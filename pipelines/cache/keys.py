@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterable
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +68,11 @@ def _processor() -> str:
 
 
 def _roots() -> list[str]:
-    import fissile
-    from fissile import dialect, passes, pipelines
-
-    return sorted({str(Path(one.__path__[0])) for one in (fissile, dialect, passes, pipelines)})
+    """The folders that fissile's packages are in: one where it is installed, four in a clone."""
+    found = map(find_spec, ("fissile", "fissile.dialect", "fissile.passes", "fissile.pipelines"))
+    return sorted(
+        {one.submodule_search_locations[0] for one in found if one and one.submodule_search_locations}
+    )
 
 
 def _files(root: str, folder: str) -> list[tuple[str, int, int]]:
