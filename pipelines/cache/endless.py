@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .keys import files_in, key_of
-from .store import keep, recall
+from .store import has_answers, keep, recall
 
 
 def known_endless(flags: Sequence[str], seconds: float) -> tuple[str, ...]:
@@ -22,7 +22,7 @@ def remember_endless(flags: Sequence[str], fingerprint: str, seconds: float) -> 
 
 
 def _found(flags: Sequence[str]) -> dict[str, float]:
-    found = recall(_key(flags))
+    found = recall(_key(flags)) if has_answers() else None
     return found if isinstance(found, dict) else {}
 
 

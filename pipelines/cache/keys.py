@@ -12,8 +12,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from fissile.passes.iree.version import installed
-
 
 def key_of(question: str, *parts: Any) -> str:
     """The key of ``question`` about ``parts``: plain JSON values, or bytes."""
@@ -48,14 +46,24 @@ def files_in(words: Iterable[str]) -> list[tuple[str, int, int]]:
 
 
 @cache
-def ours() -> list[str]:
+def ours() -> list[Any]:
     """What every answer depends on: IREE's version, Python's, the processor (`host` is one of IREE's targets), and the size and
     time of each of fissile's source files."""
     digest = hashlib.sha256()
     for root in _roots():
         for name, size, changed in sorted(_files(root, root)):
             digest.update(f"{name} {size} {changed}\n".encode())
-    return [installed(), sys.version, _processor(), digest.hexdigest()]
+    return [_compiler(), sys.version, _processor(), digest.hexdigest()]
+
+
+def _compiler() -> list[list[str | int]]:
+    """Version and library of IREE's compiler, by size and time: package metadata takes 20 ms to read."""
+    found = find_spec("iree.compiler")
+    folders = found.submodule_search_locations or [] if found else []
+    files = [
+        Path(folder, name) for folder in folders for name in ("version.py", "_mlir_libs/libIREECompiler.so")
+    ]
+    return [[str(one), one.stat().st_size, one.stat().st_mtime_ns] for one in files if one.exists()]
 
 
 def _processor() -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from fissile.report import Report
 from ..compile.request import CompileRequest
 from ..process import reaper
 from .keys import content_of, files_in, key_of
-from .store import file, keep, keep_bytes, recall, recall_bytes
+from .store import file, has_answers, keep, keep_bytes, recall, recall_bytes
 
 NOT_KEPT = ("FIS107", "FIS902", "FIS903")
 """What may be another answer the next time: a crash, which may be a lack of memory, and what fissile failed at."""
@@ -59,10 +60,12 @@ class KeptCompile:
         self._output = output
         self._named = request.output
         self._source = str(program or request.input)
-        self._key = self._key_of(request)
+        self._request = request
 
-    def _key_of(self, request: CompileRequest) -> str:
+    @cached_property
+    def _key(self) -> str:
         """Empty where the answer is not kept."""
+        request = self._request
         if request.no_cache or file() is None or self._source == "-" or request.task != "compile":
             return ""
         if any(getattr(request, name) for name in _SIDE_EFFECTS) or _runs_others(request.flags):
@@ -76,7 +79,7 @@ class KeptCompile:
 
     def recall(self) -> Report | None:
         """The report that was kept, with its module in the output; None where there is none."""
-        found = _recall(self._key, self._source)
+        found = _recall(self._key, self._source) if has_answers() else None
         if found is None or not found.output:
             return found
         module = recall_bytes(f"{self._key} module")
@@ -87,7 +90,7 @@ class KeptCompile:
 
     def keep(self, report: Report) -> None:
         """Keeps ``report`` and the module in the output, where something was repaired or refused."""
-        if not self._key or not (report.repaired or report.errors) or not _is_final(report):
+        if not (report.repaired or report.errors) or not _is_final(report) or not self._key:
             return
         if report.output:
             keep_bytes(f"{self._key} module", self._output.read_bytes())

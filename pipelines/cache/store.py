@@ -42,9 +42,8 @@ def folder() -> Path | None:
         return None
     if chosen:
         return Path(chosen)
-    from platformdirs import user_cache_path
-
-    return user_cache_path("fissile")
+    caches = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(caches if os.path.isabs(caches) else os.path.expanduser("~/.cache"), "fissile")
 
 
 def leave_out() -> None:
@@ -55,6 +54,12 @@ def leave_out() -> None:
 def file() -> Path | None:
     where = folder()
     return where / "answers.sqlite" if where is not None else None
+
+
+def has_answers() -> bool:
+    """Whether there is a file to look in: what a key costs need not be paid without one."""
+    where = file()
+    return where is not None and where.exists()
 
 
 def recall(key: str) -> Any:
