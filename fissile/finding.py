@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from .effect import Effect
-from .quantity import Bytes, Certainty, total
+from .quantity import Bytes, total
 from .rules import RULES
 
 
@@ -147,50 +147,3 @@ class Finding:
 def ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Findings sorted by severity, place and code, without duplicates: stable between runs."""
     return tuple(sorted(dict.fromkeys(findings), key=lambda f: f.sort_key))
-
-
-def to_json(finding: Finding) -> dict:
-    """A finding as plain JSON values; `from_json` reads it back."""
-
-    def plain(value):
-        if isinstance(value, Enum):
-            return value.value
-        if isinstance(value, dict):
-            return {k: plain(v) for k, v in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [plain(v) for v in value]
-        return value
-
-    return plain(asdict(finding))
-
-
-def from_json(data: dict) -> Finding:
-    """The finding that `to_json` wrote."""
-
-    def count(d: dict) -> Bytes:
-        return Bytes(d["value"], Certainty(d["certainty"]), d["origin"])
-
-    ledger = None
-    if data["ledger"]:
-        lines = tuple(
-            LedgerLine(count(row["bytes"]), row["value"], row["reason"]) for row in data["ledger"]["lines"]
-        )
-        ledger = Ledger(lines, count(data["ledger"]["total"]))
-    return Finding(
-        code=data["code"],
-        message=data["message"],
-        severity=Severity(data["severity"]),
-        subject=data["subject"],
-        target=data["target"],
-        places=tuple(Place(**p) for p in data["places"]),
-        ledger=ledger,
-        limit=Limit(**data["limit"]) if data["limit"] else None,
-        helps=tuple(
-            Help(h["title"], h["remedy"], h["applied"], tuple(map(tuple, h["facts"])), h["advice"])
-            for h in data["helps"]
-        ),
-        notes=tuple(data["notes"]),
-        detail=data["detail"],
-        effect=Effect(data["effect"]),
-        stock=data["stock"],
-    )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
+from . import wire
 from .errors import ExitCode
-from .finding import Finding, Severity, from_json, ordered, to_json
+from .finding import Finding, Severity, ordered
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Report:
     output: str = ""
     messages: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict, compare=False)
-    facts: dict[str, object] = field(default_factory=dict, compare=False)
+    facts: dict[str, Any] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "findings", ordered(self.findings))
@@ -38,23 +40,10 @@ class Report:
         return any(f.severity is Severity.REPAIRED for f in self.findings)
 
     def to_json(self) -> dict:
-        return {
-            "command": self.command,
-            "exit_code": int(self.exit_code),
-            "output": self.output,
-            "findings": [to_json(f) for f in self.findings],
-            "messages": list(self.messages),
-            "seconds": {name: round(value, 4) for name, value in self.seconds.items()},
-            "facts": self.facts,
-        }
+        """As JSON values, with the exit status; `from_json` reads them back."""
+        seconds = {name: round(value, 4) for name, value in self.seconds.items()}
+        return wire.plain(self) | {"exit_code": int(self.exit_code), "seconds": seconds}
 
     @staticmethod
     def from_json(data: dict) -> Report:
-        return Report(
-            command=data["command"],
-            findings=tuple(from_json(f) for f in data["findings"]),
-            output=data["output"],
-            messages=tuple(data["messages"]),
-            seconds=data["seconds"],
-            facts=data["facts"],
-        )
+        return wire.build(Report, data)

@@ -1,9 +1,9 @@
 """The net under every guard, check, prediction, look and remedy: what throws, or does not end, takes no program along.
 
 `ask` runs one question. Where it throws, the answer is the one that stands for "nothing is known", FIS902 says which
-question it was and of which op, and the caller goes on. What a question changes has to be a clone; where it changes the
-module itself, `StartAgain` says that the compile begins again without it. Without a net (`spread`), in a unit test or in
-`fissile-opt`, an exception stays an exception.
+question it was and of which op, and the caller goes on. What a question changes has to be a clone; a step that changes the
+module itself (`change`) says how to put it back. Without a net (`spread`), in a unit test or in `fissile-opt`, an exception stays
+an exception.
 
 What is known to end a question passes: findings (PassFailed), IREE's own refusals, usage errors.
 """
@@ -31,14 +31,6 @@ CPU_LIMIT = 120.0
 
 class NotEnded(Exception):
     """A question took longer than CPU_LIMIT."""
-
-
-class StartAgain(FissileError):
-    """A step that changes the module threw midway: the compile begins again without the step ``name``."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"the step '{name}' failed; the compile begins again without it")
-        self.name = name
 
 
 class Net:
@@ -136,8 +128,10 @@ def ask(
         return otherwise
 
 
-def change(name: str, question: str, act: Callable[[], Answer]) -> Answer:
-    """``act()``, which changes the module. Where it throws, raises StartAgain(``name``): a half-changed module is of no use."""
+def change(
+    question: str, act: Callable[[], Answer], put_back: Callable[[], object], otherwise: Other
+) -> Answer | Other:
+    """``act()``, which changes the module; where it throws, ``put_back()`` undoes what it did, and the answer is ``otherwise``."""
     net = _NET.get()
     if net is None:
         return act()
@@ -147,8 +141,9 @@ def change(name: str, question: str, act: Callable[[], Answer]) -> Answer:
     except Exception as error:
         if passes_on(error):
             raise
-        net.missing(question, None, error, "the compile began again without it")
-        raise StartAgain(name) from None
+        put_back()
+        net.missing(question, None, error, "the module was put back as it was before the step")
+        return otherwise
 
 
 @contextmanager

@@ -6,12 +6,13 @@ process knows from the note what it was, and for how long.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
+
+from fissile import wire
 
 NOTE = "step"
 """The name of the file that the note is in."""
@@ -37,8 +38,8 @@ def note_in(folder: Path) -> None:
 def noted(folder: Path) -> Step | None:
     """What a process that notes its steps in ``folder`` does now, or did when it ended; None: nothing that is noted."""
     try:
-        return Step(**json.loads((folder / NOTE).read_text()))
-    except (OSError, ValueError, TypeError):  # none yet, or it is being written
+        return wire.decode(Step, (folder / NOTE).read_bytes())
+    except (OSError, wire.WireError):  # none yet, or it is being written
         return None
 
 
@@ -67,4 +68,4 @@ def _write() -> None:
     file, step = _FILE.get(), _STEP.get()
     if file is not None:
         with suppress(OSError):  # a full disk: less is known of the process's end, and the work goes on
-            file.write_text(json.dumps({"what": step.what, "users": step.users}) if step else "")
+            file.write_bytes(wire.encode(step) if step else b"")

@@ -37,7 +37,7 @@ class PhasePipeline:
 
     def with_hook(self, hook: PhaseHook) -> PhasePipeline:
         """The same, with ``hook`` after the others of its phase."""
-        return PhasePipeline(self.session, (*self.hooks, hook))
+        return PhasePipeline(self.session, (*self.hooks, hook), verify_contracts=self._verify_contracts)
 
     def advance(self, module: Module, to: str) -> list[Finding]:
         """Runs ``module`` up to and including phase ``to`` and its hooks; returns what the hooks found.

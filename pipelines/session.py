@@ -63,10 +63,29 @@ class Module:
         self.phase = phase
         self.name = name
         self.declared = declared or {}
+        self._before: tuple[ir.Operation, str] | None = None
 
     def clone(self) -> Module:
         """A deep copy in the same context."""
         return Module(self.op.operation.clone(), self.phase, self.name, self.declared)
+
+    def stands_at(self, phase: str) -> Module:
+        """The same module, taken as one that has reached ``phase``."""
+        self.phase = phase
+        return self
+
+    def about_to_change(self) -> None:
+        """Keeps a copy for `put_back`. A step calls it before its first change; one that finds nothing to change costs nothing."""
+        self._before = self.op.operation.clone(), self.phase
+
+    def settle(self) -> None:
+        """What was changed stays: the copy is dropped."""
+        self._before = None
+
+    def put_back(self) -> None:
+        """Undoes what was done since `about_to_change`."""
+        if self._before is not None:
+            (self.op, self.phase), self._before = self._before, None
 
     def is_valid(self) -> bool:
         """What MLIR's verifier says; for a session that does not verify between passes."""
@@ -98,11 +117,17 @@ class Session:
     ``flags`` are iree-compile's session flags. Flags that LLVM reads once per process
     (`--iree-llvmgpu-shared-memory-limit`, `--mlir-print-ir-…`) are refused here: give them to
     `library.initialise_command_line` in a worker process, as `fissile compile` does.
-    ``verify_ir`` runs MLIR's verifier between passes, as iree-compile's `--verify`.
+    ``verify_ir`` runs MLIR's verifier between passes, as iree-compile's `--verify`. ``on_error`` is called with all that IREE has said
+    of a run whenever it says an error: a crash may follow that takes this process along.
     """
 
     def __init__(
-        self, flags: Sequence[str] = (), *, verify_ir: bool = True, dump_phases_to: str = ""
+        self,
+        flags: Sequence[str] = (),
+        *,
+        verify_ir: bool = True,
+        dump_phases_to: str = "",
+        on_error: Callable[[Sequence[Diagnostic]], object] = lambda _said: None,
     ) -> None:
         self._session = library.Session()
         self.context: ir.Context = self._session.context
@@ -113,8 +138,7 @@ class Session:
         self.diagnostics: list[Diagnostic] = []
         self._verify_ir = verify_ir
         self._dump_phases_to = dump_phases_to
-        self.on_error: Callable[[Sequence[Diagnostic]], object] = lambda _said: None
-        """Told all that IREE has said of a run whenever it says an error: a crash may follow that takes this process along."""
+        self._on_error = on_error
         self._remarks: tuple[str, str] | None = None
         if flags:
             self.set_flags(flags)
@@ -197,8 +221,7 @@ class Session:
         finally:
             self.diagnostics.extend(said)
             invocation.close()
-        module.phase = to
-        return module
+        return module.stands_at(to)
 
     def write(
         self,
@@ -242,6 +265,10 @@ class Session:
             self.diagnostics.extend(said)
             invocation.close()
 
+    def refuse_unknown_dialects(self) -> None:
+        """An op of a dialect that nobody knows is refused from now on, as stock does: dispatch creation crashes on one."""
+        self.context.allow_unregistered_dialects = False
+
     def remarks(self, pattern: str, file: str) -> None:
         """iree-compile's --remarks-filter and --remarks-output-file, for every run from now on."""
         self._remarks = (pattern, file)
@@ -250,7 +277,7 @@ class Session:
         def hear(severity: str, text: str) -> None:
             said.append(parse_diagnostic(severity, text))
             if said[-1].is_error:
-                self.on_error(said)
+                self._on_error(said)
 
         invocation = self._session.invocation()
         library.send_diagnostics(invocation, hear)

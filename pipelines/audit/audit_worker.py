@@ -6,22 +6,21 @@ journal as they come: a child that is started after a crash goes on where the ot
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
-import traceback
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
-from fissile.errors import ExitCode, FissileError, UsageError, refused_by_system
+from fissile import wire
+from fissile.errors import ExitCode, UsageError
 from fissile.finding import Finding, Severity
 from fissile.passes.iree.late_imports import load_late
 from fissile.passes.progress import note_in
 from fissile.report import Report
 
-from ..process.entry import begin, leave_answer
+from ..process.entry import begin, error_in_words, leave_answer
+from ..process.job import Answer, AuditRequest, WorkerError
 from ..process.scratch import scratch
 from ..process.supervisor import run_job, translating
 from ..process.worker_end import WorkerEnd, how_it_ended, system_ended
@@ -43,19 +42,16 @@ def run_audit(
     ``options``: start, to, allow_pipelines (`AuditJob`).
     """
     with scratch() as folder:
-        job: dict = {
-            "source": source,
-            "targets": [[name, list(flags)] for name, flags in targets],
-            "options": options,
-            **{name: str(folder / name) for name in ("result", "at", "translating", "journal")},
-        }
+        job = AuditRequest(
+            str(folder), source, tuple((name, tuple(flags)) for name, flags in targets), options
+        )
         for _child in range(MOST_CHILDREN):
             end = run_job(job, folder, 0.0, dispatch_timeout, __name__)
-            if Path(job["result"]).exists() and not end.timed_out:
-                return _outcome(json.loads(Path(job["result"]).read_text()), job, command)
-            key = translating(Path(job["translating"]))[2] or _read(Path(job["at"]))
-            for name in ("translating", "at"):
-                Path(job[name]).unlink(missing_ok=True)
+            if job.result.exists() and not end.timed_out:
+                return _outcome(wire.decode(Answer, job.result.read_bytes()), job, command)
+            key = translating(job.translating)[2] or _read(job.at)
+            for file in (job.translating, job.at):
+                file.unlink(missing_ok=True)
             if refused := system_ended(0 if end.timed_out else end.status, end.errors):
                 raise refused
             if not key:
@@ -64,8 +60,7 @@ def run_audit(
                     command,
                     end.errors[-4000:],
                 )
-            with open(job["journal"], "a", encoding="utf-8") as journal:
-                journal.write(json.dumps([key, _ended_by(end)]) + "\n")
+            _note(job.journal, key, _ended_by(end))
         return _failed("too many ops end the compiler's process", command, "")
 
 
@@ -81,15 +76,18 @@ def _read(file: Path) -> str:
     return file.read_text() if file.exists() else ""
 
 
-def _outcome(outcome: dict, job: dict, command: str) -> Report:
-    if "error" not in outcome:
-        return Report.from_json(outcome)
-    error = outcome["error"]
-    if error["exit_code"] == ExitCode.USAGE:
-        raise UsageError(error["message"], error["hint"])
-    return _failed(
-        error["message"], command or f"fissile audit {shlex.quote(job['source'])}", error.get("traceback", "")
-    )
+def _note(journal: Path, key: str, outcome: object) -> None:
+    with journal.open("ab") as file:
+        file.write(wire.encode([key, outcome]) + b"\n")
+
+
+def _outcome(answer: Answer, job: AuditRequest, command: str) -> Report:
+    if answer.report is not None:
+        return answer.report
+    error = answer.error or WorkerError("it had no answer")
+    if error.exit_code == ExitCode.USAGE:
+        raise UsageError(error.message, error.hint)
+    return _failed(error.message, command or f"fissile audit {shlex.quote(job.source)}", error.traceback)
 
 
 def _failed(why: str, command: str, detail: str) -> Report:
@@ -103,28 +101,18 @@ def _failed(why: str, command: str, detail: str) -> Report:
 
 def main() -> int:
     begin()
-    job = json.loads(Path(sys.argv[1]).read_text())
-    note_in(Path(job["result"]).parent)
+    job = wire.decode(AuditRequest, Path(sys.argv[1]).read_bytes())
+    note_in(Path(job.folder))
     load_late()
     try:
-        outcome = _audited(job).to_json()
-    except FissileError as error:
-        outcome = {"error": {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}}
+        answer = Answer(_audited(job))
     except BaseException as error:  # the caller turns it into one line and a reproducer
-        refused = refused_by_system(error)
-        outcome = {
-            "error": {
-                "message": refused.message if refused else f"{type(error).__name__}: {error}",
-                "hint": refused.hint if refused else "",
-                "exit_code": int(refused.exit_code if refused else ExitCode.INTERNAL),
-                "traceback": traceback.format_exc(),
-            }
-        }
-    leave_answer(Path(job["result"]), outcome)
+        answer = Answer(error=error_in_words(error))
+    leave_answer(job.result, answer)
     os._exit(0)  # to free what IREE has made takes longer than to end
 
 
-def _audited(job: dict) -> Report:
+def _audited(job: AuditRequest) -> Report:
     from fissile.passes import net
     from fissile.passes.analysis.legality.compiler import Outcome
     from fissile.passes.iree import library
@@ -133,25 +121,20 @@ def _audited(job: dict) -> Report:
     from .entry import AuditJob, run_audit_here
 
     library.initialise_command_line(PASS_FLAGS)
-    journal, at, at_work = Path(job["journal"]), Path(job["at"]), Path(job["translating"])
-    lines = journal.read_text().splitlines() if journal.exists() else []
-    known = {key: Outcome(**outcome) for key, outcome in map(json.loads, lines)}
+    lines = job.journal.read_bytes().splitlines() if job.journal.exists() else []
+    known = dict(wire.decode(tuple[str, Outcome], line) for line in lines)
 
     def begins(key: str, whole: bool) -> None:
-        at.write_text(key)
-        at_work.write_text("" if whole else f"1 asked {key}")
+        job.at.write_text(key)
+        job.translating.write_text("" if whole else f"1 asked {key}")
 
     def ended(key: str, outcome: Outcome) -> None:
-        with open(journal, "a", encoding="utf-8") as file:
-            file.write(json.dumps([key, asdict(outcome)]) + "\n")
-        at.unlink(missing_ok=True)
-        at_work.write_text("")
+        _note(job.journal, key, outcome)
+        job.at.unlink(missing_ok=True)
+        job.translating.write_text("")
 
-    targets = tuple((name, tuple(flags)) for name, flags in job["targets"])
     with net.spread(net.Net("", expendable=False)) as spread:
-        report = run_audit_here(
-            AuditJob(job["source"], targets, known=known, **job["options"]), begins, ended
-        )
+        report = run_audit_here(AuditJob(job.source, job.targets, known=known, **job.options), begins, ended)
     return Report(
         report.command, (*report.findings, *spread.missed), facts=report.facts, seconds=report.seconds
     )

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from fissile import wire
 from fissile.report import Report
 
 from ..compile.request import CompileRequest
@@ -70,7 +71,7 @@ class KeptCompile:
             return ""
         if any(getattr(request, name) for name in _SIDE_EFFECTS) or _runs_others(request.flags):
             return ""
-        asked = {name: value for name, value in request.to_json().items() if name not in _NO_PART}
+        asked = {name: value for name, value in wire.plain(request).items() if name not in _NO_PART}
         if _is_temporary(request.input):
             asked["input"] = ""
         named = files_in((*request.flags, request.preprocessing, *(p for _at, p in request.pipelines_after)))

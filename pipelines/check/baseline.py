@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from fissile import wire
 from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
 
 from ..process.atomic_write import write_atomically
 
 FORMAT = 1
+Counts = dict[str, dict[str, list[int]]]
+"""Target -> dispatch key -> bytes, largest first."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The file. ``model`` says which programs it belongs to, ``functions`` what they are for who reads it."""
+
+    fissile_baseline: int
+    model: str
+    bytes: Counts
+    functions: tuple[str, ...] = ()
+
+
 _NUMBER = re.compile(r"_dispatch_\d+")
 
 
@@ -27,8 +42,8 @@ def key_of(dispatch: str) -> str:
     return _NUMBER.sub("_dispatch", dispatch, count=1)
 
 
-def collect(targets: Iterable[dict]) -> dict[str, dict[str, list[int]]]:
-    """Target -> dispatch key -> bytes, largest first; from the report's facts. Unknown sizes are left out."""
+def collect(targets: Iterable[dict]) -> Counts:
+    """From the report's facts. Unknown sizes are left out."""
     result: dict[str, dict[str, list[int]]] = {}
     for target in targets:
         rows = result.setdefault(target["name"], {})
@@ -48,20 +63,15 @@ def write(path: Path, signatures: Sequence[str], targets: Iterable[dict]) -> Non
     counts = collect(targets)
     if path.is_file():
         counts = read(path, signatures) | counts
-    data = {
-        "fissile_baseline": FORMAT,
-        "model": identity(signatures),
-        "functions": sorted(signatures),
-        "bytes": {name: dict(sorted(rows.items())) for name, rows in sorted(counts.items())},
-    }
-    text = json.dumps(data, indent=1) + "\n"
+    rows = {name: dict(sorted(rows.items())) for name, rows in sorted(counts.items())}
+    text = wire.encode(Baseline(FORMAT, identity(signatures), rows, tuple(sorted(signatures))), indent=1)
     try:
-        write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+        write_atomically(path, lambda partial: partial.write_bytes(text + b"\n"))
     except OSError as error:
         raise UsageError(f"cannot write the baseline {path}: {error.strerror}") from None
 
 
-def read(path: Path, signatures: Sequence[str]) -> dict[str, dict[str, list[int]]]:
+def read(path: Path, signatures: Sequence[str]) -> Counts:
     """The bytes of a baseline. Raises UsageError for a file that is none, or that belongs to another
     model."""
     if path.exists() and not path.is_file():
@@ -69,31 +79,28 @@ def read(path: Path, signatures: Sequence[str]) -> dict[str, dict[str, list[int]
             f"cannot read the baseline {path}: not a regular file", "--update-baseline writes one"
         )
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        baseline = wire.decode(Baseline, path.read_bytes())
     except OSError as error:
         raise UsageError(
             f"cannot read the baseline {path}: {error.strerror}", "--update-baseline writes one"
         ) from None
-    except (ValueError, RecursionError):
+    except wire.WrongType:
+        baseline = None
+    except (wire.WireError, RecursionError):
         raise UsageError(f"{path} is no baseline: it is not JSON", "--update-baseline writes one") from None
-    if (
-        not isinstance(data, dict)
-        or data.get("fissile_baseline") != FORMAT
-        or not _plausible(data.get("bytes"))
-        or not isinstance(data.get("functions", []), list)
-    ):
+    if baseline is None or baseline.fissile_baseline != FORMAT:
         raise UsageError(f"{path} is no baseline of this version of fissile", "--update-baseline writes one")
-    if data.get("model") != identity(signatures):
-        theirs = ", ".join(map(str, data.get("functions", []))) or "unknown"
+    if baseline.model != identity(signatures):
+        theirs = ", ".join(baseline.functions) or "unknown"
         raise UsageError(
             f"{path} is the baseline of another model: it has {_short(theirs)}, "
             f"this one {_short(', '.join(signatures))}",
             "name its own baseline, or remove the file and write a new one with --update-baseline",
         )
-    return data["bytes"]
+    return baseline.bytes
 
 
-def compare(before: dict[str, dict[str, list[int]]], targets: Iterable[dict], path: Path) -> list[Finding]:
+def compare(before: Counts, targets: Iterable[dict], path: Path) -> list[Finding]:
     """FIS150 for each dispatch that grew, FIS151 where the baseline has nothing to compare with."""
     found = []
     for name, now in collect(targets).items():
@@ -139,14 +146,6 @@ def _grown(target: str, key: str, was: int, now: int) -> Finding:
         key,
         target,
         notes=(f"dispatch {key}", "--update-baseline accepts it"),
-    )
-
-
-def _plausible(counts: object) -> bool:
-    return isinstance(counts, dict) and all(
-        isinstance(rows, dict)
-        and all(isinstance(c, list) and all(isinstance(n, int) for n in c) for c in rows.values())
-        for rows in counts.values()
     )
 
 

@@ -7,16 +7,16 @@ check and where the result goes. What the child is about to do stands in two fil
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
-import traceback
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from fissile.errors import ExitCode, FissileError, UsageError, refused_by_system
-from fissile.finding import Finding, Severity, from_json, to_json
+from fissile import wire
+from fissile.errors import ExitCode, UsageError
+from fissile.finding import Finding, Severity
 from fissile.passes.iree.late_imports import load_late
 from fissile.passes.iree.targets import flags_for
 from fissile.passes.progress import note_in
@@ -26,7 +26,8 @@ from ..cache.endless import known_endless, remember_endless
 from ..cache.reports import KeptCheck
 from ..cache.store import leave_out
 from ..importers.imported import Imported, with_import
-from ..process.entry import begin, leave_answer
+from ..process.entry import begin, error_in_words, leave_answer
+from ..process.job import Answer, CheckJob, WorkerError
 from ..process.scratch import scratch
 from ..process.supervisor import run_job, translating
 from ..process.worker_end import WorkerEnd, how_it_ended, phase_not_ended, system_ended
@@ -78,32 +79,24 @@ def _checked(
     options: dict,
 ) -> Report:
     seconds = options.get("dispatch_timeout", 0.0)
-    job = {
-        "source": source,
-        "program": str(model.program) if model else source,
-        "command": command or f"fissile check --strict {shlex.quote(source)}",
-        "targets": targets,
-        "options": options,
-        "endless": [] if no_cache else list(known_endless(options.get("flags", ()), seconds)),
-        "no_cache": no_cache,
-        "apart": False,
-        "ended": {},
-        **{name: str(folder / name) for name in ("result", "at", "translating")},
-    }
+    again = command or f"fissile check --strict {shlex.quote(source)}"
+    program = str(model.program) if model else source
+    endless = () if no_cache else tuple(known_endless(options.get("flags", ()), seconds))
+    job = CheckJob(str(folder), source, program, again, tuple(targets), options, endless, False, {}, no_cache)
     while True:
         end = run_job(job, folder, 0.0, seconds, __name__)
-        if Path(job["result"]).exists() and not end.timed_out:
-            return _outcome(json.loads(Path(job["result"]).read_text()), job)
-        count, _asked, fingerprint = translating(Path(job["translating"]))
-        target, phase = _read(Path(job["at"]))
-        for name in ("at", "translating"):
-            Path(job[name]).unlink(missing_ok=True)
+        if job.result.exists() and not end.timed_out:
+            return _outcome(wire.decode(Answer, job.result.read_bytes()), job)
+        count, _asked, fingerprint = translating(job.translating)
+        target, phase = _read(job.at)
+        for file in (job.at, job.translating):
+            file.unlink(missing_ok=True)
         if end.timed_out and fingerprint:
-            job["endless"].append(fingerprint)
+            job = replace(job, endless=(*job.endless, fingerprint))
             if not no_cache:
                 remember_endless(options.get("flags", ()), fingerprint, seconds)
-        if count and not job["apart"] and phase != "end":
-            job["apart"] = True  # it is found again in a process of its own, by dispatch
+        if count and not job.apart and phase != "end":
+            job = replace(job, apart=True)  # it is found again in a process of its own, by dispatch
             continue
         if refused := system_ended(0 if end.timed_out else end.status, end.errors):
             raise refused
@@ -112,9 +105,9 @@ def _checked(
             why = "the checking process ended early" + (f": {said[0].strip()}" if said else "")
             return _failed(why, job, end.errors[-4000:])
         finding = _crashed(end, job, target, phase)
-        if not target or target in job["ended"]:
+        if not target or target in job.ended:
             return Report("check", (finding,), facts={"targets": [], "contract": {}})
-        job["ended"][target] = to_json(finding)
+        job = replace(job, ended=job.ended | {target: finding})
 
 
 def _read(file: Path) -> tuple[str, str]:
@@ -123,41 +116,41 @@ def _read(file: Path) -> tuple[str, str]:
     return target, phase
 
 
-def _outcome(outcome: dict, job: dict) -> Report:
-    if "error" not in outcome:
-        return Report.from_json(outcome)
-    error = outcome["error"]
-    if error["exit_code"] == ExitCode.USAGE:
-        raise UsageError(error["message"], error["hint"])
-    return _failed(error["message"], job, error.get("traceback", ""))
+def _outcome(answer: Answer, job: CheckJob) -> Report:
+    if answer.report is not None:
+        return answer.report
+    error = answer.error or WorkerError("it had no answer")
+    if error.exit_code == ExitCode.USAGE:
+        raise UsageError(error.message, error.hint)
+    return _failed(error.message, job, error.traceback)
 
 
-def _stock_command(job: dict, target: str, phase: str) -> str:
+def _stock_command(job: CheckJob, target: str, phase: str) -> str:
     """iree-compile's command line for one target; where IREE was on the way to ``phase``, as far as that."""
     ends = [] if phase in ("", "end") else [f"--compile-to={phase}"]
     flags = flags_for(resolve_target(target)) if target else []
-    if job["program"] != job["source"]:
-        return f"fissile check {shlex.quote(job['source'])}" + (f" --target {target}" if target else "")
+    if job.program != job.source:
+        return f"fissile check {shlex.quote(job.source)}" + (f" --target {target}" if target else "")
     return shlex.join(
-        ["iree-compile", job["source"], *job["options"].get("flags", ()), *flags, *ends, "-o", os.devnull]
+        ["iree-compile", job.source, *job.options.get("flags", ()), *flags, *ends, "-o", os.devnull]
     )
 
 
-def _failed(why: str, job: dict, detail: str) -> Report:
+def _failed(why: str, job: CheckJob, detail: str) -> Report:
     """FIS903: nothing is known of the program."""
-    report_it = f"report it, with what this prints: FISSILE_TRACEBACK=1 {job['command']}"
+    report_it = f"report it, with what this prints: FISSILE_TRACEBACK=1 {job.command}"
     finding = Finding(
         "FIS903",
         f"the program could not be checked: {why}",
         Severity.ERROR,
-        job["source"],
+        job.source,
         notes=(report_it,),
         detail=detail,
     )
     return Report("check", (finding,), facts={"targets": [], "contract": {}})
 
 
-def _crashed(end: WorkerEnd, job: dict, target: str, phase: str) -> Finding:
+def _crashed(end: WorkerEnd, job: CheckJob, target: str, phase: str) -> Finding:
     again = (f"shows it again: {_stock_command(job, target, phase)}",)
     if end.timed_out:
         why = phase_not_ended(end) if end.phase_limit else "although every dispatch by itself generates code"
@@ -169,37 +162,30 @@ def _crashed(end: WorkerEnd, job: dict, target: str, phase: str) -> Finding:
 
 def main() -> int:
     begin()
-    job = json.loads(Path(sys.argv[1]).read_text())
-    note_in(Path(job["result"]).parent)
-    if job["no_cache"]:
+    job = wire.decode(CheckJob, Path(sys.argv[1]).read_bytes())
+    note_in(Path(job.folder))
+    if job.no_cache:
         leave_out()
     load_late()
     try:
-        from .entry import Watched, check
-
-        at, at_work = Path(job["at"]), Path(job["translating"])
-        watched = Watched(
-            lambda target, phase: at.write_text(f"{target}\t{phase}"),
-            partial(_tell, at_work) if job["options"].get("dispatch_timeout") and not job["apart"] else None,
-            partial(_tell, at_work),
-            tuple(job["endless"]),
-            {name: from_json(finding) for name, finding in job["ended"].items()},
-        )
-        outcome = check(job["program"], job["targets"], watched=watched, **job["options"]).to_json()
-    except FissileError as error:
-        outcome = {"error": {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}}
+        answer = Answer(_check_here(job))
     except BaseException as error:  # the caller turns it into one line and a reproducer
-        refused = refused_by_system(error)
-        outcome = {
-            "error": {
-                "message": refused.message if refused else f"{type(error).__name__}: {error}",
-                "hint": refused.hint if refused else "",
-                "exit_code": int(refused.exit_code if refused else ExitCode.INTERNAL),
-                "traceback": traceback.format_exc(),
-            }
-        }
-    leave_answer(Path(job["result"]), outcome)
+        answer = Answer(error=error_in_words(error))
+    leave_answer(job.result, answer)
     os._exit(0)  # to free what IREE has made takes longer than to end
+
+
+def _check_here(job: CheckJob) -> Report:
+    from .entry import Watched, check
+
+    watched = Watched(
+        lambda target, phase: job.at.write_text(f"{target}\t{phase}"),
+        partial(_tell, job.translating) if job.options.get("dispatch_timeout") and not job.apart else None,
+        partial(_tell, job.translating),
+        job.endless,
+        job.ended,
+    )
+    return check(job.program, list(job.targets), watched=watched, **job.options)
 
 
 def _tell(file: Path, dispatches: int, fingerprint: str = "") -> None:

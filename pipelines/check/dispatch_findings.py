@@ -46,7 +46,7 @@ def generate(
 ) -> tuple[list[Measured], list[Finding]]:
     """Bytes and findings of each dispatch with code generation, by the same checks as `fissile compile`. ``calibrated``: dispatches of a
     calibrated structure that fit by prediction are left without code generation."""
-    pool.session_flags = (*flags, *flags_for(target))
+    pool.link_with((*flags, *flags_for(target)))
     checker = DispatchChecker(pool, foresee=unrolls_endlessly, calibrated=calibrated, limit=target.limit)
     checked = checker.check_dispatches(formed.dispatches, formed.ops)
     seen = {id(c.dispatch): c.result.probed for c in checked if c.result is not None}

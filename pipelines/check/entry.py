@@ -379,9 +379,7 @@ def _attentions(module: Module) -> list[Finding]:
 
 def _resumed(session: Session, shared: Path) -> Module:
     """The module that all targets share; its locations name the source file."""
-    module = session.parse(shared)
-    module.phase = LAST_SHARED_PHASE
-    return module
+    return session.parse(shared).stands_at(LAST_SHARED_PHASE)
 
 
 def _renamed(dispatch: Dispatch, target: Target) -> Dispatch:

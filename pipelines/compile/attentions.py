@@ -40,6 +40,7 @@ def _decompose(module: Module) -> list[Finding]:
         finding.with_(severity=Severity.REPAIRED, helps=(done,))
         for finding in check_attention_configuration(able, name)
     ]
+    module.about_to_change()
     run_pipeline(f"builtin.module({text},fissile-lower-boundaries)", module.op, report=repaired.append)
     return repaired
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -32,7 +32,7 @@ from fissile.report import Report
 
 from ..pass_runner import run_pipeline
 from ..phase_pipeline import PhaseHook, PhasePipeline
-from ..probe.one_dispatch import probe
+from ..probe.diagnostics import Diagnostic
 from ..probe.stock_outcome import Ask
 from ..process.atomic_write import write_atomically
 from ..repair.failures import suggested
@@ -54,9 +54,6 @@ DIALECT_LOWERINGS = (
 )
 
 PACK = "pack-transients"
-OWN_HOOKS = ("storage guard", "check-leftovers", *host_updates.NAMES, FOLD.name, DECOMPOSE.name, PACK)
-"""The hooks that fissile adds itself: without them IREE compiles the module as it is."""
-
 STDIN_NAME = "<stdin>"
 """What iree-compile calls standard input in locations."""
 
@@ -74,6 +71,7 @@ class CompileRun:
         output: Path,
         spooled_input: Path | None = None,
         scratch: Path | None = None,
+        on_error: Callable[[Sequence[Diagnostic]], object] = lambda _said: None,
     ) -> None:
         self.request = request
         self.output = output
@@ -84,15 +82,15 @@ class CompileRun:
         self.facts: dict[str, object] = {}
         self.backends: tuple[str, ...] = ()
         self.narrow = Narrow()
-        self.ask: Ask = probe
         self.guarded: tuple[Finding, ...] = ()
         self._asserted = False
         self._asked_for: list[Finding] = []
         self.repairers: list[object] = []
         self._emitted: Path | None = None
         self._origin: tuple[Module, tuple[Finding, ...]] | None = None
-        self._left_out: set[str] = set()
-        self.session = Session(verify_ir=request.verify_ir, dump_phases_to=request.dump_phases_to)
+        self.session = Session(
+            verify_ir=request.verify_ir, dump_phases_to=request.dump_phases_to, on_error=on_error
+        )
         if request.remarks_filter:
             self.session.remarks(request.remarks_filter, request.remarks_file)
         self.phase_pipeline = PhasePipeline(
@@ -101,7 +99,7 @@ class CompileRun:
 
     def parse(self) -> Module:
         module = self.session.parse_input(self.input, self.input_name, self.request.allow_pipelines)
-        module.phase = self.request.compile_from
+        module.stands_at(self.request.compile_from)
         if phase_index(module.phase) >= phase_index(BOUNDARIES_PLACED_AT):
             stop_on_leftovers(module)
         return module
@@ -117,16 +115,17 @@ class CompileRun:
             self._origin = (module, tuple(self.phase_pipeline.advance(module, BOUNDARIES_PLACED_AT)))
         return self._origin
 
-    def forget_origin(self) -> None:
+    def add_hook(self, hook: PhaseHook) -> None:
+        """Every module passes ``hook`` from now on; what was kept of earlier ones is forgotten."""
+        self.phase_pipeline = self.phase_pipeline.with_hook(hook)
         self._origin = None
 
-    def leave_out(self, *names: str) -> None:
-        """From now on a module passes the hooks ``names`` as it is (OWN_HOOKS); what was kept of earlier ones is forgotten."""
-        self._left_out.update(names)
+    def without_own_hooks(self) -> PhasePipeline:
+        """The phases as stock runs them: with the pipelines that the command line names, and nothing of fissile's own."""
         self.guarded = ()
-        self._asserted = False
-        self.narrow = Narrow()
-        self.forget_origin()
+        return PhasePipeline(
+            self.session, self._hooks(own=False), verify_contracts=self.request.verify_contracts
+        )
 
     def write(self, module: Module) -> None:
         if self.request.compile_to != "end" or self.request.output_format == "vm-asm":
@@ -152,11 +151,12 @@ class CompileRun:
     def tuning(self) -> bool:
         return self.request.tune or self.request.fusion == "tune"
 
-    def look(self, module: Module) -> list[Finding]:
-        """Findings about what configured dispatches will compute, of those that need little or no code generation."""
+    def look(self, module: Module, generate: Ask) -> list[Finding]:
+        """Findings about what configured dispatches will compute, of those that need little or no code generation; ``generate`` does
+        that."""
         formed = ask("the dispatches", lambda: dispatches(module.op), [])
         self.backends = tuple(dict.fromkeys(d.target.backend for d in formed))
-        self.narrow = ask("narrow storage", lambda: find_narrow(module, self.ask), Narrow(), cpu_limit=0)
+        self.narrow = ask("narrow storage", lambda: find_narrow(module, generate), Narrow(), cpu_limit=0)
         return list(self.narrow.found)
 
     def slow(self, origin: Module) -> list[Finding]:
@@ -226,10 +226,10 @@ class CompileRun:
 
     # --- hooks
 
-    def _hooks(self) -> list[PhaseHook]:
+    def _hooks(self, own: bool = True) -> list[PhaseHook]:
         request = self.request
         hooks: list[PhaseHook] = (
-            [self._own(GUARDED_AT, "storage guard", self._guard)] if request.guard != "off" else []
+            [self._own(GUARDED_AT, "storage guard", self._guard)] if own and request.guard != "off" else []
         )
         if request.preprocessing:
             hooks.append(self._pipeline_hook(PREPROCESSED_AFTER, request.preprocessing))
@@ -240,6 +240,8 @@ class CompileRun:
             PhaseHook(phase, "lower-dialect", lower_dialect(pipeline))
             for phase, pipeline in DIALECT_LOWERINGS
         ]
+        if not own:
+            return hooks
         hooks.append(self._own(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
         hooks += [
             self._own(hook.phase, hook.name, hook.act)
@@ -254,14 +256,14 @@ class CompileRun:
         return hooks
 
     def _own(self, phase: str, name: str, act: Callable[[Module], Iterable[Finding]]) -> PhaseHook:
-        """A hook that fissile adds itself: where it throws, the compile begins again without it."""
-        return PhaseHook(
-            phase,
-            name,
-            lambda module: (
-                () if name in self._left_out else change(name, f"the step '{name}'", lambda: act(module))
-            ),
-        )
+        """A hook that fissile adds itself: where it throws, the module is put back and goes on as it was."""
+
+        def act_or_leave(module: Module) -> Iterable[Finding]:
+            found = change(f"the step '{name}'", lambda: act(module), module.put_back, ())
+            module.settle()
+            return found
+
+        return PhaseHook(phase, name, act_or_leave)
 
     def _pipeline_hook(self, phase: str, pipeline: str) -> PhaseHook:
         def act(module: Module) -> list[Finding]:
@@ -281,6 +283,7 @@ class CompileRun:
             self.request.guard,
             asserts_stripped=strips_asserts(self.request.flags),
             declared=module.declared,
+            before_change=module.about_to_change,
         )
         if any(finding.severity is Severity.ERROR for finding in result.findings):
             raise PassFailed(result.findings)
@@ -294,6 +297,7 @@ class CompileRun:
     def _pack(self, module: Module) -> list[Finding]:
         if not self.request.pack_transients:
             return report_slabs(module)
+        module.about_to_change()
         found = pack_transients(self.session, module)
         self._asked_for += found
         return found
@@ -307,6 +311,7 @@ class CompileRun:
 
         device = query_device()
         self.facts["device"] = device.name
+        module.about_to_change()
         self.facts["device_changes"] = [str(change) for change in match_target(module.op, device)]
         return []
 

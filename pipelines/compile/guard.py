@@ -8,7 +8,7 @@ assert at function level stays on the host, before the first dispatch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from iree.compiler import ir
@@ -59,13 +59,14 @@ def guard(
     smt_timeout_ms: int = SMT_TIMEOUT_MS,
     asserts_stripped: bool = False,
     declared: Mapping[str, Sequence[str]] | None = None,
+    before_change: Callable[[], object] = lambda: None,
 ) -> GuardResult:
     """Guards ``module``, the output of phase GUARDED_AT, in place.
 
     ``check`` only tells; ``assert`` adds asserts too; ``off`` does neither. ``asserts_stripped`` says
     that an option removes asserts (see `strips_asserts`): then none is trusted, none is added, and
-    FIS203 says so. ``declared`` are the names of arguments that the input had (`Module.declared`). A refuted obligation is an error (FIS201), and nothing is changed. Raises
-    UsageError for an unknown mode.
+    FIS203 says so. ``declared`` are the names of arguments that the input had (`Module.declared`). A refuted obligation is an error (FIS201), and nothing is changed.
+    ``before_change`` is called before the first change, if there is one. Raises UsageError for an unknown mode.
     """
     if mode not in MODES:
         raise UsageError(f"unknown guard mode '{mode}'", closest(mode, list(MODES)))
@@ -82,6 +83,7 @@ def guard(
         0, 0, 0, tuple(j.obligation for j in unknown if not is_assertable(report.extents, j.obligation))
     )
     if asserting and (unknown or requires):
+        before_change()
         load_dialects(op.context, ("arith", "cf", "tensor", "linalg", "memref"))
         placed = assert_obligations(report.extents, unknown)
         if any(j.obligation.op.name in LISTING for j in unknown):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
 
 from fissile.effect import Effect
 from fissile.errors import FissileError
-from fissile.finding import Finding, Severity
+from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.checks.refusals.abi_types import check_abi_types
 from fissile.passes.checks.refusals.executable_source import note_executable_source
@@ -16,9 +17,10 @@ from fissile.passes.definition import PassFailed
 from fissile.passes.iree.dialects import EXECUTABLE_SOURCE
 from fissile.passes.iree.messages import NO_ELEMENT_TYPE
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT
-from fissile.passes.net import NOT_CHECKED, StartAgain, ask
+from fissile.passes.net import NOT_CHECKED, ask
 from fissile.report import Report
 
+from ..phase_pipeline import PhasePipeline
 from ..probe.one_dispatch import Probed, probe
 from ..probe.probe_pool import ProbePool, Tell
 from ..probe.stock_outcome import (
@@ -30,8 +32,7 @@ from ..probe.stock_outcome import (
     translation_work,
 )
 from ..probe.unroll_limit import unrolls
-from ..reduce import reduction
-from ..repair.after_failure import RepairRun
+from ..repair.after_failure import AfterFailure
 from ..repair.failures import (
     RECOMPUTES,
     TOO_LARGE,
@@ -42,32 +43,39 @@ from ..repair.failures import (
     NarrowStorage,
     StraightEnded,
     rejected,
-    suggested,
 )
-from ..repair.trimming import find_borders, trim_from_now_on
+from ..repair.outcome import Outcome
+from ..repair.trimming import find_borders, trimming
 from ..session import Module, PhaseFailed, phase_index
-from .compile_run import OWN_HOOKS, CompileRun
+from .compile_run import CompileRun
 from .emitted_spec import nothing_to_write
 from .stepping_aside import stands_in
 
-STOCK_SECONDS = 120.0
-"""Of stock IREE, for a reduced program, where the request has no limit for one dispatch."""
 DISPATCH_FINDINGS = "FIS1"
 """The rules about a dispatch; others are about the input."""
 
-NOT_ON_STOCK = (
-    "stock IREE was not run on it: it has no target for the device that is present (--match-device)"
-)
-"""Said of a reduced program whose failure was seen in fissile's own code generation alone."""
+
+@dataclass(frozen=True)
+class Attempt:
+    """One way to compile the program. ``wanted`` says of the outcome so far whether it is made, ``make`` takes that outcome further.
+
+    ``guarded``: it is a question of the net; where it throws, the next one is made.
+    """
+
+    name: str
+    make: Callable[[GuardedCompile, Outcome], Outcome]
+    wanted: Callable[[GuardedCompile, Outcome], bool]
+    step: str = ""
+    """The step of the report that its time is counted to; empty: it counts its own."""
+    guarded: bool = False
 
 
 class GuardedCompile:
-    """Compiles what ``run`` was asked for.
+    """Compiles what ``run`` was asked for, by ATTEMPTS.
 
     ``ended`` says how an earlier straight compile of the same request took its process along; it is not tried again
-    then. ``progress`` is told how many dispatches are about to be translated (one: with its fingerprint), and 0 when that is
-    over; ``watch``
-    the same of dispatches that the repair loop asks in this process (None: it asks in others).
+    then. ``progress`` is called with how many dispatches are about to be translated (one: with its fingerprint), and 0 when that is
+    over; ``watch`` with the same of dispatches that the repair loop asks in this process (None: it asks in others).
     """
 
     def __init__(
@@ -85,53 +93,65 @@ class GuardedCompile:
         self._watch = watch
         self._endless = tuple(endless)
         self._translate = translate
-        self._run.ask = self._ask_watched
+        self._open = ExitStack()
+        self._after: AfterFailure | None = None
 
     def run(self) -> Report:
-        """The whole pipeline; again where what IREE refuses before there are dispatches can be sliced off, and without a step
-        of fissile's that threw midway."""
-        while True:
-            try:
-                findings, failure = self._compile()
-                if failure is not None and self._run.request.repair != "off":
-                    if ask("unread borders", lambda why=failure: find_borders(self._run, why), []):
-                        trim_from_now_on(self._run, failure)
-                        self._run.forget_origin()
-                        findings, failure = self._compile()
-                break
-            except StartAgain as again:
-                self._run.leave_out(again.name)
-            except PassFailed as refused:
-                return self._run.report(refused.findings)
-        if failure is not None:
-            findings = [self._with_way_out(rejected(failure))]
+        """Makes the attempts in turn, until one has the answer; a failure that none could do anything about is reported."""
+        so_far, made = Outcome(), []
+        with self._open:
+            for attempt in ATTEMPTS:
+                if not so_far.over and attempt.wanted(self, so_far):
+                    made.append(attempt.name)
+                    so_far = self._made(attempt, so_far)
+        self._run.facts["attempts"] = made
+        findings = list(so_far.findings)
+        unexplained = [f.code for f in findings if f.code in ("FIS106", "FIS107") and not f.subject]
+        if self._ended and so_far.written and unexplained:
+            # Fissile's own part may have crashed; every dispatch by itself is translated in time, and the whole is larger.
+            self._run.facts["unexplained"] = unexplained[0]
+        if so_far.failure is not None:
+            findings = [self._with_way_out(rejected(so_far.failure))]
+        elif so_far.over and not so_far.written:
+            return self._run.report(findings)
         findings = self._with_mode(self._with_arguments(findings))
-        return self._run.report(findings, written=failure is None)
+        return self._run.report(findings, written=so_far.failure is None)
+
+    def _made(self, attempt: Attempt, so_far: Outcome) -> Outcome:
+        """The outcome of ``attempt``: where IREE or a pass refuses the program, that is the outcome."""
+        if not attempt.step:
+            return self._settled(attempt, so_far)
+        with self._run.step(attempt.step):
+            return self._settled(attempt, so_far)
+
+    def _settled(self, attempt: Attempt, so_far: Outcome) -> Outcome:
+        try:
+            if attempt.guarded:
+                threw = so_far.with_(threw=True)
+                return ask("the repair", lambda: attempt.make(self, so_far), threw, cpu_limit=0, usage=True)
+            return attempt.make(self, so_far)
+        except PassFailed as refused:
+            return so_far.answered(refused.findings, written=False)
+        except PhaseFailed as failed:
+            return so_far.with_(findings=(), failure=failed, over=attempt.guarded)
 
     def bare(self, why: Finding) -> Report:
         """The program as stock IREE compiles it, with no step, look or repair that nobody asked for; ``why`` says so."""
-        self._run.leave_out(*OWN_HOOKS)
-        if stands_in(
-            self._run.request
-        ):  # an op of an unknown dialect crashes dispatch creation; stock refuses it
-            self._run.session.context.allow_unregistered_dialects = False
+        if stands_in(self._run.request):
+            self._run.session.refuse_unknown_dialects()
         try:
-            try:
-                self._as_stock()
-            except StartAgain as again:
-                self._run.leave_out(again.name)
-                self._as_stock()
+            self._straight_through(self._run.without_own_hooks())
         except PassFailed as refused:
             return self._run.report([*refused.findings, why])
         except PhaseFailed as failure:
             return self._run.report([rejected(failure), why])
         return self._run.report([why], written=True)
 
-    def _as_stock(self) -> None:
-        """Compiles straight to the end. Raises PhaseFailed where IREE does not get there."""
+    def _straight_through(self, phases: PhasePipeline) -> None:
+        """Compiles to the end with no look on the way. Raises PhaseFailed where IREE does not get there."""
         with self._run.step("compile"):
             module = self._run.parse()
-            self._run.phase_pipeline.advance(module, self._run.request.compile_to)
+            phases.advance(module, self._run.request.compile_to)
             self._run.write(module)
 
     def _with_mode(self, findings: list[Finding]) -> list[Finding]:
@@ -174,110 +194,6 @@ class GuardedCompile:
             )
         )
 
-    def _compile(self) -> tuple[list[Finding], Failure | None]:
-        """A named line per step. The failure is one that no repair was tried for."""
-        try:
-            with self._run.step("parse"):
-                module = self._run.parse()
-            failure: Failure | None = StraightEnded(self._ended) if self._ended else None
-            if failure is None:
-                with self._run.step("compile"):
-                    findings, failure = self._straight(module)
-            if failure is None:
-                self._emit_mlir()
-                if path := self._run.request.emit_tuning_spec:
-                    findings.append(nothing_to_write(path))
-                return findings, None
-            if not self._repairable(failure):
-                return [], failure
-            with self._run.step("repair"):
-                # What the first look found holds for the module as it is; a repair looks again at what it makes.
-                kept = findings if self._run.request.repair == "off" and not self._ended else []
-                repaired = ask(
-                    "the repair",
-                    lambda: RepairRun(
-                        self._run, self._progress, self._watch, self._endless, self._translate
-                    ).run(failure),
-                    None,
-                    cpu_limit=0,
-                    usage=True,
-                )
-            if repaired is None:
-                return self._unrepaired(failure)
-            unexplained = [f.code for f in repaired if f.code in ("FIS106", "FIS107") and not f.subject]
-            if isinstance(failure, StraightEnded) and unexplained:
-                # Fissile's own part may have crashed; every dispatch by itself is translated in time, and the whole is larger.
-                self._run.facts["unexplained"] = unexplained[0]
-            return [*kept, *repaired], None
-        except PhaseFailed as failed:
-            return [], failed
-
-    def _unrepaired(self, failure: Failure) -> tuple[list[Finding], Failure | None]:
-        """What is left where the repair itself threw: IREE's own answer; what would be wrong is an error."""
-        if not isinstance(failure, Foreseen):
-            return [], failure
-        self._as_stock()
-        found = list(failure.narrow.found) if isinstance(failure, NarrowStorage) else []
-        if failure.wrong and not found:
-            found = [Finding(NOT_CHECKED, f"{failure.message}; the repair failed", effect=Effect.WRONG)]
-        return found, None
-
-    def reduce(self) -> Report:
-        """Writes a small program that fails as the request's input does, instead of compiling it."""
-        while True:
-            try:
-                return self._reduce()
-            except StartAgain as again:
-                self._run.leave_out(again.name)
-
-    def _reduce(self) -> Report:
-        try:
-            origin, _told = self._run.origin()
-            with ProbePool(self._run.request.flags, self._run.request.dispatch_timeout) as pool:
-                reduced = reduction.reduce(self._run.phase_pipeline, origin, pool, self._run.request.dispatch)
-        except PassFailed as refused:
-            return self._run.report(refused.findings)
-        except PhaseFailed as failure:
-            borders = [suggested(f, "`fissile compile` applies it") for f in find_borders(self._run, failure)]
-            return self._run.report(borders or [rejected(failure)])
-        silent = reduced.finding.effect.is_built
-        device = self._run.request.match_device
-        matched = [f"--match-device={device}"] if device else []
-        compiler = "fissile compile --repair=suggest " if silent or device else "iree-compile "
-        command = compiler + shlex.join(
-            [*matched, *self._run.request.flags, "reduced.mlir", "-o", "/dev/null"]
-        )
-        head = f"// {reduced.finding.code}: {reduced.finding.message}\n// shown by: {command}\n"
-        finding = reduced.finding
-        self._run.output.write_text(head + reduced.text + "\n")
-        self._run.facts.update(kept=reduced.kept, of=reduced.of)
-        otherwise = reduced.differs or self._fails_otherwise(finding)
-        self._run.facts["otherwise"] = otherwise
-        told = finding.with_(
-            severity=Severity.NOTE,
-            places=(),
-            notes=(
-                f"{'IREE says nothing of it; shown' if silent else 'shown' if device else 'shown on stock IREE'} by: {command}",
-                *((NOT_ON_STOCK,) if device else ()),
-            ),
-        )
-        not_kept = Finding(
-            "FIS152",
-            f"the reduced program does not fail as its program does: {otherwise}",
-            subject=finding.subject,
-        )
-        return self._run.report([told, *([not_kept] if otherwise else [])], written=True)
-
-    def _fails_otherwise(self, finding: Finding) -> str:
-        """What stock IREE does with the reduced program instead; empty also where it has no target for the device (NOT_ON_STOCK)."""
-        request = self._run.request
-        if request.match_device:
-            return ""
-        from ..reduce.reduced_again import fails_otherwise
-
-        limit = request.dispatch_timeout or STOCK_SECONDS
-        return fails_otherwise(self._run.output, request.flags, finding, limit)
-
     def _emit_mlir(self) -> None:
         """The module as it is, where it was asked for and nothing had to be repaired."""
         if self._run.request.emit_mlir and self._can_go_back():
@@ -290,6 +206,74 @@ class GuardedCompile:
             return probe(dispatch)
         finally:
             self._progress(0)
+
+    # --- the attempts
+
+    def direct(self, so_far: Outcome) -> Outcome:
+        """As stock IREE does, with a look at the configured dispatches on the way; not where that ended a process before."""
+        if self._ended:
+            if self._repairable(ended := StraightEnded(self._ended)):
+                with self._run.step("repair"):
+                    self._run.origin()  # what IREE refuses before that phase is the failure then
+            return so_far.with_(failure=ended)
+        with self._run.step("parse"):
+            module = self._run.parse()
+        with self._run.step("compile"):
+            found, failure = self._straight(module)
+        if failure is not None:
+            return so_far.with_(findings=tuple(found), failure=failure)
+        self._emit_mlir()
+        if path := self._run.request.emit_tuning_spec:
+            found.append(nothing_to_write(path))
+        return so_far.answered(found)
+
+    def trimmable(self, so_far: Outcome) -> bool:
+        """Whether what IREE refuses before there are dispatches can be sliced off."""
+        failure = so_far.failure
+        return (
+            failure is not None
+            and self._run.request.repair != "off"
+            and bool(ask("unread borders", lambda: find_borders(self._run, failure), []))
+        )
+
+    def trimmed(self, so_far: Outcome) -> Outcome:
+        """Direct again, with unread borders sliced off on the way."""
+        self._run.add_hook(trimming(so_far.failure.message))
+        return self.direct(Outcome())
+
+    def repairable(self, so_far: Outcome) -> bool:
+        return so_far.failure is not None and not so_far.threw and self._repairable(so_far.failure)
+
+    def after_failure(self, so_far: Outcome) -> AfterFailure:
+        """The attempts at what the failure of the direct compile asks for; the processes that they ask end with this compile."""
+        if self._after is None:
+            request = self._run.request
+            pool = self._open.enter_context(
+                ProbePool(
+                    request.flags,
+                    request.dispatch_timeout,
+                    watch=self._watch,
+                    endless=self._endless,
+                    translate=self._translate,
+                )
+            )
+            # What the first look found holds for the module as it is; a repair looks again at what it makes.
+            kept = so_far.findings if request.repair == "off" and not self._ended else ()
+            self._after = AfterFailure(
+                self._run, so_far.failure, kept, pool, self._progress, self._ask_watched
+            )
+        return self._after
+
+    def as_it_is(self, so_far: Outcome) -> Outcome:
+        """What is left where the repair itself threw: IREE's own answer; what would be wrong is an error."""
+        failure = so_far.failure
+        if not isinstance(failure, Foreseen):
+            return so_far.with_(findings=())
+        self._straight_through(self._run.phase_pipeline)
+        found = list(failure.narrow.found) if isinstance(failure, NarrowStorage) else []
+        if failure.wrong and not found:
+            found = [Finding(NOT_CHECKED, f"{failure.message}; the repair failed", effect=Effect.WRONG)]
+        return so_far.answered(found)
 
     # --- the straight compile
 
@@ -306,7 +290,7 @@ class GuardedCompile:
                     findings += self._run.phase_pipeline.advance(module, BOUNDARIES_PLACED_AT)
                     ask("a copy for repairs", lambda: self._run.keep_origin(module, findings), None)
                 findings += self._run.phase_pipeline.advance(module, DISPATCHES_CONFIGURED_AT)
-                findings += self._run.look(module)
+                findings += self._run.look(module, self._ask_watched)
                 if self._can_go_back() and (foreseen := self._foreseen(module, findings)):
                     return findings, foreseen
                 self._progress(translation_work(module))
@@ -322,7 +306,7 @@ class GuardedCompile:
 
     def _foreseen(self, module: Module, findings: list[Finding]) -> Foreseen | None:
         """Why code need not be generated for ``module`` as it is; what is slow is added to the ``findings`` so far."""
-        run, asked = self._run, self._run.ask
+        run, asked = self._run, self._ask_watched
         if run.request.repair != "off" and run.narrow.found:
             return NarrowStorage("narrow elements would be read or written wrongly", True, run.narrow)
         if run.request.repair != "off" and any(
@@ -353,6 +337,40 @@ class GuardedCompile:
         return not isinstance(failure, PhaseFailed) or phase_index(failure.phase) > phase_index(
             BOUNDARIES_PLACED_AT
         )
+
+
+def _after(name: str, make, wanted=lambda one, so_far: True) -> Attempt:
+    """An attempt of `AfterFailure`, at a failure behind the phase that boundaries are placed at."""
+    return Attempt(
+        name,
+        lambda one, so_far: make(one.after_failure(so_far), so_far),
+        lambda one, so_far: one.repairable(so_far) and wanted(one, so_far),
+        "repair",
+        True,
+    )
+
+
+def _left_narrow(_one: GuardedCompile, so_far: Outcome) -> bool:
+    """Whether what a repair made reads or writes narrow elements wrongly."""
+    return bool(so_far.narrow.found)
+
+
+ATTEMPTS = (
+    Attempt("direct", GuardedCompile.direct, lambda one, so_far: True),
+    Attempt("trimmed", GuardedCompile.trimmed, GuardedCompile.trimmable),
+    _after("packed", AfterFailure.packed),
+    _after("repaired", AfterFailure.repaired),
+    _after("packed again", AfterFailure.packed_again, _left_narrow),
+    _after("repaired again", AfterFailure.repaired_again, _left_narrow),
+    _after(
+        "packed last",
+        AfterFailure.packed_last,
+        lambda one, so_far: one.after_failure(so_far).may_be_unlowered(so_far),
+    ),
+    _after("report", AfterFailure.report),
+    Attempt("as it is", GuardedCompile.as_it_is, lambda one, so_far: so_far.threw),
+)
+"""What is tried, in this order. `docs/architecture.md` says what each is for."""
 
 
 def may_recompute(module: Module) -> bool:

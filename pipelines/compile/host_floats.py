@@ -28,6 +28,7 @@ def _fold(module: Module) -> list[Finding]:
     done = FoldHostFloats().help(("pass", PASS), ("numerics", "bit-identical"))
     repaired = [finding.with_(severity=Severity.REPAIRED, helps=(done,)) for finding in found]
     if repaired:
+        module.about_to_change()
         run_pipeline(f"builtin.module({PASS})", module.op, report=repaired.append)
     return repaired
 

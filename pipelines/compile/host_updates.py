@@ -35,6 +35,7 @@ def single_elements(repair: bool) -> PhaseHook:
                 _repaired(finding, FlattenInserts()) if yes else finding
                 for finding, yes in zip(found, able, strict=True)
             ]
+            module.about_to_change()
             run_pipeline(f"builtin.module({FlattenInserts()})", module.op, report=found.append)
         return found
 
@@ -63,6 +64,7 @@ def returned_arguments(session: Session, repair: bool) -> PhaseHook:
         if repair and found:
             keep = KeepArguments(arguments=tuple(f"{one.function}:{one.number}" for one in overwritten))
             found = [_repaired(finding, keep) for finding in found]
+            module.about_to_change()
             run_pipeline(f"builtin.module({keep})", module.op, report=found.append)
         return found
 
@@ -81,6 +83,7 @@ def changing_sizes(repair: bool) -> PhaseHook:
         found = growing(module)
         if repair and found:
             found = [_repaired(finding, HideSizes()) for finding in found]
+            module.about_to_change()
             run_pipeline(f"builtin.module({HideSizes()})", module.op, report=found.append)
         return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fissile.errors import UsageError, closest
@@ -27,7 +27,7 @@ from .options import DRIVER, OWN
 
 @dataclass(frozen=True)
 class CompileRequest:
-    """One compile. Plain data: it travels to the worker process as JSON.
+    """One compile. Plain data: it travels to the worker process as JSON (`fissile.wire`).
 
     ``flags`` go to IREE as they are. Files are paths as the user wrote them; ``output`` "-" is standard output.
     """
@@ -97,17 +97,6 @@ class CompileRequest:
     """`compile`, or `reduce` to write a small program that fails alike."""
     dispatch: str = ""
     """The dispatch to reduce to; empty: the first that fails."""
-
-    def to_json(self) -> dict:
-        return asdict(self)
-
-    @staticmethod
-    def from_json(data: dict) -> CompileRequest:
-        def frozen(value):
-            return tuple(frozen(v) for v in value) if isinstance(value, list) else value
-
-        known = {f.name for f in fields(CompileRequest)}
-        return CompileRequest(**{name: frozen(value) for name, value in data.items() if name in known})
 
 
 _LIFETIMES = "builtin.module(fissile-check-lifetimes{peak=true})"

@@ -36,7 +36,7 @@ def pack_transients(session: Session, module: Module) -> list[Finding]:
         return [_left(finding) for finding in could]
     found = _first_part(module, only_report=False)
     run_pipeline(STREAM_FROM_ALLOCATION, module.op, report=_nothing)
-    module.phase = SCHEDULED_AT
+    module.stands_at(SCHEDULED_AT)
     return found
 
 

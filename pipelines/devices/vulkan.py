@@ -7,11 +7,11 @@ its own LLVM, which must not meet IREE's, and a driver that crashes ends only th
 from __future__ import annotations
 
 import ctypes
-import json
 from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_uint8, c_uint32, c_uint64, c_void_p
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 
+from fissile import wire
 from fissile.errors import UsageError
 
 from ..process.child import module_command, run_child
@@ -64,6 +64,14 @@ class VulkanDevice:
         return f"{self.name}, {self.driver}" if self.driver else self.name
 
 
+@dataclass(frozen=True)
+class Present:
+    """What the child says: all devices, or the error in one line."""
+
+    devices: tuple[VulkanDevice, ...] = ()
+    error: str = ""
+
+
 def query_device(index: int | None = None) -> VulkanDevice:
     """The device of this index in the loader's order; by default the first that is no software device, or the first.
 
@@ -91,13 +99,10 @@ def devices() -> tuple[VulkanDevice, ...]:
             f"the query of the Vulkan driver failed ({ended.reason or f'exit status {ended.status}'})",
             INSTALL,
         )
-    answer = json.loads(lines[-1])
-    if "error" in answer:
-        raise UsageError(answer["error"], INSTALL)
-    return tuple(
-        VulkanDevice(**{k: tuple(v) if isinstance(v, list) else v for k, v in d.items()})
-        for d in answer["devices"]
-    )
+    answer = wire.decode(Present, lines[-1])
+    if answer.error:
+        raise UsageError(answer.error, INSTALL)
+    return answer.devices
 
 
 # What follows mirrors the Vulkan 1.3 specification's C structures; VkBool32 is 32 bits.
@@ -217,7 +222,7 @@ def _ask(function, device, *types: type) -> list:
     return structs
 
 
-def _describe(vulkan, index: int, device: int) -> dict:
+def _describe(vulkan, index: int, device: int) -> VulkanDevice:
     properties, identity, driver, subgroup, sizes = _ask(
         vulkan.vkGetPhysicalDeviceProperties2,
         device,
@@ -232,59 +237,57 @@ def _describe(vulkan, index: int, device: int) -> dict:
     )
     in_compute = subgroup.stages & _COMPUTE_STAGE
     api, limits = properties.apiVersion, properties.limits
-    return asdict(
-        VulkanDevice(
-            index=index,
-            name=properties.deviceName.decode(errors="replace"),
-            kind=_KINDS[properties.deviceType] if properties.deviceType < len(_KINDS) else "other",
-            driver=" ".join(s.decode(errors="replace") for s in (driver.driverName, driver.driverInfo) if s),
-            uuid=bytes(identity.deviceUUID).hex(),
-            api=f"{(api >> 22) & 0x7F}.{(api >> 12) & 0x3FF}.{api & 0xFFF}",
-            float16=bool(narrow.shaderFloat16),
-            float64=bool(features.shaderFloat64),
-            int8=bool(narrow.shaderInt8),
-            int16=bool(features.shaderInt16),
-            int64=bool(features.shaderInt64),
-            # IREE binds every tensor as a storage buffer and declares both capabilities of a width at once.
-            storage8=bool(storage8.buffer and storage8.uniformAndBuffer),
-            storage16=bool(storage16.buffer and storage16.uniformAndBuffer),
-            integer_dot_product=bool(dot.shaderIntegerDotProduct),
-            cooperative_matrix=bool(matrix.cooperativeMatrix),
-            subgroup_size=subgroup.size,
-            subgroup_min=sizes.smallest or subgroup.size,
-            subgroup_max=sizes.largest or subgroup.size,
-            subgroup_operations=tuple(
-                n for i, n in enumerate(_SUBGROUP_BITS) if in_compute and subgroup.operations >> i & 1
-            ),
-            shared_memory_bytes=limits.maxComputeSharedMemorySize,
-            max_invocations=limits.maxComputeWorkGroupInvocations,
-            max_sizes=tuple(limits.maxComputeWorkGroupSize),
-            max_counts=tuple(limits.maxComputeWorkGroupCount),
-        )
+    return VulkanDevice(
+        index=index,
+        name=properties.deviceName.decode(errors="replace"),
+        kind=_KINDS[properties.deviceType] if properties.deviceType < len(_KINDS) else "other",
+        driver=" ".join(s.decode(errors="replace") for s in (driver.driverName, driver.driverInfo) if s),
+        uuid=bytes(identity.deviceUUID).hex(),
+        api=f"{(api >> 22) & 0x7F}.{(api >> 12) & 0x3FF}.{api & 0xFFF}",
+        float16=bool(narrow.shaderFloat16),
+        float64=bool(features.shaderFloat64),
+        int8=bool(narrow.shaderInt8),
+        int16=bool(features.shaderInt16),
+        int64=bool(features.shaderInt64),
+        # IREE binds every tensor as a storage buffer and declares both capabilities of a width at once.
+        storage8=bool(storage8.buffer and storage8.uniformAndBuffer),
+        storage16=bool(storage16.buffer and storage16.uniformAndBuffer),
+        integer_dot_product=bool(dot.shaderIntegerDotProduct),
+        cooperative_matrix=bool(matrix.cooperativeMatrix),
+        subgroup_size=subgroup.size,
+        subgroup_min=sizes.smallest or subgroup.size,
+        subgroup_max=sizes.largest or subgroup.size,
+        subgroup_operations=tuple(
+            n for i, n in enumerate(_SUBGROUP_BITS) if in_compute and subgroup.operations >> i & 1
+        ),
+        shared_memory_bytes=limits.maxComputeSharedMemorySize,
+        max_invocations=limits.maxComputeWorkGroupInvocations,
+        max_sizes=tuple(limits.maxComputeWorkGroupSize),
+        max_counts=tuple(limits.maxComputeWorkGroupCount),
     )
 
 
-def _answer() -> dict:
-    """In the child: all devices as JSON values, or the error in one line."""
+def _answer() -> Present:
+    """In the child."""
     try:
         vulkan = ctypes.CDLL("libvulkan.so.1")
     except OSError:
-        return {"error": "there is no Vulkan loader (libvulkan.so.1) on this machine"}
+        return Present(error="there is no Vulkan loader (libvulkan.so.1) on this machine")
     application = _Application(sType=0, apiVersion=(1 << 22) | (3 << 12))
     create = _InstanceCreate(sType=1, application=ctypes.pointer(application))
     instance = c_void_p()
     if code := vulkan.vkCreateInstance(byref(create), None, byref(instance)):
-        return {"error": f"no Vulkan driver answers (vkCreateInstance returned {code})"}
+        return Present(error=f"no Vulkan driver answers (vkCreateInstance returned {code})")
     enumerate_ = vulkan.vkEnumeratePhysicalDevices
     enumerate_.argtypes = [c_void_p, POINTER(c_uint32), c_void_p]
     count = c_uint32()
     enumerate_(instance, byref(count), None)
     handles = (c_void_p * count.value)()
     if enumerate_(instance, byref(count), handles) or not count.value:
-        return {"error": "the Vulkan loader knows no device"}
-    return {"devices": [_describe(vulkan, i, handle) for i, handle in enumerate(handles)]}
+        return Present(error="the Vulkan loader knows no device")
+    return Present(tuple(_describe(vulkan, i, handle) for i, handle in enumerate(handles)))
 
 
 if __name__ == "__main__":
     begin()
-    print(json.dumps(_answer()))
+    print(wire.encode(_answer()).decode())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from fissile.finding import Finding, Severity, to_json
+from fissile import wire
+from fissile.finding import Finding, Severity
 
 from .compare import Comparison
 
@@ -62,7 +63,7 @@ class Check:
             "agrees": self.agrees,
             "sentence": self.sentence,
             "outputs": [c.to_json() for c in self.comparisons],
-            "finding": to_json(self.finding) if self.finding else None,
+            "finding": wire.plain(self.finding),
         }
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 import ml_dtypes
 import numpy as np
+
+from fissile import wire
 
 from .tolerance import EXACT, Tolerance, default_tolerance, is_float, steps_text, steps_within
 
@@ -51,8 +53,7 @@ class Comparison:
 
     def to_json(self) -> dict:
         """Plain JSON values (infinite differences as strings: JSON has no infinity)."""
-        data = asdict(self) | {"share": self.share, "shape": list(self.shape)}
-        data["first"] = None if self.first is None else list(self.first)
+        data = wire.plain(self) | {"share": self.share}
         return {k: str(v) if isinstance(v, float) and not np.isfinite(v) else v for k, v in data.items()}
 
 

@@ -50,7 +50,7 @@ def link(dispatch: Dispatch, flags: tuple[str, ...] = ()) -> Diagnostic | None:
     module = session.parse_text(
         standalone(dispatch).replace("hal.executable private", "hal.executable public", 1), "dispatch.mlir"
     )
-    module.phase = DISPATCHES_CONFIGURED_AT
+    module.stands_at(DISPATCHES_CONFIGURED_AT)
     with _printed() as printed:
         try:
             session.run(module, SERIALISED_AT)

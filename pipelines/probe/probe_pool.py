@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from fissile import wire
 from fissile.errors import InternalError
-from fissile.finding import Finding, from_json
+from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.memory.footprint import Footprint
 from fissile.passes.net import ask, current
@@ -24,7 +25,7 @@ from ..process.server import Server
 from .diagnostics import Diagnostic
 from .linking import standalone
 from .one_dispatch import UNKNOWN, Probed, probe, probe_and_convert
-from .probe_wire import decode_diagnostic, decode_probed
+from .probe_wire import Generated, GenerateJob, ServerFlags
 
 FEW = 8
 """Up to so many dispatches are faster asked here (0.03 to 0.3 s each) than by processes that first load IREE (0.5 s)."""
@@ -69,9 +70,9 @@ class ProbePool:
         translate: bool = False,
     ) -> None:
         self._flags = list(flags)
-        self.session_flags = tuple(session_flags)
+        self._session_flags = tuple(session_flags)
         self._watch = watch
-        self.translate = translate
+        self._translate = translate
         self._started = False
         self._deadline = deadline
         self._endless = {fingerprint: self._not_ended(0.0) for fingerprint in endless}
@@ -95,6 +96,14 @@ class ProbePool:
             if server is not None:
                 server.end()
 
+    def link_with(self, flags: Sequence[str]) -> None:
+        """What links from now on needs beside the flags of the process: of another target."""
+        self._session_flags = tuple(flags)
+
+    def translate_all(self) -> None:
+        """From now on code is generated to the very end, LLVM's own translation included."""
+        self._translate = True
+
     def probe_all(self, dispatches: Sequence[Dispatch], convert: bool = True) -> list[ProbeResult]:
         """Results in the order of ``dispatches``."""
         if self._watch is not None and not self._started and len(dispatches) <= FEW:
@@ -108,15 +117,15 @@ class ProbePool:
         jobs = [
             ask(
                 "generated code",
-                lambda d=d: {
-                    "text": standalone(d),
-                    "index": _index(d),
-                    "name": d.name,
-                    "convert": convert,
-                    "translate": convert and self.translate,
-                    "flags": self.session_flags,
-                },
-                {},
+                lambda d=d: GenerateJob(
+                    standalone(d),
+                    _index(d),
+                    d.name,
+                    convert,
+                    convert and self._translate,
+                    self._session_flags,
+                ),
+                None,
                 about=d,
             )
             for d in dispatches
@@ -134,7 +143,7 @@ class ProbePool:
         self._watch(1, dispatch.fingerprint)
         try:
             if converted:
-                probed, said = probe_and_convert(dispatch, self.session_flags)
+                probed, said = probe_and_convert(dispatch, self._session_flags)
             else:
                 probed, said = probe(dispatch), None
         finally:
@@ -144,8 +153,8 @@ class ProbePool:
     def _not_ended(self, seconds: float) -> ProbeResult:
         return _without_answer(TIMED_OUT.format(self._deadline), seconds, "timed out")
 
-    def _run(self, job: dict, fingerprint: str) -> ProbeResult:
-        if not job:
+    def _run(self, job: GenerateJob | None, fingerprint: str) -> ProbeResult:
+        if job is None:
             return ProbeResult(UNKNOWN, None, 0.0)
         if fingerprint in self._endless:
             return self._endless[fingerprint]  # to see it again would take the whole limit
@@ -154,16 +163,15 @@ class ProbePool:
             if server is None:
                 self._started = True
                 server = Server("fissile.pipelines.probe.probe_server")
-                server.send({"flags": self._flags})
+                server.send(ServerFlags(tuple(self._flags)))
             start = time.perf_counter()
             answer = server.ask(job, self._deadline)
             seconds = time.perf_counter() - start
             if isinstance(answer, dict):
-                for finding in answer["missed"]:
-                    self._missed.put(from_json(finding))
-                return ProbeResult(
-                    decode_probed(answer["probed"]), decode_diagnostic(answer["converted"]), seconds
-                )
+                generated = wire.build(Generated, answer)
+                for finding in generated.missed:
+                    self._missed.put(finding)
+                return ProbeResult(generated.probed, generated.converted, seconds)
             server.end()
             server = None
             if answer is None:

@@ -1,21 +1,41 @@
-"""What a probe server answers, as JSON values and back."""
+"""What a probe server is asked and what it answers, a line of JSON each."""
 
 from __future__ import annotations
 
-from fissile.plain import from_plain, to_plain
+from dataclasses import dataclass
+
+from fissile.finding import Finding
 
 from .diagnostics import Diagnostic
 from .one_dispatch import Probed
 
 
-def encode(value: Probed | Diagnostic | None) -> object:
-    return to_plain(value)
+@dataclass(frozen=True)
+class ServerFlags:
+    """The first line: IREE's process-global ``flags``."""
+
+    flags: tuple[str, ...]
 
 
-def decode_diagnostic(data: object) -> Diagnostic | None:
-    return from_plain(Diagnostic | None, data)
+@dataclass(frozen=True)
+class GenerateJob:
+    """``text`` is a module with one hal.executable, ``index`` says which of its dispatches, ``name`` what it is called.
+
+    ``convert`` to LLVM or SPIR-V as well; ``translate`` to the very end, ``flags`` being those of the session that links.
+    """
+
+    text: str
+    index: int
+    name: str
+    convert: bool
+    translate: bool
+    flags: tuple[str, ...] = ()
 
 
-def decode_probed(data: object) -> Probed:
-    """What `encode` made of a `Probed`, all of its fields."""
-    return from_plain(Probed, data)
+@dataclass(frozen=True)
+class Generated:
+    """``converted`` is the first error of the conversion. ``missed`` are FIS902 of what could not be asked."""
+
+    probed: Probed
+    converted: Diagnostic | None
+    missed: tuple[Finding, ...] = ()

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import signal
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 
+from fissile import wire
+from fissile.errors import ExitCode, FissileError, refused_by_system
+
 from .child import PARENT_VARIABLE
+from .job import WorkerError
 from .scratch import become_child
 
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
@@ -20,14 +24,28 @@ REFUSED = 128
 """A child that the system refuses to write its answer ends with this and the number of the error: no space is needed for that."""
 
 
-def leave_answer(file: Path, answer: dict) -> None:
+def leave_answer(file: Path, answer: object) -> None:
     """Writes ``answer`` to ``file``, whole or not at all; ends the process where it cannot."""
     partial = file.with_suffix(".partial")
     try:
-        partial.write_text(json.dumps(answer))
+        partial.write_bytes(wire.encode(answer))
         partial.rename(file)
     except OSError as error:
         os._exit(REFUSED + (error.errno or 0))
+
+
+def error_in_words(error: BaseException) -> WorkerError:
+    """``error``, which ended a worker's job, as it answers it."""
+    if not isinstance(error, FissileError):
+        error = refused_by_system(error) or error
+    if isinstance(error, FissileError):
+        again = getattr(error, "reproducer", "")
+        return WorkerError(error.message, error.hint, int(error.exit_code), again)
+    return WorkerError(
+        f"{type(error).__name__}: {error}",
+        exit_code=int(ExitCode.INTERNAL),
+        traceback="".join(traceback.format_exception(error)),
+    )
 
 
 def begin() -> None:

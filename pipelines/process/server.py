@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
 import subprocess
 from collections import deque
 from contextlib import ExitStack
+
+from fissile import wire
 
 from .child import Child, module_command
 from .deadline import CpuDeadline
@@ -50,11 +51,11 @@ class Server:
         self._to_send: deque[memoryview] = deque()
         self._received = b""
 
-    def send(self, message: dict) -> None:
+    def send(self, message: object) -> None:
         """Queues ``message``; it goes out with the next `ask`."""
-        self._to_send.append(memoryview(json.dumps(message).encode() + b"\n"))
+        self._to_send.append(memoryview(wire.encode(message) + b"\n"))
 
-    def ask(self, message: dict, seconds: float) -> dict | str | None:
+    def ask(self, message: object, seconds: float) -> dict | str | None:
         """The answer to ``message``, None when ``seconds`` (0: no limit) have passed without a whole one, or why there is none."""
         self.send(message)
         deadline = CpuDeadline(self._child.pid, seconds) if seconds else None
@@ -68,8 +69,8 @@ class Server:
                 return None
         line, _, self._received = self._received.partition(b"\n")
         try:
-            return json.loads(line)
-        except ValueError:
+            return wire.decode(dict, line)
+        except wire.WireError:
             return "an answer that cannot be read"
 
     def end(self) -> None:

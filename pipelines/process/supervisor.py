@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -14,6 +13,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from fissile import wire
 from fissile.errors import InternalError, UsageError
 from fissile.passes.iree.messages import LINKER_SAID
 from fissile.passes.progress import NOTE, noted, noted_at
@@ -27,6 +27,7 @@ from ..importers.imported import with_import
 from .atomic_write import Place, deliver, place_of, staged
 from .child import Child, module_command
 from .deadline import CpuDeadline
+from .job import Answer, CompileJob, Job
 from .phase_timeout import phase_timeout
 from .scratch import scratch
 from .worker_end import (
@@ -88,7 +89,7 @@ def stock_compiler() -> str:
 
 
 def run_job(
-    job: dict,
+    job: Job,
     folder: Path,
     time_limit: float = 0.0,
     dispatch_timeout: float = 0.0,
@@ -99,18 +100,17 @@ def run_job(
     ``time_limit`` seconds for all of it; `phase_timeout` for each step that it notes; ``dispatch_timeout`` seconds (`CpuDeadline`)
     per dispatch once translation has begun, shared by the cores that there are. 0 is no limit.
     """
-    job_file = folder / "job.json"
-    job_file.write_text(json.dumps(job))
+    job.file.write_bytes(wire.encode(job))
     errors = folder / "stderr"
     cores = max(1, len(os.sched_getaffinity(0)))
-    at_work, deadline = Path(job["translating"]), time.monotonic() + time_limit if time_limit else math.inf
+    at_work, deadline = job.translating, time.monotonic() + time_limit if time_limit else math.inf
     limit, reported_at, timed_out = None, 0, False
-    phase_limit = phase_timeout(job.get("input") or job.get("source") or job["request"]["input"])
+    phase_limit = phase_timeout(job.reads)
     step_at, step_limit = 0, None
     (folder / NOTE).unlink(missing_ok=True)
     with (
         errors.open("wb") as sink,
-        Child(module_command(worker, str(job_file)), folder, stdout=sink, stderr=sink) as child,
+        Child(module_command(worker, str(job.file)), folder, stdout=sink, stderr=sink) as child,
     ):
         while (status := child.wait(0.05 if limit is None else 0.2)) is None:
             count, _asked, _fingerprint = translating(at_work)
@@ -127,7 +127,7 @@ def run_job(
                 break
         else:
             step_over = False
-    answered = Path(job["result"]).exists() and not timed_out
+    answered = job.result.exists() and not timed_out
     if not answered and not timed_out and (refused := out_of_space(folder)):
         raise refused
     step = None if answered else noted(folder)
@@ -153,33 +153,24 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path, program: Pat
     every dispatch is, and the straight compile is not tried again. ``program`` is what the input was imported as. A dispatch that was seen not to end is not asked again.
     An error of fissile's own, or a crash that remains, is followed by a compile as stock does it (FIS903).
     """
-    job = {
-        "request": request.to_json(),
-        "output": str(output),
-        "result": str(folder / "result.json"),
-        "started": str(folder / "started"),
-        "translating": str(folder / "translating"),
-        "said": str(folder / "said"),
-    }
-    if program is not None:
-        job["input"] = str(program)
-    elif request.input == "-":
+    job = CompileJob(str(folder), request, str(output), str(program or ""))
+    if program is None and request.input == "-":
         spooled = folder / "stdin"
         spooled.write_bytes(sys.stdin.buffer.read())
-        job["input"] = str(spooled)
+        job = replace(job, input=str(spooled))
     if not request.no_cache and (endless := known_endless(request.flags, request.dispatch_timeout)):
-        job["endless"] = list(endless)
+        job = replace(job, endless=tuple(endless))
     begin = time.monotonic()
     unexplained: Report | None = None
     while True:
         left = max(0.001, request.time_limit - (time.monotonic() - begin)) if request.time_limit else 0.0
-        end = run_job(job, folder, left, 0.0 if "unhurried" in job else request.dispatch_timeout)
+        end = run_job(job, folder, left, 0.0 if job.unhurried else request.dispatch_timeout)
         if end.step is not None and end.step.users:
             raise users_error(end, command_of(request))
         if end.phase_limit:
             if not _may_step_aside(job, request):
                 return report_of(job, end, request)
-            job["bare"] = phase_not_ended(end)
+            job = replace(job, bare=phase_not_ended(end))
             _clear(job, output)
             continue
         try:
@@ -187,61 +178,60 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path, program: Pat
         except InternalError as error:
             if not _may_step_aside(job, request):
                 return _by_stock(job, request, output, error)
-            job["bare"] = error.message
+            job = replace(job, bare=error.message)
             _clear(job, output)
             continue
         if report is not None:
             if not report.facts.get("unexplained") or not _may_step_aside(job, request):
                 return report
             unexplained = report
-            if (
-                report.facts["unexplained"] == "FIS106"
-            ):  # no dispatch is to blame: from here on each phase has its limit
-                job.pop("ended")
-                job["unhurried"] = True
+            if report.facts["unexplained"] == "FIS106":
+                # No dispatch is to blame: from here on each phase has its limit.
+                job = replace(job, ended="", unhurried=True)
             else:
-                job["bare"] = job["ended"]
+                job = replace(job, bare=job.ended)
             _clear(job, output)
             continue
         if unexplained is not None:
             return unexplained
-        if not Path(job["started"]).exists() and not end.timed_out:
+        if not job.started.exists() and not end.timed_out:
             raise flag_error(end)
         late = request.time_limit and time.monotonic() - begin >= request.time_limit
-        if end.timed_out and "ended" in job and not {"bare", "translate"} & job.keys() and not late:
+        if end.timed_out and job.ended and not (job.bare or job.translate or late):
             # What was repaired ends code generation, and not the translation behind it: each dispatch is translated from here on.
             _clear(job, output)
-            job["translate"] = True
+            job = replace(job, translate=True)
             continue
-        if "bare" in job and not end.timed_out and not late:
+        if job.bare and not end.timed_out and not late:
             # Even the bare compile crashes; where iree-compile does not, it was fissile's session that did.
             with suppress(InternalError):
-                return _by_stock(job, request, output, InternalError(job["bare"]))
-        if "bare" in job or late or end.timed_out and "ended" in job or not Path(job["started"]).exists():
+                return _by_stock(job, request, output, InternalError(job.bare))
+        if job.bare or late or end.timed_out and job.ended or not job.started.exists():
             return report_of(job, end, request)
-        count, asked, fingerprint = translating(Path(job["translating"]))
+        count, asked, fingerprint = translating(job.translating)
         _clear(job, output)
         if end.timed_out and fingerprint:
-            job["endless"] = [*job.get("endless", ()), fingerprint]
+            job = replace(job, endless=(*job.endless, fingerprint))
             if not request.no_cache:
                 remember_endless(request.flags, fingerprint, request.dispatch_timeout)
-        if "ended" in job or end.status == -signal.SIGPROF:
+        if job.ended or end.status == -signal.SIGPROF:
             if not _may_step_aside(job, request):
                 return report_of(job, end, request)
-            job["bare"] = NOT_ENDED if end.status == -signal.SIGPROF else why_it_ended(end, request)
-        elif count and asked and "apart" not in job:
-            job["apart"] = True
+            over = end.status == -signal.SIGPROF
+            job = replace(job, bare=NOT_ENDED if over else why_it_ended(end, request))
+        elif count and asked and not job.apart:
+            job = replace(job, apart=True)
         else:
-            job |= {"apart": True, "ended": why_it_ended(end, request)}
+            job = replace(job, apart=True, ended=why_it_ended(end, request))
 
 
-def _may_step_aside(job: dict, request: CompileRequest) -> bool:
-    return "bare" not in job and request.task == "compile"
+def _may_step_aside(job: CompileJob, request: CompileRequest) -> bool:
+    return not job.bare and request.task == "compile"
 
 
-def _by_stock(job: dict, request: CompileRequest, output: Path, error: InternalError) -> Report:
+def _by_stock(job: CompileJob, request: CompileRequest, output: Path, error: InternalError) -> Report:
     """The last resort: iree-compile's own answer. Raises ``error`` where that cannot stand for what was asked."""
-    source = job.get("input") or request.input
+    source = job.reads
     if not stands_in(request) or _brings_pipelines(source, request):
         error.reproducer = error.reproducer or command_of(request)
         raise error
@@ -261,10 +251,10 @@ def _brings_pipelines(source: str, request: CompileRequest) -> bool:
     return not request.allow_pipelines and any(word in program for word in (*MNEMONICS, b"\\"))
 
 
-def _clear(job: dict, output: Path) -> None:
+def _clear(job: CompileJob, output: Path) -> None:
     """Takes away what a worker has left, before another begins."""
-    for name in ("said", "translating", "result"):
-        Path(job[name]).unlink(missing_ok=True)
+    for file in (job.said, job.translating, job.result):
+        file.unlink(missing_ok=True)
     output.unlink(missing_ok=True)
 
 
@@ -274,26 +264,25 @@ def translating(file: Path) -> tuple[int, bool, str]:
     return (int(said[0]) if said else 0), "asked" in said, said[2] if len(said) > 2 else ""
 
 
-def _outcome(job: dict, end: WorkerEnd, request: CompileRequest) -> Report | None:
+def _outcome(job: CompileJob, end: WorkerEnd, request: CompileRequest) -> Report | None:
     """What the worker reported; None where it did not come to that."""
-    result = Path(job["result"])
-    if end.timed_out or not result.exists():
+    if end.timed_out or not job.result.exists():
         return None
-    outcome = json.loads(result.read_text())
-    report = Report.from_json(outcome["report"]) if "report" in outcome else None
+    answer = wire.decode(Answer, job.result.read_bytes())
+    report = answer.report
     # What IREE prints itself: --mlir-print-ir-…, --mlir-timing, … What the linker missed is told, or repaired.
     printed = re.sub(LINKER_SAID, "", end.errors) if report and not report.exit_code else end.errors
-    if Path(job["started"]).exists() and printed.strip():
+    if job.started.exists() and printed.strip():
         sys.stderr.write(printed)
     if report is None:
-        raise error_of(outcome["error"], request)
+        raise error_of(answer.error, request)
     return report
 
 
-def _target_unknown(job: dict, end: WorkerEnd) -> Report | None:
+def _target_unknown(job: CompileJob, end: WorkerEnd) -> Report | None:
     """FIS004 where IREE crashed over a device, an architecture or a CPU that it does not know: it says so before, to its
     diagnostics or to stderr."""
-    if end.timed_out or not Path(job["started"]).exists():
+    if end.timed_out or not job.started.exists():
         return None
     from ..probe.diagnostics import failure_code, parse_diagnostic  # IREE's bindings: only where it crashed
     from ..repair.failures import NO_TARGET, no_target

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import errno
-import json
 import os
 import re
 import resource
@@ -14,6 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from fissile import wire
 from fissile.errors import ExitCode, FissileError, InternalError, UsageError, refused_by_system
 from fissile.finding import Finding
 from fissile.passes.progress import Step
@@ -23,6 +23,7 @@ from ..compile.options import DRIVER, OWN
 from ..compile.request import CompileRequest
 from ..compile.stepping_aside import stock_command
 from .entry import REFUSED
+from .job import CompileJob, WorkerError
 from .memory_limit import OPTION as MEMORY_OPTION
 from .memory_limit import OUT_OF_MEMORY
 
@@ -98,7 +99,7 @@ def out_of_space(folder: Path) -> UsageError | None:
     return None
 
 
-def report_of(job: dict, end: WorkerEnd, request: CompileRequest) -> Report:
+def report_of(job: CompileJob, end: WorkerEnd, request: CompileRequest) -> Report:
     """A report for a compile that neither ended nor said anything."""
     again = f"shows it again: {stock_command(request)}"
     if refused := system_ended(0 if end.timed_out else end.status, end.errors):
@@ -152,15 +153,15 @@ def phase_not_ended(end: WorkerEnd) -> str:
     return f"{end.step.what if end.step else 'a step'} did not end within {end.phase_limit:g} s (--phase-timeout)"
 
 
-def error_of(error: dict, request: CompileRequest) -> FissileError:
-    if error["exit_code"] == ExitCode.USAGE:
-        return UsageError(error["message"], error["hint"])
-    if os.environ.get("FISSILE_TRACEBACK") and "traceback" in error:
-        sys.stderr.write(error["traceback"])
+def error_of(error: WorkerError, request: CompileRequest) -> FissileError:
+    if error.exit_code == ExitCode.USAGE:
+        return UsageError(error.message, error.hint)
+    if os.environ.get("FISSILE_TRACEBACK") and error.traceback:
+        sys.stderr.write(error.traceback)
     return InternalError(
-        error["message"],
-        error["hint"] or "FISSILE_TRACEBACK=1 shows where",
-        error["reproducer"] or "fissile compile " + shlex.join(request.argv),
+        error.message,
+        error.hint or "FISSILE_TRACEBACK=1 shows where",
+        error.reproducer or "fissile compile " + shlex.join(request.argv),
     )
 
 
@@ -199,7 +200,6 @@ def meant(flag: str, llvm: str) -> str:
     return "fissile compile --help and iree-compile --help list the flags"
 
 
-def said_before(job: dict) -> list[str]:
+def said_before(job: CompileJob) -> list[str]:
     """The errors of IREE's last run in the worker, as it left them."""
-    file = Path(job["said"])
-    return json.loads(file.read_text()) if file.exists() else []
+    return wire.decode(list[str], job.said.read_bytes()) if job.said.exists() else []

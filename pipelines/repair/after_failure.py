@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from fissile.finding import Finding, Severity
+from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT
 from fissile.passes.iree.runtime_flags import RUNTIME_OF_BACKEND
 from fissile.passes.net import ask
 
 from ..compile.compile_run import CompileRun
 from ..compile.emitted_spec import not_carried
+from ..probe.one_dispatch import Probed
 from ..probe.probe_pool import ProbePool, Tell
-from ..probe.stock_outcome import translation_work
+from ..probe.stock_outcome import Ask, translation_work
 from ..process.atomic_write import write_atomically
 from ..process.scratch import scratch
 from ..session import Module, PhaseFailed
 from .edits import apply_edits, instead
-from .failures import Failure, NarrowAfterRepair, NarrowStorage, PackingDoesNotHold, StraightEnded, rejected
+from .failures import Failure, NarrowStorage, StraightEnded, rejected
 from .loop import Diagnosis, Repair, Repairer
+from .outcome import Outcome
 from .packing import (
     Narrow,
     find_narrow,
@@ -33,115 +36,145 @@ from .packing import (
 from .spec_search import FoundSpec, SpecSearch, in_force
 
 
-class RepairRun:
-    """Packs, repairs and finishes one compile, from the phase at which boundaries are placed."""
+class AfterFailure:
+    """Packs, repairs and finishes one compile, from the phase at which boundaries are placed.
+
+    ``failure`` is what the direct compile came to, ``kept`` are its findings that hold for what is made here. ``generate`` generates
+    code for one dispatch in this process.
+    """
 
     def __init__(
         self,
         run: CompileRun,
+        failure: Failure,
+        kept: Iterable[Finding],
+        pool: ProbePool,
         progress: Tell,
-        watch: Tell | None = None,
-        endless: Sequence[str] = (),
-        translate: bool = False,
+        generate: Ask,
     ) -> None:
         self._run = run
+        self._failure = failure
+        self._pool = pool
         self._progress = progress
-        self._watch = watch
-        self._endless = endless
-        self._translate = translate
-        self._tell_narrow = False
-        self._repairers = run.repairers
+        ended = isinstance(failure, StraightEnded)
+        # What ended the straight compile is among what is asked from here on.
+        self._generate = self._apart if ended else generate
+        self._repairers: list[Repairer] = run.repairers
+        self._origin, on_the_way = run.origin()
+        self._on_the_way = (*kept, *on_the_way)
+
+    # --- the attempts. With --repair=suggest all of it is done as well: what is suggested has been seen to compile.
+
+    def packed(self, so_far: Outcome) -> Outcome:
+        """Narrow elements that the target has no storage or no code for, as 32-bit words, and that repaired."""
+        return self._packed_first(so_far, self._narrow() if self._repairs else Narrow())
+
+    def repaired(self, so_far: Outcome) -> Outcome:
+        """The program as it is, dispatch by dispatch."""
+        done = self._repair(self._origin)
+        return so_far.with_(
+            findings=done.findings,
+            narrow=done.narrow,
+            failure=done.failure or so_far.failure,
+            over=bool(done.failure),
+        )
+
+    def packed_again(self, so_far: Outcome) -> Outcome:
+        """Packed, for what a repair has been seen to make of narrow elements."""
+        return self._packed_first(so_far, so_far.narrow)
+
+    def repaired_again(self, so_far: Outcome) -> Outcome:
+        """Unpacked, the module may still compile; its narrow storage is a warning then."""
+        done = self._repair(self._origin, narrow_is_left=True)
+        return so_far.with_(
+            findings=done.findings,
+            narrow=Narrow(),
+            failure=done.failure or so_far.failure,
+            over=bool(done.failure),
+        )
+
+    def may_be_unlowered(self, so_far: Outcome) -> bool:
+        """Whether a dispatch that fails of another reason first may have no code for its types either."""
+        return (
+            self._repairs
+            and any(f.stops for f in so_far.findings)
+            and ask("element types", lambda: may_be_unlowered(self._origin, last=True), False)
+        )
+
+    def packed_last(self, so_far: Outcome) -> Outcome:
+        """Packed for whatever fails; where that does not hold, what the repair came to stays the answer."""
+        diagnosis = self._repairer(self._origin).diagnose()
+        found, _why_not = self._packed(find_unlowered(self._origin, diagnosis, ()))
+        return so_far if found is None else so_far.answered([*self._on_the_way, *found])
+
+    def report(self, so_far: Outcome) -> Outcome:
+        """What the repair came to, and why nothing could be packed."""
+        already = {(f.code, f.message) for f in so_far.refusals}
+        rest = (f for f in so_far.findings if (f.code, f.message) not in already)
+        return so_far.answered([*self._on_the_way, *so_far.refusals, *rest])
+
+    # --- what they share
+
+    @property
+    def _repairs(self) -> bool:
+        return self._run.request.repair != "off"
+
+    def _apart(self, dispatch: Dispatch) -> Probed:
+        return self._pool.probe_all([dispatch], convert=False)[0].probed
 
     def _repairer(self, module: Module, *how) -> Repairer:
         """A repairer that lives as long as this compile: its ops are of modules that IREE has freed, and the process crashes where
         Python's collector frees the two in the wrong order (an FFT of complex numbers on Vulkan)."""
-        self._repairers.append(Repairer(self._run.phase_pipeline, module, *how, tune=self._run.tuning))
+        self._repairers.append(
+            Repairer(self._run.phase_pipeline, module, self._pool, *how, tune=self._run.tuning)
+        )
         return self._repairers[-1]
 
-    def run(self, failure: Failure) -> list[Finding]:
-        """Findings about what was done; the output is written unless one of them is an error.
+    def _packed_first(self, so_far: Outcome, narrow: Narrow) -> Outcome:
+        found, refusals = self._packed(narrow)
+        if found is not None:
+            return so_far.answered([*self._on_the_way, *found])
+        return so_far.with_(refusals=refusals)
 
-        With --repair=suggest all of it is done as well: what is suggested has been seen to compile.
-        """
-        origin, told = self._run.origin()
-        request = self._run.request
-        with ProbePool(
-            request.flags,
-            request.dispatch_timeout,
-            watch=self._watch,
-            endless=self._endless,
-            translate=self._translate,
-        ) as pool:
-            if isinstance(failure, StraightEnded):
-                # What ended the straight compile is among what is asked from here on.
-                self._run.ask = lambda dispatch: pool.probe_all([dispatch], convert=False)[0].probed
-            repairs = request.repair != "off"
-            found, refusals = self._packed(
-                origin, self._narrow(origin, failure, pool) if repairs else Narrow(), failure, pool
-            )
-            if found is not None:
-                return [*told, *found]
-            # Unpacked, the module may still compile; its narrow storage is told as a warning then.
-            try:
-                rest = self._mend(origin, origin, failure, pool)
-            except NarrowAfterRepair as after:
-                found, refusals = self._packed(origin, after.narrow, failure, pool)
-                if found is not None:
-                    return [*told, *found]
-                self._tell_narrow = True
-                rest = self._mend(origin, origin, failure, pool)
-            if repairs and any(f.stops for f in rest) and may_be_unlowered(origin, last=True):
-                # A dispatch that fails of another reason first may have no code for such types either.
-                diagnosis = self._repairer(origin, pool).diagnose()
-                found, _why_not = self._packed(origin, find_unlowered(origin, diagnosis, ()), failure, pool)
-                if found is not None:
-                    return [*told, *found]
-            already = {(f.code, f.message) for f in refusals}
-            return [*told, *refusals, *(f for f in rest if (f.code, f.message) not in already)]
-
-    def _packed(
-        self, origin: Module, narrow: Narrow, failure: Failure, pool: ProbePool
-    ) -> tuple[list[Finding] | None, tuple[Finding, ...]]:
-        """The findings of ``origin`` packed and repaired, in the first form that holds; None where none compiles, and why it could not
-        be packed."""
+    def _packed(self, narrow: Narrow) -> tuple[tuple[Finding, ...] | None, tuple[Finding, ...]]:
+        """The findings of the program packed and repaired, in the first form that holds; None where none compiles, and why it could
+        not be packed."""
         *others, last = narrow.forms
         for form in others:
-            findings, _why_not = self._packed_as(origin, form, failure, pool)
+            findings, _why_not = self._packed_as(self._origin, form)
             if findings is not None and not self._withheld(findings):
                 return findings, ()
-        return self._packed_as(origin, last, failure, pool)
+        return self._packed_as(self._origin, last)
 
     def _packed_as(
-        self, origin: Module, narrow: Narrow, failure: Failure, pool: ProbePool, module: Module | None = None
-    ) -> tuple[list[Finding] | None, tuple[Finding, ...]]:
-        """The same of one form; ``module`` is ``origin`` with other elements packed already, if some are."""
-        packed = pack(module or origin, narrow)
+        self, module: Module, narrow: Narrow
+    ) -> tuple[tuple[Finding, ...] | None, tuple[Finding, ...]]:
+        """The same of one form; ``module`` is the program, with other elements packed already, if some are."""
+        packed = pack(module, narrow)
         if packed.module is None:
             return None, packed.refusals
-        try:
-            findings = self._mend(packed.module, origin, failure, pool)
-        except PackingDoesNotHold as why:
-            return None, (unusable(narrow.found[0], why.message),)
-        if any(f.stops for f in findings):
+        done = self._repair(packed.module)
+        if left := done.narrow.found:
+            return None, (unusable(narrow.found[0], left[0].message),)
+        if any(f.stops for f in done.findings):
             if not narrow.in_place:
                 return None, ()
             # What is computed rightly now may be stored in a way that IREE has no code for: those dispatches alone take words.
-            diagnosis = self._repairer(packed.module, pool).diagnose()
-            found, _why_not = self._packed_as(
-                origin, find_unlowered(packed.module, diagnosis, ()), failure, pool, packed.module
-            )
-            return (None if found is None else [*packed.findings, *found]), ()
-        return [*packed.findings, *findings], ()
+            diagnosis = self._repairer(packed.module).diagnose()
+            found, _why_not = self._packed_as(packed.module, find_unlowered(packed.module, diagnosis, ()))
+            return (None if found is None else (*packed.findings, *found)), ()
+        return (*packed.findings, *done.findings), ()
 
-    def _narrow(self, origin: Module, failure: Failure, pool: ProbePool) -> Narrow:
+    def _narrow(self) -> Narrow:
         """What packing is for. The straight compile has looked at storage, unless it did not come back; what code generation
         has no code for is asked here, where the program has element types for which that is likely."""
+        failure, origin = self._failure, self._origin
         if isinstance(failure, NarrowStorage):
             return failure.narrow
         if isinstance(failure, StraightEnded):
             clone = origin.clone()
             self._run.phase_pipeline.advance(clone, DISPATCHES_CONFIGURED_AT)
-            if (narrow := find_narrow(clone, self._run.ask)).found:
+            if (narrow := find_narrow(clone, self._generate)).found:
                 return narrow
         if not may_be_unlowered(origin):
             return Narrow()
@@ -150,51 +183,44 @@ class RepairRun:
             and (booleans := find_packed_booleans(origin, failure.message, str(failure))).found
         ):
             return booleans
-        return find_unlowered(origin, self._repairer(origin, pool).diagnose())
+        return find_unlowered(origin, self._repairer(origin).diagnose())
 
-    def _mend(self, module: Module, original: Module, failure: Failure, pool: ProbePool) -> list[Finding]:
+    def _repair(self, module: Module, narrow_is_left: bool = False) -> Outcome:
         """Diagnoses ``module`` (at global optimisation), repairs what fails, and compiles it to the end.
 
         Where the straight compile was not seen to fail, dispatches that should pass are not asked first: the compile to
         the end is the answer, and where it is no, every dispatch is asked.
         """
-        if not isinstance(failure, (PhaseFailed, StraightEnded)):
-            try:
-                return self._mend_once(module, original, failure, pool, True)
-            except PhaseFailed:
-                if self._run.request.emit_tuning_spec:
-                    in_force(self._run.session, "")
-        return self._mend_once(module, original, failure, pool, False)
+        if not isinstance(self._failure, (PhaseFailed, StraightEnded)):
+            done = self._repair_once(module, True, narrow_is_left)
+            if done.failure is None:
+                return done
+            if self._run.request.emit_tuning_spec:
+                in_force(self._run.session, "")
+        return self._repair_once(module, False, narrow_is_left)
 
-    def _mend_once(
-        self, module: Module, original: Module, failure: Failure, pool: ProbePool, optimistic: bool
-    ) -> list[Finding]:
-        """Raises PhaseFailed where the repaired module does not compile and ``optimistic`` may be why."""
-        repairer = self._repairer(module, pool, optimistic, self._run.request.repair != "off")
-        before, packed = repairer.diagnose(), module is not original
+    def _repair_once(self, module: Module, optimistic: bool, narrow_is_left: bool) -> Outcome:
+        """The outcome has a failure where the repaired module does not compile and ``optimistic`` may be why; it has what is narrow
+        where that is to be packed first."""
+        failure, request = self._failure, self._run.request
+        repairer = self._repairer(module, optimistic, self._repairs)
+        before, packed = repairer.diagnose(), module is not self._origin
         if before.failed is not None:
-            return [rejected(before.failed)]
+            return Outcome((rejected(before.failed),))
         if not before.failing and isinstance(failure, StraightEnded):
             # Every dispatch comes as far as LLVM or SPIR-V: what ended the compile is behind that.
-            pool.translate = True
-            repairer = Repairer(
-                self._run.phase_pipeline,
-                module,
-                pool,
-                optimistic,
-                self._run.request.repair != "off",
-                tune=self._run.tuning,
-            )
+            self._pool.translate_all()
+            repairer = self._repairer(module, optimistic, self._repairs)
             before = repairer.diagnose()
         if not before.failing:
             if isinstance(failure, (PhaseFailed, StraightEnded)) and not packed:
-                return [rejected(failure)]
-        elif self._run.request.repair == "off":
+                return Outcome((rejected(failure),))
+        elif not self._repairs:
             note = "--repair=off: nothing was changed"
-            told = tuple(c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing)
-            if self._withheld(told):
-                return list(told)
-            return self._finish(module, original, Repair((), told, True, 0), repairer, packed)
+            found = tuple(c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing)
+            if self._withheld(found):
+                return Outcome(found)
+            return self._finish(module, Repair((), found, True, 0), repairer, packed, narrow_is_left)
         spec = self._spec(module, repairer, before)
         repair = repairer.repair(spec.after if spec else before, tune=self._run.tuning)
         if spec:
@@ -204,7 +230,7 @@ class RepairRun:
             # What the edits made of an op (an attention's sums) has no index in the module as it was.
             module = module.clone()
             apply_edits(module, repair.edits)
-            repairer = self._repairer(module, pool)
+            repairer = self._repairer(module)
             before = repairer.diagnose()
             second = repairer.repair(before, tune=self._run.tuning)
             repair = replace(
@@ -218,23 +244,22 @@ class RepairRun:
             graph=ask("the drawing", lambda: repairer.drawn(before, repair.edits), None),
         )
         if self._withheld(repair.findings):
-            return list(repair.findings)
-        if self._run.request.tune:
+            return Outcome(repair.findings)
+        if request.tune:
             with self._run.step("tune"):
                 repair = self._fastest(module, repairer, repair, before)
-        try:
-            findings = self._finish(module, original, repair, repairer, packed)
-        except PhaseFailed as failed:
-            if optimistic:
-                raise
-            return [*repair.findings, rejected(failed)]
+        finished = self._finish(module, repair, repairer, packed, narrow_is_left)
+        if finished.narrow.found or finished.failure is not None and optimistic:
+            return finished
+        if finished.failure is not None:
+            return Outcome((*repair.findings, rejected(finished.failure)))
         if (
-            not self._run.request.emit_tuning_spec
+            not request.emit_tuning_spec
             or self._run.only_suggests
-            or any(f.severity is Severity.ERROR for f in findings)
+            or any(f.severity is Severity.ERROR for f in finished.findings)
         ):
-            return findings
-        return [*findings, *self._emit_spec(spec)]
+            return finished
+        return Outcome((*finished.findings, *self._emit_spec(spec)))
 
     def _withheld(self, findings: Sequence[Finding]) -> bool:
         """Whether there is no use in compiling on: IREE would stop, or its output would not be written."""
@@ -308,46 +333,47 @@ class RepairRun:
         return replace(repair, edits=wanted, findings=tuple(told))
 
     def _finish(
-        self, module: Module, before: Module, repair: Repair, repairer: Repairer, packed: bool
-    ) -> list[Finding]:
+        self, module: Module, repair: Repair, repairer: Repairer, packed: bool, narrow_is_left: bool
+    ) -> Outcome:
         """Compiles ``module``, edited as ``repair`` says, to the end; from where ``repairer`` left it, if it did.
 
-        ``before`` is what it computed first. Raises PhaseFailed, and
-        PackingDoesNotHold where a packed one has narrow elements nevertheless.
+        The outcome has a failure where IREE does not get there, and what is narrow where a packed module has narrow elements
+        nevertheless, or another one has such that the program had not; ``narrow_is_left``: those are reported.
         """
-        request, told = self._run.request, list(repair.findings)
-        findings = repairer.slow(repair.edits)
+        request, found = self._run.request, list(repairer.slow(repair.edits))
         configured, original, repaired = repairer.take(repair.edits), "", ""
-        if configured is None or request.verify or request.emit_mlir:
-            edited = module.clone()
-            apply_edits(edited, repair.edits)
-            if request.verify:
-                original, repaired = before.text(), edited.text()
-            self._run.emit_mlir(edited)
-        if configured is None:
-            configured = edited, self._run.phase_pipeline.advance(edited, DISPATCHES_CONFIGURED_AT)
-        edited, found = configured
-        told_before = bool(self._run.narrow.found) or request.repair == "off"
-        looked = self._run.look(edited)
-        if packed and looked:
-            raise PackingDoesNotHold(looked[0].message)
-        if looked and not told_before and not self._tell_narrow:
-            raise NarrowAfterRepair(self._run.narrow)
-        findings += found + looked
-        if self._withheld(looked):
-            return [*told, *findings]
-        self._progress(translation_work(edited))
         try:
-            findings += self._run.phase_pipeline.advance(edited, request.compile_to)
-        finally:
-            self._progress(0)
-        self._run.write(edited)
+            if configured is None or request.verify or request.emit_mlir:
+                edited = module.clone()
+                apply_edits(edited, repair.edits)
+                if request.verify:
+                    original, repaired = self._origin.text(), edited.text()
+                self._run.emit_mlir(edited)
+            if configured is None:
+                configured = edited, self._run.phase_pipeline.advance(edited, DISPATCHES_CONFIGURED_AT)
+            edited, on_the_way = configured
+            known = bool(self._run.narrow.found) or not self._repairs or narrow_is_left
+            looked = self._run.look(edited, self._generate)
+            if looked and (packed or not known):
+                return Outcome(narrow=self._run.narrow)
+            found += [*on_the_way, *looked]
+            if self._withheld(looked):
+                return Outcome((*repair.findings, *found))
+            self._progress(translation_work(edited))
+            try:
+                found += self._run.phase_pipeline.advance(edited, request.compile_to)
+            finally:
+                self._progress(0)
+            self._run.write(edited)
+        except PhaseFailed as failed:
+            return Outcome(failure=failed)
+        done = list(repair.findings)
         if request.verify:
             from ..compile.verification import verify_repair, with_numerics  # NumPy: only where asked
 
             with self._run.step("verify"):
                 certificate = verify_repair(original, repaired, request.verify_seeds)
             self._run.facts["certificate"] = certificate.to_json()
-            told = with_numerics(told, certificate.sentence)
-            findings += [*certificate.findings, *self._run.verify_artifact()]
-        return [*told, *findings]
+            done = with_numerics(done, certificate.sentence)
+            found += [*certificate.findings, *self._run.verify_artifact()]
+        return Outcome((*done, *found))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from fissile.errors import FissileError
 from fissile.finding import Finding, Severity
 from fissile.passes.checks.refusals.front_end_ops import check_front_end_op
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
@@ -36,20 +35,11 @@ class NarrowStorage(Foreseen):
     narrow: Narrow = Narrow()
 
 
-class StraightEnded(FissileError):
-    """The straight compile crashed or did not end; its process is gone."""
+@dataclass(frozen=True)
+class StraightEnded:
+    """The straight compile crashed or did not end; its process is gone. ``message`` says how."""
 
-
-class PackingDoesNotHold(FissileError):
-    """The packed and repaired program still has what packing is for; the message says what."""
-
-
-class NarrowAfterRepair(FissileError):
-    """What a repair made reads or writes narrow elements wrongly, as ``narrow`` says: it has to be packed first."""
-
-    def __init__(self, narrow: Narrow) -> None:
-        super().__init__(narrow.found[0].message)
-        self.narrow = narrow
+    message: str
 
 
 NO_TARGET = "FIS004"

@@ -193,7 +193,7 @@ class Repairer:
                     if (tried := trial.get(case.first.dispatch.name)) is not None:
                         case.reject(tried, now)
         for case in cases:
-            case.accepted = case.accepted or case.partial
+            case.take(case.accepted or case.partial)
         final = sorted(
             committed | {edit for case in cases if case.accepted for edit in case.spread(case.accepted)}
         )
@@ -206,7 +206,7 @@ class Repairer:
             instead = self.diagnose(wanted)
             if instead.failed is None and len(instead.failing) <= len(after.failing):
                 for case in cases:
-                    case.accepted = folded.get(id(case), case.accepted)
+                    case.take(folded.get(id(case), case.accepted))
                 final, after = wanted, instead
         repair = self._tell(before, after, cases, tuple(final))
         if not tuned:
@@ -296,10 +296,9 @@ class Repairer:
                 continue
             families = members(list(diagnosis.groups), failing.dispatch.tags)
             families.sort(key=lambda family: len(tags & set(family)), reverse=True)
-            case = Case(failing, families, iter(()), shared=diagnosis.shared)
-            case.trials = self._offers.trials(failing, families[0])
-            case.minimise = failing.finding.code not in ("FIS106", "FIS109")
-            cases.append(case)
+            trials = self._offers.trials(failing, families[0])
+            minimise = failing.finding.code not in ("FIS106", "FIS109")
+            cases.append(Case(failing, families, trials, minimise=minimise, shared=diagnosis.shared))
 
     def _offered(self, case: Case) -> tuple[Edit, ...] | None:
         """The next set among the case's trials, without remedies that throw."""
@@ -313,19 +312,7 @@ class Repairer:
         return None
 
     def _next_trial(self, case: Case) -> tuple[Edit, ...] | None:
-        """The next set to try: a new one, or the accepted one with one boundary left out; None when done."""
-        if case.accepted is not None:
-            while case.to_leave_out:
-                out = case.to_leave_out.pop()
-                smaller = tuple(edit for edit in case.accepted if edit != out)
-                if smaller and smaller not in case.tried:
-                    case.tried.append(smaller)
-                    return smaller
-            return None
-        wanted = case.next_trials.pop(0) if case.next_trials else self._offered(case)
-        if wanted is not None:
-            case.tried.append(wanted)
-        return wanted
+        return case.next_trial(lambda: self._offered(case))
 
     def _judge(self, cases: list[Case], trial: dict[str, tuple[Edit, ...] | None], now: Diagnosis) -> None:
         for case in cases:
@@ -336,17 +323,9 @@ class Repairer:
                 left = case.left(now)
                 case.reject(tried, now)
                 more = {self._offers.after(tried, c, case.families[0]) for c in left} - {()}
-                case.next_trials += [
-                    wanted for wanted in sorted(more) if case.accepted is None and wanted not in case.tried
-                ]
-                milder = not case.first.finding.effect.is_built and all(
-                    c.finding.effect.is_built for c in left
-                )
-                case.partial = case.partial or (tried if milder else None)
-                continue
-            if case.accepted is None or len(tried) < len(case.accepted):
-                case.accepted = tried
-                case.to_leave_out = list(tried) if len(tried) > 1 and case.minimise else []
+                case.failed_with(tried, left, more)
+            else:
+                case.passed_with(tried)
 
     def _tell(
         self, before: Diagnosis, after: Diagnosis, cases: list[Case], final: tuple[Edit, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fissile.passes.analysis.dispatch.fusion_groups import FusionGroup
@@ -92,9 +92,48 @@ class Case:
         left = self.left(now)
         if now.failed is not None:
             self.rejected[tried] = f"IREE stops: {quoted(str(now.failed))}"
-        elif left:
-            finding = left[0].finding
+        elif left and (finding := left[0].finding) is not None:
             self.rejected[tried] = f"{finding.code} is left: {finding.message}"
+
+    def next_trial(self, offered: Callable[[], tuple[Edit, ...] | None]) -> tuple[Edit, ...] | None:
+        """The next set to try: what the last trial has suggested, a new one of ``offered``, or the accepted one with one boundary
+        left out; None when done."""
+        if self.accepted is not None:
+            while self.to_leave_out:
+                out = self.to_leave_out.pop()
+                smaller = tuple(edit for edit in self.accepted if edit != out)
+                if smaller and smaller not in self.tried:
+                    self.tried.append(smaller)
+                    return smaller
+            return None
+        wanted = self.next_trials.pop(0) if self.next_trials else offered()
+        if wanted is not None:
+            self.tried.append(wanted)
+        return wanted
+
+    def failed_with(
+        self, tried: tuple[Edit, ...], left: Sequence[CheckedDispatch], more: Iterable[tuple[Edit, ...]]
+    ) -> None:
+        """``tried`` leaves the dispatches ``left`` failing, and suggests ``more``."""
+        if self.accepted is None:
+            self.next_trials += [wanted for wanted in sorted(more) if wanted not in self.tried]
+        milder = not _is_built(self.first) and all(_is_built(one) for one in left)
+        if milder and self.partial is None:
+            self.partial = tried
+
+    def passed_with(self, tried: tuple[Edit, ...]) -> None:
+        """``tried`` makes it pass: taken where it is the first, or smaller."""
+        if self.accepted is None or len(tried) < len(self.accepted):
+            self.accepted = tried
+            self.to_leave_out = list(tried) if len(tried) > 1 and self.minimise else []
+
+    def take(self, wanted: tuple[Edit, ...] | None) -> None:
+        """``wanted`` is what is committed."""
+        self.accepted = wanted
 
     def still_fails(self, now: Diagnosis) -> bool:
         return now.failed is not None or bool(self.left(now))
+
+
+def _is_built(failing: CheckedDispatch) -> bool:
+    return failing.finding is not None and failing.finding.effect.is_built

@@ -37,11 +37,6 @@ def find_borders(run: CompileRun, failure: Failure) -> list[Finding]:
     return unread(module)
 
 
-def trim_from_now_on(run: CompileRun, failure: Failure) -> None:
-    """Every module of ``run`` is trimmed on its way to global optimisation, where it ended with ``failure`` before."""
-    run.phase_pipeline = run.phase_pipeline.with_hook(trimming(failure.message))
-
-
 def trimming(said: str = "") -> PhaseHook:
     """Slices unread borders off and reports FIS119 of each; ``said`` is what IREE said of them."""
 

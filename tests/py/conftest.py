@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import resource
 import signal
 import subprocess
 import sys
 from pathlib import Path
+
+if importlib.util.find_spec("msgspec") is None:  # added after the first environments were made
+    raise SystemExit(
+        "the environment is older than pyproject.toml: `make setup` brings what it lacks (msgspec)"
+    )
 
 import effort
 import programs

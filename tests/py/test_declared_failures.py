@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from types import SimpleNamespace
 
 import pytest
 
+from fissile import wire
 from fissile.effect import Effect
 from fissile.finding import Finding, Severity
 from fissile.passes.failures.failure import Failure, FailureDefinitionError, failure, failures
@@ -18,7 +18,6 @@ from fissile.pipelines.probe.generated_finding import is_left
 from fissile.pipelines.probe.stock_outcome import built_wrong
 from fissile.pipelines.repair.packing import NARROW
 from fissile.pipelines.session import Session
-from fissile.plain import from_plain, to_plain
 from fissile.rules import RULES
 from fissile.target import find_target
 
@@ -102,5 +101,5 @@ def test_plain_values_come_back_by_their_types():
     from fissile.passes.analysis.kernel.narrow_access import NarrowAccess, Numbers
 
     access = NarrowAccess(Numbers.REFUSED, "why", "no")
-    assert from_plain(NarrowAccess, json.loads(json.dumps(to_plain(access)))) == access
-    assert from_plain(NarrowAccess | None, None) is None
+    assert wire.decode(NarrowAccess, wire.encode(access)) == access
+    assert wire.build(NarrowAccess | None, None) is None

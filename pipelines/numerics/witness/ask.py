@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from fissile import wire
+
 from ...process.child import module_command, run_child
 from ...process.scratch import scratch
 
 MOST_BYTES = 12 << 30
 """Memory of the process: a program beyond it ends in a reason, not in a machine without memory."""
+
+
+@dataclass(frozen=True)
+class WitnessJob:
+    """``function`` of ``source`` with ``cases`` times ``arguments`` arrays."""
+
+    source: str
+    function: str
+    cases: int
+    arguments: int
+
+
+@dataclass(frozen=True)
+class WitnessCase:
+    """One case: how many results it has, and the counts of `Evaluation`."""
+
+    results: int
+    roundings: dict[str, int]
+    sums: dict[str, int]
+
+
+@dataclass(frozen=True)
+class WitnessAnswer:
+    """``why`` there is no evaluation; else the cases."""
+
+    why: str = ""
+    cases: tuple[WitnessCase, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -38,13 +66,8 @@ def evaluate(
     if source.suffix == ".vmfb":
         return "a compiled module has no source"
     with scratch() as folder:
-        job = {
-            "source": str(source.resolve()),
-            "function": function,
-            "cases": len(cases),
-            "arguments": len(cases[0]),
-        }
-        (folder / "job.json").write_text(json.dumps(job))
+        job = WitnessJob(str(source.resolve()), function, len(cases), len(cases[0]))
+        (folder / "job.json").write_bytes(wire.encode(job))
         for case, arrays in enumerate(cases):
             for number, array in enumerate(arrays):
                 np.save(folder / f"input{case}_{number}.npy", _plain(np.asarray(array)))
@@ -52,18 +75,18 @@ def evaluate(
         if ended.status != 0 or not (folder / "answer.json").exists():
             last = (ended.err.strip().splitlines() or ["it ended without an answer"])[-1]
             return f"NumPy {ended.reason}" if ended.reason else last[:200]
-        answer = json.loads((folder / "answer.json").read_text())
-        if answer["why"]:
-            return answer["why"]
-        return [_read(folder, number, case) for number, case in enumerate(answer["cases"])]
+        answer = wire.decode(WitnessAnswer, (folder / "answer.json").read_bytes())
+        if answer.why:
+            return answer.why
+        return [_read(folder, number, case) for number, case in enumerate(answer.cases)]
 
 
-def _read(folder: Path, number: int, case: dict) -> Evaluation:
+def _read(folder: Path, number: int, case: WitnessCase) -> Evaluation:
     wide, declared = (
-        tuple(np.load(folder / f"{name}{number}_{i}.npy") for i in range(case["results"]))
+        tuple(np.load(folder / f"{name}{number}_{i}.npy") for i in range(case.results))
         for name in ("wide", "declared")
     )
-    return Evaluation(wide, declared, case["roundings"], case["sums"])
+    return Evaluation(wide, declared, case.roundings, case.sums)
 
 
 def _plain(array: np.ndarray) -> np.ndarray:

@@ -399,7 +399,9 @@ def test_an_answer_that_cannot_be_written_is_no_crash(folder):
 
 def test_a_phase_that_does_not_end_is_named(folder, monkeypatch):
     """The supervisor's side: a worker whose note says what it does, and which does nothing more."""
+    from fissile.pipelines.compile.request import CompileRequest
     from fissile.pipelines.process import supervisor
+    from fissile.pipelines.process.job import CompileJob
     from fissile.pipelines.process.phase_timeout import VARIABLE
 
     monkeypatch.setenv(VARIABLE, "0.2")
@@ -411,11 +413,7 @@ def test_a_phase_that_does_not_end_is_named(folder, monkeypatch):
         "module_command",
         lambda _module, *words: [sys.executable, str(folder / "slow_worker.py"), *words],
     )
-    job = {
-        "request": {"input": "x"},
-        "result": str(folder / "result"),
-        "translating": str(folder / "translating"),
-    }
+    job = CompileJob(str(folder), CompileRequest("x"), str(folder / "output"))
     end = supervisor.run_job(job, folder)
     assert end.timed_out and end.phase_limit == 0.2 and end.step.what == "phase flow"
 

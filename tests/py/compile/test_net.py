@@ -14,7 +14,7 @@ from fissile.cli.main import main
 from fissile.errors import InternalError, UsageError
 from fissile.finding import Severity
 from fissile.passes.definition import PassFailed
-from fissile.passes.net import Net, NotEnded, StartAgain, ask, change, spread
+from fissile.passes.net import Net, NotEnded, ask, change, spread
 
 LLVM_CPU = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
 VULKAN = ["--iree-hal-target-device=vulkan"]
@@ -94,7 +94,9 @@ def test_a_remedy_that_throws_ends_in_exit_0_or_1(monkeypatch, tmp_path):
     for name in chosen.values():
         with planted(known[name]):
             report = compile_here(monkeypatch, argv)
-        assert report.exit_code in (0, 1) and any(f.code == "FIS902" for f in report.findings), name
+        # A fault in the outcome itself leaves no attempt to make: the program is compiled bare then.
+        aside = "FIS903" if ".outcome." in name else "FIS902"
+        assert report.exit_code in (0, 1) and any(f.code == aside for f in report.findings), name
 
 
 def test_strict_makes_it_exit_status_3_with_a_reproducer(monkeypatch, healthy, tmp_path):
@@ -133,7 +135,7 @@ def test_the_command_itself(tmp_path, fault):
     (tmp_path / "sitecustomize.py").write_text(
         "import sys\nif 'fissile.pipelines.process.worker' in getattr(sys, 'orig_argv', []):\n"
         "    from fissile.pipelines.compile.compile_run import CompileRun\n"
-        f"    def look(self, module):\n        {fault}\n    CompileRun.look = look\n"
+        f"    def look(self, *_):\n        {fault}\n    CompileRun.look = look\n"
     )
     source, ours, stocks = tmp_path / "healthy.mlir", tmp_path / "ours.vmfb", tmp_path / "stocks.vmfb"
     source.write_text(HEALTHY)
@@ -159,7 +161,7 @@ RUN_BY_FISSILE = "import sys\nif 'fissile.pipelines.process.worker' in getattr(s
             # Native code that never returns: no handler of Python's runs there, so SIGPROF ends the process.
             "    from itertools import repeat\n    from fissile.passes import net\n"
             "    from fissile.pipelines.probe import stock_outcome\n"
-            "    net.ask.__kwdefaults__['patience'] = 0.5\n"
+            "    net.ask.__kwdefaults__['cpu_limit'] = 0.5\n"
             "    stock_outcome.recomputed_producers = lambda dispatch: sum(repeat(0))\n",
             "did not end",
         ),
@@ -261,6 +263,7 @@ def test_answers_pass_and_a_half_changed_module_is_left():
         with pytest.raises(UsageError):
             ask("x", misused, None, usage=True)
         assert ask("x", misused, "otherwise") == "otherwise"
-        with pytest.raises(StartAgain) as again:
-            change("storage guard", "the step 'storage guard'", breaks)
-    assert again.value.name == "storage guard" and len(net.missed) == 2
+        done: list[str] = []
+        assert change("the step 'storage guard'", breaks, lambda: done.append("put back"), ()) == ()
+    assert done == ["put back"] and len(net.missed) == 2
+    assert "put back" in net.missed[1].notes[0]

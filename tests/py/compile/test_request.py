@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fissile import wire
 from fissile.errors import UsageError
 from fissile.pipelines.compile.request import CompileRequest, parse_command_line
 
@@ -101,9 +102,8 @@ def test_a_wrong_command_line_is_told_with_a_way_out(argv, said, hint):
 
 
 def test_a_request_survives_the_way_to_the_worker():
-    import json
 
     request = parse_command_line(
         ["a.mlir", "--fissile-pipeline-after=flow:builtin.module(cse)", "--iree-opt-level=O1"]
     )
-    assert CompileRequest.from_json(json.loads(json.dumps(request.to_json()))) == request
+    assert wire.decode(CompileRequest, wire.encode(request)) == request

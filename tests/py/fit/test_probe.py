@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import fields
 
 import pytest
 from small_programs import ADD, TARGETS, quantised_conv
 
+from fissile import wire
 from fissile.finding import Place
 from fissile.passes.analysis.dispatch.dispatches import dispatches, without_offsets
 from fissile.passes.analysis.dispatch.provenance import describe_source_ops, tag_source_ops
@@ -25,7 +25,6 @@ from fissile.pipelines.probe.dispatch_check import DispatchChecker
 from fissile.pipelines.probe.generated_finding import RACE
 from fissile.pipelines.probe.one_dispatch import Probed, probe, probe_and_convert
 from fissile.pipelines.probe.probe_pool import ProbePool
-from fissile.pipelines.probe.probe_wire import decode_probed, encode
 from fissile.pipelines.repair.edits import CUT, apply_edits, edits
 from fissile.pipelines.session import Session
 from fissile.quantity import Bytes
@@ -229,7 +228,7 @@ def test_nothing_of_an_answer_is_lost_on_its_way():
     assert all(getattr(said, field.name) != getattr(plain, field.name) for field in fields(Probed)), (
         "give the new field a value above"
     )
-    assert decode_probed(json.loads(json.dumps(encode(said)))) == said
+    assert wire.decode(Probed, wire.encode(said)) == said
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import json
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator
@@ -21,6 +20,8 @@ from fissile.passes.iree import library
 from fissile.pipelines.compile import compile_run
 from fissile.pipelines.compile.request import CompileRequest, parse_command_line
 from fissile.pipelines.process import supervisor, worker
+from fissile.pipelines.process.entry import leave_answer
+from fissile.pipelines.process.job import CompileJob
 from fissile.pipelines.session import Session
 from fissile.report import Report
 
@@ -131,8 +132,8 @@ def compile_here(monkeypatch, argv: list[str]) -> Report:
         made.context.enable_multithreading(False)  # small programs: threads cost more than they bring
         return made
 
-    def run_job(job: dict, _folder: Path, *_limits) -> supervisor.WorkerEnd:
-        Path(job["result"]).write_text(json.dumps(worker.answer(job)))
+    def run_job(job: CompileJob, _folder: Path, *_limits) -> supervisor.WorkerEnd:
+        leave_answer(job.result, worker.answer(job))
         return supervisor.WorkerEnd(0, False, "")
 
     with monkeypatch.context() as patch:

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from fissile import wire
 from fissile.effect import Effect
-from fissile.finding import Finding, Severity, from_json, to_json
+from fissile.finding import Finding, Severity
 from fissile.pipelines.compile.wrong_numbers import OPTION, settled
 from fissile.report import Report
 from fissile.rules import RULES
@@ -60,8 +61,8 @@ def test_the_option_is_not_offered_where_iree_refuses_the_program():
 
 def test_json_carries_effect_and_stock():
     told = WRONG.with_(effect=Effect.MAY_BE_WRONG, stock="refuses it: …")
-    assert to_json(told)["effect"] == "may be wrong" and from_json(to_json(told)) == told
-    assert from_json(to_json(told)).stock == "refuses it: …"
+    assert wire.plain(told)["effect"] == "may be wrong" and wire.decode(Finding, wire.encode(told)) == told
+    assert wire.build(Finding, wire.plain(told)).stock == "refuses it: …"
 
 
 def test_no_check_sets_a_severity_that_its_effect_has_already():
