@@ -58,7 +58,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Argument:
-    """A word without a dash. ``count`` is argparse's nargs: "" for exactly one, "?", "*"."""
+    """A word without a dash. ``count`` is argparse's nargs: "" for exactly one, "?", "*", "+"."""
 
     name: str
     help: str
@@ -69,4 +69,6 @@ class Argument:
 
     @property
     def shown(self) -> str:
-        return {"": self.name, "?": f"[{self.name}]", "*": f"[{self.name} …]"}[self.count]
+        return {"": self.name, "?": f"[{self.name}]", "*": f"[{self.name} …]", "+": f"{self.name} …"}[
+            self.count
+        ]

@@ -43,7 +43,7 @@ class Child:
     """A running child process. Use it as a context manager: it does not outlive the block.
 
     ``folder`` is the scratch folder that its TMPDIR lies in. Streams are what `subprocess.Popen` takes. ``memory`` is in bytes, where it is to
-    be less than `memory_limit`.
+    be less than `memory_limit`. ``directory``: the working directory, where it is to be another than this process's.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class Child:
         stdout: object = subprocess.DEVNULL,
         stderr: object = subprocess.DEVNULL,
         memory: int | None = None,
+        directory: Path | None = None,
     ) -> None:
         self._begin(memory)
         environment = os.environ | self._variables(folder)
@@ -65,6 +66,7 @@ class Child:
                 stdout=stdout,
                 stderr=stderr,
                 env=environment,
+                cwd=directory,
                 start_new_session=True,
             )
             process.returncode = 0  # this class waits for it

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .checking import AUDIT, CHECK, VERIFY
 from .compiling import COMPILE, REDUCE
 from .declaration import Command
+from .fleet import SWEEP
 from .pages import CACHE, COMPLETION, EXPLAIN, PASSES, REPORT, TARGETS
 
 COMMANDS: dict[str, Command] = {
@@ -15,6 +16,7 @@ COMMANDS: dict[str, Command] = {
         AUDIT,
         VERIFY,
         REDUCE,
+        SWEEP,
         REPORT,
         EXPLAIN,
         PASSES,

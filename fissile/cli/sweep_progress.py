@@ -1,0 +1,69 @@
+"""How far a sweep is: a live table on a terminal, one line for each compile elsewhere; what is left after an interrupt."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from typing import Any
+
+from fissile.pipelines.report.untrusted_text import shown
+from fissile.pipelines.sweep.cells import Cell
+from fissile.pipelines.sweep.outcome import Outcome, Verdict
+
+_COLOURS = {Verdict.BUILT: "green", Verdict.REPAIRED: "blue"}
+
+
+class Progress:
+    """A context manager around the sweep; ``folder`` is the results folder."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._done = self._total = 0
+        self._counts: dict[str, Counter] = {}
+        self._live: Any = None  # rich is loaded where there is a terminal
+
+    def __enter__(self) -> Progress:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.live import Live
+
+            self._live = Live(console=Console(stderr=True), get_renderable=self._table, refresh_per_second=4)
+            self._live.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_exc: object) -> None:
+        if self._live is not None:
+            self._live.stop()
+        if kind is not None and self._total:
+            print(
+                f"fissile: {self._done} of {self._total} compiles have a result in {shown(self._folder)}; "
+                "the same command goes on with the rest",
+                file=sys.stderr,
+            )
+
+    def planned(self, total: int, reused: int) -> None:
+        self._done, self._total = reused, total
+        if self._live is None:
+            print(f"fissile: {total} compiles, {reused} have a result", file=sys.stderr)
+
+    def ended(self, cell: Cell, outcome: Outcome, done: int, total: int) -> None:
+        self._done, self._total = done, total
+        self._counts.setdefault(cell.target, Counter())[outcome.verdict] += 1
+        if self._live is None:
+            why = f": {shown(outcome.why)}" if outcome.why else ""
+            print(
+                f"fissile: {done}/{total} {shown(cell.label)}: {outcome.verdict}, {outcome.seconds:.1f} s{why}",
+                file=sys.stderr,
+            )
+
+    def _table(self):
+        from rich.table import Table
+
+        verdicts = [verdict for verdict in Verdict if any(row[verdict] for row in self._counts.values())]
+        table = Table(title=f"{self._done} of {self._total} compiles", title_justify="left")
+        table.add_column("target")
+        for verdict in verdicts:
+            table.add_column(verdict.value, justify="right", style=_COLOURS.get(verdict, "red"))
+        for target, row in self._counts.items():
+            table.add_row(target, *(str(row[verdict]) for verdict in verdicts))
+        return table

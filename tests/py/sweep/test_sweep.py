@@ -1,0 +1,120 @@
+"""`fissile sweep` end to end: on this machine, resumed, and on a cluster that loses a worker."""
+
+import json
+import os
+import signal
+
+import pytest
+
+from fissile.cli.main import main
+from fissile.pipelines.sweep.attempt import Limits
+from fissile.pipelines.sweep.entry import SweepRequest, run_sweep
+from fissile.pipelines.sweep.outcome import Verdict
+from fissile.pipelines.sweep.store import Store
+
+ADD = "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {{ %0 = arith.addf %a, %a : tensor<{n}xf32> return %0 : tensor<4xf32> }}"
+
+
+@pytest.fixture
+def models(tmp_path):
+    folder = tmp_path / "models"
+    folder.mkdir()
+    (folder / "add.mlir").write_text(ADD.format(n=4))
+    (folder / "same.mlir").write_text(ADD.format(n=4))
+    (folder / "typo.mlir").write_text(ADD.format(n=5))
+    return folder
+
+
+def document(capsys, models, out, *words):
+    status = main(
+        ["sweep", str(models), "--target", "llvm-cpu", "--out", str(out), "--format", "json", *words]
+    )
+    captured = capsys.readouterr()
+    return status, json.loads(captured.out), captured.err
+
+
+def test_sweep_keeps_results_goes_on_and_compares(models, tmp_path, capsys):
+    out, page = tmp_path / "out", tmp_path / "sweep.html"
+    status, first, _ = document(capsys, models, out, "--keep-modules", "--html", str(page))
+    verdicts = {cell["model"]: cell["verdict"] for cell in first["cells"]}
+    assert status == 1 and verdicts == {"add.mlir": "built", "same.mlir": "built", "typo.mlir": "refused"}
+    assert "typo.mlir" in page.read_text(encoding="utf-8")
+    assert len(list((out / "cells").iterdir())) == 2  # two models with the same bytes are one compile
+    (module,) = (out / "modules").iterdir()
+    assert module.stem == first["cells"][0]["module"]
+
+    (models / "typo.mlir").write_text(ADD.format(n=4) + "\n")
+    (models / "same.mlir").unlink()
+    status, second, progress = document(capsys, models, out)
+    assert status == 0 and second["reused"] == 1 and "1 have a result" in progress
+    kinds = {change["cell"].split()[0]: change["kind"] for change in second["changes"]}
+    assert kinds == {"typo.mlir": "better", "same.mlir": "gone"}
+
+
+def test_a_compile_without_end_and_one_without_memory_take_only_themselves_down(models, tmp_path):
+    def swept(out, **limits):
+        request = SweepRequest(
+            (str(models / "add.mlir"),), ("llvm-cpu",), str(tmp_path / out), limits=Limits(**limits)
+        )
+        (outcome,) = run_sweep(request).outcomes.values()
+        return outcome
+
+    assert swept("endless", seconds=0.01).verdict is Verdict.ENDLESS
+    starved = swept("starved", memory="1M")
+    assert not starved.verdict.is_well and starved.why
+
+
+def test_wrong_words_are_usage_errors(models, tmp_path, capsys):
+    words = ["sweep", str(models), "--target", "llvm-cpu", "--out", str(tmp_path / "out")]
+    for more in (
+        ["--options", "'"],
+        ["--jobs", "0"],
+        ["--python", str(tmp_path / "none")],
+        ["--target", "nothing"],
+    ):
+        assert main([*words, *more]) == 2, more
+        assert "error:" in capsys.readouterr().err
+    (tmp_path / "file").write_text("")
+    assert main([*words[:-1], str(tmp_path / "file")]) == 2
+    assert main([*words, "--scheduler", "tcp://127.0.0.1:1"]) == 2
+    assert "no Dask scheduler" in capsys.readouterr().err
+
+
+def test_a_cluster_that_loses_a_worker_loses_no_result(models, tmp_path):
+    dask = pytest.importorskip("dask")
+    distributed = pytest.importorskip("distributed")
+    (models / "more.mlir").write_text(ADD.format(n=4) + "// more\n")
+    alone = run_sweep(SweepRequest((str(models),), ("llvm-cpu",), str(tmp_path / "alone"), jobs=2))
+    patience = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
+    killed, seen = [], []
+    with (
+        dask.config.set(patience),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=100,
+            worker_dashboard_address=None,
+        ) as cluster,
+    ):
+
+        def kill_a_worker(cell, _outcome, _done, _total):
+            seen.append(cell.label)
+            if not killed:
+                killed.append(next(iter(cluster.workers.values())).pid)
+                os.kill(killed[0], signal.SIGKILL)
+
+        request = SweepRequest(
+            (str(models),),
+            ("llvm-cpu",),
+            str(tmp_path / "cluster"),
+            scheduler=cluster.scheduler_address,
+            keep_modules=True,
+        )
+        there = run_sweep(request, kill_a_worker)
+    assert killed and sorted(seen) == sorted(cell.label for cell in alone.outcomes)
+    as_compared = [
+        {c.label: (o.verdict, o.codes, o.module) for c, o in s.outcomes.items()} for s in (alone, there)
+    ]
+    assert as_compared[0] == as_compared[1]
+    assert all(Store(request.out).find(cell) for cell in there.outcomes)
