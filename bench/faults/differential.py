@@ -15,7 +15,7 @@ from .generated import program
 from .results import Row
 from .trial import world
 
-BATCH = 8
+BATCH = 20
 """Programs of one trial: they share a process, which takes as long to start as a few programs take to compile."""
 TARGETS = {
     "llvm-cpu": ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"],

@@ -1,4 +1,5 @@
-"""Random small programs of many kinds of ops: a chain and its branches, over small tensors of several element types."""
+"""Random small programs of many kinds of ops: a chain and its branches, over small tensors of several element types, control flow
+and sizes that are known at run time (`generated_control`)."""
 
 from __future__ import annotations
 
@@ -6,9 +7,26 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from . import generated_control
+
 FLOATS, INTEGERS = ("f32", "f32", "f16", "bf16", "f64"), ("i8", "i16", "i32", "i64", "i1")
+SMALL = ("i4", "i2", "f8E4M3FN", "f8E5M2")
 SIZES = (1, 2, 3, 4, 7, 8, 16, 17, 32)
-_BITS = {"i1": 1, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "f16": 16, "bf16": 16, "f32": 32, "f64": 64}
+_BITS = {
+    "i1": 1,
+    "i2": 2,
+    "i4": 4,
+    "f8E4M3FN": 8,
+    "f8E5M2": 8,
+    "i8": 8,
+    "i16": 16,
+    "i32": 32,
+    "i64": 64,
+    "f16": 16,
+    "bf16": 16,
+    "f32": 32,
+    "f64": 64,
+}
 
 
 @dataclass(frozen=True)
@@ -19,7 +37,8 @@ class Value:
 
     @property
     def type(self) -> str:
-        return f"tensor<{''.join(f'{n}x' for n in self.shape)}{self.element}>"
+        sizes = "".join("?x" if n < 0 else f"{n}x" for n in self.shape)
+        return f"tensor<{sizes}{self.element}>"
 
     @property
     def is_float(self) -> bool:
@@ -35,6 +54,8 @@ class Program:
         self.arguments: list[Value] = []
         self.values: list[Value] = []
         self.kinds: list[str] = []
+        self.functions: list[str] = []
+        self.results: list[Value] = []
         self._count = 0
 
     def text(self) -> str:
@@ -43,11 +64,18 @@ class Program:
             if self.draw.random() < 0.3 and (v := self.draw.choice(self.values)) not in self.arguments
             else []
         )
-        results = list(dict.fromkeys(results))
+        results = list(dict.fromkeys([*results, *self.results[:1]]))
         types = ", ".join(v.type for v in results)
         head = f"func.func @main({', '.join(f'{v.name}: {v.type}' for v in self.arguments)}) -> ({types}) {{"
         return "\n".join(
-            [head, *self.lines, f"  return {', '.join(v.name for v in results)} : {types}", "}", ""]
+            [
+                *self.functions,
+                head,
+                *self.lines,
+                f"  return {', '.join(v.name for v in results)} : {types}",
+                "}",
+                "",
+            ]
         )
 
     def argument(self, shape: tuple[int, ...], element: str) -> Value:
@@ -70,11 +98,8 @@ class Program:
         return value
 
     def filled(self, shape: tuple[int, ...], element: str, number: str = "") -> Value:
-        zero = number or ("0.0" if "f" in element else "0")
         scalar = self._named((), element)
-        self.lines.append(
-            f"  {scalar.name} = arith.constant {zero if element != 'i1' else 'false'} : {element}"
-        )
+        self.lines.append(f"  {scalar.name} = arith.constant {_zero(element, number)}")
         empty = self.hidden(f"tensor.empty() : {Value('', shape, element).type}", shape, element)
         return self.hidden(
             f"linalg.fill ins({scalar.name} : {element}) outs({empty.name} : {empty.type}) -> {empty.type}",
@@ -94,12 +119,17 @@ class Program:
         return Value(f"%v{self._count}", shape, element)
 
 
+def _zero(element: str, number: str = "") -> str:
+    """Zero, or ``number``, as `arith.constant` takes it."""
+    return "false" if element == "i1" else f"{number or ('0.0' if 'f' in element else '0')} : {element}"
+
+
 def program(draw: random.Random) -> tuple[str, list[str]]:
     """The text of a program of one to six ops, and their kinds."""
     made = Program(draw)
     rank = draw.choice((1, 2, 2, 3, 4))
     made.argument(
-        tuple(draw.choice(SIZES) for _ in range(rank)), draw.choice(FLOATS + INTEGERS + ("f32", "i8"))
+        tuple(draw.choice(SIZES) for _ in range(rank)), draw.choice(FLOATS + INTEGERS + ("f32", "i8", "i4"))
     )
     wanted, tries = draw.randrange(1, 7), 0
     while len(made.kinds) < wanted and tries < 60:
@@ -107,9 +137,10 @@ def program(draw: random.Random) -> tuple[str, list[str]]:
         name = draw.choice(list(KINDS))
         usable = [value for value in made.values if value.shape]  # a scalar is a result, and no op's operand
         value = usable[-1] if draw.random() < 0.7 else draw.choice(usable)
-        before = len(made.lines), len(made.arguments), len(made.values)
+        before = len(made.lines), len(made.arguments), list(made.values)
         if KINDS[name](made, value) is None:
-            del made.lines[before[0] :], made.arguments[before[1] :], made.values[before[2] :]
+            del made.lines[before[0] :], made.arguments[before[1] :]
+            made.values = before[2]
         else:
             made.kinds.append(name)
     if not made.kinds:
@@ -141,7 +172,7 @@ def _binary(p: Program, v: Value) -> Value:
 
 
 def _cast(p: Program, v: Value) -> Value | None:
-    to = p.draw.choice(FLOATS + INTEGERS)
+    to = p.draw.choice(FLOATS + INTEGERS + SMALL)
     if to == v.element or _BITS[to] == _BITS[v.element] and (v.is_float == ("f" in to)):
         return None
     wider = _BITS[to] > _BITS[v.element]
@@ -290,7 +321,7 @@ def _pad(p: Program, v: Value) -> Value:
     low, high = [p.draw.choice((0, 0, 1, 3)) for _ in v.shape], [p.draw.choice((0, 1, 2)) for _ in v.shape]
     shape = tuple(n + a + b for n, a, b in zip(v.shape, low, high, strict=True))
     zero = p.hidden(
-        f"arith.constant {'0.0' if v.is_float else 'false' if v.element == 'i1' else '0'} : {v.element}",
+        f"arith.constant {_zero(v.element)}",
         (),
         v.element,
     )
@@ -386,4 +417,5 @@ KINDS: dict[str, Callable[[Program, Value], Value | None]] = {
     "unary": _unary, "binary": _binary, "cast": _cast, "select": _select, "matmul": _matmul, "matvec": _matvec, "convolution": _convolution,
     "pool": _pool, "reduce": _reduce, "transpose": _transpose, "broadcast": _broadcast, "slice": _slice, "insert": _insert, "pad": _pad,
     "reshape": _reshape, "concat": _concat, "gather": _gather, "map": _generic_map, "softmax": _softmax, "loop": _loop, "constant": _constant,
+    **generated_control.KINDS,
 }  # fmt: skip

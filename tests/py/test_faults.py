@@ -26,7 +26,7 @@ def test_a_mutated_program_is_answered(seed, tmp_path):
     assert ended.returncode == 0 or ended.stderr.startswith(("error[", "fissile-opt: error:")), ended.stderr
 
 
-@pytest.mark.parametrize("seed", range(examples(20, 300)))
+@pytest.mark.parametrize("seed", range(examples(100, 400)))
 def test_a_generated_program_comes_out_as_stocks_or_with_a_finding(seed, tmp_path):
     text, kinds = program(random.Random(seed))
     assert set(kinds) <= set(KINDS)
