@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,11 +18,11 @@ from typing import Any
 import ml_dtypes  # noqa: F401  # its element types by name
 import numpy as np
 
-from fissile.errors import ExitCode, FissileError, InternalError, UsageError, refused_by_system
+from fissile import wire
+from fissile.errors import ExitCode, FissileError, InternalError, UsageError
 from fissile.finding import Finding
-from fissile.plain import from_plain, to_plain
 
-from ..process.entry import begin
+from ..process.entry import begin, error_in_words
 from ..process.scratch import scratch
 from ..process.server import Server
 from .certificate import Certificate, Check
@@ -64,7 +63,7 @@ def run_verify(
                 job = _called(reference, load(answer["call"], folder), folder)
         if "error" in answer:
             raise _error(answer["error"])
-        return from_plain(Certificate, answer["certificate"])
+        return wire.build(Certificate, answer["certificate"])
     finally:
         server.end()
 
@@ -140,25 +139,15 @@ def main() -> int:
             reference=reference if job["reference"] else None,
             options=options_from(job["options"]),
         )
-        tell({"certificate": to_plain(certificate)})
+        tell({"certificate": wire.plain(certificate)})
     except BaseException as error:  # the caller raises it again
-        known = error if isinstance(error, FissileError) else refused_by_system(error)
-        tell(
-            {
-                "error": {
-                    "message": known.message if known else f"{type(error).__name__}: {error}",
-                    "hint": known.hint if known else "",
-                    "exit_code": int(known.exit_code if known else ExitCode.INTERNAL),
-                    "traceback": traceback.format_exc(),
-                }
-            }
-        )
+        tell({"error": wire.plain(error_in_words(error))})
     os._exit(0)
 
 
 def options_to(options: Options) -> dict[str, Any]:
     """``options`` as JSON values, which have no pairs as keys."""
-    simple = to_plain(replace(options, sizes=Sizes(options.sizes.default), ranges={}))
+    simple = wire.plain(replace(options, sizes=Sizes(options.sizes.default), ranges={}))
     at = [[*place, size] for place, size in options.sizes.at.items()]
     return simple | {"at": at, "limits": [[argument, *limits] for argument, limits in options.ranges.items()]}
 
@@ -169,7 +158,7 @@ def options_from(data: dict[str, Any]) -> Options:
         data["sizes"]["default"], {(argument, dimension): size for argument, dimension, size in data["at"]}
     )
     ranges = {argument: (low, high) for argument, low, high in data["limits"]}
-    return replace(from_plain(Options, data), sizes=sizes, ranges=ranges)
+    return replace(wire.build(Options, data), sizes=sizes, ranges=ranges)
 
 
 if __name__ == "__main__":

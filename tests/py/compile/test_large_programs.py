@@ -1,12 +1,11 @@
 """A program of many dispatches takes longer than one dispatch may: that is no compile that does not end."""
 
-import json
-from pathlib import Path
-
 from bench.faults import growth
 from fissile.pipelines.compile.request import parse_command_line
 from fissile.pipelines.probe.stock_outcome import SUBMITTED_AT_ONCE, translation_work
 from fissile.pipelines.process import supervisor
+from fissile.pipelines.process.entry import leave_answer
+from fissile.pipelines.process.job import Answer
 from fissile.pipelines.process.worker_end import WorkerEnd
 from fissile.pipelines.session import Session
 from fissile.report import Report
@@ -24,21 +23,21 @@ def test_submissions_of_the_same_dispatch_have_time_too():
 
 def test_where_no_dispatch_is_to_blame_the_compile_goes_on_without_their_limit(tmp_path, monkeypatch):
     """The straight compile exceeds the limit, every dispatch by itself does not, and the straight compile ends at last."""
-    refused = json.dumps({"report": Report("compile", facts={"unexplained": "FIS106"}).to_json()})
-    fine = json.dumps({"report": Report("compile", (), "out").to_json()})
+    refused = Answer(Report("compile", facts={"unexplained": "FIS106"}))
+    fine = Answer(Report("compile", (), "out"))
     seen = []
 
     def run_job(job, _folder, _time_limit, dispatch_timeout):
-        seen.append((dispatch_timeout, job.get("ended")))
-        Path(job["started"]).touch()
+        seen.append((dispatch_timeout, job.ended))
+        job.started.touch()
         if len(seen) == 1:
-            Path(job["translating"]).write_text("1 straight ")
+            job.translating.write_text("1 straight ")
             return WorkerEnd(124, True, "")
-        Path(job["result"]).write_text(refused if len(seen) == 2 else fine)
+        leave_answer(job.result, refused if len(seen) == 2 else fine)
         return WorkerEnd(0, False, "")
 
     monkeypatch.setattr(supervisor, "run_job", run_job)
     request = parse_command_line([*LLVM_CPU, "--dispatch-timeout=7", "in.mlir", "-o", f"{tmp_path}/out"])
     report = supervisor._in_worker(request, tmp_path, tmp_path / "out")
     limit = "the compiler did not end within 7 seconds per dispatch (--dispatch-timeout)"
-    assert report.output == "out" and seen == [(7.0, None), (7.0, limit), (0.0, None)]
+    assert report.output == "out" and seen == [(7.0, ""), (7.0, limit), (0.0, "")]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fissile.finding import Finding, Help, Ledger, LedgerLine, Limit, Place, Severity, to_json
+from fissile import wire
+from fissile.finding import Finding, Help, Ledger, LedgerLine, Limit, Place, Severity
 from fissile.quantity import Bytes
 
 HOSTILE = "<script>alert('x')</script>\"><img src=x onerror=alert(1)>\u202e\x1b[31m&amp;"
@@ -145,7 +146,7 @@ def _document(command: str, findings: list[Finding], facts: dict, output: str = 
         "command": command,
         "exit_code": int(any(f.severity is Severity.ERROR for f in findings)),
         "output": output,
-        "findings": [to_json(f) for f in findings],
+        "findings": wire.plain(findings),
         "messages": [],
         "seconds": {"parse": 0.02},
         "facts": facts,
