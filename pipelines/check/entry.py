@@ -29,7 +29,7 @@ from fissile.passes.iree.targets import flags_for
 from fissile.report import Report
 from fissile.target import Target
 
-from ..compile import attentions, host_floats, host_updates
+from ..compile import attentions, front_end, host_floats, host_updates
 from ..compile.compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from ..compile.guard import GUARDED_AT, GuardResult, guard, strips_asserts
 from ..phase_pipeline import PhaseHook, PhasePipeline
@@ -140,6 +140,7 @@ class _Check:
         self.seconds: dict[str, float] = {}
         self.messages: dict[str, None] = {}
         self.storage: tuple[Finding, ...] = ()
+        self.entered: tuple[Finding, ...] = ()
         self.contract: dict[str, list[str]] = {}
 
     def run(self, baseline: Path | None, update: bool) -> Report:
@@ -189,9 +190,17 @@ class _Check:
         refuse_executables(module)
         signatures = signatures_of(module)
         hooks = self._phase_pipeline(session).hooks
-        PhasePipeline(session, (PhaseHook(GUARDED_AT, "guard", self._guard), *hooks)).advance(
-            module, LAST_SHARED_PHASE
-        )
+        phase_pipeline = PhasePipeline(session, (PhaseHook(GUARDED_AT, "guard", self._guard), *hooks))
+        try:
+            phase_pipeline.advance(module, LAST_SHARED_PHASE)
+        except PhaseFailed as failure:
+            module = session.parse_input(self.source, allow_pipelines=self.allow_pipelines)
+            said = failure.message
+            entered = net.ask("ops of the front end", lambda: front_end.rewritten(module, said), ())
+            self.entered = tuple(suggested(one, "`fissile compile` applies it") for one in entered)
+            if not entered:
+                raise
+            phase_pipeline.advance(module, LAST_SHARED_PHASE)
         session.write(module, path, "ir-bytecode")
         self._heard(session)
         return path, signatures
@@ -364,7 +373,7 @@ class _Check:
     def _report(self, findings: list[Finding], facts: list[dict]) -> Report:
         return Report(
             "check",
-            (*check_version(), *findings),
+            (*check_version(), *self.entered, *findings),
             "",
             tuple(self.messages),
             dict(self.seconds),

@@ -38,7 +38,7 @@ from ..process.atomic_write import write_atomically
 from ..repair.failures import suggested
 from ..repair.packing import Narrow, find_narrow
 from ..session import Module, Session, phase_index
-from . import host_updates
+from . import front_end, host_updates
 from .attentions import DECOMPOSE
 from .guard import GUARDED_AT, guard, strips_asserts
 from .host_floats import FOLD
@@ -83,6 +83,8 @@ class CompileRun:
         self.backends: tuple[str, ...] = ()
         self.narrow = Narrow()
         self.guarded: tuple[Finding, ...] = ()
+        self.entered: tuple[Finding, ...] = ()
+        self._refused: str | None = None
         self._asserted = False
         self._asked_for: list[Finding] = []
         self.repairers: list[object] = []
@@ -100,9 +102,23 @@ class CompileRun:
     def parse(self) -> Module:
         module = self.session.parse_input(self.input, self.input_name, self.request.allow_pipelines)
         module.stands_at(self.request.compile_from)
+        if self._refused is not None:
+            self.entered = front_end.rewritten(module, self._refused)
         if phase_index(module.phase) >= phase_index(BOUNDARIES_PLACED_AT):
             stop_on_leftovers(module)
         return module
+
+    def enter_from_now_on(self, refused: str) -> bool:
+        """Whether the input has ops of a front end that can be written with others; every module of this run is, from now on.
+
+        ``refused`` is what IREE said of it.
+        """
+        if self._refused is not None or self.request.compile_from != "start":
+            return False
+        if front_end.can_enter(self.parse(), refused):
+            self._refused = refused
+            self._origin = None
+        return self._refused is not None
 
     def keep_origin(self, module: Module, told: Iterable[Finding]) -> None:
         """Keeps a copy of ``module``, which has just reached the phase that boundaries are placed at."""
@@ -122,7 +138,7 @@ class CompileRun:
 
     def without_own_hooks(self) -> PhasePipeline:
         """The phases as stock runs them: with the pipelines that the command line names, and nothing of fissile's own."""
-        self.guarded = ()
+        self.guarded, self.entered, self._refused = (), (), None
         return PhasePipeline(
             self.session, self._hooks(own=False), verify_contracts=self.request.verify_contracts
         )
@@ -199,6 +215,7 @@ class CompileRun:
                 f.with_(severity=Severity.ERROR) if f.severity is Severity.WARNING else f for f in findings
             ]
         findings = settled(findings, self.request.allow_wrong)
+        findings = [*self.entered, *findings]
         if self.only_suggests:
             # A pass that the command line names did what was asked for.
             findings = [f if f in self._asked_for else suggested(f) for f in findings]

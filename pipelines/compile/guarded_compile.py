@@ -227,6 +227,19 @@ class GuardedCompile:
             found.append(nothing_to_write(path))
         return so_far.answered(found)
 
+    def enters(self, so_far: Outcome) -> bool:
+        """Whether what IREE refuses may be ops of a front end that can be written with others; the input is, from now on."""
+        failure = so_far.failure
+        if not isinstance(failure, PhaseFailed) or self._run.request.repair == "off":
+            return False
+        if phase_index(failure.phase) > phase_index(BOUNDARIES_PLACED_AT):
+            return False
+        return ask("ops of the front end", lambda: self._run.enter_from_now_on(failure.message), False)
+
+    def entered(self, so_far: Outcome) -> Outcome:
+        """Direct again, with such ops written with others as soon as the input is parsed."""
+        return self.direct(Outcome())
+
     def trimmable(self, so_far: Outcome) -> bool:
         """Whether what IREE refuses before there are dispatches can be sliced off."""
         failure = so_far.failure
@@ -357,6 +370,7 @@ def _left_narrow(_one: GuardedCompile, so_far: Outcome) -> bool:
 
 ATTEMPTS = (
     Attempt("direct", GuardedCompile.direct, lambda one, so_far: True),
+    Attempt("entered", GuardedCompile.entered, GuardedCompile.enters),
     Attempt("trimmed", GuardedCompile.trimmed, GuardedCompile.trimmable),
     _after("packed", AfterFailure.packed),
     _after("repaired", AfterFailure.repaired),

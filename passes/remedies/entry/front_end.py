@@ -1,0 +1,60 @@
+"""The base of the remedies that write an op of a front end with ops that IREE lowers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+
+from fissile.dialect import place_of
+from fissile.dialect.places import ops_of
+from fissile.finding import Finding, Severity
+from fissile.passes.remedies.remedy import Remedy
+
+from .torch_ops import front_end_name
+
+FRONT_END_OP = "FIS421"
+_MOST_PLACES = 4
+
+
+@dataclass(frozen=True)
+class FrontEndRemedy(Remedy):
+    """Reports FIS421, repaired, once for each kind of op that it replaces."""
+
+    cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP,)
+    dialects: ClassVar[tuple[str, ...]] = ("torch",)
+
+    def fits(self, op: ir.Operation) -> bool:
+        """Whether ``op`` is one that this remedy writes with others. It changes nothing."""
+        raise NotImplementedError
+
+    def written(self, op: ir.Operation) -> list[ir.Value]:
+        """Builds what takes the place of ``op``'s results, at the insertion point."""
+        raise NotImplementedError
+
+    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        kinds: dict[str, list[ir.Operation]] = {}
+        for one in ops_of(op, "torch."):
+            if self.fits(one):
+                kinds.setdefault(front_end_name(one), []).append(one)
+        for name, ops in kinds.items():
+            places = tuple(dict.fromkeys(place for one in ops if (place := place_of(one))))
+            count = "" if len(ops) == 1 else f", {len(ops)} times"
+            report(
+                Finding(
+                    FRONT_END_OP,
+                    f"IREE has no lowering for {name} as it is used here{count}",
+                    Severity.REPAIRED,
+                    subject=name,
+                    places=places[:_MOST_PLACES],
+                    helps=(self.help(("pass", self.name), ("numerics", self.numbers)),),
+                )
+            )
+            for one in ops:
+                with ir.InsertionPoint(one), one.location:
+                    values = self.written(one)
+                for result, value in zip(one.results, values, strict=True):
+                    result.replace_all_uses_with(value)
+                one.erase()

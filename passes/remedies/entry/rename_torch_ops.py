@@ -1,0 +1,85 @@
+"""Torch ops that IREE knows under another name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+
+from fissile.passes.definition import register_pass
+from fissile.passes.remedies.remedy import Exactness
+
+from .front_end import FrontEndRemedy
+from .torch_ops import OPERATOR, front_end_name
+
+_NAMES = {
+    # Python's operators on tensors: torch defines each as the op on the right (aten/src/ATen/native/native_functions.yaml).
+    "aten.__and__.Tensor": "aten.bitwise_and.Tensor",
+    "aten.__and__.Scalar": "aten.bitwise_and.Scalar",
+    "aten.__or__.Tensor": "aten.bitwise_or.Tensor",
+    "aten.__xor__.Tensor": "aten.bitwise_xor.Tensor",
+    "aten.__lshift__.Tensor": "aten.bitwise_left_shift.Tensor",
+    "aten.__rshift__.Tensor": "aten.bitwise_right_shift.Tensor",
+    # Aliases: the same function under a second name.
+    "aten.absolute": "aten.abs",
+    "aten.arccos": "aten.acos",
+    "aten.arccosh": "aten.acosh",
+    "aten.arcsin": "aten.asin",
+    "aten.arcsinh": "aten.asinh",
+    "aten.arctan": "aten.atan",
+    "aten.arctan2": "aten.atan2",
+    "aten.arctanh": "aten.atanh",
+    "aten.concat": "aten.cat",
+    "aten.concatenate": "aten.cat",
+    "aten.divide.Tensor": "aten.div.Tensor",
+    "aten.fix": "aten.trunc",
+    "aten.greater.Tensor": "aten.gt.Tensor",
+    "aten.greater_equal.Tensor": "aten.ge.Tensor",
+    "aten.less.Tensor": "aten.lt.Tensor",
+    "aten.less_equal.Tensor": "aten.le.Tensor",
+    "aten.matrix_power": "aten.linalg_matrix_power",
+    "aten.moveaxis.int": "aten.movedim.int",
+    "aten.multiply.Tensor": "aten.mul.Tensor",
+    "aten.negative": "aten.neg",
+    "aten.not_equal.Tensor": "aten.ne.Tensor",
+    "aten.special_erf": "aten.erf",
+    "aten.special_exp2": "aten.exp2",
+    "aten.special_expit": "aten.sigmoid",
+    "aten.special_log1p": "aten.log1p",
+    "aten.subtract.Tensor": "aten.sub.Tensor",
+    "aten.swapaxes": "aten.transpose.int",
+    "aten.swapdims": "aten.transpose.int",
+}
+
+
+@register_pass
+@dataclass(frozen=True)
+class RenameTorchOps(FrontEndRemedy):
+    """Gives torch ops that are defined as another op that op's name.
+
+    IREE 3.13 has `aten.__and__` in its torch dialect and no pattern for it, and none of PyTorch's aliases
+    (`torch.operator "torch.aten.arccos"`). Run it on the program as it was imported.
+    """
+
+    name: ClassVar[str] = "fissile-rename-torch-ops"
+    exactness: ClassVar[Exactness] = Exactness.BITS
+    does: ClassVar[str] = (
+        "a torch op gets the name of the op that it is defined as: `aten.__and__`, `aten.bitwise_and` (in the input)"
+    )
+    repairs: ClassVar[str] = "IREE refusing Python's operators and PyTorch's aliases (FIS421)"
+    numbers: ClassVar[str] = "the same in every bit"
+    done: ClassVar[str] = "wrote it with the op that PyTorch defines it as"
+    advice: ClassVar[str] = "write it with the op that PyTorch defines it as"
+
+    def fits(self, op: ir.Operation) -> bool:
+        target = _NAMES.get(front_end_name(op))
+        if target is None or len(op.results) != 1:
+            return False
+        return op.context.is_registered_operation(f"torch.{target}") and (
+            op.name == OPERATOR or "__" in op.name
+        )
+
+    def written(self, op: ir.Operation) -> list[ir.Value]:
+        name = f"torch.{_NAMES[front_end_name(op)]}"
+        return [ir.Operation.create(name, results=[op.results[0].type], operands=list(op.operands)).result]

@@ -1,0 +1,122 @@
+"""Torch ops, their values and their types, read and written: IREE has no Python classes for the torch dialect.
+
+Types are read from their text (`!torch.vtensor<[2,?],f32>`). Values are built at the current insertion point.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from iree.compiler import ir
+
+from fissile.dialect.attributes import text_of
+
+_VTENSOR = re.compile(r"!torch\.vtensor<\[(?P<shape>[\d,?]*)\],(?P<element>[^<>,]+(?:<[^<>]*>)?)>$")
+_LAST = 2**63 - 1
+OPERATOR = "torch.operator"
+"""What an importer makes of an op that the dialect has no name for; the name is an attribute."""
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """``shape`` has None for a size that is not known; ``element`` is spelled as torch does: f32, si64, i1."""
+
+    shape: tuple[int | None, ...]
+    element: str
+
+    @staticmethod
+    def of(value: ir.Value) -> TensorType | None:
+        """None for what is no tensor with a rank and an element type."""
+        found = _VTENSOR.match(str(value.type))
+        if found is None:
+            return None
+        sizes = [size for size in found["shape"].split(",") if size]
+        return TensorType(tuple(None if size == "?" else int(size) for size in sizes), found["element"])
+
+    def ir_type(self) -> ir.Type:
+        sizes = ",".join("?" if size is None else str(size) for size in self.shape)
+        return ir.Type.parse(f"!torch.vtensor<[{sizes}],{self.element}>")
+
+    def with_size(self, dim: int, size: int | None) -> TensorType:
+        return TensorType((*self.shape[:dim], size, *self.shape[dim + 1 :]), self.element)
+
+
+def front_end_name(op: ir.Operation) -> str:
+    """`aten.diff` for torch.aten.diff and for the torch.operator of that name."""
+    name = text_of(op, "name") if op.name == OPERATOR and "name" in op.attributes else op.name
+    return name.removeprefix("torch.")
+
+
+def is_none(value: ir.Value) -> bool:
+    return str(value.type) == "!torch.none"
+
+
+def integer_of(value: ir.Value) -> int | None:
+    """The number that a torch.constant.int is; None for another value."""
+    return _constant(value, "torch.constant.int", ir.IntegerAttr)
+
+
+def number_of(value: ir.Value) -> float | None:
+    """The same of a torch.constant.float, or of an integer."""
+    found = _constant(value, "torch.constant.float", ir.FloatAttr)
+    return integer_of(value) if found is None else found
+
+
+def _constant(value: ir.Value, name: str, kind: type):
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != name or "value" not in owner.attributes:
+        return None
+    return kind(owner.attributes["value"]).value
+
+
+def integer(value: int) -> ir.Value:
+    attribute = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+    return _make("torch.constant.int", "!torch.int", value=attribute)
+
+
+def boolean(value: bool) -> ir.Value:
+    attribute = ir.IntegerAttr.get(ir.IntegerType.get_signless(1), int(value))
+    return _make("torch.constant.bool", "!torch.bool", value=attribute)
+
+
+def real(value: float) -> ir.Value:
+    return _make("torch.constant.float", "!torch.float", value=ir.FloatAttr.get(ir.F64Type.get(), value))
+
+
+def none() -> ir.Value:
+    return _make("torch.constant.none", "!torch.none")
+
+
+def apply(name: str, operands: Sequence[ir.Value], type_: TensorType | ir.Type) -> ir.Value:
+    """The result of the op torch.``name``."""
+    made = type_.ir_type() if isinstance(type_, TensorType) else type_
+    return ir.Operation.create(f"torch.{name}", results=[made], operands=list(operands)).result
+
+
+def concatenated(parts: Sequence[ir.Value], dim: int) -> ir.Value:
+    types = [TensorType.of(part) for part in parts]
+    sizes = [one.shape[dim] for one in types if one is not None]
+    whole = None if None in sizes else sum(size for size in sizes if size is not None)
+    assert types[0] is not None
+    listed = ir.Operation.create(
+        "torch.prim.ListConstruct",
+        results=[ir.Type.parse("!torch.list<vtensor>")],
+        operands=list(parts),
+    ).result
+    return apply("aten.cat", [listed, integer(dim)], types[0].with_size(dim, whole))
+
+
+def sliced(value: ir.Value, dim: int, begin: int, end: int | None) -> ir.Value:
+    """``value[begin:end]`` along ``dim``; ``end`` is at most 0, and None is the end."""
+    type_ = TensorType.of(value)
+    assert type_ is not None
+    size = type_.shape[dim]
+    left = None if size is None else max(0, size + (end or 0) - begin)
+    bounds = [integer(dim), integer(begin), integer(_LAST if end is None else end), integer(1)]
+    return apply("aten.slice.Tensor", [value, *bounds], type_.with_size(dim, left))
+
+
+def _make(name: str, type_: str, **attributes: ir.Attribute) -> ir.Value:
+    return ir.Operation.create(name, results=[ir.Type.parse(type_)], attributes=attributes).result

@@ -1,0 +1,180 @@
+"""Torch ops that IREE does not lower, written with others: what stock refuses enters, and computes what NumPy does."""
+
+from __future__ import annotations
+
+import json
+
+import built
+import numpy as np
+import pytest
+
+from fissile.cli.main import main
+from fissile.passes.remedies.entry.rename_torch_ops import _NAMES
+from fissile.pipelines.compile import front_end
+from fissile.pipelines.numerics import runtimes
+from fissile.pipelines.numerics.signature import signatures_of_source
+from fissile.pipelines.session import Session
+
+AND = """
+func.func @main(%a: !torch.vtensor<[],i1>, %b: !torch.vtensor<[4],i1>) -> !torch.vtensor<[4],i1> {
+  %0 = torch.aten.__and__.Tensor %a, %b : !torch.vtensor<[],i1>, !torch.vtensor<[4],i1> -> !torch.vtensor<[4],i1>
+  return %0 : !torch.vtensor<[4],i1>
+}
+"""
+XOR = """
+func.func @main(%a: !torch.vtensor<[4],si64>, %b: !torch.vtensor<[4],si64>) -> !torch.vtensor<[4],si64> {
+  %0 = torch.operator "torch.aten.__xor__.Tensor"(%a, %b) : (!torch.vtensor<[4],si64>, !torch.vtensor<[4],si64>) -> !torch.vtensor<[4],si64>
+  return %0 : !torch.vtensor<[4],si64>
+}
+"""
+DIFF = """
+func.func @main(%a: !torch.vtensor<[3,8],ELEMENT>, %p: !torch.vtensor<[3,2],ELEMENT>) -> !torch.vtensor<[3,SIZE],ELEMENT> {
+  %n = torch.constant.int TIMES
+  %dim = torch.constant.int -1
+  %none = torch.constant.none
+  %0 = torch.operator "torch.aten.diff"(%a, %n, %dim, %p, %none) : (!torch.vtensor<[3,8],ELEMENT>, !torch.int, !torch.int, !torch.vtensor<[3,2],ELEMENT>, !torch.none) -> !torch.vtensor<[3,SIZE],ELEMENT>
+  return %0 : !torch.vtensor<[3,SIZE],ELEMENT>
+}
+"""
+LOSS = """
+func.func @main(%x: !torch.vtensor<[6,4],f32>, %t: !torch.vtensor<[6],si64>, %w: !torch.vtensor<[4],f32>) -> !torch.vtensor<[SHAPE],f32> {
+  %reduction = torch.constant.int REDUCTION
+  %ignored = torch.constant.int -100
+  %smoothing = torch.constant.float SMOOTHING
+  %0 = torch.aten.cross_entropy_loss %x, %t, %w, %reduction, %ignored, %smoothing : !torch.vtensor<[6,4],f32>, !torch.vtensor<[6],si64>, !torch.vtensor<[4],f32>, !torch.int, !torch.int, !torch.float -> !torch.vtensor<[SHAPE],f32>
+  return %0 : !torch.vtensor<[SHAPE],f32>
+}
+"""
+ADD = """
+func.func @main(%a: !torch.vtensor<[4],f32>, %b: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %one = torch.constant.int 1
+  %0 = torch.aten.add.Tensor %a, %b, %one : !torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>, !torch.int -> !torch.vtensor<[4],f32>
+  return %0 : !torch.vtensor<[4],f32>
+}
+"""
+
+
+def filled(text, **words):
+    for word, value in words.items():
+        text = text.replace(word, str(value))
+    return text
+
+
+def compiled(tmp_path, text, *words):
+    """The exit status and the findings of `fissile compile`."""
+    source, report = tmp_path / "main.mlir", tmp_path / "report.json"
+    source.write_text(text)
+    status = main(
+        [
+            "compile", str(source), *built.CPU, "-o", str(tmp_path / "out.vmfb"),
+            "--format=json", f"--report-file={report}", *words,
+        ]
+    )  # fmt: skip
+    return status, json.loads(report.read_text())["findings"]
+
+
+def computed(tmp_path, *inputs):
+    [runtime] = runtimes.named(["local-task"])
+    signature = signatures_of_source(tmp_path / "entered.mlir")["main"]
+    answer = runtimes.run(tmp_path / "out.vmfb", signature, list(inputs), runtime)
+    assert isinstance(answer, list), answer
+    return answer[0]
+
+
+def entered(tmp_path, text, op, remedy):
+    """Compiles ``text``, of which one op is to be reported as repaired."""
+    status, findings = compiled(tmp_path, text, "--guard=off")
+    assert status == 0, findings
+    [finding] = findings
+    assert (finding["code"], finding["severity"], finding["subject"]) == ("FIS421", "repaired", op)
+    assert finding["helps"][0]["remedy"] == remedy and finding["stock"]
+    assert finding["places"][0]["file"] == str(tmp_path / "main.mlir")
+    session = Session(built.CPU)
+    module = session.parse_text(text)
+    front_end.rewritten(module, "")
+    (tmp_path / "entered.mlir").write_text(module.text())
+
+
+def test_and_is_bitwise_and(tmp_path):
+    entered(tmp_path, AND, "aten.__and__.Tensor", "fissile-rename-torch-ops")
+    b = np.array([True, False, True, False])
+    for a in (True, False):
+        assert np.array_equal(computed(tmp_path, np.array(a), b).astype(bool), a & b)
+
+
+def test_an_operator_without_an_op_gets_that_of_its_function(tmp_path):
+    entered(tmp_path, XOR, "aten.__xor__.Tensor", "fissile-rename-torch-ops")
+    a, b = np.array([1, 2, -3, 7]), np.array([5, -6, 7, 7])
+    assert np.array_equal(computed(tmp_path, a, b), a ^ b)
+
+
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_diff_with_what_is_prepended(tmp_path, times):
+    text = filled(DIFF, ELEMENT="si64", TIMES=times, SIZE=10 - times)
+    entered(tmp_path, text, "aten.diff", "fissile-decompose-diff")
+    random = np.random.default_rng(0)
+    a, p = random.integers(-99, 99, (3, 8)), random.integers(-99, 99, (3, 2))
+    assert np.array_equal(computed(tmp_path, a, p), np.diff(a, times, prepend=p))
+
+
+def test_diff_of_booleans_is_where_they_are_not_equal(tmp_path):
+    entered(tmp_path, filled(DIFF, ELEMENT="i1", TIMES=1, SIZE=9), "aten.diff", "fissile-decompose-diff")
+    random = np.random.default_rng(1)
+    a, p = random.integers(0, 2, (3, 8)).astype(bool), random.integers(0, 2, (3, 2)).astype(bool)
+    assert np.array_equal(computed(tmp_path, a, p).astype(bool), np.diff(a, prepend=p))
+
+
+@pytest.mark.parametrize(("reduction", "shape"), [(0, "6"), (1, ""), (2, "")])
+def test_cross_entropy_with_weights_and_an_ignored_row(tmp_path, reduction, shape):
+    text = filled(LOSS, SHAPE=shape, REDUCTION=reduction, SMOOTHING="0.0")
+    entered(tmp_path, text, "aten.cross_entropy_loss", "fissile-decompose-nll-loss")
+    random = np.random.default_rng(2)
+    x, w = random.standard_normal((6, 4)).astype(np.float32), random.random(4).astype(np.float32)
+    t = np.array([0, 3, -100, 1, 1, 2])
+    wide = x.astype(np.float64)
+    scores = wide - np.log(np.exp(wide).sum(1, keepdims=True))
+    kept = t != -100
+    weights = np.where(kept, w[np.where(kept, t, 0)], 0.0)
+    losses = -scores[np.arange(6), np.where(kept, t, 0)] * weights
+    expected = [losses, losses.sum() / weights.sum(), losses.sum()][reduction]
+    np.testing.assert_allclose(computed(tmp_path, x, t, w), expected, rtol=1e-5)
+
+
+def test_a_loss_with_smoothed_labels_is_left_alone(tmp_path):
+    status, findings = compiled(tmp_path, filled(LOSS, SHAPE="", REDUCTION=1, SMOOTHING="0.1"))
+    assert status == 1 and [f["severity"] for f in findings] == ["error"]
+
+
+def test_what_stock_lowers_is_not_touched(tmp_path):
+    status, findings = compiled(tmp_path, ADD)
+    assert status == 0 and findings == []
+
+
+@pytest.mark.parametrize("mode", ["off", "suggest"])
+def test_nothing_is_written_where_repairs_are_not_wanted(tmp_path, mode):
+    status, findings = compiled(tmp_path, AND, f"--repair={mode}")
+    assert status == 1 and not (tmp_path / "out.vmfb").exists()
+    assert {f["code"] for f in findings} == {"FIS421"} and {f["severity"] for f in findings} == {"error"}
+
+
+def test_an_op_without_equivalent_is_named_with_the_way_out(tmp_path):
+    text = XOR.replace("aten.__xor__.Tensor", "aten.lstm.input")
+    status, findings = compiled(tmp_path, text)
+    [finding] = findings
+    assert status == 1 and finding["subject"] == "aten.lstm.input"
+    assert finding["places"][0]["line"] == 3 and any("decomposition_table" in n for n in finding["notes"])
+
+
+def test_check_says_that_compile_would_rewrite_it(tmp_path):
+    (tmp_path / "main.mlir").write_text(AND)
+    report = tmp_path / "check.json"
+    words = ["check", str(tmp_path / "main.mlir"), "--target=llvm-cpu", "--probe=never"]
+    assert main([*words, "--format=json", f"--report-file={report}"]) == 1
+    [finding] = json.loads(report.read_text())["findings"]
+    assert finding["code"] == "FIS421" and any("fissile compile" in note for note in finding["notes"])
+
+
+def test_every_name_is_one_of_an_op_that_the_dialect_has_or_is_left_alone():
+    context = Session().context
+    known = [name for name in _NAMES.values() if context.is_registered_operation(f"torch.{name}")]
+    assert len(known) >= len(_NAMES) - 1, set(_NAMES.values()) - set(known)
