@@ -78,6 +78,9 @@ class Imported:
     def blamed(self, report: Report) -> tuple[str, Finding] | None:
         """The op type whose definition may take the place of what stock IREE refuses, and the error that names it."""
         for error in report.errors:
+            named = error.subject.removeprefix("onnx.")
+            if error.code == NOT_LOWERED and named in self.can_expand and named not in dict(self.expanded):
+                return named, self._labelled(error)
             for place in error.places:
                 if place.file == self.model and 1 <= place.line <= len(self.types):
                     kind = self.types[place.line - 1]

@@ -69,7 +69,7 @@ def _import(job: dict) -> dict:
     onnx_nodes.place_nodes(module, job["name"])
     with open(job["program"], "wb") as file:
         module.write_bytecode(file)
-    return {"lines": lines, "types": types, "can_expand": sorted(_defined(model, types))}
+    return {"lines": lines, "types": types, "can_expand": sorted(_defined(model))}
 
 
 def _node_of(error: BaseException) -> int:
@@ -83,14 +83,16 @@ def _node_of(error: BaseException) -> int:
     return found
 
 
-def _defined(model, types: Sequence[str]) -> set[str]:
-    """Those of ``types`` that the ONNX standard defines by other ops."""
+def _defined(model) -> set[str]:
+    """The op types that the ONNX standard, in the model's version, defines by other ops."""
     import onnx
 
     version = next((o.version for o in model.opset_import if o.domain in ("", "ai.onnx")), 0)
     found = set()
-    for kind in set(types):
-        if version and "." not in kind and onnx.defs.has(kind, ""):
+    for kind in (
+        {schema.name for schema in onnx.defs.get_all_schemas() if schema.domain == ""} if version else ()
+    ):
+        if onnx.defs.has(kind, version, ""):
             schema = onnx.defs.get_schema(kind, version, "")
             if schema.has_function or schema.has_context_dependent_function:  # type: ignore[attr-defined]
                 found.add(kind)
@@ -102,14 +104,17 @@ def _expanded(model, kinds: Sequence[str]):
     import onnx
     from onnx import inliner
 
-    from . import onnx_nodes
+    from . import constant_nodes, onnx_nodes
 
     before = list(model.graph.node)
     wider = inliner.inline_selected_functions(
         model, [("", kind) for kind in kinds], exclude=False, inline_schema_functions=True
     )
     onnx_nodes.renumber_inlined(wider, before)
-    return onnx.shape_inference.infer_shapes(wider, data_prop=True)
+    wider = onnx.shape_inference.infer_shapes(wider, data_prop=True)
+    while constant_nodes.fold(wider):
+        wider = onnx.shape_inference.infer_shapes(wider, data_prop=True)
+    return wider
 
 
 if __name__ == "__main__":

@@ -184,6 +184,55 @@ def test_an_op_with_a_definition_is_replaced_by_it_and_reported(tmp_path):
     np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-6)
 
 
+def expanded(tmp_path, name, kinds):
+    """The main graph's op types after the import of ``name`` with ``kinds`` expanded."""
+    from fissile.pipelines.importers import onnx_child
+
+    return [n.op_type for n in onnx_child._expanded(onnx.load(tmp_path / name), kinds).graph.node]
+
+
+def normalisation(path):
+    return saved(
+        path,
+        [helper.make_node("RMSNormalization", ["x", "w"], ["y"], axis=0)],
+        [("x", FLOAT, (3, 4)), ("w", FLOAT, (3, 4))],
+        [("y", FLOAT, (3, 4))],
+    )
+
+
+def test_sizes_that_a_definition_computes_are_constants(tmp_path):
+    """The axes of its ReduceMean are a Range over a Shape: IREE takes only constants there."""
+    from onnx.reference import ReferenceEvaluator
+
+    model = normalisation(tmp_path / "model.onnx")
+    left = expanded(tmp_path, "model.onnx", ["RMSNormalization"])
+    assert "ReduceMean" in left and not {"Range", "Shape", "Size"} & set(left)
+    status, report = compiled(tmp_path, tmp_path / "model.onnx")
+    assert status == 0 and [f["severity"] for f in report["findings"]] == ["repaired"]
+    (tmp_path / "program").mkdir()
+    made = imported.importable(tmp_path / "model.onnx", tmp_path / "program")
+    made.rename(tmp_path / "program" / "model.onnx")
+    x, w = (np.random.default_rng(n).standard_normal((3, 4)).astype(np.float32) for n in range(2))
+    [expected] = ReferenceEvaluator(model).run(None, {"x": x, "w": w})
+    np.testing.assert_allclose(ran(tmp_path, x, w)[0], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_definition_in_a_definition_is_expanded_too(tmp_path):
+    """SwiGLU is written with Swish, which IREE does not lower either."""
+    saved(
+        tmp_path / "model.onnx",
+        [helper.make_node("SwiGLU", ["a", "b"], ["y"], alpha=0.5)],
+        [("a", FLOAT, (2, 4)), ("b", FLOAT, (2, 4))],
+        [("y", FLOAT, (2, 4))],
+        opset=onnx.defs.onnx_opset_version(),
+    )
+    if not onnx.defs.has("SwiGLU"):
+        pytest.skip("this version of ONNX has no SwiGLU")
+    status, report = compiled(tmp_path, tmp_path / "model.onnx")
+    assert status == 0, report["findings"]
+    assert {f["subject"] for f in report["findings"]} == {"SwiGLU", "Swish"}
+
+
 @pytest.mark.parametrize("words", [("--repair=off",), ("--repair=suggest",)])
 def test_nothing_is_replaced_where_repairs_are_not_wanted(tmp_path, words):
     attention(tmp_path / "model.onnx")

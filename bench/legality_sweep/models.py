@@ -1,0 +1,26 @@
+"""The models of a sweep: ONNX's own operator tests, as many as wanted, spread over all operators."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import warnings
+from pathlib import Path
+
+
+def onnx_models(folder: Path, limit: int) -> list[Path]:
+    """Writes at most ``limit`` operator tests to ``folder``, evenly spread over their sorted names; those that are there stay."""
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        import onnx
+        from onnx.backend.test import loader
+
+        cases = {case.name: case for case in loader.load_model_tests(kind="node") if case.model is not None}
+    names = sorted(cases)
+    step = max(1.0, len(names) / limit) if limit else 1.0
+    chosen = [names[int(i * step)] for i in range(int(len(names) / step))]
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in chosen:
+        if not (folder / f"{name}.onnx").exists():
+            onnx.save(cases[name].model, folder / f"{name}.onnx")
+    return [folder / f"{name}.onnx" for name in chosen]

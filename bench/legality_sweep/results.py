@@ -1,0 +1,83 @@
+"""What a sweep found: a file of JSON lines, and the table made of it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Row:
+    """One target: how many models stock IREE and fissile compile, and how good the audit's word was.
+
+    ``told`` failures were named by op before code generation; ``missed`` were not; ``false_alarms`` compile all the same.
+    """
+
+    target: str
+    models: int
+    stock: int
+    fissile: int
+    told: int
+    missed: int
+    false_alarms: int
+
+    @property
+    def precision(self) -> float:
+        return self.told / max(1, self.told + self.false_alarms)
+
+    @property
+    def recall(self) -> float:
+        return self.told / max(1, self.told + self.missed)
+
+
+def read(file: Path) -> dict[tuple[str, str], dict]:
+    """(model, target) -> its result."""
+    found = {}
+    for line in file.read_text().splitlines() if file.exists() else []:
+        result = json.loads(line)
+        found[result["model"], result["target"]] = result
+    return found
+
+
+def rows(results: dict[tuple[str, str], dict]) -> list[Row]:
+    made = []
+    for target in dict.fromkeys(target for _model, target in results):
+        mine = [r for (_model, t), r in results.items() if t == target and r["stock"] != "not imported"]
+        fails = [r for r in mine if r["stock"] != "compiles"]
+        made.append(
+            Row(
+                target,
+                len(mine),
+                len(mine) - len(fails),
+                sum(r["stock"] == "compiles" or r.get("fissile") == "compiles" for r in mine),
+                sum(bool(r["audit"]) for r in fails),
+                sum(not r["audit"] for r in fails),
+                sum(bool(r["audit"]) for r in mine if r["stock"] == "compiles"),
+            )
+        )
+    return made
+
+
+def markdown(results: dict[tuple[str, str], dict]) -> str:
+    """The table, and the ops that fissile does not get in either."""
+    lines = [
+        "| target | models | stock compiles | fissile compiles | refused, op named by the audit | refused, no op named | named, compiles all the same | precision | recall |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in rows(results):
+        lines.append(
+            f"| {row.target} | {row.models} | {row.stock} | {row.fissile} | {row.told} | {row.missed} | {row.false_alarms} "
+            f"| {row.precision:.3f} | {row.recall:.3f} |"
+        )
+    left = Counter(
+        op
+        for r in results.values()
+        if r["stock"] not in ("compiles", "not imported") and r.get("fissile") != "compiles"
+        for op in set(r["audit"])
+    )
+    if left:
+        lines += ["", "Ops that neither compiles, by number of model and target:", ""]
+        lines.append(", ".join(f"{op} {count}" for op, count in left.most_common(40)))
+    return "\n".join(lines) + "\n"
