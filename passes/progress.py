@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fissile import wire
@@ -69,3 +69,46 @@ def _write() -> None:
     if file is not None:
         with suppress(OSError):  # a full disk: less is known of the process's end, and the work goes on
             file.write_bytes(wire.encode(step) if step else b"")
+
+
+ACTIVITY = "activity"
+"""The name of the file beside the note that says what is done within the step; nothing depends on it."""
+
+
+@dataclass(frozen=True)
+class Activity:
+    """``dispatch``: which one code is generated for. ``trying``: what the repair loop tries."""
+
+    dispatch: str = ""
+    trying: str = ""
+
+
+_ACTIVITY: ContextVar[Activity | None] = ContextVar("activity", default=None)
+
+
+def at_dispatch(number: int, of: int, name: str) -> None:
+    """Code is generated for dispatch ``number`` of ``of`` now."""
+    _act(dispatch=f"dispatch {number} of {of} ({name})")
+
+
+def trying(what: str) -> None:
+    """The repair loop tries ``what`` now."""
+    _act(trying=f"trying {what}", dispatch="")
+
+
+def activity(folder: Path) -> Activity:
+    """What a process that notes its steps in ``folder`` does within its step; empty where that is not known."""
+    try:
+        return wire.decode((folder / ACTIVITY).read_bytes(), Activity)
+    except (OSError, ValueError):  # none yet, or it is being written
+        return Activity()
+
+
+def _act(**parts: str) -> None:
+    file = _FILE.get()
+    if file is None:
+        return
+    known = replace(_ACTIVITY.get() or Activity(), **parts)
+    _ACTIVITY.set(known)
+    with suppress(OSError):
+        (file.parent / ACTIVITY).write_bytes(wire.encode(known))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -33,11 +34,22 @@ def run_program(
     except KeyboardInterrupt as interrupt:  # also while the imports above run
         from fissile.pipelines.process.termination import exit_status
 
-        return exit_status(interrupt)
+        return _interrupted(interrupt, program, exit_status(interrupt))
     except BaseException as error:
         if os.environ.get("FISSILE_TRACEBACK") and not isinstance(error, (FissileError, SystemExit)):
             raise
         return ended_by(error, program, words)
+
+
+def _interrupted(interrupt: KeyboardInterrupt, program: str, status: int) -> int:
+    """Prints what was done and what is left, after all is cleaned up; returns ``status``."""
+    doing = next((f" ({note})" for note in getattr(interrupt, "__notes__", ()) if note), "")
+    name = signal.Signals(status - 128).name
+    if sys.stderr is not None:
+        sys.stderr.write(
+            f"{program}: stopped by {name}{doing}: unfinished output is removed, no process is left\n"
+        )
+    return status
 
 
 def ended_by(error: BaseException, program: str, words: list[str]) -> int:

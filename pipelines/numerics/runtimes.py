@@ -22,6 +22,7 @@ from fissile.finding import Finding, Severity
 
 from ..process.child import run_child
 from ..process.scratch import scratch
+from ..process.status import tell
 from .signature import Signature, Value
 from .sub_byte import SUB_BYTE_BITS, pack, unpack
 
@@ -156,6 +157,7 @@ def _output(path: Path, value: Value, shape: tuple[int, ...] | None) -> np.ndarr
 
 
 def _failure(command: list[str], signature: Signature, runtime: Runtime, timeout: float) -> Finding | None:
+    tell(f"running @{signature.function} on {runtime}, limit {timeout:g} s")
     ended = run_child(command, timeout)
     if ended.status == 0:
         return None

@@ -19,6 +19,7 @@ from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.memory.footprint import Footprint
 from fissile.passes.net import ask, current
+from fissile.passes.progress import at_dispatch
 
 from ..cache.endless import remember_endless
 from ..process.server import Server
@@ -108,11 +109,16 @@ class ProbePool:
         """Results in the order of ``dispatches``."""
         if self._watch is not None and not self._started and len(dispatches) <= FEW:
             nothing = ProbeResult(UNKNOWN, None, 0.0)
-            return [
-                self._endless.get(d.fingerprint)
-                or ask("generated code", lambda d=d: self._here(d, convert), nothing, about=d, cpu_limit=0)
-                for d in dispatches
-            ]
+            found = []
+            for number, d in enumerate(dispatches, 1):
+                at_dispatch(number, len(dispatches), d.name)
+                found.append(
+                    self._endless.get(d.fingerprint)
+                    or ask(
+                        "generated code", lambda d=d: self._here(d, convert), nothing, about=d, cpu_limit=0
+                    )
+                )
+            return found
         # Text is taken here: the module belongs to this thread.
         jobs = [
             ask(
@@ -130,7 +136,11 @@ class ProbePool:
             )
             for d in dispatches
         ]
-        results = list(self._threads.map(self._run, jobs, [d.fingerprint for d in dispatches]))
+        results = []
+        answers = self._threads.map(self._run, jobs, [d.fingerprint for d in dispatches])
+        for number, d in enumerate(dispatches, 1):
+            at_dispatch(number, len(dispatches), d.name)
+            results.append(next(answers))
         while not self._missed.empty():
             if net := current():
                 net.add(self._missed.get())

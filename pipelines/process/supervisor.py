@@ -16,7 +16,7 @@ from pathlib import Path
 from fissile import wire
 from fissile.errors import InternalError, UsageError
 from fissile.passes.iree.messages import LINKER_SAID
-from fissile.passes.progress import NOTE, noted, noted_at
+from fissile.passes.progress import ACTIVITY, NOTE, noted, noted_at
 from fissile.report import Report
 
 from ..cache.endless import known_endless, remember_endless
@@ -30,6 +30,7 @@ from .deadline import CpuDeadline
 from .job import Answer, CompileJob, Job
 from .phase_timeout import phase_timeout
 from .scratch import scratch
+from .status import is_listened, line_of, tell
 from .worker_end import (
     WorkerEnd,
     error_of,
@@ -107,7 +108,8 @@ def run_job(
     limit, reported_at, timed_out = None, 0, False
     phase_limit = phase_timeout(job.reads)
     step_at, step_limit = 0, None
-    (folder / NOTE).unlink(missing_ok=True)
+    for name in (NOTE, ACTIVITY):
+        (folder / name).unlink(missing_ok=True)
     with (
         errors.open("wb") as sink,
         Child(module_command(worker, str(job.file)), folder, stdout=sink, stderr=sink) as child,
@@ -121,6 +123,8 @@ def run_job(
                 limit = CpuDeadline(child.pid, dispatch_timeout * math.ceil(count / cores))
             if phase_limit and (began := noted_at(folder)) != step_at:
                 step_at, step_limit = began, CpuDeadline(child.pid, phase_limit) if began else None
+            if is_listened():
+                tell(line_of(folder, count, dispatch_timeout, phase_limit))
             step_over = limit is None and step_limit is not None and step_limit.is_over
             if step_over or time.monotonic() > deadline or limit is not None and limit.is_over:
                 timed_out, status = True, 124

@@ -20,6 +20,7 @@ from fissile.passes.checks.speed.recomputation import check_recomputation, worth
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT
 from fissile.passes.net import ask
+from fissile.passes.progress import trying
 
 from ..phase_pipeline import PhasePipeline
 from ..probe.dispatch_check import DispatchChecker
@@ -174,6 +175,7 @@ class Repairer:
                     tried = trial[case.first.dispatch.name]
                     wanted |= case.spread(tried if tried is not None else case.accepted or ())
                 broken = set(self._broken)
+                trying(", ".join(sorted({edit.remedy for edit in wanted})) or "the program as it is")
                 now = self.diagnose(wanted)
                 if self._broken == broken:
                     break

@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 
+from fissile.cli.progress import progress_shown
 from fissile.cli.report_output import ReportOutput
 from fissile.cli.terminal import print_text, view_on
 from fissile.pipelines.report.view import View
@@ -26,16 +27,17 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--iree-flags: {error}") from None
     from fissile.pipelines.audit.command import audit_command
 
-    report = audit_command(
-        args.model,
-        args.target,
-        flags,
-        command=_again(args),
-        strict=args.strict,
-        reproducers=args.reproducers,
-        dispatch_timeout=args.dispatch_timeout,
-        allow_pipelines=args.allow_pipelines,
-    )
+    with progress_shown(args.verbose, args.quiet):
+        report = audit_command(
+            args.model,
+            args.target,
+            flags,
+            command=_again(args),
+            strict=args.strict,
+            reproducers=args.reproducers,
+            dispatch_timeout=args.dispatch_timeout,
+            allow_pipelines=args.allow_pipelines,
+        )
     if args.strict:
         from fissile.pipelines.compile.stepping_aside import hold_strictly
 

@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 
+from fissile.cli.progress import progress_shown
 from fissile.cli.report_output import ReportOutput
 from fissile.cli.terminal import print_text, view_on
 from fissile.pipelines.report.view import View
@@ -29,20 +30,21 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--iree-flags: {error}") from None
     from fissile.pipelines.check.check_worker import run_check
 
-    report = run_check(
-        args.model,
-        args.target,
-        command=_strictly(args),
-        budget=budget,
-        flags=flags,
-        probe=args.probe,
-        dispatch_timeout=args.dispatch_timeout,
-        baseline=args.baseline,
-        update_baseline=args.update_baseline,
-        memory=args.memory or bool(args.page),
-        allow_pipelines=args.allow_pipelines,
-        no_cache=args.no_cache,
-    )
+    with progress_shown(args.verbose, args.quiet):
+        report = run_check(
+            args.model,
+            args.target,
+            command=_strictly(args),
+            budget=budget,
+            flags=flags,
+            probe=args.probe,
+            dispatch_timeout=args.dispatch_timeout,
+            baseline=args.baseline,
+            update_baseline=args.update_baseline,
+            memory=args.memory or bool(args.page),
+            allow_pipelines=args.allow_pipelines,
+            no_cache=args.no_cache,
+        )
     if args.strict:
         from fissile.pipelines.compile.stepping_aside import hold_strictly
 

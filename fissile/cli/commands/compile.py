@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from fissile.cli.progress import progress_shown
 from fissile.cli.report_output import ReportOutput
 from fissile.errors import UsageError
 
@@ -27,7 +28,8 @@ def run(argv: Sequence[str]) -> int:
         request.page,
         request.input,
     )
-    report = run_compile(request)
+    with progress_shown(request.verbose, request.quiet):
+        report = run_compile(request)
     output.write(
         report, int(report.exit_code), lambda: _print(report, request), lambda: _text(report, request)
     )

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fissile.cli.progress import progress_shown
 from fissile.cli.report_output import ReportOutput
 from fissile.errors import ExitCode, UsageError
 
@@ -25,7 +26,8 @@ def run(argv: Sequence[str]) -> int:
     output = ReportOutput(
         request.format, request.report_file, "the reduced program" if request.output == "-" else ""
     )
-    report = run_compile(replace(request, task="reduce", dispatch=named[-1] if named else ""))
+    with progress_shown(request.verbose, request.quiet):
+        report = run_compile(replace(request, task="reduce", dispatch=named[-1] if named else ""))
     report = replace(report, command="reduce")
     status = int(report.exit_code)
     if report.output:

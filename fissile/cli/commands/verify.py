@@ -12,6 +12,7 @@ import numpy as np
 
 from fissile.cli.command_line.checking import VERIFY
 from fissile.cli.command_line.parser import parser_of
+from fissile.cli.progress import progress_shown
 from fissile.cli.report_output import ReportOutput
 from fissile.cli.terminal import print_text, view_on
 from fissile.errors import ExitCode, UsageError, closest
@@ -44,7 +45,7 @@ def run(argv: Sequence[str]) -> int:
     output = ReportOutput(args.format, args.report_file, page=args.page, source=args.first)
     if args.seeds < 1:
         raise UsageError(f"--seeds={args.seeds} tries nothing", "give 1 or more")
-    with scratch() as folder:
+    with progress_shown(args.verbose, args.quiet), scratch() as folder:
         first = importable(Path(args.first), folder)
         second = importable(Path(args.second), folder) if args.second else None
         certificate = _certificate(args, first, second, flags)
