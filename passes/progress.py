@@ -99,8 +99,8 @@ def trying(what: str) -> None:
 def activity(folder: Path) -> Activity:
     """What a process that notes its steps in ``folder`` does within its step; empty where that is not known."""
     try:
-        return wire.decode((folder / ACTIVITY).read_bytes(), Activity)
-    except (OSError, ValueError):  # none yet, or it is being written
+        return wire.decode(Activity, (folder / ACTIVITY).read_bytes())
+    except (OSError, wire.WireError):  # none yet, or it is being written
         return Activity()
 
 
