@@ -62,7 +62,7 @@ class Progress:
 @contextmanager
 def progress_shown(verbose: bool = False, quiet: bool = False) -> Iterator[None]:
     """Within the block, what children note is shown while a person waits."""
-    from fissile.pipelines.process.status import listened
+    from fissile.pipelines.status import listened
 
     on_terminal = sys.stderr.isatty()
     if quiet or not (on_terminal or verbose):

@@ -14,7 +14,7 @@ from fissile.errors import InternalError, UsageError
 from fissile.finding import Finding
 
 from ..process.child import run_child
-from ..process.status import tell
+from ..status import tell
 
 
 def compile_guarded(

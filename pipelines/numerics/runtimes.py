@@ -22,7 +22,7 @@ from fissile.finding import Finding, Severity
 
 from ..process.child import run_child
 from ..process.scratch import scratch
-from ..process.status import tell
+from ..status import tell
 from .signature import Signature, Value
 from .sub_byte import SUB_BYTE_BITS, pack, unpack
 

@@ -24,13 +24,13 @@ from ..cache.reports import KeptCompile
 from ..compile.request import CompileRequest
 from ..compile.stepping_aside import command_of, compile_with_stock, hold_strictly, stands_in
 from ..importers.imported import with_import
+from ..status import is_listened, line_of, tell
 from .atomic_write import Place, deliver, place_of, staged
 from .child import Child, module_command
 from .deadline import CpuDeadline
 from .job import Answer, CompileJob, Job
 from .phase_timeout import phase_timeout
 from .scratch import scratch
-from .status import is_listened, line_of, tell
 from .worker_end import (
     WorkerEnd,
     error_of,

@@ -11,7 +11,7 @@ import pytest
 from fissile.cli import progress as cli
 from fissile.cli.program import run_program
 from fissile.passes import progress as noted
-from fissile.pipelines.process import status
+from fissile.pipelines import status
 
 
 def in_child(folder, act):
