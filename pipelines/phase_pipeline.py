@@ -61,7 +61,7 @@ class PhasePipeline:
             return
         from .contracts.phases import PhaseWatch
 
-        watch = PhaseWatch(module.op)
+        watch = PhaseWatch(module.op, phase)
         self.session.run(module, phase)
-        if broken := watch.after(phase, module.op):
+        if broken := watch.after(module.op):
             raise PassFailed(broken)

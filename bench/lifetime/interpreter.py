@@ -94,6 +94,10 @@ class _Interpreter:
             raise NotRun(f"the interpreter does not know {name}")
         return handler(op, view, values, env) or []
 
+    def op_cf_assert(self, op, view, values, env):
+        if not values[0]:
+            raise Misuse(f"the program stops: {view.msg}")
+
     def op_arith_constant(self, op, view, values, env):
         attribute = op.attributes["value"]
         if isinstance(attribute, ir.BoolAttr):

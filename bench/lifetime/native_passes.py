@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from iree.compiler import ir
 
+from bench.measured_tables import write_table
 from fissile.dialect import ops_of
 from fissile.finding import Severity
 from fissile.passes.checks.storage.lifetimes import lifetime_findings
@@ -180,19 +181,21 @@ def table(programs: int, context: ir.Context) -> tuple[dict[str, Row], dict[str,
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--programs", type=int, default=60)
+    parser.add_argument("--docs", action="store_true", help="write the tables to docs/lifetime.md")
     chosen = parser.parse_args(argv)
+    tables = []
     for title, rows in zip(
         ("buffers", "stream resources"), table(chosen.programs, new_context()), strict=True
     ):
-        print(
-            f"| pipeline on {title} | right | leaks | wrong | nothing | refuses | peak |\n|---|---|---|---|---|---|---|"
-        )
-        for name, row in rows.items():
-            print(row.line(name))
+        head = f"| pipeline on {title} | right | leaks | wrong | nothing | refuses | peak |\n|---|---|---|---|---|---|---|"
+        tables.append("\n".join([head, *(row.line(name) for name, row in rows.items())]))
+        print(tables[-1])
         for name, row in rows.items():
             if row.first:
                 print(f"{name}: {row.first}")
         print()
+    if chosen.docs:
+        write_table("lifetime.md", "native-passes", "\n\n".join(tables))
     ours = rows["fissile-insert-kills"]
     return 0 if ours.ended["wrong"] == 0 else 1
 

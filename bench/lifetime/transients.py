@@ -30,10 +30,18 @@ from fissile.target import find_target
 NETWORKS = ("vision_transformer", "segmentation", "group_norm", "dilated_pyramid")
 CHAIN = (1024, 2048, 4096, 8192)
 """Widths of matmuls, one behind the other: each result is larger than what stands in the slab before it."""
+LARGE = 4 << 20
+"""Elements of the smallest tensor of a program whose slabs are larger than the blocks of 64 MiB that IREE's Vulkan allocator takes."""
 ON = {"local-sync": "llvm-cpu", "vulkan": "vulkan"}
 """Runtime -> the target whose modules it takes."""
 LIMIT = 600.0
 _PEAK = re.compile(r"DEVICE_LOCAL:\s*(\d+)B peak")
+_WITH_MEMORY = (
+    "import resource, subprocess, sys; status = subprocess.run(sys.argv[1:]).returncode; "
+    "print('resident', resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr); sys.exit(status)"
+)
+"""Runs a program and prints the largest resident memory that it had, in KiB: IREE's Vulkan allocator does not count transients."""
+_RESIDENT = re.compile(r"^resident (\d+)$", re.M)
 _SLAB = re.compile(r"take (\d+) bytes; (\d+) are enough")
 
 
@@ -48,9 +56,11 @@ class Program:
 
 @dataclass(frozen=True)
 class Run:
-    """``peak`` is what the allocator counted in bytes; ``outputs`` are the bytes of all results."""
+    """``peak`` is what the allocator counted, ``resident`` the largest resident memory of the process, in bytes; ``outputs`` are the
+    bytes of all results."""
 
     peak: int
+    resident: int
     outputs: bytes
 
 
@@ -73,6 +83,46 @@ def chain(folder: Path, rows: int = 256, widths: Sequence[int] = CHAIN) -> Progr
     return Program("chain", source, [image], "main")
 
 
+def large(folder: Path, elements: int = LARGE) -> Program:
+    """Sums of rows of tensors that double three times, each kept by a boundary: slices of 4, 8 and 16 times ``elements`` bytes."""
+    lines = [
+        f"func.func @main(%x0: tensor<{elements}xf32>) -> tensor<f32> {{",
+        "  %zero = arith.constant 0.0 : f32",
+    ]
+    n = elements
+    for i in range(3):
+        given, wide, flat = f"tensor<{n}xf32>", f"tensor<2x{n}xf32>", f"tensor<{2 * n}xf32>"
+        maps = "[affine_map<(a, b) -> (b)>, affine_map<(a, b) -> (a, b)>]"
+        lines += [
+            f"  %e{i} = tensor.empty() : {wide}",
+            f'  %g{i} = linalg.generic {{indexing_maps = {maps}, iterator_types = ["parallel", "parallel"]}} '
+            f"ins(%x{i} : {given}) outs(%e{i} : {wide}) {{",
+            "  ^bb0(%a: f32, %b: f32):",
+            "    %c = arith.addf %a, %a : f32",
+            "    linalg.yield %c : f32",
+            f"  }} -> {wide}",
+            f'  %k{i} = "fissile.boundary"(%g{i}) : ({wide}) -> {wide}',
+            f"  %x{i + 1} = tensor.collapse_shape %k{i} [[0, 1]] : {wide} into {flat}",
+        ]
+        n *= 2
+    lines += [
+        "  %e = tensor.empty() : tensor<f32>",
+        "  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<f32>) -> tensor<f32>",
+        "  %r = linalg.generic {indexing_maps = [affine_map<(a) -> (a)>, affine_map<(a) -> ()>], "
+        f'iterator_types = ["reduction"]}} ins(%x3 : tensor<{n}xf32>) outs(%f : tensor<f32>) {{',
+        "  ^bb0(%a: f32, %b: f32):",
+        "    %c = arith.maximumf %a, %b : f32",
+        "    linalg.yield %c : f32",
+        "  } -> tensor<f32>",
+        "  return %r : tensor<f32>",
+        "}",
+    ]
+    source = folder / "large.mlir"
+    source.write_text("\n".join(lines) + "\n")
+    image = np.random.default_rng(0).standard_normal(elements, np.float32)
+    return Program("large", source, [image], "main")
+
+
 def network(name: str, folder: Path) -> Program:
     from bench.networks import imported
     from bench.programs.network_forms import build
@@ -83,6 +133,11 @@ def network(name: str, folder: Path) -> Program:
     return Program(
         name, case.source, case.inputs, found[1], found[2].partition("attributes")[0].count("tensor<")
     )
+
+
+def made(name: str, folder: Path) -> Program:
+    own = {"chain": chain, "large": large}
+    return own[name](folder) if name in own else network(name, folder)
 
 
 def compiled(program: Program, target: str, packed: bool) -> tuple[Path, list[tuple[int, int]]]:
@@ -112,11 +167,22 @@ def measured(program: Program, module: Path, runtime: str) -> Run:
             np.save(Path(folder) / f"in{number}.npy", array)
             flags.append(f"--input=@{folder}/in{number}.npy")
         files = [Path(folder) / f"out{number}.npy" for number in range(program.results)]
-        ended = run_child([run_module_program(), *flags, *(f"--output=@{file}" for file in files)], LIMIT)
+        ended = run_child(
+            [
+                sys.executable,
+                "-c",
+                _WITH_MEMORY,
+                run_module_program(),
+                *flags,
+                *(f"--output=@{file}" for file in files),
+            ],
+            LIMIT,
+        )
         peak = _PEAK.search(ended.out + ended.err)
-        if ended.status != 0 or peak is None:
+        resident = _RESIDENT.search(ended.err)
+        if ended.status != 0 or peak is None or resident is None:
             raise RuntimeError(f"{program.name} on {runtime}: {ended.err.strip()[-300:]}")
-        return Run(int(peak[1]), b"".join(file.read_bytes() for file in files))
+        return Run(int(peak[1]), 1024 * int(resident[1]), b"".join(file.read_bytes() for file in files))
 
 
 def compare(program: Program, runtime: str) -> bool:
@@ -135,7 +201,8 @@ def compare(program: Program, runtime: str) -> bool:
     saved = 100 * (stock.peak - packed.peak) / stock.peak
     agree = "the same in every bit" if same else "OUTPUTS DIFFER"
     print(
-        f"{program.name} {runtime} | {slab} | allocator's peak {stock.peak} -> {packed.peak} (-{saved:.0f}%) | {agree}",
+        f"{program.name} {runtime} | {slab} | allocator's peak {stock.peak} -> {packed.peak} (-{saved:.0f}%) | "
+        f"process {stock.resident >> 20} -> {packed.resident >> 20} MiB | {agree}",
         flush=True,
     )
     return same and packed.peak <= stock.peak and foreseen == slabs
@@ -146,7 +213,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--program", action="append", help=f"default: chain, {', '.join(NETWORKS)}")
+    parser.add_argument("--program", action="append", help=f"default: chain, large, {', '.join(NETWORKS)}")
     parser.add_argument("--on", action="append", choices=tuple(ON), help="default: all that are present")
     parser.add_argument("--keep", type=Path, help="leave the programs and modules in this folder")
     args = parser.parse_args(words)
@@ -158,8 +225,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             stack.enter_context(tempfile.TemporaryDirectory(prefix="fissile-transients-"))
         )
         folder.mkdir(parents=True, exist_ok=True)
-        for name in args.program or ["chain", *NETWORKS]:
-            program = chain(folder) if name == "chain" else network(name, folder)
+        for name in args.program or ["chain", "large", *NETWORKS]:
+            program = made(name, folder)
             for runtime in runtimes:
                 fine = compare(program, runtime) and fine
     return 0 if fine else 1

@@ -31,23 +31,25 @@ _NUMBERS = re.compile(r"(\d+(?:_\d+)*)_")
 class PhaseWatch:
     """Keeps the program from before a phase, and evaluates the properties of the house again after it."""
 
-    def __init__(self, module_op: ir.Operation) -> None:
-        properties = [p for p in known_properties() if p.name not in WHERE_NAMED]
+    def __init__(self, module_op: ir.Operation, phase: str) -> None:
+        named = contract_from(PHASE_CONTRACTS.get(phase, NativeContract())).establishes
+        properties = [*(p for p in known_properties() if p.name not in WHERE_NAMED), *named]
         self._state = HeldProperties(properties, module_op)
+        self._phase = phase
         self._before = module_op.operation.clone()
 
-    def after(self, phase: str, module_op: ir.Operation) -> list[Finding]:
-        """FIS502 for what IREE broke on the way to ``phase``, with the pass that did it where that is found."""
-        contract = contract_from(PHASE_CONTRACTS.get(phase, NativeContract()))
-        broken = self._state.after(f"phase '{phase}'", contract, module_op)
-        return [self._blamed(phase, message, prop, offences) for message, prop, offences in broken]
+    def after(self, module_op: ir.Operation) -> list[Finding]:
+        """FIS502 for what IREE broke on the way to the phase, with the pass that did it where that is found."""
+        contract = contract_from(PHASE_CONTRACTS.get(self._phase, NativeContract()))
+        broken = self._state.after(f"phase '{self._phase}'", contract, module_op)
+        return [self._blamed(message, prop, offences) for message, prop, offences in broken]
 
-    def _blamed(self, phase: str, message: str, prop: Property, offences: list) -> Finding:
-        step = breaking_pass(self._before, phase, prop)
+    def _blamed(self, message: str, prop: Property, offences: list) -> Finding:
+        step = breaking_pass(self._before, self._phase, prop)
         if step is None:
-            return broken_contract(message, f"phase {phase}", offences, None)
+            return broken_contract(message, f"phase {self._phase}", offences, None)
         reproducer = write_reproducer(step.before, step.pipeline, step.name)
-        sentence = f"pass '{step.name}' of phase '{phase}' broke {prop.name}: {prop.sentence}"
+        sentence = f"pass '{step.name}' of phase '{self._phase}' broke {prop.name}: {prop.sentence}"
         return broken_contract(sentence, step.name, offences, reproducer)
 
 

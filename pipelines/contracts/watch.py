@@ -14,8 +14,9 @@ from .chain import places, sentences
 from .known import contract_of, known_properties
 from .reproducer import Reproducer, write_reproducer
 
-WHERE_NAMED = ("no-open-obligation",)
-"""Watched only where a pass of the pipeline names it: ops inside of dispatches have bounds of their own, and a solver takes time."""
+WHERE_NAMED = ("no-open-obligation", "dispatches-formed")
+"""Watched only where a pass of the pipeline names it. Ops inside of dispatches have bounds of their own, and a solver takes time; a
+program without structured ops has nothing outside of dispatches until its front end's ops are lowered."""
 
 
 class ContractWatch:

@@ -55,6 +55,17 @@ def test_a_healthy_compile_breaks_nothing_and_is_the_same(program, tmp_path, cap
     assert (tmp_path / "plain").read_bytes() == (tmp_path / "watched").read_bytes()
 
 
+def test_a_front_end_whose_ops_become_structured_ones_breaks_nothing(tmp_path, capsys):
+    # Before phase input there is no structured op outside of a dispatch, behind it there is.
+    file = tmp_path / "tosa.mlir"
+    file.write_text(
+        "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "  %0 = tosa.log %a : (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n"
+    )
+    words = ["compile", str(file), "-o", str(tmp_path / "out.vmfb"), *FLAGS, "--verify-contracts"]
+    assert (main([*words, "--format=json"]), json.loads(capsys.readouterr().out)["findings"]) == (0, [])
+
+
 def test_the_pass_of_iree_that_breaks_a_property_is_named_with_a_reproducer(
     program, tmp_path, monkeypatch, no_allocation
 ):
@@ -98,7 +109,7 @@ def test_a_phase_without_a_named_pipeline_is_named_itself(program, monkeypatch, 
     monkeypatch.setattr("fissile.pipelines.contracts.phases.PHASE_PIPELINES", {})
     session = Session(FLAGS)
     module = session.run(session.parse(program), "flow")
-    watch = PhaseWatch(module.op)
+    watch = PhaseWatch(module.op, "stream")
     session.run(module, "stream")
-    [finding] = watch.after("stream", module.op)
+    [finding] = watch.after(module.op)
     assert finding.subject == "phase stream" and finding.message.startswith("phase 'stream' broke test-no-")
