@@ -147,7 +147,7 @@ def test_a_hang_and_a_crash_are_findings(folder, monkeypatch):
 
 def test_a_child_is_ended_with_its_children(tmp_path):
     """The grandchild would hold the pipe open, and communicate() would wait for it, if it survived."""
-    ended = run_child(["sh", "-c", "sleep 1000 & sleep 1000"], timeout=0.1)
+    ended = run_child(["sh", "-c", "sleep 1000 & sleep 1000"], timeout=0.1)  # a deadline under test
     assert ended.status is None and "did not end" in ended.reason
 
 

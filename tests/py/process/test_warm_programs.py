@@ -54,7 +54,7 @@ def test_what_a_call_raises_is_raised_here(tmp_path):
 
 def test_a_program_that_takes_too_long_is_ended(tmp_path):
     with pytest.raises(subprocess.TimeoutExpired):
-        programs.run_program(["fissile-opt", "-"], input=ADD, timeout=0.0001)
+        programs.run_program(["fissile-opt", "-"], input=ADD, timeout=0.0001)  # a deadline under test
 
 
 def test_an_answer_of_stock_is_kept_and_an_artifact_made_anew(tmp_path):
