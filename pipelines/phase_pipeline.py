@@ -24,20 +24,40 @@ class PhaseHook:
 
 
 class PhasePipeline:
-    """Runs modules through IREE's phases, calling each hook at its phase, in the order given."""
+    """Runs modules through IREE's phases, calling each hook at its phase, in the order given.
+
+    It owns what works on its modules (`keep`): such an object holds ops of clones that IREE has freed meanwhile, and Python's
+    collector, which frees in any order, ended the process by SIGSEGV where it came upon them in the middle of a compile (an FFT
+    of complex numbers on Vulkan, IREE 3.13).
+    """
 
     def __init__(
-        self, session: Session, hooks: Iterable[PhaseHook] = (), *, verify_contracts: bool = False
+        self,
+        session: Session,
+        hooks: Iterable[PhaseHook] = (),
+        *,
+        verify_contracts: bool = False,
+        owned: list[object] | None = None,
     ) -> None:
         self.session = session
         self._verify_contracts = verify_contracts
         self.hooks = tuple(hooks)
+        self._owned: list[object] = [] if owned is None else owned
         for hook in self.hooks:
             phase_index(hook.phase)
 
     def with_hook(self, hook: PhaseHook) -> PhasePipeline:
-        """The same, with ``hook`` after the others of its phase."""
-        return PhasePipeline(self.session, (*self.hooks, hook), verify_contracts=self._verify_contracts)
+        """The same, with ``hook`` after the others of its phase; the two own the same objects."""
+        return PhasePipeline(
+            self.session,
+            (*self.hooks, hook),
+            verify_contracts=self._verify_contracts,
+            owned=self._owned,
+        )
+
+    def keep(self, worker: object) -> None:
+        """``worker`` lives as long as this pipeline, and as those made of it."""
+        self._owned.append(worker)
 
     def advance(self, module: Module, to: str) -> list[Finding]:
         """Runs ``module`` up to and including phase ``to`` and its hooks; returns what the hooks found.

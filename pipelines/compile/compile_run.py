@@ -87,7 +87,6 @@ class CompileRun:
         self._refused: str | None = None
         self._asserted = False
         self._asked_for: list[Finding] = []
-        self.repairers: list[object] = []
         self._emitted: Path | None = None
         self._origin: tuple[Module, tuple[Finding, ...]] | None = None
         self.session = Session(

@@ -59,7 +59,6 @@ class AfterFailure:
         ended = isinstance(failure, StraightEnded)
         # What ended the straight compile is among what is asked from here on.
         self._generate = self._apart if ended else generate
-        self._repairers: list[Repairer] = run.repairers
         self._origin, on_the_way = run.origin()
         self._on_the_way = (*kept, *on_the_way)
 
@@ -123,12 +122,7 @@ class AfterFailure:
         return self._pool.probe_all([dispatch], convert=False)[0].probed
 
     def _repairer(self, module: Module, *how) -> Repairer:
-        """A repairer that lives as long as this compile: its ops are of modules that IREE has freed, and the process crashes where
-        Python's collector frees the two in the wrong order (an FFT of complex numbers on Vulkan)."""
-        self._repairers.append(
-            Repairer(self._run.phase_pipeline, module, self._pool, *how, tune=self._run.tuning)
-        )
-        return self._repairers[-1]
+        return Repairer(self._run.phase_pipeline, module, self._pool, *how, tune=self._run.tuning)
 
     def _packed_first(self, so_far: Outcome, narrow: Narrow) -> Outcome:
         found, refusals = self._packed(narrow)

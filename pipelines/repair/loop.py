@@ -57,7 +57,10 @@ class Repair:
 
 
 class Repairer:
-    """Diagnoses and repairs one module, given at phase global-optimization. The module itself is never changed."""
+    """Diagnoses and repairs one module, given at phase global-optimization. The module itself is never changed.
+
+    ``phase_pipeline`` keeps it: nobody else has to.
+    """
 
     def __init__(
         self,
@@ -68,6 +71,7 @@ class Repairer:
         foresee: bool = True,
         tune: bool = False,
     ) -> None:
+        phase_pipeline.keep(self)
         self._phase_pipeline = phase_pipeline
         self._origin = origin
         self._checker = DispatchChecker(
