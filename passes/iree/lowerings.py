@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+FFT = "iree_linalg_ext.fft"
 MAX_TILE = 64
 PER_THREAD = 4
 REDUCTION_TILE = 4

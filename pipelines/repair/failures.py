@@ -75,7 +75,7 @@ def rejected(failure: Failure) -> Finding:
         return no_target(first)
     if code == "FIS108" and not first.places:
         code = "FIS002"
-    rest = tuple(f"also: {d.message}" for d in errors[1:4] if d.message != first.message)
+    rest = tuple(f"also: {quoted(d.message)}" for d in errors[1:4] if d.message != first.message)
     if early and (unlowered := check_front_end_op(first.message, first.places[:1])) is not None:
         return unlowered.with_(
             stock=quoted(first.message), detail="\n".join(d.text for d in failure.diagnostics)

@@ -125,6 +125,15 @@ def _one_thread_each(case: Situation) -> Iterator[tuple[Edit, ...]]:
         yield (*alone, *edits(CUT, serial))
 
 
+def _both_parts(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    """Alone, and where threads share a row, with one thread for each butterfly."""
+    if kept := case.each("fissile-use-results"):
+        yield kept
+        if backend_named(case.failing.dispatch.target.backend).spirv:
+            stages = [(e.op, info) for e in kept for info in _one_thread(case.op(e.op), kept=True)]
+            yield (*kept, *(_configured(tag, info) for tag, info in stages))
+
+
 def _tiled_root(case: Situation) -> Iterator[tuple[Edit, ...]]:
     target, root = case.failing.dispatch.target, case.failing.dispatch.root
     structure = None if root is None else case.structure(root)
@@ -167,6 +176,12 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy(ENDLESS, "it has softmaxes", "decompose them", every("fissile-decompose-softmax")),
     Strategy(
         ("FIS144",), "elementwise ops", "larger workgroups for them", every("fissile-enlarge-workgroups")
+    ),
+    Strategy(
+        ("FIS101", "FIS102", "FIS108"),
+        "an FFT stage has a result that nothing uses",
+        "keep it in global memory; then also one thread",
+        _both_parts,
     ),
     Strategy(("FIS112",), "an op feeds no other of its ops", "boundaries behind those", _behind_the_last),
     Strategy(("FIS125", "FIS127"), "it sorts", "sort by rank", every("fissile-rank-sorts"), follows=True),
@@ -231,15 +246,16 @@ def _configured(tag: int, info: str) -> Edit:
     return Edit(CONFIGURE, tag, f"info='{info}'")
 
 
-def _one_thread(op: ir.Operation) -> Iterator[str]:
-    """The configuration of one of SERIAL_OPS by which no two threads work on the same; none for an FFT whose stage is not known."""
+def _one_thread(op: ir.Operation, kept: bool = False) -> Iterator[str]:
+    """The configuration of one of SERIAL_OPS by which no two threads work on the same; none for an FFT whose stage is not known.
+    ``kept``: all its results have a use, or will have one."""
     rank = ir.RankedTensorType(op.results[0].type).rank
     if "dimension" in op.attributes:
         yield one_thread_per_row(rank, ir.IntegerAttr(op.attributes["dimension"]).value)
         return
     stage = op.operands[0].owner
     if not isinstance(stage, ir.Block) and stage.operation.name == "arith.constant":
-        copied = not all(any(True for _use in result.uses) for result in op.results)
+        copied = not kept and not all(any(True for _use in result.uses) for result in op.results)
         yield one_thread_per_butterfly(
             rank, ir.IntegerAttr(stage.operation.attributes["value"]).value, copied
         )

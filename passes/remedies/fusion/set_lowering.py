@@ -13,6 +13,7 @@ from fissile.errors import UsageError
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.structure import structure_of
 from fissile.passes.definition import option, register_pass
+from fissile.passes.iree.lowerings import FFT
 
 from ..remedy import Exactness, Match, OpRemedy
 
@@ -24,7 +25,7 @@ ATTRIBUTE = "compilation_info"
 3.13)."""
 
 
-SERIAL_OPS = ("iree_linalg_ext.fft", "iree_linalg_ext.scan", "iree_linalg_ext.sort", "iree_linalg_ext.topk")
+SERIAL_OPS = (FFT, "iree_linalg_ext.scan", "iree_linalg_ext.sort", "iree_linalg_ext.topk")
 """Ops of IREE's own that go along one dimension step by step, and take a configuration as structured ops do."""
 
 
