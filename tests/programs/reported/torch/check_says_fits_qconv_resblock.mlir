@@ -1,0 +1,152 @@
+module @module {
+  util.global private @__auto.constant_64_64_3_3_torch.int8 = dense<1> : tensor<64x64x3x3xi8>
+  util.global private @__auto.constant_64_64_3_3_torch.int8$1 = dense<1> : tensor<64x64x3x3xi8>
+  func.func @main(%arg0: !torch.vtensor<[1,64,28,28],si8>) -> !torch.vtensor<[1,64,28,28],si8> attributes {torch.assume_strict_symbolic_shapes} {
+    %none = torch.constant.none
+    %none_0 = torch.constant.none
+    %int1 = torch.constant.int 1
+    %cpu = torch.constant.device "cpu"
+    %int0 = torch.constant.int 0
+    torch.aten._assert_tensor_metadata %arg0, %none, %none_0, %int1, %cpu, %int0 : !torch.vtensor<[1,64,28,28],si8>, !torch.none, !torch.none, !torch.int, !torch.Device, !torch.int
+    %int6 = torch.constant.int 6
+    %0 = torch.prims.convert_element_type %arg0, %int6 : !torch.vtensor<[1,64,28,28],si8>, !torch.int -> !torch.vtensor<[1,64,28,28],f32>
+    %float0.000000e00 = torch.constant.float 0.000000e+00
+    %int1_1 = torch.constant.int 1
+    %1 = torch.aten.sub.Scalar %0, %float0.000000e00, %int1_1 : !torch.vtensor<[1,64,28,28],f32>, !torch.float, !torch.int -> !torch.vtensor<[1,64,28,28],f32>
+    %float5.000000e-02 = torch.constant.float 5.000000e-02
+    %2 = torch.aten.mul.Scalar %1, %float5.000000e-02 : !torch.vtensor<[1,64,28,28],f32>, !torch.float -> !torch.vtensor<[1,64,28,28],f32>
+    %__auto.constant_64_64_3_3_torch.int8 = util.global.load @__auto.constant_64_64_3_3_torch.int8 : tensor<64x64x3x3xi8>
+    %3 = torch_c.from_builtin_tensor %__auto.constant_64_64_3_3_torch.int8 : tensor<64x64x3x3xi8> -> !torch.vtensor<[64,64,3,3],si8>
+    %none_2 = torch.constant.none
+    %none_3 = torch.constant.none
+    %int1_4 = torch.constant.int 1
+    %cpu_5 = torch.constant.device "cpu"
+    %int0_6 = torch.constant.int 0
+    torch.aten._assert_tensor_metadata %3, %none_2, %none_3, %int1_4, %cpu_5, %int0_6 : !torch.vtensor<[64,64,3,3],si8>, !torch.none, !torch.none, !torch.int, !torch.Device, !torch.int
+    %int6_7 = torch.constant.int 6
+    %4 = torch.prims.convert_element_type %3, %int6_7 : !torch.vtensor<[64,64,3,3],si8>, !torch.int -> !torch.vtensor<[64,64,3,3],f32>
+    %5 = torch.vtensor.literal(dense<0.001> : tensor<64x1x1x1xf32>) : !torch.vtensor<[64,1,1,1],f32>
+    %6 = torch.aten.mul.Tensor %4, %5 : !torch.vtensor<[64,64,3,3],f32>, !torch.vtensor<[64,1,1,1],f32> -> !torch.vtensor<[64,64,3,3],f32>
+    %7 = torch.vtensor.literal(dense<0.001> : tensor<64xf32>) : !torch.vtensor<[64],f32>
+    %int1_8 = torch.constant.int 1
+    %int1_9 = torch.constant.int 1
+    %8 = torch.prim.ListConstruct %int1_8, %int1_9 : (!torch.int, !torch.int) -> !torch.list<int>
+    %int1_10 = torch.constant.int 1
+    %int1_11 = torch.constant.int 1
+    %9 = torch.prim.ListConstruct %int1_10, %int1_11 : (!torch.int, !torch.int) -> !torch.list<int>
+    %int1_12 = torch.constant.int 1
+    %int1_13 = torch.constant.int 1
+    %10 = torch.prim.ListConstruct %int1_12, %int1_13 : (!torch.int, !torch.int) -> !torch.list<int>
+    %int1_14 = torch.constant.int 1
+    %11 = torch.aten.conv2d %2, %6, %7, %8, %9, %10, %int1_14 : !torch.vtensor<[1,64,28,28],f32>, !torch.vtensor<[64,64,3,3],f32>, !torch.vtensor<[64],f32>, !torch.list<int>, !torch.list<int>, !torch.list<int>, !torch.int -> !torch.vtensor<[1,64,28,28],f32>
+    %float5.000000e-01 = torch.constant.float 5.000000e-01
+    %12 = torch.aten.div.Scalar %11, %float5.000000e-01 : !torch.vtensor<[1,64,28,28],f32>, !torch.float -> !torch.vtensor<[1,64,28,28],f32>
+    %13 = torch.aten.round %12 : !torch.vtensor<[1,64,28,28],f32> -> !torch.vtensor<[1,64,28,28],f32>
+    %float0.000000e00_15 = torch.constant.float 0.000000e+00
+    %int1_16 = torch.constant.int 1
+    %14 = torch.aten.add.Scalar %13, %float0.000000e00_15, %int1_16 : !torch.vtensor<[1,64,28,28],f32>, !torch.float, !torch.int -> !torch.vtensor<[1,64,28,28],f32>
+    %int-128 = torch.constant.int -128
+    %int127 = torch.constant.int 127
+    %15 = torch.aten.clamp %14, %int-128, %int127 : !torch.vtensor<[1,64,28,28],f32>, !torch.int, !torch.int -> !torch.vtensor<[1,64,28,28],f32>
+    %none_17 = torch.constant.none
+    %none_18 = torch.constant.none
+    %int6_19 = torch.constant.int 6
+    %cpu_20 = torch.constant.device "cpu"
+    %int0_21 = torch.constant.int 0
+    torch.aten._assert_tensor_metadata %15, %none_17, %none_18, %int6_19, %cpu_20, %int0_21 : !torch.vtensor<[1,64,28,28],f32>, !torch.none, !torch.none, !torch.int, !torch.Device, !torch.int
+    %int1_22 = torch.constant.int 1
+    %16 = torch.prims.convert_element_type %15, %int1_22 : !torch.vtensor<[1,64,28,28],f32>, !torch.int -> !torch.vtensor<[1,64,28,28],si8>
+    %none_23 = torch.constant.none
+    %none_24 = torch.constant.none
+    %int1_25 = torch.constant.int 1
+    %cpu_26 = torch.constant.device "cpu"
+    %int0_27 = torch.constant.int 0
+    torch.aten._assert_tensor_metadata %16, %none_23, %none_24, %int1_25, %cpu_26, %int0_27 : !torch.vtensor<[1,64,28,28],si8>, !torch.none, !torch.none, !torch.int, !torch.Device, !torch.int
+    %int6_28 = torch.constant.int 6
+    %17 = torch.prims.convert_element_type %16, %int6_28 : !torch.vtensor<[1,64,28,28],si8>, !torch.int -> !torch.vtensor<[1,64,28,28],f32>
+    %float0.000000e00_29 = torch.constant.float 0.000000e+00
+    %int1_30 = torch.constant.int 1
+    %18 = torch.aten.sub.Scalar %17, %float0.000000e00_29, %int1_30 : !torch.vtensor<[1,64,28,28],f32>, !torch.float, !torch.int -> !torch.vtensor<[1,64,28,28],f32>
+    %float5.000000e-02_31 = torch.constant.float 5.000000e-02
+    %19 = torch.aten.mul.Scalar %18, %float5.000000e-02_31 : !torch.vtensor<[1,64,28,28],f32>, !torch.float -> !torch.vtensor<[1,64,28,28],f32>
+    %__auto.constant_64_64_3_3_torch.int8$1 = util.global.load @__auto.constant_64_64_3_3_torch.int8$1 : tensor<64x64x3x3xi8>
+    %20 = torch_c.from_builtin_tensor %__auto.constant_64_64_3_3_torch.int8$1 : tensor<64x64x3x3xi8> -> !torch.vtensor<[64,64,3,3],si8>
+    %none_32 = torch.constant.none
+    %none_33 = torch.constant.none
+    %int1_34 = torch.constant.int 1
+    %cpu_35 = torch.constant.device "cpu"
+    %int0_36 = torch.constant.int 0
+    torch.aten._assert_tensor_metadata %20, %none_32, %none_33, %int1_34, %cpu_35, %int0_36 : !torch.vtensor<[64,64,3,3],si8>, !torch.none, !torch.none, !torch.int, !torch.Device, !torch.int
+    %int6_37 = torch.constant.int 6
+    %21 = torch.prims.convert_element_type %20, %int6_37 : !torch.vtensor<[64,64,3,3],si8>, !torch.int -> !torch.vtensor<[64,64,3,3],f32>
+    %22 = torch.vtensor.literal(dense<0.001> : tensor<64x1x1x1xf32>) : !torch.vtensor<[64,1,1,1],f32>
+    %23 = torch.aten.mul.Tensor %21, %22 : !torch.vtensor<[64,64,3,3],f32>, !torch.vtensor<[64,1,1,1],f32> -> !torch.vtensor<[64,64,3,3],f32>
+    %24 = torch.vtensor.literal(dense<0.001> : tensor<64xf32>) : !torch.vtensor<[64],f32>
+    %int1_38 = torch.constant.int 1
+    %int1_39 = torch.constant.int 1
+    %25 = torch.prim.ListConstruct %int1_38, %int1_39 : (!torch.int, !torch.int) -> !torch.list<int>
+    %int1_40 = torch.constant.int 1
+    %int1_41 = torch.constant.int 1
+    %26 = torch.prim.ListConstruct %int1_40, %int1_41 : (!torch.int, !torch.int) -> !torch.list<int>
+    %int1_42 = torch.constant.int 1
+    %int1_43 = torch.constant.int 1
+    %27 = torch.prim.ListConstruct %int1_42, %int1_43 : (!torch.int, !torch.int) -> !torch.list<int>
+    %int1_44 = torch.constant.int 1
+    %28 = torch.aten.conv2d %19, %23, %24, %25, %26, %27, %int1_44 : !torch.vtensor<[1,64,28,28],f32>, !torch.vtensor<[64,64,3,3],f32>, !torch.vtensor<[64],f32>, !torch.list<int>, !torch.list<int>, !torch.list<int>, !torch.int -> !torch.vtensor<[1,64,28,28],f32>
+    %float5.000000e-01_45 = torch.constant.float 5.000000e-01
+    %29 = torch.aten.div.Scalar %28, %float5.000000e-01_45 : !torch.vtensor<[1,64,28,28],f32>, !torch.float -> !torch.vtensor<[1,64,28,28],f32>
+    %30 = torch.aten.round %29 : !torch.vtensor<[1,64,28,28],f32> -> !torch.vtensor<[1,64,28,28],f32>
+    %float0.000000e00_46 = torch.constant.float 0.000000e+00
+    %int1_47 = torch.constant.int 1
+    %31 = torch.aten.add.Scalar %30, %float0.000000e00_46, %int1_47 : !torch.vtensor<[1,64,28,28],f32>, !torch.float, !torch.int -> !torch.vtensor<[1,64,28,28],f32>
+    %int-128_48 = torch.constant.int -128
+    %int127_49 = torch.constant.int 127
+    %32 = torch.aten.clamp %31, %int-128_48, %int127_49 : !torch.vtensor<[1,64,28,28],f32>, !torch.int, !torch.int -> !torch.vtensor<[1,64,28,28],f32>
+    %none_50 = torch.constant.none
+    %none_51 = torch.constant.none
+    %int6_52 = torch.constant.int 6
+    %cpu_53 = torch.constant.device "cpu"
+    %int0_54 = torch.constant.int 0
+    torch.aten._assert_tensor_metadata %32, %none_50, %none_51, %int6_52, %cpu_53, %int0_54 : !torch.vtensor<[1,64,28,28],f32>, !torch.none, !torch.none, !torch.int, !torch.Device, !torch.int
+    %int1_55 = torch.constant.int 1
+    %33 = torch.prims.convert_element_type %32, %int1_55 : !torch.vtensor<[1,64,28,28],f32>, !torch.int -> !torch.vtensor<[1,64,28,28],si8>
+    %none_56 = torch.constant.none
+    %none_57 = torch.constant.none
+    %int1_58 = torch.constant.int 1
+    %cpu_59 = torch.constant.device "cpu"
+    %int0_60 = torch.constant.int 0
+    torch.aten._assert_tensor_metadata %arg0, %none_56, %none_57, %int1_58, %cpu_59, %int0_60 : !torch.vtensor<[1,64,28,28],si8>, !torch.none, !torch.none, !torch.int, !torch.Device, !torch.int
+    %int6_61 = torch.constant.int 6
+    %34 = torch.prims.convert_element_type %arg0, %int6_61 : !torch.vtensor<[1,64,28,28],si8>, !torch.int -> !torch.vtensor<[1,64,28,28],f32>
+    %float5.000000e-02_62 = torch.constant.float 5.000000e-02
+    %35 = torch.aten.mul.Scalar %34, %float5.000000e-02_62 : !torch.vtensor<[1,64,28,28],f32>, !torch.float -> !torch.vtensor<[1,64,28,28],f32>
+    %none_63 = torch.constant.none
+    %none_64 = torch.constant.none
+    %int1_65 = torch.constant.int 1
+    %cpu_66 = torch.constant.device "cpu"
+    %int0_67 = torch.constant.int 0
+    torch.aten._assert_tensor_metadata %33, %none_63, %none_64, %int1_65, %cpu_66, %int0_67 : !torch.vtensor<[1,64,28,28],si8>, !torch.none, !torch.none, !torch.int, !torch.Device, !torch.int
+    %int6_68 = torch.constant.int 6
+    %36 = torch.prims.convert_element_type %33, %int6_68 : !torch.vtensor<[1,64,28,28],si8>, !torch.int -> !torch.vtensor<[1,64,28,28],f32>
+    %float7.000000e-02 = torch.constant.float 7.000000e-02
+    %37 = torch.aten.mul.Scalar %36, %float7.000000e-02 : !torch.vtensor<[1,64,28,28],f32>, !torch.float -> !torch.vtensor<[1,64,28,28],f32>
+    %int1_69 = torch.constant.int 1
+    %38 = torch.aten.add.Tensor %35, %37, %int1_69 : !torch.vtensor<[1,64,28,28],f32>, !torch.vtensor<[1,64,28,28],f32>, !torch.int -> !torch.vtensor<[1,64,28,28],f32>
+    %39 = torch.aten.relu %38 : !torch.vtensor<[1,64,28,28],f32> -> !torch.vtensor<[1,64,28,28],f32>
+    %float1.000000e-01 = torch.constant.float 1.000000e-01
+    %40 = torch.aten.div.Scalar %39, %float1.000000e-01 : !torch.vtensor<[1,64,28,28],f32>, !torch.float -> !torch.vtensor<[1,64,28,28],f32>
+    %41 = torch.aten.round %40 : !torch.vtensor<[1,64,28,28],f32> -> !torch.vtensor<[1,64,28,28],f32>
+    %int-128_70 = torch.constant.int -128
+    %int127_71 = torch.constant.int 127
+    %42 = torch.aten.clamp %41, %int-128_70, %int127_71 : !torch.vtensor<[1,64,28,28],f32>, !torch.int, !torch.int -> !torch.vtensor<[1,64,28,28],f32>
+    %none_72 = torch.constant.none
+    %none_73 = torch.constant.none
+    %int6_74 = torch.constant.int 6
+    %cpu_75 = torch.constant.device "cpu"
+    %int0_76 = torch.constant.int 0
+    torch.aten._assert_tensor_metadata %42, %none_72, %none_73, %int6_74, %cpu_75, %int0_76 : !torch.vtensor<[1,64,28,28],f32>, !torch.none, !torch.none, !torch.int, !torch.Device, !torch.int
+    %int1_77 = torch.constant.int 1
+    %43 = torch.prims.convert_element_type %42, %int1_77 : !torch.vtensor<[1,64,28,28],f32>, !torch.int -> !torch.vtensor<[1,64,28,28],si8>
+    return %43 : !torch.vtensor<[1,64,28,28],si8>
+  }
+}
