@@ -1,4 +1,4 @@
-"""iree_linalg_ext ops: attention, scans, selections, gathers and scatters."""
+"""iree_linalg_ext ops: scans, selections, gathers and scatters."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from iree.compiler import ir
 
-from .elements import element_of_type
 from .registry import NoWitness, evaluates
-from .structured import MOST_AT_ONCE, MOST_STEPS
-from .views import loop_ranges, maps_of, over_loops
+from .structured import MOST_STEPS
 
 _COMMUTATIVE = {
     "arith.addf",
@@ -29,86 +27,6 @@ _COMMUTATIVE = {
 _DESCENDING = {"arith.cmpf": {2, 3, 9, 10}, "arith.cmpi": {4, 5}}
 _ASCENDING = {"arith.cmpf": {4, 5, 11, 12}, "arith.cmpi": {2, 3}}
 _STRICT = {"arith.cmpf": {2, 4, 9, 11}, "arith.cmpi": {2, 4}}
-
-
-@evaluates("iree_linalg_ext.attention")
-def _attention(interpreter, op, operands):
-    """softmax(query key^T scale + mask) value, over the loops that key and value share."""
-    maps = maps_of(op)
-    query, key, value, scale = operands[:4]
-    masked = len(operands) == 6
-    arrays = [np.asarray(a) for a in operands]
-    ranges = loop_ranges(maps, arrays)
-    q, k, v, out = (_loops(maps[i]) for i in (0, 1, 2, -1))
-    summed, columns = (q & k) - out - v, (k & v) - out
-    if not columns or any(len(m.results) != len(_loops(m)) for m in maps):
-        raise NoWitness("an attention whose operands are indexed by more than single loops")
-    scored = sorted((q | k) - summed)
-    if np.prod([float(ranges[d]) for d in scored]) > MOST_AT_ONCE * 4:
-        raise NoWitness(f"{op.name} with more scores than fit at once")
-    if not _only_masks(op):
-        raise NoWitness("an attention whose region computes with the scores: IREE gives it those of base 2")
-    kind = element_of_type(op.operands[0].type)
-
-    def score_of(total):
-        outer, interpreter.loops = interpreter.loops, (ranges, {})
-        try:
-            return np.asarray(interpreter.block(op.regions[0].blocks[0], [total])[1][0])
-        finally:
-            interpreter.loops = outer
-
-    scores = score_of(_sum_of_products(query, maps[0], key, maps[1], ranges, scored) * np.asarray(scale))
-    if masked:
-        mask = over_loops(arrays[4], maps[4], ranges, {})
-        if element_of_type(op.operands[4].type).kind == "integer":
-            kept = mask if mask.dtype == np.bool_ else (mask & 1).astype(bool)
-            scores = np.where(kept, scores, -np.inf)
-        else:
-            scores = scores + mask
-    for loops in (summed, columns):
-        interpreter.summed(int(np.prod([ranges[d] for d in loops])), op.operands[0].type)
-    axes = tuple(sorted(columns))
-    powers = np.exp(scores - scores.max(axis=axes, keepdims=True))
-    total = powers.sum(axis=axes, keepdims=True)
-    if interpreter.declared and kind.bits < 32:
-        powers = interpreter.settled(powers, op.operands[2].type)
-    weighted = np.einsum(
-        np.broadcast_to(powers, [ranges[d] if d in scored else 1 for d in range(len(ranges))]).reshape(
-            [ranges[d] for d in scored]
-        ),
-        scored,
-        value,
-        _order(maps[2]),
-        sorted(out),
-        optimize=True,
-    )
-    weighted = weighted.reshape([ranges[d] if d in out else 1 for d in range(len(ranges))])
-    whole = weighted / total
-    order = _order(maps[-1])
-    whole = np.broadcast_to(whole, [ranges[d] if d in out else 1 for d in range(len(ranges))])
-    result = whole.reshape([ranges[d] for d in sorted(out)]).transpose([sorted(out).index(d) for d in order])
-    return [interpreter.settled(np.ascontiguousarray(result), op.results[0].type)]
-
-
-def _only_masks(op) -> bool:
-    """The region passes scores on or replaces them, and computes nothing from them."""
-    names = [inner.operation.name for inner in op.regions[0].blocks[0].operations]
-    return not any(
-        n.startswith("math.") or n.endswith("f") and n not in ("arith.extf", "arith.truncf") for n in names
-    )
-
-
-def _order(map_) -> list[int]:
-    return [ir.AffineDimExpr(e).position for e in map_.results if isinstance(e, ir.AffineDimExpr)]
-
-
-def _loops(map_) -> set[int]:
-    return set(_order(map_))
-
-
-def _sum_of_products(a, map_a, b, map_b, ranges, kept) -> np.ndarray:
-    total = np.einsum(a, _order(map_a), b, _order(map_b), kept, optimize=True)
-    return total.reshape([ranges[d] if d in kept else 1 for d in range(len(ranges))])
 
 
 @evaluates("iree_linalg_ext.scan")

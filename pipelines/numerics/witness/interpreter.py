@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from iree.compiler import ir
 
-from . import control, extended, packs, scalars, structured, tensors  # noqa: F401 (each fills the registry)
+from . import attention, control, extended, packs, scalars, structured, tensors  # noqa: F401 (each fills the registry)
 from .constants import attribute_value
 from .elements import element_of_type, hold, round_to
 from .registry import EVALUATORS, NoWitness

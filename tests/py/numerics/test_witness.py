@@ -205,6 +205,38 @@ def test_a_masked_attention(context):
     np.testing.assert_allclose(run(context, ATTENTION, q, k, v, mask)[0], expected, rtol=1e-10)
 
 
+ONLINE = """func.func @f(%q: tensor<2x5x16xf32>, %k: tensor<2x7x16xf32>, %v: tensor<2x7x6xf32>, %a: tensor<2x5x6xf32>, %x: tensor<2x5xf32>,
+    %t: tensor<2x5xf32>) -> (tensor<2x5x6xf32>, tensor<2x5xf32>, tensor<2x5xf32>) {
+  %s = arith.constant 0.25 : f32
+  %r:3 = iree_linalg_ext.online_attention <indexing_maps = [affine_map<(b, m, n, k, l) -> (b, m, k)>,
+      affine_map<(b, m, n, k, l) -> (b, l, k)>, affine_map<(b, m, n, k, l) -> (b, l, n)>, affine_map<(b, m, n, k, l) -> ()>,
+      affine_map<(b, m, n, k, l) -> (b, m, n)>, affine_map<(b, m, n, k, l) -> (b, m)>, affine_map<(b, m, n, k, l) -> (b, m)>]>
+      ins(%q, %k, %v, %s : tensor<2x5x16xf32>, tensor<2x7x16xf32>, tensor<2x7x6xf32>, f32)
+      outs(%a, %x, %t : tensor<2x5x6xf32>, tensor<2x5xf32>, tensor<2x5xf32>) {
+  ^bb0(%score: f32):
+    iree_linalg_ext.yield %score : f32
+  } -> tensor<2x5x6xf32>, tensor<2x5xf32>, tensor<2x5xf32>
+  return %r#0, %r#1, %r#2 : tensor<2x5x6xf32>, tensor<2x5xf32>, tensor<2x5xf32>
+}"""
+
+
+def test_an_online_attention_goes_on_from_what_was_before(context):
+    """The keys in two halves, the second from the results of the first, are the attention of all; a first half from nothing is plain."""
+    q, k, v = (RNG.standard_normal(s).astype(np.float32) for s in ((2, 5, 16), (2, 14, 16), (2, 14, 6)))
+    state = (
+        np.zeros((2, 5, 6), np.float32),
+        np.full((2, 5), -np.inf, np.float32),
+        np.zeros((2, 5), np.float32),
+    )
+    for half in (slice(0, 7), slice(7, 14)):
+        state = run(context, ONLINE, q, k[:, half], v[:, half], *state)
+    scores = np.einsum("bmk,blk->bml", q.astype(float), k) * 0.25
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    np.testing.assert_allclose(state[1], scores.max(-1) * np.log2(np.e), rtol=1e-10)
+    np.testing.assert_allclose(state[2], powers.sum(-1), rtol=1e-10)
+    np.testing.assert_allclose(state[0], np.einsum("bml,bln->bmn", powers, v), rtol=1e-9, atol=1e-12)
+
+
 def test_every_op_rounds_where_it_is_wanted(context):
     text = elementwise("%s = arith.addf %x0, %x0 : f16\n %r = arith.mulf %s, %s : f16", "f16", result="f16")
     x = np.full((2, 3), 1 + 2.0**-10, np.float16)
