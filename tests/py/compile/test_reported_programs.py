@@ -263,7 +263,7 @@ def test_every_reported_program_has_a_test():
 @pytest.mark.parametrize("one", CASES, ids=[c.file for c in CASES])
 def test_a_reported_program(tmp_path, one):
     output = tmp_path / "out.vmfb"
-    report = fissile.compile(REPORTED / f"{one.file}.mlir", output, TARGETS[one.target])
+    report = fissile.compile(REPORTED / f"{one.file}.mlir", output, TARGETS[one.target], check=False)
     found = report.findings
     assert not [f for f in found if f.severity in (Severity.ERROR, Severity.WARNING)]
     assert {f.code for f in found if f.severity is Severity.REPAIRED} == set(one.repaired)
@@ -306,7 +306,7 @@ def _functions(source: Path) -> list[str]:
 @pytest.mark.parametrize("file", LEGALITY)
 def test_what_stock_has_no_lowering_for_is_refused_with_the_op_or_built(tmp_path, file):
     output = tmp_path / "out.vmfb"
-    found = fissile.compile(REPORTED / f"{file}.mlir", output, CPU).findings
+    found = fissile.compile(REPORTED / f"{file}.mlir", output, CPU, check=False).findings
     errors = [f for f in found if f.severity is Severity.ERROR]
     assert output.exists() == (not errors)
     assert all("torch." in f.message + f.detail and f.places for f in errors)
