@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from fissile.effect import Effect
-from fissile.finding import Severity
-from fissile.quantity import Certainty
+from fissile import wire
+from fissile.report import Report
 from fissile.rules import RULES
 
 from .json_document import SCHEMA
@@ -21,49 +20,12 @@ def _object(required: dict, **optional: dict) -> dict:
 
 _TEXT = {"type": "string"}
 _COUNT = {"type": ["integer", "null"], "minimum": 0}
-_CERTAINTY = {"enum": [c.value for c in Certainty]}
-_BYTES = _object({"value": _COUNT, "certainty": _CERTAINTY, "origin": _TEXT})
-_PLACE = _object(
-    {
-        "file": _TEXT,
-        "line": {"type": "integer", "minimum": 0},
-        "column": {"type": "integer", "minimum": 0},
-        "label": _TEXT,
-    }
-)
-_LEDGER = _object(
-    {
-        "lines": {"type": "array", "items": _object({"bytes": _BYTES, "value": _TEXT, "reason": _TEXT})},
-        "total": _BYTES,
-    }
-)
-_LIMIT = _object({"bytes": {"type": "integer", "minimum": 1}, "per": _TEXT, "source": _TEXT})
-_HELP = _object(
-    {
-        "title": _TEXT,
-        "remedy": _TEXT,
-        "applied": {"type": "boolean"},
-        "facts": {"type": "array", "items": {"type": "array", "items": _TEXT, "minItems": 2, "maxItems": 2}},
-        "advice": _TEXT,
-    }
-)
-FINDING = _object(
-    {
-        "code": {"enum": sorted(RULES)},
-        "message": _TEXT,
-        "severity": {"enum": [s.value for s in Severity]},
-        "subject": _TEXT,
-        "target": _TEXT,
-        "places": {"type": "array", "items": _PLACE},
-        "ledger": {"anyOf": [{"type": "null"}, _LEDGER]},
-        "limit": {"anyOf": [{"type": "null"}, _LIMIT]},
-        "helps": {"type": "array", "items": _HELP},
-        "notes": {"type": "array", "items": _TEXT},
-        "detail": _TEXT,
-        "effect": {"enum": [e.value for e in Effect]},
-        "stock": _TEXT,
-    }
-)
+_TYPES = wire.schemas(Report)
+"""Of a report and all that is in it, as the types declare them."""
+_REPORTED = _TYPES.pop("Report")["properties"]
+_TYPES["Finding"]["properties"]["code"] = {"enum": sorted(RULES)}
+_CERTAINTY = {"$ref": "#/$defs/Certainty"}
+FINDING = {"$ref": "#/$defs/Finding"}
 _BUFFER = _object(
     {
         "bytes": _COUNT,
@@ -150,8 +112,8 @@ def _report(command: str, facts: dict, output: dict = _TEXT) -> dict:
             "command": {"const": command},
             "exit_code": {"enum": [0, 1]},
             "output": output,
-            "findings": {"type": "array", "items": FINDING},
-            "messages": {"type": "array", "items": _TEXT},
+            "findings": _REPORTED["findings"],
+            "messages": _REPORTED["messages"],
             "seconds": {"type": "object", "additionalProperties": {"type": "number", "minimum": 0}},
             "facts": facts,
         }
@@ -183,6 +145,7 @@ _CERTIFICATE = _object(
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 CHECK_REPORT = {
     "$schema": _DRAFT,
+    "$defs": _TYPES,
     "title": "fissile check --format=json",
     **_report(
         "check",
@@ -193,10 +156,11 @@ CHECK_REPORT = {
 """Of `fissile check`; docs/footprint.md says what its facts mean."""
 REPORT = {
     "$schema": _DRAFT,
+    "$defs": _TYPES,
     "title": "a report of fissile in JSON",
     "oneOf": [
         _report("compile", _FACTS),
-        {name: value for name, value in CHECK_REPORT.items() if name != "$schema"},
+        {name: value for name, value in CHECK_REPORT.items() if name not in ("$schema", "$defs")},
         # A program that crashes IREE has no certificate.
         _report("verify", _object({}, certificate=_CERTIFICATE), {"const": ""}),
         _report("reduce", _FACTS),
