@@ -28,6 +28,23 @@ _NEEDED = {
     ONNX: (("onnx",), "pip install 'iree-base-compiler[onnx]'"),
     EXPORTED: (("torch", "iree.turbine"), "pip install torch iree-turbine"),
 }
+EVERY = "*"
+"""Stands for all ops of a PyTorch program that have a decomposition (`torch_child`)."""
+_DEFINITIONS = {
+    # How ops are named, the remedy, what takes an op's place, and what becomes of the numbers.
+    ONNX: (
+        "onnx.",
+        "onnx-definition",
+        "its definition in the ONNX standard",
+        "the standard's own definition; sums may be added up in another order",
+    ),
+    EXPORTED: (
+        "",
+        "torch-decomposition",
+        "PyTorch's own decomposition",
+        "PyTorch's own decomposition; sums may be added up in another order",
+    ),
+}
 _CHILDREN = {
     ONNX: "fissile.pipelines.importers.onnx_child",
     EXPORTED: "fissile.pipelines.importers.torch_child",
@@ -52,7 +69,7 @@ class Imported:
     def named(self, report: Report, advice: str = "") -> Report:
         """``report`` with the model's nodes at its places, and with what was expanded; with ``advice``, as a suggestion."""
         findings = [self._labelled(finding) for finding in report.findings]
-        done = [_repaired(kind, why) for kind, why in self.expanded]
+        done = [_repaired(kind, why, self.format) for kind, why in self.expanded]
         if done and advice:
             from ..repair.failures import (
                 suggested,  # IREE's bindings: only where there is something to suggest
@@ -78,6 +95,10 @@ class Imported:
     def blamed(self, report: Report) -> tuple[str, Finding] | None:
         """The op type whose definition may take the place of what stock IREE refuses, and the error that names it."""
         for error in report.errors:
+            if error.code == NOT_LOWERED and self.format == EXPORTED:
+                kinds = (error.subject, EVERY)
+                kind = next((k for k in kinds if k in self.can_expand and k not in dict(self.expanded)), None)
+                return (kind, error) if kind else None
             named = error.subject.removeprefix("onnx.")
             if error.code == NOT_LOWERED and named in self.can_expand and named not in dict(self.expanded):
                 return named, self._labelled(error)
@@ -89,21 +110,24 @@ class Imported:
         return None
 
 
-def _repaired(kind: str, why: Finding) -> Finding:
+def _repaired(kind: str, why: Finding, format_: str) -> Finding:
+    what, remedy, source, numerics = _DEFINITIONS[format_]
     return Finding(
         NOT_LOWERED,
-        f"IREE has no lowering for onnx.{kind} as it is used here",
+        f"IREE has no lowering for {why.subject} as it is used here"
+        if kind == EVERY
+        else f"IREE has no lowering for {what}{kind} as it is used here",
         Severity.REPAIRED,
-        subject=kind,
+        subject=why.subject if kind == EVERY else kind,
         places=why.places[:1],
         stock=why.stock,
         helps=(
             Help(
-                f"replaced {kind} by its definition in the ONNX standard",
-                "onnx-definition",
+                f"replaced {'every op that has one' if kind == EVERY else kind} by {source}",
+                remedy,
                 True,
-                (("numerics", "the standard's own definition; sums may be added up in another order"),),
-                f"replace {kind} by its definition in the ONNX standard",
+                (("numerics", numerics),),
+                f"replace {'every op that has one' if kind == EVERY else kind} by {source}",
             ),
         ),
     )

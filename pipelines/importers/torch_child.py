@@ -1,17 +1,25 @@
 """The child process that imports an exported PyTorch program with iree-turbine: `python -m fissile.pipelines.importers.torch_child JOB.json`.
 
-Locations are those of the exporter: lines of the model's own Python source.
+`expand` in the job names ops that are replaced by PyTorch's own decomposition first. Locations are those of the exporter: lines of the model's own Python source.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fissile.errors import refused_by_system
 
 from ..process.entry import begin, leave_answer
+
+if TYPE_CHECKING:
+    import torch
+
+EVERY = "*"
+"""All ops that have a decomposition: where IREE does not name the one that it refuses."""
 
 
 def main() -> int:
@@ -22,10 +30,13 @@ def main() -> int:
 
 
 def answer(job: dict) -> dict:
-    """Empty tables of nodes, since places are lines of Python; or ``refused``: why there is no program."""
+    """Which ops PyTorch ``can_expand``, and no table of nodes, since places are lines of Python; or ``refused``: why there is no program."""
     try:
-        _import(job["model"], Path(job["program"]))
-        return {"lines": [], "types": [], "can_expand": []}
+        return {
+            "lines": [],
+            "types": [],
+            "can_expand": _import(job["model"], Path(job["program"]), job["expand"]),
+        }
     except BaseException as error:
         system = refused_by_system(error)
         return {
@@ -36,13 +47,67 @@ def answer(job: dict) -> dict:
         }
 
 
-def _import(model: str, program: Path) -> None:
+def _import(model: str, program: Path, expand: Sequence[str]) -> list[str]:
+    """Writes ``program``; returns the names of the ops that have a decomposition. Those in ``expand`` are decomposed: EVERY is all."""
     import torch
     from iree.turbine import aot
 
-    exported = aot.export(torch.export.load(model))
+    exported = torch.export.load(model)
+    table = torch.export.default_decompositions()
+    can_expand = {_name(n.target) for n in exported.graph.nodes if n.target in table}
+    if EVERY in expand:
+        exported = exported.run_decompositions(table)
+    elif expand:
+        exported = exported.run_decompositions({op: table[op] for op in table if _name(op) in expand})
+    _inline_gradient_modes(exported.graph_module)
+    _list_results(exported.graph_module)
+    imported = aot.export(exported)
     with program.open("wb") as file:
-        exported.mlir_module.operation.write_bytecode(file)
+        imported.mlir_module.operation.write_bytecode(file)
+    return sorted(can_expand | {EVERY})
+
+
+def _name(op: object) -> str:
+    """`aten.diff`, as it stands in findings, for the overload `default`; other overloads are part of the name."""
+    return str(op).removesuffix(".default")
+
+
+def _list_results(module: torch.fx.GraphModule) -> None:
+    """Results that are a list of tensors (`aten.split`) are a tuple once a program was saved: iree-turbine 3.9 reads types of lists only."""
+    for node in module.graph.nodes:
+        returns = getattr(getattr(node.target, "_schema", None), "returns", ())
+        if (
+            len(returns) == 1
+            and str(returns[0].type) == "List[Tensor]"
+            and isinstance(node.meta.get("val"), tuple)
+        ):
+            node.meta["val"] = list(node.meta["val"])
+
+
+def _inline_gradient_modes(module: torch.fx.GraphModule) -> None:
+    """Puts what stands under torch.no_grad() in its place: iree-turbine 3.9 does not import the operator around it.
+
+    No gradient is computed in a compiled program, so it is the same.
+    """
+    from torch._export.utils import node_inline_
+
+    graph = module.graph
+    regions = [
+        n for n in graph.nodes if n.op == "call_function" and str(n.target) == "wrap_with_set_grad_enabled"
+    ]
+    for node in regions:
+        _enabled, region, *arguments = node.args
+        with graph.inserting_before(node):
+            call = graph.call_module(region.target, tuple(arguments))
+        call.meta = dict(node.meta)
+        node.replace_all_uses_with(call)
+        graph.erase_node(node)
+        if not region.users:
+            graph.erase_node(region)
+        node_inline_(call)
+    if regions:
+        graph.eliminate_dead_code()
+        module.recompile()
 
 
 if __name__ == "__main__":
