@@ -1,7 +1,7 @@
 # Every target that needs the environment makes it first, in .venv; a second run starts at once (tools/setup.sh).
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all golden test-py test-lit lint types format docs dist clean
+.PHONY: help setup demo test test-all golden test-py test-lit lint types format docs site dist clean
 
 # A test that fails is run once more, and the summary says so: the tests start thousands of processes, and a machine
 # that is short of memory ends some of them. What fails twice is a failure.
@@ -49,6 +49,10 @@ format: setup  ## ruff: lays the code out, and repairs what lint finds where tha
 
 docs: setup  ## the tables in docs/ that are generated from declarations
 	@.venv/bin/python tools/docs.py
+
+site: setup  ## the pages of docs/ as a site in build/site (MkDocs); a broken anchor ends it
+	@.venv/bin/python -m pip install -q -e '.[docs]'
+	@.venv/bin/mkdocs build --strict --site-dir build/site
 
 dist: setup  ## a wheel in dist/, checked
 	@rm -rf dist build/lib build/bdist.*

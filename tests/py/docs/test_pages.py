@@ -94,3 +94,10 @@ def test_parts_of_an_output_are_looked_for_in_order():
     assert doc_commands.missing_part("a b\n…\nc", "a\nb\nx c") is None
     assert doc_commands.missing_part("c\n…\na", "a\nb\nc") == "\na"
     assert doc_commands.missing_part("needs … bytes", "needs 12 bytes") is None
+
+
+def test_the_index_leads_to_every_page():
+    index = ROOT / "docs" / "index.md"
+    linked = {(index.parent / link.partition("#")[0]).resolve() for link in _LINK.findall(index.read_text())}
+    pages = set((ROOT / "docs").rglob("*.md")) - {index}
+    assert sorted(page.name for page in pages - linked) == []
