@@ -35,6 +35,9 @@ def main() -> int:
     args = parser.parse_args()
     if args.mode == "report":
         rows = [row for file in args.files or [args.results] for row in results.read(file)]
+        for name, mode in MODES.items():
+            if hasattr(mode, "table") and (own := [row for row in rows if row["mode"] == name]):
+                print(mode.table(own))
     else:
         args.results.parent.mkdir(parents=True, exist_ok=True)
         mode = MODES[args.mode]
