@@ -17,6 +17,7 @@ from pathlib import Path
 from fissile.errors import UsageError, closest
 
 from .definition import Pass, registered_passes
+from .plugins import load_plugged
 from .progress import running
 from .shipped_passes import SUFFIX, unship
 from .user_code import MODULE_PREFIX, cause
@@ -40,18 +41,24 @@ def built_in() -> dict[str, str]:
 
 
 def known_passes() -> tuple[str, ...]:
-    """All names, sorted: the built-in passes and those of the users' files loaded so far."""
+    """All names, sorted: the built-in passes, those of other packages, and those of the users' files loaded so far."""
+    load_plugged()
     return tuple(sorted({*built_in(), *registered_passes()}))
 
 
 def is_known(name: str) -> bool:
+    if name not in built_in() and name not in registered_passes():
+        load_plugged()
     return name in built_in() or name in registered_passes()
 
 
 def find_pass(name: str) -> type[Pass]:
     """The pass class called ``name``. Raises UsageError with the nearest known name."""
-    if name not in registered_passes() and name in built_in():
-        importlib.import_module(built_in()[name])
+    if name not in registered_passes():
+        if name in built_in():
+            importlib.import_module(built_in()[name])
+        else:
+            load_plugged()
     found = registered_passes().get(name)
     if found is None:
         raise UsageError(f"unknown pass '{name}'", closest(name, list(known_passes())))

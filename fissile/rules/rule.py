@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from fissile.effect import Effect
@@ -29,7 +30,7 @@ class Rule:
 
 
 class _Catalogue(Mapping[str, Rule]):
-    """All rules by code. Those that failures declare (DECLARED_IN) are imported when a code is first missing, or all are listed."""
+    """All rules by code. Those that failures (DECLARED_IN) and other packages (PLUGGED) declare are imported when a code is first missing, or all are listed."""
 
     def __init__(self) -> None:
         self._rules: dict[str, Rule] = {}
@@ -46,6 +47,14 @@ class _Catalogue(Mapping[str, Rule]):
             for package in DECLARED_IN:
                 for found in pkgutil.iter_modules(importlib.import_module(package).__path__):
                     importlib.import_module(f"{package}.{found.name}")
+            from importlib.metadata import entry_points  # only where a code is not known
+
+            for group in PLUGGED:
+                for entry in entry_points(group=group):
+                    with suppress(
+                        Exception
+                    ):  # a package of others; `fissile.passes.plugins` says what is wrong with it
+                        entry.load()
         return self._rules
 
     def __getitem__(self, code: str) -> Rule:
@@ -61,6 +70,8 @@ class _Catalogue(Mapping[str, Rule]):
         return len(self._complete_it())
 
 
+PLUGGED = ("fissile.passes", "fissile.checks", "fissile.remedies")
+"""Entry points of other packages, whose modules may declare rules."""
 DECLARED_IN = ("fissile.passes.failures",)
 """Packages whose modules declare rules of their own: one for each failure."""
 RULES = _Catalogue()

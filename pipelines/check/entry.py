@@ -33,6 +33,7 @@ from ..compile import attentions, front_end, host_floats, host_updates
 from ..compile.compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from ..compile.guard import GUARDED_AT, GuardResult, guard, strips_asserts
 from ..phase_pipeline import PhaseHook, PhasePipeline
+from ..plugged_checks import plugged_findings
 from ..probe.probe_pool import ProbePool, Tell
 from ..process.scratch import scratch
 from ..repair.failures import rejected, suggested
@@ -215,6 +216,7 @@ class _Check:
             GuardResult(),
         )
         self.storage = (
+            *plugged_findings(module),
             *result.findings,
             *net.ask("loops that change a size", lambda: host_updates.growing(module), ()),
         )

@@ -27,11 +27,13 @@ from fissile.passes.iree.phases import (
     SCHEDULED_AT,
 )
 from fissile.passes.net import ask, change, current
+from fissile.passes.plugins import CHECKS, declares
 from fissile.passes.remedies.narrow.index_forms import without_index_dialect
 from fissile.report import Report
 
 from ..pass_runner import run_pipeline
 from ..phase_pipeline import PhaseHook, PhasePipeline
+from ..plugged_checks import plugged_findings
 from ..probe.diagnostics import Diagnostic
 from ..probe.stock_outcome import Ask
 from ..process.atomic_write import write_atomically
@@ -247,6 +249,8 @@ class CompileRun:
         hooks: list[PhaseHook] = (
             [self._own(GUARDED_AT, "storage guard", self._guard)] if own and request.guard != "off" else []
         )
+        if own and declares(CHECKS):
+            hooks.append(self._own(GUARDED_AT, "checks of other packages", plugged_findings))
         if request.preprocessing:
             hooks.append(self._pipeline_hook(PREPROCESSED_AFTER, request.preprocessing))
         if request.match_device:

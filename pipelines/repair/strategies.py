@@ -21,8 +21,10 @@ from fissile.passes.iree.lowerings import (
     one_thread_per_row,
     tile_and_fuse,
 )
+from fissile.passes.plugins import REMEDIES, plugged
 from fissile.passes.remedies.decompose.split_reductions import worth_splitting
 from fissile.passes.remedies.fusion.set_lowering import SERIAL_OPS
+from fissile.passes.remedies.remedy import OpRemedy
 
 from .cut_search import trial_sets
 from .edits import CUT, FOLD, Edit, edits
@@ -159,6 +161,12 @@ def _by_element(case: Situation) -> Iterator[tuple[Edit, ...]]:
     yield edits(BY_ELEMENT, able)
 
 
+def _plugged(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    for cls in plugged(REMEDIES):
+        if issubclass(cls, OpRemedy) and case.code in cls.cures:
+            yield case.each(cls.name)
+
+
 STRATEGIES: tuple[Strategy, ...] = (
     # codes, condition, edits, offer
     Strategy(
@@ -239,6 +247,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     ),
     Strategy((), "producers feed its root", "fold all of them; then each", _folded),
     Strategy((), "ops read tensors", "the root by element; then every op", _by_element),
+    Strategy((), "a remedy of another package cures it", "that, on every op that it fits", _plugged),
 )
 
 
