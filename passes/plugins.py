@@ -1,7 +1,7 @@
 """Passes, checks and remedies of other packages, by the entry points that they declare.
 
     [project.entry-points."fissile.checks"]
-    double-precision = "acme_fissile.double_precision:ReportDoubles"
+    uneven-rows = "acme_fissile.uneven_rows:ReportUnevenRows"
 
 The value is a pass class that `register_pass` has been applied to. `fissile.passes` makes it known by name; `fissile.checks` runs it on
 every program that is checked or compiled, at phase input; a remedy of `fissile.remedies` is tried for the failures that it `cures`,

@@ -16,10 +16,10 @@ from fissile.passes import plugins
 from fissile.passes.catalogue import find_pass
 
 ROOT = Path(__file__).resolve().parents[2]
-DOUBLE = """\
-func.func @main(%a: tensor<4xf64>) -> tensor<4xf64> {
-  %0 = arith.addf %a, %a : tensor<4xf64>
-  return %0 : tensor<4xf64>
+UNEVEN = """\
+func.func @main(%a: tensor<5xf32>) -> tensor<5xf32> {
+  %0 = arith.addf %a, %a : tensor<5xf32>
+  return %0 : tensor<5xf32>
 }
 """
 
@@ -63,10 +63,13 @@ def run(installed: Path, *words) -> subprocess.CompletedProcess:
 
 
 def test_its_check_runs_in_check_and_in_compile(installed, tmp_path):
-    source = tmp_path / "double.mlir"
-    source.write_text(DOUBLE)
+    source = tmp_path / "uneven.mlir"
+    source.write_text(UNEVEN)
     checked = run(installed, "check", source, "--target=gfx942", "--probe=never")
-    assert checked.returncode == 0 and "note[ACME101] arith.addf computes in f64" in checked.stdout, checked
+    assert (
+        checked.returncode == 0
+        and "note[ACME101] the rows of tensor<5xf32> are no multiple of four elements" in checked.stdout
+    ), checked
     cpu = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu")
     compiled = run(installed, "compile", source, "-o", tmp_path / "with.vmfb", *cpu)
     assert compiled.returncode == 0 and "note[ACME101]" in compiled.stderr, compiled
@@ -78,8 +81,8 @@ def test_its_check_runs_in_check_and_in_compile(installed, tmp_path):
 
 def test_its_passes_and_rules_are_listed(installed):
     listed = run(installed, "passes")
-    assert "acme-report-doubles" in listed.stdout and "acme-cut-everything" in listed.stdout
-    assert "Export the model in f32" in run(installed, "explain", "ACME101").stdout
+    assert "acme-report-uneven-rows" in listed.stdout and "acme-cut-everything" in listed.stdout
+    assert "Pad the dimension when the model is exported" in run(installed, "explain", "ACME101").stdout
     assert "acme" not in run(installed.parent, "passes").stdout
 
 
@@ -153,8 +156,8 @@ def test_a_check_that_throws_leaves_the_program_as_it_is(tmp_path):
     )
     entry = "[fissile.checks]\nbad = broken_plugin:Check\n"
     (tmp_path / "broken-1.0.dist-info" / "entry_points.txt").write_text(entry)
-    source = tmp_path / "double.mlir"
-    source.write_text(DOUBLE)
+    source = tmp_path / "uneven.mlir"
+    source.write_text(UNEVEN)
     cpu = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu")
     done = run(tmp_path, "compile", source, "-o", tmp_path / "out.vmfb", *cpu)
     assert done.returncode == 0 and (tmp_path / "out.vmfb").exists(), done
