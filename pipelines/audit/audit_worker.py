@@ -22,7 +22,7 @@ from fissile.report import Report
 from ..process.entry import begin, error_in_words, leave_answer
 from ..process.job import Answer, AuditRequest, WorkerError
 from ..process.scratch import scratch
-from ..process.supervisor import run_job, translating
+from ..process.supervisor import run_job
 from ..process.worker_end import WorkerEnd, how_it_ended, system_ended
 
 MOST_CHILDREN = 40
@@ -35,21 +35,22 @@ def run_audit(
     *,
     command: str = "",
     dispatch_timeout: float = 30.0,
+    time_limit: float = 0.0,
     **options,
 ) -> Report:
     """Audits the file ``source`` for ``targets``, (name, flags of iree-compile) each, in a child process. Raises UsageError.
 
-    ``options``: start, to, allow_pipelines (`AuditJob`).
+    ``options``: start, to, name, allow_pipelines (`AuditJob`). ``time_limit`` seconds for each child, 0 for none.
     """
     with scratch() as folder:
         job = AuditRequest(
             str(folder), source, tuple((name, tuple(flags)) for name, flags in targets), options
         )
         for _child in range(MOST_CHILDREN):
-            end = run_job(job, folder, 0.0, dispatch_timeout, __name__)
+            end = run_job(job, folder, time_limit, dispatch_timeout, __name__)
             if job.result.exists() and not end.timed_out:
                 return _outcome(wire.decode(Answer, job.result.read_bytes()), job, command)
-            key = translating(job.translating)[2] or _read(job.at)
+            key, _, step = _read(job.at).partition(" ")
             for file in (job.translating, job.at):
                 file.unlink(missing_ok=True)
             if refused := system_ended(0 if end.timed_out else end.status, end.errors):
@@ -60,16 +61,16 @@ def run_audit(
                     command,
                     end.errors[-4000:],
                 )
-            _note(job.journal, key, _ended_by(end))
+            _note(job.journal, key, _ended_by(end, step))
         return _failed("too many ops end the compiler's process", command, "")
 
 
-def _ended_by(end: WorkerEnd) -> dict:
+def _ended_by(end: WorkerEnd, step: str) -> dict:
     """The outcome of a compile that took its process along."""
     how = (
         "the compiler does not end" if end.timed_out else f"the compiler crashes ({how_it_ended(end.status)})"
     )
-    return {"reached": "start", "failed": "end", "message": how, "failing_pass": "", "text": how}
+    return {"reached": "start", "failed": step, "message": how, "failing_pass": "", "text": how}
 
 
 def _read(file: Path) -> str:
@@ -119,13 +120,15 @@ def _audited(job: AuditRequest) -> Report:
     from fissile.passes.iree.legality.candidates import PASS_FLAGS
 
     from .entry import AuditJob, run_audit_here
+    from .process_flags import process_flags
 
-    library.initialise_command_line(PASS_FLAGS)
+    own = process_flags([flag for _name, flags in job.targets for flag in flags])
+    library.initialise_command_line((*PASS_FLAGS, *own))
     lines = job.journal.read_bytes().splitlines() if job.journal.exists() else []
     known = dict(wire.decode(tuple[str, Outcome], line) for line in lines)
 
-    def begins(key: str, whole: bool) -> None:
-        job.at.write_text(key)
+    def begins(key: str, whole: bool, step: str) -> None:
+        job.at.write_text(f"{key} {step}")
         job.translating.write_text("" if whole else f"1 asked {key}")
 
     def ended(key: str, outcome: Outcome) -> None:
@@ -134,7 +137,9 @@ def _audited(job: AuditRequest) -> Report:
         job.translating.write_text("")
 
     with net.spread(net.Net("", expendable=False)) as spread:
-        report = run_audit_here(AuditJob(job.source, job.targets, known=known, **job.options), begins, ended)
+        report = run_audit_here(
+            AuditJob(job.source, job.targets, known=known, process_flags=own, **job.options), begins, ended
+        )
     return Report(
         report.command, (*report.findings, *spread.missed), facts=report.facts, seconds=report.seconds
     )

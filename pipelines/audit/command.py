@@ -9,8 +9,11 @@ from fissile.finding import Finding, Severity
 from fissile.passes.iree.targets import flags_for
 from fissile.report import Report
 
+from ..importers.imported import Imported, with_import
+from ..process.scratch import scratch
 from ..targets import resolve_target
 from .audit_worker import run_audit
+from .repairable import without_repairable
 from .reproducers import write_reproducers
 
 
@@ -27,9 +30,19 @@ def audit_command(
 ) -> Report:
     """The report for ``source`` on each of ``targets``. Raises UsageError."""
     named = [(name, (*flags, *flags_for(resolve_target(name)))) for name in dict.fromkeys(targets)]
-    report = run_audit(
-        source, named, command=command, dispatch_timeout=dispatch_timeout, allow_pipelines=allow_pipelines
-    )
+    with scratch() as folder:
+
+        def audited(model: Imported | None) -> Report:
+            found = run_audit(
+                str(model.program) if model else source,
+                named,
+                command=command,
+                dispatch_timeout=dispatch_timeout,
+                allow_pipelines=allow_pipelines,
+            )
+            return without_repairable(found, dispatch_timeout)
+
+        report = with_import(source, folder, audited, advice="`fissile compile` applies it")
     findings = [_strictly(finding) if strict else finding for finding in report.findings]
     if reproducers:
         report.facts["reproducers"] = write_reproducers(reproducers, report)

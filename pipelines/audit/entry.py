@@ -4,22 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from fissile.finding import Finding
 from fissile.passes.analysis.legality.audit import audit
 from fissile.passes.analysis.legality.compiler import Compiler, Outcome
+from fissile.passes.analysis.legality.isolation import Isolated
 from fissile.passes.analysis.legality.refused import Audit
 from fissile.passes.analysis.legality.ways_out import WaysOut, ways_out
+from fissile.passes.checks.legality.refused_in_context import check_in_context
 from fissile.passes.checks.legality.refused_op import check_refused
+from fissile.passes.checks.legality.unranked_value import check_unranked
 from fissile.passes.definition import PassFailed
 from fissile.passes.net import ask
 from fissile.report import Report
 
+from ..compile.compile_run import DIALECT_LOWERINGS, lower_dialect
+from ..probe.diagnostics import failure_code, parse_diagnostic, quoted
 from ..repair.failures import rejected
-from ..session import PhaseFailed, Session
-from .in_context import check_rest
+from ..session import Module, PhaseFailed, Session
 from .merged import merged
+
+OWN_RULES = ("FIS003", "FIS004", "FIS101", "FIS102")
+"""Rules that say more of a refusal than that it is one."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +37,10 @@ class AuditJob:
     source: str
     targets: tuple[tuple[str, tuple[str, ...]], ...]
     start: str = "start"
+    name: str = ""
+    """Stands for the file in places, where it is not the file's own."""
+    process_flags: tuple[str, ...] = ()
+    """Those of the flags that this process has for all of its sessions."""
     to: str = "end"
     allow_pipelines: bool = False
     known: Mapping[str, Outcome] = field(default_factory=dict)
@@ -36,42 +48,49 @@ class AuditJob:
 
 def run_audit_here(
     job: AuditJob,
-    begins: Callable[[str, bool], object] = lambda _key, _whole: None,
+    begins: Callable[[str, bool, str], object] = lambda _key, _whole, _step: None,
     ended: Callable[[str, Outcome], object] = lambda _key, _outcome: None,
 ) -> Report:
     """Audits ``job`` in this process. ``report.facts["audit"]`` has, by target, what was compiled and what each op came to."""
     session = Session()
     try:
-        module = session.parse_input(Path(job.source), allow_pipelines=job.allow_pipelines)
+        module = session.parse_input(Path(job.source), job.name, allow_pipelines=job.allow_pipelines)
     except PhaseFailed as failure:
         return Report("audit", (rejected(failure),), facts={"audit": []})
     except PassFailed as refused:
         return Report("audit", refused.findings, facts={"audit": []})
-    compiler = Compiler(job.known, begins, ended)
+    ask("fissile's own ops", lambda: _lower(module), None)
+    compiler = Compiler(job.known, begins, ended, job.process_flags)
     findings: list[Finding] = []
     facts: list[dict] = []
     for name, flags in job.targets:
         found = audit(compiler, module.clone().op, flags, job.to, job.start)
         ways = [
-            ask(
-                "ways out",
-                lambda one=one, flags=flags: ways_out(compiler, one, flags),
-                WaysOut(),
-                about=one.name,
-            )
+            ask("ways out", partial(ways_out, compiler, one, flags), WaysOut(), about=one.name)
             for one in found.refused
         ]
         told = merged([check_refused(one, way, name) for one, way in zip(found.refused, ways, strict=True)])
         findings += [_with_whole(finding, found) for finding in told]
-        findings += check_rest(found, name)
-        facts.append(_facts(name, flags, found, told, compiler))
-    return Report("audit", tuple(findings), facts={"audit": facts})
+        findings += [check_unranked(value) for value in found.unranked]
+        if not found.rest.ok and not found.unranked:
+            findings.append(_of_the_rest(found, name))
+        facts.append(_facts(name, flags, job.start, found, compiler))
+    return Report("audit", tuple(merged(findings)), facts={"audit": facts})
+
+
+def _lower(module: Module) -> None:
+    """Lowers fissile's own ops as a compile does; where that is refused, the compile says why."""
+    clone = module.clone()
+    try:
+        for _phase, pipeline in DIALECT_LOWERINGS:
+            lower_dialect(pipeline)(clone)
+    except PassFailed:
+        return
+    module.op = clone.op
 
 
 def _with_whole(finding: Finding, found: Audit) -> Finding:
     """``finding``, with the message that IREE gives for the whole program as its quote of stock."""
-    from ..probe.diagnostics import parse_diagnostic, quoted
-
     if finding.code in ("FIS406", "FIS412") or found.whole.ok or not found.whole.text:
         return finding
     said = parse_diagnostic("error", found.whole.text)
@@ -83,25 +102,39 @@ def _with_whole(finding: Finding, found: Audit) -> Finding:
     return finding.with_(stock=f"{quote} (at {place})" if elsewhere else quote)
 
 
-def _facts(
-    name: str, flags: Sequence[str], found: Audit, told: Sequence[Finding], compiler: Compiler
-) -> dict:
+def _of_the_rest(found: Audit, target: str) -> Finding:
+    """What IREE refuses without the ops that were found: of a rule of its own, or FIS414."""
+    in_context = check_in_context(found.rest, found.part, bool(found.refused), target)
+    code = failure_code(found.rest.text)
+    return in_context.with_(code=code) if code in OWN_RULES else in_context
+
+
+def _facts(name: str, flags: Sequence[str], start: str, found: Audit, compiler: Compiler) -> dict:
     return {
         "target": name,
         "flags": list(flags),
+        "start": start,
         "compiles": found.whole.ok and not any(one.unknown for one in found.refused),
         "stopped_before": found.whole.failed,
         "rest_compiles": found.rest.ok,
         "compiled": compiler.asked,
+        "part": _row(
+            ", ".join(unit.name for unit in found.part.ops), "", 1, found.part.outcome, found.part.program
+        )
+        if found.part
+        else None,
         "ops": [
-            {
-                "op": one.name,
-                "count": len(one.occurrences),
-                "types": one.types,
-                "phase": one.outcome.failed,
-                "pass": one.outcome.failing_pass,
-                "program": one.probe.text if one.probe else "",
-            }
-            for one in found.refused
+            _row(one.name, one.types, len(one.occurrences), one.outcome, one.probe) for one in found.refused
         ],
+    }
+
+
+def _row(op: str, types: str, count: int, outcome: Outcome, program: Isolated | None) -> dict:
+    return {
+        "op": op,
+        "count": count,
+        "types": types,
+        "phase": outcome.failed,
+        "pass": outcome.failing_pass,
+        "program": program.text if program else "",
     }

@@ -1,36 +1,51 @@
-"""Findings of one op with different types are one finding, with all places."""
+"""Findings about one op with different types, or for different targets before any target matters, are one finding."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fissile.finding import Finding
+from fissile.finding import Finding, Help
 
 MOST_NOTES = 8
 
 
 def merged(findings: Iterable[Finding]) -> list[Finding]:
-    """``findings`` by rule, op, way out and headline: places and notes are joined."""
+    """``findings`` by rule, op, target and headline: places, ways out and notes are joined."""
     groups: dict[tuple, list[Finding]] = {}
     for finding in findings:
-        groups.setdefault((finding.code, finding.subject, _sentence(finding), finding.helps), []).append(
-            finding
-        )
+        key = (finding.code, finding.subject, finding.target, _sentence(finding))
+        groups.setdefault(key, []).append(finding)
     return [_joined(group) for group in groups.values()]
 
 
 def _sentence(finding: Finding) -> str:
     """The headline without the number of places."""
-    head, _, rest = finding.message.partition(" times)")
-    return finding.message if not rest else head.rpartition(" (")[0] + rest
+    head, times, rest = finding.message.partition(" times)")
+    return head.rpartition(" (")[0] + rest if times else finding.message
 
 
 def _joined(group: list[Finding]) -> Finding:
-    if len(group) == 1:
-        return group[0]
-    first = group[0]
+    first, *rest = group
+    if not rest:
+        return first
     places = tuple(dict.fromkeys(place for one in group for place in one.places))
     notes = tuple(dict.fromkeys(note for one in group for note in one.notes))
+    lines = {(place.file, place.line, place.column) for place in places if not place.label}
+    times = f" ({len(lines)} times)" if len(lines) > 1 else ""
     sentence = _sentence(first)
-    message = sentence.replace(first.subject, f"{first.subject} ({len(places)} times)", 1)
-    return first.with_(message=message, places=places, notes=notes[:MOST_NOTES])
+    return first.with_(
+        message=sentence.replace(first.subject, first.subject + times, 1)
+        if first.subject in sentence
+        else sentence,
+        places=places,
+        notes=notes[:MOST_NOTES],
+        helps=_helps(one for finding in group for one in finding.helps),
+    )
+
+
+def _helps(helps: Iterable[Help]) -> tuple[Help, ...]:
+    """Each way out once, with the facts of all."""
+    facts: dict[str, dict[tuple[str, str], None]] = {}
+    for one in helps:
+        facts.setdefault(one.title, {}).update(dict.fromkeys(one.facts))
+    return tuple(Help(title, facts=tuple(rows)) for title, rows in facts.items())

@@ -22,9 +22,11 @@ def write_reproducers(folder: str, report: Report) -> list[dict]:
     except OSError as error:
         raise UsageError(f"cannot write to --reproducers={folder}: {error.strerror}") from None
     for target in cast(list[dict], report.facts.get("audit", [])):
-        for number, op in enumerate(target["ops"]):
+        for number, op in enumerate([*target["ops"], *([target["part"]] if target["part"] else [])]):
             if op["program"]:
-                name = re.sub(r"[^\w.-]+", "_", f"{target['target']}-{number}-{op['op']}.mlir")
+                name = re.sub(
+                    r"[^\w.-]+", "_", f"{target['target']}-{number}-{op['op'].rpartition(', ')[2]}.mlir"
+                )
                 file = Path(folder, name)
                 command = shlex.join(["iree-compile", *target["flags"], str(file), "-o", "/dev/null"])
                 text = f"// {op['op']}: IREE stops before phase {op['phase']}\n// {command}\n{op['program']}"

@@ -22,6 +22,7 @@ from fissile.passes.iree.targets import flags_for
 from fissile.passes.progress import note_in
 from fissile.report import Report
 
+from ..audit.after_refusal import explained
 from ..cache.endless import known_endless, remember_endless
 from ..cache.reports import KeptCheck
 from ..cache.store import leave_out
@@ -40,7 +41,8 @@ def run_check(
     """`fissile.pipelines.check.entry.check` in a child process. Raises UsageError like check itself.
 
     ``command`` shows a failure of fissile's again. A crash, and code that is generated without end, are findings; what is left
-    to check another child does. ``no_cache``: without answers of earlier runs.
+    to check another child does. A refusal of IREE's for the whole program is
+    replaced by the ops that an audit blames. ``no_cache``: without answers of earlier runs.
     """
     with scratch() as folder:
         return with_import(
@@ -64,9 +66,29 @@ def _answered(
     kept = KeptCheck(str(model.program) if model else source, source, targets, options, no_cache)
     report = kept.recall()
     if report is None:
-        report = _checked(source, targets, folder, command, model, no_cache, options)
+        report = _explained(source, targets, folder, command, model, no_cache, options)
         kept.keep(report)
     return report
+
+
+def _explained(
+    source: str,
+    targets: list[str],
+    folder: Path,
+    command: str,
+    model: Imported | None,
+    no_cache: bool,
+    options: dict,
+) -> Report:
+    """`_checked`, with the ops to blame in the place of what IREE says of the whole program."""
+    flags = options.get("flags", ())
+    return explained(
+        _checked(source, targets, folder, command, model, no_cache, options),
+        str(model.program) if model else source,
+        [(name, (*flags, *flags_for(resolve_target(name)))) for name in dict.fromkeys(targets)],
+        dispatch_timeout=options.get("dispatch_timeout", 0.0),
+        allow_pipelines=options.get("allow_pipelines", False),
+    )
 
 
 def _checked(

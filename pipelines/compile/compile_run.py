@@ -44,7 +44,7 @@ from . import front_end, host_updates
 from .attentions import DECOMPOSE
 from .guard import GUARDED_AT, guard, strips_asserts
 from .host_floats import FOLD
-from .request import CompileRequest
+from .request import STDIN_NAME, CompileRequest
 from .transients import PACKED_AT, pack_transients, report_slabs
 from .wrong_numbers import settled
 
@@ -56,8 +56,6 @@ DIALECT_LOWERINGS = (
 )
 
 PACK = "pack-transients"
-STDIN_NAME = "<stdin>"
-"""What iree-compile calls standard input in locations."""
 
 
 class CompileRun:

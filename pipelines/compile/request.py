@@ -24,6 +24,9 @@ from fissile.target import find_target
 from ..targets import PRESENT_DEVICE
 from .options import DRIVER, OWN
 
+STDIN_NAME = "<stdin>"
+"""What iree-compile calls standard input in locations."""
+
 
 @dataclass(frozen=True)
 class CompileRequest:
@@ -79,6 +82,8 @@ class CompileRequest:
     werror: bool = False
     allow_wrong: bool = False
     """Writes an output whose numbers are known to be wrong, with a warning."""
+    inner: bool = False
+    """A compile with which fissile answers a question of its own: no audit follows, and nothing that IREE prints is shown."""
     strict: bool = False
     """What fissile could not check is exit status 3."""
     verbose: bool = False

@@ -21,7 +21,7 @@ from fissile.report import Report
 
 from ..cache.endless import known_endless, remember_endless
 from ..cache.reports import KeptCompile
-from ..compile.request import CompileRequest
+from ..compile.request import STDIN_NAME, CompileRequest
 from ..compile.stepping_aside import command_of, compile_with_stock, hold_strictly, stands_in
 from ..importers.imported import with_import
 from ..status import is_listened, line_of, tell
@@ -69,6 +69,26 @@ def run_compile(request: CompileRequest) -> Report:
         if report.output:
             _deliver(output, place)
         return report
+
+
+def _explained(request: CompileRequest, folder: Path, output: Path, program: Path | None) -> Report:
+    """`_in_worker`, with the ops to blame where IREE refuses the program: only then is an audit run."""
+    report = _in_worker(request, folder, output, program)
+    if request.inner or request.task != "compile" or not report.errors:
+        return report
+    from ..audit.after_refusal import explained
+
+    spooled = program is None and request.input == "-"
+    return explained(
+        report,
+        str(program or (folder / "stdin" if spooled else request.input)),
+        [("", request.flags)],
+        name=STDIN_NAME if spooled else "",
+        start=request.compile_from,
+        dispatch_timeout=request.dispatch_timeout,
+        time_limit=request.time_limit,
+        allow_pipelines=request.allow_pipelines,
+    )
 
 
 def run_stock(request: CompileRequest) -> int:
@@ -145,7 +165,7 @@ def _answered(request: CompileRequest, folder: Path, output: Path, program: Path
     kept = KeptCompile(request, program, output)
     report = kept.recall()
     if report is None:
-        report = _in_worker(request, folder, output, program)
+        report = _explained(request, folder, output, program)
         kept.keep(report)
     return report
 
@@ -276,7 +296,7 @@ def _outcome(job: CompileJob, end: WorkerEnd, request: CompileRequest) -> Report
     report = answer.report
     # What IREE prints itself: --mlir-print-ir-…, --mlir-timing, … What the linker missed is told, or repaired.
     printed = re.sub(LINKER_SAID, "", end.errors) if report and not report.exit_code else end.errors
-    if job.started.exists() and printed.strip():
+    if job.started.exists() and printed.strip() and not request.inner:
         sys.stderr.write(printed)
     if report is None:
         raise error_of(answer.error, request)

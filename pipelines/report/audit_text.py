@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from fissile.finding import Severity
 from fissile.report import Report
 
@@ -15,10 +17,10 @@ def render_audit(report: Report, source: str = "", view: View = PLAIN) -> str:
     blocks = finding_blocks(report, source, view)
     if view.quiet and not blocks:
         return ""
-    lines = [line for target in report.facts.get("audit", []) for line in _target(target, view.verbose)]
-    lines += [
-        f"wrote {shown(one['file'])}: {shown(one['op'])}" for one in report.facts.get("reproducers", [])
-    ]
+    audited = cast(list[dict], report.facts.get("audit", []))
+    written = cast(list[dict], report.facts.get("reproducers", []))
+    lines = [line for target in audited for line in _target(target, view.verbose)]
+    lines += [f"wrote {shown(one['file'])}: {shown(one['op'])}" for one in written]
     if lines:
         blocks.append("\n".join(lines))
     counts = []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from iree.compiler import ir
 
@@ -16,7 +17,9 @@ from .cutting import cut
 from .isolation import CannotIsolate, Isolated, is_constant, isolate
 from .refused import Audit, Occurrence, Refused
 from .scalars import scalar_to_blame
+from .slices import smallest_refused
 from .units import Unit, op_name, units
+from .unranked import unranked_values
 
 MOST_ROUNDS = 12
 """How often the program is compiled without what was found so far."""
@@ -47,7 +50,14 @@ def audit(
             break
     if outcomes[-1].ok:
         refused += _dead(compiler, module, flags, to, start)
-    return Audit(tuple(refused), outcomes[0], outcomes[-1], compiler.asked)
+        return Audit(tuple(refused), outcomes[0], outcomes[-1])
+    part = ask(
+        "the smallest part that fails",
+        lambda: smallest_refused(compiler, module, outcomes[-1], flags, start),
+        None,
+    )
+    unranked = ask("values without a rank", lambda: unranked_values(module), [])
+    return Audit(tuple(refused), outcomes[0], outcomes[-1], part, tuple(unranked))
 
 
 def _unknown(module: ir.Operation) -> list[Refused]:
@@ -108,13 +118,13 @@ def _described(
     )
 
 
-def _groups(module: ir.Operation, wanted=lambda _unit: True) -> list[_Group]:
+def _groups(module: ir.Operation, wanted: Callable[[Unit], bool] = lambda _unit: True) -> list[_Group]:
     """The ops of ``module`` that can be compiled alone; those whose programs read the same are one group."""
     groups: dict[str, _Group] = {}
     for unit in units(module):
         if is_constant(unit.op) or not wanted(unit):
             continue
-        isolated = ask("an op alone", lambda unit=unit: _isolated(unit), None, about=unit.op)
+        isolated = ask("an op alone", partial(_isolated, unit), None, about=unit.op)
         if isolated is not None:
             groups.setdefault(isolated.text, _Group(isolated)).units.append(unit)
     return list(groups.values())

@@ -8,7 +8,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from iree.compiler import ir
 
@@ -19,6 +19,7 @@ from fissile.passes.iree.phases import PHASES
 
 MOST_ANSWERS = 4096
 _FAILED_PASS = re.compile(r"IR Dump After (?P<class>\S+) Failed(?:: (?P<argument>[\w.-]+))?")
+_DISPATCH = re.compile(r"func\.func (?:\w+ )?@(?P<name>[\w$.]*_dispatch_\d+[\w$.]*)")
 _PLACE = re.compile(r'^\s*(?:"[^"\n]*"|[^\s":]+):\d+:\d+:\s*(?:error:\s*)?')
 _WHOLE = {"large_elements_limit": 1 << 62, "large_resource_limit": 1 << 62}
 
@@ -34,6 +35,8 @@ class Outcome:
     """The pass that failed, by its argument or else its class; empty where IREE did not print it (`PASS_FLAGS`)."""
     text: str = ""
     """The first error as IREE printed it, with its place."""
+    dispatch: str = ""
+    """The function of the dispatch in which it stopped; empty where it was in none, or IREE did not print it."""
 
     @property
     def ok(self) -> bool:
@@ -59,16 +62,19 @@ def key_of(text: str, flags: Sequence[str], start: str, to: str) -> str:
 class Compiler:
     """Compiles texts in this process and remembers the outcomes, at most MOST_ANSWERS of them.
 
-    ``known``: outcomes by key of an earlier process, crashes among them. ``begins(key)`` is called before IREE runs, and
-    ``ended(key, outcome)`` after it: a process that watches this one knows what took it along.
+    ``known``: outcomes by key of an earlier process, crashes among them. ``begins(key, whole, step)`` is called before IREE runs to a step,
+    and ``ended(key, outcome)`` after it: a process that watches this one knows what took it along. ``process_flags`` are in force
+    for every session of this process, and no session takes them.
     """
 
     def __init__(
         self,
         known: Mapping[str, Outcome] | None = None,
-        begins: Callable[[str, bool], object] = lambda _key, _whole: None,
+        begins: Callable[[str, bool, str], object] = lambda _key, _whole, _step: None,
         ended: Callable[[str, Outcome], object] = lambda _key, _outcome: None,
+        process_flags: Sequence[str] = (),
     ) -> None:
+        self._process_flags = frozenset(process_flags)
         self._answers: dict[str, Outcome] = dict(known or {})
         self._sessions: dict[tuple[str, ...], library.Session] = {}
         self._begins, self._ended = begins, ended
@@ -82,12 +88,13 @@ class Compiler:
         known = self._answers.get(key)
         if known is not None:
             return known
-        self._begins(key, whole)
         with _native_stderr() as printed:
-            outcome = self._compile(text, tuple(flags), to, start)
+            outcome = self._compile(
+                text, tuple(flags), to, start, lambda step: self._begins(key, whole, step)
+            )
             said = printed()
         if outcome.failed:
-            outcome = replace(outcome, failing_pass=failing_pass(said))
+            outcome = replace(outcome, failing_pass=failing_pass(said), dispatch=dispatch_in(said))
         self.asked += 1
         if len(self._answers) >= MOST_ANSWERS:
             self._answers.pop(next(iter(self._answers)))
@@ -102,11 +109,13 @@ class Compiler:
             session = library.Session()
             session.context.load_all_available_dialects()
             register(session.context)
-            session.set_flags(*key)
+            session.set_flags(*(flag for flag in key if flag not in self._process_flags))
             self._sessions[key] = session
         return self._sessions[key]
 
-    def _compile(self, text: str, flags: tuple[str, ...], to: str, start: str) -> Outcome:
+    def _compile(
+        self, text: str, flags: tuple[str, ...], to: str, start: str, begins: Callable[[str], object]
+    ) -> Outcome:
         try:
             session = self.session(flags)
         except ValueError as error:
@@ -116,10 +125,12 @@ class Compiler:
         library.send_diagnostics(invocation, lambda severity, line: said.append((severity, line)))
         try:
             source = library.Source.wrap_buffer(session, text.encode() + b"\0", buffer_name="op")
+            begins("start")
             if not invocation.parse_source(source):
                 return _stopped("", "start", said)
             reached = start
             for step in steps(start, to):
+                begins(step)
                 library.phases(invocation, reached, step)
                 if not invocation.execute():
                     return _stopped(reached, step, said)
@@ -152,13 +163,15 @@ def failing_pass(printed: str) -> str:
     return (found["argument"] or found["class"]) if found else ""
 
 
-def outcome_to_json(outcome: Outcome) -> dict:
-    return asdict(outcome)
+def dispatch_in(printed: str) -> str:
+    """The first function of a dispatch in what IREE prints behind the name of a pass that fails."""
+    found = _DISPATCH.search(printed)
+    return found["name"] if found else ""
 
 
 @contextmanager
 def _native_stderr() -> Iterator[Callable[[], str]]:
-    """What native code prints on standard error within the block is kept; the lines that name a pass are all that is read."""
+    """What native code prints on standard error within the block is kept; the lines that name a pass or a function are all that is read."""
     kept = os.dup(2)
     try:
         with tempfile.TemporaryFile() as file:
@@ -166,7 +179,7 @@ def _native_stderr() -> Iterator[Callable[[], str]]:
 
             def printed() -> str:
                 file.seek(0)
-                lines = (line for line in file if b"IR Dump After" in line)
+                lines = (line for line in file if b"IR Dump After" in line or b"func.func" in line)
                 return b"".join(lines).decode(errors="replace")
 
             try:

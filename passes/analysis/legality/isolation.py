@@ -45,13 +45,27 @@ def isolate_slice(ops: Iterable[ir.Operation], function: ir.Operation) -> Isolat
     wanted = [op.operation for op in ops]
     if any(_symbols(op) for op in wanted):
         raise CannotIsolate("it refers to a symbol")
-    results = [result for op in wanted for result in op.results]
+    results = _read_outside(wanted)
     if not all(is_passable(result.type) for result in results):
         raise CannotIsolate("a result has a type that no function returns")
     taken = _with_constants(wanted)
     return Isolated(
         _program(taken, results, function), _control(results, function), _program(taken, [], function)
     )
+
+
+def _read_outside(wanted: list[ir.Operation]) -> list[ir.Value]:
+    """The results that other ops read; of an op without any use, all."""
+    if len(wanted) == 1:
+        return list(wanted[0].results)
+    inside = {hash(op) for op in wanted}
+    found = []
+    for op in wanted:
+        for result in op.results:
+            readers = [use.owner.operation for use in result.uses]
+            if not readers or any(hash(reader) not in inside for reader in readers):
+                found.append(result)
+    return found
 
 
 def _with_constants(wanted: list[ir.Operation]) -> list[ir.Operation]:
@@ -150,16 +164,21 @@ def _program(taken: list[ir.Operation], results: list[ir.Value], function: ir.Op
 
 def _rewire(clone: ir.Operation, op: ir.Operation, values: dict[int, ir.Value]) -> None:
     """Gives ``clone`` and the ops in it the values of the program it is in; `walk` meets both in the same order."""
-    originals: list[ir.Operation] = []
-    op.walk(lambda inner: (originals.append(inner), ir.WalkResult.ADVANCE)[1], ir.WalkOrder.PRE_ORDER)
-    clones: list[ir.Operation] = []
-    clone.operation.walk(
-        lambda inner: (clones.append(inner), ir.WalkResult.ADVANCE)[1], ir.WalkOrder.PRE_ORDER
-    )
-    for before, after in zip(originals, clones, strict=True):
+    for before, after in zip(_walked(op), _walked(clone.operation), strict=True):
         for position, value in enumerate(before.operands):
             if hash(value) in values:
                 after.operands[position] = values[hash(value)]
+
+
+def _walked(root: ir.Operation) -> list[ir.Operation]:
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    root.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
 
 
 def _control(results: list[ir.Value], function: ir.Operation) -> str:

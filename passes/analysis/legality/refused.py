@@ -8,6 +8,8 @@ from fissile.finding import Place
 
 from .compiler import Outcome
 from .isolation import Isolated
+from .slices import Slice
+from .unranked import Unranked
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,12 @@ class Refused:
 class Audit:
     """``whole`` is what IREE does with the program as it is, ``rest`` without the ops in ``refused``.
 
-    ``handled``: op name -> the first phase boundary at which none is left, for those that the input has.
+    ``part`` is the smallest part of the rest that is refused as well, where it is and one was found. ``unranked``: values
+    without a rank, where the rest is refused.
     """
 
     refused: tuple[Refused, ...]
     whole: Outcome
     rest: Outcome
-    probes: int = 0
+    part: Slice | None = None
+    unranked: tuple[Unranked, ...] = ()

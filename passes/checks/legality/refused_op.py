@@ -36,9 +36,9 @@ def check_refused(refused: Refused, ways: WaysOut, target: str = "") -> Finding:
         subject=refused.name,
         target="" if _is_early(refused) else target,
         places=places,
-        helps=tuple(_helps(code, refused, ways)),
+        helps=tuple(_helps(code, refused, ways, target)),
         notes=tuple(_notes(refused, ways, count - len(refused.occurrences[:MOST_PLACES]))),
-        stock=quoted(refused.outcome.message) if refused.outcome.message else "",
+        stock=quoted(refused.outcome.message) if refused.outcome.message and code != "FIS412" else "",
         detail=refused.outcome.text,
     )
 
@@ -57,7 +57,9 @@ def rule_of(refused: Refused, ways: WaysOut) -> str:
         return "FIS411"
     if ways.flags or ways.passes:
         return "FIS408"
-    return "FIS407" if _is_early(refused) and dialect_of(refused.name) in FRONT_ENDS else "FIS409"
+    if not _is_early(refused):
+        return "FIS409"
+    return "FIS407" if dialect_of(refused.name) in FRONT_ENDS else "FIS408"
 
 
 def dialect_of(name: str) -> str:
@@ -91,7 +93,7 @@ def _predicate(code: str, refused: Refused, ways: WaysOut, target: str) -> str:
         front = FRONT_ENDS.get(dialect_of(refused.name), ("front end", ""))[0]
         return f"is not lowered by IREE's {front} import"
     if code == "FIS408":
-        return f"has to be rewritten before IREE takes it{here}"
+        return f"has to be rewritten before phase {refused.outcome.failed}{here}"
     return f"has no code{here or ' on this target'}"
 
 
@@ -108,29 +110,19 @@ def _labelled(one: Occurrence, refused: Refused) -> Place:
     return Place(one.place.file, one.place.line, one.place.column, "contains it" if refused.inner else "")
 
 
-def _helps(code: str, refused: Refused, ways: WaysOut) -> list[Help]:
-    helps = [_flag_help(flag) for flag in ways.flags]
+def _helps(code: str, refused: Refused, ways: WaysOut, target: str) -> list[Help]:
+    on = f", for {target}" if target else ""
+
+    def checked(title: str, what: str, *facts: tuple[str, str]) -> Help:
+        return Help(title, facts=(("checked", f"IREE compiles the op alone {what}{on}"), *facts))
+
+    helps = [checked(f"compile with {flag}", f"with {flag}", *_costs(flag)) for flag in ways.flags]
     helps += [
-        Help(
-            f"run {_bare(pipeline)} before IREE's phases",
-            facts=(("checked", "IREE takes the op alone after it"),),
-        )
-        for pipeline in ways.passes
+        checked(f"rewrite it: fissile-opt --pass-pipeline='{one}'", "after that pass") for one in ways.passes
     ]
-    helps += [
-        Help(
-            f"use {narrow} in the place of {wide}",
-            facts=(("checked", f"IREE takes the op alone with {narrow}"),),
-        )
-        for wide, narrow in ways.lacking
-    ]
+    helps += [checked(f"use {narrow} instead of {wide}", f"with {narrow}") for wide, narrow in ways.lacking]
     if ways.needs_static:
-        helps.append(
-            Help(
-                "give its operands static sizes",
-                facts=(("checked", "IREE takes the op alone with static sizes"),),
-            )
-        )
+        helps.append(checked("give its operands static sizes", "with static sizes"))
     if code == "FIS412":
         helps.append(Help("remove the op"))
     if code == "FIS407" and not helps:
@@ -138,20 +130,11 @@ def _helps(code: str, refused: Refused, ways: WaysOut) -> list[Help]:
     return helps
 
 
-def _flag_help(flag: str) -> Help:
-    facts = [("checked", "IREE takes the op alone with it")]
+def _costs(flag: str) -> list[tuple[str, str]]:
+    """What a flag that converts types does to the rest of the program."""
     if any(word in flag for word in CHANGES_NUMBERS) and not flag.endswith("=false"):
-        facts.append(("costs", "the whole program computes in the other type: other precision, other range"))
-    return Help(f"compile with {flag}", facts=tuple(facts))
-
-
-def _bare(pipeline: str) -> str:
-    return (
-        pipeline.removeprefix("builtin.module(")
-        .removesuffix(")")
-        .removeprefix("func.func(")
-        .removesuffix(")")
-    )
+        return [("costs", "the whole program computes in the other type: other precision, other range")]
+    return []
 
 
 def _front_end_help(refused: Refused) -> list[Help]:

@@ -37,15 +37,22 @@ def test_the_op_is_blamed_and_not_the_literal_that_iree_names(tmp_path):
 
 
 def test_a_scalar_op_in_a_body_is_blamed_at_its_line(tmp_path):
-    status, [finding] = audit(tmp_path, programs_of.ERFC)
+    status, [finding] = audit(tmp_path, programs_of.REDUCE)
     assert (status, finding["code"]) == (1, "FIS409")
-    assert finding["message"].startswith("math.erfc (in linalg.generic)") and lines_of(finding) == [8, 4]
+    assert finding["message"].startswith("gpu.subgroup_reduce (in linalg.generic)")
+    assert lines_of(finding) == [8, 4] and any(
+        note.startswith("IREE stops in pass") for note in finding["notes"]
+    )
+
+
+def test_what_fissile_repairs_is_a_note(tmp_path):
+    status, [finding] = audit(tmp_path, programs_of.ERFC)
+    assert (status, finding["code"], finding["severity"]) == (0, "FIS409", "note")
+    assert any(note.startswith("handled later") for note in finding["notes"])
 
 
 def test_an_unknown_op_does_not_hide_the_others(tmp_path):
-    both = programs_of.ERFC.replace(
-        "%e = tensor.empty", '"foo.bar"(%a) : (tensor<4xf64>) -> ()\n  %e = tensor.empty'
-    )
+    both = programs_of.REDUCE.replace("%e = tensor", '"foo.bar"(%a) : (tensor<4xf32>) -> ()\n  %e = tensor')
     status, findings = audit(tmp_path, both)
     assert status == 1 and {f["code"] for f in findings} == {"FIS406", "FIS409"}
 

@@ -1,0 +1,79 @@
+"""A refusal of IREE's for a whole program, replaced by what an audit finds: the ops to blame, each with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fissile.errors import FissileError
+from fissile.finding import Finding, Severity
+from fissile.report import Report
+
+from .audit_worker import run_audit
+from .repairable import CONFIRMED, without_repairable
+
+CRASHES = ("FIS106", "FIS107")
+IMPORT_MESSAGE = "FIS421"
+"""What is read from the import's message, which may name another op than the one that is refused."""
+BARE_REFUSALS = ("FIS001", "FIS002", "FIS104", "FIS108", IMPORT_MESSAGE, *CRASHES)
+"""Rules of a refusal that only repeats IREE's message, and of a compiler that crashed or did not end."""
+OPS = ("FIS406", "FIS407", *CONFIRMED)
+
+
+def explained(
+    report: Report,
+    source: str,
+    targets: Sequence[tuple[str, Sequence[str]]],
+    *,
+    dispatch_timeout: float = 30.0,
+    **options,
+) -> Report:
+    """``report``, with the ops to blame in the place of a refusal that names none; as it is where the audit finds none.
+
+    ``targets``: (name, flags) as findings name them. ``options`` as `run_audit`. Never raises: without an audit the refusal stays.
+    """
+    bare = [finding for finding in report.findings if is_bare(finding)]
+    concerned = {finding.target for finding in bare}
+    chosen = [(name, flags) for name, flags in targets if name in concerned or "" in concerned]
+    if not chosen:
+        return report
+    try:
+        audited = run_audit(source, chosen, dispatch_timeout=dispatch_timeout, **options)
+        audited = without_repairable(audited, dispatch_timeout)
+    except FissileError:
+        return report
+    blamed = [f for f in audited.findings if f.code in OPS and f.severity is Severity.ERROR]
+    in_context = {f.target: f for f in audited.findings if f.code == "FIS414"}
+    findings = [f for f in report.findings if f not in bare]
+    for refusal in bare:
+        if not any(_stands_for(finding, refusal) for finding in blamed):
+            findings.append(_with_context(refusal, in_context.get(refusal.target)))
+    return replace(report, findings=(*findings, *(_with_stock(finding, bare[0]) for finding in blamed)))
+
+
+def _stands_for(finding: Finding, refusal: Finding) -> bool:
+    return not finding.target or not refusal.target or finding.target == refusal.target
+
+
+def is_bare(finding: Finding) -> bool:
+    """Whether ``finding`` is IREE's own message about the whole program."""
+    return (
+        finding.code in BARE_REFUSALS
+        and finding.severity is Severity.ERROR
+        and (not finding.subject or finding.code == IMPORT_MESSAGE)
+        and (bool(finding.stock) or finding.code in CRASHES)
+    )
+
+
+def _with_stock(finding: Finding, refusal: Finding) -> Finding:
+    return finding if finding.stock else finding.with_(stock=refusal.stock)
+
+
+def _with_context(refusal: Finding, in_context: Finding | None) -> Finding:
+    """``refusal`` with the notes of the audit: the pass, the smallest part that fails, how to get it as a file."""
+    if in_context is None:
+        return refusal
+    return refusal.with_(
+        places=refusal.places or in_context.places,
+        notes=tuple(dict.fromkeys((*refusal.notes, *in_context.notes))),
+    )

@@ -1,0 +1,72 @@
+"""`fissile compile` and `fissile check` name the ops to blame where IREE refuses a program, and audit nothing else."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import legality_programs as programs_of
+import pytest
+from programs import run_program
+
+from fissile.finding import Finding, Severity
+from fissile.pipelines.audit import after_refusal
+from fissile.report import Report
+
+CPU = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
+REFUSED = Finding("FIS001", "IREE stops before phase input: x", Severity.ERROR, stock="x")
+BLAMED = Finding("FIS407", "torch.aten.x is not lowered", subject="torch.aten.x")
+
+
+def findings_of(tmp_path, text, *words):
+    file = tmp_path / "model.mlir"
+    file.write_text(text)
+    done = run_program(
+        ["fissile", words[0], file, *words[1:], "--format=json"], capture_output=True, text=True
+    )
+    return done.returncode, [f for f in json.loads(done.stdout)["findings"] if f["severity"] != "note"]
+
+
+@pytest.mark.parametrize("words", [("compile", *CPU), ("check", "--target=llvm-cpu", "--target=gfx942")])
+def test_the_ops_stand_in_the_place_of_the_refusal(tmp_path, words):
+    output = [f"-o={tmp_path / 'out.vmfb'}"] if words[0] == "compile" else []
+    status, [finding] = findings_of(tmp_path, programs_of.AND, *words, *output)
+    assert (status, finding["code"], finding["places"][0]["line"]) == (1, "FIS407", 8)
+    assert "torch.vtensor.literal" in finding["stock"]
+
+
+def test_a_crash_over_an_unknown_op_names_the_op(tmp_path):
+    status, [finding] = findings_of(tmp_path, programs_of.UNKNOWN, "check", "--target=llvm-cpu")
+    assert (status, finding["code"], finding["subject"]) == (1, "FIS406", "foo.bar")
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        Report("compile"),
+        Report("compile", (replace(REFUSED, severity=Severity.WARNING),)),
+        Report("compile", (Finding("FIS101", "too large", subject="dispatch"),)),
+        Report("compile", (replace(REFUSED, subject="dispatch"),)),
+    ],
+)
+def test_nothing_is_audited_where_iree_does_not_refuse_the_whole_program(monkeypatch, report):
+    monkeypatch.setattr(after_refusal, "run_audit", lambda *_words, **_options: pytest.fail("audited"))
+    assert after_refusal.explained(report, "model.mlir", [("", CPU)]) is report
+
+
+def test_a_refusal_for_one_target_is_audited_for_that_one(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        after_refusal,
+        "run_audit",
+        lambda _source, targets, **_options: asked.extend(targets) or Report("audit", (BLAMED,)),
+    )
+    report = Report("check", (REFUSED.with_(target="gfx942"),))
+    told = after_refusal.explained(report, "model.mlir", [("llvm-cpu", CPU), ("gfx942", ())])
+    assert asked == [("gfx942", ())] and [f.code for f in told.findings] == ["FIS407"]
+
+
+def test_the_refusal_stays_where_the_audit_blames_nothing(monkeypatch):
+    monkeypatch.setattr(after_refusal, "run_audit", lambda *_words, **_options: Report("audit"))
+    report = Report("compile", (REFUSED,))
+    assert after_refusal.explained(report, "model.mlir", [("", CPU)]).findings == (REFUSED,)
