@@ -30,9 +30,9 @@ def findings_of(tmp_path, text, *words):
 @pytest.mark.parametrize("words", [("compile", *CPU), ("check", "--target=llvm-cpu", "--target=gfx942")])
 def test_the_ops_stand_in_the_place_of_the_refusal(tmp_path, words):
     output = [f"-o={tmp_path / 'out.vmfb'}"] if words[0] == "compile" else []
-    status, [finding] = findings_of(tmp_path, programs_of.AND, *words, *output)
+    status, [finding] = findings_of(tmp_path, programs_of.NO_SUCH, *words, *output)
     assert (status, finding["code"], finding["places"][0]["line"]) == (1, "FIS407", 8)
-    assert "torch.vtensor.literal" in finding["stock"]
+    assert finding["subject"] == "torch.aten.no_such" and finding["stock"]
 
 
 def test_a_crash_over_an_unknown_op_names_the_op(tmp_path):

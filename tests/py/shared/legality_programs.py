@@ -13,6 +13,12 @@ func.func @main(%arg0: !torch.vtensor<[4],si64>, %arg1: !torch.vtensor<[4],i1>) 
 """
 AND_TAKEN = AND.replace("aten.__and__.Tensor", "aten.bitwise_and.Tensor")
 
+NO_SUCH = AND.replace(
+    "torch.aten.__and__.Tensor %0, %arg1 : !torch.vtensor<[],i1>, !torch.vtensor<[4],i1>",
+    'torch.operator "torch.aten.no_such"(%0, %arg1) : (!torch.vtensor<[],i1>, !torch.vtensor<[4],i1>)',
+)
+"""An operator that nothing lowers or rewrites."""
+
 UNKNOWN = """
 func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = "foo.bar"(%a) : (tensor<4xf32>) -> tensor<4xf32>
