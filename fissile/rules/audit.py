@@ -69,15 +69,6 @@ define(
     effect=Effect.UNPROVED,
 )
 define(
-    "FIS413",
-    "effect-dropped",
-    "a pass drops an op that has an effect",
-    "The pass leaves fewer ops with a side effect (stores, asserts, calls) than it was given.",
-    "A mistake in the pass, or the effect was seen to be of no use.",
-    "Look at the op that is named; if its effect counts, leave the pass out.",
-    effect=Effect.MAY_BE_WRONG,
-)
-define(
     "FIS414",
     "refused-in-context",
     "IREE refuses the program, and takes each of its ops alone",

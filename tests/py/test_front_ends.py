@@ -21,7 +21,7 @@ WITHOUT_LOWERING = """
 func.func @steps(%x: !torch.vtensor<[3,5],si64>) -> !torch.vtensor<[3,4],si64> {
   %n = torch.constant.int 1
   %none = torch.constant.none
-  %d = torch.operator "torch.aten.diff"(%x, %n, %n, %none, %none)
+  %d = torch.operator "torch.aten.no_such"(%x, %n, %n, %none, %none)
       : (!torch.vtensor<[3,5],si64>, !torch.int, !torch.int, !torch.none, !torch.none) -> !torch.vtensor<[3,4],si64>
   return %d : !torch.vtensor<[3,4],si64>
 }
