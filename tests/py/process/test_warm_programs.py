@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from pathlib import Path
 
 import programs
 import pytest
+import warm_programs
 from small_programs import ADD, TARGETS
 
 import fissile
@@ -67,3 +69,26 @@ def test_an_answer_of_stock_is_kept_and_an_artifact_made_anew(tmp_path):
     for _ in range(2):
         (tmp_path / "out.vmfb").unlink(missing_ok=True)
         assert programs.run_program(words).returncode == 0 and (tmp_path / "out.vmfb").exists()
+
+
+def test_a_program_may_end_before_its_caller_goes_on(tmp_path, monkeypatch):
+    """On a busy machine the server has answered and closed the connection when the caller gets the processor again."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(tmp_path / "socket"))
+    listener.listen()
+
+    class Answered(socket.socket):
+        def sendmsg(self, *words):
+            sent = super().sendmsg(*words)
+            accepted, _address = listener.accept()
+            with accepted:
+                accepted.recv(1 << 20)
+                accepted.sendall(b'{"status": 7, "seconds": 0}\n')
+            return sent
+
+    with listener:
+        monkeypatch.setattr(warm_programs.socket, "socket", Answered)
+        assert (
+            warm_programs.answer(warm_programs.request(tmp_path / "socket", ["x"], (0, 1, 2), {}))["status"]
+            == 7
+        )

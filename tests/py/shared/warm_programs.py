@@ -27,7 +27,10 @@ def request(path, program, streams, environment, folder=None) -> socket.socket:
     words = {"program": list(program), "folder": str(folder or os.getcwd()), "environment": dict(environment)}
     text = json.dumps(words).encode() + b"\n"
     sent = connection.sendmsg([text], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", streams))])
-    connection.sendall(text[sent:])
+    if sent < len(
+        text
+    ):  # a program may have ended by now: to send nothing to a closed connection is an error
+        connection.sendall(text[sent:])
     return connection
 
 
