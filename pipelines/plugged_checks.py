@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fissile.dialect import load_dialects
 from fissile.finding import Finding
 from fissile.passes.definition import Pass, PassFailed
@@ -15,7 +17,7 @@ def plugged_findings(module: Module) -> list[Finding]:
     """What they find in a copy of ``module``; one that throws is reported as not checked (FIS902)."""
     found: list[Finding] = []
     for cls in ask("checks of other packages", lambda: plugged(CHECKS), ()):
-        found += ask(f"check '{cls.name}'", lambda cls=cls: _run(cls, module), [])
+        found += ask(f"check '{cls.name}'", partial(_run, cls, module), [])
     return found
 
 

@@ -128,6 +128,8 @@ _PLACEHOLDER = "\x02input\x03"
 
 def _recall(key: str, source: str) -> Report | None:
     text = recall(key) if key else None
+    if not isinstance(text, str):
+        return None
     try:
         return Report.from_json(json.loads(text.replace(_spelled(_PLACEHOLDER), _spelled(source))))
     except (AttributeError, TypeError, ValueError, KeyError):  # none, or one of another format

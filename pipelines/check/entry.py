@@ -302,7 +302,8 @@ class _Check:
             self._heard(session)
         formed = [_renamed(d, target) for d in dispatches(module.op)]
         groups = [{"name": dispatch.name, "ops": list(dispatch.tags)} for dispatch in formed]
-        return Formed(module, formed, ops, findings, drawn and {"ops": drawn, "dispatches": groups})
+        graph = {"ops": drawn, "dispatches": groups} if drawn else None
+        return Formed(module, formed, ops, findings, graph)
 
     def _behind(self, formed: Formed, target: Target, shared: Path, found: list[Finding]) -> list[Finding]:
         """What IREE refuses behind code generation: looked for with `all`, and where the host is in doubt, if nothing was refused before."""

@@ -94,7 +94,8 @@ def _evaluated(node, known: dict, model: onnx.ModelProto):
     graph = helper.make_graph([node], "one", arguments, [ValueInfoProto(name=node.output[0])])
     try:
         single = helper.make_model(graph, opset_imports=model.opset_import)
-        return ReferenceEvaluator(single).run(None, inputs)[0]
+        results: list = list(ReferenceEvaluator(single).run(None, inputs))
+        return results[0]
     except Exception:  # an op that the evaluator does not have stays as it is
         return None
 

@@ -9,7 +9,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fissile.errors import refused_by_system
 
@@ -75,7 +75,7 @@ def _name(op: object) -> str:
 def _list_results(module: torch.fx.GraphModule) -> None:
     """Results that are a list of tensors (`aten.split`) are a tuple once a program was saved: iree-turbine 3.9 reads types of lists only."""
     for node in module.graph.nodes:
-        returns = getattr(getattr(node.target, "_schema", None), "returns", ())
+        returns: Sequence[Any] = getattr(getattr(node.target, "_schema", None), "returns", ())
         if (
             len(returns) == 1
             and str(returns[0].type) == "List[Tensor]"
