@@ -11,7 +11,8 @@ with Session(["--iree-hal-target-device=vulkan"]) as session:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from iree.compiler import ir
@@ -268,6 +269,16 @@ class Session:
     def refuse_unknown_dialects(self) -> None:
         """An op of a dialect that nobody knows is refused from now on, as stock does: dispatch creation crashes on one."""
         self.context.allow_unregistered_dialects = False
+
+    @contextmanager
+    def known_dialects_only(self) -> Iterator[None]:
+        """Within the block an op of an unknown dialect is refused, with IREE's message."""
+        before = self.context.allow_unregistered_dialects
+        self.refuse_unknown_dialects()
+        try:
+            yield
+        finally:
+            self.context.allow_unregistered_dialects = before
 
     def remarks(self, pattern: str, file: str) -> None:
         """iree-compile's --remarks-filter and --remarks-output-file, for every run from now on."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from contextlib import contextmanager, nullcontext
+from functools import cached_property, partial
 from pathlib import Path
 
+from fissile.dialect.ops import NAMESPACE
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.passes.analysis.dispatch.provenance import describe_source_ops, tag_source_ops
@@ -99,13 +100,25 @@ class CompileRun:
         )
 
     def parse(self) -> Module:
-        module = self.session.parse_input(self.input, self.input_name, self.request.allow_pipelines)
+        with nullcontext() if self._may_have_other_ops else self.session.known_dialects_only():
+            module = self.session.parse_input(self.input, self.input_name, self.request.allow_pipelines)
         module.stands_at(self.request.compile_from)
         if self._refused is not None:
             self.entered = front_end.rewritten(module, self._refused)
         if phase_index(module.phase) >= phase_index(BOUNDARIES_PLACED_AT):
             stop_on_leftovers(module)
         return module
+
+    @cached_property
+    def _may_have_other_ops(self) -> bool:
+        """Whether ops of a dialect that IREE does not know may be meant: fissile's, or those of a user's own passes.
+
+        IREE crashes on any other one in a later phase, where stock refuses it as it parses.
+        """
+        request = self.request
+        if request.load_passes or request.preprocessing or request.pipelines_after:
+            return True
+        return NAMESPACE.encode() in self.input.read_bytes()
 
     def enter_from_now_on(self, refused: str) -> bool:
         """Whether the input has ops of a front end that can be written with others; every module of this run is, from now on.

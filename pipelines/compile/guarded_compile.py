@@ -232,8 +232,8 @@ class GuardedCompile:
         failure = so_far.failure
         if not isinstance(failure, PhaseFailed) or self._run.request.repair == "off":
             return False
-        if phase_index(failure.phase) > phase_index(BOUNDARIES_PLACED_AT):
-            return False
+        if not 0 < phase_index(failure.phase) <= phase_index(BOUNDARIES_PLACED_AT):
+            return False  # at 0 the input was not parsed
         return ask("ops of the front end", lambda: self._run.enter_from_now_on(failure.message), False)
 
     def entered(self, so_far: Outcome) -> Outcome:

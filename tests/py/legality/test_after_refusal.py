@@ -35,9 +35,21 @@ def test_the_ops_stand_in_the_place_of_the_refusal(tmp_path, words):
     assert finding["subject"] == "torch.aten.no_such" and finding["stock"]
 
 
-def test_a_crash_over_an_unknown_op_names_the_op(tmp_path):
-    status, [finding] = findings_of(tmp_path, programs_of.UNKNOWN, "check", "--target=llvm-cpu")
+def words(command, tmp_path):
+    output = [f"-o={tmp_path / 'out.vmfb'}"] if command == "compile" else []
+    return [command, "--target=llvm-cpu", *output]
+
+
+@pytest.mark.parametrize("command", ["check", "compile"])
+def test_an_unknown_op_is_refused_as_it_is_parsed_and_nothing_crashes(tmp_path, command):
+    status, [finding] = findings_of(tmp_path, programs_of.UNKNOWN, *words(command, tmp_path))
     assert (status, finding["code"], finding["subject"]) == (1, "FIS406", "foo.bar")
+
+
+@pytest.mark.parametrize("command", ["check", "compile"])
+def test_what_does_not_parse_is_one_finding(tmp_path, command):
+    status, [finding] = findings_of(tmp_path, "func.func @f( {", *words(command, tmp_path))
+    assert (status, finding["code"]) == (1, "FIS001")
 
 
 @pytest.mark.parametrize(
