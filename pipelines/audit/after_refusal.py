@@ -15,7 +15,7 @@ from .repairable import CONFIRMED, without_repairable
 CRASHES = ("FIS106", "FIS107")
 IMPORT_MESSAGE = "FIS421"
 """What is read from the import's message, which may name another op than the one that is refused."""
-BARE_REFUSALS = ("FIS001", "FIS002", "FIS104", "FIS108", IMPORT_MESSAGE, *CRASHES)
+BARE_REFUSALS = ("FIS001", "FIS002", IMPORT_MESSAGE, *CRASHES)
 """Rules of a refusal that only repeats IREE's message, and of a compiler that crashed or did not end."""
 OPS = ("FIS406", "FIS407", *CONFIRMED)
 
@@ -46,9 +46,18 @@ def explained(
     in_context = {f.target: f for f in audited.findings if f.code == "FIS414"}
     findings = [f for f in report.findings if f not in bare]
     for refusal in bare:
+        if refusal.code == IMPORT_MESSAGE and (same := [f for f in blamed if _op(f) == _op(refusal)]):
+            findings.append(refusal)  # it names the node of the model as well
+            blamed = [f for f in blamed if f not in same]
+            continue
         if not any(_stands_for(finding, refusal) for finding in blamed):
             findings.append(_with_context(refusal, in_context.get(refusal.target)))
     return replace(report, findings=(*findings, *(_with_stock(finding, bare[0]) for finding in blamed)))
+
+
+def _op(finding: Finding) -> str:
+    """The op that ``finding`` blames, as its front end calls it."""
+    return finding.subject.removeprefix("torch.").removeprefix("onnx.")
 
 
 def _stands_for(finding: Finding, refusal: Finding) -> bool:

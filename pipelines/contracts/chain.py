@@ -6,8 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from iree.compiler import ir
 
+from fissile.dialect.verify import verify_dialect
 from fissile.finding import Finding, Place
 from fissile.passes.definition import Offence, Property
+from fissile.passes.properties import WELL_FORMED
 
 from ..textual import Nest
 from .known import NamedContract, contract_of, establishers
@@ -48,10 +50,20 @@ def unmet_requirements(pipeline: Nest, module_op: ir.Operation | None = None) ->
         for prop in step.contract.establishes:
             established.add(prop.name)
             broken_by.pop(prop.name, None)
+    malformed = _malformed(module_op, unmet)
+    if malformed:
+        unmet = [one for one in unmet if one[1] is not WELL_FORMED]
     if not unmet:
-        return []
+        return malformed
     order = recommended_order(pipeline, lambda prop: not at_start.offences(prop))
-    return [_unmet(*one, order) for one in unmet]
+    return [*malformed, *(_unmet(*one, order) for one in unmet)]
+
+
+def _malformed(module_op: ir.Operation | None, unmet: Sequence[tuple]) -> list[Finding]:
+    """What is wrong with the input's own fissile ops (FIS402), once and not for each pass that cannot take it."""
+    if module_op is None or not any(prop is WELL_FORMED and offences for _, prop, _, offences in unmet):
+        return []
+    return verify_dialect(module_op)
 
 
 def _unmet(

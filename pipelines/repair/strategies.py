@@ -173,7 +173,7 @@ STRATEGIES: tuple[Strategy, ...] = (
         (), "IREE refuses it; the program gives an op a configuration", "drop it", _given_configurations
     ),
     Strategy(
-        (), "it has attentions", "decompose them; then also boundaries behind their producers", _attentions
+        (), "it has attentions", "decompose them; then boundaries behind their producers too", _attentions
     ),
     Strategy(
         (),
@@ -187,7 +187,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     ),
     Strategy(
         ("FIS101", "FIS102", "FIS108"),
-        "an FFT stage has a result that nothing uses",
+        "an FFT stage has an unused result",
         "keep it in global memory; then also one thread",
         _both_parts,
     ),

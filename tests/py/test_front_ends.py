@@ -57,7 +57,7 @@ def test_an_op_without_a_lowering_is_blamed_itself(tmp_path):
     report, output = compiled(WITHOUT_LOWERING, tmp_path)
     [error] = report.errors
     line = 1 + WITHOUT_LOWERING[: WITHOUT_LOWERING.index("torch.operator")].count("\n")
-    assert error.code == "FIS407" and error.places[0].line == line and not output.exists()
+    assert error.code == "FIS421" and error.places[0].line == line and not output.exists()
 
 
 @pytest.mark.parametrize("guard", ["assert", "off"])

@@ -29,7 +29,7 @@ class UseResults(OpRemedy):
     """
 
     name: ClassVar[str] = "fissile-use-results"
-    order: ClassVar[int] = 30
+    order: ClassVar[int] = 32
     cures: ClassVar[tuple[str, ...]] = ("FIS101", "FIS102")
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = "`util.optimization_barrier` on the result of an FFT stage that nothing uses"

@@ -140,7 +140,7 @@ func.func @main(%a: tensor<?xf32>) -> tensor<?xf32> {
 
 
 def test_a_refused_program_raises_with_its_report():
-    with pytest.raises(fissile.CompileError, match="FIS001") as refused:
+    with pytest.raises(fissile.CompileError, match="FIS406") as refused:
         fissile.compile(REFUSED, target="llvm-cpu")
     assert refused.value.report.errors
     result = fissile.compile(REFUSED, target="llvm-cpu", check=False)

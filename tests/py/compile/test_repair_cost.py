@@ -128,8 +128,8 @@ def test_a_few_dispatches_are_asked_here_between_two_calls_and_many_elsewhere(mo
 
 def test_what_is_known_not_to_end_is_not_asked_again():
     with ProbePool([], deadline=300, watch=lambda *_: pytest.fail("asked"), endless=["a"]) as pool:
-        (known,) = pool.probe_all([SimpleNamespace(fingerprint="a")])
-    assert known.ended == "timed out" and "60 seconds" in known.probed.failure.message
+        (known,) = pool.probe_all([SimpleNamespace(fingerprint="a", name="a")])
+    assert known.ended == "timed out" and "300 seconds" in known.probed.failure.message
 
 
 def test_a_trusted_dispatch_that_fails_after_all_is_repaired_too(tmp_path):

@@ -31,8 +31,8 @@ def findings_of(tmp_path, text, *words):
 def test_the_ops_stand_in_the_place_of_the_refusal(tmp_path, words):
     output = [f"-o={tmp_path / 'out.vmfb'}"] if words[0] == "compile" else []
     status, [finding] = findings_of(tmp_path, programs_of.NO_SUCH, *words, *output)
-    assert (status, finding["code"], finding["places"][0]["line"]) == (1, "FIS407", 8)
-    assert finding["subject"] == "torch.aten.no_such" and finding["stock"]
+    assert (status, finding["code"], finding["places"][0]["line"]) == (1, "FIS421", 8)
+    assert finding["subject"] == "aten.no_such" and finding["stock"]
 
 
 def words(command, tmp_path):

@@ -331,7 +331,7 @@ def test_the_command_takes_files(folder, tmp_path, capsys):
     [
         (["nope.mlir"], "no such file: nope.mlir"),
         ([__file__], "is not MLIR that IREE parses"),
-        ([], "required: first"),
+        ([], "required: FIRST"),
         (["a.mlir", "--onn=vulkan"], "unknown argument"),
         (["a.mlir", "--tolerance=x"], "'x' is no tolerance"),
         (["a.mlir", "--range=0=5"], "is no range"),

@@ -81,12 +81,13 @@ def test_the_pass_of_iree_that_breaks_a_property_is_named_with_a_reproducer(
     )
     [command] = [note for note in finding.notes if note.startswith("shows it again: ")]
     words = shlex.split(command.removeprefix("shows it again: "))
+    [pipeline] = [word for word in words if word.startswith("--pass-pipeline=")]
     # The IR from before that pass has the property, and the pass alone breaks it.
     before = ir.Module.parse(open(words[1]).read(), context=session.context).operation
     assert no_allocation.holds(before)
     with pytest.raises(PassFailed) as again:
         run_pipeline(
-            words[2].removeprefix("--pass-pipeline="), before, report=pytest.fail, verify_contracts=True
+            pipeline.removeprefix("--pass-pipeline="), before, report=pytest.fail, verify_contracts=True
         )
     assert again.value.findings[0].subject == "iree-stream-schedule-allocation"
 

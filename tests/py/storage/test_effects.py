@@ -69,8 +69,13 @@ def test_no_check_sets_a_severity_that_its_effect_has_already():
     """`severity=` in a check is for a note; errors and warnings follow from the effect."""
     checks = Path(__file__).parents[3] / "passes" / "checks"
     for file in checks.rglob("*.py"):
-        if file.name in ("storage_fit.py", "limit_agreement.py", "workgroup_prediction.py"):
-            continue  # they depend on what is asserted, or compare two sources
+        if file.name in (
+            "storage_fit.py",
+            "limit_agreement.py",
+            "workgroup_prediction.py",
+            "audit_legality.py",
+        ):
+            continue  # they depend on what is asserted or on --strict, or compare two sources
         assert "Severity.ERROR" not in file.read_text() and "Severity.WARNING" not in file.read_text(), (
             file.name
         )
