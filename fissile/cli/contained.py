@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from fissile.errors import InternalError, UsageError
+from fissile.errors import ExitCode, InternalError, UsageError
 
 
 def contained(program: str, words: list[str], work: Callable[[list[str]], int]) -> int:
@@ -30,7 +31,11 @@ def contained(program: str, words: list[str], work: Callable[[list[str]], int]) 
         def in_child() -> int:
             _keep_native_messages(folder)
             note_in(folder)
-            status = run_program(program, words, work, in_child=True)
+            try:
+                status = run_program(program, words, work, in_child=True)
+            except BaseException:  # FISSILE_TRACEBACK: a fork ends without Python's own report
+                traceback.print_exc()
+                status = int(ExitCode.INTERNAL)
             with suppress(OSError):
                 sys.stderr.flush()
                 os.write(writing, b"%d" % status)

@@ -211,6 +211,11 @@ def signatures_of_source(path: Path) -> dict[str, Signature]:
         raise UsageError(
             f"{path} is not MLIR that IREE parses: {reason}", "`iree-opt FILE` shows the whole message"
         ) from None
+    except RuntimeError:  # nanobind cannot make a string of IREE's message, which quotes bytes of the file
+        raise UsageError(
+            f"{path} is not MLIR that IREE parses: the message quotes bytes that are no text",
+            "`iree-opt FILE` shows the whole message",
+        ) from None
 
 
 def refuse_pipelines_of(path: Path) -> None:
@@ -227,7 +232,7 @@ def refuse_pipelines_of(path: Path) -> None:
     with Session().context:
         try:
             found = embedded_pipelines(ir.Module.parse(source).operation)
-        except ir.MLIRError:
+        except (ir.MLIRError, RuntimeError):
             return
     if found:
         raise UsageError(

@@ -331,6 +331,7 @@ def test_the_command_takes_files(folder, tmp_path, capsys):
     [
         (["nope.mlir"], "no such file: nope.mlir"),
         ([__file__], "is not MLIR that IREE parses"),
+        (["bytes.mlir"], "quotes bytes that are no text"),
         ([], "required: FIRST"),
         (["a.mlir", "--onn=vulkan"], "unknown argument"),
         (["a.mlir", "--tolerance=x"], "'x' is no tolerance"),
@@ -346,6 +347,7 @@ def test_the_command_takes_files(folder, tmp_path, capsys):
 def test_the_command_refuses_in_one_line(words, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a.mlir").write_text(DOUBLE.format(op="add"))
+    Path("bytes.mlir").write_bytes(b'func.func @f(%a: !x<"\xff\xfe">) { return }')
     with pytest.raises(UsageError, match=message) as error:
         command.run(words)
     assert "\n" not in error.value.message and error.value.hint
