@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from fissile.effect import Effect
 from fissile.errors import FissileError
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
@@ -50,6 +49,7 @@ from ..session import Module, PhaseFailed, phase_index
 from .compile_run import CompileRun
 from .emitted_spec import nothing_to_write
 from .stepping_aside import stands_in
+from .wrong_numbers import write_down, written_down, wrong_as_it_is
 
 DISPATCH_FINDINGS = "FIS1"
 """The rules about a dispatch; others are about the input."""
@@ -104,6 +104,8 @@ class GuardedCompile:
                 if not so_far.over and attempt.wanted(self, so_far):
                     made.append(attempt.name)
                     so_far = self._made(attempt, so_far)
+                    if isinstance(so_far.failure, Foreseen):
+                        write_down(self._run.scratch, wrong_as_it_is(so_far.failure, NOT_CHECKED))
         self._run.facts["attempts"] = made
         findings = list(so_far.findings)
         unexplained = [f.code for f in findings if f.code in ("FIS106", "FIS107") and not f.subject]
@@ -145,7 +147,7 @@ class GuardedCompile:
             return self._run.report([*refused.findings, why])
         except PhaseFailed as failure:
             return self._run.report([rejected(failure), why])
-        return self._run.report([why], written=True)
+        return self._run.report([*written_down(self._run.scratch), why], written=True)
 
     def _straight_through(self, phases: PhasePipeline) -> None:
         """Compiles to the end with no look on the way. Raises PhaseFailed where IREE does not get there."""
@@ -283,10 +285,7 @@ class GuardedCompile:
         if not isinstance(failure, Foreseen):
             return so_far.with_(findings=())
         self._straight_through(self._run.phase_pipeline)
-        found = list(failure.narrow.found) if isinstance(failure, NarrowStorage) else []
-        if failure.wrong and not found:
-            found = [Finding(NOT_CHECKED, f"{failure.message}; the repair failed", effect=Effect.WRONG)]
-        return so_far.answered(found)
+        return so_far.answered(wrong_as_it_is(failure, NOT_CHECKED))
 
     # --- the straight compile
 
