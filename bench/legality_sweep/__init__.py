@@ -1,4 +1,4 @@
-"""Which of ONNX's operator tests IREE and fissile compile, and whether the audit said which of them fail.
+"""Which of ONNX's operator tests IREE and fissile compile, and whether the audit names what fails.
 
     python -m bench.legality_sweep onnx --limit 400 --target llvm-cpu --target vulkan --target gfx942
 

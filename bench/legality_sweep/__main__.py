@@ -4,33 +4,49 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from fissile.errors import FissileError
 from fissile.passes.iree.targets import flags_for
+from fissile.pipelines.audit.audit_worker import run_audit
 from fissile.pipelines.compile.entry import compile as compile_guarded
+from fissile.pipelines.importers import imported
 from fissile.pipelines.targets import resolve_target
 
 from . import results as kept
 from .models import onnx_models
+from .worker import named_by
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "legality-sweep.md"
 _PART = re.compile(r"(<!-- measured: onnx -->\n).*?(<!-- end -->)", re.S)
-SECONDS_PER_CASE = 300.0
+SECONDS_PER_CASE = 1800.0
+MODELS_PER_PROCESS = 50
+"""IREE keeps memory of every session: a process ends after so many models."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.legality_sweep", description=__doc__)
     parser.add_argument("front_end", choices=("onnx",))
-    parser.add_argument("--limit", type=int, default=0, help="how many models; 0: all")
+    parser.add_argument("--limit", type=int, default=0, help="how many models that are imported; 0: all")
     parser.add_argument("--target", action="append", default=[], help="may be repeated (default llvm-cpu)")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "legality-sweep.jsonl")
+    parser.add_argument(
+        "--fissile", action="store_true", help="compile what stock IREE refuses with fissile as well"
+    )
     parser.add_argument("--docs", action="store_true", help=f"write the table to {PAGE.relative_to(ROOT)}")
+    parser.add_argument(
+        "--misses", action="store_true", help="print what the audit did not name, and false alarms"
+    )
     parser.add_argument(
         "--no-run", action="store_true", help="only make the table of the results that are there"
     )
@@ -38,49 +54,61 @@ def main() -> int:
     targets = args.target or ["llvm-cpu"]
     args.results.parent.mkdir(parents=True, exist_ok=True)
     if not args.no_run:
-        models = onnx_models(args.results.parent / "onnx-operator-tests", args.limit)
-        for target in targets:  # one after the other: a table of one is worth having
-            _sweep([str(model) for model in models], target, args.results)
-    table = kept.markdown(kept.read(args.results))
+        models = [str(model) for model in onnx_models(args.results.parent / "onnx-operator-tests", 0)]
+        _sweep(models, targets, args.limit, args.results)
+        if args.fissile:
+            _compile_refused(models, targets, args.results)
+    found = kept.read(args.results)
+    if args.misses:
+        print(kept.misses(found), end="")
+    table = kept.markdown(found)
     print(table, end="")
     if args.docs:
         PAGE.write_text(_PART.sub(lambda part: f"{part[1]}\n{table}\n{part[2]}", PAGE.read_text()))
     return 0
 
 
-def _sweep(models: list[str], target: str, file: Path) -> None:
-    """Adds what is missing of ``target`` to ``file``."""
+def _sweep(models: list[str], targets: list[str], limit: int, file: Path) -> None:
+    """Adds what is missing to ``file``, until ``limit`` models that were imported have all ``targets``."""
     while True:
         found = kept.read(file)
-        left = [model for model in models if (model, target) not in found]
+        left: list[tuple[str, list[str]]] = []
+        enough = 0
+        for model in models:
+            missing = [target for target in targets if (Path(model).stem, target) not in found]
+            if missing:
+                left.append((model, missing))
+            elif found[Path(model).stem, targets[0]]["stock"] != "not imported":
+                enough += 1
+            if (
+                limit
+                and enough >= limit
+                or len(left) >= min(MODELS_PER_PROCESS, limit - enough or len(models))
+            ):
+                break
         if not left:
             break
-        for result in _stock_and_audit(left, target):
+        for result in _stock_and_audit(left, targets):
             with file.open("a") as out:
                 out.write(json.dumps(result) + "\n")
-    for (model, at), result in kept.read(file).items():
-        if (
-            at == target
-            and model in models
-            and "fissile" not in result
-            and result["stock"] not in ("compiles", "not imported")
-        ):
-            with file.open("a") as out:
-                out.write(json.dumps(result | _fissile(model, target)) + "\n")
 
 
-def _stock_and_audit(models: list[str], target: str):
-    """Results as a worker has them, until all are done or it ends; what it was at then is one more: a crash."""
+def _stock_and_audit(models: list[tuple[str, list[str]]], targets: list[str]) -> Iterator[dict]:
+    """Results as a worker has them, until all are done or it ends; what ended it is audited as the command does."""
     with tempfile.TemporaryDirectory(prefix="fissile-sweep-") as folder:
         job = Path(folder, "job.json")
-        job.write_text(json.dumps({"models": models, "targets": [target], "done": []}))
-        command = [sys.executable, "-m", "bench.legality_sweep.worker", str(job)]
-        limit = ["timeout", "--signal=KILL", f"{SECONDS_PER_CASE * len(models):.0f}"]
+        job.write_text(json.dumps({"models": models, "targets": targets}))
         at = None
         with subprocess.Popen(
-            [*limit, *command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT
+            [sys.executable, "-m", "bench.legality_sweep.worker", str(job)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            cwd=ROOT,
+            start_new_session=True,
         ) as worker:
-            for line in worker.stdout or ():
+            lines = iter(worker.stdout or ())
+            while line := _next(lines, worker):
                 result = json.loads(line)
                 if result.pop("begins", False):
                     at = result
@@ -88,7 +116,45 @@ def _stock_and_audit(models: list[str], target: str):
                     at = None
                     yield result
         if at is not None:
-            yield at | {"stock": "crashes", "said": "", "audit": []}
+            model = next(model for model, _targets in models if Path(model).stem == at["model"])
+            yield (
+                at
+                | {"stock": "crashes or does not end", "said": ""}
+                | _audited(model, at["target"], Path(folder))
+            )
+
+
+def _next(lines: Iterator[str], worker: subprocess.Popen) -> str:
+    """The next line; a worker without one for SECONDS_PER_CASE is ended."""
+
+    def end() -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(worker.pid, signal.SIGKILL)
+
+    timer = threading.Timer(SECONDS_PER_CASE, end)
+    timer.start()
+    try:
+        return next(lines, "")
+    finally:
+        timer.cancel()
+
+
+def _audited(model: str, target: str, folder: Path) -> dict:
+    """What `fissile audit` finds in a program that ends the compiler's process."""
+    program = imported.importable(Path(model), folder)
+    return named_by(run_audit(str(program), [(target, flags_for(resolve_target(target)))]))
+
+
+def _compile_refused(models: list[str], targets: list[str], file: Path) -> None:
+    by_name = {Path(model).stem: model for model in models}
+    for (model, target), result in kept.read(file).items():
+        if (
+            target in targets
+            and "fissile" not in result
+            and result["stock"] not in ("compiles", "not imported")
+        ):
+            with file.open("a") as out:
+                out.write(json.dumps(result | _fissile(by_name[model], target)) + "\n")
 
 
 def _fissile(model: str, target: str) -> dict:

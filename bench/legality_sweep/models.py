@@ -14,6 +14,9 @@ def onnx_models(folder: Path, limit: int) -> list[Path]:
 
     They come in an order that has nothing to do with the names: what a stopped sweep has done is a fair sample.
     """
+    made = folder / "all"
+    if not limit and made.exists():
+        return [folder / f"{name}.onnx" for name in made.read_text().split()]
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         import onnx
@@ -28,4 +31,6 @@ def onnx_models(folder: Path, limit: int) -> list[Path]:
         if not (folder / f"{name}.onnx").exists():
             onnx.save(cases[name].model, folder / f"{name}.onnx")
     mixed = sorted(chosen, key=lambda name: hashlib.sha256(name.encode()).digest())
+    if not limit:
+        made.write_text("\n".join(mixed))
     return [folder / f"{name}.onnx" for name in mixed]

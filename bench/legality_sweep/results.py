@@ -62,6 +62,17 @@ def rows(results: dict[tuple[str, str], dict]) -> list[Row]:
     return made
 
 
+def misses(results: dict[tuple[str, str], dict]) -> str:
+    """One line for each program whose op the audit did not name, and for each that it named and IREE compiles."""
+    lines = []
+    for (model, target), r in results.items():
+        if r["stock"] != "not imported" and (r["stock"] == "compiles") == bool(r["audit"]):
+            lines.append(
+                f"{model} {target}: {r['stock']}; {r['audit']} {r['codes']} {r['findings']} {r['said']}"
+            )
+    return "".join(f"{line}\n" for line in lines)
+
+
 def markdown(results: dict[tuple[str, str], dict]) -> str:
     """The table, and the ops that fissile does not get in either."""
     lines = [

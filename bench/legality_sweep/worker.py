@@ -1,6 +1,7 @@
 """One process of a sweep: `python -m bench.legality_sweep.worker JOB.json`. A crash of IREE ends it, and not the sweep.
 
-For each model and target it writes what it begins, and then what stock IREE did and what the audit said.
+For each model and target it writes what it begins, and then what IREE did and what the audit found. Where the audit's own compile of the
+program succeeds, IREE compiles it; where it does not, the program is compiled once more in one run, as `iree-compile` does.
 """
 
 from __future__ import annotations
@@ -9,45 +10,60 @@ import json
 import sys
 from pathlib import Path
 
+from fissile.passes.analysis.legality.compiler import Compiler
 from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.audit.entry import AuditJob, run_audit_here
 from fissile.pipelines.importers import onnx_child
 from fissile.pipelines.session import PhaseFailed, Session
 from fissile.pipelines.targets import resolve_target
+from fissile.report import Report
 
 
 def main() -> None:
     job = json.loads(Path(sys.argv[1]).read_text())
     folder = Path(sys.argv[1]).parent
-    for model in job["models"]:
+    flags = {target: tuple(flags_for(resolve_target(target))) for target in job["targets"]}
+    sessions = {target: Session(flags[target]) for target in flags}
+    compiler = Compiler()
+    for model, targets in job["models"]:
         program = folder / "program.mlirbc"
         found = onnx_child.answer({"model": model, "name": model, "program": str(program), "expand": []})
-        for target in job["targets"]:
-            if [model, target] in job["done"]:
-                continue
-            result = {"model": model, "target": target}
+        for target in targets:
+            result = {"model": Path(model).stem, "target": target}
             _say(result | {"begins": True})
             if "refused" in found:
-                _say(result | {"stock": "not imported", "said": found["refused"], "audit": []})
+                _say(result | {"stock": "not imported", "said": found["refused"]} | NOTHING_NAMED)
                 continue
-            flags = tuple(flags_for(resolve_target(target)))
-            _say(result | _stock(program, flags) | _audit(program, target, flags))
+            report = run_audit_here(AuditJob(str(program), ((target, flags[target]),)), compiler=compiler)
+            if report.facts["audit"] and report.facts["audit"][0]["compiles"]:
+                stock = {"stock": "compiles", "said": ""}
+            else:
+                stock = stock_compiles(program, sessions[target])
+            _say(result | stock | named_by(report))
 
 
-def _stock(program: Path, flags: tuple[str, ...]) -> dict:
-    session = Session(flags)
+def stock_compiles(program: Path, session: Session) -> dict:
     try:
         session.run(session.parse(program), "end")
     except PhaseFailed as failure:
-        return {"stock": f"refused before {failure.phase}", "said": failure.message[:200]}
+        return {"stock": "refused", "said": failure.message[:200]}
     return {"stock": "compiles", "said": ""}
 
 
-def _audit(program: Path, target: str, flags: tuple[str, ...]) -> dict:
-    report = run_audit_here(AuditJob(str(program), ((target, flags),)))
-    ops = [op["op"] for fact in report.facts["audit"] for op in fact["ops"]]
-    codes = sorted({finding.code for finding in report.errors})
-    return {"audit": ops, "audit_codes": codes}
+NOTHING_NAMED: dict = {"audit": [], "codes": [], "findings": []}
+
+
+def named_by(report: Report) -> dict:
+    """``audit``: the ops that errors of ``report`` name; ``findings``: their headlines."""
+    named = [finding.subject for finding in report.errors if finding.subject]
+    for fact in report.facts.get("audit", []):
+        if fact["part"] and any(f.code == "FIS414" for f in report.errors):
+            named.append(fact["part"]["op"])
+    return {
+        "audit": list(dict.fromkeys(named)),
+        "codes": sorted({finding.code for finding in report.errors}),
+        "findings": [finding.message[:200] for finding in report.errors],
+    }
 
 
 def _say(result: dict) -> None:

@@ -50,8 +50,12 @@ def run_audit_here(
     job: AuditJob,
     begins: Callable[[str, bool, str], object] = lambda _key, _whole, _step: None,
     ended: Callable[[str, Outcome], object] = lambda _key, _outcome: None,
+    compiler: Compiler | None = None,
 ) -> Report:
-    """Audits ``job`` in this process. ``report.facts["audit"]`` has, by target, what was compiled and what each op came to."""
+    """Audits ``job`` in this process. ``report.facts["audit"]`` has, by target, what was compiled and what each op came to.
+
+    ``compiler`` is that of earlier audits in this process, whose answers hold for this one.
+    """
     session = Session()
     try:
         module = session.parse_input(Path(job.source), job.name, allow_pipelines=job.allow_pipelines)
@@ -60,7 +64,7 @@ def run_audit_here(
     except PassFailed as refused:
         return Report("audit", refused.findings, facts={"audit": []})
     ask("fissile's own ops", lambda: _lower(module), None)
-    compiler = Compiler(job.known, begins, ended, job.process_flags)
+    compiler = compiler or Compiler(job.known, begins, ended, job.process_flags)
     findings: list[Finding] = []
     facts: list[dict] = []
     for name, flags in job.targets:

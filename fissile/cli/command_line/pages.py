@@ -66,6 +66,46 @@ TARGETS = Command(
         Example("fissile targets gfx942 vulkan --format=json", "two, with every figure"),
     ),
 )
+SUPPORT = Command(
+    "support",
+    "fissile.cli.commands.support",
+    "which ops on which element types a target takes, measured with small programs",
+    options=(
+        (
+            "what is measured",
+            (
+                Option("target", "gfx942, vulkan, llvm-cpu, …; may be repeated", value="NAME", repeated=True),
+                Option("op", "this op alone (linalg.matmul); may be repeated", value="NAME", repeated=True),
+                Option(
+                    "element", "this element type alone (bf16); may be repeated", value="TYPE", repeated=True
+                ),
+                Option("again", "measure what was measured before"),
+            ),
+        ),
+        (
+            "output",
+            (
+                Option(
+                    "format",
+                    "a table for a terminal or a page, or JSON with what stock IREE says",
+                    choices=("text", "markdown", "json"),
+                    default="text",
+                ),
+            ),
+        ),
+        ("limits", LIMITS),
+    ),
+    examples=(
+        Example("fissile support --target llvm-cpu", "all ops; minutes the first time"),
+        Example("fissile support --target vulkan --target gfx942 --op linalg.matmul", "one op, two targets"),
+        Example("fissile support --target gfx942 --element bf16 --format=json", "one type, with the reasons"),
+    ),
+    description="Every entry is measured: a small program is compiled by stock IREE and, if that refuses it, by fissile; where a runtime of "
+    "the target is here, it is run and compared with NumPy. Programs are compiled many at a time. What was measured is kept for the "
+    "versions of IREE and fissile that are installed; --again measures it anew, FISSILE_CACHE=off keeps nothing. "
+    "`right`: compiles and runs right; `yes`: compiles; `wrong`: compiles, and computes something else; `fissile`: only fissile compiles "
+    "it; `no`: neither does; `right (f32)`: IREE changes the function to that type.",
+)
 REPORT = Command(
     "report",
     "fissile.cli.commands.report",

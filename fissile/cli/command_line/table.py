@@ -6,7 +6,7 @@ from .checking import AUDIT, CHECK, VERIFY
 from .compiling import COMPILE, REDUCE
 from .declaration import Command
 from .fleet import SWEEP
-from .pages import CACHE, COMPLETION, EXPLAIN, PASSES, REPORT, TARGETS
+from .pages import CACHE, COMPLETION, EXPLAIN, PASSES, REPORT, SUPPORT, TARGETS
 
 COMMANDS: dict[str, Command] = {
     command.name: command
@@ -21,6 +21,7 @@ COMMANDS: dict[str, Command] = {
         EXPLAIN,
         PASSES,
         TARGETS,
+        SUPPORT,
         CACHE,
         COMPLETION,
     )

@@ -1,0 +1,57 @@
+"""Writes docs/support.md: `python -m bench.support_table --target llvm-cpu --target vulkan --target gfx942`.
+
+What was measured before is taken from the cache (`fissile support`); --again measures everything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+
+from fissile.passes.iree import version
+from fissile.pipelines.report.support_table import LEGEND, support_markdown
+from fissile.pipelines.support import kept
+from fissile.pipelines.support.all_programs import all_programs
+from fissile.pipelines.support.measure import CRASHES, REFUSED, WRONG, YES, Cell, measured
+
+from .measured_tables import DOCS, write_table
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.support_table", description=__doc__)
+    parser.add_argument("--target", action="append", required=True)
+    parser.add_argument("--again", action="store_true")
+    args = parser.parse_args()
+    programs = list(all_programs())
+    parts = []
+    for target in args.target:
+        file = kept.file_for(target)
+        known = {} if args.again else kept.read(file, programs)
+        cells = measured(target, programs, known, kept.keeper(file, programs), _tell)
+        parts.append(f"## {target}\n\n{_counts(cells)}\n\n{support_markdown(cells)}")
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=DOCS, check=True
+    ).stdout.strip()
+    head = f"IREE {version.installed()}, fissile {commit}.\n\n{LEGEND}"
+    write_table("support.md", "support", "\n".join([head, *parts]))
+    return 0
+
+
+def _counts(cells: list[Cell]) -> str:
+    refused = [cell for cell in cells if cell.stock in (REFUSED, CRASHES)]
+    repaired = sum(cell.fissile == YES for cell in refused)
+    crashes = sum(cell.stock == CRASHES for cell in cells)
+    wrong = sum(cell.numbers == WRONG for cell in cells)
+    return (
+        f"{len(cells)} programs: stock IREE compiles {len(cells) - len(refused)} of them, {wrong} of those wrong, and crashes on {crashes}; "
+        f"fissile compiles {repaired} of the {len(refused)} others."
+    )
+
+
+def _tell(done: int, of: int) -> None:
+    print(f"{done} of {of}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Which ops on which element types a target takes: measured with small programs."""

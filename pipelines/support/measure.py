@@ -1,0 +1,177 @@
+"""Which ops on which element types stock IREE and fissile compile for a target, and whether the numbers are right: measured.
+
+Each program is compiled by stock IREE to the end; what that refuses, by `fissile compile`. Where a runtime of the target is here, what
+stock compiled is run, and compared with NumPy.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fissile.errors import FissileError
+from fissile.passes.iree.targets import flags_for, runtime_for
+
+from ..numerics import runtimes
+from ..numerics.signature import Signature, signatures_of_vmfb
+from ..process.child import module_command, run_child
+from ..process.scratch import scratch
+from ..targets import resolve_target
+from . import arithmetic
+from .batch import Batch, blamed
+from .programs import Program
+
+SECONDS_PER_BATCH = 600.0
+PROGRAMS_PER_BATCH = 40
+YES, REFUSED, CRASHES = "compiles", "refused", "crashes"
+RIGHT, WRONG = "right", "wrong"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One op on one element type.
+
+    ``stock`` and ``fissile``: YES, REFUSED or CRASHES; ``why``: what stock says. ``numbers``: RIGHT or WRONG where the program was
+    run and its result is known; ``runs_in``: the element type that its function has in the end, where that is another.
+    """
+
+    op: str
+    element: str
+    stock: str
+    fissile: str
+    why: str = ""
+    numbers: str = ""
+    runs_in: str = ""
+    group: str = ""
+
+
+def measured(
+    target: str,
+    programs: Sequence[Program],
+    known: dict[str, Cell],
+    keep: Callable[[Sequence[Cell]], object] = lambda _cells: None,
+    tell: Callable[[int, int], object] = lambda _done, _of: None,
+) -> list[Cell]:
+    """The cells of ``programs``. Those in ``known``, by `Program.key`, are not measured again; ``keep`` gets what is, as it comes."""
+    flags = tuple(flags_for(resolve_target(target)))
+    left = [one for one in programs if one.key not in known]
+    batches = [left[i : i + PROGRAMS_PER_BATCH] for i in range(0, len(left), PROGRAMS_PER_BATCH)]
+    found = dict(known)
+    for number, batch in enumerate(batches):
+        tell(number * PROGRAMS_PER_BATCH, len(left))
+        cells = _cells(batch, flags)
+        keep(cells)
+        found |= {f"{cell.op} {cell.element}": cell for cell in cells}
+    if left:
+        tell(len(left), len(left))
+    return [found[one.key] for one in programs]
+
+
+def _cells(programs: Sequence[Program], flags: tuple[str, ...]) -> list[Cell]:
+    with scratch() as folder:
+        stock = _stock(programs, flags, folder)
+        refused = [one for one in programs if stock[one.key]["state"] != YES]
+        repaired = _repaired(refused, flags, folder)
+        cells = []
+        for one in programs:
+            outcome = stock[one.key]
+            ours = outcome["state"] if outcome["state"] == YES else YES if one.key in repaired else REFUSED
+            cell = Cell(one.op, one.element, outcome["state"], ours, outcome.get("why", ""), group=one.group)
+            cells.append(_run(cell, one, outcome, flags))
+    return cells
+
+
+def _stock(programs: Sequence[Program], flags: tuple[str, ...], folder: Path) -> dict[str, dict]:
+    """What stock IREE does with each; of a batch that takes its process along, the halves are compiled."""
+    found: dict[str, dict] = {}
+    batches = [Batch(tuple((one.key, one.text) for one in programs))]
+    job, results = folder / "job.json", folder / "results"
+    while batches:
+        results.unlink(missing_ok=True)
+        job.write_text(
+            json.dumps(
+                {
+                    "flags": flags,
+                    "batches": [batch.programs for batch in batches],
+                    "results": str(results),
+                    "artifacts": str(folder) if runtime_for(flags) in _here() else "",
+                }
+            )
+        )
+        run_child(module_command(f"{__package__}.worker", str(job)), SECONDS_PER_BATCH)
+        lines = [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
+        found |= {line["key"]: line for line in lines if "key" in line}
+        begun = next((line["begins"] for line in reversed(lines) if "begins" in line), None)
+        if begun is None:
+            begun = batches[0].keys
+        texts = {one.key: one.text for one in programs}
+        at = [key for key in begun if key not in found]
+        if len(at) == 1:
+            found[at[0]] = {"state": CRASHES, "why": "the compiler crashed or did not end"}
+            at = []
+        rest = [key for key in texts if key not in found and key not in at]
+        halves = [at[: len(at) // 2], at[len(at) // 2 :], rest]
+        batches = [Batch(tuple((key, texts[key]) for key in half)) for half in halves if half]
+    return found
+
+
+def _repaired(programs: Sequence[Program], flags: tuple[str, ...], folder: Path) -> set[str]:
+    """Of ``programs``, those that `fissile compile` compiles."""
+    from ..audit.repairable import compiled_by_fissile
+
+    done: set[str] = set()
+    refused: set[str] = set()
+    queue = [Batch(tuple((one.key, one.text) for one in programs))] if programs else []
+    source = folder / "programs.mlir"
+    while queue:
+        batch = queue.pop(0)
+        source.write_text(batch.text())
+        try:
+            errors = compiled_by_fissile(source, flags).errors
+        except FissileError:
+            errors = ()
+            if len(batch.programs) == 1:
+                refused.add(batch.keys[0])
+            else:
+                queue = [*batch.split(()), *queue]
+            continue
+        if not errors:
+            done.update(batch.keys)
+        elif len(batch.programs) == 1:
+            refused.add(batch.keys[0])
+        else:
+            named = blamed(batch, [place for error in errors for place in error.places])
+            queue = [*batch.split(named), *queue]
+    return done
+
+
+def _here() -> Iterator[str]:
+    return iter(runtime.name for runtime in runtimes.present())
+
+
+def _run(cell: Cell, program: Program, outcome: dict, flags: tuple[str, ...]) -> Cell:
+    """``cell`` with what its program computes, where it can be run and the answer is known."""
+    if not outcome.get("artifact") or not program.reference:
+        return cell
+    artifact = Path(outcome["artifact"])
+    try:
+        signature = signatures_of_vmfb(artifact)[outcome["function"]]
+        runs_in = signature.results[0].element
+        arrays = arithmetic.inputs(program.shapes, program.element, program.reference)
+        [runtime] = runtimes.named([runtime_for(flags)])
+        answer = runtimes.run(artifact, signature, arrays, runtime)
+    except (FissileError, KeyError):  # no data can be made for the type
+        return cell
+    cell = replace(cell, runs_in="" if runs_in == program.element else runs_in)
+    if not isinstance(answer, list):
+        return replace(cell, numbers=f"not run: {answer.message}")
+    right = arithmetic.expected(program.reference, arrays, program.element)
+    return replace(
+        cell, numbers=RIGHT if arithmetic.agrees(answer[0], right, signature_element(signature)) else WRONG
+    )
+
+
+def signature_element(signature: Signature) -> str:
+    return signature.results[0].element

@@ -1,0 +1,52 @@
+"""One process that measures: `python -m fissile.pipelines.support.worker JOB.json`. A crash of IREE ends it, and not the table.
+
+Programs are compiled many at a time, as functions of one module. Where IREE refuses it, the functions that its errors name are
+compiled alone, and the others once more; where they name none, the halves are. For each program a line says what became of it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from ..process.entry import begin
+from .batch import Batch, blamed
+
+
+def main() -> int:
+    begin()
+    from ..session import PhaseFailed, Session
+
+    job = json.loads(Path(sys.argv[1]).read_text())
+    session = Session(job["flags"])
+    out = open(job["results"], "a", encoding="utf-8")
+
+    def say(**line: Any) -> None:
+        print(json.dumps(line), file=out, flush=True)
+
+    queue = [Batch(tuple(map(tuple, programs))) for programs in job["batches"]]
+    while queue:
+        batch = queue.pop(0)
+        say(begins=batch.keys)
+        try:
+            module = session.run(session.parse_text(batch.text()), "end")
+        except PhaseFailed as failure:
+            if len(batch.programs) == 1:
+                say(key=batch.keys[0], state="refused", why=failure.message)
+            else:
+                places = [place for said in failure.diagnostics if said.is_error for place in said.places]
+                queue = [*batch.split(blamed(batch, places)), *queue]
+            continue
+        artifact = ""
+        if job["artifacts"]:
+            artifact = f"{job['artifacts']}/{batch.name}.vmfb"
+            session.write(module, artifact)
+        for index, key in enumerate(batch.keys):
+            say(key=key, state="compiles", artifact=artifact, function=batch.function(index))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
