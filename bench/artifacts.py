@@ -3,7 +3,7 @@
     python -m bench.artifacts FOLDER_OR_FILE … --target gfx942|sm_86|vulkan|vulkan-llvmpipe|llvm-cpu
         [--only REGEX] [--sample N --seed S] [--limit SECONDS] [--flag=FLAG …]
 
-Every program that `fissile compile` repairs is asked three questions:
+Every program that `fissile compile` repairs is tested for three properties:
 
     module   does stock iree-compile build what --emit-mlir wrote, byte for byte what fissile wrote? (lines of the source left out)
     spec     does stock build the program as it is with what --emit-tuning-spec wrote, to the same bytes? (`-`: no spec carries the repair)
@@ -47,23 +47,23 @@ def main() -> int:
     parser.add_argument("--limit", type=float, default=120.0, help="seconds for one command")
     parser.add_argument("--flag", action="append", default=[], help="added to fissile compile")
     arguments = parser.parse_args()
-    asked = wrong = 0
+    sampled = wrong = 0
     for program in drawn(arguments.paths, arguments.only, arguments.seed):
         answers = ask(program, [*TARGETS[arguments.target], *NO_PLACES], arguments.flag, arguments.limit)
         if answers is None:
             continue
-        asked += 1
+        sampled += 1
         wrong += any(answer.startswith(NO) for answer in answers.values())
         print(
             f"{program.stem:<40} " + "  ".join(f"{name} {answer}" for name, answer in answers.items()),
             flush=True,
         )
-        if asked == arguments.sample:
+        if sampled == arguments.sample:
             break
     print(
-        f"{arguments.target}: {asked} repaired programs, {asked - wrong} with artifacts that all hold on stock IREE"
+        f"{arguments.target}: {sampled} repaired programs, {sampled - wrong} with artifacts that all hold on stock IREE"
     )
-    return 1 if wrong or not asked else 0
+    return 1 if wrong or not sampled else 0
 
 
 def ask(program: Path, flags: Sequence[str], how: Sequence[str], limit: float) -> dict[str, str] | None:
@@ -111,7 +111,7 @@ def stock(*words: str | Path, output: Path, limit: float) -> Ended:
 
 
 def spec(program: Path, flags: Sequence[str], how: Sequence[str], folder: Path, limit: float) -> str:
-    """Whether stock with the written spec builds ``program`` as fissile does when asked for a spec."""
+    """Whether stock with the written spec builds ``program`` as fissile does with `--emit-tuning-spec`."""
     ours, written, built = folder / "spec-ours.vmfb", folder / "spec.mlir", folder / "spec-stock.vmfb"
     done = run_child(
         [
@@ -167,7 +167,7 @@ def reduced(program: Path, flags: Sequence[str], folder: Path, limit: float) -> 
 
 
 def words_of(ended: Ended) -> set[str]:
-    """The errors that it told, without names and numbers."""
+    """The errors that it reported, without names and numbers."""
     return {
         re.sub(r"'[^']*'|%?\w*\d+\w*|<.*>", "", line) for line in re.findall(r"error: (.*)", ended.err)
     } or {f"status {ended.status}"}
@@ -175,8 +175,8 @@ def words_of(ended: Ended) -> set[str]:
 
 def _same(ended: Ended, ours: Path, theirs: Path) -> str:
     if ended.status != 0:
-        said = re.search(r"error: .*", ended.err)
-        return f"{NO}: {ended.reason or (said[0][:120] if said else f'exit {ended.status}')}"
+        error = re.search(r"error: .*", ended.err)
+        return f"{NO}: {ended.reason or (error[0][:120] if error else f'exit {ended.status}')}"
     return (
         YES
         if members(ours) == members(theirs) or _lines_only(members(ours), members(theirs))

@@ -45,15 +45,15 @@ class Tally:
             self.failed += 1
             return
         self.compared += 1
-        told = one.prediction.total.value
-        verdict = (told is None or told > limit) == (exact.value is None or exact.value > limit)
-        bound = one.prediction.total.certainty is Certainty.AT_MOST and told >= (exact.value or 0)
-        self.same_bytes += told == exact.value
-        self.bounds += bound and told != exact.value
+        predicted = one.prediction.total.value
+        verdict = (predicted is None or predicted > limit) == (exact.value is None or exact.value > limit)
+        bound = one.prediction.total.certainty is Certainty.AT_MOST and predicted >= (exact.value or 0)
+        self.same_bytes += predicted == exact.value
+        self.bounds += bound and predicted != exact.value
         self.same_verdict += verdict
         self.wrong += not verdict and not doubts
-        if told != exact.value and not bound:
-            shown = one.prediction.formula if told is None else told
+        if predicted != exact.value and not bound:
+            shown = one.prediction.formula if predicted is None else predicted
             why = f" (doubt: {'; '.join(doubts)})" if doubts else ""
             self.differences.append(
                 f"{program} {one.dispatch.name}: predicted {shown}, exact {exact.value}{why}"

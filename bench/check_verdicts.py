@@ -34,7 +34,7 @@ from fissile.pipelines.targets import resolve_target
 
 TARGETS = ("gfx942", "sm_86", "vulkan", "llvm-cpu")
 SAID, CLEAN, BUILT_WRONG, FALSE_FITS, FALSE_ALARM, NOT_COMPARED = (
-    "refused, said so",
+    "refused, reported",
     "builds, clean",
     "builds, wrong",
     "false fits",
@@ -186,14 +186,14 @@ def judge(
             "check_s": round(used / len(targets), 2),
         }
         if isinstance(answers, str):
-            row |= {"verdict": FALSE_ALARM if built else FALSE_FITS, "codes": [], "said": answers}
+            row |= {"verdict": FALSE_ALARM if built else FALSE_FITS, "codes": [], "message": answers}
         else:
             errors = [f for f in answers[target] if f["severity"] == "error"]
-            said = errors[0]["message"][:200] if errors else ""
+            message = errors[0]["message"][:200] if errors else ""
             row |= {
                 "verdict": verdict(built, answers[target]),
                 "codes": sorted({f["code"] for f in errors}),
-                "said": said,
+                "message": message,
             }
         rows.append(row)
     return rows
@@ -208,7 +208,7 @@ def not_compared(program: Path, target: str, why: EndedByClock) -> dict:
         "check_s": 0.0,
         "verdict": NOT_COMPARED,
         "codes": [],
-        "said": str(why),
+        "message": str(why),
     }
 
 
@@ -229,7 +229,9 @@ def show(rows: Sequence[dict]) -> bool:
         print(f"{target:<14}{len(its):>9}" + "".join(f"{counts[name]:>18}" for name in COLUMNS) + seconds)
         for row in its:
             if row["verdict"] in (*FALSE, NOT_COMPARED):
-                print(f"    {row['verdict']}: {row['name']} {' '.join(row['codes'])} {row['said']}".rstrip())
+                print(
+                    f"    {row['verdict']}: {row['name']} {' '.join(row['codes'])} {row['message']}".rstrip()
+                )
     return not any(row["verdict"] in FALSE for row in rows)
 
 

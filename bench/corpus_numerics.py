@@ -54,11 +54,11 @@ TARGETS = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """One program. ``iterations`` counts its loops' steps, ``codes`` are the findings that were told."""
+    """One program. ``iterations`` counts its loops' steps, ``codes`` are the findings that were reported."""
 
     program: str
     verdict: str
-    told: str
+    detail: str
     iterations: int
     codes: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -77,8 +77,10 @@ def check(
     started = time.monotonic()
     runtime, chosen = TARGETS[target]
 
-    def outcome(verdict: str, told: str, codes=()) -> Outcome:
-        return Outcome(program.stem, verdict, told, work, tuple(codes), round(time.monotonic() - started, 1))
+    def outcome(verdict: str, detail: str, codes=()) -> Outcome:
+        return Outcome(
+            program.stem, verdict, detail, work, tuple(codes), round(time.monotonic() - started, 1)
+        )
 
     work, reference = 0, None
     if numpy:
@@ -102,7 +104,7 @@ def check(
             str(vmfb),
         ]
         ended = run_child(command, limits[0])
-        codes, error = _told(ended.out)
+        codes, error = _findings_of(ended.out)
         if ended.status != 0 or not vmfb.exists():
             return outcome(
                 "refused", ended.reason or error or f"exit {ended.status}: {ended.err[-300:]}", codes
@@ -118,11 +120,11 @@ def check(
     failed = [check.finding for check in certificate.checks if check.finding]
     if failed:
         return outcome("not run", failed[0].message, codes)
-    told = "; ".join(c.sentence for check in certificate.checks for c in check.comparisons)
-    return outcome("right" if certificate.agrees else "wrong", told, codes)
+    detail = "; ".join(c.sentence for check in certificate.checks for c in check.comparisons)
+    return outcome("right" if certificate.agrees else "wrong", detail, codes)
 
 
-def _told(report: str) -> tuple[list[str], str]:
+def _findings_of(report: str) -> tuple[list[str], str]:
     """The findings' ``code severity``, and the first error's sentence."""
     try:
         findings = json.loads(report)["findings"]
@@ -136,7 +138,7 @@ def _left_out(outcomes: list[Outcome]) -> dict[str, list[str]]:
     reasons: dict[str, list[str]] = {}
     for one in outcomes:
         if one.verdict == "left out":
-            reasons.setdefault(one.told, []).append(one.program)
+            reasons.setdefault(one.detail, []).append(one.program)
     return reasons
 
 
@@ -183,7 +185,7 @@ def main() -> int:
         if one.verdict != "left out":
             print(
                 f"{one.verdict:<8} {one.program:<28} {one.seconds:>6.1f} s  "
-                f"{', '.join(one.codes) or '-'}  {one.told}",
+                f"{', '.join(one.codes) or '-'}  {one.detail}",
                 flush=True,
             )
         if arguments.json:

@@ -96,7 +96,7 @@ class GroupOp(_FissileOp):
 
 @_cext.register_operation(FissileDialect)
 class RequireOp(_FissileOp):
-    """`fissile.require`: a precondition (i1) with the sentence that is told where it does not hold."""
+    """`fissile.require`: a precondition (i1) with the message that is reported where it does not hold."""
 
     OPERATION_NAME = "fissile.require"
 

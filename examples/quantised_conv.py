@@ -4,7 +4,7 @@
     python examples/quantised_conv.py --size 512   full size: int8 [1,64,514,514]; compiles, runs on llvm-cpu only
 
 The outputs are compared with float64 NumPy: at most one step of the int8 output off, in less than 0.1% of the values.
-Exit status: 0 all is as said, 1 a compile failed or numbers disagree.
+Exit status: 0 every statement holds, 1 a compile failed or numbers disagree.
 """
 
 from __future__ import annotations
@@ -59,9 +59,7 @@ def main() -> int:
             fine &= build(source, "vulkan", match_device="vulkan")
             fine = fine and agrees(source.with_suffix(".vulkan.vmfb"), "vulkan", program)
         else:
-            why = (
-                "no Vulkan device answers here" if "vulkan" not in runtimes else "not asked for at this size"
-            )
+            why = "no Vulkan device answers here" if "vulkan" not in runtimes else "not run at this size"
             print(f"vulkan      not run: {why}; llvm-cpu's numbers stand alone")
     return 0 if fine else 1
 

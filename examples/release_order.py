@@ -51,15 +51,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="fissile-example-") as folder:
         source = Path(folder, "sum.mlir")
         source.write_text(PROGRAM)
-        status, said = opt(source, Path(folder, "folded.mlir"), f"{FOLD},fissile-check-lifetimes")
+        status, printed = opt(source, Path(folder, "folded.mlir"), f"{FOLD},fissile-check-lifetimes")
         print(
-            f"{'fold only':<20} status {status}: {next((line for line in said.splitlines() if 'FIS306' in line), 'not found')}"
+            f"{'fold only':<20} status {status}: {next((line for line in printed.splitlines() if 'FIS306' in line), 'not found')}"
         )
-        fine &= status == 1 and "FIS306" in said
+        fine &= status == 1 and "FIS306" in printed
         x = np.arange(4, dtype=np.float32)
         for order, passes in ORDERS.items():
             released = Path(folder, "released.mlir")
-            status, said = opt(source, released, f"{passes},fissile-check-lifetimes")
+            status, printed = opt(source, released, f"{passes},fissile-check-lifetimes")
             kills = released.read_text().count("fissile.kill")
             lowered, vmfb = Path(folder, "lowered.mlir"), Path(folder, "sum.vmfb")
             opt(released, lowered, "fissile-lower-storage")
@@ -75,10 +75,10 @@ def main() -> int:
 
 def opt(source: Path, result: Path, passes: str) -> tuple[int, str]:
     """Exit status of fissile-opt, and what it reported."""
-    said = io.StringIO()
-    with redirect_stderr(said):
+    printed = io.StringIO()
+    with redirect_stderr(printed):
         status = fissile_opt([str(source), "-o", str(result), f"--pass-pipeline=builtin.module({passes})"])
-    return status, said.getvalue()
+    return status, printed.getvalue()
 
 
 if __name__ == "__main__":

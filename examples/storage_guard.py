@@ -6,7 +6,7 @@ why.
 One function writes as many elements as the caller says into a tensor of 10. It is built by stock
 iree-compile and by fissile, for llvm-cpu and, where a device answers, for Vulkan, and called with 8,
 10 and 11 elements. Then a function that can never be right is refused at compile time. Exit status: 0
-all is as said, 1 not.
+every statement holds, 1 one does not.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Effect(Enum):
 
     def stock(self, quote: str = "") -> str:
         """What stock IREE does with the program, in one line; ``quote`` is its own message on it, where one was captured."""
-        said = {
+        sentence = {
             Effect.REFUSED: "refuses it",
             Effect.CRASHES: "crashes on it",
             Effect.ENDLESS: "never ends",
@@ -65,4 +65,4 @@ class Effect(Enum):
             Effect.LARGE: "builds it right, in more memory than it needs",
             Effect.NONE: "",
         }[self]
-        return f"{said}: {quote}" if quote and not self.is_built else said
+        return f"{sentence}: {quote}" if quote and not self.is_built else sentence

@@ -65,7 +65,7 @@ class CompileError(FissileError):
 
 
 class RunError(FissileError):
-    """A compiled module did not run to its end. ``detail`` is what the runtime said."""
+    """A compiled module did not run to its end. ``detail`` is the runtime's message."""
 
     exit_code = ExitCode.FINDINGS
 

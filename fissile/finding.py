@@ -106,7 +106,7 @@ class Finding:
     helps: tuple[Help, ...] = ()
     notes: tuple[str, ...] = ()
     detail: str = field(default="", compare=False)
-    """What the compiler said, verbatim; shown on request only."""
+    """The compiler's messages, verbatim; shown on request only."""
     effect: Effect = None  # type: ignore[assignment]  # derived below
     stock: str = field(default="", compare=False)
 

@@ -14,7 +14,7 @@ import msgspec
 
 Data = TypeVar("Data")
 WireError = msgspec.DecodeError
-"""Text that is no JSON, or not of the type that was asked for."""
+"""Text that is no JSON, or not of the expected type."""
 WrongType = msgspec.ValidationError
 """The second of these."""
 

@@ -1,6 +1,6 @@
 """Which passes there are, by name, without importing them.
 
-A built-in pass is imported when it is first asked for: a start-up does not pay for passes it does not use.
+A built-in pass is imported on first use: a start-up does not pay for passes it does not use.
 """
 
 from __future__ import annotations

@@ -172,11 +172,11 @@ def _limit(net: Net, seconds: float) -> Iterator[None]:
 def one_line(error: BaseException) -> str:
     """The error in one line: of what a callback raised inside IREE, the cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = lines[-1] if lines and "Traceback" in str(error) else lines[0] if lines else ""
+    summary = lines[-1] if lines and "Traceback" in str(error) else lines[0] if lines else ""
     text = (
-        said
-        if said.startswith(type(error).__name__) or "Traceback" in str(error) and said
-        else f"{type(error).__name__}: {said}"
+        summary
+        if summary.startswith(type(error).__name__) or "Traceback" in str(error) and summary
+        else f"{type(error).__name__}: {summary}"
     )
     return text.rstrip(": ")[:300]
 

@@ -17,10 +17,10 @@ def WELL_FORMED(op: ir.Operation) -> list[Offence]:
     try:
         op.operation.verify()
     except ir.MLIRError as error:
-        said = [one for one in error.error_diagnostics if one.severity == ir.DiagnosticSeverity.ERROR]
-        return [Offence(one.message.split("\n", 1)[0], place_of_location(one.location)) for one in said] or [
-            Offence(str(error).split("\n", 1)[0])
-        ]
+        errors = [one for one in error.error_diagnostics if one.severity == ir.DiagnosticSeverity.ERROR]
+        return [
+            Offence(one.message.split("\n", 1)[0], place_of_location(one.location)) for one in errors
+        ] or [Offence(str(error).split("\n", 1)[0])]
     return [Offence(found.message, found.places[0] if found.places else None) for found in verify_dialect(op)]
 
 

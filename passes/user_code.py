@@ -42,8 +42,8 @@ def source_of(cls: type) -> str:
 
 def cause(error: BaseException, file: str | None) -> str:
     """The error in one line; with the innermost line of ``file`` that it came through."""
-    said = " ".join(str(error).split())[:300]
-    text = f"{type(error).__name__}: {said}".rstrip(": ")
+    summary = " ".join(str(error).split())[:300]
+    text = f"{type(error).__name__}: {summary}".rstrip(": ")
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return f"{text} ({as_typed(file)}:{lines[-1]})" if lines else text
 

@@ -135,18 +135,20 @@ def _native_pipeline(text: str, context: ir.Context) -> PassManager:
         with running(f"the pipeline {text}"):
             return PassManager.parse(text, context=context)
     except ValueError as error:
-        said = str(error)
-        if unknown := _UNKNOWN_PASS.search(said):
+        error_text = str(error)
+        if unknown := _UNKNOWN_PASS.search(error_text):
             hint = closest(unknown.group(1), list(known_passes()))
             if not hint.startswith("did you mean"):
                 hint = "`fissile passes` lists fissile's, `iree-opt --help` lists IREE's"
             raise UsageError(f"unknown pass '{unknown.group(1)}'", hint) from None
-        if refused := _REFUSED_OPTIONS.search(said):
+        if refused := _REFUSED_OPTIONS.search(error_text):
             raise UsageError(
                 f"pass '{refused.group(1)}' does not take the options '{refused.group(2)}'",
-                " ".join(said[: refused.start()].split()),
+                " ".join(error_text[: refused.start()].split()),
             ) from None
-        raise UsageError("IREE refuses the pipeline: " + " ".join(said.split()), f"it was: {text}") from None
+        raise UsageError(
+            "IREE refuses the pipeline: " + " ".join(error_text.split()), f"it was: {text}"
+        ) from None
 
 
 def _run_step(
@@ -261,16 +263,16 @@ def _run_native(step: _NativeStep, op: ir.Operation) -> None:
 def _findings(error: ir.MLIRError, step: _NativeStep) -> list[Finding]:
     while_running = "while running " + step.text
     findings = []
-    for said in error.error_diagnostics:
-        if said.severity == ir.DiagnosticSeverity.ERROR:
-            place = place_of_location(said.location)
+    for diagnostic in error.error_diagnostics:
+        if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
+            place = place_of_location(diagnostic.location)
             findings.append(
                 Finding(
                     code="FIS002",
-                    message=said.message.split("\n", 1)[0],
+                    message=diagnostic.message.split("\n", 1)[0],
                     places=(place,) if place else (),
                     notes=(while_running,),
-                    detail=said.message,
+                    detail=diagnostic.message,
                 )
             )
     return findings or [
@@ -282,6 +284,6 @@ def _findings(error: ir.MLIRError, step: _NativeStep) -> list[Finding]:
 
 def _one_line(error: Exception) -> str:
     if isinstance(error, ir.MLIRError):
-        messages = [said.message for said in error.error_diagnostics]
+        messages = [diagnostic.message for diagnostic in error.error_diagnostics]
         return " ".join((messages[0] if messages else str(error)).split("\n", 1)[0].split())
     return " ".join(str(error).split())

@@ -38,7 +38,7 @@ PHASE_STEP = "phase "
 
 
 class PhaseFailed(FissileError):
-    """IREE stopped: ``diagnostics`` has everything it said, in order; ``phase`` is where the run was going to."""
+    """IREE stopped: ``diagnostics`` has all its messages, in order; ``phase`` is where the run was going to."""
 
     def __init__(self, phase: str, diagnostics: Sequence[Diagnostic]) -> None:
         errors = [d for d in diagnostics if d.is_error]
@@ -118,7 +118,7 @@ class Session:
     ``flags`` are iree-compile's session flags. Flags that LLVM reads once per process
     (`--iree-llvmgpu-shared-memory-limit`, `--mlir-print-ir-…`) are refused here: give them to
     `library.initialise_command_line` in a worker process, as `fissile compile` does.
-    ``verify_ir`` runs MLIR's verifier between passes, as iree-compile's `--verify`. ``on_error`` is called with all that IREE has said
+    ``verify_ir`` runs MLIR's verifier between passes, as iree-compile's `--verify`. ``on_error`` is called with all messages of IREE
     of a run whenever it says an error: a crash may follow that takes this process along.
     """
 
@@ -128,7 +128,7 @@ class Session:
         *,
         verify_ir: bool = True,
         dump_phases_to: str = "",
-        on_error: Callable[[Sequence[Diagnostic]], object] = lambda _said: None,
+        on_error: Callable[[Sequence[Diagnostic]], object] = lambda _received: None,
     ) -> None:
         self._session = library.Session()
         self.context: ir.Context = self._session.context
@@ -207,20 +207,20 @@ class Session:
             raise UsageError(f"the module has passed phase {module.phase} and cannot go back to {to}")
         if to == module.phase:
             return module
-        said: list[Diagnostic] = []
-        invocation = self._invocation(said)
+        received: list[Diagnostic] = []
+        invocation = self._invocation(received)
         try:
             library.phases(invocation, module.phase, to)
             try:
                 invocation.import_module(module.op)
             except RuntimeError:
-                raise PhaseFailed(to, said) from None
+                raise PhaseFailed(to, received) from None
             with running(f"{PHASE_STEP}{to}"):
                 done = invocation.execute()
             if not done:
-                raise PhaseFailed(to, said)
+                raise PhaseFailed(to, received)
         finally:
-            self.diagnostics.extend(said)
+            self.diagnostics.extend(received)
             invocation.close()
         return module.stands_at(to)
 
@@ -240,8 +240,8 @@ class Session:
     def _write(
         self, module: Module, path: Path, output_format: str, mlir_bytecode_version: int | None
     ) -> None:
-        said: list[Diagnostic] = []
-        invocation = self._invocation(said)
+        received: list[Diagnostic] = []
+        invocation = self._invocation(received)
         try:
             output = library.Output.open_file(str(path))
             try:
@@ -259,11 +259,11 @@ class Session:
                     raise UsageError(f"unknown output format '{output_format}'")
                 output.keep()
             except (ValueError, RuntimeError):
-                raise PhaseFailed("end", said) from None
+                raise PhaseFailed("end", received) from None
             finally:
                 output.close()
         finally:
-            self.diagnostics.extend(said)
+            self.diagnostics.extend(received)
             invocation.close()
 
     def refuse_unknown_dialects(self) -> None:
@@ -284,11 +284,11 @@ class Session:
         """iree-compile's --remarks-filter and --remarks-output-file, for every run from now on."""
         self._remarks = (pattern, file)
 
-    def _invocation(self, said: list[Diagnostic]) -> library.Invocation:
+    def _invocation(self, received: list[Diagnostic]) -> library.Invocation:
         def hear(severity: str, text: str) -> None:
-            said.append(parse_diagnostic(severity, text))
-            if said[-1].is_error:
-                self._on_error(said)
+            received.append(parse_diagnostic(severity, text))
+            if received[-1].is_error:
+                self._on_error(received)
 
         invocation = self._session.invocation()
         library.send_diagnostics(invocation, hear)
@@ -300,16 +300,16 @@ class Session:
         return invocation
 
     def _parse(self, source: library.Source, name: str) -> Module:
-        said: list[Diagnostic] = []
-        invocation = self._invocation(said)
+        received: list[Diagnostic] = []
+        invocation = self._invocation(received)
         try:
             with running(f"the parse of {name}"):
                 done = invocation.parse_source(source)
             if not done:
-                raise PhaseFailed("start", said)
+                raise PhaseFailed("start", received)
             op = invocation.export_module()
             declared = ask("names of arguments", lambda: declared_names(op.operation), {})
             return Module(op, "start", name, declared)
         finally:
-            self.diagnostics.extend(said)
+            self.diagnostics.extend(received)
             invocation.close()

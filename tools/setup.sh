@@ -65,7 +65,7 @@ apt_updated=
 apt_install() {  # apt_install PACKAGE...: 0 if installed
   local as
   as=$(privilege) || return 1
-  # Limits, so that a machine without a mirror is told so instead of waited for.
+  # Limits, so that a machine without a mirror fails at once instead of waiting.
   local options=(-q -o DPkg::Lock::Timeout=120 -o Acquire::Retries=1
                  -o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20)
   if [ -z "$apt_updated" ]; then

@@ -48,7 +48,7 @@ def main() -> int:
     for row in rows:
         if row["broken"]:
             print(
-                f"{row['mode']} {row['trial']}: {', '.join(row['broken'])}: {row.get('line', '')} {row.get('said', '')[-300:]}".replace(
+                f"{row['mode']} {row['trial']}: {', '.join(row['broken'])}: {row.get('line', '')} {row.get('message', '')[-300:]}".replace(
                     "\n", " | "
                 )
             )

@@ -29,19 +29,19 @@ def compared(target: str, text: str, folder: Path, to: str = "end") -> tuple[str
     with spread(Net("")):
         report = GuardedCompile(run).run()
     codes = sorted({finding.code for finding in report.findings})
-    said = "; ".join(
+    messages = "; ".join(
         f"{finding.severity.value}[{finding.code}] {finding.message}" for finding in report.findings
     )[:400]
     if any(code in ("FIS901", "FIS902", "FIS903") for code in codes):
-        return "internal error", said
+        return "internal error", messages
     if refused:
-        return ("repaired" if report.exit_code == 0 else "refused by both"), said or refused
+        return ("repaired" if report.exit_code == 0 else "refused by both"), messages or refused
     if report.exit_code == 0 and ours.read_bytes() == stocks.read_bytes():
-        return "same bytes", said
+        return "same bytes", messages
     if report.exit_code == 0:
-        return ("changed with a finding", said) if codes else ("changed without a finding", "")
+        return ("changed with a finding", messages) if codes else ("changed without a finding", "")
     reasons = [f for f in report.findings if f.severity.value == "error" and f.effect.is_built]
-    return ("withheld: " + " ".join(codes), said) if reasons else ("refused for no reason", said)
+    return ("withheld: " + " ".join(codes), messages) if reasons else ("refused for no reason", messages)
 
 
 def _stock(target: str, source: Path, output: Path, to: str) -> str:
@@ -61,11 +61,11 @@ def main() -> int:
         for number in numbers:
             target, text, _kinds = drawn(trial, number)
             try:
-                verdict, said = compared(target, text, Path(folder))
+                verdict, messages = compared(target, text, Path(folder))
             except Exception as error:
-                verdict, said = "internal error", f"{type(error).__name__}: {error}"[:400]
+                verdict, messages = "internal error", f"{type(error).__name__}: {error}"[:400]
             with file.open("a") as out:
-                out.write(json.dumps([number, verdict, said]) + "\n")
+                out.write(json.dumps([number, verdict, messages]) + "\n")
     return 0
 
 

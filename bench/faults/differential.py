@@ -50,12 +50,12 @@ def run(trial: str) -> Row:
     verdicts = Counter(verdict for verdict, _more in results.values())
     wrong = {number: more for number, (verdict, more) in results.items() if verdict in BROKEN}
     programs = {
-        str(number): {"said": more, "target": drawn(trial, number)[0], "text": drawn(trial, number)[1]}
+        str(number): {"message": more, "target": drawn(trial, number)[0], "text": drawn(trial, number)[1]}
         for number, more in wrong.items()
     }
     kinds = Counter(kind for number in range(BATCH) for kind in drawn(trial, number)[2])
     return {"broken": [results[number][0] for number in wrong], "programs": BATCH, "verdicts": dict(verdicts), "kinds": dict(kinds), "wrong": programs,
-            "said": "; ".join(map(str, wrong.values()))[:300]}  # fmt: skip
+            "message": "; ".join(map(str, wrong.values()))[:300]}  # fmt: skip
 
 
 BROKEN = ("internal error", "changed without a finding", "refused for no reason", "ends the process")

@@ -98,13 +98,13 @@ def run(trial: str) -> Row:
         for word in broken_promises(ended, statuses)
         if word != "no message" or "closed" not in name and "messages" not in name
     ]
-    said = ended.err + ended.out
+    printed = ended.err + ended.out
     if ended.status in STATUSES and ended.status != command.status:
         if not environment.cause:
             broken.append("refused")
-        elif environment.cause and not re.search(environment.cause, said, re.IGNORECASE):
+        elif environment.cause and not re.search(environment.cause, printed, re.IGNORECASE):
             broken.append("another cause")
     if ended.status == 0 and command.output and not more and not there:
         broken.append("exit 0 without its output")
-    return {"broken": broken, "line": shell, "status": ended.status, "seconds": round(ended.seconds, 2), "said": said[-400:] if broken else "",
+    return {"broken": broken, "line": shell, "status": ended.status, "seconds": round(ended.seconds, 2), "message": printed[-400:] if broken else "",
             "orphans": ended.orphans, "leftovers": ended.leftovers}  # fmt: skip

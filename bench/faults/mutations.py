@@ -53,7 +53,9 @@ def run(trial: str) -> Row:
         "status": ended.status,
         "seconds": round(ended.seconds, 2),
     }
-    return row | ({"said": (ended.err + ended.out)[-600:], "input": data.decode("latin-1")} if broken else {})
+    return row | (
+        {"message": (ended.err + ended.out)[-600:], "input": data.decode("latin-1")} if broken else {}
+    )
 
 
 def mutated_text(text: str, draw: random.Random) -> str:

@@ -93,28 +93,28 @@ def run(trial: str) -> Row:
         outputs = ["out.vmfb", "out.mlir", "plant"]
         ended = here.run(["bash", "-c", limit + line], outputs=outputs, environment=environment)
         broken = broken_promises(ended)
-        said = ended.err + ended.out
+        output = ended.err + ended.out
         if ended.status == 0:  # stock stands in where the fault is fissile's alone
-            if place != "iree" or "FIS903" not in said:
+            if place != "iree" or "FIS903" not in output:
                 broken.append("exit 0")
-        elif not re.search(cause, said):
+        elif not re.search(cause, output):
             broken.append("another cause")
-        if place != "iree" and not re.search(r"mine\.py(:\d+)?", said):
+        if place != "iree" and not re.search(r"mine\.py(:\d+)?", output):
             broken.append("a user's file that is not named")
         if ended.status == 3 and place != "iree" and not broken:
-            broken += _again(here, said, limit, ended.status)
+            broken += _again(here, output, limit, ended.status)
     return {
         "broken": broken,
         "line": line,
         "status": ended.status,
         "seconds": round(ended.seconds, 2),
-        "said": said[-500:] if broken else "",
+        "message": output[-500:] if broken else "",
     }
 
 
-def _again(here: World, said: str, limit: str, status: int) -> list[str]:
+def _again(here: World, output: str, limit: str, status: int) -> list[str]:
     """Runs the command that is named: it has to show the same."""
-    found = re.search(r"shows it again: (.*)", said)
+    found = re.search(r"shows it again: (.*)", output)
     if not found:
         return ["no reproducer"]
     again = here.run(["bash", "-c", limit + found[1]], outputs=["out.vmfb", "out.mlir"])

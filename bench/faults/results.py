@@ -44,9 +44,9 @@ def summary(rows: Iterable[Row]) -> str:
     for mode in dict.fromkeys(row["mode"] for row in rows):
         own = [row for row in rows if row["mode"] == mode]
         broken = Counter(word for row in own for word in row["broken"])
-        said = ", ".join(f"{count} {word}" for word, count in sorted(broken.items())) or "0"
+        counts = ", ".join(f"{count} {word}" for word, count in sorted(broken.items())) or "0"
         programs = sum(row.get("programs", 1) for row in own)
         lines.append(
-            f"| {mode} | {programs} | {programs - sum(broken.values()) if programs > len(own) else sum(not row['broken'] for row in own)} | {said} |"
+            f"| {mode} | {programs} | {programs - sum(broken.values()) if programs > len(own) else sum(not row['broken'] for row in own)} | {counts} |"
         )
     return "\n".join(lines)

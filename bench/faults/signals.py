@@ -61,7 +61,7 @@ def run(trial: str) -> Row:
         "sent": "".join(sent),
         "status": ended.status,
         "seconds": round(ended.seconds, 2),
-        "said": ended.err[-400:] if broken else "",
+        "message": ended.err[-400:] if broken else "",
         "orphans": ended.orphans,
         "leftovers": ended.leftovers,
     }

@@ -160,23 +160,25 @@ def world(files: Mapping[str, str | bytes]) -> Iterator[World]:
 
 def broken_promises(ended: Ended, statuses: Sequence[int] = STATUSES) -> list[str]:
     """What of the exit contract ``ended`` does not keep; empty: all of it holds."""
-    said = ended.err + ended.out
+    output = ended.err + ended.out
     broken = []
     if ended.hung:
         broken.append("does not end")
     elif ended.status not in statuses:
         broken.append(f"exit status {ended.status}")
-    if ("Traceback (most recent call last)" in said or "Exception ignored" in said) and not _is_pythons(said):
+    if ("Traceback (most recent call last)" in output or "Exception ignored" in output) and not _is_pythons(
+        output
+    ):
         broken.append("a traceback")
     if ended.orphans:
         broken.append("orphans")
     if ended.leftovers:
         broken.append("leftovers")
-    if ended.status in (1, 2, 3) and not said.strip():
+    if ended.status in (1, 2, 3) and not output.strip():
         broken.append("no message")
     return broken
 
 
-def _is_pythons(said: str) -> bool:
+def _is_pythons(output: str) -> bool:
     """Whether Ctrl-C came while Python itself started, before it had imported anything of fissile's."""
-    return said.rstrip().endswith("KeyboardInterrupt") and f"{ROOT}/fissile" not in said
+    return output.rstrip().endswith("KeyboardInterrupt") and f"{ROOT}/fissile" not in output

@@ -119,7 +119,7 @@ def _stock_and_audit(models: list[tuple[str, list[str]]], targets: list[str]) ->
             model = next(model for model, _targets in models if Path(model).stem == at["model"])
             yield (
                 at
-                | {"stock": "crashes or does not end", "said": ""}
+                | {"stock": "crashes or does not end", "message": ""}
                 | _audited(model, at["target"], Path(folder))
             )
 

@@ -68,7 +68,7 @@ def misses(results: dict[tuple[str, str], dict]) -> str:
     for (model, target), r in results.items():
         if r["stock"] != "not imported" and (r["stock"] == "compiles") == bool(r["audit"]):
             lines.append(
-                f"{model} {target}: {r['stock']}; {r['audit']} {r['codes']} {r['findings']} {r['said']}"
+                f"{model} {target}: {r['stock']}; {r['audit']} {r['codes']} {r['findings']} {r["message"]}"
             )
     return "".join(f"{line}\n" for line in lines)
 

@@ -32,11 +32,11 @@ def main() -> None:
             result = {"model": Path(model).stem, "target": target}
             _say(result | {"begins": True})
             if "refused" in found:
-                _say(result | {"stock": "not imported", "said": found["refused"]} | NOTHING_NAMED)
+                _say(result | {"stock": "not imported", "message": found["refused"]} | NOTHING_NAMED)
                 continue
             report = run_audit_here(AuditJob(str(program), ((target, flags[target]),)), compiler=compiler)
             if report.facts["audit"] and report.facts["audit"][0]["compiles"]:
-                stock = {"stock": "compiles", "said": ""}
+                stock = {"stock": "compiles", "message": ""}
             else:
                 stock = stock_compiles(program, sessions[target])
             _say(result | stock | named_by(report))
@@ -46,8 +46,8 @@ def stock_compiles(program: Path, session: Session) -> dict:
     try:
         session.run(session.parse(program), "end")
     except PhaseFailed as failure:
-        return {"stock": "refused", "said": failure.message[:200]}
-    return {"stock": "compiles", "said": ""}
+        return {"stock": "refused", "message": failure.message[:200]}
+    return {"stock": "compiles", "message": ""}
 
 
 NOTHING_NAMED: dict = {"audit": [], "codes": [], "findings": []}

@@ -49,14 +49,14 @@ class Answer:
 def ask_stock(source: Path, target: str, limit: float) -> Answer:
     """Stock iree-compile's answer; ``limit`` in seconds."""
     if target == MATCHED:
-        return Answer("not asked", "", 0.0)
+        return Answer("not run", "", 0.0)
     start = time.perf_counter()
     ended = run_child([stock_compiler(), source, "-o", "/dev/null", *flags_for(find_target(target))], limit)
     seconds = time.perf_counter() - start
     if ended.status == 0:
         return Answer("compiles", "", seconds)
     error = re.search(r"error: (.*)", ended.err)
-    detail = ended.reason or (error[1][:160] if error else "no error told")
+    detail = ended.reason or (error[1][:160] if error else "no error reported")
     return Answer("endless" if ended.status is None else "refused", detail, seconds)
 
 
@@ -88,13 +88,13 @@ def ask_fissile(source: Path, target: str, output: Path, limit: float, options: 
     try:
         report = fissile.Report.from_json(json.loads(ended.out[ended.out.index("{") :]))
     except (ValueError, KeyError):
-        last = (ended.err.strip().splitlines() or ["nothing told"])[-1]
+        last = (ended.err.strip().splitlines() or ["nothing printed"])[-1]
         return Answer("crashed", f"exit {ended.status}: {last[:160]}", seconds)
     codes = Counter((f.severity.value, f.code) for f in report.findings)
     detail = ", ".join(f"{severity} {code} x{count}" for (severity, code), count in codes.items())
-    told = tuple(f"{f.severity.value} {f.code}: {f.message}" for f in report.findings)
+    shown = tuple(f"{f.severity.value} {f.code}: {f.message}" for f in report.findings)
     verdict = "refused" if report.errors or not report.output else "repaired" if report.repaired else "clean"
-    return Answer(verdict, detail, seconds, told)
+    return Answer(verdict, detail, seconds, shown)
 
 
 @dataclass(frozen=True)

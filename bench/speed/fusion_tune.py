@@ -56,7 +56,7 @@ class Row:
 
     program: str
     ratio: float | None
-    told: str
+    detail: str
     stock: float = 0.0
     tuned: float = 0.0
     spread: tuple[float, float] = (0.0, 0.0)
@@ -161,13 +161,13 @@ def main() -> int:
                 flush=True,
             )
         elif row.ratio is None:
-            print(f"{row.program:<26} not measured: {row.told}", flush=True)
+            print(f"{row.program:<26} not measured: {row.detail}", flush=True)
         if arguments.json:
             arguments.json.write_text(json.dumps([asdict(r) for r in rows], indent=1))
     for name, names in (*GROUPS, ("all that was changed", "")):
         _group(name, [r for r in rows if re.search(names, r.program) and (names or r.stock)])
     slow = [r for r in rows if r.ratio is not None and r.ratio < SLOWER]
-    broken = [r for r in rows if r.told.startswith("tuned:")]
+    broken = [r for r in rows if r.detail.startswith("tuned:")]
     for row in slow:
         print(f"slower than {SLOWER} of stock: {row.program} {row.ratio:.2f}")
     return 1 if slow or broken else 0

@@ -51,7 +51,7 @@ class Spent:
     wall: float
     processor: float
     status: int | None
-    said: str = ""
+    output: str = ""
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,11 @@ class Row:
 
 def spend(command: Sequence[object], limit: float) -> Spent:
     """Runs ``command`` in a process group of its own and waits for it."""
-    with tempfile.TemporaryFile("w+") as told:
+    with tempfile.TemporaryFile("w+") as stream:
         started = time.perf_counter()
         process = subprocess.Popen(
             list(map(str, command)),
-            stdout=told,
+            stdout=stream,
             stderr=subprocess.DEVNULL,
             stdin=subprocess.DEVNULL,
             start_new_session=True,
@@ -99,8 +99,8 @@ def spend(command: Sequence[object], limit: float) -> Spent:
             else:
                 time.sleep(0.01)
         wall = time.perf_counter() - started
-        told.seek(0)
-        return Spent(wall, used.ru_utime + used.ru_stime, status, told.read())
+        stream.seek(0)
+        return Spent(wall, used.ru_utime + used.ru_stime, status, stream.read())
 
 
 def _median(many: Sequence[Spent]) -> Spent:
@@ -125,9 +125,9 @@ def measure(program: Path, flags: list[str], how: list[str], rounds: int, limit:
             "--format=json",
         ]
         first = spend([*ours, f"--emit-mlir={module}"], limit * 4)
-        if first.status != 0 or "{" not in first.said:
+        if first.status != 0 or "{" not in first.output:
             return f"fissile: exit {first.status}"
-        report = json.loads(first.said[first.said.index("{") :])
+        report = json.loads(first.output[first.output.index("{") :])
         if not any(f["severity"] == "repaired" for f in report["findings"]):
             return ""
         originals, fronts, repaired, fissile, steps = [], [], [], [], []
@@ -142,8 +142,8 @@ def measure(program: Path, flags: list[str], how: list[str], rounds: int, limit:
             if repaired[-1].status != 0:
                 return f"stock on the repaired module: exit {repaired[-1].status}"
             fissile.append(spend(ours, limit * 4))
-            said = fissile[-1].said
-            steps.append(json.loads(said[said.index("{") :])["seconds"])
+            output = fissile[-1].output
+            steps.append(json.loads(output[output.index("{") :])["seconds"])
         pairs = list(zip(fissile, repaired, strict=True))
         return Row(
             program.stem,
@@ -184,7 +184,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for one stock compile")
     parser.add_argument("--flag", action="append", default=[], help="added to fissile compile")
-    parser.add_argument("--most", type=float, default=2.0, help="the ratio that is asked for")
+    parser.add_argument("--most", type=float, default=2.0, help="the largest ratio that passes")
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     rows: list[Row] = []

@@ -19,7 +19,7 @@ class Cost:
     processor: float
     memory: int
     status: int
-    said: str
+    errors_text: str
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,13 @@ def measure(command: Sequence[str], cores: int = 0, limit: float = 600.0) -> Cos
         status, usage = _waited(process.pid, began + limit)
         process.returncode = status
         errors.seek(0)
-        said = errors.read().decode(errors="replace")
+        errors_text = errors.read().decode(errors="replace")
     return Cost(
-        time.perf_counter() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, status, said
+        time.perf_counter() - began,
+        usage.ru_utime + usage.ru_stime,
+        usage.ru_maxrss * 1024,
+        status,
+        errors_text,
     )
 
 

@@ -48,11 +48,11 @@ def contained(program: str, words: list[str], work: Callable[[list[str]], int]) 
             answered = os.read(reading, 16)  # it has ended: nothing to wait for
         finally:
             os.close(reading)
-        said = _native_messages(folder)
+        messages = _native_messages(folder)
         if answered:
-            sys.stderr.write(said)
+            sys.stderr.write(messages)
             return int(answered)
-        return _ended(program, words, status, limit, folder, said)
+        return _ended(program, words, status, limit, folder, messages)
 
 
 def _wait(child, folder: Path) -> tuple[int | None, float]:
@@ -70,7 +70,9 @@ def _wait(child, folder: Path) -> tuple[int | None, float]:
     return status, limit
 
 
-def _ended(program: str, words: list[str], status: int | None, limit: float, folder: Path, said: str) -> int:
+def _ended(
+    program: str, words: list[str], status: int | None, limit: float, folder: Path, messages: str
+) -> int:
     """Reports a crash of IREE's, or a step of its that does not end, as a finding; raises what else ended the child."""
     from fissile.cli.report_output import report_output_of
     from fissile.cli.terminal import print_report
@@ -83,7 +85,7 @@ def _ended(program: str, words: list[str], status: int | None, limit: float, fol
 
     step = noted(folder)
     doing = f" in {step.what}" if step else ""
-    if status is not None and (refused := system_ended(status, said)):
+    if status is not None and (refused := system_ended(status, messages)):
         if step and step.users:
             raise UsageError(f"{step.what}: {refused.message}", refused.hint)
         raise refused
@@ -104,7 +106,7 @@ def _ended(program: str, words: list[str], status: int | None, limit: float, fol
             "FIS107",
             f"the compiler crashed ({how_it_ended(status)}){doing}",
             notes=(again,),
-            detail=said[-4000:],
+            detail=messages[-4000:],
         )
     report = Report(words[0] if words and program == "fissile" else program, (found,))
     status = int(report.exit_code)

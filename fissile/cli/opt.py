@@ -62,14 +62,16 @@ def _work(words: list[str]) -> ExitCode:
     session = Session()
     status, printed, found = ExitCode.CLEAN, [], []
     for chunk in chunks:
-        said: list[Finding] = []
+        of_chunk: list[Finding] = []
         try:
-            printed.append(_transform(session, chunk, pipeline, flags, said.append))
+            printed.append(_transform(session, chunk, pipeline, flags, of_chunk.append))
         except _Stopped as stopped:
-            said += stopped.findings
-        found += said
-        _print_findings(said if reported.prints_text else [], "" if chunk.name == STDIN_NAME else chunk.name)
-        if any(finding.severity is Severity.ERROR for finding in said):
+            of_chunk += stopped.findings
+        found += of_chunk
+        _print_findings(
+            of_chunk if reported.prints_text else [], "" if chunk.name == STDIN_NAME else chunk.name
+        )
+        if any(finding.severity is Severity.ERROR for finding in of_chunk):
             status = ExitCode.FINDINGS
     if printed or status is ExitCode.CLEAN:
         _write("// -----\n".join(printed), flags.output)
@@ -108,10 +110,7 @@ def _transform(
         raise _Stopped(refused.findings) from None
     except PhaseFailed as failed:
         raise _Stopped(
-            [
-                Finding("FIS001", said.message, places=said.places[:1], detail=said.text)
-                for said in failed.errors
-            ]
+            [Finding("FIS001", one.message, places=one.places[:1], detail=one.text) for one in failed.errors]
             or [Finding("FIS001", failed.message)]
         ) from None
     if flags.verify_dialect and (wrong := verify_dialect(module.op)):

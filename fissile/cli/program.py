@@ -68,10 +68,10 @@ def ended_by(error: BaseException, program: str, words: list[str]) -> int:
         return print_error(UsageError("the reader of a pipe has closed it"), program)
     if refused := refused_by_system(error):
         return print_error(refused, program)
-    said = " ".join(str(error).split())[:300]
+    summary = " ".join(str(error).split())[:300]
     return print_error(
         InternalError(
-            f"{type(error).__name__}: {said}".rstrip(": "), "FISSILE_TRACEBACK=1 shows where", again
+            f"{type(error).__name__}: {summary}".rstrip(": "), "FISSILE_TRACEBACK=1 shows where", again
         ),
         program,
     )

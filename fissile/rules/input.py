@@ -35,7 +35,7 @@ define(
     "FIS004",
     "no-target",
     "the compile names no target that IREE knows",
-    "IREE has no device to generate code for, or no description of the one that is named. On some names it crashes after it said so.",
+    "IREE has no device to generate code for, or no description of the one that is named. On some names it crashes after that message.",
     "--iree-hal-target-device is missing, or the device, backend, architecture or CPU is unknown to this version (sm_90 in IREE 3.13).",
     "`fissile targets` lists the targets that IREE 3.13 describes; name one of them.",
     effect=Effect.REFUSED,

@@ -1,4 +1,4 @@
-"""Source ops that a pass is told to change, by index."""
+"""The source ops that a pass has to change, by index."""
 
 from __future__ import annotations
 

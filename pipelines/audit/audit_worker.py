@@ -129,7 +129,7 @@ def _audited(job: AuditRequest) -> Report:
 
     def begins(key: str, whole: bool, step: str) -> None:
         job.at.write_text(f"{key} {step}")
-        job.translating.write_text("" if whole else f"1 asked {key}")
+        job.translating.write_text("" if whole else f"1 repairing {key}")
 
     def ended(key: str, outcome: Outcome) -> None:
         _note(job.journal, key, outcome)

@@ -73,8 +73,10 @@ def run_audit_here(
             ask("ways out", partial(ways_out, compiler, one, flags), WaysOut(), about=one.name)
             for one in found.refused
         ]
-        told = merged([check_refused(one, way, name) for one, way in zip(found.refused, ways, strict=True)])
-        findings += [_with_whole(finding, found) for finding in told]
+        reported = merged(
+            [check_refused(one, way, name) for one, way in zip(found.refused, ways, strict=True)]
+        )
+        findings += [_with_whole(finding, found) for finding in reported]
         findings += [check_unranked(value) for value in found.unranked]
         if not found.rest.ok and not found.unranked:
             findings.append(_of_the_rest(found, name))
@@ -97,12 +99,12 @@ def _with_whole(finding: Finding, found: Audit) -> Finding:
     """``finding``, with the message that IREE gives for the whole program as its quote of stock."""
     if finding.code in ("FIS406", "FIS412") or found.whole.ok or not found.whole.text:
         return finding
-    said = parse_diagnostic("error", found.whole.text)
-    place = next(iter(said.places), None)
+    diagnostic = parse_diagnostic("error", found.whole.text)
+    place = next(iter(diagnostic.places), None)
     elsewhere = place is not None and all(
         (p.file, p.line) != (place.file, place.line) for p in finding.places
     )
-    quote = quoted(said.message)
+    quote = quoted(diagnostic.message)
     return finding.with_(stock=f"{quote} (at {place})" if elsewhere else quote)
 
 
@@ -121,7 +123,7 @@ def _facts(name: str, flags: Sequence[str], start: str, found: Audit, compiler: 
         "compiles": found.whole.ok and not any(one.unknown for one in found.refused),
         "stopped_before": found.whole.failed,
         "rest_compiles": found.rest.ok,
-        "compiled": compiler.asked,
+        "compiled": compiler.compiled,
         "part": _row(
             ", ".join(unit.name for unit in found.part.ops), "", 1, found.part.outcome, found.part.program
         )

@@ -20,9 +20,9 @@ def process_flags(flags: Sequence[str]) -> tuple[str, ...]:
             os._exit(0)
     os.close(writing)
     with os.fdopen(reading, encoding="utf-8") as answer:
-        said = answer.read()
+        content = answer.read()
     os.waitpid(pid, 0)
-    return tuple(json.loads(said)) if said else ()
+    return tuple(json.loads(content)) if content else ()
 
 
 def _unknown(flags: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Of what IREE refuses, what `fissile compile` repairs: asked by compiling it, in child processes."""
+"""Which of the refused ops `fissile compile` repairs: each is compiled in a child process."""
 
 from __future__ import annotations
 

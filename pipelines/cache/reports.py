@@ -71,12 +71,12 @@ class KeptCompile:
             return ""
         if any(getattr(request, name) for name in _SIDE_EFFECTS) or _runs_others(request.flags):
             return ""
-        asked = {name: value for name, value in wire.plain(request).items() if name not in _NO_PART}
+        requested = {name: value for name, value in wire.plain(request).items() if name not in _NO_PART}
         if _is_temporary(request.input):
-            asked["input"] = ""
+            requested["input"] = ""
         named = files_in((*request.flags, request.preprocessing, *(p for _at, p in request.pipelines_after)))
         content = content_of(self._source)
-        return key_of("compile", content, asked, named) if content else ""
+        return key_of("compile", content, requested, named) if content else ""
 
     def recall(self) -> Report | None:
         """The report that was kept, with its module in the output; None where there is none."""

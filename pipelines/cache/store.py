@@ -92,7 +92,7 @@ def recall_bytes(key: str) -> bytes | None:
             database.execute("UPDATE answers SET used = ? WHERE key = ?", (time.time(), key))
         return value
 
-    return _asked(find, None)
+    return _with_connection(find, None)
 
 
 def keep_bytes(key: str, data: bytes) -> None:
@@ -105,7 +105,7 @@ def keep_bytes(key: str, data: bytes) -> None:
         database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", row)
         _make_room(database)
 
-    _asked(write, None, writes=True)
+    _with_connection(write, None, writes=True)
 
 
 def forget_all() -> None:
@@ -123,10 +123,12 @@ def totals() -> tuple[int, int]:
         ).fetchone()
         return found
 
-    return _asked(count, (0, 0))
+    return _with_connection(count, (0, 0))
 
 
-def _asked(action: Callable[[sqlite3.Connection], Answer], otherwise: Answer, writes: bool = False) -> Answer:
+def _with_connection(
+    action: Callable[[sqlite3.Connection], Answer], otherwise: Answer, writes: bool = False
+) -> Answer:
     """What ``action`` does with the database, as one transaction; ``otherwise`` where there is none, or it cannot be used.
 
     A connection does not outlive an operation: processes are forked, and ended at any moment.

@@ -109,7 +109,7 @@ def _checked(
         end = run_job(job, folder, 0.0, seconds, __name__)
         if job.result.exists() and not end.timed_out:
             return _outcome(wire.decode(Answer, job.result.read_bytes()), job)
-        count, _asked, fingerprint = translating(job.translating)
+        count, _repairing, fingerprint = translating(job.translating)
         target, phase = _read(job.at)
         for file in (job.at, job.translating):
             file.unlink(missing_ok=True)
@@ -123,8 +123,8 @@ def _checked(
         if refused := system_ended(0 if end.timed_out else end.status, end.errors):
             raise refused
         if end.status > 0 and not phase or end.timed_out and phase != "end" and not end.phase_limit:
-            said = [line for line in end.errors.splitlines() if line.strip()][-1:]
-            why = "the checking process ended early" + (f": {said[0].strip()}" if said else "")
+            last = [line for line in end.errors.splitlines() if line.strip()][-1:]
+            why = "the checking process ended early" + (f": {last[0].strip()}" if last else "")
             return _failed(why, job, end.errors[-4000:])
         finding = _crashed(end, job, target, phase)
         if not target or target in job.ended:
@@ -211,7 +211,7 @@ def _check_here(job: CheckJob) -> Report:
 
 
 def _tell(file: Path, dispatches: int, fingerprint: str = "") -> None:
-    file.write_text(f"{dispatches} asked {fingerprint}" if dispatches else "")
+    file.write_text(f"{dispatches} repairing {fingerprint}" if dispatches else "")
 
 
 if __name__ == "__main__":

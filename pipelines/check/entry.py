@@ -44,7 +44,7 @@ from . import baseline as baselines
 from .after_codegen import doubtful_on_host
 from .check_input import no_functions, refuse_executables, signatures_of
 from .dispatch_findings import Formed, generate, without_codegen
-from .measured import Measured, between, facts_of, nothing_told
+from .measured import Measured, between, facts_of, no_facts
 from .memory import memory_of
 
 PROBE_MODES = ("auto", "all", "never")
@@ -52,10 +52,10 @@ PROBE_MODES = ("auto", "all", "never")
 
 @dataclass(frozen=True)
 class Watched:
-    """What a process that watches this one is told, and what it knows from an earlier try.
+    """What is passed to a process that watches this one, and what it knows from an earlier try.
 
     ``at(target, phase)`` is called before IREE runs to ``phase``; ``watch`` and ``endless`` as in `ProbePool`; ``translating``
-    is told how many dispatches are compiled to the end. ``ended``: target name
+    gets how many dispatches are compiled to the end. ``ended``: target name
     -> what is known of a target that took an earlier process along.
     """
 
@@ -171,9 +171,9 @@ class _Check:
             with ProbePool(self.flags, self.timeout, watch=watch, endless=endless) as pool:
                 for target in self.targets:
                     with self._step(target.name):
-                        found, told = self._net_under(pool, target, shared)
+                        found, gathered = self._net_under(pool, target, shared)
                     findings += found
-                    facts.append(told)
+                    facts.append(gathered)
         if baseline and before is not None:
             findings += baselines.compare(before, facts, baseline)
         report = self._report([*findings, *self.storage], facts)
@@ -196,8 +196,8 @@ class _Check:
             phase_pipeline.advance(module, LAST_SHARED_PHASE)
         except PhaseFailed as failure:
             module = session.parse_input(self.source, allow_pipelines=self.allow_pipelines)
-            said = failure.message
-            entered = net.ask("ops of the front end", lambda: front_end.rewritten(module, said), ())
+            refusal = failure.message
+            entered = net.ask("ops of the front end", lambda: front_end.rewritten(module, refusal), ())
             self.entered = tuple(suggested(one, "`fissile compile` applies it") for one in entered)
             if not entered:
                 raise
@@ -207,7 +207,7 @@ class _Check:
         return path, signatures
 
     def _guard(self, module: Module) -> list[Finding]:
-        """Sizes against capacities: what is refuted or not proved is told, and the caller's contract is kept."""
+        """Sizes against capacities: what is refuted or not proved is reported, and the caller's contract is kept."""
         result = net.ask(
             "storage",
             lambda: guard(
@@ -248,35 +248,35 @@ class _Check:
                 target.name,
                 detail="".join(traceback.format_exception(error)),
             )
-            return [why], nothing_told(target)
+            return [why], no_facts(target)
 
     def _target(self, pool: ProbePool, target: Target, shared: Path) -> tuple[list[Finding], dict]:
         """The findings of ``target``, and its bytes as JSON values."""
-        told = nothing_told(target)
+        gathered = no_facts(target)
         if ended := self.watched.ended.get(target.name):
-            return [ended], told
+            return [ended], gathered
         try:
             formed = self._form(target, shared)
         except PhaseFailed as failure:
-            return [rejected(failure).with_(target=target.name)], told
+            return [rejected(failure).with_(target=target.name)], gathered
         except PassFailed as failure:
-            return [finding.with_(target=target.name) for finding in failure.findings], told
+            return [finding.with_(target=target.name) for finding in failure.findings], gathered
         if self.memory:
-            told["memory"] = net.ask("live bytes", lambda: memory_of(formed.module.op.operation), [])
+            gathered["memory"] = net.ask("live bytes", lambda: memory_of(formed.module.op.operation), [])
         if self.mode == "never":
             measured, findings = without_codegen(formed, target)
         else:
             measured, findings = generate(pool, formed, target, self.flags, self.mode == "auto")
         limits = net.ask("the target's limit", lambda: check_limit(target, between(measured, target)), None)
         facts = [self._facts(one, target, formed) for one in measured]
-        told["dispatches"] = [fact for fact in facts if fact is not None]
+        gathered["dispatches"] = [fact for fact in facts if fact is not None]
         if formed.graph:
-            told["graph"] = formed.graph
+            gathered["graph"] = formed.graph
         findings += [
             finding.with_(target=target.name)
             for finding in (*formed.findings, *self._behind(formed, target, shared, findings))
         ]
-        return [*findings, *([limits] if limits else [])], told
+        return [*findings, *([limits] if limits else [])], gathered
 
     def _facts(self, one: Measured, target: Target, formed: Formed) -> dict | None:
         return net.ask(
@@ -331,8 +331,8 @@ class _Check:
         if failure is None:
             return module, [
                 *_attentions(module),
-                *host_floats.told(module),
-                *host_updates.told(module, phase_pipeline.session),
+                *host_floats.findings_of(module),
+                *host_updates.findings_of(module, phase_pipeline.session),
             ]
         module = _resumed(phase_pipeline.session, shared)
         borders = phase_pipeline.with_hook(trimming(failure.message)).advance(module, BOUNDARIES_PLACED_AT)
@@ -341,8 +341,8 @@ class _Check:
         return module, [
             *(suggested(border, "`fissile compile` applies it") for border in borders),
             *_attentions(module),
-            *host_floats.told(module),
-            *host_updates.told(module, phase_pipeline.session),
+            *host_floats.findings_of(module),
+            *host_updates.findings_of(module, phase_pipeline.session),
         ]
 
     def _refusal(self, flags: Sequence[str], shared: Path, phase: str) -> PhaseFailed | None:
@@ -361,9 +361,9 @@ class _Check:
         return Session(flags, verify_ir=False)
 
     def _heard(self, session: Session) -> None:
-        for said in session.diagnostics:
-            if said.severity in ("warning", "remark"):
-                self.messages[said.text] = None
+        for diagnostic in session.diagnostics:
+            if diagnostic.severity in ("warning", "remark"):
+                self.messages[diagnostic.text] = None
 
     @contextmanager
     def _step(self, name: str) -> Iterator[None]:

@@ -106,7 +106,7 @@ def _named(tags: Sequence[int], type_: str, ops: Sequence[SourceOp]) -> str:
     return f"{owner.name or owner.op} {type_}" if owner else type_
 
 
-def nothing_told(target: Target) -> dict:
+def no_facts(target: Target) -> dict:
     """The JSON values of a target of which no dispatch is known."""
     limit = target.limit
     return {

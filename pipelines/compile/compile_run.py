@@ -72,7 +72,7 @@ class CompileRun:
         output: Path,
         spooled_input: Path | None = None,
         scratch: Path | None = None,
-        on_error: Callable[[Sequence[Diagnostic]], object] = lambda _said: None,
+        on_error: Callable[[Sequence[Diagnostic]], object] = lambda _diagnostics: None,
     ) -> None:
         self.request = request
         self.output = output
@@ -87,7 +87,7 @@ class CompileRun:
         self.entered: tuple[Finding, ...] = ()
         self._refused: str | None = None
         self._asserted = False
-        self._asked_for: list[Finding] = []
+        self._requested: list[Finding] = []
         self._emitted: Path | None = None
         self._origin: tuple[Module, tuple[Finding, ...]] | None = None
         self.session = Session(
@@ -123,7 +123,7 @@ class CompileRun:
     def enter_from_now_on(self, refused: str) -> bool:
         """Whether the input has ops of a front end that can be written with others; every module of this run is, from now on.
 
-        ``refused`` is what IREE said of it.
+        ``refused`` is IREE's message.
         """
         if self._refused is not None or self.request.compile_from != "start":
             return False
@@ -132,9 +132,9 @@ class CompileRun:
             self._origin = None
         return self._refused is not None
 
-    def keep_origin(self, module: Module, told: Iterable[Finding]) -> None:
+    def keep_origin(self, module: Module, reported: Iterable[Finding]) -> None:
         """Keeps a copy of ``module``, which has just reached the phase that boundaries are placed at."""
-        self._origin = (module.clone(), tuple(told))
+        self._origin = (module.clone(), tuple(reported))
 
     def origin(self) -> tuple[Module, tuple[Finding, ...]]:
         """The program where boundaries are placed, and what was found on its way there. To be cloned, not changed."""
@@ -172,7 +172,7 @@ class CompileRun:
 
     @property
     def only_suggests(self) -> bool:
-        """Whether what is repaired is told and not written (--repair=suggest)."""
+        """Whether a repair is reported and not written (--repair=suggest)."""
         return self.request.repair == "suggest"
 
     @property
@@ -205,7 +205,7 @@ class CompileRun:
             return []
         if self.request.output_format != "vm-bytecode":
             return []
-        from . import verification  # NumPy: only where asked
+        from . import verification  # NumPy: only with --verify
 
         with self.step("verify"):
             certificate, why_not = ask(
@@ -229,8 +229,8 @@ class CompileRun:
         findings = settled(findings, self.request.allow_wrong)
         findings = [*self.entered, *findings]
         if self.only_suggests:
-            # A pass that the command line names did what was asked for.
-            findings = [f if f in self._asked_for else suggested(f) for f in findings]
+            # A pass that the command line names did what the user requested.
+            findings = [f if f in self._requested else suggested(f) for f in findings]
         findings = (*findings, *self.guarded)
         written = written and not any(f.severity is Severity.ERROR for f in findings)
         if written and self._emitted is not None:
@@ -302,7 +302,7 @@ class CompileRun:
             run_pipeline(
                 pipeline, module.op, report=found.append, verify_contracts=self.request.verify_contracts
             )
-            self._asked_for += found
+            self._requested += found
             return found
 
         return PhaseHook(phase, pipeline, act)
@@ -318,7 +318,7 @@ class CompileRun:
         )
         if any(finding.severity is Severity.ERROR for finding in result.findings):
             raise PassFailed(result.findings)
-        # A repair parses again and comes by here again; it is told once.
+        # A repair parses again and comes by here again; it is reported once.
         self.guarded = result.findings
         self._asserted = result.asserts > 0
         self.facts["storage_checks"] = {"asserts": result.asserts, "of_indices": result.elementwise}
@@ -330,7 +330,7 @@ class CompileRun:
             return report_slabs(module)
         module.about_to_change()
         found = pack_transients(self.session, module)
-        self._asked_for += found
+        self._requested += found
         return found
 
     def _order(self, module: Module) -> list[Finding]:

@@ -1,4 +1,4 @@
-"""What is told of --emit-tuning-spec where there is none to write, or it does not carry every repair."""
+"""Findings for --emit-tuning-spec where there is no spec to write, or it does not carry every repair."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CODE = "FIS122"
 
 
 def nothing_to_write(path: str) -> Finding:
-    """What is told where the program compiles as it is."""
+    """The finding where the program compiles as it is."""
     return Finding(
         CODE,
         "no tuning spec is needed: no dispatch had to be repaired",
@@ -20,7 +20,7 @@ def nothing_to_write(path: str) -> Finding:
 
 
 def not_carried(path: str, repaired: int, why_not: Mapping[str, str]) -> Finding | None:
-    """What is told of repairs that are no configurations; None where the spec has them all.
+    """The finding for repairs that are no configurations; None where the spec has them all.
 
     ``repaired`` dispatches are in the spec, ``why_not`` says of each other one why it is not.
     """

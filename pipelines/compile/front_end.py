@@ -20,13 +20,13 @@ REMEDIES = (RenameTorchOps, DecomposeDiff, DecomposeNllLoss)
 _PIPELINE = f"builtin.module({','.join(one.name for one in REMEDIES)})"
 
 
-def rewritten(module: Module, said: str) -> tuple[Finding, ...]:
-    """Rewrites ``module``, which no phase has changed, in place; FIS421 of each kind of op, with what IREE ``said`` of the program."""
+def rewritten(module: Module, message: str) -> tuple[Finding, ...]:
+    """Rewrites ``module``, which no phase has changed, in place; FIS421 for each kind of op, with IREE's ``message``."""
     found: list[Finding] = []
     run_pipeline(_PIPELINE, module.op, report=found.append)
-    return tuple(finding.with_(stock=quoted(said)) for finding in found)
+    return tuple(finding.with_(stock=quoted(message)) for finding in found)
 
 
-def can_enter(module: Module, said: str) -> bool:
+def can_enter(module: Module, message: str) -> bool:
     """Whether `rewritten` changes anything; tried on a clone."""
-    return bool(ask("ops of the front end", lambda: rewritten(module.clone(), said), ()))
+    return bool(ask("ops of the front end", lambda: rewritten(module.clone(), message), ()))

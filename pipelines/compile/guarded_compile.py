@@ -71,7 +71,7 @@ class Attempt:
 
 
 class GuardedCompile:
-    """Compiles what ``run`` was asked for, by ATTEMPTS.
+    """Compiles the request of ``run`` by ATTEMPTS.
 
     ``ended`` says how an earlier straight compile of the same request took its process along; it is not tried again
     then. ``progress`` is called with how many dispatches are about to be translated (one: with its fingerprint), and 0 when that is
@@ -138,7 +138,7 @@ class GuardedCompile:
             return so_far.with_(findings=(), failure=failed, over=attempt.guarded)
 
     def bare(self, why: Finding) -> Report:
-        """The program as stock IREE compiles it, with no step, look or repair that nobody asked for; ``why`` says so."""
+        """The program as stock IREE compiles it, with no step, look or repair that the user did not request; ``why`` gives the reason."""
         if stands_in(self._run.request):
             self._run.session.refuse_unknown_dialects()
         try:
@@ -197,7 +197,7 @@ class GuardedCompile:
         )
 
     def _emit_mlir(self) -> None:
-        """The module as it is, where it was asked for and nothing had to be repaired."""
+        """The module as it is, where it was requested and nothing had to be repaired."""
         if self._run.request.emit_mlir and self._can_go_back():
             self._run.emit_mlir(self._run.origin()[0])
 
@@ -318,7 +318,7 @@ class GuardedCompile:
 
     def _foreseen(self, module: Module, findings: list[Finding]) -> Foreseen | None:
         """Why code need not be generated for ``module`` as it is; what is slow is added to the ``findings`` so far."""
-        run, asked = self._run, self._ask_watched
+        run, probe_watched = self._run, self._ask_watched
         if run.request.repair != "off" and run.narrow.found:
             return NarrowStorage("narrow elements would be read or written wrongly", True, run.narrow)
         if run.request.repair != "off" and any(
@@ -327,9 +327,9 @@ class GuardedCompile:
             return UNROLLED
         if predicted_to_exceed(module):
             return TOO_LARGE
-        if exceeds_device(module, asked):
+        if exceeds_device(module, probe_watched):
             return TOO_LARGE_FOR_DEVICE
-        wrong, left = built_wrong(module, asked, run.tuning)
+        wrong, left = built_wrong(module, probe_watched, run.tuning)
         if wrong is not None:
             return Foreseen(wrong.message, wrong.effect.spoils_numbers)
         findings += left

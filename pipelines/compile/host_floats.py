@@ -17,7 +17,7 @@ from ..session import Module
 PASS = FoldHostFloats.name
 
 
-def told(module: Module) -> list[Finding]:
+def findings_of(module: Module) -> list[Finding]:
     """FIS126 of each constant of ``module`` (at global optimisation), with what would be done about it."""
     advice = replace(FoldHostFloats().help(("pass", PASS)), applied=False)
     return [finding.with_(helps=(advice,)) for finding in check_host_floats(host_floats(module.op))]

@@ -95,7 +95,7 @@ def hooks(session: Session, repair: bool) -> list[PhaseHook]:
     return [changing_sizes(repair), single_elements(repair), returned_arguments(session, repair)]
 
 
-def told(module: Module, session: Session) -> list[Finding]:
+def findings_of(module: Module, session: Session) -> list[Finding]:
     """What there is to repair in ``module`` (at global optimisation), which is not changed."""
     return [
         finding

@@ -1,4 +1,4 @@
-"""What `fissile compile` was asked for: iree-compile's command line, taken apart, and fissile's own options."""
+"""The request of `fissile compile`: iree-compile's command line, parsed, and fissile's own options."""
 
 from __future__ import annotations
 

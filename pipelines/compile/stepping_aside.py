@@ -17,7 +17,7 @@ from ..process.limits import limits_in_force
 from .request import CompileRequest
 
 OWN_CODES = ("FIS902", "FIS903")
-"""What --strict does not let pass. FIS902 with severity error is told as such."""
+"""What --strict does not let pass. FIS902 with severity error is reported as such."""
 _OPTION = "--strict"
 
 
@@ -81,14 +81,14 @@ def compile_with_stock(
     aside = stepped_aside(request, why, matched=False)
     if ended.status == 0 and output.exists():
         return Report("compile", (aside,), request.output)
-    said = (
+    error_lines = (
         [line for line in ended.err.splitlines() if "error:" in line]
         or ended.err.splitlines()
         or ["iree-compile failed"]
     )
     refusal = Finding(
         "FIS002",
-        f"IREE refuses the program: {said[0].strip()}",
+        f"IREE refuses the program: {error_lines[0].strip()}",
         subject=request.input,
         detail=ended.err[-4000:],
     )

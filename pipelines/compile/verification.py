@@ -79,12 +79,12 @@ def _verify_artifact(
 
 def with_numerics(findings: Iterable[Finding], sentence: str) -> list[Finding]:
     """``findings`` with the row `numerics` added to what was done."""
-    told = []
+    compared = []
     for finding in findings:
         if finding.severity is Severity.REPAIRED:
             helps: tuple[Help, ...] = tuple(
                 replace(h, facts=(*h.facts, ("numerics", sentence))) for h in finding.helps
             )
             finding = finding.with_(helps=helps)
-        told.append(finding)
-    return told
+        compared.append(finding)
+    return compared

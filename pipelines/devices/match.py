@@ -103,7 +103,7 @@ def _fields(device: VulkanDevice) -> dict[str, tuple[str, str]]:
         "compute": ("|".join(compute), say + "computes in these types"),
         "storage": ("|".join(storage), say + "loads and stores elements of these widths"),
         "subgroup": ("|".join(subgroup) or "none", say + "offers these operations across a subgroup"),
-        # One size only: the size the driver gives where none is asked for. Code for another size is wrong.
+        # One size only: the size the driver gives where none is requested. Code for another size is wrong.
         "subgroup_size_choices": (
             f"[{device.subgroup_size}]",
             say + f"runs {device.subgroup_size} lanes in step",

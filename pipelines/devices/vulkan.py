@@ -1,6 +1,6 @@
-"""What the Vulkan device that is present can do, asked through the loader itself: no vulkaninfo, no C compiler.
+"""What the Vulkan device that is present can do, read through the loader itself: no vulkaninfo, no C compiler.
 
-The question is asked in a child process (`python -m fissile.pipelines.devices.vulkan`): a software driver brings
+The query runs in a child process (`python -m fissile.pipelines.devices.vulkan`): a software driver brings
 its own LLVM, which must not meet IREE's, and a driver that crashes ends only the child.
 """
 
@@ -88,7 +88,7 @@ def query_device(index: int | None = None) -> VulkanDevice:
 
 @cache
 def devices() -> tuple[VulkanDevice, ...]:
-    """All devices in the loader's order, asked once per process. `UsageError` where there are none."""
+    """All devices in the loader's order, queried once per process. `UsageError` where there are none."""
     command = module_command(__name__)
     ended = run_child(command, _QUERY_SECONDS)
     lines = ended.out.splitlines()

@@ -203,8 +203,8 @@ def _import(path: str, kind: str, folder: Path, expand: Sequence[str] = ()) -> I
     )
     ended = run_child(module_command(_CHILDREN[kind], str(job)), phase_timeout(path) or None)
     if not result.exists():
-        said = [line for line in ended.err.splitlines() if line.strip()][-1:]
-        why = ended.reason or (said[0].strip()[:300] if said else f"exit status {ended.status}")
+        last = [line for line in ended.err.splitlines() if line.strip()][-1:]
+        why = ended.reason or (last[0].strip()[:300] if last else f"exit status {ended.status}")
         raise PassFailed([_refused(path, kind, f"the importer ended early: {why}", (), ended.err[-4000:])])
     found = json.loads(result.read_text())
     if "refused" in found:

@@ -30,9 +30,9 @@ def answer(job: dict) -> dict:
         return _import(job)
     except BaseException as error:
         system = refused_by_system(error)
-        said = " ".join(str(error).split())[:400]
+        reason = " ".join(str(error).split())[:400]
         return {
-            "refused": said or type(error).__name__,
+            "refused": reason or type(error).__name__,
             "kind": type(error).__name__,
             "system": [system.message, system.hint] if system else None,
             "node": _node_of(error),

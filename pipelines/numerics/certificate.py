@@ -42,13 +42,13 @@ class Check:
         if not self.comparisons:
             return f"{where}: not compared: the function has no results"
         bad = [(i, c) for i, c in enumerate(self.comparisons) if not c.agrees]
-        told = (
+        shown = (
             bad
             or [(i, c) for i, c in enumerate(self.comparisons) if c.wrong]
             or list(enumerate(self.comparisons))
         )
         outputs = "; ".join(
-            (f"output {i}: " if len(self.comparisons) > 1 else "") + c.sentence for i, c in told
+            (f"output {i}: " if len(self.comparisons) > 1 else "") + c.sentence for i, c in shown
         )
         right = [c for c in self.comparisons if c.wrong == "reference"]
         verdict = "differs from" if bad else "is right, unlike" if right else "agrees with"

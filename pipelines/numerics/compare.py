@@ -116,7 +116,7 @@ def _floats(base: Comparison, actual: np.ndarray, expected: np.ndarray, toleranc
             + tolerance.relative * np.where(finite, np.abs(e), 0)
         )
         beyond = (finite & ~(gap <= allowed)) | broken
-    return _told(
+    return _comparison(
         base,
         actual,
         expected,
@@ -153,10 +153,10 @@ def _integers(base: Comparison, actual: np.ndarray, expected: np.ndarray, tolera
         beyond[differ] = (gap > tolerance.steps).astype(bool)
         if differ.sum() >= tolerance.share * differ.size:
             beyond = differ
-    return _told(base, actual, expected, differ, beyond, max_abs=float(most), max_steps=most)
+    return _comparison(base, actual, expected, differ, beyond, max_abs=float(most), max_steps=most)
 
 
-def _told(base, actual, expected, differ, beyond, **counts) -> Comparison:
+def _comparison(base, actual, expected, differ, beyond, **counts) -> Comparison:
     """The comparison with its verdict and its sentence."""
     differing, outside = int(differ.sum()), int(beyond.sum())
     where = beyond if outside else differ

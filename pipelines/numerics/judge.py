@@ -51,8 +51,8 @@ def judged(
     if expected is None:
         if own.agrees and own.max_steps is None and own.largest and own.max_abs:
             # The bits of float64 differ from narrower ones in most values, which says nothing.
-            told = f"at most {own.max_abs:.3g} off ({own.max_rel:.2g} of the largest, {own.largest:.3g}; {own.max_ulp:.3g} ulp of it)"
-            own = replace(own, sentence=f"{told}: within tolerance")
+            verdict = f"at most {own.max_abs:.3g} off ({own.max_rel:.2g} of the largest, {own.largest:.3g}; {own.max_ulp:.3g} ulp of it)"
+            own = replace(own, sentence=f"{verdict}: within tolerance")
         return own
     found = compare(actual, expected, tolerance)
     if found.equal_bits and own.agrees:
@@ -60,30 +60,34 @@ def judged(
     other = compare(expected, wide, tolerance, reference=True)
     distances = f"{sides.program} {_distance(own)}, {sides.reference} {_distance(other)}"
     if not own.agrees and not other.agrees:
-        told = f"{EVALUATION} agrees with neither: {distances}"
-        return replace(found, wrong="both", witness=told, sentence=f"{found.sentence}; {told}")
+        verdict = f"{EVALUATION} agrees with neither: {distances}"
+        return replace(found, wrong="both", witness=verdict, sentence=f"{found.sentence}; {verdict}")
     if found.agrees and own.agrees and other.agrees:
-        told = _nearer(own, other, sides)
-        return replace(found, witness=told, sentence=f"{found.sentence}; {told}")
+        verdict = _nearer(own, other, sides)
+        return replace(found, witness=verdict, sentence=f"{found.sentence}; {verdict}")
     if own.agrees and other.agrees:  # on two sides of the exact answer
-        told = f"both agree with {EVALUATION}: {distances}"
-        return replace(found, agrees=True, beyond=0, witness=told, sentence=f"{_counted(found)}; {told}")
-    if own.agrees:
-        told = f"{sides.reference} is wrong: {EVALUATION} agrees with {sides.program} ({distances})"
+        verdict = f"both agree with {EVALUATION}: {distances}"
         return replace(
-            found, agrees=True, wrong="reference", witness=told, sentence=f"{_counted(found)}; {told}"
+            found, agrees=True, beyond=0, witness=verdict, sentence=f"{_counted(found)}; {verdict}"
         )
-    told = f"{sides.program} is wrong: {EVALUATION} agrees with {sides.reference} ({distances})"
-    return replace(found, agrees=False, wrong="program", witness=told, sentence=f"{found.sentence}; {told}")
+    if own.agrees:
+        verdict = f"{sides.reference} is wrong: {EVALUATION} agrees with {sides.program} ({distances})"
+        return replace(
+            found, agrees=True, wrong="reference", witness=verdict, sentence=f"{_counted(found)}; {verdict}"
+        )
+    verdict = f"{sides.program} is wrong: {EVALUATION} agrees with {sides.reference} ({distances})"
+    return replace(
+        found, agrees=False, wrong="program", witness=verdict, sentence=f"{found.sentence}; {verdict}"
+    )
 
 
 def unwitnessed(comparison: Comparison, why: str) -> Comparison:
     """A comparison that no witness could look at."""
-    told = f"no witness: {why}"
+    verdict = f"no witness: {why}"
     return replace(
         comparison,
-        witness=told,
-        sentence=comparison.sentence if comparison.agrees else f"{comparison.sentence}; {told}",
+        witness=verdict,
+        sentence=comparison.sentence if comparison.agrees else f"{comparison.sentence}; {verdict}",
     )
 
 

@@ -206,8 +206,8 @@ def signatures_of_source(path: Path) -> dict[str, Signature]:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}", "name a file that exists") from None
     except ir.MLIRError as error:
-        told = re.search(r'error: "-":(\d+:\d+): (.*)', str(error))
-        reason = f"{told[2]} at {told[1]}" if told else str(error).splitlines()[0]
+        located = re.search(r'error: "-":(\d+:\d+): (.*)', str(error))
+        reason = f"{located[2]} at {located[1]}" if located else str(error).splitlines()[0]
         raise UsageError(
             f"{path} is not MLIR that IREE parses: {reason}", "`iree-opt FILE` shows the whole message"
         ) from None

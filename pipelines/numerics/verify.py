@@ -249,8 +249,8 @@ class _Verification:
             elif answer is None or isinstance(answer, Finding):
                 checks.append(self._by_witness(check, case, outputs, answer))
             elif len(outputs) != len(answer):
-                told = f"{program.name} has {len(outputs)} results, {against} has {len(answer)}"
-                checks.append(replace(check, finding=Finding("FIS131", told, subject=program.name)))
+                sentence = f"{program.name} has {len(outputs)} results, {against} has {len(answer)}"
+                checks.append(replace(check, finding=Finding("FIS131", sentence, subject=program.name)))
             else:
                 compared = [
                     compare(o, np.asarray(e), self.options.tolerance, wide)
@@ -292,16 +292,17 @@ class _Verification:
         """``outputs`` against the witness alone, where ``why`` there is no other reference (None: nothing else ran)."""
         evaluation = self.witness.of(case) if self.witness else "there is none for expected values"
         if isinstance(evaluation, str):
-            told = (
+            sentence = (
                 f"{why.message if why else 'there is no second program, no expected array and no second runtime'}; "
                 f"no witness: {evaluation}"
             )
             return replace(
-                check, finding=(why or Finding("FIS131", told, subject=check.program)).with_(message=told)
+                check,
+                finding=(why or Finding("FIS131", sentence, subject=check.program)).with_(message=sentence),
             )
         if len(evaluation.wide) != len(outputs):
-            told = f"{check.program} has {len(outputs)} results, {EVALUATION} has {len(evaluation.wide)}"
-            return replace(check, finding=Finding("FIS131", told, subject=check.program))
+            sentence = f"{check.program} has {len(outputs)} results, {EVALUATION} has {len(evaluation.wide)}"
+            return replace(check, finding=Finding("FIS131", sentence, subject=check.program))
         compared = (
             judged(
                 o,

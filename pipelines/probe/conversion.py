@@ -41,7 +41,7 @@ class Copy:
 
 
 class Conversion:
-    """The conversion of one dispatch to LLVM or SPIR-V. It runs when it is asked, once."""
+    """The conversion of one dispatch to LLVM or SPIR-V. It runs on first use, once."""
 
     def __init__(self, dispatch: Dispatch, flags: tuple[str, ...] = ()) -> None:
         """``flags`` as in `link`."""
@@ -51,7 +51,7 @@ class Conversion:
         self._chosen: dict[str, str] = {}
         self.resumes_from: Copy | None = None
         """Lowered code; None: it begins at the beginning."""
-        self._said: list[Diagnostic | None] = []
+        self._diagnostics: list[Diagnostic | None] = []
 
     def before_lowering(self, copy: Copy) -> None:
         """Notes what lowering takes off ``copy``, so that `after_lowering` can put it back."""
@@ -76,11 +76,11 @@ class Conversion:
                     function.attributes[TRANSLATION_INFO] = ir.Attribute.parse(text)
         self.resumes_from = kept
 
-    def said(self) -> Diagnostic | None:
+    def diagnostic(self) -> Diagnostic | None:
         """The first error, or None where LLVM or SPIR-V comes out, and what LLVM calls is linked."""
-        if not self._said:
-            self._said.append(self._convert())
-        return self._said[0]
+        if not self._diagnostics:
+            self._diagnostics.append(self._convert())
+        return self._diagnostics[0]
 
     def _convert(self) -> Diagnostic | None:
         if not self._backend.conversion:
@@ -126,9 +126,9 @@ def _first(inner: ir.Operation, wanted: Callable[[ir.Operation], bool]) -> ir.Op
 
 
 def _first_error(error: ir.MLIRError) -> Diagnostic:
-    for said in error.error_diagnostics:
-        if said.severity == ir.DiagnosticSeverity.ERROR:
-            return parse_diagnostic("error", f"{_plain(said.location)}: {said.message}")
+    for diagnostic in error.error_diagnostics:
+        if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
+            return parse_diagnostic("error", f"{_plain(diagnostic.location)}: {diagnostic.message}")
     return parse_diagnostic("error", str(error))
 
 

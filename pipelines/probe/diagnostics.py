@@ -1,4 +1,4 @@
-"""What IREE said, taken apart: severity, message, places in the source, source-op tags."""
+"""IREE's diagnostics, parsed: severity, message, places in the source, source-op tags."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ from .unroll_limit import Foresee, unrolls
 
 @dataclass(frozen=True)
 class CheckedDispatch:
-    """A dispatch with what code generation said about it; ``finding`` is None where it passes.
+    """A dispatch with the result of its code generation; ``finding`` is None where it passes.
 
     The dispatch's live ops are gone with the module that was checked; its facts stay.
     """
@@ -43,7 +43,7 @@ class CheckedDispatch:
     unrolled: tuple[int, ...] = ()
     """Source ops whose results are unrolled over narrow elements (FIS109); no code was generated then."""
     result: ProbeResult | None = None
-    """What code generation said; None where it was not run."""
+    """The result of code generation; None where it was not run."""
     slow: Finding | None = None
     """What is right and slow, and left as it is (`is_left`)."""
 
@@ -55,8 +55,8 @@ class DispatchChecker:
     source ops, since their findings quote places and locations are no part of the fingerprint.
 
     ``optimistic``: someone else finds out what is left unasked, by translating all of it in the end. Dispatches of the
-    first module that fit by a prediction without doubts are not asked, and none is converted to LLVM or SPIR-V. Where
-    nothing but memory fails in it, no later module's are asked either. ``foresee``: what it finds unrolled fails (FIS109), and its
+    first module that fit by a prediction without doubts are not probed, and none is converted to LLVM or SPIR-V. Where
+    nothing but memory fails in it, no later module's are probed either. ``foresee``: what it finds unrolled fails (FIS109), and its
     code is not generated. ``calibrated``: nobody else finds out, so only dispatches of a calibrated structure that fit by prediction are
     left without code generation. ``limit`` stands in for each dispatch's own: a budget, a vendor's figure.
     ``tune``: what is only slow fails on every target.
@@ -121,12 +121,12 @@ class DispatchChecker:
                 checked.append(CheckedDispatch(dispatch, Footprint(()), finding, unrolled=found.tags))
                 continue
             identity = dispatch.identity
-            asked = (
+            probe_result = (
                 results.get(id(dispatch))
                 or self._passed.get(dispatch.fingerprint)
                 or self._failed.get(identity)
             )
-            result = asked or self._trusted[identity]
+            result = probe_result or self._trusted[identity]
             finding = net.ask(
                 "generated code",
                 lambda d=dispatch, r=result: finding_of(d, r, ops, self._limit),
@@ -138,9 +138,9 @@ class DispatchChecker:
             )
             slow = as_it_is(finding) if finding and is_left(finding, dispatch, self._tune) else None
             finding = None if slow else finding
-            if asked and finding is None and slow is None:
+            if probe_result and finding is None and slow is None:
                 self._passed[dispatch.fingerprint] = result
-            elif asked:
+            elif probe_result:
                 self._failed[identity] = result
             again = recomputed(dispatch)
             checked.append(
@@ -150,7 +150,7 @@ class DispatchChecker:
                     finding,
                     races_of(result.probed),
                     again,
-                    result=asked,
+                    result=probe_result,
                     slow=slow,
                 )
             )

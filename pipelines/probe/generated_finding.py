@@ -100,11 +100,18 @@ def as_it_is(finding: Finding) -> Finding:
     return finding.with_(notes=(*finding.notes, note))
 
 
-def _failure(dispatch: Dispatch, said: Diagnostic | None, ops: Sequence[SourceOp]) -> Finding | None:
-    if said is None:
+def _failure(dispatch: Dispatch, diagnostic: Diagnostic | None, ops: Sequence[SourceOp]) -> Finding | None:
+    if diagnostic is None:
         return None
-    if PIPELINE_NOT_BUILT in said.text and (
-        foreign := check_foreign_configuration(dispatch, said.message, said.text, ops)
+    if PIPELINE_NOT_BUILT in diagnostic.text and (
+        foreign := check_foreign_configuration(dispatch, diagnostic.message, diagnostic.text, ops)
     ):
         return foreign
-    return check_codegen(dispatch, failure_code(said.text), quoted(said.message), said.text, said.tags, ops)
+    return check_codegen(
+        dispatch,
+        failure_code(diagnostic.text),
+        quoted(diagnostic.message),
+        diagnostic.text,
+        diagnostic.tags,
+        ops,
+    )

@@ -56,8 +56,8 @@ def link(dispatch: Dispatch, flags: tuple[str, ...] = ()) -> Diagnostic | None:
             session.run(module, SERIALISED_AT)
         except PhaseFailed as failed:
             unknown = [text.split(": ")[-1] for text in re.findall(UNDEFINED_SYMBOL, printed())]
-            said = f"undefined symbol: {', '.join(dict.fromkeys(unknown))}" if unknown else failed.message
-            return Diagnostic("error", said, said)
+            missing = f"undefined symbol: {', '.join(dict.fromkeys(unknown))}" if unknown else failed.message
+            return Diagnostic("error", missing, missing)
     return None
 
 

@@ -34,7 +34,7 @@ from .diagnostics import Diagnostic
 
 @dataclass(frozen=True)
 class Probed:
-    """What code generation said about a dispatch.
+    """What code generation shows of a dispatch.
 
     ``footprint`` holds the buffers at the point where code generation ended: after the resource check, or where it
     failed. ``failure`` is its first error, None where it went through. ``seen`` has what the code shows of failures, by their
@@ -50,7 +50,7 @@ class Probed:
 
 
 UNKNOWN = Probed(Footprint(()), None, narrow=NOT_ASKED)
-"""Of a dispatch that could not be asked: nothing is known, so nothing is found."""
+"""For a dispatch that could not be probed: nothing is known, so nothing is found."""
 
 
 def probe(dispatch: Dispatch) -> Probed:
@@ -62,10 +62,10 @@ def probe(dispatch: Dispatch) -> Probed:
 
 
 def probe_and_convert(dispatch: Dispatch, flags: tuple[str, ...] = ()) -> tuple[Probed, Diagnostic | None]:
-    """`probe`, and where nothing failed, what the conversion to LLVM or SPIR-V said. ``flags`` as in `linking.link`."""
+    """`probe`, and where nothing failed, the first error of the conversion to LLVM or SPIR-V. ``flags`` as in `linking.link`."""
     conversion = Conversion(dispatch, flags)
     probed = _probe(dispatch, conversion, True)
-    return probed, None if probed.failure is not None else conversion.said()
+    return probed, None if probed.failure is not None else conversion.diagnostic()
 
 
 def _probe(dispatch: Dispatch, conversion: Conversion, converted: bool) -> Probed:
@@ -139,5 +139,7 @@ def _narrow(
     """What the code does to narrow elements that the target has no storage for. Where it is not right, IREE may refuse it as well."""
     generated = failure is None and views_folded and copy.generate(NARROW_EMULATED) is None
     found = generated_access(copy.inner) if generated else NOT_ASKED
-    refused = failure or too_large or (conversion.said() if found.numbers is not Numbers.RIGHT else None)
+    refused = (
+        failure or too_large or (conversion.diagnostic() if found.numbers is not Numbers.RIGHT else None)
+    )
     return NarrowAccess(Numbers.REFUSED, found.why, refused.message) if refused else found

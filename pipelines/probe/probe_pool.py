@@ -29,7 +29,7 @@ from .one_dispatch import UNKNOWN, Probed, probe, probe_and_convert
 from .probe_wire import Generated, GenerateJob, ServerFlags
 
 FEW = 8
-"""Up to so many dispatches are faster asked here (0.03 to 0.3 s each) than by processes that first load IREE (0.5 s)."""
+"""Up to so many dispatches are probed faster here (0.03 to 0.3 s each) than by processes that first load IREE (0.5 s)."""
 TIMED_OUT = "code generation did not end within {:g} seconds"
 CRASHED = "code generation crashed ({})"
 
@@ -54,7 +54,7 @@ class ProbePool:
     """Up to ``processes`` probe servers, started on demand. ``deadline`` seconds per dispatch, of the clock
     and of processor time, 0 for none.
 
-    ``watch``: the caller's process is watched from outside, and may be lost. Then a few dispatches are asked in it,
+    ``watch``: the caller's process is watched from outside, and may be lost. Then a few dispatches are probed in it,
     each between ``watch(1, fingerprint)`` and ``watch(0)``; whoever watches applies the deadline. Dispatches whose fingerprint is among
     ``endless`` are known not to end. ``translate``: code is generated to the very end, LLVM's own translation included (0.2 to 1 s more).
     ``session_flags``: what links needs beside the flags of the process; who asks for several targets changes them.
@@ -153,12 +153,12 @@ class ProbePool:
         self._watch(1, dispatch.fingerprint)
         try:
             if converted:
-                probed, said = probe_and_convert(dispatch, self._session_flags)
+                probed, conversion_error = probe_and_convert(dispatch, self._session_flags)
             else:
-                probed, said = probe(dispatch), None
+                probed, conversion_error = probe(dispatch), None
         finally:
             self._watch(0)
-        return ProbeResult(probed, said, time.perf_counter() - start)
+        return ProbeResult(probed, conversion_error, time.perf_counter() - start)
 
     def _not_ended(self, seconds: float) -> ProbeResult:
         return _without_answer(TIMED_OUT.format(self._deadline), seconds, "timed out")

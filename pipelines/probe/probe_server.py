@@ -64,10 +64,10 @@ def _answer(session: Session, job: GenerateJob) -> tuple[Probed, Diagnostic | No
     dispatch = dispatches(module.op)[job.index]
     if not job.convert:
         return probe(dispatch), None
-    probed, said = probe_and_convert(dispatch, job.flags)
-    if probed.failure is None and said is None and job.translate:
-        said = link(dispatch, job.flags)
-    return probed, said
+    probed, conversion_error = probe_and_convert(dispatch, job.flags)
+    if probed.failure is None and conversion_error is None and job.translate:
+        conversion_error = link(dispatch, job.flags)
+    return probed, conversion_error
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a probe server is asked and what it answers, a line of JSON each."""
+"""The requests to a probe server and its answers, a line of JSON each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class GenerateJob:
 
 @dataclass(frozen=True)
 class Generated:
-    """``converted`` is the first error of the conversion. ``missed`` are FIS902 of what could not be asked."""
+    """``converted`` is the first error of the conversion. ``missed`` are FIS902 of what could not be probed."""
 
     probed: Probed
     converted: Diagnostic | None

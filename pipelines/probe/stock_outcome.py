@@ -17,7 +17,7 @@ from fissile.passes.analysis.kernel.narrow_access import (
     NarrowAccess,
     bound_access,
     missing_storage,
-    unasked_access,
+    unprobed_access,
     worst,
 )
 from fissile.passes.analysis.kernel.sub_byte_extension import unmasked_types
@@ -92,15 +92,15 @@ def may_be_built_wrong(dispatch: Dispatch) -> bool:
     """Whether code has to be generated (0.01 to 0.03 s) to know that what IREE builds is right. Not where it is unrolled: that takes
     minutes.
     """
-    asked = [one for one in failures_of(backend_named(dispatch.target.backend)) if not one.packed]
-    if not asked or unrolls(dispatch).elements:
+    candidates = [one for one in failures_of(backend_named(dispatch.target.backend)) if not one.packed]
+    if not candidates or unrolls(dispatch).elements:
         return False
     configured = cache(lambda: read_configured(dispatch))
-    return any(one.may_occur(dispatch, configured) for one in asked)
+    return any(one.may_occur(dispatch, configured) for one in candidates)
 
 
 def predicted_to_exceed(module: Module) -> bool:
-    """Whether a dispatch will not fit its target by a prediction without doubts: asked before any code is generated."""
+    """Whether a dispatch will not fit its target by a prediction without doubts: decided before any code is generated."""
     return any(
         net.ask("predicted memory", lambda d=d: _predicted_to_exceed(d), False, about=d)
         for d in formed_dispatches(module)
@@ -118,7 +118,7 @@ def _predicted_to_exceed(dispatch: Dispatch) -> bool:
 def exceeds_device(module: Module, ask: Ask = probe) -> bool:
     """Whether a dispatch fits IREE's limit and not the device's own, so that it would be built and could not be loaded.
 
-    Code generation is asked only where the device has less than IREE's target attribute says and the prediction
+    Code is generated only where the device has less than IREE's target attribute says and the prediction
     exceeds that or has doubts.
     """
     return any(
@@ -146,7 +146,7 @@ def narrow_access(dispatch: Dispatch, ask: Ask = probe) -> NarrowAccess:
     if not missing_storage(dispatch):
         return RIGHT
     return (
-        unasked_access(dispatch)
+        unprobed_access(dispatch)
         if unrolls_endlessly(dispatch).elements
         else worst((ask(dispatch).narrow, bound_access(dispatch)))
     )
@@ -160,9 +160,9 @@ def sign_losses(
 ) -> list[tuple[Dispatch, tuple[str, ...]]]:
     """Dispatches in which code generation loses the sign of narrow integers, with the element types.
 
-    Only dispatches of SPIR-V that sign-extend anything are asked, and none whose code is unrolled: it would take minutes.
+    Only dispatches of SPIR-V that sign-extend anything are probed, and none whose code is unrolled: it would take minutes.
     """
-    asked = [
+    candidates = [
         d
         for d in formed
         if SIGNS.concerns(backend_named(d.target.backend))
@@ -180,7 +180,7 @@ def sign_losses(
                 cpu_limit=0,
             ),
         )
-        for d in asked
+        for d in candidates
     ]
     return [(d, lost) for d, lost in losses if lost]
 

@@ -29,7 +29,7 @@ class Job:
 
     @property
     def translating(self) -> Path:
-        """How many dispatches it generates code for now, whether the repair loop asked for them, and which, where it is one."""
+        """How many dispatches it generates code for now, whether the repair loop requested them, and which, where it is one."""
         return Path(self.folder, "translating")
 
     @property
@@ -68,9 +68,9 @@ class CompileJob(Job):
         return Path(self.folder, "started")
 
     @property
-    def said(self) -> Path:
+    def messages(self) -> Path:
         """The errors of IREE's last run, a list of texts."""
-        return Path(self.folder, "said")
+        return Path(self.folder, "messages")
 
 
 @dataclass(frozen=True)

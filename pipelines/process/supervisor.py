@@ -35,10 +35,10 @@ from .worker_end import (
     WorkerEnd,
     error_of,
     flag_error,
+    messages_before,
     out_of_space,
     phase_not_ended,
     report_of,
-    said_before,
     users_error,
     why_it_ended,
 )
@@ -135,7 +135,7 @@ def run_job(
         Child(module_command(worker, str(job.file)), folder, stdout=sink, stderr=sink) as child,
     ):
         while (status := child.wait(0.05 if limit is None else 0.2)) is None:
-            count, _asked, _fingerprint = translating(at_work)
+            count, _repairing, _fingerprint = translating(at_work)
             if not count:
                 limit = None
             elif dispatch_timeout and at_work.stat().st_mtime_ns != reported_at:
@@ -173,8 +173,9 @@ def _answered(request: CompileRequest, folder: Path, output: Path, program: Path
 def _in_worker(request: CompileRequest, folder: Path, output: Path, program: Path | None = None) -> Report:
     """The straight compile and what follows; where something takes the process along, another worker.
 
-    What the repair loop asked of code generation is asked in processes apart then; after the straight compile itself
-    every dispatch is, and the straight compile is not tried again. ``program`` is what the input was imported as. A dispatch that was seen not to end is not asked again.
+    Then the repair loop's probes run in separate processes; after a crash of the straight compile itself
+    all probes do, and the straight compile is not tried again. ``program`` is what the input was imported as. A dispatch that did not end
+    is not probed again.
     An error of fissile's own, or a crash that remains, is followed by a compile as stock does it (FIS903).
     """
     job = CompileJob(str(folder), request, str(output), str(program or ""))
@@ -232,7 +233,7 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path, program: Pat
                 return _by_stock(job, request, output, InternalError(job.bare))
         if job.bare or late or end.timed_out and job.ended or not job.started.exists():
             return report_of(job, end, request)
-        count, asked, fingerprint = translating(job.translating)
+        count, repairing, fingerprint = translating(job.translating)
         _clear(job, output)
         if end.timed_out and fingerprint:
             job = replace(job, endless=(*job.endless, fingerprint))
@@ -243,7 +244,7 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path, program: Pat
                 return report_of(job, end, request)
             over = end.status == -signal.SIGPROF
             job = replace(job, bare=NOT_ENDED if over else why_it_ended(end, request))
-        elif count and asked and not job.apart:
+        elif count and repairing and not job.apart:
             job = replace(job, apart=True)
         else:
             job = replace(job, apart=True, ended=why_it_ended(end, request))
@@ -254,7 +255,7 @@ def _may_step_aside(job: CompileJob, request: CompileRequest) -> bool:
 
 
 def _by_stock(job: CompileJob, request: CompileRequest, output: Path, error: InternalError) -> Report:
-    """The last resort: iree-compile's own answer. Raises ``error`` where that cannot stand for what was asked."""
+    """The last resort: iree-compile's own answer. Raises ``error`` where that cannot stand for the requested result."""
     source = job.reads
     if not stands_in(request) or _brings_pipelines(source, request):
         error.reproducer = error.reproducer or command_of(request)
@@ -277,15 +278,15 @@ def _brings_pipelines(source: str, request: CompileRequest) -> bool:
 
 def _clear(job: CompileJob, output: Path) -> None:
     """Takes away what a worker has left, before another begins."""
-    for file in (job.said, job.translating, job.result):
+    for file in (job.messages, job.translating, job.result):
         file.unlink(missing_ok=True)
     output.unlink(missing_ok=True)
 
 
 def translating(file: Path) -> tuple[int, bool, str]:
-    """How many dispatches the worker is translating, whether the repair loop asked for them, and which, where it is one."""
-    said = file.read_text().split() if file.exists() else []
-    return (int(said[0]) if said else 0), "asked" in said, said[2] if len(said) > 2 else ""
+    """How many dispatches the worker is translating, whether the repair loop requested them, and which, where it is one."""
+    words = file.read_text().split() if file.exists() else []
+    return (int(words[0]) if words else 0), "repairing" in words, words[2] if len(words) > 2 else ""
 
 
 def _outcome(job: CompileJob, end: WorkerEnd, request: CompileRequest) -> Report | None:
@@ -294,7 +295,7 @@ def _outcome(job: CompileJob, end: WorkerEnd, request: CompileRequest) -> Report
         return None
     answer = wire.decode(Answer, job.result.read_bytes())
     report = answer.report
-    # What IREE prints itself: --mlir-print-ir-…, --mlir-timing, … What the linker missed is told, or repaired.
+    # What IREE prints itself: --mlir-print-ir-…, --mlir-timing, … What the linker missed is reported, or repaired.
     printed = re.sub(LINKER_SAID, "", end.errors) if report and not report.exit_code else end.errors
     if job.started.exists() and printed.strip() and not request.inner:
         sys.stderr.write(printed)
@@ -311,8 +312,10 @@ def _target_unknown(job: CompileJob, end: WorkerEnd) -> Report | None:
     from ..probe.diagnostics import failure_code, parse_diagnostic  # IREE's bindings: only where it crashed
     from ..repair.failures import NO_TARGET, no_target
 
-    said = (text for text in (*said_before(job), *_paragraphs(end.errors)) if failure_code(text) == NO_TARGET)
-    text = next(said, None)
+    words = (
+        text for text in (*messages_before(job), *_paragraphs(end.errors)) if failure_code(text) == NO_TARGET
+    )
+    text = next(words, None)
     return Report("compile", (no_target(parse_diagnostic("error", text)),)) if text else None
 
 

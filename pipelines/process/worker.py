@@ -86,7 +86,7 @@ def _compile(job: CompileJob) -> Report:
     job.started.touch()
     spooled = Path(job.input) if job.input else None
     try:
-        leave = partial(_leave, job.said)
+        leave = partial(_leave, job.messages)
         run = CompileRun(request, Path(job.output), spooled, Path(job.folder), leave)
         translating = job.translating
 
@@ -94,7 +94,7 @@ def _compile(job: CompileJob) -> Report:
             translating.write_text(f"{dispatches} straight {fingerprint}" if dispatches else "")
 
         def watch(dispatches: int, fingerprint: str = "") -> None:
-            translating.write_text(f"{dispatches} asked {fingerprint}" if dispatches else "")
+            translating.write_text(f"{dispatches} repairing {fingerprint}" if dispatches else "")
 
         watched = request.dispatch_timeout and not job.apart
         with spread(Net(command_of(request), expendable=__name__ == "__main__")):
@@ -117,9 +117,9 @@ def _compile(job: CompileJob) -> Report:
         raise InternalError("out of memory") from None
 
 
-def _leave(file: Path, said: Sequence[Diagnostic]) -> None:
+def _leave(file: Path, received: Sequence[Diagnostic]) -> None:
     """Writes IREE's errors down while there is time: after some of them it crashes (an unknown Vulkan target, IREE 3.13)."""
-    leave_answer(file, [d.text for d in said if d.is_error])  # whole, if the crash comes now
+    leave_answer(file, [d.text for d in received if d.is_error])  # whole, if the crash comes now
 
 
 if __name__ == "__main__":

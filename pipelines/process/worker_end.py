@@ -60,13 +60,13 @@ def how_it_ended(status: int) -> str:
     return f"exit status {status}"
 
 
-def system_ended(status: int, said: str) -> UsageError | None:
-    """The cause, where a process that ended with ``status``, and printed ``said``, was short of something, or was ended by another."""
+def system_ended(status: int, error_lines: str) -> UsageError | None:
+    """The cause, where a process that ended with ``status``, and printed ``errors``, was short of something, or was ended by another."""
     if REFUSED < status < 2 * REFUSED:  # a process that was stopped has 124
         return refused_by_system(OSError(status - REFUSED, os.strerror(status - REFUSED)))
-    if status and (full := _OUT_OF_SPACE.search(said)):
+    if status and (full := _OUT_OF_SPACE.search(error_lines)):
         return refused_by_system(OSError(_OUT_OF_SPACE_NUMBERS[full[0]], full[0]))
-    if status and OUT_OF_MEMORY.search(said):
+    if status and OUT_OF_MEMORY.search(error_lines):
         return UsageError(
             "the compiler ran out of memory",
             f"give it more: {MEMORY_OPTION}=SIZE, ulimit -v and -d, or a larger machine",
@@ -100,7 +100,7 @@ def out_of_space(folder: Path) -> UsageError | None:
 
 
 def report_of(job: CompileJob, end: WorkerEnd, request: CompileRequest) -> Report:
-    """A report for a compile that neither ended nor said anything."""
+    """A report for a compile that neither ended nor printed anything."""
     again = f"shows it again: {stock_command(request)}"
     if refused := system_ended(0 if end.timed_out else end.status, end.errors):
         raise refused
@@ -119,7 +119,7 @@ def report_of(job: CompileJob, end: WorkerEnd, request: CompileRequest) -> Repor
                 ),
             ),
         )
-    said = tuple(f"IREE said before: {text.splitlines()[0]}" for text in said_before(job)[-2:])
+    error_lines = tuple(f"IREE reported before: {text.splitlines()[0]}" for text in messages_before(job)[-2:])
     return Report(
         "compile",
         (
@@ -127,7 +127,7 @@ def report_of(job: CompileJob, end: WorkerEnd, request: CompileRequest) -> Repor
                 "FIS107",
                 f"the compiler crashed ({how_it_ended(end.status)}){f' in {end.step.what}' if end.step else ''}",
                 subject=request.input,
-                notes=(*said, "nothing was written", again),
+                notes=(*error_lines, "nothing was written", again),
                 detail=end.errors[-4000:],
             ),
         ),
@@ -176,10 +176,10 @@ def flag_error(end: WorkerEnd) -> FissileError:
         return UsageError(f"flag '{wrong.group(1)}': {wrong.group(2).strip()}")
     if refused := system_ended(end.status, end.errors):
         return refused
-    said = [line for line in end.errors.splitlines() if line.strip()]
+    error_lines = [line for line in end.errors.splitlines() if line.strip()]
     return InternalError(
         f"the worker process ended before it began ({how_it_ended(end.status)})"
-        + (f": {said[-1].strip()}" if said else "")
+        + (f": {error_lines[-1].strip()}" if error_lines else "")
     )
 
 
@@ -200,6 +200,6 @@ def meant(flag: str, llvm: str) -> str:
     return "fissile compile --help and iree-compile --help list the flags"
 
 
-def said_before(job: CompileJob) -> list[str]:
+def messages_before(job: CompileJob) -> list[str]:
     """The errors of IREE's last run in the worker, as it left them."""
-    return wire.decode(list[str], job.said.read_bytes()) if job.said.exists() else []
+    return wire.decode(list[str], job.messages.read_bytes()) if job.messages.exists() else []

@@ -21,8 +21,8 @@ def fails_otherwise(program: Path, flags: Sequence[str], finding: Finding, secon
 
     Compiles it once, for at most ``seconds`` (0: no limit) of the clock; what is expected not to end is ended then.
     """
-    status, said = _compiled(program, flags, seconds)
-    errors = [line for line in said.splitlines() if "error: " in line]
+    status, output = _compiled(program, flags, seconds)
+    errors = [line for line in output.splitlines() if "error: " in line]
     first = errors[0].split("error: ", 1)[1] if errors else f"exit status {status}"
     if finding.effect is Effect.ENDLESS:
         return "" if status is None else "stock IREE ends" if status == 0 else f"stock IREE stops: {first}"

@@ -64,8 +64,13 @@ class _Failing:
     @property
     def culprit(self) -> tuple[str, str, str, str]:
         """What has to stay the same: code, effect, root, and IREE's message without the numbers and names of one program."""
-        said = parse_diagnostic("error", self.finding.detail).message.split(": %")[0]
-        return self.finding.code, self.finding.effect.value, self.root, re.sub(r"\d+(x\d+)*", "#", said)
+        error_message = parse_diagnostic("error", self.finding.detail).message.split(": %")[0]
+        return (
+            self.finding.code,
+            self.finding.effect.value,
+            self.root,
+            re.sub(r"\d+(x\d+)*", "#", error_message),
+        )
 
 
 def reduce(phase_pipeline: PhasePipeline, origin: Module, pool: ProbePool, dispatch: str = "") -> Reduced:
@@ -73,7 +78,7 @@ def reduce(phase_pipeline: PhasePipeline, origin: Module, pool: ProbePool, dispa
     fails by itself.
 
     Ops are left out as long as the same dispatch still fails: the same rule, root and message of IREE's. Raises UsageError where nothing fails, ``dispatch`` does not, or
-    what fails cannot be told from its program.
+    its program does not show what fails.
     """
     try:
         found = _refused(phase_pipeline, origin, pool)

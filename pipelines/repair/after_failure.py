@@ -57,7 +57,7 @@ class AfterFailure:
         self._pool = pool
         self._progress = progress
         ended = isinstance(failure, StraightEnded)
-        # What ended the straight compile is among what is asked from here on.
+        # What ended the straight compile is among what is probed from here on.
         self._generate = self._apart if ended else generate
         self._origin, on_the_way = run.origin()
         self._on_the_way = (*kept, *on_the_way)
@@ -161,7 +161,7 @@ class AfterFailure:
 
     def _narrow(self) -> Narrow:
         """What packing is for. The straight compile has looked at storage, unless it did not come back; what code generation
-        has no code for is asked here, where the program has element types for which that is likely."""
+        has no code for is probed here, where the program has element types for which that is likely."""
         failure, origin = self._failure, self._origin
         if isinstance(failure, NarrowStorage):
             return failure.narrow
@@ -182,8 +182,8 @@ class AfterFailure:
     def _repair(self, module: Module, narrow_is_left: bool = False) -> Outcome:
         """Diagnoses ``module`` (at global optimisation), repairs what fails, and compiles it to the end.
 
-        Where the straight compile was not seen to fail, dispatches that should pass are not asked first: the compile to
-        the end is the answer, and where it is no, every dispatch is asked.
+        Where the straight compile was not seen to fail, dispatches that should pass are not probed first: the compile to
+        the end is the answer, and where it is no, every dispatch is probed.
         """
         if not isinstance(self._failure, (PhaseFailed, StraightEnded)):
             done = self._repair_once(module, True, narrow_is_left)
@@ -260,7 +260,7 @@ class AfterFailure:
         return any(f.stops or f.withholds and not self._run.request.allow_wrong for f in findings)
 
     def _spec(self, module: Module, repairer: Repairer, before: Diagnosis) -> FoundSpec | None:
-        """What a tuning spec repairs, where one was asked for. It is in force from here on."""
+        """What a tuning spec repairs, where one was requested. It is in force from here on."""
         if not self._run.request.emit_tuning_spec or not before.failing:
             return None
         with self._run.step("tuning-spec"):
@@ -272,8 +272,8 @@ class AfterFailure:
         if found:
             write_atomically(path, lambda partial: partial.write_text(spec.text))
         self._run.facts["tuning_spec"] = {"written": bool(found), "dispatches": [f.subject for f in found]}
-        told = not_carried(path, len(found), spec.why_not if spec else {})
-        return [told] if told else []
+        reported = not_carried(path, len(found), spec.why_not if spec else {})
+        return [reported] if reported else []
 
     def _fastest(self, module: Module, repairer: Repairer, repair: Repair, before: Diagnosis) -> Repair:
         """``repair``, or what runs faster and passes as well; as it is where no runtime for the target answers."""
@@ -293,11 +293,11 @@ class AfterFailure:
                 else opaque or "nothing to choose from"
             )
             self._run.facts["tuned"] = why
-            told = [
+            reported = [
                 f.with_(notes=(*f.notes, f"not timed: {why}")) if f.severity is Severity.REPAIRED else f
                 for f in repair.findings
             ]
-            return replace(repair, findings=tuple(told))
+            return replace(repair, findings=tuple(reported))
         with scratch() as folder:
             programs = []
             for number, (name, wanted) in enumerate(variants):
@@ -319,12 +319,14 @@ class AfterFailure:
         wanted = dict(variants)[timed[0].name]
         rows = ", ".join(f"{t.name} {t.seconds * 1e3:.3g} ms" for t in timed if t.seconds is not None)
         note = f"timed on {runtime}: {rows}; took {timed[0].name}"
-        told = [
+        reported = [
             f.with_(notes=(*f.notes, note)) if f.severity is Severity.REPAIRED else f for f in repair.findings
         ]
         if wanted != repair.edits:
-            told = [instead(f, timed[0].name, wanted) if f.severity is Severity.REPAIRED else f for f in told]
-        return replace(repair, edits=wanted, findings=tuple(told))
+            reported = [
+                instead(f, timed[0].name, wanted) if f.severity is Severity.REPAIRED else f for f in reported
+            ]
+        return replace(repair, edits=wanted, findings=tuple(reported))
 
     def _finish(
         self, module: Module, repair: Repair, repairer: Repairer, packed: bool, narrow_is_left: bool
@@ -363,7 +365,7 @@ class AfterFailure:
             return Outcome(failure=failed)
         done = list(repair.findings)
         if request.verify:
-            from ..compile.verification import verify_repair, with_numerics  # NumPy: only where asked
+            from ..compile.verification import verify_repair, with_numerics  # NumPy: only with --verify
 
             with self._run.step("verify"):
                 certificate = verify_repair(original, repaired, request.verify_seeds)

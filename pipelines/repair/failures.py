@@ -1,4 +1,4 @@
-"""Why a straight compile is not the end of it, and what is told where nothing can be done about it."""
+"""Why a straight compile is not the end of it, and the finding where nothing repairs it."""
 
 from __future__ import annotations
 
@@ -92,14 +92,14 @@ def rejected(failure: Failure) -> Finding:
     )
 
 
-def no_target(said: Diagnostic) -> Finding:
-    """FIS004 for what IREE said of a device, backend or architecture; what it knows instead is a note."""
-    wrong, _, known = said.message.partition("; ")
+def no_target(diagnostic: Diagnostic) -> Finding:
+    """FIS004 for IREE's message about a device, backend or architecture; what it knows instead is a note."""
+    wrong, _, known = diagnostic.message.partition("; ")
     return Finding(
         NO_TARGET,
         f"IREE has no target to generate code for: {wrong}",
         notes=(*((known,) if known else ()), "`fissile targets` lists what IREE 3.13 knows"),
-        detail=said.text,
+        detail=diagnostic.text,
     )
 
 

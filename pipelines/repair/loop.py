@@ -30,7 +30,7 @@ from ..session import Module, PhaseFailed
 from .cut_search import translate
 from .edits import CUT, FOLD, Edit, apply_edits, edits, works_alone
 from .repair_case import Case, Diagnosis
-from .reporting import RepairTold
+from .reporting import RepairFindings
 from .trials import Offers
 
 MAX_ROUNDS = 96
@@ -85,7 +85,7 @@ class Repairer:
         self._known: dict[frozenset[Edit], Diagnosis] = {}
         self._passing: tuple[frozenset[Edit], Module, list[Finding]] | None = None
         self._cases: list[Case] = []
-        self._told = RepairTold(self.ops, self._graph)
+        self._reporting = RepairFindings(self.ops, self._graph)
 
     @property
     def generated(self) -> int:
@@ -104,9 +104,9 @@ class Repairer:
         """
         if self._passing is None or self._passing[0] != frozenset(wanted):
             return None
-        (_edits, module, told), self._passing = self._passing, None
+        (_edits, module, reported), self._passing = self._passing, None
         untag(module.op)
-        return module, told
+        return module, reported
 
     def diagnose(self, wanted: Iterable[Edit] = ()) -> Diagnosis:
         """Runs a tagged clone, edited as ``wanted``, to configured dispatches and checks each of them; once each."""
@@ -122,14 +122,14 @@ class Repairer:
         if not self._applied(clone, wanted):
             return Diagnosis(failed=PhaseFailed(BOUNDARIES_PLACED_AT, ()))
         try:
-            told = self._phase_pipeline.advance(clone, DISPATCH_CREATION)
+            reported = self._phase_pipeline.advance(clone, DISPATCH_CREATION)
             groups = fusion_groups(clone.op)
-            told += self._phase_pipeline.advance(clone, DISPATCHES_CONFIGURED_AT)
+            reported += self._phase_pipeline.advance(clone, DISPATCHES_CONFIGURED_AT)
         except PhaseFailed as failure:
             return Diagnosis(failed=failure)
         found = Diagnosis(tuple(self._checker.check(clone, self.ops)), tuple(groups))
         if not found.failing:
-            self._passing = wanted, clone, told
+            self._passing = wanted, clone, reported
         return found
 
     def _applied(self, clone: Module, wanted: Iterable[Edit]) -> bool:
@@ -217,9 +217,11 @@ class Repairer:
         repair = self._tell(before, after, cases, tuple(final))
         if not tuned:
             return repair
-        told = [self._told.tuned(finding, tags, before, after) for finding, tags in tuned.items()]
+        reported = [self._reporting.tuned(finding, tags, before, after) for finding, tags in tuned.items()]
         return replace(
-            repair, findings=(*repair.findings, *told), complete=after.failed is None and not after.failing
+            repair,
+            findings=(*repair.findings, *reported),
+            complete=after.failed is None and not after.failing,
         )
 
     def _fold_instead(self, case: Case, after: Diagnosis) -> tuple[Edit, ...]:
@@ -343,9 +345,9 @@ class Repairer:
             if case.accepted and case.accepted == case.partial and case.still_fails(after)
         ]
         findings = [
-            self._told.not_repaired(case)
+            self._reporting.not_repaired(case)
             if case.accepted is None or not complete and case not in partial and case.still_fails(after)
-            else self._told.repaired(case, before, after)
+            else self._reporting.repaired(case, before, after)
             for case in cases
         ]
         covered = set().union(*(case.own_tags for case in cases)) if cases else set()
@@ -354,7 +356,7 @@ class Repairer:
             if after.failed is None
             else set(range(len(self.ops)))
         )
-        # A dispatch whose ops all stand in others too is repaired with those that are like it: it is told where it is left.
+        # A dispatch whose ops all stand in others too is repaired with those that are like it: it is reported where it is left.
         untagged = [
             c.finding
             for c in before.failing

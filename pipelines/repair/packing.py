@@ -118,7 +118,7 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
         return Packed(None, refusals=tuple(f.with_(severity=Severity.WARNING) for f in refused.findings))
     if not done:
         return NOT_PACKED
-    return Packed(packed, _each_once([_told(finding, narrow) for finding in narrow.found]))
+    return Packed(packed, _each_once([_packed_finding(finding, narrow) for finding in narrow.found]))
 
 
 def find_narrow(configured: Module, ask: Ask) -> Narrow:
@@ -186,11 +186,11 @@ def unusable(finding: Finding, why: str) -> Finding:
 
 
 def _each_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """One finding for all dispatches of which the same is said, with the first places."""
+    """One finding for all dispatches with the same finding, with the first places."""
     alike: dict[tuple, list[Finding]] = {}
     for finding in findings:
         alike.setdefault((finding.code, finding.message, finding.target, finding.helps), []).append(finding)
-    told = []
+    merged = []
     for first, *others in alike.values():
         places = dict.fromkeys(place for finding in (first, *others) for place in finding.places)
         notes = (
@@ -198,11 +198,11 @@ def _each_once(findings: Iterable[Finding]) -> tuple[Finding, ...]:
             if others
             else first.notes
         )
-        told.append(first.with_(places=tuple(places)[:4], notes=notes))
-    return tuple(told)
+        merged.append(first.with_(places=tuple(places)[:4], notes=notes))
+    return tuple(merged)
 
 
-def _told(finding: Finding, narrow: Narrow) -> Finding:
+def _packed_finding(finding: Finding, narrow: Narrow) -> Finding:
     if narrow.ops:
         how = f"{' and '.join(narrow.types)} by their bits; {{computed}} in 32 bits in between"
         help_ = narrow.help("{read} and {wrote} " + how)

@@ -18,7 +18,7 @@ LONGEST = 140
 """Characters of an edit or of a reason in such a line."""
 
 
-class RepairTold:
+class RepairFindings:
     """Words for the repairs of one module, whose ``ops`` and ``graph`` are those that the edits name."""
 
     def __init__(self, ops: Sequence[SourceOp], graph: ProducerGraph) -> None:

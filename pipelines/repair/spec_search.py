@@ -80,7 +80,7 @@ class SpecSearch:
         if not chosen:
             self._in_force(None)
             return FoundSpec("", (), before, _why_not(found, chosen))
-        repaired = tuple(_told(wrong[key], after) for key in chosen)
+        repaired = tuple(_configured_finding(wrong[key], after) for key in chosen)
         return FoundSpec(write_spec(list(chosen.values())), repaired, after, _why_not(found, chosen))
 
     def _choose(
@@ -170,7 +170,7 @@ def _configuration(root: ir.Operation, subgroup: int, **tiles) -> str:
     return tile_and_fuse(structure.parallel, loop_extents(root, structure), subgroup, inputs=inputs, **tiles)
 
 
-def _told(failing: CheckedDispatch, now: Diagnosis) -> Finding:
+def _configured_finding(failing: CheckedDispatch, now: Diagnosis) -> Finding:
     """The finding of a dispatch that passes with the spec."""
     after = next(c for c in now.checked if _key(c.dispatch) == _key(failing.dispatch))
     count = total(a.bytes for a in after.footprint.allocations)

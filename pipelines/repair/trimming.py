@@ -20,7 +20,7 @@ PASS = TrimBorders.name
 
 def unread(module: Module) -> list[Finding]:
     """FIS119, repaired, for every border in ``module``, which has not passed the phase that they are sliced off at."""
-    return [_told(finding) for finding in check_unread_borders(unread_borders(module.op))]
+    return [_trimmed_finding(finding) for finding in check_unread_borders(unread_borders(module.op))]
 
 
 def find_borders(run: CompileRun, failure: Failure) -> list[Finding]:
@@ -37,16 +37,16 @@ def find_borders(run: CompileRun, failure: Failure) -> list[Finding]:
     return unread(module)
 
 
-def trimming(said: str = "") -> PhaseHook:
-    """Slices unread borders off and reports FIS119 of each; ``said`` is what IREE said of them."""
+def trimming(message: str = "") -> PhaseHook:
+    """Slices unread borders off and reports FIS119 of each; ``message`` is IREE's message about them."""
 
     def act(module: Module) -> list[Finding]:
-        found = [finding.with_(stock=quoted(said)) for finding in unread(module)]
+        found = [finding.with_(stock=quoted(message)) for finding in unread(module)]
         run_pipeline(f"builtin.module({PASS})", module.op, report=found.append)
         return found
 
     return PhaseHook(BORDERS_TRIMMED_AT, "trim-borders", act)
 
 
-def _told(finding: Finding) -> Finding:
+def _trimmed_finding(finding: Finding) -> Finding:
     return finding.with_(severity=Severity.REPAIRED, helps=(TrimBorders().help(("pass", PASS)),))

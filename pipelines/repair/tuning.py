@@ -88,7 +88,7 @@ def _round(
             limit,
         )
         if ended.status != 0:
-            return None, ended.reason or (ended.err.strip().splitlines() or ["it said nothing"])[-1][:200]
+            return None, ended.reason or (ended.err.strip().splitlines() or ["no output"])[-1][:200]
         measured = json.loads(ended.out[ended.out.index("{") :])["benchmarks"][0]
         unit = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}[measured["time_unit"]]
         wall += measured["real_time"] * unit

@@ -47,7 +47,7 @@ def sarif(report: Report, exit_status: int) -> dict:
                 "executionSuccessful": exit_status in (0, 1),
                 "exitCode": exit_status,
                 "toolExecutionNotifications": [
-                    {"level": "warning", "message": _message(said)} for said in report.messages
+                    {"level": "warning", "message": _message(diagnostic)} for diagnostic in report.messages
                 ],
             }
         ],

@@ -34,7 +34,7 @@ def summary_of(outcome: Outcome) -> dict:
 
 
 def changes_between(before: Mapping[str, dict], now: Mapping[str, dict]) -> list[Change]:
-    """Label -> summary of two runs; the worst first. A cell that was not asked for now is gone."""
+    """Label -> summary of two runs; the worst first. A cell that is no longer requested is gone."""
     found = []
     for label, summary in now.items():
         if label not in before:

@@ -1,4 +1,4 @@
-"""Runs the cells of a sweep on the cores of this machine, as many at once as were asked for."""
+"""Runs the cells of a sweep on the cores of this machine, at most the requested number at once."""
 
 from __future__ import annotations
 

@@ -101,12 +101,12 @@ def pytest_terminal_summary(terminalreporter):
     """Says which Vulkan device the tests ran on: without one they skip, and that should be seen."""
     try:
         # In a process of its own: a driver that crashes must not take the test report with it.
-        asked = subprocess.run(
+        requested = subprocess.run(
             [sys.executable, "-c", VULKAN_DEVICE], capture_output=True, text=True, timeout=300, check=False
         )
     except subprocess.TimeoutExpired:
         terminalreporter.write_line("vulkan device: the driver did not answer")
     else:
         terminalreporter.write_line(
-            f"vulkan device: {asked.stdout.strip() or 'none; tests that need one were skipped'}"
+            f"vulkan device: {requested.stdout.strip() or 'none; tests that need one were skipped'}"
         )

@@ -60,11 +60,11 @@ def test_every_failure_has_its_rule_and_an_order_of_its_own():
 
 def test_the_catalogue_of_rules_needs_no_compiler():
     """`fissile explain` lists the failures, and the process that reads reports knows their codes."""
-    asked = "from fissile.rules import RULES; import sys; print(len(RULES), 'FIS143' in RULES, 'iree.compiler' in sys.modules)"
-    said = subprocess.run(
-        [sys.executable, "-c", asked], capture_output=True, text=True, check=True
+    requested = "from fissile.rules import RULES; import sys; print(len(RULES), 'FIS143' in RULES, 'iree.compiler' in sys.modules)"
+    printed = subprocess.run(
+        [sys.executable, "-c", requested], capture_output=True, text=True, check=True
     ).stdout.split()
-    assert int(said[0]) == len(RULES) and said[1:] == ["True", "False"]
+    assert int(printed[0]) == len(RULES) and printed[1:] == ["True", "False"]
 
 
 def test_a_failure_that_leaves_something_undeclared_is_refused():

@@ -76,11 +76,11 @@ def test_with_any_hash_seed_and_in_several_processes_at_once(source, expected):
         )
         for seed in ("0", "4294967295")
     ]  # fmt: skip
-    said = [
+    printed = [
         process.communicate(timeout=300)[1].replace(f"seed{seed}", "")
         for process, seed in zip(started, ("0", "4294967295"), strict=True)
     ]
-    assert said[0] == said[1] and said[0].count("[FIS202]") == 2
+    assert printed[0] == printed[1] and printed[0].count("[FIS202]") == 2
     assert {source.with_name(f"seed{seed}.vmfb").read_bytes() for seed in ("0", "4294967295")} == {
         expected[0]
     }

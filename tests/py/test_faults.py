@@ -31,13 +31,13 @@ def test_a_generated_program_comes_out_as_stocks_or_with_a_finding(seed, tmp_pat
     text, kinds = program(random.Random(seed))
     assert set(kinds) <= set(KINDS)
     target = ("llvm-cpu", "vulkan")[seed % 2]
-    verdict, said = compared.compared(target, text, tmp_path, "executable-configurations")
+    verdict, printed = compared.compared(target, text, tmp_path, "executable-configurations")
     assert verdict in (
         "same bytes",
         "refused by both",
         "repaired",
         "changed with a finding",
-    ) or verdict.startswith("withheld"), (said, text)
+    ) or verdict.startswith("withheld"), (printed, text)
 
 
 def test_the_generator_draws_every_kind():
@@ -87,16 +87,16 @@ def test_every_trial_is_drawn_once_and_by_its_seed():
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    ("changes", "printed"),
     [
         ({"status": 139}, "exit status 139"), ({"err": "Traceback (most recent call last)\n", "status": 1}, "a traceback"), ({"hung": True}, "does not end"),
         ({"orphans": ["x"]}, "orphans"), ({"leftovers": ["tmp/x"]}, "leftovers"), ({"status": 2, "err": ""}, "no message"),
     ],
 )  # fmt: skip
-def test_what_breaks_the_contract_is_seen(changes, said):
+def test_what_breaks_the_contract_is_seen(changes, printed):
     kept = {"status": 0, "out": "", "err": "", "seconds": 0.0, "used": 0.0, "hung": False}
     assert broken_promises(Ended(**kept)) == []
-    assert broken_promises(Ended(**kept | changes)) == [said]
+    assert broken_promises(Ended(**kept | changes)) == [printed]
 
 
 def test_orphans_and_leftovers_are_found():

@@ -54,8 +54,8 @@ def page(rule: Rule) -> str:
     ):
         if text:
             parts.append(f"{heading}\n{textwrap.indent(_wrapped(text), '    ')}\n")
-    if said := rule.effect.stock():
-        parts.append(f"stock IREE\n    {said}\n")
+    if stock_effect := rule.effect.stock():
+        parts.append(f"stock IREE\n    {stock_effect}\n")
     return "\n".join(parts)
 
 

@@ -36,7 +36,5 @@ def run(args: argparse.Namespace) -> int:
         )
         print(f"{target.name:<32} {target.limit.bytes:>7}  per {target.per}: {claims or target.limit.source}")
     if not args.name:
-        print(
-            f"{PRESENT_DEVICE:<32}          per workgroup: the Vulkan device present, queried when asked for"
-        )
+        print(f"{PRESENT_DEVICE:<32}          per workgroup: the Vulkan device present, queried on use")
     return 0

@@ -1,4 +1,4 @@
-"""What a call gives back: the shapes and integers that a function returns, said in what its caller passes."""
+"""The shapes and integers that a call returns, in terms of what its caller passes."""
 
 from __future__ import annotations
 

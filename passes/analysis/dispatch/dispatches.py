@@ -61,7 +61,7 @@ class Dispatch:
 
     @property
     def identity(self) -> tuple:
-        """Equal for dispatches with the same body, target and source ops: what is said of one names the other's places."""
+        """Equal for dispatches with the same body, target and source ops: a finding for one names the other's places."""
         return self.fingerprint, self.variant, self.root, self.tags
 
     def inner_module(self, executable: ir.Operation | None = None) -> ir.Operation:

@@ -35,7 +35,7 @@ class Recomputed:
 def recomputed_producers(dispatch: Dispatch) -> list[Recomputed]:
     """Producers folded into reduction bodies of ``dispatch`` (configured), with how often each is evaluated.
 
-    On a tagged module what the author wrote into a reduction's own body is told apart from a producer; on one
+    On a tagged module what the author wrote into a reduction's own body is distinguished from a producer; on one
     without tags it is not. Dynamic sizes give no count, so such a reduction is left out.
     """
     found: dict[tuple, Recomputed] = {}

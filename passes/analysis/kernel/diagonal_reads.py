@@ -18,14 +18,14 @@ _THREADS = ("gpu.thread_id", "gpu.lane_id")
 
 
 def may_read_diagonal(codegen: str, dispatch: ConfiguredDispatch) -> bool:
-    """Whether code generation has to be asked: a subgroup adds up over two or more loops."""
+    """Whether the dispatch has to be probed: a subgroup adds up over two or more loops."""
     return codegen == "SubgroupReduce" and any(op.reduces and sum(op.reduction) > 1 for op in dispatch.ops)
 
 
 def diagonal_reads(function_or_module: ir.Operation, workgroup_alignment: int) -> tuple[Allocation, ...]:
     """Buffers in workgroup memory that a thread reads with its number as the index of several dimensions longer than 1.
 
-    To be asked of generated code before it is converted. Each allocation's place is that of the first such read.
+    Reads generated code before it is converted. Each allocation's place is that of the first such read.
     """
     allocations: list[ir.Operation] = []
 

@@ -130,7 +130,7 @@ def bound_access(dispatch: Dispatch) -> NarrowAccess:
     return worst((RIGHT, *halves, *(_of_tail(binding, lengths.get(binding.number)) for binding in tails)))
 
 
-def unasked_access(dispatch: Dispatch) -> NarrowAccess:
+def unprobed_access(dispatch: Dispatch) -> NarrowAccess:
     """The same where no code was generated: nothing is proved."""
     return worst((bound_access(dispatch), NOT_ASKED))
 

@@ -34,7 +34,7 @@ class Repeated:
 def repeated_work(function_or_module: ir.Operation) -> Repeated:
     """Reads IR after distribution to threads and bufferization, with one function of a known block size."""
     block: tuple[int, ...] = ()
-    told_apart: set[int] = set()
+    distinguished: set[int] = set()
     accumulated = summed = False
 
     def visit(op: ir.Operation) -> ir.WalkResult:
@@ -42,9 +42,9 @@ def repeated_work(function_or_module: ir.Operation) -> Repeated:
         if op.name == "func.func" and "gpu.known_block_size" in op.attributes:
             block = tuple(ir.DenseI32ArrayAttr(op.attributes["gpu.known_block_size"]))
         elif op.name == "gpu.thread_id":
-            told_apart.add(_DIMENSIONS.index(str(op.attributes["dimension"])))
+            distinguished.add(_DIMENSIONS.index(str(op.attributes["dimension"])))
         elif op.name in _ANY_DIMENSION:
-            told_apart.update(range(len(_DIMENSIONS)))
+            distinguished.update(range(len(_DIMENSIONS)))
         elif op.name == "scf.for":
             summed = summed or len(op.results) > 0
         elif op.name in _STORES:
@@ -52,7 +52,7 @@ def repeated_work(function_or_module: ir.Operation) -> Repeated:
         return ir.WalkResult.ADVANCE
 
     function_or_module.walk(visit, ir.WalkOrder.PRE_ORDER)
-    threads = prod(size for dimension, size in enumerate(block) if dimension not in told_apart)
+    threads = prod(size for dimension, size in enumerate(block) if dimension not in distinguished)
     return Repeated(threads, accumulated, summed) if threads > 1 else Repeated()
 
 

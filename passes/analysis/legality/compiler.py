@@ -78,7 +78,7 @@ class Compiler:
         self._answers: dict[str, Outcome] = dict(known or {})
         self._sessions: dict[tuple[str, ...], library.Session] = {}
         self._begins, self._ended = begins, ended
-        self.asked = 0
+        self.compiled = 0
 
     def compile(
         self, text: str, flags: Sequence[str], to: str, start: str = "start", whole: bool = False
@@ -92,10 +92,12 @@ class Compiler:
             outcome = self._compile(
                 text, tuple(flags), to, start, lambda step: self._begins(key, whole, step)
             )
-            said = printed()
+            printed_text = printed()
         if outcome.failed:
-            outcome = replace(outcome, failing_pass=failing_pass(said), dispatch=dispatch_in(said))
-        self.asked += 1
+            outcome = replace(
+                outcome, failing_pass=failing_pass(printed_text), dispatch=dispatch_in(printed_text)
+            )
+        self.compiled += 1
         if len(self._answers) >= MOST_ANSWERS:
             self._answers.pop(next(iter(self._answers)))
         self._answers[key] = outcome
@@ -120,20 +122,20 @@ class Compiler:
             session = self.session(flags)
         except ValueError as error:
             return Outcome("", "start", " ".join(str(error).split()))
-        said: list[tuple[str, str]] = []
+        printed_text: list[tuple[str, str]] = []
         invocation = session.invocation()
-        library.send_diagnostics(invocation, lambda severity, line: said.append((severity, line)))
+        library.send_diagnostics(invocation, lambda severity, line: printed_text.append((severity, line)))
         try:
             source = library.Source.wrap_buffer(session, text.encode() + b"\0", buffer_name="op")
             begins("start")
             if not invocation.parse_source(source):
-                return _stopped("", "start", said)
+                return _stopped("", "start", printed_text)
             reached = start
             for step in steps(start, to):
                 begins(step)
                 library.phases(invocation, reached, step)
                 if not invocation.execute():
-                    return _stopped(reached, step, said)
+                    return _stopped(reached, step, printed_text)
                 reached = step
             return Outcome(reached)
         finally:
@@ -146,8 +148,8 @@ def steps(start: str, to: str) -> list[str]:
     return [step for step in STEPS if first < PHASES.index(step) <= last]
 
 
-def _stopped(reached: str, failed: str, said: Sequence[tuple[str, str]]) -> Outcome:
-    errors = [text for severity, text in said if severity == "error"]
+def _stopped(reached: str, failed: str, printed_text: Sequence[tuple[str, str]]) -> Outcome:
+    errors = [text for severity, text in printed_text if severity == "error"]
     text = errors[0] if errors else "IREE stopped without an error message"
     return Outcome(reached, failed, first_line(text), "", text)
 

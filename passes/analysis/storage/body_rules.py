@@ -45,7 +45,7 @@ def body(
 
 
 def runs(op: ir.Operation, sizes: Sequence[Term | None]) -> list[Loop]:
-    """A body runs only if no loop is empty; said as loops over extents whose variable nothing uses."""
+    """A body runs only if no loop is empty; expressed as loops over extents whose variable nothing uses."""
     unused = [Symbol(-1 - i, f"loop {i} of {op.name}") for i in range(len(sizes))]
     return [
         Loop(op, u, ZERO, s, ONE)

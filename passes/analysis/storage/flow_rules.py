@@ -37,10 +37,13 @@ def listed_sizes(op: ir.Operation) -> Iterator[tuple[ir.Value, str, int, int]]:
 def listed(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     """IREE takes the listed sizes for the tensor's: it computes addresses from them."""
     for value, sizes, number, i in listed_sizes(op):
-        have, said = extents.dimension(value, i), extents.value(list(getattr(op.opview, sizes))[number])
+        have, size_operand = (
+            extents.dimension(value, i),
+            extents.value(list(getattr(op.opview, sizes))[number]),
+        )
         yield Requirement(
-            equal(have, said),
-            same_size(value, i, have, said, f"{op.name} lists that size for it"),
+            equal(have, size_operand),
+            same_size(value, i, have, size_operand, f"{op.name} lists that size for it"),
             itself=True,
         )
 

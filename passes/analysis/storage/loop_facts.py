@@ -46,7 +46,7 @@ def invariants(
 def of_results(
     extents: Extents, kept: dict[ir.Value, list[Condition]], results: dict[ir.Value, ir.Value]
 ) -> list[Condition]:
-    """The invariants of a loop's arguments, said of its results."""
+    """The invariants of a loop's arguments, stated for its results."""
     found: list[Condition] = []
     for argument, facts in kept.items():
         by = {extents.value(argument).atom.ident: extents.value(results[argument])}

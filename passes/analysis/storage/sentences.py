@@ -1,4 +1,4 @@
-"""How a requirement is said: the same words in a compile error, in a note, and in the run-time check."""
+"""How a requirement is worded: the same text in a compile error, in a note, and in the run-time check."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The last tier: sizes as integers of an SMT solver (z3), with a time limit for each question.
 
 z3 is optional (`pip install 'fissile[storage]'`). Without it `available()` is False and nothing here
-is asked.
+is called.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Solver:
             }
         finally:
             self._solver.pop()
-            self._atoms = outside  # what the scope said about other atoms is gone with it
+            self._atoms = outside  # what the scope asserted about other atoms is gone with it
 
     def _condition(self, condition: Condition):
         z3 = self._z3

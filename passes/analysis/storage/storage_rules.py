@@ -160,7 +160,7 @@ def _addressable(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     """The bytes of a new tensor fit an index: IREE computes them with wrap-around, and would allocate
     too few.
 
-    Dimensions of tensors that exist are not asked: their product is taken to be below the limit
+    Dimensions of tensors that exist are not checked: their product is taken to be below the limit
     (docs/storage.md).
     """
     shape = extents.shape(op.results[0])

@@ -136,7 +136,7 @@ def same_shape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
 
 
 def elementwise(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    """Operands of an op that works element by element on tensors have one shape; on scalars nothing is asked."""
+    """Operands of an op that works element by element on tensors have one shape; scalars have no requirement."""
     shaped = [operand for operand in op.operands if is_shaped(operand)]
     if len(shaped) < 2:
         return

@@ -54,12 +54,12 @@ def with_floor(finding: Finding, prediction: Prediction) -> Finding:
 
 def check_agreement(dispatch: Dispatch, prediction: Prediction, exact: Bytes) -> Finding | None:
     """FIS121 where a prediction without doubts differs from what code generation allocates."""
-    told = prediction.total
-    if prediction.doubts or told.value is None or exact.value is None or told.value == exact.value:
+    predicted = prediction.total
+    if prediction.doubts or predicted.value is None or exact.value is None or predicted.value == exact.value:
         return None
-    if told.certainty is Certainty.AT_MOST and exact.value <= told.value:
+    if predicted.certainty is Certainty.AT_MOST and exact.value <= predicted.value:
         return None
-    message = f"predicted {told.value} bytes, code generation allocates {exact.value}"
+    message = f"predicted {predicted.value} bytes, code generation allocates {exact.value}"
     places = (dispatch.place,) if dispatch.place else ()
     return Finding("FIS121", message, Severity.WARNING, dispatch.name, dispatch.target.name, places)
 
@@ -72,16 +72,16 @@ def _count(buffer: PredictedBuffer, prediction: Prediction) -> Bytes:
 
 def _sizes(largest: dict[str, int | None]) -> tuple[str, ...]:
     """For which sizes it fits, one sentence per dynamic dimension."""
-    told = []
+    predicted = []
     for dimension, value in largest.items():
         others = "" if len(largest) == 1 else ", the other sizes being 1"
         if value is None:
-            told.append(f"no size of {dimension} fits, not even 1{others}")
+            predicted.append(f"no size of {dimension} fits, not even 1{others}")
         elif value == -1:
-            told.append(f"{dimension} may have any size{others}")
+            predicted.append(f"{dimension} may have any size{others}")
         else:
-            told.append(f"fits for {dimension} up to {value}{others}")
-    return tuple(told)
+            predicted.append(f"fits for {dimension} up to {value}{others}")
+    return tuple(predicted)
 
 
 def _owner(buffer: PredictedBuffer, ops: Sequence[SourceOp]) -> SourceOp | None:

@@ -31,7 +31,7 @@ from .refused_op import check_refused
 class AuditLegality(Pass):
     """Stops the pipeline where IREE's phases behind `phase` cannot take an op of the module: all of them at once, each with its place.
 
-    Changes nothing. What is legal is asked of IREE: each op is compiled alone for `target`, if the module does not compile.
+    Changes nothing. IREE decides what is legal: each op is compiled alone for `target`, if the module does not compile.
     """
 
     name: ClassVar[str] = "fissile-audit-legality"

@@ -11,7 +11,7 @@ from fissile.passes.analysis.kernel.narrow_access import (
     NarrowAccess,
     Numbers,
     missing_storage,
-    unasked_access,
+    unprobed_access,
     worst,
 )
 
@@ -24,7 +24,7 @@ CLAIMS = {
 
 
 def check_narrow_storage(
-    dispatches: Iterable[Dispatch], access_of: Callable[[Dispatch], NarrowAccess] = unasked_access
+    dispatches: Iterable[Dispatch], access_of: Callable[[Dispatch], NarrowAccess] = unprobed_access
 ) -> list[Finding]:
     """FIS110, one per target and element type, about every dispatch whose numbers are not known to be right.
 

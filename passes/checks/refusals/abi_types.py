@@ -16,7 +16,7 @@ FUNCTIONS = ("func.func", "util.func")
 
 
 def check_abi_types(module: ir.Operation, refused: str, detail: str) -> list[Finding]:
-    """FIS001 for each argument and result of a public function that IREE, which said ``refused``, has no type for."""
+    """FIS001 for each argument and result of a public function that IREE has no type for; ``refused`` is IREE's message."""
     found: list[Finding] = []
     for function in (op.operation for op in module.regions[0].blocks[0].operations):
         if (

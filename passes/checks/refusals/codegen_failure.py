@@ -16,11 +16,11 @@ LONGEST_IN_HEADLINE = 100
 
 
 def check_codegen(
-    dispatch: Dispatch, code: str, said: str, text: str, tags: Sequence[int], ops: Sequence[SourceOp]
+    dispatch: Dispatch, code: str, message: str, text: str, tags: Sequence[int], ops: Sequence[SourceOp]
 ) -> Finding:
     """A finding for a dispatch that IREE's code generation refuses, under rule ``code``.
 
-    ``said`` is IREE's message, ``tags`` the source ops that it names, ``text`` everything it said.
+    ``message`` is IREE's message, ``tags`` the source ops that it names, ``text`` the whole diagnostic.
     """
     places: list[Place] = []
     for tag in tags:
@@ -31,10 +31,10 @@ def check_codegen(
     title = RULES[code].title.replace("a dispatch", "the dispatch", 1)
     return Finding(
         code,
-        f"{title}: {said}" if len(said) <= LONGEST_IN_HEADLINE else title,
+        f"{title}: {message}" if len(message) <= LONGEST_IN_HEADLINE else title,
         subject=dispatch.name,
         target=dispatch.target.name,
         places=tuple(places),
         detail=text,
-        stock=said,
+        stock=message,
     )

@@ -12,7 +12,7 @@ from ..dispatch_places import root_places
 
 
 def check_foreign_configuration(
-    dispatch: Dispatch, said: str, text: str, ops: Sequence[SourceOp]
+    dispatch: Dispatch, message: str, text: str, ops: Sequence[SourceOp]
 ) -> Finding | None:
     """FIS108 where IREE cannot build the pipeline of ``dispatch`` and the program says which it is to be."""
     given = next((ops[tag] for tag in dispatch.tags if tag < len(ops) and ops[tag].configuration), None)
@@ -26,7 +26,7 @@ def check_foreign_configuration(
         places=root_places(dispatch, ops),
         notes=(
             "the configuration is an attribute of the op (`compilation_info`): remove it, or compile for the target it was made for",
-            f"IREE: {said}",
+            f"IREE: {message}",
         ),
         detail=text,
     )

@@ -25,7 +25,7 @@ def front_end_op(message: str) -> str:
 def check_front_end_op(
     message: str, places: tuple[Place, ...], notes: tuple[str, ...] = ()
 ) -> Finding | None:
-    """FIS421 for what IREE said in ``message`` while it lowered the input; None where that is about something else."""
+    """FIS421 for IREE's ``message`` while it lowered the input; None where that is about something else."""
     op = front_end_op(message)
     if not op:
         return None

@@ -1,4 +1,4 @@
-"""What is said of booleans of a bit each that IREE refuses."""
+"""Booleans of one bit each, which IREE refuses."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from fissile.passes.net import ask
 from fissile.verdict import Answer, Verdict
 
 MAX_TIME_OUTS = 40
-"""After this many questions that the SMT solver did not decide, it is not asked again for the same module."""
+"""After this many questions that the SMT solver did not decide, it is not called again for the same module."""
 
 
 @dataclass(frozen=True)

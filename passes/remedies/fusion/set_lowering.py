@@ -83,6 +83,6 @@ def set_lowering(ops: Iterable[ir.Operation], info: str) -> None:
         try:
             attribute = ir.Attribute.parse(info, op.context)
         except ir.MLIRError as error:
-            said = " ".join(str(error).split())
-            raise UsageError(f"this is no attribute of IREE: {info}", said[:200]) from None
+            reason = " ".join(str(error).split())
+            raise UsageError(f"this is no attribute of IREE: {info}", reason[:200]) from None
         op.attributes[ATTRIBUTE] = attribute

@@ -51,7 +51,7 @@ def NO_OPEN_OBLIGATION(op: ir.Operation) -> list[Offence]:
         for j in open_ones
         if j.answer is Answer.REFUTED
         or (
-            not any(said.startswith(runtime_message(j)) for said in asserted)
+            not any(message.startswith(runtime_message(j)) for message in asserted)
             and place_assert(judged.extents, j.obligation) is not None
         )
     ]

@@ -90,7 +90,7 @@ def place_assert(extents: Extents, obligation: Obligation) -> AssertPlace | None
 
 
 def _crossed(extents: Extents, condition: Condition, guard: Branch | Loop) -> Condition | None:
-    """``condition`` as it must hold before ``guard.op``, None where it cannot be said there."""
+    """``condition`` as it must hold before ``guard.op``, None where it cannot be expressed there."""
     if isinstance(guard, Branch):
         if guard.condition == FALSE:
             return None

@@ -35,7 +35,7 @@ class GrowStorage(Pass):
     use, and a tensor.empty of static shape that is only filled, written by tensor.insert_slice and
     read by tensor.extract_slice. The new capacity is the largest end of all uses, and never less than
     the old one. A storage whose uses are proved to fit is left as it is; so is one whose sizes are
-    not known where it is made, or that reaches another op. Each storage that grows is told (FIS207).
+    not known where it is made, or that reaches another op. Each storage that grows is reported (FIS207).
     """
 
     name: ClassVar[str] = "fissile-grow-storage"
@@ -72,7 +72,7 @@ def grow_storage(storage: ir.Operation) -> Finding | None:
         return None
     with storage.context, storage.location:
         storage.operands[0] = TermWriter(extents, ir.InsertionPoint(storage)).index(grown)
-    return _told(storage, f"{capacity} bytes", f"{grown} bytes")
+    return _grown_finding(storage, f"{capacity} bytes", f"{grown} bytes")
 
 
 def grow_tensor(empty: ir.Operation) -> Finding | None:
@@ -96,9 +96,9 @@ def grow_tensor(empty: ir.Operation) -> Finding | None:
             grown[i] = _needed(grown[i], [end]) or grown[i]
     if grown == shape or not all(_known_before(extents, size, empty) for size in grown):
         return None
-    told = _told(empty, _text(shape) + " elements", _text(grown) + " elements")
+    grown_finding = _grown_finding(empty, _text(shape) + " elements", _text(grown) + " elements")
     _retype(extents, empty, written, shape, grown)
-    return told
+    return grown_finding
 
 
 def _chain(empty: ir.Operation) -> tuple[list[ir.Operation], list[ir.Operation]] | None:
@@ -155,7 +155,7 @@ def _text(shape: list[Term]) -> str:
     return "x".join(f"({s})" if " " in str(s) else str(s) for s in shape)
 
 
-def _told(op: ir.Operation, before: str, after: str) -> Finding:
+def _grown_finding(op: ir.Operation, before: str, after: str) -> Finding:
     place = place_of(op)
     return Finding(
         "FIS207",

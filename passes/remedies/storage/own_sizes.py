@@ -1,7 +1,7 @@
 """Ops that list the sizes of their tensors, once a check compares both: they list the tensor's own sizes.
 
 IREE looks for the size of an argument in the ops that list one (`findDynamicDims` of its util dialect, 3.13), takes the
-listed value for it wherever the size is asked for, and folds a check that compares the two. Where the op goes away later,
+listed value for it wherever the size is read, and folds a check that compares the two. Where the op goes away later,
 because nothing uses what it reads, every other check of that tensor is left with the listed value.
 """
 

@@ -1,4 +1,4 @@
-// A result whose size is computed from the group's own values cannot be launched: both groups are told in one run.
+// A result whose size is computed from the group's own values cannot be launched: both groups are reported in one run.
 // RUN: not fissile-opt %s --fissile-lower-groups 2>&1 | FileCheck %s
 
 // CHECK: error[FIS405] the size of a group's result depends on tensor.extract inside the group

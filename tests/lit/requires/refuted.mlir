@@ -1,6 +1,6 @@
 // RUN: not fissile-opt %s --pass-pipeline='builtin.module(func.func(canonicalize),fissile-lower-requires)' 2>&1 | FileCheck %s
 
-// Both are told in one run, each at its place; the satisfiable one is not.
+// Both are reported in one run, each at its place; the satisfiable one is not.
 // CHECK: error[FIS403] a precondition never holds: 5 < 4
 // CHECK-NEXT: refuted.mlir:[[# @LINE + 7]]:3
 // CHECK: error[FIS403] a precondition never holds: never

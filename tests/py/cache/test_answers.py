@@ -40,7 +40,7 @@ def kept(request: CompileRequest, tmp_path: Path) -> KeptCompile:
     return KeptCompile(request, None, tmp_path / "made")
 
 
-def asked(source: Path, *words: str) -> CompileRequest:
+def requested(source: Path, *words: str) -> CompileRequest:
     return parse_command_line([str(source), "-o", "out.vmfb", *GFX942, *words])
 
 
@@ -63,19 +63,19 @@ def remembers(tmp_path, source):
 
 
 def test_a_repair_is_recalled_wherever_the_output_goes(remembers, source):
-    assert remembers(asked(source))
-    assert remembers(asked(source), replace(asked(source), output="other.vmfb", format="json"))
+    assert remembers(requested(source))
+    assert remembers(requested(source), replace(requested(source), output="other.vmfb", format="json"))
 
 
 @pytest.mark.parametrize(
     "word", ["--repair=suggest", "--guard=off", "--iree-opt-level=O3", "--dispatch-timeout=5"]
 )
 def test_another_option_is_another_question(remembers, source, word):
-    assert not remembers(asked(source), asked(source, word))
+    assert not remembers(requested(source), requested(source, word))
 
 
 def test_another_content_is_another_question(remembers, source):
-    first = asked(source)
+    first = requested(source)
     assert remembers(first)
     source.write_text("module {} // changed")
     assert kept(first, source.parent).recall() is None
@@ -84,7 +84,7 @@ def test_another_content_is_another_question(remembers, source):
 def test_a_file_that_a_flag_names_is_part_of_the_question(remembers, source, tmp_path):
     spec = tmp_path / "spec.mlir"
     spec.write_text("a")
-    first = asked(source, f"--iree-codegen-tuning-spec-path={spec}")
+    first = requested(source, f"--iree-codegen-tuning-spec-path={spec}")
     assert remembers(first)
     spec.write_text("another")
     assert kept(first, tmp_path).recall() is None
@@ -105,24 +105,24 @@ def test_a_file_that_a_flag_names_is_part_of_the_question(remembers, source, tmp
     ],
 )
 def test_what_depends_on_more_than_the_question_is_not_kept(remembers, source, word):
-    assert not remembers(asked(source, word))
+    assert not remembers(requested(source, word))
 
 
 @pytest.mark.parametrize("code", NOT_KEPT)
 def test_what_fissile_failed_at_is_not_kept(remembers, source, code):
-    assert not remembers(asked(source), None, REPAIRED, Finding(code, "failed", Severity.WARNING))
+    assert not remembers(requested(source), None, REPAIRED, Finding(code, "failed", Severity.WARNING))
 
 
 def test_a_healthy_program_is_not_kept(source, tmp_path):
     (tmp_path / "made").write_bytes(b"module")
-    one = kept(asked(source), tmp_path)
+    one = kept(requested(source), tmp_path)
     one.keep(Report("compile", (), "out.vmfb"))
     assert store.totals() == (0, 0) and one.recall() is None
 
 
 def test_a_module_that_is_gone_is_no_answer(remembers, source, tmp_path, monkeypatch):
     monkeypatch.setattr(store, "MOST_ENTRY", 0)
-    assert not remembers(asked(source))
+    assert not remembers(requested(source))
 
 
 def no_worker(*_args, **_options):
@@ -214,7 +214,7 @@ def test_a_dispatch_that_did_not_end_is_not_waited_for_again(monkeypatch):
     assert NeverAnswers.started == 1
     assert endless.known_endless(GFX942, 5.0) == ("fingerprint",)
     assert endless.known_endless(GFX942, 60.0) == ()  # it may end in a minute
-    assert endless.known_endless(GFX942, 0.0) == ()  # no limit was asked for
+    assert endless.known_endless(GFX942, 0.0) == ()  # no limit was set
     assert endless.known_endless((*GFX942, "--iree-opt-level=O3"), 30.0) == ()
 
 

@@ -27,8 +27,8 @@ def recorded(tmp_path):
     return path
 
 
-def codes(path, told) -> list[str]:
-    return [finding.code for finding in compare(read(path, MAIN), told, path)]
+def codes(path, reported) -> list[str]:
+    return [finding.code for finding in compare(read(path, MAIN), reported, path)]
 
 
 def test_the_same_bytes_are_silent_whatever_the_numbers_of_the_dispatches(recorded):
@@ -42,17 +42,17 @@ def test_fewer_bytes_are_silent(recorded):
 
 @pytest.mark.parametrize("counts", [(101, 50), (100, 51)])
 def test_growth_is_an_error_that_says_both(recorded, counts):
-    told = facts(
+    reported = facts(
         ("main_dispatch_0_conv", counts[0]), ("main_dispatch_1_conv", counts[1]), ("main_dispatch_2_sum", 0)
     )
-    (finding,) = compare(read(recorded, MAIN), told, recorded)
+    (finding,) = compare(read(recorded, MAIN), reported, recorded)
     assert finding.code == "FIS150" and finding.severity.value == "error"
     assert str(max(counts[0] - 100, counts[1] - 50) + (100 if counts[0] > 100 else 50)) in finding.message
 
 
 def test_one_more_of_a_kind_grew_from_nothing(recorded):
-    told = facts(*((f"main_dispatch_{k}_conv", 10) for k in range(3)), ("main_dispatch_9_sum", 0))
-    (finding,) = compare(read(recorded, MAIN), told, recorded)
+    reported = facts(*((f"main_dispatch_{k}_conv", 10) for k in range(3)), ("main_dispatch_9_sum", 0))
+    (finding,) = compare(read(recorded, MAIN), reported, recorded)
     assert "from 0 to 10" in finding.message
 
 

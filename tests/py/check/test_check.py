@@ -66,10 +66,12 @@ def test_a_healthy_program_is_silent(program):
 
 def test_never_probing_predicts_the_same(program):
     path = program(OVER)
-    told = [check(path, ["gfx942", "vulkan"], probe=mode) for mode in ("never", "auto")]
-    for one in told:
+    reported = [check(path, ["gfx942", "vulkan"], probe=mode) for mode in ("never", "auto")]
+    for one in reported:
         assert [f.ledger.total.value for f in found(one, "FIS101")] == [910336, 28160]
-    certainty = [{row["certainty"] for t in one.facts["targets"] for row in t["dispatches"]} for one in told]
+    certainty = [
+        {row["certainty"] for t in one.facts["targets"] for row in t["dispatches"]} for one in reported
+    ]
     assert certainty == [{"predicted"}, {"exact"}]
 
 
@@ -171,7 +173,7 @@ func.func @main() { return }
 
 
 @pytest.mark.parametrize(
-    "words, told",
+    "words, reported",
     [
         (["--target", "gfx943"], "gfx942"),
         ([], "no target"),
@@ -183,10 +185,10 @@ func.func @main() { return }
         (["--target", "gfx942", "--dispatch-timeout", "-1"], "number of seconds"),
     ],
 )
-def test_bad_arguments(program, capsys, words, told):
+def test_bad_arguments(program, capsys, words, reported):
     assert main(["check", program(ADD), *words]) == 2
     err = capsys.readouterr().err
-    assert told in err and "Traceback" not in err and len(err.strip().splitlines()) <= 2
+    assert reported in err and "Traceback" not in err and len(err.strip().splitlines()) <= 2
 
 
 def test_a_foreign_baseline_is_refused(program, tmp_path, capsys):
@@ -220,7 +222,7 @@ def test_a_missing_file_and_a_module_with_executables(program, tmp_path):
 def test_targets_are_listed_with_their_sources(capsys):
     assert main(["targets"]) == 0
     text = capsys.readouterr().out
-    assert "101376 by NVIDIA" in text and "vulkan:ampere" in text and "queried when asked for" in text
+    assert "101376 by NVIDIA" in text and "vulkan:ampere" in text and "queried on use" in text
     assert main(["targets", "sm_86", "--format", "json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["limit"] == 101376 and [c["bytes"] for c in row["claims"]] == [166912, 101376]
@@ -259,18 +261,20 @@ def test_an_exception_in_the_worker_is_one_line_with_a_reproducer(monkeypatch, p
     monkeypatch.setenv("PYTHONPATH", str(CRASHING))
     monkeypatch.setenv("CRASHING_HOW", "raise")
     assert main(["check", program(ADD), "--target", "gfx942"]) == 1
-    told = capsys.readouterr()
+    reported = capsys.readouterr()
     assert (
-        "error[FIS903] the program could not be checked: RuntimeError: on purpose" in told.out
-        and "fissile check --strict" in told.out
+        "error[FIS903] the program could not be checked: RuntimeError: on purpose" in reported.out
+        and "fissile check --strict" in reported.out
     )
     assert main(["check", program(ADD), "--target", "gfx942", "--strict"]) == 3
     err = capsys.readouterr().err
-    assert "RuntimeError: on purpose" in err and "fissile check" in err and "Traceback" not in err + told.out
+    assert (
+        "RuntimeError: on purpose" in err and "fissile check" in err and "Traceback" not in err + reported.out
+    )
 
 
 def test_the_callers_contract_is_listed(tmp_path):
-    """A size that may exceed its capacity: told, and listed as what the function asks of its callers."""
+    """A size that may exceed its capacity: reported, and listed as what the function requires of its callers."""
     source = tmp_path / "in.mlir"
     source.write_text("""\
 func.func @put(%y: tensor<?xf32>, %f: tensor<10xf32>) -> tensor<10xf32> {

@@ -28,8 +28,8 @@ def test_the_reduced_program_fails_alike_on_stock_iree(tmp_path):
     assert "2 of 5 ops" in done.stderr, "the dequantised input and the convolution are enough"
     stock = run("iree-compile", *TARGETS["gfx942"], reduced, "-o", "/dev/null")
     assert stock.returncode == 1 and "bytes of shared memory; exceeded" in stock.stderr
-    said = reduced.read_text().split("needs ")[1].split(" bytes")[0]
-    assert f"uses {said} bytes" in stock.stderr, "the number in its first line is IREE's"
+    printed = reduced.read_text().split("needs ")[1].split(" bytes")[0]
+    assert f"uses {printed} bytes" in stock.stderr, "the number in its first line is IREE's"
 
 
 def test_what_iree_says_nothing_of_is_shown_by_fissile(tmp_path):

@@ -111,15 +111,15 @@ def test_the_device_that_is_present_is_a_target():
 
 
 @pytest.mark.parametrize(
-    "words, said",
+    "words, printed",
     [
         (["--target=gfx9"], "gfx9"),
         (["--target=gfx942", "--iree-hal-target-device=vulkan"], "both name a target"),
         (["--fissile-match-devise=vulkan"], "unknown option"),
     ],
 )
-def test_a_wrong_target_or_option_is_refused(words, said):
-    with pytest.raises(UsageError, match=re.escape(said)):
+def test_a_wrong_target_or_option_is_refused(words, printed):
+    with pytest.raises(UsageError, match=re.escape(printed)):
         parse_command_line(["a.mlir", *words])
 
 

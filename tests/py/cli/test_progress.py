@@ -57,8 +57,8 @@ def test_plain_lines_are_printed_once_each():
     for line in ("parse", "parse", "phase flow", "\x1b[2J"):
         progress.hear(line)
         progress.draw()
-    said = [line.split(": ", 2)[2] for line in stream.getvalue().splitlines()]
-    assert said == ["parse", "phase flow", "\\x1b[2J"]
+    printed = [line.split(": ", 2)[2] for line in stream.getvalue().splitlines()]
+    assert printed == ["parse", "phase flow", "\\x1b[2J"]
 
 
 class Terminal(io.StringIO):

@@ -93,17 +93,17 @@ def test_listing_flags_go_to_iree_compile():
 def test_the_bytes_are_irees_own(program, tmp_path, target, limit):
     source = program(quantised_conv())
     refused = stock(*TARGETS[target], source, "-o", tmp_path / "stock.vmfb")
-    said = re.search(r"uses (\d+) bytes of shared memory; exceeded the limit of (\d+)", refused.stderr)
-    assert refused.returncode == 1 and int(said.group(2)) == limit
+    printed = re.search(r"uses (\d+) bytes of shared memory; exceeded the limit of (\d+)", refused.stderr)
+    assert refused.returncode == 1 and int(printed.group(2)) == limit
     done, report = compile_json(*TARGETS[target], source, "-o", tmp_path / "out.vmfb", "--repair=off")
     (finding,) = [f for f in report["findings"] if f["code"] == "FIS101"]
     assert done.returncode == 1 and finding["severity"] == "error"
-    assert finding["ledger"]["total"]["value"] == int(said.group(1))
+    assert finding["ledger"]["total"]["value"] == int(printed.group(1))
     assert finding["limit"]["bytes"] == limit
     assert finding["places"][0]["line"] == 5, "the dequantised input is to blame"
 
 
-def test_a_dispatch_that_does_not_fit_is_cut_and_told(program, tmp_path):
+def test_a_dispatch_that_does_not_fit_is_cut_and_reported(program, tmp_path):
     done, report = compile_json(*TARGETS["gfx942"], program(quantised_conv()), "-o", tmp_path / "out.vmfb")
     (finding,) = report["findings"]
     assert done.returncode == 0 and (tmp_path / "out.vmfb").stat().st_size > 0
@@ -112,7 +112,7 @@ def test_a_dispatch_that_does_not_fit_is_cut_and_told(program, tmp_path):
     assert help_["applied"] and "kept %xd out" in help_["title"]
 
 
-def test_narrow_storage_is_packed_and_told(program, tmp_path):
+def test_narrow_storage_is_packed_and_reported(program, tmp_path):
     done, report = compile_json(*TARGETS["vulkan"], program(quantised_conv()), "-o", tmp_path / "out.vmfb")
     codes = {f["code"]: f["severity"] for f in report["findings"]}
     assert codes == {"FIS110": "repaired"} and done.returncode == 0
@@ -198,16 +198,16 @@ def test_without_repair_nothing_is_written(program, tmp_path, mode):
 
 
 def test_packing_is_suggested_and_nothing_is_written(program, tmp_path):
-    """IREE builds it; what is told is what --repair=auto does, and what it does holds."""
+    """IREE builds it; the finding is what --repair=auto does, and what it does holds."""
     output, emitted, source = tmp_path / "out.vmfb", tmp_path / "repaired.mlir", program(quantised_conv())
     words = (*TARGETS["vulkan"], source, "-o", output, f"--emit-mlir={emitted}")
     done, report = compile_json(*words, "--repair=suggest")
     assert done.returncode == 1 and not output.exists() and not emitted.exists()
-    [told] = [f for f in report["findings"] if f["code"] == "FIS110"]
+    [reported] = [f for f in report["findings"] if f["code"] == "FIS110"]
     assert (
-        told["severity"] == "error"
-        and not told["helps"][0]["applied"]
-        and told["helps"][0]["title"].startswith("pack ")
+        reported["severity"] == "error"
+        and not reported["helps"][0]["applied"]
+        and reported["helps"][0]["title"].startswith("pack ")
     )
     done, report = compile_json(*words)
     assert done.returncode == 0 and output.exists() and emitted.exists()
@@ -385,7 +385,7 @@ def test_a_pass_of_the_users_own_has_its_end(program, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words, status, said",
+    "words, status, printed",
     [
         (["{add}", "-o", "{out}", "--emit-mlir={add}"], 2, "is the input too"),
         (["{add}", "-o", "{out}", "--emit-mlir={out}"], 2, "is the output too"),
@@ -427,7 +427,7 @@ def test_a_pass_of_the_users_own_has_its_end(program, tmp_path):
         (["{add}", "-o", "{out}", "--fissile-load-passes={missing}"], 2, "missing"),
     ],
 )
-def test_bad_input(program, tmp_path, words, status, said):
+def test_bad_input(program, tmp_path, words, status, printed):
     names = dict(
         missing=tmp_path / "missing.mlir",
         folder=tmp_path,
@@ -439,7 +439,7 @@ def test_bad_input(program, tmp_path, words, status, said):
     before = sorted(tmp_path.iterdir())
     done = fissile("compile", *TARGETS["llvm-cpu"], *[word.format(**names) for word in words])
     assert done.returncode == status, done.stderr
-    assert said in done.stderr and "Traceback" not in done.stderr
+    assert printed in done.stderr and "Traceback" not in done.stderr
     assert sorted(tmp_path.iterdir()) == before, "nothing is left behind"
 
 
@@ -447,7 +447,7 @@ CPU_FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-b
 
 
 @pytest.mark.parametrize(
-    ("flags", "said"),
+    ("flags", "printed"),
     [
         ([], "no HAL devices"),
         (["--iree-hal-target-device=cuda", "--iree-cuda-target=sm_90"], "missing GPU target"),
@@ -458,7 +458,7 @@ CPU_FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-b
         (
             ["--iree-hal-target-device=vulkan", "--iree-vulkan-target=none"],
             "'none'",
-        ),  # stock crashes after it said so
+        ),  # stock crashes after this message
         (
             ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=none"],
             "not registered: none",
@@ -467,13 +467,13 @@ CPU_FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-b
     ],
     ids=lambda given: " ".join(given) or "none" if isinstance(given, list) else "",
 )
-def test_a_compile_without_a_known_target_is_told_what_there_is(program, tmp_path, flags, said):
+def test_a_compile_without_a_known_target_names_what_there_is(program, tmp_path, flags, printed):
     done = fissile("compile", *flags, program(quantised_conv()), "-o", tmp_path / "o.vmfb")
     assert done.returncode == 1 and "error[FIS004]" in done.stderr, done.stderr
-    assert said in done.stderr and "fissile targets" in done.stderr and not (tmp_path / "o.vmfb").exists()
+    assert printed in done.stderr and "fissile targets" in done.stderr and not (tmp_path / "o.vmfb").exists()
 
 
-def test_a_compile_that_takes_too_long_is_ended_and_told(program, tmp_path):
+def test_a_compile_that_takes_too_long_is_ended_and_reported(program, tmp_path):
     done = fissile(
         "compile", *TARGETS["llvm-cpu"], program(ADD), "-o", tmp_path / "o.vmfb", "--fissile-time-limit=0.01"
     )

@@ -73,12 +73,12 @@ def folder(tmp_path):
     return tmp_path
 
 
-def holds(ended: subprocess.CompletedProcess, status: int, *said: str) -> None:
+def holds(ended: subprocess.CompletedProcess, status: int, *printed: str) -> None:
     assert ended.returncode == status, ended.stderr
     assert "Traceback" not in ended.stderr + ended.stdout and "Exception ignored" not in ended.stderr, (
         ended.stderr
     )
-    for words in said:
+    for words in printed:
         assert words in ended.stderr, ended.stderr
 
 
@@ -121,7 +121,7 @@ def test_text_that_the_terminal_cannot_show_is_spelled_out(folder):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "printed"),
     [
         (b"\xff\xfe--x", "not UTF-8"),
         (b"--foo 'unclosed", "split into words"),
@@ -130,14 +130,14 @@ def test_text_that_the_terminal_cannot_show_is_spelled_out(folder):
     ],
     ids=["bytes", "quotes", "missing", "folder"],
 )
-def test_a_response_file_that_cannot_be_read(content, said, folder, capsys, monkeypatch):
+def test_a_response_file_that_cannot_be_read(content, printed, folder, capsys, monkeypatch):
     monkeypatch.chdir(folder)
     if content == "folder":
         Path("flags").mkdir()
     elif content is not None:
         Path("flags").write_bytes(content)
     assert main(["compile", "@flags", "in.mlir", "-o", "x"]) == 2
-    assert said in capsys.readouterr().err
+    assert printed in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -183,8 +183,8 @@ def test_what_the_system_refuses_is_no_defect(number, capsys):
         raise OSError(number, os.strerror(number), "/some/place")
 
     assert run_program("fissile", ["check"], work) == 2
-    said = capsys.readouterr().err
-    assert os.strerror(number) in said and "/some/place" in said and "shows it again" not in said
+    printed = capsys.readouterr().err
+    assert os.strerror(number) in printed and "/some/place" in printed and "shows it again" not in printed
     assert refused_by_system(ValueError("x")) is None and refused_by_system(ImportError("no module")) is None
     assert (
         "memory"
@@ -422,8 +422,8 @@ def test_a_worker_without_room_for_a_message_is_no_crash(folder):
     from fissile.pipelines.process.worker_end import out_of_space
 
     assert out_of_space(folder) is None
-    said = shell(
+    printed = shell(
         f"ulimit -f 1; {sys.executable} -c \"import pathlib; from fissile.pipelines.process.worker_end import out_of_space; "
         "pathlib.Path('full').write_bytes(b'x' * 1024); print(out_of_space(pathlib.Path('.')).message, end='')\" | cat", folder
     )  # fmt: skip
-    assert said.stdout == "File too large", said.stderr
+    assert printed.stdout == "File too large", printed.stderr

@@ -170,5 +170,5 @@ def test_a_matched_program_computes_what_numpy_does(name, tmp_path):
     (vulkan,) = runtimes.named(["vulkan"])
     outputs = runtimes.run(vmfb, signature, inputs, vulkan)
     assert isinstance(outputs, list), outputs
-    told = compare(outputs[0], reference(*inputs), reference=True)
-    assert told.agrees, told.sentence
+    reported = compare(outputs[0], reference(*inputs), reference=True)
+    assert reported.agrees, reported.sentence

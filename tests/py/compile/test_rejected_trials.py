@@ -9,9 +9,9 @@ import pytest
 import fissile
 from fissile.finding import Finding, Help, Severity
 from fissile.pipelines.repair.edits import CUT, Edit
-from fissile.pipelines.repair.packing import _told
+from fissile.pipelines.repair.packing import _packed_finding
 from fissile.pipelines.repair.repair_case import Case, Diagnosis
-from fissile.pipelines.repair.reporting import MAX_REJECTED, RepairTold
+from fissile.pipelines.repair.reporting import MAX_REJECTED, RepairFindings
 
 VULKAN = ("--iree-hal-target-device=vulkan",)
 QUOTIENTS = """func.func @main(%x: tensor<3x66001xf32>) -> tensor<3xf32> {
@@ -82,19 +82,19 @@ def case_of(*whys: str) -> Case:
     return case
 
 
-def told_of(case: Case) -> RepairTold:
+def reports_of(case: Case) -> RepairFindings:
     ops = [SimpleNamespace(name=f"%{op}", op="linalg.generic") for op in range(len(case.tried))]
-    return RepairTold(ops, None)
+    return RepairFindings(ops, None)
 
 
 def test_trials_that_ended_alike_are_one_line_and_there_are_not_many():
     case = case_of("too large", "too large", "races")
-    lines = tried(told_of(case).not_repaired(case))
+    lines = tried(reports_of(case).not_repaired(case))
     assert len(lines) == 2 and "(and 1 more like it); not taken: too large" in lines[0]
     case = case_of(*(f"reason {n}" for n in range(MAX_REJECTED + 3)))
-    notes = told_of(case).not_repaired(case).notes
+    notes = reports_of(case).not_repaired(case).notes
     assert (
-        len(tried(told_of(case).not_repaired(case))) == MAX_REJECTED
+        len(tried(reports_of(case).not_repaired(case))) == MAX_REJECTED
         and "3 other trials ended otherwise" in notes
     )
 
@@ -116,5 +116,5 @@ def test_narrow_types_behind_another_failure_quote_stock():
         help=lambda text: Help(text, "fissile-pack-narrow-storage", True),
     )
     first = Finding("FIS101", "the dispatch needs 70000 bytes", stock="uses 70000 bytes of shared memory")
-    told = _told(first, narrow)
-    assert told.code == "FIS104" and told.stock_line.endswith("uses 70000 bytes of shared memory")
+    reported = _packed_finding(first, narrow)
+    assert reported.code == "FIS104" and reported.stock_line.endswith("uses 70000 bytes of shared memory")

@@ -129,8 +129,8 @@ def test_what_iree_builds_for_sm_86_and_no_such_device_can_load_is_repaired(tmp_
     text = HALF_CONVOLUTION.replace("IN", str(size)).replace("OUT", str(size - 2))
     stock, done, report, output = run(tmp_path, "sm_86", text)
     assert stock.returncode == 0 and done.returncode == 0 and output.exists()
-    told = [(f["code"], f["severity"], f["limit"]["bytes"]) for f in report["findings"]]
-    assert told == ([("FIS101", "repaired", 101376)] if needed else [])
+    reported = [(f["code"], f["severity"], f["limit"]["bytes"]) for f in report["findings"]]
+    assert reported == ([("FIS101", "repaired", 101376)] if needed else [])
     assert all(f"needs {needed} bytes" in f["message"] for f in report["findings"])
 
 
@@ -164,8 +164,10 @@ def test_unsigned_extension_is_silent(tmp_path):
 
 
 @needs_vulkan
-@pytest.mark.parametrize(("repair", "told"), (("auto", ("FIS109", "repaired")), ("off", ("FIS106", "error"))))
-def test_code_generation_without_end_is_foreseen_or_ended(tmp_path, repair, told):
+@pytest.mark.parametrize(
+    ("repair", "reported"), (("auto", ("FIS109", "repaired")), ("off", ("FIS106", "error")))
+)
+def test_code_generation_without_end_is_foreseen_or_ended(tmp_path, repair, reported):
     """What would be unrolled is not even looked at by generating code; unrepaired, the straight compile has the limit."""
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(quantised_matmul(128, 768, 768))
@@ -187,7 +189,7 @@ def test_code_generation_without_end_is_foreseen_or_ended(tmp_path, repair, told
         timeout=500,
         check=False,
     )
-    assert [(f["code"], f["severity"]) for f in json.loads(done.stdout)["findings"]] == [told]
+    assert [(f["code"], f["severity"]) for f in json.loads(done.stdout)["findings"]] == [reported]
     assert output.exists() == (repair == "auto") == (done.returncode == 0)
 
 
@@ -229,9 +231,11 @@ def test_a_softmax_that_only_llvm_does_not_end_with_is_taken_apart(tmp_path):
         timeout=500,
         check=False,
     )
-    told = [(f["code"], f["severity"], f["helps"][0]["remedy"]) for f in json.loads(done.stdout)["findings"]]
+    reported = [
+        (f["code"], f["severity"], f["helps"][0]["remedy"]) for f in json.loads(done.stdout)["findings"]
+    ]
     assert (
-        told == [("FIS106", "repaired", "fissile-decompose-softmax")]
+        reported == [("FIS106", "repaired", "fissile-decompose-softmax")]
         and done.returncode == 0
         and output.exists()
     )

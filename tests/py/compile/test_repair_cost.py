@@ -1,4 +1,4 @@
-"""A repair asks code generation no more than it must, and loses nothing by it: what was not asked is found in the end."""
+"""A repair generates no more code than it must, and misses nothing: what was not probed is found in the end."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ class Recorder:
     """Stands for a pool: every dispatch generates code but `large`."""
 
     def __init__(self):
-        self.asked: list[tuple[str, bool]] = []
+        self.requested: list[tuple[str, bool]] = []
 
     def probe_all(self, dispatches, convert=True):
-        self.asked += [(d.name.split("_")[0], convert) for d in dispatches]
-        said = Diagnostic("error", "failed to distribute", "failed to distribute")
+        self.requested += [(d.name.split("_")[0], convert) for d in dispatches]
+        printed = Diagnostic("error", "failed to distribute", "failed to distribute")
         return [
-            ProbeResult(Probed(Footprint(()), said if "large" in d.name else None), None, 0.0)
+            ProbeResult(Probed(Footprint(()), printed if "large" in d.name else None), None, 0.0)
             for d in dispatches
         ]
 
@@ -82,15 +82,15 @@ def module():
 
 
 @pytest.mark.parametrize(
-    ("optimistic", "asked"), [(True, [("large", False)]), (False, [("large", True), ("small", True)])]
+    ("optimistic", "requested"), [(True, [("large", False)]), (False, [("large", True), ("small", True)])]
 )
-def test_what_fits_by_prediction_is_not_asked_and_nothing_is_asked_twice(module, optimistic, asked):
+def test_what_fits_by_prediction_is_not_probed_and_nothing_is_probed_twice(module, optimistic, requested):
     pool = Recorder()
     checker = DispatchChecker(pool, optimistic)
     first = checker.check(module, [])
-    assert pool.asked == asked
+    assert pool.requested == requested
     again = checker.check(module, [])
-    assert pool.asked == asked and checker.generated == len(asked)
+    assert pool.requested == requested and checker.generated == len(requested)
     for checked in (first, again):
         assert [(c.dispatch.name.split("_")[0], c.finding is None) for c in checked] == [
             ("large", False),
@@ -106,28 +106,28 @@ def test_an_overflow_is_predicted_before_code_is_generated(module):
     assert not predicted_to_exceed(healthy)
 
 
-def test_a_few_dispatches_are_asked_here_between_two_calls_and_many_elsewhere(monkeypatch):
-    told = []
-    pool = ProbePool([], deadline=300, watch=lambda count, *_fingerprint: told.append(count))
+def test_a_few_dispatches_are_probed_here_between_two_calls_and_many_elsewhere(monkeypatch):
+    reported = []
+    pool = ProbePool([], deadline=300, watch=lambda count, *_fingerprint: reported.append(count))
     monkeypatch.setattr(
         "fissile.pipelines.probe.probe_pool.probe", lambda dispatch: Probed(Footprint(()), None)
     )
     monkeypatch.setattr(
         "fissile.pipelines.probe.probe_pool.probe_and_convert",
-        lambda dispatch, _flags: (Probed(Footprint(()), None), told.append(dispatch.fingerprint)),
+        lambda dispatch, _flags: (Probed(Footprint(()), None), reported.append(dispatch.fingerprint)),
     )
     monkeypatch.setattr(pool, "_run", lambda job, fingerprint: "elsewhere")
     monkeypatch.setattr("fissile.pipelines.probe.probe_pool.standalone", lambda dispatch: "")
     monkeypatch.setattr("fissile.pipelines.probe.probe_pool._index", lambda dispatch: 0)
     a, b, c = (SimpleNamespace(fingerprint=name, name=name) for name in "abc")
     with pool:
-        assert len(pool.probe_all([a, b])) == 2 and told == [1, "a", 0, 1, "b", 0]
-        assert len(pool.probe_all([c], convert=False)) == 1 and told[6:] == [1, 0]
-        assert pool.probe_all([c] * (FEW + 1)) == ["elsewhere"] * (FEW + 1) and len(told) == 8
+        assert len(pool.probe_all([a, b])) == 2 and reported == [1, "a", 0, 1, "b", 0]
+        assert len(pool.probe_all([c], convert=False)) == 1 and reported[6:] == [1, 0]
+        assert pool.probe_all([c] * (FEW + 1)) == ["elsewhere"] * (FEW + 1) and len(reported) == 8
 
 
-def test_what_is_known_not_to_end_is_not_asked_again():
-    with ProbePool([], deadline=300, watch=lambda *_: pytest.fail("asked"), endless=["a"]) as pool:
+def test_what_is_known_not_to_end_is_not_probed_again():
+    with ProbePool([], deadline=300, watch=lambda *_: pytest.fail("probed"), endless=["a"]) as pool:
         (known,) = pool.probe_all([SimpleNamespace(fingerprint="a", name="a")])
     assert known.ended == "timed out" and "300 seconds" in known.probed.failure.message
 
@@ -158,7 +158,7 @@ def test_a_trusted_dispatch_that_fails_after_all_is_repaired_too(tmp_path):
 
 @pytest.mark.parametrize(("how", "code"), [("abort", "FIS101"), ("hang", "FIS106")])
 def test_a_dispatch_that_takes_the_worker_along_is_repaired_by_processes_apart(tmp_path, how, code):
-    """The fault is in the worker alone: after a crash a process apart has the true answer, what did not end is not asked again."""
+    """The fault is in the worker alone: after a crash a separate process has the true answer, what did not end is not probed again."""
     status, report = compiled(
         tmp_path,
         quantised_conv(size=28),
@@ -174,7 +174,7 @@ class AlwaysTooLarge(Recorder):
     """A pool whose every dispatch generates code and, were it `large`, needs more memory than gfx942 has."""
 
     def probe_all(self, dispatches, convert=True):
-        self.asked += [(d.name.split("_")[0], convert) for d in dispatches]
+        self.requested += [(d.name.split("_")[0], convert) for d in dispatches]
         buffers = (Allocation("workgroup", Bytes.exact(1 << 20), "262144xf32"),)
         return [
             ProbeResult(Probed(Footprint(buffers if "large" in d.name else ()), None), None, 0.0)
@@ -182,17 +182,19 @@ class AlwaysTooLarge(Recorder):
         ]
 
 
-@pytest.mark.parametrize(("pool", "asked"), [(AlwaysTooLarge(), []), (Recorder(), ["other"])])
-def test_where_only_memory_fails_a_later_module_that_fits_by_prediction_is_not_asked(module, pool, asked):
+@pytest.mark.parametrize(("pool", "requested"), [(AlwaysTooLarge(), []), (Recorder(), ["other"])])
+def test_where_only_memory_fails_a_later_module_that_fits_by_prediction_is_not_probed(
+    module, pool, requested
+):
     checker = DispatchChecker(pool, optimistic=True)
     checker.check(module, [])
     session = Session(GFX942)
     later = session.parse_text(quantised_conv(size=4, channels=4, filters=4, name="other"))
     session.run(later, "executable-configurations")
-    del pool.asked[:]
+    del pool.requested[:]
     checked = checker.check(later, [])
-    assert [name for name, _ in pool.asked] == asked
-    if not asked:
+    assert [name for name, _ in pool.requested] == requested
+    if not requested:
         (fits,) = checked
         assert fits.finding is None and 0 < fits.footprint.total.value <= 65536
         assert fits.footprint.total.how_known == "predicted"

@@ -1,7 +1,7 @@
 """A repaired program computes what the original computes: drawn shapes, certified on llvm-cpu, run on Vulkan.
 
 Every value here is a small integer times a power of two, so no sum rounds: in whatever order a repair adds,
-equality is asked, bit for bit.
+equality is required, bit for bit.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def test_other_modes_go_to_iree_compile_unchanged(argv):
 
 
 @pytest.mark.parametrize(
-    "argv, said, hint",
+    "argv, printed, hint",
     [
         ([], "no input file", "usage"),
         (["a.mlir", "b.mlir"], "more than one input file", "one file"),
@@ -94,10 +94,10 @@ def test_other_modes_go_to_iree_compile_unchanged(argv):
         ),
     ],
 )
-def test_a_wrong_command_line_is_told_with_a_way_out(argv, said, hint):
+def test_a_wrong_command_line_is_told_with_a_way_out(argv, printed, hint):
     with pytest.raises(UsageError) as error:
         parse_command_line(argv)
-    assert said in error.value.message
+    assert printed in error.value.message
     assert hint in error.value.hint
 
 

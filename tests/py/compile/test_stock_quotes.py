@@ -64,8 +64,10 @@ def test_what_iree_refuses_is_quoted(tmp_path, text, target):
     ],
 )
 def test_it_says_which(effect, words):
-    told = Finding("FIS108", "code generation fails", Severity.REPAIRED, effect=effect, stock="out of luck")
-    assert f"= stock    {words}" in render_finding(told)
+    reported = Finding(
+        "FIS108", "code generation fails", Severity.REPAIRED, effect=effect, stock="out of luck"
+    )
+    assert f"= stock    {words}" in render_finding(reported)
 
 
 def test_silent_twins():
@@ -75,7 +77,7 @@ def test_silent_twins():
 
 
 @pytest.mark.parametrize(
-    ("said", "quote"),
+    ("printed", "quote"),
     [
         (
             "failed to legalize operation 'vector.bitcast' that was explicitly marked illegal: %5 = \"vector.bitcast\"(%4) : (vector<4xi8>) -> "
@@ -92,5 +94,5 @@ def test_silent_twins():
         ("'func.func' op uses 5 bytes: more than 4", "'func.func' op uses 5 bytes: more than 4"),
     ],
 )
-def test_a_quote_is_one_line_without_attributes(said, quote):
-    assert quoted(said) == quote
+def test_a_quote_is_one_line_without_attributes(printed, quote):
+    assert quoted(printed) == quote

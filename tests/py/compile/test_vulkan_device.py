@@ -12,7 +12,7 @@ from fissile.pipelines.numerics import runtimes
 
 
 @pytest.fixture(autouse=True)
-def asked_anew():
+def queried_anew():
     """The answer is cached per process; a test that changes the environment must not leave it behind."""
     vulkan.devices.cache_clear()
     yield
@@ -27,7 +27,7 @@ def test_no_driver_is_told_with_what_to_install(monkeypatch):
     assert "mesa-vulkan-drivers" in error.value.hint
 
 
-def test_a_driver_that_crashes_is_told(monkeypatch):
+def test_a_driver_that_crashes_is_reported(monkeypatch):
     crash = [sys.executable, "-c", "import os; os.abort()"]
     monkeypatch.setattr(vulkan, "module_command", lambda _module: crash)
     with pytest.raises(UsageError, match=r"the query of the Vulkan driver failed \(was ended by SIGABRT\)"):
@@ -44,10 +44,10 @@ def device():
 def test_the_query_agrees_with_iree_runtime():
     here = device()
     program = runtimes.run_module_program()
-    told = subprocess.run(
+    reported = subprocess.run(
         [program, "--dump_devices=vulkan"], capture_output=True, text=True, timeout=300
     ).stdout
-    block = told.split(here.uri)[1]
+    block = reported.split(here.uri)[1]
 
     def yes(feature):
         return f"{feature}=yes" in block.split("features:")[1].splitlines()[0]

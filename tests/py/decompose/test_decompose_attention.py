@@ -30,7 +30,7 @@ MASKS = {"": "", "float": "f32", "boolean": "i1"}
 
 
 def attention(batch, rows, columns, depth, width, element="f32", mask="", dynamic=False) -> str:
-    """softmax(0.5 q k^T + mask) v, with the keys' sequence length dynamic where asked."""
+    """softmax(0.5 q k^T + mask) v, with the keys' sequence length dynamic where requested."""
     many = "?" if dynamic else columns
     q, o = f"tensor<{batch}x{rows}x{depth}x{element}>", f"tensor<{batch}x{rows}x{width}x{element}>"
     k, v = f"tensor<{batch}x{many}x{depth}x{element}>", f"tensor<{batch}x{many}x{width}x{element}>"
@@ -128,8 +128,10 @@ def test_an_attention_on_vulkan_is_taken_apart_and_right(tmp_path, element, mask
         check=False,
     )
     findings = json.loads(done.stdout)["findings"]
-    told = {f["severity"] for f in findings}  # notes: what the storage guard asserts of the dynamic length
-    assert done.returncode == 0 and "repaired" in told and told <= {"repaired", "note"}, findings
+    reported = {
+        f["severity"] for f in findings
+    }  # notes: what the storage guard asserts of the dynamic length
+    assert done.returncode == 0 and "repaired" in reported and reported <= {"repaired", "note"}, findings
     given_ = operands(2, 16, 24, 8, 8, np.float16 if element == "f16" else np.float32, mask)
     flags = []
     for i, array in enumerate(given_):

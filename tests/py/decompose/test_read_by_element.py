@@ -118,8 +118,10 @@ def test_64_bit_integers_that_default_vulkan_refuses_as_vectors_are_computed_one
         timeout=300,
         check=False,
     )
-    told = {(f["code"], f["severity"], f["helps"][0]["remedy"]) for f in json.loads(done.stdout)["findings"]}
-    assert told == {("FIS104", "repaired", "fissile-read-by-element")} and done.returncode == 0
+    reported = {
+        (f["code"], f["severity"], f["helps"][0]["remedy"]) for f in json.loads(done.stdout)["findings"]
+    }
+    assert reported == {("FIS104", "repaired", "fissile-read-by-element")} and done.returncode == 0
     r = np.random.default_rng(0)
     a, b = r.integers(-(2**40), 2**40, (64, 100)), r.integers(-(2**40), 2**40, (100, 64))
     np.save(tmp_path / "a.npy", a)

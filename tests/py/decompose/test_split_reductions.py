@@ -321,9 +321,13 @@ def test_a_long_row_is_told_and_split(tmp_path, name):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     text, steps = LONG[name]
     source.write_text(text)
-    [told] = fissile.check(source, ["vulkan"]).findings
-    assert (told.code, told.severity.value, told.effect) == ("FIS125", "error", Effect.MAY_BE_WRONG)
-    assert int(told.message.split(" runs ")[1].split()[0]) >= steps > MOST_ITERATIONS
+    [reported] = fissile.check(source, ["vulkan"]).findings
+    assert (reported.code, reported.severity.value, reported.effect) == (
+        "FIS125",
+        "error",
+        Effect.MAY_BE_WRONG,
+    )
+    assert int(reported.message.split(" runs ")[1].split()[0]) >= steps > MOST_ITERATIONS
     [done] = fissile.compile(source, output, VULKAN, check=False).findings
     assert (done.code, done.severity.value) == ("FIS125", "repaired") and "fissile-split-reductions" in str(
         done.helps
@@ -382,8 +386,8 @@ def test_a_sum_across_a_subgroup_may_be_too_long_as_well(tmp_path):
         .replace('"parallel"', '"reduction"')
         .replace("tensor<5000xf32>", "tensor<f32>")
     )
-    [told] = fissile.check(source, ["vulkan:llvmpipe"]).findings
-    assert told.code == "FIS125" and " 390625 loop" in told.message
+    [reported] = fissile.check(source, ["vulkan:llvmpipe"]).findings
+    assert reported.code == "FIS125" and " 390625 loop" in reported.message
     found = fissile.compile(source, tmp_path / "x.vmfb", LLVMPIPE, check=False).findings
     # The parts are added up by more workgroups than the device states, which is FIS144's warning.
     assert [f.severity.value for f in found if f.code != "FIS144"] == ["repaired"]
@@ -392,11 +396,11 @@ def test_a_sum_across_a_subgroup_may_be_too_long_as_well(tmp_path):
 def test_what_cannot_be_split_is_withheld_unless_the_user_insists(tmp_path):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(reduction((3, 66001), 1, "divf", "f32", "1.0"))
-    [told] = fissile.compile(source, output, VULKAN, check=False).findings
+    [reported] = fissile.compile(source, output, VULKAN, check=False).findings
     assert (
         not output.exists()
-        and (told.code, told.severity.value) == ("FIS125", "error")
-        and "no remedy helps" in str(told.notes)
+        and (reported.code, reported.severity.value) == ("FIS125", "error")
+        and "no remedy helps" in str(reported.notes)
     )
     report = fissile.compile(source, output, VULKAN, allow_wrong=True, check=False)
     assert (

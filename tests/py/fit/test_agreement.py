@@ -1,7 +1,7 @@
 """Prediction against IREE's own code generation: the same verdict always, the same bytes unless a doubt is
-told.
+reported.
 
-`python -m bench.check_agreement FOLDER` asks the same of any folder of programs, on every GPU target.
+`python -m bench.check_agreement FOLDER` checks the same for any folder of programs, on every GPU target.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ def disagreements(folder, text: str, target_name: str) -> list[str]:
     program.write_text(text)
     wrong = []
     for one in measure(program, find_target(target_name)):
-        told, exact = one.prediction.total, one.exact
+        reported, exact = one.prediction.total, one.exact
         if exact is None or one.prediction.doubts:
             continue
-        if told.certainty is Certainty.AT_MOST and told.value >= exact.value:
+        if reported.certainty is Certainty.AT_MOST and reported.value >= exact.value:
             continue
-        if told.value != exact.value:
-            wrong.append(f"{target_name} {one.dispatch.name}: {told} predicted, {exact} exact")
+        if reported.value != exact.value:
+            wrong.append(f"{target_name} {one.dispatch.name}: {reported} predicted, {exact} exact")
     return wrong
 
 

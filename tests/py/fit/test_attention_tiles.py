@@ -1,4 +1,4 @@
-"""What is said of an attention's tiles holds: FIS133 and FIS134 where llvm-cpu computes wrong numbers, and nowhere else."""
+"""The findings on an attention's tiles hold: FIS133 and FIS134 where llvm-cpu computes wrong numbers, and nowhere else."""
 
 import iree.runtime
 import ml_dtypes

@@ -1,4 +1,4 @@
-"""check, compile and reduce say the same of one program: code, bytes, tensors, places; and "fits" is not said of what was not shown."""
+"""check, compile and reduce report the same for one program: code, bytes, tensors, places; and none reports "fits" without evidence."""
 
 from __future__ import annotations
 
@@ -81,11 +81,11 @@ def test_only_a_calibrated_structure_goes_without_code_generation(tmp_path, caps
     assert (
         generated["accumulating"] == [True] and all(generated["dequantised"]) and not any(generated["plain"])
     )
-    for probe, said in (("never", "fits (predicted); code generation not run"), ("all", "no findings")):
+    for probe, printed in (("never", "fits (predicted); code generation not run"), ("all", "no findings")):
         assert (
             main(["check", str(tmp_path / "dequantised.mlir"), "--target", "gfx942", "--probe", probe]) == 0
         )
-        assert capsys.readouterr().out.strip().splitlines()[-1] == f"fissile: {said}"
+        assert capsys.readouterr().out.strip().splitlines()[-1] == f"fissile: {printed}"
 
 
 def test_a_reduced_program_is_compared_with_what_stock_does(tmp_path):

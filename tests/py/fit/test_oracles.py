@@ -32,7 +32,7 @@ def _compile(program: Path, target: str, *more: str, dump: Path | None = None) -
     return ran.stdout.decode(errors="replace")
 
 
-def _told(program: Path, target: str) -> list[int]:
+def _reported(program: Path, target: str) -> list[int]:
     """Exact bytes of every dispatch that keeps something in workgroup memory."""
     return [m.exact.value for m in measure(program, find_target(target)) if m.exact.value]
 
@@ -52,7 +52,9 @@ def test_spirv_variables(tmp_path, target, text):
     shown = [spirv_workgroup_bytes(file) for file in (tmp_path / "dump").glob("*.spv")]
     assert any(shown)
     # IREE counts each allocation rounded up to 64 bytes; the variable itself is as large as its type.
-    assert _told(program, target) == [sum(round_up(size, 64) for size in sizes) for sizes in shown if sizes]
+    assert _reported(program, target) == [
+        sum(round_up(size, 64) for size in sizes) for sizes in shown if sizes
+    ]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +70,7 @@ def test_amdgpu_code_object(tmp_path, text, some):
         for file in (tmp_path / "dump").glob("*.hsaco")
         for size in amdgpu_group_segment_bytes(file).values()
     ]
-    assert sorted(_told(program, "gfx942")) == sorted(size for size in shown if size)
+    assert sorted(_reported(program, "gfx942")) == sorted(size for size in shown if size)
     assert any(shown) == some
 
 
@@ -76,10 +78,10 @@ def test_cuda_asks_the_driver_for_as_much(tmp_path):
     """IREE 3.13's CUDA kernels use dynamic shared memory: the launch says how much."""
     program = tmp_path / "p.mlir"
     program.write_text(row_sum())
-    asked = re.findall(
+    requested = re.findall(
         r"workgroup_local_memory = (\d+)", _compile(program, "sm_80", "--compile-to=executable-targets")
     )
-    assert [int(size) for size in asked if int(size)] == _told(program, "sm_80")
+    assert [int(size) for size in requested if int(size)] == _reported(program, "sm_80")
 
 
 @pytest.mark.skipif(not shutil.which("ptxas"), reason="no ptxas")
@@ -88,13 +90,13 @@ def test_ptxas_counts_as_much(tmp_path):
     program = tmp_path / "p.mlir"
     program.write_text(row_sum())
     _compile(program, "sm_80", dump=tmp_path / "dump")
-    (told,) = _told(program, "sm_80")
+    (reported,) = _reported(program, "sm_80")
     (file,) = (tmp_path / "dump").glob("*.ptx")
     declared = ".extern .shared .align 16 .b8 __dynamic_shared_memory__[]"
     text = file.read_text()
     assert text.count(declared) == 1 and len(re.findall(r"^\s*(?:\.extern )?\.shared", text, re.M)) == 1
     sized = tmp_path / "sized.ptx"
-    sized.write_text(text.replace(declared, f".shared .align 16 .b8 __dynamic_shared_memory__[{told}]"))
+    sized.write_text(text.replace(declared, f".shared .align 16 .b8 __dynamic_shared_memory__[{reported}]"))
     ran = subprocess.run(
         ["ptxas", "-v", "-arch=sm_80", str(sized), "-o", str(tmp_path / "out.cubin")],
         capture_output=True,
@@ -104,4 +106,4 @@ def test_ptxas_counts_as_much(tmp_path):
     )
     assert ran.returncode == 0, ran.stderr
     (smem,) = re.findall(r"(\d+) bytes smem", ran.stdout + ran.stderr)
-    assert int(smem) == told
+    assert int(smem) == reported

@@ -147,18 +147,18 @@ def test_the_seed_case_of_the_design():
         elementwise(1, (64, 64, 3, 3)),
         convolution(2, 64, 64, 56, MMA, image=0, filters=1, gemm=GEMM),
     ]
-    told = predict(dispatch(ops, use_igemm_convolution="true"))
-    assert sorted(b.bytes.value for b in told.buffers) == [16384, 32768, 861184]
+    reported = predict(dispatch(ops, use_igemm_convolution="true"))
+    assert sorted(b.bytes.value for b in reported.buffers) == [16384, 32768, 861184]
     # The convolution of this test adds to a tensor: where that is no fill, only the probe knows.
-    assert told.doubts == ("the accumulator starts from a tensor, not from a fill",)
-    assert (told.total.value, told.floor) == (910336, 861184)
-    assert [b.type for b in told.buffers if not b.scales] == ["64x58x58xf32"]
+    assert reported.doubts == ("the accumulator starts from a tensor, not from a fill",)
+    assert (reported.total.value, reported.floor) == (910336, 861184)
+    assert [b.type for b in reported.buffers if not b.scales] == ["64x58x58xf32"]
 
 
 def test_without_the_producer_rows_are_padded_because_that_fits():
-    told = predict(dispatch([convolution(0, 64, 64, 56, MMA, gemm=GEMM)], use_igemm_convolution="true"))
-    assert [b.type for b in told.buffers] == ["64x66xf32", "64x2x66xf32"]
-    assert told.total.value == 50688
+    reported = predict(dispatch([convolution(0, 64, 64, 56, MMA, gemm=GEMM)], use_igemm_convolution="true"))
+    assert [b.type for b in reported.buffers] == ["64x66xf32", "64x2x66xf32"]
+    assert reported.total.value == 50688
 
 
 @pytest.mark.parametrize("limit, total", [(50688, 50688), (50687, 49152)])
@@ -176,18 +176,18 @@ def test_nothing_promoted_nothing_held():
     config = Config(
         {"workgroup": (1, 1, 64, 0, 0, 0), "thread": (1, 1, 1, 0, 0, 0), "reduction": (0, 0, 0, 1, 3, 3)}
     )
-    told = predict(dispatch([elementwise(0, (64, 58, 58)), convolution(1, 64, 64, 56, config, image=0)]))
-    assert (told.total.value, told.doubts) == (0, ())
+    reported = predict(dispatch([elementwise(0, (64, 58, 58)), convolution(1, 64, 64, 56, config, image=0)]))
+    assert (reported.total.value, reported.doubts) == (0, ())
 
 
 def test_a_key_that_nobody_knows_is_a_doubt():
-    told = predict(
+    reported = predict(
         dispatch(
             [convolution(0, 64, 64, 56, replace(MMA, other=("swizzle",)), gemm=GEMM)],
             use_igemm_convolution="true",
         )
     )
-    assert told.doubts and "swizzle" in told.doubts[0]
+    assert reported.doubts and "swizzle" in reported.doubts[0]
 
 
 @pytest.mark.parametrize("subgroups, total", [((1, 16), 64 + 8), ((1, 1), 0)])
@@ -216,14 +216,14 @@ def spirv(ops, pipeline="BaseDistribute", limit=16384, **options) -> Prediction:
 
 
 def test_a_producers_tile_has_a_halo():
-    told = spirv(
+    reported = spirv(
         [
             elementwise(0, (64, 58, 58)),
             elementwise(1, (64, 64, 3, 3)),
             convolution(2, 64, 64, 56, TILED, image=0, filters=1),
         ]
     )
-    assert [(b.type, b.bytes.value) for b in told.buffers] == [
+    assert [(b.type, b.bytes.value) for b in reported.buffers] == [
         ("64x10x10xf32", 25600),
         ("1x64x3x3xf32", 2304),
     ]
@@ -239,8 +239,10 @@ def test_an_accumulator_is_held_only_for_a_consumer():
 
 
 def test_each_buffer_is_rounded_up():
-    told = spirv([elementwise(0, (3, 3, 3)), convolution(1, 3, 4, 1, Config(levels=((1, 1, 1),)), image=0)])
-    assert [b.bytes.value for b in told.buffers] == [128]  # 27 floats are 108 bytes
+    reported = spirv(
+        [elementwise(0, (3, 3, 3)), convolution(1, 3, 4, 1, Config(levels=((1, 1, 1),)), image=0)]
+    )
+    assert [b.bytes.value for b in reported.buffers] == [128]  # 27 floats are 108 bytes
 
 
 def test_a_dynamic_dimension_gives_a_formula_and_never_zero():
@@ -249,10 +251,10 @@ def test_a_dynamic_dimension_gives_a_formula_and_never_zero():
         elementwise(1, (64, "n0", 3, 3)),
         convolution(2, "n0", 64, 32, TILED, image=0, filters=1),
     ]
-    told = spirv(ops)
-    assert told.total.value is None and str(told.formula) == "436*n0"
-    (largest,) = told.largest(16384).values()
-    assert told.at({"n0": largest}) <= 16384 < told.at({"n0": largest + 1})
+    reported = spirv(ops)
+    assert reported.total.value is None and str(reported.formula) == "436*n0"
+    (largest,) = reported.largest(16384).values()
+    assert reported.at({"n0": largest}) <= 16384 < reported.at({"n0": largest + 1})
     bounded = predict(
         replace(dispatch(ops, "vulkan-spirv", "BaseDistribute", limit=16384), bounds={"n0": 10})
     )
@@ -260,8 +262,8 @@ def test_a_dynamic_dimension_gives_a_formula_and_never_zero():
 
 
 def test_a_tile_does_not_depend_on_a_dynamic_loop():
-    told = spirv([elementwise(0, (64, 58, "n0")), convolution(1, 64, 64, "n1", TILED, image=0)])
-    assert told.total.value == 25600
+    reported = spirv([elementwise(0, (64, 58, "n0")), convolution(1, 64, 64, "n1", TILED, image=0)])
+    assert reported.total.value == 25600
 
 
 @pytest.mark.parametrize("depth, stage, copies", [(0, 1, 1), (1, 1, 1), (2, 1, 2), (2, 0, 3)])
@@ -280,8 +282,8 @@ def test_copies_in_flight(depth, stage, copies):
         config,
         stored=True,
     )
-    told = spirv([op], "MatmulPromoteVectorize", 65536, pipeline_depth=depth, store_stage=stage)
-    assert told.total.value == copies * (64 * 20 + 16 * 68) * 4
+    reported = spirv([op], "MatmulPromoteVectorize", 65536, pipeline_depth=depth, store_stage=stage)
+    assert reported.total.value == copies * (64 * 20 + 16 * 68) * 4
 
 
 @pytest.mark.parametrize("width, buffers", [(8, 2), (2, 0)])
@@ -305,17 +307,19 @@ def test_operands_are_promoted_only_in_whole_copies(width, buffers):
     )
 
 
-# --- what is not known is said
+# --- what is not known is reported
 
 
 def test_a_pipeline_without_a_model_is_a_doubt_and_not_a_zero():
-    told = predict(dispatch([elementwise(0, (4,), stored=True)], pipeline="WinogradVectorize"))
-    assert told.doubts == ("no model of the WinogradVectorize pipeline for rocm",)
+    reported = predict(dispatch([elementwise(0, (4,), stored=True)], pipeline="WinogradVectorize"))
+    assert reported.doubts == ("no model of the WinogradVectorize pipeline for rocm",)
 
 
 def test_an_unknown_op_is_a_doubt():
-    told = predict(replace(dispatch([elementwise(0, (4,), stored=True)]), opaque=("iree_linalg_ext.sort",)))
-    assert "iree_linalg_ext.sort" in told.doubts[0]
+    reported = predict(
+        replace(dispatch([elementwise(0, (4,), stored=True)]), opaque=("iree_linalg_ext.sort",))
+    )
+    assert "iree_linalg_ext.sort" in reported.doubts[0]
 
 
 VECTORS = Config({"vector_common_parallel": (1, 8, 8, 0, 0, 0)})
@@ -333,10 +337,10 @@ def test_cpu_one_op_needs_no_stack():
 
 
 def test_cpu_a_handed_over_result_is_bounded_by_vector_tiles():
-    told = cpu(
+    reported = cpu(
         [convolution(0, 64, 64, 56, VECTORS, stored=False), elementwise(1, (64, 56, 56), 0, True, "i8", 8)]
     )
-    assert (told.total.value, told.total.certainty.value, told.doubts) == (3 * 256, "at most", ())
+    assert (reported.total.value, reported.total.certainty.value, reported.doubts) == (3 * 256, "at most", ())
 
 
 def test_cpu_a_producer_behind_a_window_is_a_doubt():

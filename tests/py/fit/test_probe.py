@@ -217,7 +217,7 @@ def test_a_dispatch_past_its_deadline_and_one_that_crashes_are_findings(monkeypa
 def test_nothing_of_an_answer_is_lost_on_its_way():
     place = Place("x.mlir", 3, 4, "here")
     buffer = Allocation(WORKGROUP, Bytes.exact(64), "4x4xf32", (1, 2), place)
-    said = Probed(
+    printed = Probed(
         Footprint((buffer,)),
         Diagnostic("error", "no", "x.mlir:3: no", (place,), (5,)),
         {"FIS111": Evidence((buffer,), ("f32",), 64, ("summed",))},
@@ -225,10 +225,10 @@ def test_nothing_of_an_answer_is_lost_on_its_way():
         "too large",
     )
     plain = Probed(Footprint(()), None)
-    assert all(getattr(said, field.name) != getattr(plain, field.name) for field in fields(Probed)), (
+    assert all(getattr(printed, field.name) != getattr(plain, field.name) for field in fields(Probed)), (
         "give the new field a value above"
     )
-    assert wire.decode(Probed, wire.encode(said)) == said
+    assert wire.decode(Probed, wire.encode(printed)) == printed
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -66,7 +66,7 @@ def test_spellings(spelled, name):
 
 
 @pytest.mark.parametrize(
-    "name, told",
+    "name, reported",
     [
         ("gfx943", "gfx942"),
         ("sm_90", "sm_89"),
@@ -75,10 +75,10 @@ def test_spellings(spelled, name):
         ("cuda:gfx942", "sm_80"),
     ],
 )
-def test_unknown_target_lists_the_known(name, told):
+def test_unknown_target_lists_the_known(name, reported):
     with pytest.raises(UsageError) as refused:
         find_target(name)
-    assert told in refused.value.hint
+    assert reported in refused.value.hint
 
 
 @pytest.mark.parametrize("text, count", [("65536", 65536), ("64K", 65536), ("48kib", 49152), ("1M", 2**20)])

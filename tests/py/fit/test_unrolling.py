@@ -134,8 +134,8 @@ def test_the_producer_is_kept_out(tmp_path):
     assert [(f.code, f.severity.value) for f in report.findings] == [("FIS109", "repaired")]
     as_it_is = fissile.compile(source, output, LLVMPIPE, repair="off", check=False)
     assert as_it_is.output and not as_it_is.findings, "stock builds it, so does --repair=off"
-    [told] = fissile.check(source, ["vulkan:llvmpipe"]).findings
-    assert (told.code, told.severity.value) == ("FIS109", "warning")
+    [reported] = fissile.check(source, ["vulkan:llvmpipe"]).findings
+    assert (reported.code, reported.severity.value) == ("FIS109", "warning")
 
 
 @pytest.mark.parametrize(

@@ -115,9 +115,11 @@ def test_a_bf16_operand_that_iree_folded_into_a_matmul_is_repaired_on_vulkan(tmp
         timeout=300,
         check=False,
     )
-    told = [(f["code"], f["severity"], f["helps"][0]["remedy"]) for f in json.loads(done.stdout)["findings"]]
+    reported = [
+        (f["code"], f["severity"], f["helps"][0]["remedy"]) for f in json.loads(done.stdout)["findings"]
+    ]
     assert (
-        told == [("FIS104", "repaired", "fissile-extend-operands")]
+        reported == [("FIS104", "repaired", "fissile-extend-operands")]
         and done.returncode == 0
         and output.exists()
     )

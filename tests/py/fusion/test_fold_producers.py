@@ -1,4 +1,4 @@
-"""A folded producer's consumers compute the same numbers: values and sums are exact in f32, so equality is asked."""
+"""A folded producer's consumers compute the same numbers: values and sums are exact in f32, so equality is required."""
 
 import iree.runtime
 import numpy as np

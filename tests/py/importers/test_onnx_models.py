@@ -126,17 +126,17 @@ def test_an_exported_program_is_an_archive_with_a_certain_entry(tmp_path, name, 
 def test_a_format_without_importer_is_one_line_with_the_way_out(tmp_path, capsys, name):
     (tmp_path / name).write_bytes(b"\x80\x02\x00\x01")
     assert main(["compile", str(tmp_path / name), *built.CPU, "-o", str(tmp_path / "out")]) == 2
-    said = capsys.readouterr().err
-    assert name in said and ("torch.export.save" in said or "tf2onnx" in said)
-    assert "Traceback" not in said
+    printed = capsys.readouterr().err
+    assert name in printed and ("torch.export.save" in printed or "tf2onnx" in printed)
+    assert "Traceback" not in printed
 
 
 def test_a_missing_importer_is_named_with_what_installs_it(tmp_path, capsys, monkeypatch):
     attention(tmp_path / "model.onnx")
     monkeypatch.setattr(imported, "find_spec", lambda name: None)
     assert main(["compile", str(tmp_path / "model.onnx"), *built.CPU, "-o", str(tmp_path / "out")]) == 2
-    said = capsys.readouterr().err
-    assert "pip install 'iree-base-compiler[onnx]'" in said and "onnx" in said
+    printed = capsys.readouterr().err
+    assert "pip install 'iree-base-compiler[onnx]'" in printed and "onnx" in printed
     with zipfile.ZipFile(tmp_path / "model.pt2", "w") as archive:
         archive.writestr("model/models/model.json", "{}")
     with pytest.raises(UsageError) as refused:

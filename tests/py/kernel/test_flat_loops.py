@@ -63,8 +63,8 @@ ODD = (1, 160, 128, 9, 9, 3, 3)
 def test_it_is_told_and_flattened(tmp_path):
     source = tmp_path / "x.mlir"
     source.write_text(convolution(*ODD))
-    [told] = fissile.check(source, ["vulkan"]).findings
-    assert (told.code, told.severity.value) == ("FIS125", "error")
+    [reported] = fissile.check(source, ["vulkan"]).findings
+    assert (reported.code, reported.severity.value) == ("FIS125", "error")
     [done] = fissile.compile(source, tmp_path / "x.vmfb", VULKAN, check=False).findings
     assert (done.code, done.severity.value) == ("FIS125", "repaired") and "flat=true" in str(done.helps)
 

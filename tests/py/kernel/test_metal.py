@@ -44,5 +44,5 @@ def test_healthy_programs_are_as_stock_builds_them(tmp_path, text):
 def test_check_knows_its_limit(tmp_path):
     source = tmp_path / "x.mlir"
     source.write_text(INT8_MATMUL)
-    [told] = fissile.check(source, ["metal"]).facts["targets"]
-    assert told["limit"] == 32768 and "Apple" in told["source"] and told["dispatches"]
+    [reported] = fissile.check(source, ["metal"]).facts["targets"]
+    assert reported["limit"] == 32768 and "Apple" in reported["source"] and reported["dispatches"]

@@ -19,7 +19,7 @@ RIGHT, MAY, WRONG = None, Effect.UNPROVED, Effect.WRONG
 I8, I16, I32, F16, F32 = np.int8, np.int16, np.int32, np.float16, np.float32
 
 CASES = {
-    # Elements: a name, what is read and written, the body, the same in NumPy, and what is said of stock's code.
+    # Elements: a name, what is read and written, the body, the same in NumPy, and the verdict on stock's code.
     20: ("whole words", "i8", "i32", "%r = arith.extsi %x : i8 to i32", lambda x: x.astype(I32), RIGHT),
     21: ("a last word", "i8", "i32", "%r = arith.extsi %x : i8 to i32", lambda x: x.astype(I32), WRONG),
     24: ("words written", "i32", "i8", "%r = arith.trunci %x : i32 to i8", lambda x: x.astype(I8), RIGHT),
@@ -109,12 +109,12 @@ def program() -> str:
 def claims() -> dict[int, Effect | None]:
     session = Session(flags_for(find_target("vulkan")))
     module = session.run(session.parse_text(program(), "in.mlir"), "executable-configurations")
-    said = {}
+    printed = {}
     for dispatch in dispatches(module.op):
         [n] = [n for n in CASES if f"elementwise_{n}_" in dispatch.name]
         found = check_narrow_storage([dispatch], narrow_access)
-        said[n] = found[0].effect if found else None
-    return said
+        printed[n] = found[0].effect if found else None
+    return printed
 
 
 def test_each_effect_of_narrow_storage_is_told_apart():
@@ -122,7 +122,7 @@ def test_each_effect_of_narrow_storage_is_told_apart():
 
 
 @pytest.mark.skipif("vulkan" not in [r.name for r in present()], reason="no Vulkan device")
-def test_what_is_said_of_stock_is_what_stock_computes(tmp_path):
+def test_the_verdict_on_stock_is_what_stock_computes(tmp_path):
     source, vmfb = tmp_path / "f.mlir", tmp_path / "f.vmfb"
     source.write_text(program())
     subprocess.run(

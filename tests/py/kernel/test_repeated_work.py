@@ -1,4 +1,4 @@
-"""FIS127: threads that all accumulate into the same elements are told, given elements of their own, and right on lavapipe."""
+"""FIS127: threads that all accumulate into the same elements are reported, given elements of their own, and right on lavapipe."""
 
 import subprocess
 
@@ -70,8 +70,8 @@ def compiled(text, tmp_path, *more):
 def test_it_is_told_and_repaired(tmp_path, threads, size):
     source = tmp_path / "x.mlir"
     source.write_text(pool(*size))
-    [told] = [f for f in fissile.check(source, ["vulkan"]).findings if f.code.startswith("FIS1")]
-    assert (told.code, told.severity.value) == ("FIS127", "warning") and told.message.startswith(
+    [reported] = [f for f in fissile.check(source, ["vulkan"]).findings if f.code.startswith("FIS1")]
+    assert (reported.code, reported.severity.value) == ("FIS127", "warning") and reported.message.startswith(
         f"{threads} threads"
     )
     [done] = compiled(pool(*size), tmp_path)[0].findings
@@ -146,10 +146,10 @@ def test_two_that_start_from_one_fill_are_both_repaired(tmp_path):
 
 
 @pytest.mark.parametrize("threads,f,h,c", [(8, 64, 7, 192), (32, 256, 3, 528), (0, 96, 7, 192)])
-def test_vectors_that_every_thread_computes_are_told(tmp_path, threads, f, h, c):
+def test_vectors_that_every_thread_computes_are_reported(tmp_path, threads, f, h, c):
     """A thread has whole rows of pixels as vectors, so the block's threads are for channels, and get none. Four are few enough."""
-    told = compiled(convolution(1, c, f, h, h, 1, 1), tmp_path)[0].findings
-    assert [f"{f.code} {f.severity.value} {f.message[:22]}" for f in told] == (
+    reported = compiled(convolution(1, c, f, h, h, 1, 1), tmp_path)[0].findings
+    assert [f"{f.code} {f.severity.value} {f.message[:22]}" for f in reported] == (
         [f"FIS127 repaired {f'{threads} threads each compute'[:22]}"] if threads else []
     )
 

@@ -1,4 +1,4 @@
-"""Producers computed again for every use: told always, cut off where asked, and measured where a runtime is."""
+"""Producers computed again for every use: reported always, cut off with --tune, and measured where a runtime is."""
 
 from __future__ import annotations
 

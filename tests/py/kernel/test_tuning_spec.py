@@ -90,17 +90,17 @@ def test_a_healthy_program_needs_none_and_stays_stock(tmp_path):
     assert (tmp_path / "s.vmfb").read_bytes() == (tmp_path / "a.vmfb").read_bytes()
 
 
-def test_where_no_configuration_is_read_the_module_is_repaired_and_that_is_told(tmp_path):
+def test_where_no_configuration_is_read_the_module_is_repaired_and_that_is_reported(tmp_path):
     status, report, spec = compiled(
         tmp_path, quantised_conv(), "--fissile-match-device=vulkan", target="vulkan"
     )
-    told = {f["code"]: f for f in report["findings"]}
+    reported = {f["code"]: f for f in report["findings"]}
     assert status == 0 and not spec.exists() and report["facts"]["edits"]
     assert (
-        told["FIS122"]["severity"] == "note"
-        and "--emit-mlir=FILE has what was done" in told["FIS122"]["notes"]
+        reported["FIS122"]["severity"] == "note"
+        and "--emit-mlir=FILE has what was done" in reported["FIS122"]["notes"]
     )
-    assert any("vulkan-spirv reads no tuning specs" in note for note in told["FIS122"]["notes"])
+    assert any("vulkan-spirv reads no tuning specs" in note for note in reported["FIS122"]["notes"])
 
 
 def test_what_is_told_depends_on_what_the_spec_carries():

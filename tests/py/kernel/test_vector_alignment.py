@@ -85,15 +85,15 @@ def test_told_exactly_where_stock_is_wrong_and_right_after_the_repair(tmp_path, 
     inputs, expected = inputs_and_result(width, low, high, element)
     assert run_child([stock_compiler(), source, "-o", stock, *VULKAN], 300.0).status == 0
     report = fissile.compile(source, output, VULKAN, check=False)
-    told = [
+    reported = [
         (f.code, f.severity.value) for f in report.findings if f.code != "FIS127"
     ]  # threads that do the same work, right as they are
-    assert told == ([] if right(source, stock, inputs, expected) else [("FIS112", "repaired")])
+    assert reported == ([] if right(source, stock, inputs, expected) else [("FIS112", "repaired")])
     assert right(source, output, inputs, expected)
 
 
 def test_told_where_vectors_move_and_silent_where_they_do_not(tmp_path):
-    told = {}
+    reported = {}
     for low, high in (
         (1, 1),
         (4, 4),
@@ -103,8 +103,8 @@ def test_told_where_vectors_move_and_silent_where_they_do_not(tmp_path):
         source.write_text(padded_product(16, low, high))
         report = fissile.compile(source, tmp_path / "f.vmfb", VULKAN, check=False)
         assert report.output
-        told[low, high] = [f.code for f in report.findings if f.code != "FIS127"]
-    assert told == {(1, 1): ["FIS112"], (4, 4): [], (1, 2): []}
+        reported[low, high] = [f.code for f in report.findings if f.code != "FIS127"]
+    assert reported == {(1, 1): ["FIS112"], (4, 4): [], (1, 2): []}
 
 
 def test_check_tells_it_too(tmp_path):

@@ -67,15 +67,15 @@ def test_nothing_is_audited_where_iree_does_not_refuse_the_whole_program(monkeyp
 
 
 def test_a_refusal_for_one_target_is_audited_for_that_one(monkeypatch):
-    asked = []
+    requested = []
     monkeypatch.setattr(
         after_refusal,
         "run_audit",
-        lambda _source, targets, **_options: asked.extend(targets) or Report("audit", (BLAMED,)),
+        lambda _source, targets, **_options: requested.extend(targets) or Report("audit", (BLAMED,)),
     )
     report = Report("check", (REFUSED.with_(target="gfx942"),))
-    told = after_refusal.explained(report, "model.mlir", [("llvm-cpu", CPU), ("gfx942", ())])
-    assert asked == [("gfx942", ())] and [f.code for f in told.findings] == ["FIS407"]
+    reported = after_refusal.explained(report, "model.mlir", [("llvm-cpu", CPU), ("gfx942", ())])
+    assert requested == [("gfx942", ())] and [f.code for f in reported.findings] == ["FIS407"]
 
 
 def test_the_refusal_stays_where_the_audit_blames_nothing(monkeypatch):

@@ -64,7 +64,7 @@ def test_dead_code_is_a_warning_and_with_strict_an_error(tmp_path):
     assert (status, finding["code"], finding["severity"]) == (1, "FIS412", "error")
 
 
-def test_an_unused_op_that_is_not_removed_is_an_error_and_said_to_stay(tmp_path):
+def test_an_unused_op_that_is_not_removed_is_an_error_and_reported_to_stay(tmp_path):
     status, [finding] = audit(tmp_path, programs_of.STAYS)
     assert (status, finding["code"]) == (1, "FIS407")
     assert any(note.startswith("nothing uses its result; it stays") for note in finding["notes"])

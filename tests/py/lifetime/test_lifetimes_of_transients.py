@@ -55,7 +55,7 @@ def test_check_prints_live_bytes_with_the_programs_names(loop, capsys):
     assert memory["peak"] == sum(one["bytes"] for one in memory["alive"])
 
 
-def test_without_the_option_nothing_is_said_of_memory(loop, capsys):
+def test_without_the_option_no_memory_is_reported(loop, capsys):
     assert main(["check", loop, "--target", "llvm-cpu", "--probe=never"]) == 0
     assert "live bytes" not in capsys.readouterr().out
 
@@ -63,10 +63,10 @@ def test_without_the_option_nothing_is_said_of_memory(loop, capsys):
 def test_compile_reports_transients_that_are_not_deallocated(loop, tmp_path, capfd):
     flags = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
     status = main(["compile", loop, "-o", str(tmp_path / "out.vmfb"), *flags, "--check-lifetimes"])
-    said = capfd.readouterr().err
-    assert status == 0, said
-    assert "note[FIS308] peak of live bytes in 'main'" in said
-    assert "is not deallocated on every path" in said
+    printed = capfd.readouterr().err
+    assert status == 0, printed
+    assert "note[FIS308] peak of live bytes in 'main'" in printed
+    assert "is not deallocated on every path" in printed
 
 
 @pytest.mark.parametrize("name", STREAM_PROGRAMS)
@@ -74,14 +74,14 @@ def test_stream_resources(name):
     """Deallocated once, behind all work; or left alone, where the work's timepoint is not known at one place."""
     context = new_context()
     module = ir.Module.parse(STREAM_PROGRAMS[name], context=context).operation
-    said = []
+    printed = []
     with context, ir.Location.unknown(context):
-        InsertKills().run(module, said.append)
+        InsertKills().run(module, printed.append)
     assert module.verify()
     assert not [f for f in lifetime_findings(module) if f.code != "FIS308"]
     straight = "branch" not in name and "loop" not in name
     assert bool(ops_of(module, "stream.resource.dealloca")) == straight
-    assert [f.code for f in said] == [] if straight else {f.code for f in said} == {"FIS310"}
+    assert [f.code for f in printed] == [] if straight else {f.code for f in printed} == {"FIS310"}
 
 
 def test_a_deallocation_that_does_not_wait_for_all_work_is_found():

@@ -132,8 +132,8 @@ def test_it_is_repaired(tmp_path, op, kind, flags):
     source.write_text(program(op, 60, kind))
     done = fissile.compile(source, output, flags, check=False).findings
     assert {f.severity.value for f in done} == {"repaired"}
-    [told] = [f for f in done if f.code in ("FIS104", "FIS108")]
-    assert "fissile-expand-scalars" in str(told.helps) and "rounding" not in dict(told.helps[0].facts)
+    [reported] = [f for f in done if f.code in ("FIS104", "FIS108")]
+    assert "fissile-expand-scalars" in str(reported.helps) and "rounding" not in dict(reported.helps[0].facts)
 
 
 PERMUTED = """

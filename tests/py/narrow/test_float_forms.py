@@ -165,17 +165,17 @@ def test_what_is_not_linked_is_told_and_repaired(tmp_path, name, capfd):
 def test_check_finds_it_before_a_compile(tmp_path):
     source = tmp_path / "x.mlir"
     source.write_text(BUILT["__truncsfbf2"])
-    [told] = fissile.check(source, ["llvm-cpu:generic"]).findings
-    assert told.code == "FIS104" and "__truncsfbf2" in told.message
+    [reported] = fissile.check(source, ["llvm-cpu:generic"]).findings
+    assert reported.code == "FIS104" and "__truncsfbf2" in reported.message
 
 
 def test_what_no_form_is_known_for_is_told_by_its_name(tmp_path, capfd):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(same("math.sin", "f64")(60))
-    [told] = fissile.compile(source, output, [*CPU, F64], check=False).findings
+    [reported] = fissile.compile(source, output, [*CPU, F64], check=False).findings
     assert (
-        (told.code, told.severity.value) == ("FIS104", "error")
-        and "undefined symbol: sin" in told.message
+        (reported.code, reported.severity.value) == ("FIS104", "error")
+        and "undefined symbol: sin" in reported.message
         and not output.exists()
     )
     assert "iree-lld: error: undefined symbol: sin" in capfd.readouterr().err

@@ -64,8 +64,8 @@ def test_stock_refuses_it_and_fissile_folds_it(tmp_path, kind, value, expected):
 def test_on_every_target(tmp_path, target):
     source = tmp_path / "x.mlir"
     source.write_text(PAD.format(kind="f16", value=LOWEST))
-    told = fissile.compile(source, tmp_path / "x.vmfb", TARGETS[target], check=False).findings
-    assert told[0].code == "FIS126" and all(f.severity.value == "repaired" for f in told)
+    reported = fissile.compile(source, tmp_path / "x.vmfb", TARGETS[target], check=False).findings
+    assert reported[0].code == "FIS126" and all(f.severity.value == "repaired" for f in reported)
     [foreseen] = [f for f in fissile.check(source, [target]).findings if f.code == "FIS126"]
     assert foreseen.severity.value == "error" and foreseen.places[0].line == 4
 

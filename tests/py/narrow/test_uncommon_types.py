@@ -298,11 +298,13 @@ func.func @main(%a: {x}, %w: tensor<2x2x96x8xf32>) -> tensor<1x13x13x8xf32> {{
     }
 
 
-def test_what_is_said_of_many_dispatches_is_said_once(tmp_path):
+def test_what_many_dispatches_have_is_reported_once(tmp_path):
     source, path = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text("".join(decoded("f8E5M2", f"{n}x16").replace("@main", f"@main{n}") for n in (3, 5, 7)))
     report = fissile.compile(source, path, list(flags_for(find_target("gfx1100"))), check=False)
-    [told] = report.findings
+    [reported] = report.findings
     assert (
-        report.output and told.severity.value == "repaired" and "the same of 2 more dispatches" in told.notes
+        report.output
+        and reported.severity.value == "repaired"
+        and "the same of 2 more dispatches" in reported.notes
     )

@@ -49,7 +49,7 @@ def test_torch_types():
 @pytest.mark.parametrize(
     "text", ["!hal.buffer_view", "complex<f32>", "tensor<4xf4E2M1FN>", "!util.list<?>", "tensor<2xi3>", "i4"]
 )
-def test_unknown_types_are_told(text):
+def test_unknown_types_are_reported(text):
     with pytest.raises(UsageError, match="no data can be made"):
         draw(Signature("f", (parse_value(text),), ()), seed=0)
 

@@ -131,7 +131,7 @@ def test_a_hang_and_a_crash_are_findings(folder, monkeypatch):
     (local,) = runtimes.named(["local-task"])
     signature = signatures_of_source(folder / "add.mlir")["main"]
     arrays = draw(signature, 0, Sizes(2))
-    for script, said in (
+    for script, printed in (
         ("exec sleep 1000", "did not end within 0.2 s"),
         ("kill -SEGV $$", "was ended by SIGSEGV"),
     ):
@@ -142,7 +142,7 @@ def test_a_hang_and_a_crash_are_findings(folder, monkeypatch):
         finding = runtimes.run(
             folder / "add.vmfb", signature, arrays, local, timeout=0.2 if "sleep" in script else 300
         )
-        assert finding.code == "FIS131" and said in finding.message
+        assert finding.code == "FIS131" and printed in finding.message
 
 
 def test_a_child_is_ended_with_its_children(tmp_path):
@@ -260,12 +260,12 @@ def test_a_boundary_is_proved_and_a_changed_number_is_not(optimised):
     assert [f.code for f in wrong.findings] == ["FIS130"]
 
 
-def test_a_transform_that_cannot_be_run_is_told(optimised):
+def test_a_transform_that_cannot_be_run_is_reported(optimised):
     certificate = certify_transform(optimised, optimised.replace("linalg.matmul", "linalg.matmull", 1))
     assert [f.code for f in certificate.findings] == ["FIS131"] and len(certificate.skipped) == 2
 
 
-def test_where_llvm_cpu_refuses_the_interpreter_runs_and_it_is_told(optimised, monkeypatch):
+def test_where_llvm_cpu_refuses_the_interpreter_runs_and_it_is_reported(optimised, monkeypatch):
     from fissile.pipelines.numerics import verify as module
 
     real = module.compile_stock
@@ -295,17 +295,19 @@ def test_a_function_of_opaque_values_is_told_and_left_out(optimised):
 # --- the command
 
 
-def told(capsys, *words) -> tuple[int, str]:
+def reported(capsys, *words) -> tuple[int, str]:
     status = command.run([str(w) for w in words])
     return status, capsys.readouterr().out
 
 
 def test_the_command_says_what_was_compared(folder, capsys):
-    status, out = told(
+    status, out = reported(
         capsys, folder / "add.mlir", folder / "add.mlir", "--on", "local-task", "--iree-opt-level=O1"
     )
     assert status == 0 and "add.mlir against add.mlir: bit-identical on local-task" in out
-    status, out = told(capsys, folder / "add.mlir", folder / "mul.mlir", "--on=local-task", "--format=json")
+    status, out = reported(
+        capsys, folder / "add.mlir", folder / "mul.mlir", "--on=local-task", "--format=json"
+    )
     assert status == 1 and json.loads(out)["exit_code"] == 1
 
 
@@ -317,13 +319,13 @@ def test_the_command_takes_files(folder, tmp_path, capsys):
         "def double(x):\n    return x + x\ndef fails(x):\n    raise KeyError('k')\n"
     )
     files = [f"--input={tmp_path / 'x.npy'}", "--on=local-task", folder / "add.mlir"]
-    assert told(capsys, *files, f"--expected={tmp_path / 'y.npy'}")[0] == 0
-    assert told(capsys, *files, f"--expected={tmp_path / 'x.npy'}")[0] == 1
-    assert told(capsys, *files, f"--reference={tmp_path / 'golden.py'}:double")[0] == 0
+    assert reported(capsys, *files, f"--expected={tmp_path / 'y.npy'}")[0] == 0
+    assert reported(capsys, *files, f"--expected={tmp_path / 'x.npy'}")[0] == 1
+    assert reported(capsys, *files, f"--reference={tmp_path / 'golden.py'}:double")[0] == 0
     with pytest.raises(UsageError, match="the reference function failed: KeyError"):
-        told(capsys, *files, f"--reference={tmp_path / 'golden.py'}:fails")
+        reported(capsys, *files, f"--reference={tmp_path / 'golden.py'}:fails")
     with pytest.raises(UsageError, match="no function 'doubel'"):
-        told(capsys, *files, f"--reference={tmp_path / 'golden.py'}:doubel")
+        reported(capsys, *files, f"--reference={tmp_path / 'golden.py'}:doubel")
 
 
 @pytest.mark.parametrize(

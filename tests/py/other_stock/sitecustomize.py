@@ -17,7 +17,7 @@ if "fissile.pipelines.process.worker" in sys.orig_argv:
 
             def exec_module(module):
                 load(module)
-                module._compiled = lambda *_asked: (0, "")
+                module._compiled = lambda *_arguments: (0, "")
 
             spec.loader.exec_module = exec_module
             return spec

@@ -302,5 +302,5 @@ def test_the_passes_of_iree_that_contracts_name_exist(name):
             PassManager.parse(f"{anchor}(any({name}))", context=context)
             return
         except ValueError as error:
-            said = str(error)
-    pytest.fail(said)
+            printed = str(error)
+    pytest.fail(printed)

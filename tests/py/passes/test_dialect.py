@@ -174,10 +174,10 @@ def test_process_and_irdl_refuse_the_same_ops(context):
     assert 0 < len(refused_by_irdl) < len(texts)
     accepted = 0
     for number, text in enumerate(texts):
-        said = [f.message for f in verify_dialect(ir.Module.parse(text, context=context).operation)]
+        printed = [f.message for f in verify_dialect(ir.Module.parse(text, context=context).operation)]
         if number in refused_by_irdl:
-            assert said, f"iree-opt refuses, fissile does not: {text}"
+            assert printed, f"iree-opt refuses, fissile does not: {text}"
         else:
-            assert all(STRICTER_IN_PROCESS.search(message) for message in said), f"{text}: {said}"
-            accepted += not said
+            assert all(STRICTER_IN_PROCESS.search(message) for message in printed), f"{text}: {printed}"
+            accepted += not printed
     assert accepted >= len(ops.OPS)

@@ -70,7 +70,7 @@ def passes(monkeypatch):
                 value = function.regions[0].blocks[0].arguments[0]
                 ir.Operation.create(BARRIER, [value.type], [value], ip=start)
             if self.how == "tell":
-                report(Finding("FIS003", "told", Severity.NOTE))
+                report(Finding("FIS003", "reported", Severity.NOTE))
             if self.how == "stop":
                 raise PassFailed([Finding("FIS003", "stopped")])
             if self.how == "usage":
@@ -84,9 +84,9 @@ def parsed(text=TWO_FUNCTIONS, context=None):
 
 
 def run(pipeline, op=None, **kwargs):
-    told = []
-    run_pipeline(pipeline, op if op is not None else parsed(), report=told.append, **kwargs)
-    return [finding.message for finding in told]
+    reported = []
+    run_pipeline(pipeline, op if op is not None else parsed(), report=reported.append, **kwargs)
+    return [finding.message for finding in reported]
 
 
 def test_passes_run_in_order_and_a_nest_takes_one_op_after_the_other():
@@ -117,7 +117,7 @@ def test_watching_contracts_does_not_change_what_runs():
 
 
 def test_findings_reach_the_reporter_and_a_stop_carries_its_own():
-    assert run("builtin.module(test-break{how=tell},test-break{how=tell})") == ["told", "told"]
+    assert run("builtin.module(test-break{how=tell},test-break{how=tell})") == ["reported", "reported"]
     with pytest.raises(PassFailed) as stopped:
         run("builtin.module(test-break{how=stop},func.func(test-look))")
     assert stopped.value.message == "stopped" and stopped.value.exit_code == 1

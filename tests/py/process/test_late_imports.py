@@ -17,7 +17,7 @@ loaded = lambda: [name for name in ("numpy", "iree.compiler.dialects.linalg") if
 """
 
 
-def said(script: str) -> str:
+def printed(script: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", BEFORE + script], capture_output=True, text=True, check=False
     )
@@ -27,7 +27,7 @@ def said(script: str) -> str:
 
 def test_looking_at_linalg_ops_loads_neither():
     assert (
-        said("""
+        printed("""
 from fissile.passes.analysis.dispatch.structure import structure_of
 module = Session([]).parse_text('''func.func @f(%a: tensor<4x4xf32>, %o: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %r = linalg.matmul ins(%a, %a : tensor<4x4xf32>, tensor<4x4xf32>) outs(%o : tensor<4x4xf32>) -> tensor<4x4xf32>
@@ -53,4 +53,4 @@ print([type(op).__name__ for op in body.operations], loaded())
     ],
 )
 def test_whoever_uses_one_has_the_whole_package(use):
-    assert len(said(use + "\nprint(*loaded())").split()) == 1
+    assert len(printed(use + "\nprint(*loaded())").split()) == 1

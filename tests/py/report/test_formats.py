@@ -178,8 +178,8 @@ def test_sarif_has_every_rule_and_places_by_kind():
     assert other["physicalLocation"] == {"artifactLocation": {"uri": "file:///abs/b.mlir"}}, (
         "no line is known"
     )
-    (said,) = run["invocations"][0]["toolExecutionNotifications"]
-    assert said["message"]["text"] == "a warning of IREE's"
+    (diagnostic,) = run["invocations"][0]["toolExecutionNotifications"]
+    assert diagnostic["message"]["text"] == "a warning of IREE's"
 
 
 def test_the_test_refuses_what_is_no_sarif():

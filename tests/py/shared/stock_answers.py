@@ -28,14 +28,18 @@ def run(
     answer = json.loads(kept.read_text()) if kept.exists() else None
     if answer is None or wanted and answer["status"] == 0:
         done = subprocess.run(words, capture_output=True, text=True, timeout=timeout, check=False, cwd=cwd)
-        said = {name: getattr(done, name).replace(str(source), "<SOURCE>") for name in ("stdout", "stderr")}
-        answer = {"status": done.returncode, **said}
+        printed = {
+            name: getattr(done, name).replace(str(source), "<SOURCE>") for name in ("stdout", "stderr")
+        }
+        answer = {"status": done.returncode, **printed}
         fresh = kept.with_suffix(f".{os.getpid()}")
         fresh.write_text(json.dumps(answer))
         fresh.replace(kept)
-    said = [answer[stream].replace("<SOURCE>", str(source)) for stream in ("stdout", "stderr")]
-    said = said if text else [stream.encode() for stream in said]
-    done = subprocess.CompletedProcess(words, answer["status"], *(said if capture_output else (None, None)))
+    printed = [answer[stream].replace("<SOURCE>", str(source)) for stream in ("stdout", "stderr")]
+    printed = printed if text else [stream.encode() for stream in printed]
+    done = subprocess.CompletedProcess(
+        words, answer["status"], *(printed if capture_output else (None, None))
+    )
     if check:
         done.check_returncode()
     return done

@@ -99,12 +99,12 @@ class Server:
                 connection.close()
                 raise subprocess.TimeoutExpired(words, timeout) from None
             self.seconds += ended["seconds"]
-            said = []
+            printed = []
             for stream in (out, err):
                 stream.seek(0)
-                said.append(stream.read().decode() if text else stream.read())
+                printed.append(stream.read().decode() if text else stream.read())
         done = subprocess.CompletedProcess(
-            words, ended["status"], *(said if capture_output else (None, None))
+            words, ended["status"], *(printed if capture_output else (None, None))
         )
         if check:
             done.check_returncode()

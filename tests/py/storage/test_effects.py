@@ -60,9 +60,12 @@ def test_the_option_is_not_offered_where_iree_refuses_the_program():
 
 
 def test_json_carries_effect_and_stock():
-    told = WRONG.with_(effect=Effect.MAY_BE_WRONG, stock="refuses it: …")
-    assert wire.plain(told)["effect"] == "may be wrong" and wire.decode(Finding, wire.encode(told)) == told
-    assert wire.build(Finding, wire.plain(told)).stock == "refuses it: …"
+    reported = WRONG.with_(effect=Effect.MAY_BE_WRONG, stock="refuses it: …")
+    assert (
+        wire.plain(reported)["effect"] == "may be wrong"
+        and wire.decode(Finding, wire.encode(reported)) == reported
+    )
+    assert wire.build(Finding, wire.plain(reported)).stock == "refuses it: …"
 
 
 def test_no_check_sets_a_severity_that_its_effect_has_already():

@@ -154,17 +154,17 @@ def test_elementwise_ops_on_tensors_keep_a_shape_and_ask_for_one():
     """`arith.addf` on tensors: the result has the operands' size, and two dynamic operands must have one."""
     session = Session()
 
-    def told(body: str) -> list[str]:
+    def reported(body: str) -> list[str]:
         module = session.parse_text(
             f"func.func @f(%a: tensor<?xf32>, %b: tensor<?xf32>) -> tensor<?xf32> {{\n{body}\n}}"
         )
         return [f.message for f in guard(module.op, "check").findings]
 
-    (message,) = told("  %r = arith.addf %a, %b : tensor<?xf32>\n  return %r : tensor<?xf32>")
+    (message,) = reported("  %r = arith.addf %a, %b : tensor<?xf32>\n  return %r : tensor<?xf32>")
     assert "argument 1" in message and "argument 0" in message
-    assert told("  %r = arith.addf %a, %a : tensor<?xf32>\n  return %r : tensor<?xf32>") == []
+    assert reported("  %r = arith.addf %a, %a : tensor<?xf32>\n  return %r : tensor<?xf32>") == []
     assert (
-        told(
+        reported(
             "  %s = math.exp %a : tensor<?xf32>\n  %r = arith.mulf %s, %a : tensor<?xf32>\n"
             "  return %r : tensor<?xf32>"
         )

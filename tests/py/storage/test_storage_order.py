@@ -130,11 +130,11 @@ def test_a_violating_call_ends_with_its_sentence_and_writes_nothing(session, tmp
     guard(module.op)
     path = tmp_path / "guarded.vmfb"
     session.write(session.run(module, "end"), path)
-    code, said, result = called(path, 8, [0, 0], tmp_path)
+    code, printed, result = called(path, 8, [0, 0], tmp_path)
     if "far away" not in name:
-        assert code == 0 and result.shape == (8,), said
+        assert code == 0 and result.shape == (8,), printed
     for n, far in ((2, FAR), (8, 9), (8, FAR)):
         if "constant" in name and n == 8:
             continue
-        code, said, _ = called(path, n, [far, far], tmp_path)
-        assert code == 1 and "FAILED_PRECONDITION; @main:" in said, (code, said)
+        code, printed, _ = called(path, n, [far, far], tmp_path)
+        assert code == 1 and "FAILED_PRECONDITION; @main:" in printed, (code, printed)

@@ -1,4 +1,4 @@
-"""Ops of one dispatch that give its result to threads in different ways: told, cut off, and right; silent elsewhere."""
+"""Ops of one dispatch that give its result to threads in different ways: reported, cut off, and right; silent elsewhere."""
 
 import numpy as np
 import pytest
@@ -247,13 +247,13 @@ func.func @f(%a: tensor<{rows}x48xf32>) -> tensor<{rows}x48xf32> {{
 @pytest.mark.parametrize(
     ("text", "expected"), [(SORT, lambda a: -np.sort(-a, axis=1)), (SCAN, lambda a: np.cumsum(a, axis=1))]
 )
-@pytest.mark.parametrize(("rows", "told"), [(1, [("FIS111", "repaired")]), (3, [])])
-def test_one_row_is_gone_along_by_one_thread(tmp_path, text, expected, rows, told):
+@pytest.mark.parametrize(("rows", "reported"), [(1, [("FIS111", "repaired")]), (3, [])])
+def test_one_row_is_gone_along_by_one_thread(tmp_path, text, expected, rows, reported):
     """Stock lets all 64 threads of the workgroup sort the only row, in place; of several rows each has a thread."""
     source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
     source.write_text(text.format(rows=rows))
     report = fissile.compile(source, output, flags_for(find_target("vulkan")), check=False)
-    assert [(f.code, f.severity.value) for f in report.findings] == told
+    assert [(f.code, f.severity.value) for f in report.findings] == reported
     given = np.random.default_rng(rows).integers(-99, 100, (rows, 48)).astype(np.float32)
     assert fissile.verify(
         source, output, inputs=[given], expected=[expected(given)], options=Options(on=("vulkan",))

@@ -57,9 +57,9 @@ GROWING = """func.func @main(%y: tensor<?xf32>) -> tensor<?xf32> {
 def test_storage_that_grew_holds_what_it_could_not_hold_before(session, tmp_path):
     module = session.run(session.parse_text(GROWING), GUARDED_AT)
     assert judge_storage(module.op).having(Answer.UNKNOWN)
-    told = []
-    GrowStorage().run(module.op.operation, told.append)
-    assert [f.code for f in told] == ["FIS207"] and module.op.operation.verify()
+    reported = []
+    GrowStorage().run(module.op.operation, reported.append)
+    assert [f.code for f in reported] == ["FIS207"] and module.op.operation.verify()
     # The post-condition: the same check, run again, finds nothing.
     assert not [j for j in judge_storage(module.op).judged if j.answer is not Answer.PROVED]
     function = load(session, module, tmp_path / "grown.vmfb")
@@ -80,9 +80,9 @@ def test_storage_that_fits_is_left_alone(session):
         )
     )
     module = session.parse_text(text)
-    before, told = module.text(), []
-    GrowStorage().run(module.op.operation, told.append)
-    assert not told and module.text() == before
+    before, reported = module.text(), []
+    GrowStorage().run(module.op.operation, reported.append)
+    assert not reported and module.text() == before
 
 
 def test_a_destination_takes_its_shape_from_the_op(session):

@@ -101,8 +101,8 @@ def test_a_verdict_is_what_trying_all_values_says(timeout_ms, condition, fact):
     elif timeout_ms and not decision.timed_out:
         assert results == {True, False}
     if decision.values:
-        told = {s.ident: v for s, v in decision.values}
-        assert any(told.items() <= v.items() and not holds(condition, v) for v in meeting)
+        reported = {s.ident: v for s, v in decision.values}
+        assert any(reported.items() <= v.items() and not holds(condition, v) for v in meeting)
 
 
 def test_the_normal_form_makes_equal_sizes_equal():

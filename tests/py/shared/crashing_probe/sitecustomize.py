@@ -6,7 +6,7 @@ import sys
 
 if "fissile.pipelines.process.worker" in sys.orig_argv:
 
-    def lost(*_asked):
+    def lost(*_arguments):
         while os.environ.get("CRASHING_HOW") == "hang":
             pass  # busy, as code generation without end is
         os.abort()

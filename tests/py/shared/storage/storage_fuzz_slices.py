@@ -178,10 +178,10 @@ def flow_part(w: Writer) -> None:
     """flow.tensor.slice and flow.tensor.update, with the sizes that they list."""
     x = w.array_argument(1, w.pick(("f32", "i32")), static_in=0)
     offset, length = w.number(), w.number()
-    said = w.dim(x, 0) if w.integer(1, 4) > 1 else w.number()
+    printed = w.dim(x, 0) if w.integer(1, 4) > 1 else w.number()
 
     def run(v: Values) -> np.ndarray:
-        require(v[said.name] == len(v[x.name]))
+        require(v[printed.name] == len(v[x.name]))
         require(
             0 <= v[offset.name] <= len(v[x.name])
         )  # IREE refuses to begin past the end, also for no element
@@ -189,6 +189,6 @@ def flow_part(w: Writer) -> None:
 
     made = w.made("r", (None,), x.kind, run)
     w.line(
-        f"{made.name} = flow.tensor.slice {x.name}[{offset.name} for {length.name}] : {x.type}{{{said.name}}} "
+        f"{made.name} = flow.tensor.slice {x.name}[{offset.name} for {length.name}] : {x.type}{{{printed.name}}} "
         f"-> {made.type}{{{length.name}}}"
     )

@@ -179,7 +179,7 @@ class Sweep:
         return (np.load(output), "") if done.returncode == 0 else (None, done.stderr)
 
     def _counterexample(self, program: Program, extents, judged) -> None:
-        """The sizes that are told do break the program: where they are a call, the oracle refuses
+        """The reported sizes do break the program: where they are a call, the oracle refuses
         that call."""
         values = {s: v for s, v in judged.decision.values}
         call: dict[str, object] = {}
