@@ -12,24 +12,24 @@ from pathlib import Path
 class Row:
     """One target: how many models stock IREE and fissile compile, and how good the audit's word was.
 
-    ``fissile`` is None where that was not run for all. ``told`` failures were named by op before code generation; ``missed`` were not; ``false_alarms`` compile all the same.
+    ``fissile`` is None where that was not run for all. ``foreseen`` failures were named by op before code generation; ``missed`` were not; ``false_alarms`` compile all the same.
     """
 
     target: str
     models: int
     stock: int
     fissile: int | None
-    told: int
+    foreseen: int
     missed: int
     false_alarms: int
 
     @property
     def precision(self) -> float:
-        return self.told / max(1, self.told + self.false_alarms)
+        return self.foreseen / max(1, self.foreseen + self.false_alarms)
 
     @property
     def recall(self) -> float:
-        return self.told / max(1, self.told + self.missed)
+        return self.foreseen / max(1, self.foreseen + self.missed)
 
 
 def read(file: Path) -> dict[tuple[str, str], dict]:
@@ -68,7 +68,7 @@ def misses(results: dict[tuple[str, str], dict]) -> str:
     for (model, target), r in results.items():
         if r["stock"] != "not imported" and (r["stock"] == "compiles") == bool(r["audit"]):
             lines.append(
-                f"{model} {target}: {r['stock']}; {r['audit']} {r['codes']} {r['findings']} {r["message"]}"
+                f"{model} {target}: {r['stock']}; {r['audit']} {r['codes']} {r['findings']} {r['message']}"
             )
     return "".join(f"{line}\n" for line in lines)
 
@@ -81,7 +81,7 @@ def markdown(results: dict[tuple[str, str], dict]) -> str:
     ]
     for row in rows(results):
         lines.append(
-            f"| {row.target} | {row.models} | {row.stock} | {'not run yet' if row.fissile is None else row.fissile} | {row.told} | {row.missed} | {row.false_alarms} "
+            f"| {row.target} | {row.models} | {row.stock} | {'not run yet' if row.fissile is None else row.fissile} | {row.foreseen} | {row.missed} | {row.false_alarms} "
             f"| {row.precision:.3f} | {row.recall:.3f} |"
         )
     left = Counter(

@@ -36,7 +36,12 @@ def main() -> int:
             if len(batch.programs) == 1:
                 say(key=batch.keys[0], state="refused", why=failure.message)
             else:
-                places = [place for said in failure.diagnostics if said.is_error for place in said.places]
+                places = [
+                    place
+                    for diagnostic in failure.diagnostics
+                    if diagnostic.is_error
+                    for place in diagnostic.places
+                ]
                 queue = [*batch.split(blamed(batch, places)), *queue]
             continue
         artifact = ""

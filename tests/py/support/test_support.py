@@ -77,9 +77,9 @@ CELLS = [
 ]
 
 
-@pytest.mark.parametrize(("cell", "said"), CELLS)
-def test_what_a_cell_says(cell, said):
-    assert mark(cell) == said
+@pytest.mark.parametrize(("cell", "expected"), CELLS)
+def test_what_a_cell_says(cell, expected):
+    assert mark(cell) == expected
 
 
 def test_a_table_has_a_row_for_each_op_and_a_blank_where_there_is_none():
