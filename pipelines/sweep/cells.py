@@ -80,7 +80,7 @@ def find_models(paths: Iterable[str]) -> list[Model]:
             name = str(file.relative_to(root))
             if name in found and found[name].path != str(file.absolute()):
                 name = str(file)
-            found[name] = Model(name, str(file.absolute()), _digest(file), file.stat().st_size)
+            found[name] = Model(name, str(file.absolute()), digest_of_file(file), file.stat().st_size)
     return [found[name] for name in sorted(found)]
 
 
@@ -98,7 +98,7 @@ def matrix(
     return list({cell.key + cell.label: cell for cell in cells}.values())
 
 
-def _digest(file: Path) -> str:
+def digest_of_file(file: Path) -> str:
     digest = hashlib.sha256()
     try:
         with file.open("rb") as opened:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -50,7 +52,12 @@ def find_environments(interpreters: Sequence[str]) -> list[Environment]:
     """The environments of ``interpreters``; of this process where none is named. Raises UsageError for one without fissile."""
     if not interpreters:
         return [Environment(sys.executable, **described())]
-    return [_ask(python) for python in dict.fromkeys(interpreters)]
+    return [_ask(python) for python in dict.fromkeys(map(_absolute, interpreters))]
+
+
+def _absolute(python: str) -> str:
+    """The interpreter from any working directory. A link stays one: an environment is where its link lies."""
+    return os.path.abspath(python) if os.sep in python else shutil.which(python) or python
 
 
 def _ask(python: str) -> Environment:

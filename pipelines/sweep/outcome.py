@@ -25,7 +25,7 @@ class Verdict(StrEnum):
     INTERNAL = "internal"
     """Exit status 3, or a signal ended it."""
     LOST = "lost"
-    """The worker that had it was lost, again and again."""
+    """No worker of the cluster could compile it: each one was lost, or lacks what it takes."""
 
     @property
     def is_well(self) -> bool:

@@ -5,6 +5,7 @@ import os
 import signal
 
 import pytest
+from local_cluster import local_cluster
 
 from fissile.cli.main import main
 from fissile.pipelines.sweep.attempt import Limits
@@ -81,22 +82,10 @@ def test_wrong_words_are_usage_errors(models, tmp_path, capsys):
 
 
 def test_a_cluster_that_loses_a_worker_loses_no_result(models, tmp_path):
-    dask = pytest.importorskip("dask")
-    distributed = pytest.importorskip("distributed")
     (models / "more.mlir").write_text(ADD.format(n=4) + "// more\n")
     alone = run_sweep(SweepRequest((str(models),), ("llvm-cpu",), str(tmp_path / "alone"), jobs=2))
-    patience = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
     killed, seen = [], []
-    with (
-        dask.config.set(patience),
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            dashboard_address=None,
-            silence_logs=100,
-            worker_dashboard_address=None,
-        ) as cluster,
-    ):
+    with local_cluster() as cluster:
 
         def kill_a_worker(cell, _outcome, _done, _total):
             seen.append(cell.label)

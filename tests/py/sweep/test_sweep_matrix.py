@@ -12,6 +12,7 @@ from fissile.pipelines.sweep.changes import changes_between, summary_of
 from fissile.pipelines.sweep.entry import Sweep
 from fissile.pipelines.sweep.environments import Environment
 from fissile.pipelines.sweep.outcome import Outcome, Verdict, outcome_of
+from fissile.pipelines.sweep.sources import digest_of
 from fissile.pipelines.sweep.store import Store
 
 HERE = Environment("/env/bin/python", "0.1.0+abc", "3.13.0")
@@ -59,6 +60,25 @@ def test_a_cell_is_known_by_its_content_and_not_by_its_place(models, tmp_path):
     assert again.key == cells[0].key
     moved.write_text("module { }")
     assert matrix(find_models([str(moved)]), ["llvm-cpu"], [HERE], [])[0].key != cells[0].key
+
+
+def test_the_digest_of_the_sources_is_the_same_in_a_checkout_and_installed(tmp_path):
+    for file in (
+        "checkout/fissile/a.py",
+        "checkout/passes/b.py",
+        "site/fissile/a.py",
+        "site/fissile/passes/b.py",
+    ):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(file[-4:])
+
+    def digest(root, passes):
+        return digest_of({"fissile": [tmp_path / root], "fissile.passes": [tmp_path / passes]})
+
+    before = digest("checkout/fissile", "checkout/passes")
+    assert before == digest("site/fissile", "site/fissile/passes")
+    (tmp_path / "site/fissile/passes/b.py").write_text("other")
+    assert before != digest("site/fissile", "site/fissile/passes")
 
 
 @pytest.mark.parametrize(
