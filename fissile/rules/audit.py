@@ -3,6 +3,9 @@
 from fissile.effect import Effect
 
 from .rule import define
+from .shown import Shown
+
+AUDIT = "fissile audit in.mlir --target=llvm-cpu"
 
 define(
     "FIS406",
@@ -12,6 +15,21 @@ define(
     "The program was written for another compiler, by a newer exporter, or the name is misspelled.",
     "Rewrite it into ops that IREE knows before the compile, or register the pass that lowers it.",
     effect=Effect.REFUSED,
+    shown=Shown(
+        AUDIT,
+        """\
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "mine.exp"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+""",
+        """\
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "math.exp"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+""",
+    ),
 )
 define(
     "FIS407",
@@ -22,6 +40,23 @@ define(
     "IREE lowers most ops of PyTorch, ONNX, StableHLO and TOSA, not all; or --iree-input-type names another front end.",
     "Give the --iree-input-type that is named, or have the exporter decompose the op (torch.export with a decomposition table).",
     effect=Effect.REFUSED,
+    shown=Shown(
+        AUDIT,
+        """\
+func.func @main(%a: !torch.vtensor<[4],i1>, %b: !torch.vtensor<[4],i1>) -> !torch.vtensor<[4],i1> {
+  %0 = torch.aten.__and__.Tensor %a, %b
+      : !torch.vtensor<[4],i1>, !torch.vtensor<[4],i1> -> !torch.vtensor<[4],i1>
+  return %0 : !torch.vtensor<[4],i1>
+}
+""",
+        """\
+func.func @main(%a: !torch.vtensor<[4],i1>, %b: !torch.vtensor<[4],i1>) -> !torch.vtensor<[4],i1> {
+  %0 = torch.aten.bitwise_and.Tensor %a, %b
+      : !torch.vtensor<[4],i1>, !torch.vtensor<[4],i1> -> !torch.vtensor<[4],i1>
+  return %0 : !torch.vtensor<[4],i1>
+}
+""",
+    ),
 )
 define(
     "FIS408",
@@ -40,6 +75,33 @@ define(
     "The target's code generator has no lowering for it.",
     "Replace the op, or compile for a target that takes it.",
     effect=Effect.REFUSED,
+    shown=Shown(
+        AUDIT,
+        """\
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %s = gpu.subgroup_reduce add %x : (f32) -> f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+""",
+        """\
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %s = math.erf %x : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+""",
+    ),
 )
 define(
     "FIS410",
@@ -67,6 +129,33 @@ define(
     "The program computes something that nobody reads.",
     "Remove the op. With --strict this is an error: a later use would make the program fail.",
     effect=Effect.UNPROVED,
+    shown=Shown(
+        AUDIT,
+        """\
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %s = gpu.subgroup_reduce add %x : (f32) -> f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %a : tensor<4xf32>
+}
+""",
+        """\
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %s = math.erf %x : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %a : tensor<4xf32>
+}
+""",
+    ),
 )
 define(
     "FIS414",

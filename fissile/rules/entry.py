@@ -3,6 +3,7 @@
 from fissile.effect import Effect
 
 from .rule import define
+from .shown import Shown
 
 define(
     "FIS420",
@@ -12,6 +13,41 @@ define(
     "An element type or an attribute that the importer does not know, a model that the format's own checker refuses, or a file that is damaged.",
     "Change the node that is named, or export the model again without it.",
     effect=Effect.REFUSED,
+    shown=Shown(
+        "python make.py\nfissile compile model.onnx --target=llvm-cpu -o out.vmfb",
+        files=(
+            (
+                "make.py",
+                """\
+import onnx
+from onnx import TensorProto, helper
+
+x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [4])
+y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [4])
+node = helper.make_node("NoSuchOp", ["x"], ["y"])
+graph = helper.make_graph([node], "g", [x], [y])
+opset = helper.make_opsetid("", 17)
+onnx.save(helper.make_model(graph, opset_imports=[opset], ir_version=8), "model.onnx")
+""",
+            ),
+        ),
+        repaired_files=(
+            (
+                "make.py",
+                """\
+import onnx
+from onnx import TensorProto, helper
+
+x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [4])
+y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [4])
+node = helper.make_node("Abs", ["x"], ["y"])
+graph = helper.make_graph([node], "g", [x], [y])
+opset = helper.make_opsetid("", 17)
+onnx.save(helper.make_model(graph, opset_imports=[opset], ir_version=8), "model.onnx")
+""",
+            ),
+        ),
+    ),
 )
 define(
     "FIS421",
@@ -22,7 +58,22 @@ define(
     "No pattern of the torch dialect matches the op, or none does with these types and attributes.",
     "Where the op is the same as others that IREE lowers, fissile writes those (the `fissile-rewrite-…` passes; for ONNX ops, the definition in the "
     "ONNX standard). Others have to be decomposed when the model is exported: `decomposition_table=` of torch.export, or another opset.",
-    example="%0 = torch.aten.__and__.Tensor %a, %b : !torch.vtensor<[],i1>, !torch.vtensor<[4],i1> -> !torch.vtensor<[4],i1>",
-    repaired="%0 = torch.aten.bitwise_and.Tensor %a, %b",
     effect=Effect.REFUSED,
+    shown=Shown(
+        "fissile compile in.mlir --target=llvm-cpu -o out.vmfb",
+        """\
+func.func @main(%a: !torch.vtensor<[4],i1>, %b: !torch.vtensor<[4],i1>) -> !torch.vtensor<[4],i1> {
+  %0 = torch.operator "torch.aten.no_such"(%a, %b)
+      : (!torch.vtensor<[4],i1>, !torch.vtensor<[4],i1>) -> !torch.vtensor<[4],i1>
+  return %0 : !torch.vtensor<[4],i1>
+}
+""",
+        """\
+func.func @main(%a: !torch.vtensor<[4],i1>, %b: !torch.vtensor<[4],i1>) -> !torch.vtensor<[4],i1> {
+  %0 = torch.aten.bitwise_and.Tensor %a, %b
+      : !torch.vtensor<[4],i1>, !torch.vtensor<[4],i1> -> !torch.vtensor<[4],i1>
+  return %0 : !torch.vtensor<[4],i1>
+}
+""",
+    ),
 )

@@ -3,6 +3,9 @@
 from fissile.effect import Effect
 
 from .rule import define
+from .shown import Shown
+
+COMPILE = "fissile compile in.mlir --target=llvm-cpu -o out.vmfb"
 
 define(
     "FIS001",
@@ -12,6 +15,21 @@ define(
     "A syntax error, an op of a dialect that IREE does not know, or types that do not agree.",
     "Mend the place that is named. `iree-opt FILE` shows the same error without the rest of the compile.",
     effect=Effect.REFUSED,
+    shown=Shown(
+        "fissile-opt in.mlir",
+        """\
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %a, %a : tensor<8xf32>
+  return %0 : tensor<4xf32>
+}
+""",
+        """\
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+""",
+    ),
 )
 define(
     "FIS002",
@@ -21,6 +39,16 @@ define(
     "See IREE's own message, which is repeated unchanged.",
     "Report it upstream with the reproducer; `fissile compile --save-temps=DIR` keeps the IR before the failing phase.",
     effect=Effect.REFUSED,
+    shown=Shown(
+        "fissile-opt in.mlir --pass-pipeline='builtin.module(iree-codegen-linalg-to-spirv-pipeline)'",
+        """\
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+""",
+        repaired_command=COMPILE,
+    ),
 )
 define(
     "FIS003",
@@ -30,6 +58,19 @@ define(
     "An empty file, a module whose functions are all private and unused, or the wrong file.",
     "Give a module with at least one public function.",
     effect=Effect.REFUSED,
+    shown=Shown(
+        COMPILE,
+        """\
+module {
+}
+""",
+        """\
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+""",
+    ),
 )
 define(
     "FIS004",
@@ -39,6 +80,16 @@ define(
     "--iree-hal-target-device is missing, or the device, backend, architecture or CPU is unknown to this version (sm_90 in IREE 3.13).",
     "`fissile targets` lists the targets that IREE 3.13 describes; name one of them.",
     effect=Effect.REFUSED,
+    shown=Shown(
+        "fissile compile in.mlir -o out.vmfb --iree-hal-target-device=cuda --iree-cuda-target=sm_90",
+        """\
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+""",
+        repaired_command=COMPILE,
+    ),
 )
 define(
     "FIS005",
@@ -48,9 +99,20 @@ define(
     "(`transform.apply_registered_pass`) holds a pass pipeline that IREE runs while it compiles the program.",
     "Some of IREE's passes start a command or write a file: compiling such a program runs what its author wants on this machine.",
     "Remove the attribute, or compile with `--allow-pipelines-in-input` if you trust the file.",
-    example="util.func public @main(%a: tensor<4xf32>) -> tensor<4xf32>\n"
-    '    attributes {preprocessing_pipeline = #util.preprocessing_pipeline<"builtin.module(canonicalize)">} {\n'
-    "  util.return %a : tensor<4xf32>\n}",
+    shown=Shown(
+        "fissile-opt in.mlir",
+        """\
+util.func public @main(%a: tensor<4xf32>) -> tensor<4xf32>
+    attributes {preprocessing_pipeline = #util.preprocessing_pipeline<"builtin.module(canonicalize)">} {
+  util.return %a : tensor<4xf32>
+}
+""",
+        """\
+util.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  util.return %a : tensor<4xf32>
+}
+""",
+    ),
 )
 define(
     "FIS010",
@@ -61,14 +123,16 @@ define(
     "generate code for each dispatch, which takes longer, and recognises fewer of IREE's messages.",
     "Install the version that the warning names, or keep the one you have: what stock IREE compiles still comes out. "
     "`fissile --version` shows both.",
-)
-define(
-    "FIS901",
-    "internal",
-    "fissile itself failed",
-    "An error in fissile or in a user's pass, with no other rule.",
-    "See the message.",
-    "The reproducer that is named shows it again.",
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+""",
+        setting="a version of IREE is installed that fissile was not calibrated on",
+    ),
 )
 define(
     "FIS902",
@@ -80,6 +144,16 @@ define(
     "The artifact is no worse than stock IREE's; in what is named, it is no better. `--strict` makes it exit status 3, for those who rely on the check. "
     "Report it with what the command in the notes prints.",
     effect=Effect.UNPROVED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+""",
+        setting="a check of fissile throws an error",
+    ),
 )
 define(
     "FIS903",
@@ -91,4 +165,14 @@ define(
     "The artifact is stock IREE's, unchecked. Where stock fails too, its message is the error. `--strict` makes it exit status 3. "
     "Report it with what the command in the notes prints.",
     effect=Effect.UNPROVED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = arith.addf %a, %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+""",
+        setting="fissile throws an error outside of every single check",
+    ),
 )

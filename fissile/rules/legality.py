@@ -1,6 +1,7 @@
 """Findings about ops that do not belong where they are, and about the order of passes: FIS4xx and FIS5xx."""
 
 from .rule import define
+from .shown import Shown
 
 define(
     "FIS401",
@@ -9,6 +10,17 @@ define(
     "An op of the fissile dialect reached the point where IREE translates, which cannot lower it.",
     "The pass that lowers it did not run, or ran before the pass that made it.",
     "Run the pass that is named after the one that creates the op.",
+    shown=Shown(
+        "fissile-opt in.mlir --fissile-check-leftovers",
+        """\
+func.func @f(%t: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "fissile.boundary"(%t) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = math.exp %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+""",
+        repaired_command="fissile-opt in.mlir --fissile-lower-boundaries --fissile-check-leftovers",
+    ),
 )
 define(
     "FIS402",
@@ -17,6 +29,21 @@ define(
     "An op of the fissile dialect breaks its own rules: operand or result types, attributes, regions.",
     "Written by hand, or made by a pass with a mistake.",
     "Mend the op that is named; `fissile-opt --verify-dialect` shows the same error.",
+    shown=Shown(
+        "fissile-opt in.mlir --verify-dialect",
+        """\
+func.func @f(%t: tensor<4xf32>) {
+  %0 = "fissile.boundary"(%t) : (tensor<4xf32>) -> tensor<8xf32>
+  return
+}
+""",
+        """\
+func.func @f(%t: tensor<4xf32>) {
+  %0 = "fissile.boundary"(%t) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+""",
+    ),
 )
 define(
     "FIS403",
@@ -25,8 +52,27 @@ define(
     "The condition of a fissile.require is the constant false: no input can satisfy it.",
     "The program contradicts its own precondition.",
     "Mend the sizes or the condition that the sentence speaks of.",
-    example='%false = arith.constant false, then "fissile.require"(%false) {message = "at most 16 rows"}',
-    repaired="a condition that some input satisfies; one that all satisfy is removed without a trace",
+    shown=Shown(
+        "fissile-opt in.mlir --pass-pipeline='builtin.module(func.func(canonicalize),fissile-lower-requires)'",
+        """\
+func.func @f(%rows: index) {
+  %c16 = arith.constant 16 : index
+  %c20 = arith.constant 20 : index
+  %ok = arith.cmpi ule, %c20, %c16 : index
+  "fissile.require"(%ok) {message = "at most 16 rows"} : (i1) -> ()
+  return
+}
+""",
+        """\
+func.func @f(%rows: index) {
+  %c16 = arith.constant 16 : index
+  %c20 = arith.constant 20 : index
+  %ok = arith.cmpi ule, %rows, %c16 : index
+  "fissile.require"(%ok) {message = "at most 16 rows"} : (i1) -> ()
+  return
+}
+""",
+    ),
 )
 define(
     "FIS404",
@@ -35,6 +81,25 @@ define(
     "A !fissile.storage is passed to a call, returned, or comes in as an argument.",
     "Storage becomes ordinary tensors inside one function; IREE has no type for it.",
     "Allocate it in the function that uses it, and pass the tensors that stand on it instead.",
+    shown=Shown(
+        "fissile-opt in.mlir --fissile-lower-storage",
+        """\
+func.func @f(%n: index) -> !fissile.storage {
+  %s = "fissile.alloc_storage"(%n) : (index) -> !fissile.storage
+  return %s : !fissile.storage
+}
+""",
+        """\
+func.func @f(%n: index) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %bytes = arith.muli %n, %c4 : index
+  %s = "fissile.alloc_storage"(%bytes) : (index) -> !fissile.storage
+  %t = "fissile.alloc_tensor"(%s, %c0, %n) : (!fissile.storage, index, index) -> tensor<?xf32>
+  return %t : tensor<?xf32>
+}
+""",
+    ),
 )
 define(
     "FIS405",
@@ -44,6 +109,31 @@ define(
     "exist only there.",
     "A dispatch's result sizes must be known before it is launched.",
     "Compute the size before the group and use it inside.",
+    shown=Shown(
+        "fissile-opt in.mlir --fissile-lower-groups",
+        """\
+func.func @f(%sizes: tensor<4xindex>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %r = "fissile.group"() ({
+    %n = tensor.extract %sizes[%c0] : tensor<4xindex>
+    %e = tensor.empty(%n) : tensor<?xf32>
+    flow.return %e : tensor<?xf32>
+  }) : () -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+""",
+        """\
+func.func @f(%sizes: tensor<4xindex>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.extract %sizes[%c0] : tensor<4xindex>
+  %r = "fissile.group"() ({
+    %e = tensor.empty(%n) : tensor<?xf32>
+    flow.return %e : tensor<?xf32>
+  }) : () -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+""",
+    ),
 )
 define(
     "FIS501",
@@ -52,6 +142,16 @@ define(
     "A pass requires a property that nothing before it establishes, or that a pass in between breaks.",
     "The order of passes is wrong, or one is missing.",
     "Insert the pass that is named, or move it.",
+    shown=Shown(
+        "fissile-opt in.mlir --pass-pipeline='builtin.module(iree-dispatch-creation-pipeline,fissile-lower-boundaries)'",
+        """\
+util.func public @f(%t: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "fissile.boundary"(%t) : (tensor<4xf32>) -> tensor<4xf32>
+  util.return %0 : tensor<4xf32>
+}
+""",
+        repaired_command="fissile-opt in.mlir --pass-pipeline='builtin.module(fissile-lower-boundaries,iree-dispatch-creation-pipeline)'",
+    ),
 )
 define(
     "FIS502",
@@ -60,4 +160,71 @@ define(
     "With --verify-contracts every property is checked again after every pass; this one no longer holds.",
     "A mistake in the pass, or in its declared contract.",
     "The pass is named; `fissile passes NAME` shows its contract.",
+    shown=Shown(
+        "fissile-opt in.mlir --load-passes=mine.py --verify-contracts --mine-add-boundary",
+        """\
+func.func @f(%t: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = math.exp %t : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+""",
+        files=(
+            (
+                "mine.py",
+                """\
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+
+from fissile.passes.definition import Contract, Pass, register_pass
+from fissile.passes.properties import NO_BOUNDARIES
+
+
+@register_pass
+@dataclass(frozen=True)
+class AddBoundary(Pass):
+    '''Adds a boundary, and promises that none is left.'''
+
+    name: ClassVar[str] = "mine-add-boundary"
+    contract: ClassVar[Contract] = Contract(establishes=(NO_BOUNDARIES,))
+
+    def run(self, op, report):
+        block = op.regions[0].blocks[0].operations[0].regions[0].blocks[0]
+        value = block.arguments[0]
+        point = ir.InsertionPoint.at_block_begin(block)
+        ir.Operation.create("fissile.boundary", [value.type], [value], ip=point)
+""",
+            ),
+        ),
+        repaired_files=(
+            (
+                "mine.py",
+                """\
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+
+from fissile.passes.definition import Contract, Pass, register_pass
+from fissile.passes.properties import NO_BOUNDARIES
+
+
+@register_pass
+@dataclass(frozen=True)
+class AddBoundary(Pass):
+    '''Adds a boundary.'''
+
+    name: ClassVar[str] = "mine-add-boundary"
+    contract: ClassVar[Contract] = Contract(invalidates=(NO_BOUNDARIES,))
+
+    def run(self, op, report):
+        block = op.regions[0].blocks[0].operations[0].regions[0].blocks[0]
+        value = block.arguments[0]
+        point = ir.InsertionPoint.at_block_begin(block)
+        ir.Operation.create("fissile.boundary", [value.type], [value], ip=point)
+""",
+            ),
+        ),
+    ),
 )

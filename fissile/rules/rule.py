@@ -10,12 +10,15 @@ from dataclasses import dataclass
 
 from fissile.effect import Effect
 
+from .shown import Shown
+
 
 @dataclass(frozen=True)
 class Rule:
     """``what`` happens, ``why`` it happens, ``remedy``: what fissile does or what a person can do.
 
-    ``effect``: what stock IREE does with such a program. Severity, exit status and wording follow from it.
+    ``effect``: what stock IREE does with such a program. Severity, exit status and wording follow from it. ``shown``: how the
+    finding is seen and repaired, where ``example`` and ``repaired`` are not declared by a failure (`fissile.passes.failures`).
     """
 
     code: str
@@ -27,6 +30,7 @@ class Rule:
     example: str = ""
     repaired: str = ""
     effect: Effect = Effect.NONE
+    shown: Shown | None = None
 
 
 class _Catalogue(Mapping[str, Rule]):
@@ -82,5 +86,7 @@ RETIRED = dict.fromkeys(
 """Codes of earlier versions, which are not given out again, and the rule that each became part of."""
 
 
-def define(*args: str, **kwargs: str | Effect) -> None:
-    RULES.enter(Rule(*args, **kwargs))
+def define(*args: str, shown: Shown | None = None, **kwargs: str | Effect) -> None:
+    if shown is not None:
+        kwargs |= {"example": shown.fails(), "repaired": shown.works()}
+    RULES.enter(Rule(*args, shown=shown, **kwargs))

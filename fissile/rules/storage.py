@@ -3,6 +3,10 @@
 from fissile.effect import Effect
 
 from .rule import define
+from .shown import Shown
+
+BOUNDS = "fissile-opt in.mlir --fissile-assert-bounds"
+COMPILE = "fissile compile in.mlir --target=llvm-cpu -o out.vmfb"
 
 define(
     "FIS201",
@@ -13,9 +17,24 @@ define(
     "Stock IREE 3.13 does not look: a tensor.insert_slice of 100 elements into a tensor of 10 runs without an error.",
     "Change the size that is named, or give the storage room; `fissile-grow-storage` computes a capacity from the "
     "sizes that use it, where the storage does not escape.",
-    example="tensor.insert_slice %y into %f[5] [10] [1] : tensor<?xf32> into tensor<10xf32>",
-    repaired="tensor.insert_slice %y into %f[0] [10] [1] : tensor<?xf32> into tensor<10xf32>",
     effect=Effect.OVERRUN,
+    shown=Shown(
+        BOUNDS,
+        """\
+func.func @f(%y: tensor<10xf32>, %x: tensor<12xf32>) -> tensor<12xf32> {
+  %at = arith.constant 5 : index
+  %r = tensor.insert_slice %y into %x[%at] [10] [1] : tensor<10xf32> into tensor<12xf32>
+  return %r : tensor<12xf32>
+}
+""",
+        """\
+func.func @f(%y: tensor<10xf32>, %x: tensor<12xf32>) -> tensor<12xf32> {
+  %at = arith.constant 2 : index
+  %r = tensor.insert_slice %y into %x[%at] [10] [1] : tensor<10xf32> into tensor<12xf32>
+  return %r : tensor<12xf32>
+}
+""",
+    ),
 )
 define(
     "FIS202",
@@ -25,9 +44,26 @@ define(
     "Neither constants nor intervals nor a solver decide it for all calls: an index or a size comes from the caller.",
     "With --guard=assert (the default) one assert checks it, at the function's entry where it can: a violating call "
     "returns FAILED_PRECONDITION with the same sentence. `util.assume.int` or a cf.assert of your own may prove it.",
-    example="tensor.insert_slice %y into %f[0] [%m] [1], %m an argument",
-    repaired="the same, after cf.assert of %m <= 10 at the entry",
     effect=Effect.UNPROVED,
+    shown=Shown(
+        BOUNDS,
+        """\
+func.func @f(%x: tensor<10xf32>, %n: index) -> tensor<?xf32> {
+  %r = tensor.extract_slice %x[0] [%n] [1] : tensor<10xf32> to tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<10xf32>, %n: index) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c10 = arith.constant 10 : index
+  %positive = arith.maxsi %n, %c0 : index
+  %m = arith.minsi %positive, %c10 : index
+  %r = tensor.extract_slice %x[0] [%m] [1] : tensor<10xf32> to tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+""",
+    ),
 )
 define(
     "FIS203",
@@ -37,6 +73,16 @@ define(
     "The option is meant for programs whose asserts are known to hold.",
     "Leave the option out, or prove what FIS202 lists.",
     effect=Effect.UNPROVED,
+    shown=Shown(
+        f"{COMPILE} --iree-opt-strip-assertions",
+        """\
+func.func @f(%x: tensor<10xf32>, %n: index) -> tensor<?xf32> {
+  %r = tensor.extract_slice %x[0] [%n] [1] : tensor<10xf32> to tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+""",
+        repaired_command=COMPILE,
+    ),
 )
 define(
     "FIS204",
@@ -46,6 +92,21 @@ define(
     "An op of a dialect, or a newer IREE, that the rules do not know.",
     "Report the op; a rule is one function in passes/analysis/storage/storage_rules.py.",
     effect=Effect.UNPROVED,
+    shown=Shown(
+        BOUNDS,
+        """\
+func.func @f(%x: tensor<?xf32>, %y: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %r = linalg.pack %x inner_dims_pos = [0] inner_tiles = [2] into %y : tensor<?xf32> -> tensor<?x2xf32>
+  return %r : tensor<?x2xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<8xf32>, %y: tensor<4x2xf32>) -> tensor<4x2xf32> {
+  %r = linalg.pack %x inner_dims_pos = [0] inner_tiles = [2] into %y : tensor<8xf32> -> tensor<4x2xf32>
+  return %r : tensor<4x2xf32>
+}
+""",
+    ),
 )
 define(
     "FIS205",
@@ -64,6 +125,22 @@ define(
     "checked at run time instead.",
     "z3 is an optional dependency; most programs need no question that only it can answer.",
     "pip install 'fissile[storage]'",
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c7 = arith.constant 7 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %m = arith.muli %n, %c2 : index
+  %ok = arith.cmpi ne, %m, %c7 : index
+  "fissile.require"(%ok) {message = "not seven"} : (i1) -> ()
+  return
+}
+""",
+        setting="z3 is not installed",
+    ),
 )
 define(
     "FIS207",
@@ -72,8 +149,34 @@ define(
     "`fissile-grow-storage` made a storage as large as the largest end of its uses.",
     "Its uses were not proved to fit, and it does not escape.",
     "Nothing to do. Where the capacity is meant as a limit, leave the pass out: the guard asserts it then.",
-    example="%s = fissile.alloc_storage of 64 bytes, fissile.alloc_tensor of %n floats on it",
-    repaired="%s = fissile.alloc_storage of max(64, 4 * %n) bytes",
+    shown=Shown(
+        "fissile-opt in.mlir --fissile-grow-storage",
+        """\
+func.func @f(%n: index) -> tensor<?xf32> {
+  %c64 = arith.constant 64 : index
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  %s = "fissile.alloc_storage"(%c64) : (index) -> !fissile.storage
+  %t = "fissile.alloc_tensor"(%s, %c0, %n) : (!fissile.storage, index, index) -> tensor<?xf32>
+  %r = linalg.fill ins(%one : f32) outs(%t : tensor<?xf32>) -> tensor<?xf32>
+  "fissile.kill"(%s) : (!fissile.storage) -> ()
+  return %r : tensor<?xf32>
+}
+""",
+        """\
+func.func @f(%n: index) -> tensor<?xf32> {
+  %c64 = arith.constant 64 : index
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  %s = "fissile.alloc_storage"(%c64) : (index) -> !fissile.storage
+  %t = "fissile.alloc_tensor"(%s, %c0) : (!fissile.storage, index) -> tensor<16xf32>
+  %r = linalg.fill ins(%one : f32) outs(%t : tensor<16xf32>) -> tensor<16xf32>
+  "fissile.kill"(%s) : (!fissile.storage) -> ()
+  %d = tensor.cast %r : tensor<16xf32> to tensor<?xf32>
+  return %d : tensor<?xf32>
+}
+""",
+    ),
 )
 define(
     "FIS208",
@@ -84,4 +187,45 @@ define(
     "A cf.assert does not order the dispatches around it: they are submitted where their operands are ready.",
     "Report the program. Until then, compute the size or offset before the tensor that it is used on.",
     effect=Effect.UNPROVED,
+    shown=Shown(
+        "fissile compile in.mlir --target=llvm-cpu -o out.vmfb --load-passes=mine.py --pipeline-after=flow:'builtin.module(mine-checks-last)'",
+        """\
+func.func @f(%n: index, %x: tensor<4xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %r = tensor.insert_slice %x into %f[0] [4] [1] : tensor<4xf32> into tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+""",
+        files=(
+            (
+                "mine.py",
+                """\
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fissile.dialect import ops_of
+from fissile.passes.definition import Pass, register_pass
+
+
+@register_pass
+@dataclass(frozen=True)
+class ChecksLast(Pass):
+    '''Moves run-time checks to the end of their block, behind what they guard.'''
+
+    name: ClassVar[str] = "mine-checks-last"
+
+    def run(self, op, report):
+        for check in ops_of(op, "cf.assert"):
+            block = check.operation.block
+            check.operation.move_before(block.operations[len(block.operations) - 1])
+""",
+            ),
+        ),
+        repaired_command=COMPILE,
+    ),
 )
