@@ -32,7 +32,7 @@ def compared(target: str, text: str, folder: Path, to: str = "end") -> tuple[str
     messages = "; ".join(
         f"{finding.severity.value}[{finding.code}] {finding.message}" for finding in report.findings
     )[:400]
-    if any(code in ("FIS901", "FIS902", "FIS903") for code in codes):
+    if any(code in ("FIS902", "FIS903") for code in codes):
         return "internal error", messages
     if refused:
         return ("repaired" if report.exit_code == 0 else "refused by both"), messages or refused

@@ -66,6 +66,16 @@ define(
     "The pipeline lacks a step for it.",
     "Give the flag, or run the pass before IREE's phases (--iree-preprocessing-pass-pipeline).",
     effect=Effect.REFUSED,
+    shown=Shown(
+        f"{AUDIT} --iree-flags=--iree-torch-decompose-complex-ops=false",
+        """\
+func.func @main(%a: !torch.vtensor<[2,4],f32>) -> !torch.vtensor<[2,4],f32> {
+  %0 = torch.aten.silu %a : !torch.vtensor<[2,4],f32> -> !torch.vtensor<[2,4],f32>
+  return %0 : !torch.vtensor<[2,4],f32>
+}
+""",
+        repaired_command=AUDIT,
+    ),
 )
 define(
     "FIS409",
@@ -111,6 +121,21 @@ define(
     "The target, or the lowering of this op, has no arithmetic or storage for the type.",
     "Use the type that is named, or the flag that converts the program.",
     effect=Effect.REFUSED,
+    shown=Shown(
+        "fissile audit in.mlir --target=sm_80",
+        """\
+func.func @main(%a: tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN> {
+  %0 = math.exp %a : tensor<4xf8E4M3FN>
+  return %0 : tensor<4xf8E4M3FN>
+}
+""",
+        """\
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = math.exp %a : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+""",
+    ),
 )
 define(
     "FIS411",
@@ -120,6 +145,21 @@ define(
     "The lowering of this op needs static sizes, and nothing in the program states them.",
     "Give the sizes where the value is made: export with static shapes, or cast the argument to a static type.",
     effect=Effect.REFUSED,
+    shown=Shown(
+        AUDIT,
+        """\
+func.func @main(%a: tensor<*xf32>) -> tensor<*xf32> {
+  %0 = math.exp %a : tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+""",
+        """\
+func.func @main(%a: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %0 = math.exp %a : tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+""",
+    ),
 )
 define(
     "FIS412",
@@ -165,4 +205,50 @@ define(
     "The failure comes from how ops are fused or scheduled together.",
     "The reproducer is a standalone program; report it to IREE.",
     effect=Effect.REFUSED,
+    shown=Shown(
+        "fissile-opt in.mlir --fissile-audit-legality='target=vulkan'",
+        """\
+func.func @main(%x: tensor<1x64x10x10xi8>, %w: tensor<16x64x3x3xf32>) -> tensor<1x16x8x8xf32> {
+  %scale = arith.constant 0.5 : f32
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x64x10x10xf32>
+  %xd = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>,
+      affine_map<(a, b, c, d) -> (a, b, c, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<1x64x10x10xi8>) outs(%e : tensor<1x64x10x10xf32>) {
+  ^bb0(%in: i8, %out: f32):
+    %i = arith.sitofp %in : i8 to f32
+    %s = arith.mulf %i, %scale : f32
+    linalg.yield %s : f32
+  } -> tensor<1x64x10x10xf32>
+  %o = tensor.empty() : tensor<1x16x8x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%o : tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  %r = linalg.conv_2d_nchw_fchw ins(%xd, %w : tensor<1x64x10x10xf32>, tensor<16x64x3x3xf32>)
+      outs(%f : tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  return %r : tensor<1x16x8x8xf32>
+}
+""",
+        """\
+func.func @main(%x: tensor<1x64x10x10xi8>, %w: tensor<16x64x3x3xf32>) -> tensor<1x16x8x8xf32> {
+  %scale = arith.constant 0.5 : f32
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x64x10x10xf32>
+  %xd = linalg.generic {indexing_maps = [affine_map<(a, b, c, d) -> (a, b, c, d)>,
+      affine_map<(a, b, c, d) -> (a, b, c, d)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<1x64x10x10xi8>) outs(%e : tensor<1x64x10x10xf32>) {
+  ^bb0(%in: i8, %out: f32):
+    %i = arith.sitofp %in : i8 to f32
+    %s = arith.mulf %i, %scale : f32
+    linalg.yield %s : f32
+  } -> tensor<1x64x10x10xf32>
+  %apart = iree_tensor_ext.compute_barrier.start %xd : tensor<1x64x10x10xf32> -> tensor<1x64x10x10xf32>
+  %o = tensor.empty() : tensor<1x16x8x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%o : tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  %r = linalg.conv_2d_nchw_fchw ins(%apart, %w : tensor<1x64x10x10xf32>, tensor<16x64x3x3xf32>)
+      outs(%f : tensor<1x16x8x8xf32>) -> tensor<1x16x8x8xf32>
+  return %r : tensor<1x16x8x8xf32>
+}
+""",
+    ),
 )

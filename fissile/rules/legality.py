@@ -207,7 +207,7 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.passes.definition import Contract, Pass, register_pass
-from fissile.passes.properties import NO_BOUNDARIES
+from fissile.passes.properties import NO_BOUNDARIES, NO_FISSILE_OPS
 
 
 @register_pass
@@ -216,7 +216,9 @@ class AddBoundary(Pass):
     '''Adds a boundary.'''
 
     name: ClassVar[str] = "mine-add-boundary"
-    contract: ClassVar[Contract] = Contract(invalidates=(NO_BOUNDARIES,))
+    contract: ClassVar[Contract] = Contract(
+        invalidates=(NO_BOUNDARIES, NO_FISSILE_OPS)
+    )
 
     def run(self, op, report):
         block = op.regions[0].blocks[0].operations[0].regions[0].blocks[0]

@@ -80,9 +80,12 @@ DECLARED_IN = ("fissile.passes.failures",)
 """Packages whose modules declare rules of their own: one for each failure."""
 RULES = _Catalogue()
 
-RETIRED = dict.fromkeys(
-    ("FIS113", "FIS115", "FIS116", "FIS117", "FIS123", "FIS124", "FIS128", "FIS129"), "FIS114"
-)
+RETIRED = {
+    **dict.fromkeys(
+        ("FIS113", "FIS115", "FIS116", "FIS117", "FIS123", "FIS124", "FIS128", "FIS129"), "FIS114"
+    ),
+    "FIS901": "FIS903",
+}
 """Codes of earlier versions, which are not given out again, and the rule that each became part of."""
 
 

@@ -32,7 +32,7 @@ class Shown:
 
     def works(self) -> str:
         """The same, repaired."""
-        where = f"# elsewhere than where {self.setting}\n" if self.setting else ""
+        where = "# otherwise\n" if self.setting else ""
         changed = _listed(self.repaired_files, self.repaired)
         return where + _typed(self.repaired_command or self.command) + (changed or "(the same program)")
 

@@ -116,6 +116,38 @@ define(
     "An assert inside a dispatch is dropped by IREE.",
     "Clamp the index in the program, or compute it in a tensor of its own.",
     effect=Effect.UNPROVED,
+    shown=Shown(
+        BOUNDS,
+        """\
+func.func @f(%x: tensor<?xf32>, %n: index, %o: tensor<4xf32>) -> tensor<4xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      outs(%o : tensor<4xf32>) {
+  ^bb0(%v: f32):
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %i = linalg.index 0 : index
+    %at = scf.for %k = %c0 to %i step %c1 iter_args(%a = %n) -> index {
+      %square = arith.muli %a, %a : index
+      scf.yield %square : index
+    }
+    %e = tensor.extract %x[%at] : tensor<?xf32>
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<?xf32>, %places: tensor<4xindex>, %o: tensor<4xf32>) -> tensor<4xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%places : tensor<4xindex>) outs(%o : tensor<4xf32>) {
+  ^bb0(%at: index, %v: f32):
+    %e = tensor.extract %x[%at] : tensor<?xf32>
+    linalg.yield %e : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+""",
+    ),
 )
 define(
     "FIS206",

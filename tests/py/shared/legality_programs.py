@@ -11,7 +11,6 @@ func.func @main(%arg0: !torch.vtensor<[4],si64>, %arg1: !torch.vtensor<[4],i1>) 
   return %1 : !torch.vtensor<[4],i1>
 }
 """
-AND_TAKEN = AND.replace("aten.__and__.Tensor", "aten.bitwise_and.Tensor")
 
 NO_SUCH = AND.replace(
     "torch.aten.__and__.Tensor %0, %arg1 : !torch.vtensor<[],i1>, !torch.vtensor<[4],i1>",
@@ -43,11 +42,9 @@ REDUCE = SCALAR.replace("{op} %n : {type}", "gpu.subgroup_reduce add %n : ({type
     type="f32"
 )
 """Lanes of a GPU: a processor has none."""
-ERF = SCALAR.format(op="math.erf", type="f32")
 ERFC = SCALAR.format(op="math.erfc", type="f32")
 """IREE refuses it, and `fissile compile` repairs it."""
 
 DEAD = REDUCE.replace("return %1", "return %a")
-DEAD_TAKEN = ERF.replace("return %1", "return %a")
 STAYS = AND.replace("return %1", "return %arg1")
 """An op without a use that IREE does not remove."""
