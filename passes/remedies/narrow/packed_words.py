@@ -211,9 +211,16 @@ def bitcast(value: ir.Value, sizes: Sequence[Size], element: ir.Type) -> ir.Valu
 
 
 def _as(value: ir.Value, result: ir.RankedTensorType, sizes: Sequence[Size]) -> ir.Value:
-    """The bytes of ``value`` as a tensor of the type ``result``, whose sizes are ``sizes``."""
+    """The bytes of ``value`` as a tensor of the type ``result``, whose sizes are ``sizes``.
+
+    Both sides of the bitcast have a dimension: BubbleUpExpandShapes (IREE 3.13) crashes where one has none and a
+    reshape stands beside it.
+    """
     if value.type == result:
         return value
+    value = flat(value, 1) if not ir.RankedTensorType(value.type).rank else value
+    if not result.rank:
+        return unflat(_as(value, _tensor([1], result.element_type), [1]), [])
     return iree_tensor_ext.BitCastOp(result, value, dynamic_sizes(value), _dynamic(sizes)).result
 
 
