@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from . import differential, environments, growth, mutations, planted, results, signals
+from . import differential, environments, growth, mutations, numbers, planted, results, signals
 
 MODES = {
     "signals": signals,
@@ -15,6 +15,7 @@ MODES = {
     "planted": planted,
     "differential": differential,
     "growth": growth,
+    "numbers": numbers,
 }
 
 

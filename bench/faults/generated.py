@@ -1,5 +1,5 @@
 """Random small programs of many kinds of ops: a chain and its branches, over small tensors of several element types, control flow
-and sizes that are known at run time (`generated_control`)."""
+sizes that are known at run time (`generated_control`), and ops by family (`generated_ops`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import generated_control
+from . import generated_control, generated_ops
 
 FLOATS, INTEGERS = ("f32", "f32", "f16", "bf16", "f64"), ("i8", "i16", "i32", "i64", "i1")
 SMALL = ("i4", "i2", "f8E4M3FN", "f8E5M2")
@@ -417,5 +417,5 @@ KINDS: dict[str, Callable[[Program, Value], Value | None]] = {
     "unary": _unary, "binary": _binary, "cast": _cast, "select": _select, "matmul": _matmul, "matvec": _matvec, "convolution": _convolution,
     "pool": _pool, "reduce": _reduce, "transpose": _transpose, "broadcast": _broadcast, "slice": _slice, "insert": _insert, "pad": _pad,
     "reshape": _reshape, "concat": _concat, "gather": _gather, "map": _generic_map, "softmax": _softmax, "loop": _loop, "constant": _constant,
-    **generated_control.KINDS,
+    **generated_control.KINDS, **generated_ops.KINDS,
 }  # fmt: skip

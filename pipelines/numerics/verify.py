@@ -18,6 +18,7 @@ from fissile.passes.iree.messages import NOT_FOR_THIS_DEVICE
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
 from ..process.scratch import scratch
+from .any_order import in_one_order
 from .build import compile_stock
 from .certificate import Certificate, Check, joined
 from .compare import Comparison, Tolerance, compare
@@ -275,6 +276,7 @@ class _Verification:
                 c if c.equal_bits and not self.witness.needed else unwitnessed(c, evaluation)
                 for c in compared
             )
+        outputs, answer = (in_one_order(arrays, evaluation.loose) for arrays in (outputs, answer))
         return tuple(
             judged(
                 o,
@@ -313,7 +315,7 @@ class _Verification:
                 Sides(check.runtime, EVALUATION),
                 self.options.tolerance,
             )
-            for i, o in enumerate(outputs)
+            for i, o in enumerate(in_one_order(outputs, evaluation.loose))
         )
         return replace(check, against=EVALUATION, comparisons=tuple(compared))
 

@@ -12,6 +12,7 @@ from fissile import wire
 
 from ...process.child import module_command, run_child
 from ...process.scratch import scratch
+from ..any_order import AnyOrder, in_one_order
 
 MOST_BYTES = 12 << 30
 """Memory of the process: a program beyond it ends in a reason, not in a machine without memory."""
@@ -29,11 +30,12 @@ class WitnessJob:
 
 @dataclass(frozen=True)
 class WitnessCase:
-    """One case: how many results it has, and the counts of `Evaluation`."""
+    """One case: how many results it has, the counts of `Evaluation`, and what may come in any order."""
 
     results: int
     roundings: dict[str, int]
     sums: dict[str, int]
+    loose: tuple[AnyOrder, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,13 +49,15 @@ class WitnessAnswer:
 @dataclass(frozen=True)
 class Evaluation:
     """One case. ``wide`` has the results with float64 in place of every float that the program does not convert itself,
-    ``declared`` those with every op rounded to its type. ``roundings`` and ``sums`` are counts by float type.
+    ``declared`` those with every op rounded to its type. ``roundings`` and ``sums`` are counts by float type. What ``loose``
+    names is sorted.
     """
 
     wide: tuple[np.ndarray, ...]
     declared: tuple[np.ndarray, ...]
     roundings: dict[str, int]
     sums: dict[str, int]
+    loose: tuple[AnyOrder, ...] = ()
 
 
 def evaluate(
@@ -83,10 +87,14 @@ def evaluate(
 
 def _read(folder: Path, number: int, case: WitnessCase) -> Evaluation:
     wide, declared = (
-        tuple(np.load(folder / f"{name}{number}_{i}.npy") for i in range(case.results))
+        tuple(
+            in_one_order(
+                [np.load(folder / f"{name}{number}_{i}.npy") for i in range(case.results)], case.loose
+            )
+        )
         for name in ("wide", "declared")
     )
-    return Evaluation(wide, declared, case.roundings, case.sums)
+    return Evaluation(wide, declared, case.roundings, case.sums, case.loose)
 
 
 def _plain(array: np.ndarray) -> np.ndarray:

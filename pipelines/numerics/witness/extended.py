@@ -1,4 +1,4 @@
-"""iree_linalg_ext ops: scans, selections, gathers and scatters."""
+"""iree_linalg_ext ops: scans, selections, gathers and scatters, stages of FFTs, Winograd's transforms."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _sort(interpreter, op, operands):
 def _topk(interpreter, op, operands):
     axis = ir.IntegerAttr(op.attributes["dimension"]).value
     if op.name.endswith("_v2") and "is_sorted" not in op.attributes:
-        raise NoWitness("a topk whose results may come in any order")
+        interpreter.loose |= {result: (op, axis) for result in op.results}
     _, descending, _ = _comparison(op)
     outputs = len(op.results)
     inputs, starts = operands[: len(operands) - outputs], operands[len(operands) - outputs :]
@@ -208,3 +208,74 @@ def _fft(interpreter, op, operands):
         interpreter.settled(part, r.type)
         for part, r in zip((whole.real, whole.imag), op.results, strict=False)
     ]
+
+
+_POINTS = (0.0, 1.0, -1.0, 2.0, -2.0, 0.5, -0.5)
+"""Where IREE's transforms for tiles of 6 and kernels of 3 evaluate the polynomials, and at infinity (WinogradConstants.h, 3.13)."""
+
+
+def _winograd_matrices() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What transforms a tile of the input (8x8), a kernel (8x3), and back to the output (6x8): Cook and Toom's algorithm."""
+    into, kernel = np.zeros((8, 8)), np.zeros((8, 3))
+    for row, point in enumerate(_POINTS):
+        others = np.poly([p for p in _POINTS if p != point])
+        sign = -1.0 if row == 0 else 1.0  # of both, as IREE has them
+        into[row, :7] = sign * others[::-1]
+        kernel[row] = sign * point ** np.arange(3.0) / np.polyval(others, point)
+    into[7], kernel[7, 2] = np.poly(_POINTS)[::-1], 1.0
+    back = np.zeros((6, 8))
+    back[:, :7] = np.array(_POINTS) ** np.arange(6.0)[:, None]
+    back[5, 7] = 1.0
+    return into, kernel, back
+
+
+_INTO, _KERNEL, _BACK = _winograd_matrices()
+_IN_TILE, _OUT_TILE, _KERNEL_SIZE = 8, 6, 3
+
+
+def _winograd_axes(op, attribute: str) -> list[int]:
+    sizes = [ir.IntegerAttr(op.attributes[name]).value for name in ("output_tile_size", "kernel_size")]
+    if sizes != [_OUT_TILE, _KERNEL_SIZE]:
+        raise NoWitness(f"{op.name} of tiles of {sizes[0]} and kernels of {sizes[1]}")
+    return list(ir.DenseI64ArrayAttr(op.attributes[attribute]))
+
+
+def _both_ways(matrix: np.ndarray, tiles: np.ndarray) -> np.ndarray:
+    """``matrix`` applied to the first two dimensions."""
+    return np.einsum("ai,bj,ij...->ab...", matrix, matrix, tiles)
+
+
+@evaluates("iree_linalg_ext.winograd.input_transform")
+def _winograd_input(interpreter, op, operands):
+    """Tiles of 8x8, 6 apart, beyond the end 0; the result has them in front: 8x8, batch, rows, columns, channels."""
+    image = np.moveaxis(operands[0], _winograd_axes(op, "image_dimensions"), (1, 2))
+    rows, columns = operands[1].shape[3:5]
+    needed = [(tiles - 1) * _OUT_TILE + _IN_TILE for tiles in (rows, columns)]
+    image = np.pad(image, [(0, 0), *((0, max(0, n - have)) for n, have in zip(needed, image.shape[1:3], strict=True)), (0, 0)])  # fmt: skip
+    windows = np.lib.stride_tricks.sliding_window_view(image, (_IN_TILE, _IN_TILE), (1, 2))
+    tiles = windows[:, : needed[0] : _OUT_TILE, : needed[1] : _OUT_TILE][:, :rows, :columns]
+    return [interpreter.settled(_both_ways(_INTO, np.moveaxis(tiles, (-2, -1), (0, 1))), op.results[0].type)]
+
+
+@evaluates("iree_linalg_ext.winograd.filter_transform")
+def _winograd_filter(interpreter, op, operands):
+    """Kernels of 3x3 as tiles of 8x8, which come first."""
+    kernels = np.moveaxis(operands[0], _winograd_axes(op, "kernel_dimensions"), (0, 1))
+    if kernels.shape[:2] != (_KERNEL_SIZE, _KERNEL_SIZE):
+        raise NoWitness(f"{op.name} of kernels of {kernels.shape[0]}x{kernels.shape[1]}")
+    if _winograd_axes(op, "kernel_dimensions") == [2, 3]:  # filters come first there, channels in the result
+        kernels = np.swapaxes(kernels, 2, 3)
+    return [interpreter.settled(_both_ways(_KERNEL, kernels), op.results[0].type)]
+
+
+@evaluates("iree_linalg_ext.winograd.output_transform")
+def _winograd_output(interpreter, op, operands):
+    """Tiles of 8x8, which come first, as tiles of 6x6 side by side."""
+    axes = _winograd_axes(op, "image_dimensions")
+    tiles = _both_ways(_BACK, operands[0])  # 6, 6, batch, rows, columns, channels
+    _, _, batch, rows, columns, channels = tiles.shape
+    image = tiles.transpose(2, 3, 0, 4, 1, 5).reshape(batch, rows * _OUT_TILE, columns * _OUT_TILE, channels)
+    image = np.moveaxis(image, (1, 2), axes)
+    if image.shape != operands[1].shape:
+        raise NoWitness(f"{op.name} whose tiles are larger than its result")
+    return [interpreter.settled(image, op.results[0].type)]

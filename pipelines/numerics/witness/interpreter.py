@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from iree.compiler import ir
 
+from ..any_order import AnyOrder
 from . import attention, control, extended, packs, scalars, structured, tensors  # noqa: F401 (each fills the registry)
 from .constants import attribute_value
 from .elements import element_of_type, hold, round_to
@@ -25,6 +26,14 @@ _TERMINATORS = {
     "cf.cond_br",
     "scf.reduce.return",
 }
+_RETURNS = ("util.return", "func.return")
+_PASS_ON = (
+    "hal.tensor.export",
+    "hal.tensor.barrier",
+    "util.optimization_barrier",
+    "iree_tensor_ext.compute_barrier.end",
+)
+"""Ops of one tensor that leave it as it is."""
 MOST_LOOP_STEPS = 100_000
 """Steps of all scf loops and branches of one run."""
 
@@ -47,6 +56,10 @@ class Interpreter:
         """How many roundings one result may have behind it, by element type: one per op, and one per term of a sum."""
         self.sums: dict[str, int] = {}
         """The longest sum by element type."""
+        self.loose: dict[ir.Value, tuple[ir.Operation, int]] = {}
+        """What may come in any order: the op that chose it, and the dimension."""
+        self.returned: list[AnyOrder] = []
+        self._depth = 0
         self._symbols(module)
 
     def _symbols(self, module: ir.Operation) -> None:
@@ -68,10 +81,12 @@ class Interpreter:
             raise NoWitness(f"@{name}, which has no body")
         function = self.functions[name]
         saved, self.values = self.values, {}
+        self._depth += 1
         try:
             return self.region(function.regions[0], arguments)
         finally:
             self.values = saved
+            self._depth -= 1
 
     def region(self, region: ir.Region, arguments: Sequence) -> list:
         """Runs from the first block on, along branches, until something is returned."""
@@ -92,6 +107,7 @@ class Interpreter:
                 self.evaluate(op)
                 continue
             operands = [self.values[v] for v in op.operands]
+            self._end_in_any_order(op)
             if op.name == "cf.br":
                 return op.name, operands, op.successors[0]
             if op.name == "cf.cond_br":
@@ -103,6 +119,10 @@ class Interpreter:
 
     def evaluate(self, op: ir.Operation) -> None:
         operands = [self.values[operand] for operand in op.operands]
+        if self.loose and (loose := next((v for v in op.operands if v in self.loose), None)) is not None:
+            if op.name not in _PASS_ON:
+                raise NoWitness(f"{op.name} of a topk whose results may come in any order")
+            self.loose[op.results[0]] = self.loose[loose]
         if op.name in EVALUATORS:
             results = EVALUATORS[op.name](self, op, operands)
         elif op.name.startswith("linalg.") and len(op.regions) == 1:
@@ -110,6 +130,16 @@ class Interpreter:
         else:
             raise NoWitness(f"op {op.name}")
         self.values.update(zip(op.results, results, strict=True))
+
+    def _end_in_any_order(self, op: ir.Operation) -> None:
+        """Notes which results of the function may come in any order."""
+        chosen = (
+            {i: self.loose[v] for i, v in enumerate(op.operands) if v in self.loose} if self.loose else {}
+        )
+        if chosen and (op.name not in _RETURNS or self._depth != 1):
+            raise NoWitness(f"{op.name} of a topk whose results may come in any order")
+        for by in dict.fromkeys(chosen.values()):
+            self.returned.append(AnyOrder(tuple(i for i, other in chosen.items() if other == by), by[1]))
 
     def body(
         self,

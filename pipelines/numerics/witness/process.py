@@ -50,7 +50,7 @@ def _run(program, folder: Path, job: WitnessJob, case: int) -> WitnessCase:
         answer = program.run(job.function, arguments, declared)
         for number, array in enumerate(answer.results):
             np.save(folder / f"{name}{case}_{number}.npy", array)
-    return WitnessCase(len(answer.results), answer.roundings, answer.sums)
+    return WitnessCase(len(answer.results), answer.roundings, answer.sums, answer.loose)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from fissile.passes.iree.dialects import FRONT_END_DIALECTS
 from fissile.passes.iree.phases import INPUT_CONVERTED_AT
 
 from ...process.scratch import scratch
+from ..any_order import AnyOrder
 from ..build import compile_stock
 from .interpreter import Interpreter, as_held
 from .registry import NoWitness
@@ -25,6 +26,7 @@ class Answer:
     results: tuple[np.ndarray, ...]
     roundings: dict[str, int]
     sums: dict[str, int]
+    loose: tuple[AnyOrder, ...] = ()
 
 
 class Program:
@@ -54,7 +56,7 @@ class Program:
                 held.append(np.asarray(array) if opaque else as_held(array, argument.type))
             held += [np.int64(0)] * (len(block.arguments) - len(held))  # fences
             results = tuple(np.asarray(value) for value in interpreter.call(function, held))
-        return Answer(results, interpreter.roundings, interpreter.sums)
+        return Answer(results, interpreter.roundings, interpreter.sums, tuple(interpreter.returned))
 
 
 def parse(source: Path, context: ir.Context) -> Program:

@@ -13,7 +13,9 @@ from programs import run_program
 
 import fissile
 from fissile.finding import Severity
+from fissile.pipelines.check.entry import measure
 from fissile.pipelines.numerics.runtimes import present, run_module_program
+from fissile.target import find_target
 
 REPORTED = Path(__file__).resolve().parents[2] / "programs" / "reported"
 CPU = (
@@ -313,7 +315,12 @@ def test_what_stock_has_no_lowering_for_is_refused_with_the_op_or_built(tmp_path
 
 
 def test_check_says_of_no_dispatch_that_it_fits_where_stock_refuses_it():
-    found = fissile.check(REPORTED / "torch/check_says_fits_qconv_resblock.mlir", ["gfx942"]).findings
+    """What is predicted of each dispatch is what code generation allocates."""
+    file = REPORTED / "torch/check_says_fits_qconv_resblock.mlir"
+    measured = measure(file, find_target("gfx942"))
+    predicted = [(one.prediction.total.value, one.prediction.doubts) for one in measured]
+    assert predicted == [(one.exact.value, ()) for one in measured]
+    found = fissile.check(file, ["gfx942"]).findings
     assert any(
         f.code == "FIS101" and f.severity is Severity.ERROR and "77824 bytes" in f.message for f in found
     )

@@ -11,7 +11,9 @@ from iree.compiler import ir
 from iree.compiler.api import Session
 
 from fissile.passes.iree.runtime_flags import FLAGS_BY_BACKEND
+from fissile.pipelines.numerics.any_order import in_one_order
 from fissile.pipelines.numerics.build import compile_stock
+from fissile.pipelines.numerics.judge import Sides, judged
 from fissile.pipelines.numerics.verify import Options, verify
 from fissile.pipelines.numerics.witness.ask import evaluate
 from fissile.pipelines.numerics.witness.elements import element_of, hold, round_to, unsigned
@@ -269,6 +271,124 @@ def test_what_is_not_known_is_named(context):
             elementwise("%r = arith.fptosi %x0 : f32 to i8", "f32", result="i8"),
             np.full((2, 3), 300, np.float32),
         )
+
+
+WINOGRAD = """func.func @f(%x: tensor<{image}xf32>, %k: tensor<{kernel}xf32>) -> tensor<{result}xf32> {{
+  %z = arith.constant 0.0 : f32
+  %ie = tensor.empty() : tensor<8x8x2x2x3x4xf32>
+  %ke = tensor.empty() : tensor<8x8x4x5xf32>
+  %me = tensor.empty() : tensor<8x8x2x2x3x5xf32>
+  %m0 = linalg.fill ins(%z : f32) outs(%me : tensor<8x8x2x2x3x5xf32>) -> tensor<8x8x2x2x3x5xf32>
+  %oe = tensor.empty() : tensor<{whole}xf32>
+  %i = iree_linalg_ext.winograd.input_transform output_tile_size(6) kernel_size(3) image_dimensions([{dims}])
+      ins(%x : tensor<{image}xf32>) outs(%ie : tensor<8x8x2x2x3x4xf32>) -> tensor<8x8x2x2x3x4xf32>
+  %w = iree_linalg_ext.winograd.filter_transform output_tile_size(6) kernel_size(3) kernel_dimensions([{of_kernel}])
+      ins(%k : tensor<{kernel}xf32>) outs(%ke : tensor<8x8x4x5xf32>) -> tensor<8x8x4x5xf32>
+  %m = linalg.generic {{indexing_maps = [affine_map<(a, b, n, h, w, f, c) -> (a, b, n, h, w, c)>, affine_map<(a, b, n, h, w, f, c) -> (a, b, c, f)>,
+      affine_map<(a, b, n, h, w, f, c) -> (a, b, n, h, w, f)>], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel", "parallel",
+      "reduction"]}} ins(%i, %w : tensor<8x8x2x2x3x4xf32>, tensor<8x8x4x5xf32>) outs(%m0 : tensor<8x8x2x2x3x5xf32>) {{
+  ^bb0(%a: f32, %b: f32, %s: f32):
+    %p = arith.mulf %a, %b : f32
+    %t = arith.addf %p, %s : f32
+    linalg.yield %t : f32
+  }} -> tensor<8x8x2x2x3x5xf32>
+  %o = iree_linalg_ext.winograd.output_transform output_tile_size(6) kernel_size(3) image_dimensions([{dims}])
+      ins(%m : tensor<8x8x2x2x3x5xf32>) outs(%oe : tensor<{whole}xf32>) -> tensor<{whole}xf32>
+  %r = tensor.extract_slice %o[0, 0, 0, 0] [{cut}] [1, 1, 1, 1] : tensor<{whole}xf32> to tensor<{result}xf32>
+  return %r : tensor<{result}xf32>
+}}"""
+
+
+@pytest.mark.parametrize("channels_first", (False, True))
+def test_winograds_transforms_are_a_convolution(context, channels_first):
+    """Two rows and three columns of tiles; the last of each are not full."""
+    image, kernel = RNG.standard_normal((2, 11, 17, 4)), RNG.standard_normal((3, 3, 4, 5))
+    windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3), (1, 2))
+    expected = np.einsum("nhwcij,ijcf->nhwf", windows, kernel)
+    if channels_first:
+        image, kernel, expected = (
+            image.transpose(0, 3, 1, 2),
+            kernel.transpose(3, 2, 0, 1),
+            expected.transpose(0, 3, 1, 2),
+        )
+    sizes = [("image", image.shape), ("kernel", kernel.shape), ("result", expected.shape)]
+    whole = (2, 5, 12, 18) if channels_first else (2, 12, 18, 5)
+    text = WINOGRAD.format(
+        **{name: "x".join(map(str, shape)) for name, shape in (*sizes, ("whole", whole))},
+        cut=", ".join(map(str, expected.shape)),
+        dims="2, 3" if channels_first else "1, 2",
+        of_kernel="2, 3" if channels_first else "0, 1",
+    )
+    (found,) = run(context, text, image, kernel)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+LOOSE = """func.func @f(%x: tensor<2x6xf32>) -> ({results}) {{
+  %low = arith.constant 0xFF800000 : f32
+  %z = arith.constant 0 : i32
+  %e = tensor.empty() : tensor<2x3xf32>
+  %i = tensor.empty() : tensor<2x3xi32>
+  %ef = linalg.fill ins(%low : f32) outs(%e : tensor<2x3xf32>) -> tensor<2x3xf32>
+  %if = linalg.fill ins(%z : i32) outs(%i : tensor<2x3xi32>) -> tensor<2x3xi32>
+  %r:2 = iree_linalg_ext.topk_v2 dimension(1) ins(%x : tensor<2x6xf32>) outs(%ef, %if : tensor<2x3xf32>, tensor<2x3xi32>) {{
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.cmpf ogt, %a, %b : f32
+    iree_linalg_ext.yield %c : i1
+  }} -> tensor<2x3xf32>, tensor<2x3xi32>
+  {after}
+}}"""
+BEST = LOOSE.format(
+    results="tensor<2x3xf32>, tensor<2x3xi32>", after="return %r#0, %r#1 : tensor<2x3xf32>, tensor<2x3xi32>"
+)
+
+
+def test_a_topk_that_is_not_sorted_is_compared_in_one_order(tmp_path):
+    """A side that gives the same pairs in another order is right; one that mixes values and places is wrong."""
+    source = tmp_path / "f.mlir"
+    source.write_text(BEST)
+    x = np.float32([[1, 5, 3, 9, 2, 7], [-1, -5, -3, -9, -2, -7]])
+    (evaluation,) = evaluate(source, "f", [[x]], 300.0)
+    values, places = np.float32([[7, 9, 5], [-1, -3, -2]]), np.int32([[5, 3, 1], [0, 2, 4]])
+    ordered = in_one_order([values, places], evaluation.loose)
+    for output, array in enumerate(ordered):
+        assert judged(array, None, evaluation, output, ("f32", "i32")[output], Sides("a", "b")).agrees
+    mixed = in_one_order([values, places[:, ::-1]], evaluation.loose)
+    assert not judged(mixed[1], None, evaluation, 1, "i32", Sides("a", "b")).agrees
+
+
+REVERSED = """%c2 = arith.constant 2 : index
+  {0}
+  return %b0, %b1 : tensor<2x3xf32>, tensor<2x3xi32>"""
+BACKWARDS = """%e{0} = tensor.empty() : tensor<2x3x{1}>
+  %b{0} = linalg.generic {{indexing_maps = [affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}} outs(%e{0} : tensor<2x3x{1}>) {{
+  ^bb0(%o: {1}):
+    %m = linalg.index 0 : index
+    %n = linalg.index 1 : index
+    %k = arith.subi %c2, %n : index
+    %v = tensor.extract %r#{0}[%m, %k] : tensor<2x3x{1}>
+    linalg.yield %v : {1}
+  }} -> tensor<2x3x{1}>
+  """
+
+
+def test_verify_takes_any_order_of_a_topk_that_is_not_sorted(tmp_path):
+    first, second = tmp_path / "f.mlir", tmp_path / "g.mlir"
+    first.write_text(BEST)
+    backwards = REVERSED.format(BACKWARDS.format(0, "f32") + BACKWARDS.format(1, "i32"))
+    text = LOOSE.format(results="tensor<2x3xf32>, tensor<2x3xi32>", after=backwards)
+    second.write_text(text)
+    assert verify(first, second, options=Options(on=("local-task",))).agrees
+    second.write_text(text.replace("%b0, %b1 :", "%b0, %r#1 :"))  # values in one order, places in another
+    assert not verify(first, second, options=Options(on=("local-task",))).agrees
+
+
+def test_what_reads_a_topk_that_is_not_sorted_has_no_witness(context):
+    text = LOOSE.format(
+        results="tensor<2x3xf32>",
+        after="%s = arith.addf %r#0, %ef : tensor<2x3xf32>\n  return %s : tensor<2x3xf32>",
+    )
+    with pytest.raises(NoWitness, match=r"arith\.addf of a topk whose results may come in any order"):
+        run(context, text, np.zeros((2, 6), np.float32))
 
 
 # --- in its own process
