@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from iree.compiler import ir
@@ -159,6 +160,7 @@ class _Reader:
             inits=tuple(values[first_init:]),
             understood=None not in loops,
             gemm=_gemm(op) if config else None,
+            fills_zero=op.name == "linalg.fill" and _is_zero(operands[0]),
         )
 
     def _value(self, value: ir.Value, indexing: ir.AffineMap | None) -> Value:
@@ -333,3 +335,13 @@ def _loop_extents(count: int, values: list[Value]) -> tuple[Dim | None, ...]:
 def _reductions(inits: list[Value], count: int) -> tuple[bool, ...]:
     kept = {loop for value in inits for index in value.index if index is not None for loop in index.loops}
     return tuple(loop not in kept for loop in range(count))
+
+
+def _is_zero(value: ir.Value) -> bool:
+    """A scalar that is the constant 0 (0.0, not -0.0)."""
+    if isinstance(value.owner, ir.Block) or value.owner.operation.name != "arith.constant":
+        return False
+    constant = value.owner.operation.attributes["value"]
+    if isinstance(constant, ir.FloatAttr):
+        return math.copysign(1, constant.value) == 1 and constant.value == 0
+    return isinstance(constant, ir.IntegerAttr) and constant.value == 0

@@ -64,6 +64,10 @@ def tile_and_fuse(dispatch: ConfiguredDispatch) -> Prediction:
     beside, cut_short, doubted = _beside_the_root(dispatch, root, loops)
     buffers += beside
     doubts += doubted
+    if (start := _padded_start(dispatch, root, loops)) is not None:
+        buffer, shortened = start
+        buffers.append(buffer)
+        cut_short |= shortened
     aligned = "padding" in root.config.lists or all(
         not isinstance(extent, str) and (reduced or extent % tile == 0)
         for extent, tile, reduced in zip(loops, tiles, reduction, strict=True)
@@ -222,6 +226,33 @@ def _beside_the_root(
                     rest and loops[loop] > tile for rest, tile, loop in zip(partial, tiles, read, strict=True)
                 )
     return buffers, cut_short, doubts
+
+
+def _padded_start(
+    dispatch: ConfiguredDispatch, root: Op, loops: tuple[Dim, ...]
+) -> tuple[PredictedBuffer, bool] | None:
+    """The accumulator's tile, where it starts from another number than 0 and tiles do not divide an extent; whether it is cut short.
+
+    Padded by zeros, a fill of 0 is one fill again. Any other is padded by a tensor.pad, and handed over in shared memory as in
+    `_beside_the_root`. Where a subgroup computes one intrinsic, its threads start from the number itself.
+    """
+    if all(tile <= 1 for tile in root.config.lists.get("subgroup", ())):
+        return None
+    if not (root.config.intrinsic and "padding" in root.config.lists) or len(root.inits) != 1:
+        return None
+    value = root.inits[0]
+    if value.maker is None or not value.plain:
+        return None
+    fill = dispatch.ops[value.maker]
+    if not fill.is_fill or fill.fills_zero or any(not isinstance(loops[i.loop], int) for i in value.index):
+        return None
+    tiles = [(root.config.tile("workgroup", i.loop), loops[i.loop]) for i in value.index]
+    partial = [(tile, extent) for tile, extent in tiles if tile and extent % tile]
+    if not partial:
+        return None
+    shape = tuple(clamp(tile, extent) for tile, extent in tiles)
+    buffer = _buffer(shape, value, "accumulator that starts from another number than 0, padded", True, fill)
+    return buffer, any(extent > tile for tile, extent in partial)
 
 
 def _loops_of_the_root(

@@ -112,6 +112,8 @@ class Op:
     gemm: Gemm | None = None
     understood: bool = True
     """False for ops whose loops or indexing this reader does not know."""
+    fills_zero: bool = False
+    """A fill of the constant 0: padded by zeros it is one fill again."""
 
     @property
     def is_fill(self) -> bool:

@@ -67,6 +67,13 @@ def test_patterns(tmp_path, name, target):
     assert disagreements(tmp_path, PROGRAMS[name], target) == []
 
 
+@pytest.mark.parametrize("sizes", ((33, 77, 100), (48, 80, 64), (16, 80, 64)))
+def test_an_accumulator_that_starts_from_another_number_than_0(tmp_path, sizes):
+    """By partial tiles it is held on chip, but not where a subgroup computes one intrinsic (the last one)."""
+    program = matmul(*sizes, dequantise=False, consumer="f32").replace("constant 0.0 :", "constant 1.5 :")
+    assert "constant 1.5 : f32" in program and disagreements(tmp_path, program, "gfx942") == []
+
+
 def test_most_patterns_leave_no_doubt(tmp_path):
     program = tmp_path / "p.mlir"
     doubtful = []
