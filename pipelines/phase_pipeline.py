@@ -73,6 +73,7 @@ class PhasePipeline:
                 self._run(module, phase)
                 for hook in due:
                     findings.extend(hook.act(module))
+                    module.may_have_changed()
         return findings
 
     def _run(self, module: Module, phase: str) -> None:

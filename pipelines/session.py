@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 from iree.compiler import ir
 
@@ -31,6 +32,7 @@ from fissile.passes.progress import running
 from .probe.diagnostics import Diagnostic, parse_diagnostic
 from .process.atomic_write import write_atomically
 
+Answer = TypeVar("Answer")
 _BYTECODE = b"ML\xefR"
 """MLIR bytecode begins with it."""
 PHASE_STEP = "phase "
@@ -65,10 +67,21 @@ class Module:
         self.name = name
         self.declared = declared or {}
         self._before: tuple[ir.Operation, str] | None = None
+        self._read: dict[str, Any] = {}
 
     def clone(self) -> Module:
         """A deep copy in the same context."""
         return Module(self.op.operation.clone(), self.phase, self.name, self.declared)
+
+    def once(self, what: str, read: Callable[[], Answer]) -> Answer:
+        """``read()``, which looks at the ops of this module; it is kept under ``what`` until the module may have changed."""
+        if what not in self._read:
+            self._read[what] = read()
+        return self._read[what]
+
+    def may_have_changed(self) -> None:
+        """Forgets what `once` has kept: it holds ops that are gone when the module is."""
+        self._read.clear()
 
     def stands_at(self, phase: str) -> Module:
         """The same module, taken as one that has reached ``phase``."""
@@ -77,6 +90,7 @@ class Module:
 
     def about_to_change(self) -> None:
         """Keeps a copy for `put_back`. A step calls it before its first change; one that finds nothing to change costs nothing."""
+        self.may_have_changed()
         self._before = self.op.operation.clone(), self.phase
 
     def settle(self) -> None:
@@ -86,6 +100,7 @@ class Module:
     def put_back(self) -> None:
         """Undoes what was done since `about_to_change`."""
         if self._before is not None:
+            self.may_have_changed()
             (self.op, self.phase), self._before = self._before, None
 
     def is_valid(self) -> bool:
@@ -207,6 +222,7 @@ class Session:
             raise UsageError(f"the module has passed phase {module.phase} and cannot go back to {to}")
         if to == module.phase:
             return module
+        module.may_have_changed()
         received: list[Diagnostic] = []
         invocation = self._invocation(received)
         try:

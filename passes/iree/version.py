@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 
 CALIBRATED = "3.13"
 """The version that predictions, thresholds and messages were measured on; docs/iree_versions.md says how to move it."""
@@ -13,12 +15,21 @@ SUPPORTED = ("3.12", "3.13")
 @cache
 def installed() -> str:
     """The version of the installed `iree-base-compiler`, such as "3.13.0"; empty where its distribution has no metadata."""
-    from importlib.metadata import PackageNotFoundError, version  # 20 ms, wanted rarely
+    if len(found := _metadata_folders()) == 1:
+        return found[0].name.removesuffix(".dist-info").partition("-")[2]
+    from importlib.metadata import PackageNotFoundError, version  # it takes 20 ms to load
 
     try:
         return version("iree-base-compiler")
     except PackageNotFoundError:
         return ""
+
+
+def _metadata_folders() -> list[Path]:
+    """Those of the distribution that stand where the compiler is imported from; their names have the version."""
+    spec = find_spec("iree.compiler")
+    folders = spec.submodule_search_locations or () if spec else ()
+    return [one for at in folders for one in Path(at).parents[1].glob("iree_base_compiler-*.dist-info")]
 
 
 def is_calibrated() -> bool:

@@ -8,21 +8,25 @@ from fissile.passes.analysis.dispatch.attention_configuration import (
 )
 from fissile.passes.analysis.dispatch.narrow_types import targets_of
 from fissile.passes.analysis.dispatch.provenance import source_ops
-from fissile.passes.checks.refusals.attention_configuration import check_attention_configuration
 from fissile.passes.iree.attributes import read_target
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
-from fissile.passes.remedies.decompose.decompose_attention import NUMERICS, DecomposeAttention
 
-from ..pass_runner import run_pipeline
 from ..phase_pipeline import PhaseHook
 from ..session import Module
 
 
 def _decompose(module: Module) -> list[Finding]:
     targets = [read_target(text) for text in sorted(targets_of(module.op))]
-    remedy = DecomposeAttention()
     found = unconfigurable_attentions(module.op, {target.backend for target in targets})
+    if not found:
+        return []
+    from fissile.passes.checks.refusals.attention_configuration import check_attention_configuration
+    from fissile.passes.remedies.decompose.decompose_attention import NUMERICS, DecomposeAttention
+
+    from ..pass_runner import run_pipeline
+
+    remedy = DecomposeAttention()
     able = [one for one in found if remedy.match(one.op)]
     if not able:
         return []

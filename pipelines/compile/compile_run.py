@@ -17,7 +17,6 @@ from fissile.passes.analysis.dispatch.recomputation import recomputed_producers
 from fissile.passes.checks.refusals.iree_version import check_version
 from fissile.passes.checks.refusals.leftover_ops import leftover_ops
 from fissile.passes.checks.speed.recomputation import check_recomputation
-from fissile.passes.checks.storage.check_order import late_checks
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.phases import (
@@ -29,24 +28,20 @@ from fissile.passes.iree.phases import (
 )
 from fissile.passes.net import ask, change, current
 from fissile.passes.plugins import CHECKS, declares
-from fissile.passes.remedies.narrow.index_forms import without_index_dialect
 from fissile.report import Report
 
-from ..pass_runner import run_pipeline
 from ..phase_pipeline import PhaseHook, PhasePipeline
-from ..plugged_checks import plugged_findings
 from ..probe.diagnostics import Diagnostic
-from ..probe.stock_outcome import Ask
+from ..probe.stock_outcome import Ask, formed_dispatches
 from ..process.atomic_write import write_atomically
 from ..repair.failures import suggested
 from ..repair.packing import Narrow, find_narrow
 from ..session import Module, Session, phase_index
-from . import front_end, host_updates
+from . import host_updates
 from .attentions import DECOMPOSE
 from .guard import GUARDED_AT, guard, strips_asserts
 from .host_floats import FOLD
 from .request import STDIN_NAME, CompileRequest
-from .transients import PACKED_AT, pack_transients, report_slabs
 from .wrong_numbers import settled
 
 DIALECT_LOWERINGS = (
@@ -104,6 +99,8 @@ class CompileRun:
             module = self.session.parse_input(self.input, self.input_name, self.request.allow_pipelines)
         module.stands_at(self.request.compile_from)
         if self._refused is not None:
+            from . import front_end
+
             self.entered = front_end.rewritten(module, self._refused)
         if phase_index(module.phase) >= phase_index(BOUNDARIES_PLACED_AT):
             stop_on_leftovers(module)
@@ -127,6 +124,8 @@ class CompileRun:
         """
         if self._refused is not None or self.request.compile_from != "start":
             return False
+        from . import front_end
+
         if front_end.can_enter(self.parse(), refused):
             self._refused = refused
             self._origin = None
@@ -165,6 +164,8 @@ class CompileRun:
     def emit_mlir(self, module: Module) -> None:
         """Keeps ``module`` (at global optimisation) for --emit-mlir; it is written with the output, or not at all."""
         if self.request.emit_mlir:
+            from fissile.passes.remedies.narrow.index_forms import without_index_dialect
+
             self._emitted = self.scratch / "emitted.mlir"
             self.session.write(
                 Module(without_index_dialect(module.op), module.phase, module.name), self._emitted, "ir"
@@ -182,7 +183,7 @@ class CompileRun:
     def look(self, module: Module, generate: Ask) -> list[Finding]:
         """Findings about what configured dispatches will compute, of those that need little or no code generation; ``generate`` does
         that."""
-        formed = ask("the dispatches", lambda: dispatches(module.op), [])
+        formed = formed_dispatches(module)
         self.backends = tuple(dict.fromkeys(d.target.backend for d in formed))
         self.narrow = ask("narrow storage", lambda: find_narrow(module, generate), Narrow(), cpu_limit=0)
         return list(self.narrow.found)
@@ -261,6 +262,8 @@ class CompileRun:
             [self._own(GUARDED_AT, "storage guard", self._guard)] if own and request.guard != "off" else []
         )
         if own and declares(CHECKS):
+            from ..plugged_checks import plugged_findings
+
             hooks.append(self._own(GUARDED_AT, "checks of other packages", plugged_findings))
         if request.preprocessing:
             hooks.append(self._pipeline_hook(PREPROCESSED_AFTER, request.preprocessing))
@@ -281,6 +284,8 @@ class CompileRun:
         if request.repair != "off":
             hooks += [self._own(hook.phase, hook.name, hook.act) for hook in (FOLD, DECOMPOSE)]
         if request.pack_transients or request.check_lifetimes:
+            from .transients import PACKED_AT
+
             hooks.append(self._own(PACKED_AT, PACK, self._pack))
         # Only where the guard has changed the program: stopping costs time.
         hooks.append(PhaseHook(SCHEDULED_AT, "order of checks", self._order, lambda: self._asserted))
@@ -298,6 +303,8 @@ class CompileRun:
 
     def _pipeline_hook(self, phase: str, pipeline: str) -> PhaseHook:
         def act(module: Module) -> list[Finding]:
+            from ..pass_runner import run_pipeline
+
             found: list[Finding] = []
             run_pipeline(
                 pipeline, module.op, report=found.append, verify_contracts=self.request.verify_contracts
@@ -326,6 +333,8 @@ class CompileRun:
         return []
 
     def _pack(self, module: Module) -> list[Finding]:
+        from .transients import pack_transients, report_slabs
+
         if not self.request.pack_transients:
             return report_slabs(module)
         module.about_to_change()
@@ -334,6 +343,8 @@ class CompileRun:
         return found
 
     def _order(self, module: Module) -> list[Finding]:
+        from fissile.passes.checks.storage.check_order import late_checks
+
         return ask("the order of run-time checks", lambda: late_checks(module.op, self.facts["contract"]), [])
 
     def _match_device(self, module: Module) -> list[Finding]:
@@ -363,6 +374,8 @@ def lower_dialect(pipeline: str) -> Callable[[Module], list[Finding]]:
     def act(module: Module) -> list[Finding]:
         found: list[Finding] = []
         if ask("fissile's own ops", lambda: leftover_ops(module.op), ()):
+            from ..pass_runner import run_pipeline
+
             run_pipeline(pipeline, module.op, report=found.append)
         return found
 

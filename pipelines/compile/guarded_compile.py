@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from fissile.errors import FissileError
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
-from fissile.passes.checks.refusals.abi_types import check_abi_types
-from fissile.passes.checks.refusals.executable_source import note_executable_source
-from fissile.passes.checks.speed.recomputation import worth_cutting
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree.dialects import EXECUTABLE_SOURCE
 from fissile.passes.iree.messages import NO_ELEMENT_TYPE
@@ -20,18 +18,15 @@ from fissile.passes.net import NOT_CHECKED, ask
 from fissile.report import Report
 
 from ..phase_pipeline import PhasePipeline
-from ..probe.one_dispatch import Probed, probe
-from ..probe.probe_pool import ProbePool, Tell
 from ..probe.stock_outcome import (
     built_wrong,
     exceeds_device,
     formed_dispatches,
+    may_recompute,
     predicted_to_exceed,
-    recomputed,
     translation_work,
 )
 from ..probe.unroll_limit import unrolls
-from ..repair.after_failure import AfterFailure
 from ..repair.failures import (
     RECOMPUTES,
     TOO_LARGE,
@@ -44,12 +39,15 @@ from ..repair.failures import (
     rejected,
 )
 from ..repair.outcome import Outcome
-from ..repair.trimming import find_borders, trimming
 from ..session import Module, PhaseFailed, phase_index
 from .compile_run import CompileRun
-from .emitted_spec import nothing_to_write
 from .stepping_aside import stands_in
 from .wrong_numbers import write_down, written_down, wrong_as_it_is
+
+if TYPE_CHECKING:
+    from ..probe.one_dispatch import Probed
+    from ..probe.probe_pool import Tell
+    from ..repair.after_failure import AfterFailure
 
 DISPATCH_FINDINGS = "FIS1"
 """The rules about a dispatch; others are about the input."""
@@ -165,6 +163,8 @@ class GuardedCompile:
             module = self._run.parse().op
         except FissileError:  # what does not parse is refused for that
             return findings
+        from fissile.passes.checks.refusals.executable_source import note_executable_source
+
         noted = ask("the mode", lambda: note_executable_source(refusal, module), refusal)
         return [noted if f is refusal else f for f in findings]
 
@@ -173,6 +173,8 @@ class GuardedCompile:
         refused = next((f for f in findings if NO_ELEMENT_TYPE in f.message), None)
         if refused is None:
             return findings
+        from fissile.passes.checks.refusals.abi_types import check_abi_types
+
         named = ask(
             "types of arguments",
             lambda: check_abi_types(self._run.parse().op, NO_ELEMENT_TYPE, refused.detail),
@@ -203,6 +205,8 @@ class GuardedCompile:
 
     def _ask_watched(self, dispatch: Dispatch) -> Probed:
         """Generates code for ``dispatch`` here: what does not end would not end in the straight compile either."""
+        from ..probe.one_dispatch import probe
+
         self._progress(1, dispatch.fingerprint)
         try:
             return probe(dispatch)
@@ -226,6 +230,8 @@ class GuardedCompile:
             return so_far.with_(findings=tuple(found), failure=failure)
         self._emit_mlir()
         if path := self._run.request.emit_tuning_spec:
+            from .emitted_spec import nothing_to_write
+
             found.append(nothing_to_write(path))
         return so_far.answered(found)
 
@@ -245,14 +251,16 @@ class GuardedCompile:
     def trimmable(self, so_far: Outcome) -> bool:
         """Whether what IREE refuses before there are dispatches can be sliced off."""
         failure = so_far.failure
-        return (
-            failure is not None
-            and self._run.request.repair != "off"
-            and bool(ask("unread borders", lambda: find_borders(self._run, failure), []))
-        )
+        if failure is None or self._run.request.repair == "off":
+            return False
+        from ..repair.trimming import find_borders
+
+        return bool(ask("unread borders", lambda: find_borders(self._run, failure), []))
 
     def trimmed(self, so_far: Outcome) -> Outcome:
         """Direct again, with unread borders sliced off on the way."""
+        from ..repair.trimming import trimming
+
         self._run.add_hook(trimming(so_far.failure.message))
         return self.direct(Outcome())
 
@@ -262,6 +270,9 @@ class GuardedCompile:
     def after_failure(self, so_far: Outcome) -> AfterFailure:
         """The attempts at what the failure of the direct compile asks for; the processes that they ask end with this compile."""
         if self._after is None:
+            from ..probe.probe_pool import ProbePool
+            from ..repair.after_failure import AfterFailure
+
             request = self._run.request
             pool = self._open.enter_context(
                 ProbePool(
@@ -333,7 +344,7 @@ class GuardedCompile:
         if wrong is not None:
             return Foreseen(wrong.message, wrong.effect.spoils_numbers)
         findings += left
-        if may_recompute(module):
+        if may_recompute(module, run.origin()[0]):
             findings += run.slow(run.origin()[0])
         return RECOMPUTES if run.tuning and any(f.code == "FIS140" for f in findings) else None
 
@@ -371,24 +382,16 @@ ATTEMPTS = (
     Attempt("direct", GuardedCompile.direct, lambda one, so_far: True),
     Attempt("entered", GuardedCompile.entered, GuardedCompile.enters),
     Attempt("trimmed", GuardedCompile.trimmed, GuardedCompile.trimmable),
-    _after("packed", AfterFailure.packed),
-    _after("repaired", AfterFailure.repaired),
-    _after("packed again", AfterFailure.packed_again, _left_narrow),
-    _after("repaired again", AfterFailure.repaired_again, _left_narrow),
+    _after("packed", lambda after, so_far: after.packed(so_far)),
+    _after("repaired", lambda after, so_far: after.repaired(so_far)),
+    _after("packed again", lambda after, so_far: after.packed_again(so_far), _left_narrow),
+    _after("repaired again", lambda after, so_far: after.repaired_again(so_far), _left_narrow),
     _after(
         "packed last",
-        AfterFailure.packed_last,
+        lambda after, so_far: after.packed_last(so_far),
         lambda one, so_far: one.after_failure(so_far).may_be_unlowered(so_far),
     ),
-    _after("report", AfterFailure.report),
+    _after("report", lambda after, so_far: after.report(so_far)),
     Attempt("as it is", GuardedCompile.as_it_is, lambda one, so_far: so_far.threw),
 )
 """What is tried, in this order. `docs/architecture.md` says what each is for."""
-
-
-def may_recompute(module: Module) -> bool:
-    """Whether a closer look at recomputed producers is worth it; ``module`` has configured dispatches."""
-    return any(
-        ask("recomputed producers", lambda d=d: worth_cutting(recomputed(d)), (), about=d)
-        for d in formed_dispatches(module)
-    )

@@ -8,28 +8,32 @@ from fissile.finding import Finding, Severity
 from fissile.passes.analysis.program.host_floats import host_floats
 from fissile.passes.checks.refusals.host_floats import check_host_floats
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
-from fissile.passes.remedies.host.fold_host_floats import FoldHostFloats
 
-from ..pass_runner import run_pipeline
 from ..phase_pipeline import PhaseHook
 from ..session import Module
-
-PASS = FoldHostFloats.name
 
 
 def findings_of(module: Module) -> list[Finding]:
     """FIS126 of each constant of ``module`` (at global optimisation), with what would be done about it."""
-    advice = replace(FoldHostFloats().help(("pass", PASS)), applied=False)
-    return [finding.with_(helps=(advice,)) for finding in check_host_floats(host_floats(module.op))]
+    if not (found := check_host_floats(host_floats(module.op))):
+        return []
+    from fissile.passes.remedies.host.fold_host_floats import FoldHostFloats
+
+    advice = replace(FoldHostFloats().help(("pass", FoldHostFloats.name)), applied=False)
+    return [finding.with_(helps=(advice,)) for finding in found]
 
 
 def _fold(module: Module) -> list[Finding]:
-    found = check_host_floats(host_floats(module.op))
-    done = FoldHostFloats().help(("pass", PASS), ("numerics", "bit-identical"))
+    if not (found := check_host_floats(host_floats(module.op))):
+        return []
+    from fissile.passes.remedies.host.fold_host_floats import FoldHostFloats
+
+    from ..pass_runner import run_pipeline
+
+    done = FoldHostFloats().help(("pass", FoldHostFloats.name), ("numerics", "bit-identical"))
     repaired = [finding.with_(severity=Severity.REPAIRED, helps=(done,)) for finding in found]
-    if repaired:
-        module.about_to_change()
-        run_pipeline(f"builtin.module({PASS})", module.op, report=repaired.append)
+    module.about_to_change()
+    run_pipeline(f"builtin.module({FoldHostFloats.name})", module.op, report=repaired.append)
     return repaired
 
 

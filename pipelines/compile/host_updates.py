@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.program.growing_loops import growing_loops
 from fissile.passes.analysis.program.host_inserts import host_inserts
 from fissile.passes.analysis.program.overwritten_arguments import may_return_arguments, overwritten_arguments
 from fissile.passes.checks.numbers.growing_loops import check_growing_loops
 from fissile.passes.checks.numbers.host_inserts import check_host_inserts
-from fissile.passes.checks.numbers.overwritten_arguments import check_overwritten_arguments
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT
-from fissile.passes.remedies.host.flatten_inserts import FlattenInserts, can_flatten
-from fissile.passes.remedies.host.hide_sizes import HideSizes
-from fissile.passes.remedies.host.keep_arguments import KeepArguments
-from fissile.passes.remedies.remedy import Remedy
 
-from ..pass_runner import run_pipeline
 from ..phase_pipeline import PhaseHook
 from ..session import Module, PhaseFailed, Session
 from .guard import GUARDED_AT
+
+if TYPE_CHECKING:
+    from fissile.passes.remedies.remedy import Remedy
 
 NAMES = ("flatten-inserts", "keep-arguments", "hide-sizes")
 
@@ -28,6 +27,10 @@ def single_elements(repair: bool) -> PhaseHook:
 
     def act(module: Module) -> list[Finding]:
         inserts = host_inserts(module.op)
+        if not inserts:
+            return []
+        from fissile.passes.remedies.host.flatten_inserts import FlattenInserts, can_flatten
+
         found = check_host_inserts(inserts)
         able = [can_flatten(one) for one in inserts]
         if repair and any(able):
@@ -36,7 +39,7 @@ def single_elements(repair: bool) -> PhaseHook:
                 for finding, yes in zip(found, able, strict=True)
             ]
             module.about_to_change()
-            run_pipeline(f"builtin.module({FlattenInserts()})", module.op, report=found.append)
+            _run(FlattenInserts(), module, found)
         return found
 
     return PhaseHook(BOUNDARIES_PLACED_AT, NAMES[0], act)
@@ -45,6 +48,12 @@ def single_elements(repair: bool) -> PhaseHook:
 def _repaired(finding: Finding, remedy: Remedy) -> Finding:
     done = remedy.help(("pass", str(remedy)), ("numerics", remedy.numbers))
     return finding.with_(severity=Severity.REPAIRED, helps=(done,))
+
+
+def _run(remedy: Remedy, module: Module, found: list[Finding]) -> None:
+    from ..pass_runner import run_pipeline
+
+    run_pipeline(f"builtin.module({remedy})", module.op, report=found.append)
 
 
 def returned_arguments(session: Session, repair: bool) -> PhaseHook:
@@ -59,13 +68,16 @@ def returned_arguments(session: Session, repair: bool) -> PhaseHook:
             session.run(clone, DISPATCHES_OUTLINED_AT)
         except PhaseFailed:
             return []  # the compile comes there as well, and says why
+        from fissile.passes.checks.numbers.overwritten_arguments import check_overwritten_arguments
+        from fissile.passes.remedies.host.keep_arguments import KeepArguments
+
         overwritten = overwritten_arguments(clone.op)
         found = check_overwritten_arguments(overwritten)
         if repair and found:
             keep = KeepArguments(arguments=tuple(f"{one.function}:{one.number}" for one in overwritten))
             found = [_repaired(finding, keep) for finding in found]
             module.about_to_change()
-            run_pipeline(f"builtin.module({keep})", module.op, report=found.append)
+            _run(keep, module, found)
         return found
 
     return PhaseHook(BOUNDARIES_PLACED_AT, NAMES[1], act)
@@ -82,9 +94,11 @@ def changing_sizes(repair: bool) -> PhaseHook:
     def act(module: Module) -> list[Finding]:
         found = growing(module)
         if repair and found:
+            from fissile.passes.remedies.host.hide_sizes import HideSizes
+
             found = [_repaired(finding, HideSizes()) for finding in found]
             module.about_to_change()
-            run_pipeline(f"builtin.module({HideSizes()})", module.op, report=found.append)
+            _run(HideSizes(), module, found)
         return found
 
     return PhaseHook(GUARDED_AT, NAMES[2], act)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes import net
 from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
-from fissile.passes.analysis.dispatch.recomputation import Recomputed, recomputed_producers
+from fissile.passes.analysis.dispatch.recomputation import Recomputed, bodies_of, recomputed_producers
 from fissile.passes.analysis.kernel.evidence import Evidence
 from fissile.passes.analysis.kernel.narrow_access import (
     RIGHT,
@@ -26,19 +28,28 @@ from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.analysis.program.check_order import DISPATCH
 from fissile.passes.checks.fit.workgroup_fit import check_fit, limit_of, stricter_device
 from fissile.passes.checks.numbers.attention_tiles import check_attention_tiles
+from fissile.passes.checks.speed.recomputation import worth_cutting
 from fissile.passes.failures.failure import failures_of
 from fissile.passes.failures.lost_sign import LostSign
 from fissile.passes.iree.backends import BACKENDS, backend_named
 
 from ..session import Module
-from .generated_finding import as_it_is, first_seen, is_left
-from .one_dispatch import Probed, probe
 from .unroll_limit import Foresee, unrolls, unrolls_endlessly
+
+if TYPE_CHECKING:
+    from .one_dispatch import Probed
 
 SUBMITTED_AT_ONCE = 10
 """Submissions of dispatches that IREE 3.13 certainly handles in a dispatch's time: 1000 of them take 50 s of a processor."""
-Ask = Callable[[Dispatch], Probed]
+Ask = Callable[[Dispatch], "Probed"]
 """Generates code for one dispatch. Code generation may not end: who asks in a process of value has it watched."""
+
+
+def probe(dispatch: Dispatch) -> Probed:
+    """Code generation for ``dispatch`` in this process; most dispatches need none."""
+    from .one_dispatch import probe
+
+    return probe(dispatch)
 
 
 def recomputed(dispatch: Dispatch) -> tuple[Recomputed, ...]:
@@ -48,9 +59,26 @@ def recomputed(dispatch: Dispatch) -> tuple[Recomputed, ...]:
     return net.ask("recomputed producers", lambda: tuple(recomputed_producers(dispatch)), (), about=dispatch)
 
 
+def may_recompute(module: Module, origin: Module) -> bool:
+    """Whether a closer look at recomputed producers is worth it. ``module`` has configured dispatches, ``origin`` is the program before
+    they were formed: a reduction whose body stands there as it is was written so, and nothing was folded into it.
+    """
+    costly = {
+        (d.name, producer.root, producer.body)
+        for d in formed_dispatches(module)
+        for producer in net.ask("recomputed producers", lambda d=d: worth_cutting(recomputed(d)), (), about=d)
+    }
+    if not costly:
+        return False
+    written: Counter[tuple[str, ...]] = net.ask(
+        "bodies of the program", lambda: bodies_of(origin.op), Counter()
+    )
+    return bool(Counter(body for _dispatch, _root, body in costly) - written)
+
+
 def formed_dispatches(module: Module) -> list[Dispatch]:
-    """The dispatches of ``module``; none where they cannot be read."""
-    return net.ask("the dispatches", lambda: dispatches(module.op), [])
+    """The dispatches of ``module``, read once until it changes; none where they cannot be read."""
+    return net.ask("the dispatches", lambda: module.once("dispatches", lambda: dispatches(module.op)), [])
 
 
 def translation_work(module: Module) -> int:
@@ -78,14 +106,22 @@ def built_wrong(module: Module, ask: Ask = probe, tune: bool = False) -> tuple[F
         ) or net.ask(
             "generated code", lambda d=dispatch: _built_wrong(d, ask), None, about=dispatch, cpu_limit=0
         )
-        if finding is not None and not is_left(finding, dispatch, tune):
+        if finding is None:
+            continue
+        from .generated_finding import as_it_is, is_left
+
+        if not is_left(finding, dispatch, tune):
             return finding, left
-        left += [as_it_is(finding)] if finding is not None else []
+        left.append(as_it_is(finding))
     return None, left
 
 
 def _built_wrong(dispatch: Dispatch, ask: Ask) -> Finding | None:
-    return first_seen(dispatch, ask(dispatch), ()) if may_be_built_wrong(dispatch) else None
+    if not may_be_built_wrong(dispatch):
+        return None
+    from .generated_finding import first_seen
+
+    return first_seen(dispatch, ask(dispatch), ())
 
 
 def may_be_built_wrong(dispatch: Dispatch) -> bool:

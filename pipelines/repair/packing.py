@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from fissile.finding import Finding, Help, Severity
-from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
+from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.fusion_groups import members
 from fissile.passes.analysis.dispatch.narrow_types import (
     LAST_RESORT,
@@ -20,17 +21,17 @@ from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.checks.numbers.narrow_storage import CLAIMS, check_narrow_storage
 from fissile.passes.checks.numbers.sign_extension import check_sign_extension
 from fissile.passes.checks.numbers.sub_byte_extension import check_sub_byte_extension
-from fissile.passes.checks.refusals.packed_booleans import check_packed_booleans
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree.attributes import PACKED_STORAGE
 from fissile.passes.iree.pipelines import QUANTISATION_AS_GENERICS
 from fissile.passes.net import ask
 
-from ..pass_runner import run_pipeline
-from ..probe.stock_outcome import Ask, narrow_access, sign_losses, sub_byte_extensions
+from ..probe.stock_outcome import Ask, formed_dispatches, narrow_access, sign_losses, sub_byte_extensions
 from ..probe.unroll_limit import Foresee, unrolls
 from ..session import Module
-from .repair_case import Diagnosis
+
+if TYPE_CHECKING:
+    from .repair_case import Diagnosis
 
 PASS = "fissile-pack-narrow-storage"
 _VERBS = {"read": "read", "wrote": "write", "packed": "pack", "computed": "compute", "masked": "mask"}
@@ -99,6 +100,8 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
     """
     if not narrow.found:
         return NOT_PACKED
+    from ..pass_runner import run_pipeline
+
     packed = origin.clone()
     found: list[Finding] = []
     # Indices are those of the module as it is: nothing is rewritten before.
@@ -123,7 +126,7 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
 
 def find_narrow(configured: Module, ask: Ask) -> Narrow:
     """FIS110, or, where the target has narrow storage, FIS118 of the types that lose their sign and FIS135."""
-    return find_narrow_in(dispatches(configured.op), ask)
+    return find_narrow_in(formed_dispatches(configured), ask)
 
 
 def find_narrow_in(formed: Sequence[Dispatch], ask: Ask, foresee: Foresee = unrolls) -> Narrow:
@@ -147,6 +150,8 @@ def find_packed_booleans(origin: Module, message: str, detail: str) -> Narrow:
     using = [op for op in source_ops(origin.op) if PACKED_BOOLEAN in uncommon_types(op)]
     if not using or PACKED_STORAGE not in message:
         return Narrow()
+    from fissile.passes.checks.refusals.packed_booleans import check_packed_booleans
+
     return Narrow(tuple(check_packed_booleans(using, message, detail)), (PACKED_BOOLEAN,))
 
 

@@ -16,7 +16,6 @@ from iree.compiler import ir
 
 from fissile.dialect.operands import init_of
 
-from . import dimension_rules, element_values, value_terms
 from .conditions import Condition, all_of, at_most, symbols
 from .intervals import Bounds
 from .private_calls import FUNCTIONS
@@ -35,6 +34,7 @@ from .size_terms import DIMENSION_LIMIT, MAX_DEPTH, MAX_MONOMIALS, Symbol, Term,
 from .value_names import name_of, where_of
 
 if TYPE_CHECKING:
+    from . import element_values
     from .points import AtPoint
 
 FIRST_UNNAMED = -1_000_000
@@ -171,8 +171,12 @@ class Extents:
         """The term of an integer or index value."""
         if value not in self._values:
             if is_argument(value):
+                from . import element_values
+
                 found = element_values.body_argument(self, value)
             else:
+                from . import value_terms
+
                 found = value_terms.term_of(self, value)
             self._values[value] = (
                 self.bounded(found, value) if found is not None else term(self.symbol(value))
@@ -181,6 +185,8 @@ class Extents:
 
     def condition(self, value: ir.Value) -> Condition:
         """The condition of an i1 value."""
+        from . import value_terms
+
         return value_terms.condition_of(self, value)
 
     def bounded(self, found: Term, value: ir.Value) -> Term:
@@ -223,6 +229,8 @@ class Extents:
 
     def _resolve_result(self, value: ir.Value, index: int) -> Term | None:
         op, number = value.owner.operation, ir.OpResult(value).result_number
+        from . import dimension_rules
+
         rule = dimension_rules.RULES.get(op.name)
         if rule is not None:
             return rule(self, op, number, index)

@@ -7,6 +7,7 @@ multiply-and-add to the vectoriser.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from iree.compiler import ir
@@ -30,6 +31,27 @@ class Recomputed:
     times: int
     elements: int
     operand: str
+    body: tuple[str, ...] = ()
+    """The reduction's body as `bodies_of` knows it."""
+
+
+def bodies_of(module: ir.Operation) -> Counter[tuple[str, ...]]:
+    """How often each body of a linalg op occurs in ``module``: its ops' names, and the types of the elements that it is given."""
+    found: Counter[tuple[str, ...]] = Counter()
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if not op.name.startswith("linalg.") or not op.regions:
+            return ir.WalkResult.ADVANCE
+        found[_body_of(op)] += 1
+        return ir.WalkResult.SKIP
+
+    module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def _body_of(op: ir.Operation) -> tuple[str, ...]:
+    block = op.regions[0].blocks[0]
+    return (*(str(one.type) for one in block.arguments), *(one.operation.name for one in block.operations))
 
 
 def recomputed_producers(dispatch: Dispatch) -> list[Recomputed]:
@@ -78,6 +100,7 @@ def _producers(op: ir.Operation) -> list[Recomputed]:
                         iterations // max(1, elements),
                         elements,
                         str(kind),
+                        _body_of(op),
                     )
                 )
                 break

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
-from iree.compiler.dialects import cf
 
 from fissile.dialect import ops_of
 from fissile.dialect.attributes import text_of
@@ -29,13 +28,10 @@ from fissile.passes.definition import (
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, NO_REQUIRES, WELL_FORMED
 from fissile.verdict import Answer
 
-from .assert_places import AssertPlace, place_assert
-from .checks_first import Check, checks_first
-from .element_asserts import can_check
-from .element_clamps import clamp_loaded_indices
-from .element_status import assert_elements
-from .held_loads import held_loads, loads_of
-from .term_ops import TermWriter
+if TYPE_CHECKING:
+    from .assert_places import AssertPlace
+
+# How checks are written is imported where one is: most programs need none.
 
 
 @define_property(
@@ -43,6 +39,8 @@ from .term_ops import TermWriter
     "every storage bound that a check outside of dispatches can decide is proved or asserted",
 )
 def NO_OPEN_OBLIGATION(op: ir.Operation) -> list[Offence]:
+    from .assert_places import place_assert
+
     judged = judge_storage(op)
     asserted = {text_of(found, "msg") for found in ops_of(op, "cf.assert")}
     open_ones = [j for j in judged.judged if j.answer is not Answer.PROVED]
@@ -101,11 +99,22 @@ class Placed:
 
 def is_assertable(extents: Extents, obligation: Obligation) -> bool:
     """Whether a run-time check of ``obligation`` can be placed outside of a dispatch."""
+    from .assert_places import place_assert
+    from .element_asserts import can_check
+
     return place_assert(extents, obligation) is not None or can_check(obligation)
 
 
 def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
     """Adds one assert for each different condition and block, ahead of all that it guards there."""
+    judged = list(judged)
+    if not judged:
+        return Placed(0, 0, 0, ())
+    from .assert_places import place_assert
+    from .checks_first import Check, checks_first
+    from .element_asserts import can_check
+    from .held_loads import held_loads, loads_of
+
     entries: dict[ir.Block, tuple[ir.Operation, dict[Condition, Judged]]] = {}
     inside: dict[tuple[ir.Block, Condition], tuple[AssertPlace, list[Judged]]] = {}
     of_elements: list[Judged] = []
@@ -150,6 +159,12 @@ def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
 def _assert_elements(extents: Extents, judged: list[Judged]) -> int:
     """Clamps what ``judged`` is about, and asserts it where the function goes on to what others see.
     Returns how many checks there are."""
+    if not judged:
+        return 0
+    from .checks_first import Check, checks_first
+    from .element_clamps import clamp_loaded_indices
+    from .element_status import assert_elements
+
     functions = list(dict.fromkeys(_outermost(j.obligation.op) for j in judged))
     clamp_loaded_indices(extents, functions)
     early = {function for function in functions if _loads_on_host(function)}
@@ -183,6 +198,10 @@ def _loads_on_host(function: ir.Operation) -> bool:
 def _write(
     extents: Extents, before: ir.Operation, rows: list[tuple[Condition, Judged]]
 ) -> list[ir.Operation]:
+    from iree.compiler.dialects import cf
+
+    from .term_ops import TermWriter
+
     at = ir.InsertionPoint(before)
     written = []
     with before.context, before.location:
