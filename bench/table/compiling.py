@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from bench.faults.growth import program as many_dispatches
 from fissile.passes.iree.targets import flags_for
 from fissile.target import find_target
 
-from .paired import Ratio, in_turns, ratio
+from .kept import Row, Unit
+from .paired import Cost, Ratio, in_turns, ratio
 
 BIN = Path(sys.executable).parent
-
-
-@dataclass(frozen=True)
-class Row:
-    """``goal`` is the most that ``measured`` (a field of the ratio) is to be; 0: none."""
-
-    what: str
-    program: str
-    target: str
-    value: Ratio
-    goal: float = 0.0
+PART = "compiling"
+HEALTHY_GOAL, CHECK_GOAL, REPAIR_GOAL, AGAIN_GOAL = 1.05, 0.25, 1.5, 1.1
+DISPATCHES_CONFIGURED = "--compile-to=executable-configurations"
+"""As far as fissile looks at every dispatch; behind it only IREE's own code generation is left."""
 
 
 def stock(source: Path, target: str, output: Path, *flags: str) -> list[str]:
-    return [
-        str(BIN / "iree-compile"),
-        str(source),
-        *flags_for(find_target(target)),
-        *flags,
-        "-o",
-        str(output),
-    ]
+    words = [str(BIN / "iree-compile"), str(source), *flags_for(find_target(target)), *flags]
+    return [*words, "-o", str(output)]
 
 
 def fissile(source: Path, target: str, output: Path, *flags: str) -> list[str]:
@@ -44,70 +31,95 @@ def fissile(source: Path, target: str, output: Path, *flags: str) -> list[str]:
     return [*words, "-o", str(output)]
 
 
-def healthy(programs: Sequence[Path], targets: Sequence[str], folder: Path, rounds: int) -> Iterator[Row]:
+def healthy(programs: Sequence[Path], targets: Sequence[str], folder: Path, rounds: int) -> Iterator[Unit]:
     """Without the cache: what a program costs that was never compiled before."""
     for source in programs:
         for target in targets:
             for cores in (1, 0):
-                commands = {
-                    "stock": stock(source, target, folder / "stock.vmfb"),
-                    "fissile": fissile(source, target, folder / "fissile.vmfb", "--no-cache"),
-                }
-                costs = in_turns(commands, rounds, cores)
-                if any(cost.status for cost in costs["stock"]):
-                    break  # not healthy for this target
                 shown = "healthy compile, 1 core" if cores else "healthy compile, all cores"
-                yield Row(shown, source.stem, target, ratio(costs["fissile"], costs["stock"]), 1.05)
+                yield _unit(shown, source, target, partial(_healthy, source, target, folder, rounds, cores))
 
 
-def checks(programs: Sequence[Path], targets: Sequence[str], folder: Path, rounds: int) -> Iterator[Row]:
+def _healthy(source: Path, target: str, folder: Path, rounds: int, cores: int) -> tuple[Ratio | None, float]:
+    commands = {
+        "stock": stock(source, target, folder / "stock.vmfb"),
+        "fissile": fissile(source, target, folder / "fissile.vmfb", "--no-cache"),
+    }
+    costs = in_turns(commands, rounds, cores)
+    refused = any(cost.status for cost in costs["stock"])
+    return None if refused else ratio(costs["fissile"], costs["stock"]), HEALTHY_GOAL
+
+
+def checks(programs: Sequence[Path], targets: Sequence[str], folder: Path, rounds: int) -> Iterator[Unit]:
     for source in programs:
         for target in targets:
-            words = [str(BIN / "fissile"), "check", str(source), "--target", target, "--no-cache"]
-            costs = in_turns({"stock": stock(source, target, folder / "stock.vmfb"), "check": words}, rounds)
-            yield Row("check", source.stem, target, ratio(costs["check"], costs["stock"]), 0.25)
+            yield _unit("check", source, target, partial(_check, source, target, folder, rounds))
 
 
-def repairs(programs: Sequence[Path], targets: Sequence[str], folder: Path, rounds: int) -> Iterator[Row]:
+def _check(source: Path, target: str, folder: Path, rounds: int) -> tuple[Ratio, float]:
+    words = [str(BIN / "fissile"), "check", str(source), "--target", target, "--no-cache"]
+    costs = in_turns({"stock": stock(source, target, folder / "stock.vmfb"), "check": words}, rounds)
+    return ratio(costs["check"], costs["stock"]), CHECK_GOAL
+
+
+def repairs(programs: Sequence[Path], targets: Sequence[str], folder: Path, rounds: int) -> Iterator[Unit]:
     """Beside what stock takes for the module that the repair made: from the program to it, and from there to the end."""
     for source in programs:
         for target in targets:
-            repaired = folder / "repaired.mlir"
-            repaired.unlink(missing_ok=True)
-            first = in_turns(
-                {"": fissile(source, target, folder / "a.vmfb", "--no-cache", f"--emit-mlir={repaired}")}, 1
+            yield Unit(
+                f"repair {source.stem} {target} {rounds}", partial(_repair, source, target, folder, rounds)
             )
-            if first[""][0].status or not repaired.exists():
-                continue
-            commands = {
-                "back half": stock(repaired, target, folder / "b.vmfb", "--compile-from=global-optimization"),
-                "front half": stock(
-                    source, target, folder / "front.mlir", "--compile-to=global-optimization"
-                ),
-                "fissile": fissile(source, target, folder / "c.vmfb", "--no-cache"),
-                "again": fissile(source, target, folder / "d.vmfb"),
-            }
-            costs = in_turns(commands, rounds)
-            whole = [_sum(a, b) for a, b in zip(costs["back half"], costs["front half"], strict=True)]
-            yield Row("repair", source.stem, target, ratio(costs["fissile"], whole), 1.5)
-            yield Row("repair, a second time", source.stem, target, ratio(costs["again"], whole), 1.1)
 
 
-def _sum(a, b):
-    from .paired import Cost
+def _repair(source: Path, target: str, folder: Path, rounds: int) -> list[Row]:
+    repaired = folder / "repaired.mlir"
+    repaired.unlink(missing_ok=True)
+    emitting = fissile(source, target, folder / "a.vmfb", "--no-cache", f"--emit-mlir={repaired}")
+    if in_turns({"": emitting}, 1, warm=False)[""][0].status or not repaired.exists():
+        return []
+    commands = {
+        "back half": stock(repaired, target, folder / "b.vmfb", "--compile-from=global-optimization"),
+        "front half": stock(source, target, folder / "front.mlir", "--compile-to=global-optimization"),
+        "fissile": fissile(source, target, folder / "c.vmfb", "--no-cache"),
+        "again": fissile(source, target, folder / "d.vmfb"),
+    }
+    costs = in_turns(commands, rounds)
+    whole = [_sum(a, b) for a, b in zip(costs["back half"], costs["front half"], strict=True)]
+    return [
+        _row("repair", source, target, ratio(costs["fissile"], whole), REPAIR_GOAL),
+        _row("repair, a second time", source, target, ratio(costs["again"], whole), AGAIN_GOAL),
+    ]
 
+
+def _sum(a: Cost, b: Cost) -> Cost:
     return Cost(a.wall + b.wall, a.processor + b.processor, max(a.memory, b.memory), a.status or b.status, "")
 
 
-def growth(sizes: Sequence[int], folder: Path) -> Iterator[Row]:
-    """Programs of so many different dispatches, to the end."""
+def growth(sizes: Sequence[int], folder: Path) -> Iterator[Unit]:
+    """Programs of so many different dispatches, as far as fissile looks at each of them."""
     for size in sizes:
         source = folder / f"{size}_dispatches.mlir"
-        source.write_text(many_dispatches(size, True), encoding="utf-8")
-        commands = {
-            "stock": stock(source, "llvm-cpu", folder / "stock.vmfb"),
-            "fissile": fissile(source, "llvm-cpu", folder / "fissile.vmfb", "--no-cache"),
-        }
-        costs = in_turns(commands, 1)
-        yield Row("growth", source.stem, "llvm-cpu", ratio(costs["fissile"], costs["stock"]), 1.05)
-        shutil.rmtree(folder / "growth", ignore_errors=True)
+        yield _unit("growth", source, "llvm-cpu", partial(_growth, source, size, folder))
+
+
+def _growth(source: Path, size: int, folder: Path) -> tuple[Ratio, float]:
+    source.write_text(many_dispatches(size, True), encoding="utf-8")
+    commands = {
+        "stock": stock(source, "llvm-cpu", folder / "stock.mlir", DISPATCHES_CONFIGURED),
+        "fissile": fissile(source, "llvm-cpu", folder / "own.mlir", "--no-cache", DISPATCHES_CONFIGURED),
+    }
+    few = size > 100
+    costs = in_turns(commands, 1 if few else 3, warm=not few, limit=3600.0)
+    return ratio(costs["fissile"], costs["stock"]), 0.0
+
+
+def _unit(what: str, source: Path, target: str, measured) -> Unit:
+    def rows() -> list[Row]:
+        value, goal = measured()
+        return [] if value is None else [_row(what, source, target, value, goal)]
+
+    return Unit(f"{what} {source.stem} {target}", rows)
+
+
+def _row(what: str, source: Path, target: str, value: Ratio, goal: float) -> Row:
+    return Row(PART, what, source.stem, target, value.processor, value.wall, value.memory, value.rounds, goal)

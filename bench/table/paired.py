@@ -69,13 +69,19 @@ def _waited(pid: int, until: float):
         time.sleep(0.002)
 
 
-def in_turns(commands: Mapping[str, Sequence[str]], rounds: int, cores: int = 0) -> dict[str, list[Cost]]:
-    """Each command once a round, in an order that turns; the first round warms the files up and is left out."""
+def in_turns(
+    commands: Mapping[str, Sequence[str]],
+    rounds: int,
+    cores: int = 0,
+    warm: bool = True,
+    limit: float = 600.0,
+) -> dict[str, list[Cost]]:
+    """Each command once a round, in an order that turns; ``warm``: a first round brings the files into memory and is left out."""
     costs: dict[str, list[Cost]] = {name: [] for name in commands}
     names = list(commands)
-    for number in range(rounds + 1):
+    for number in range(0 if warm else 1, rounds + 1):
         for name in names[number % len(names) :] + names[: number % len(names)]:
-            cost = measure(commands[name], cores)
+            cost = measure(commands[name], cores, limit)
             if number:
                 costs[name].append(cost)
     return costs

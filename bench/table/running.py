@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from fissile.pipelines.numerics.runtimes import named
 from fissile.pipelines.numerics.signature import signatures_of_source
-from fissile.pipelines.repair.tuning import time_in_turns
+from fissile.pipelines.repair.tuning import ROUNDS, time_in_turns
 
 from .compiling import fissile, stock
+from .kept import Row, Unit
 from .paired import measure
 
 DEVICES = {"llvm-cpu": "local-task", "vulkan": "vulkan"}
+PART = "running"
+OWN = "repaired"
+LARGER = "stock, for a budget of 32768 bytes (default: 16384)"
+GOAL, LARGER_GOAL = 1.0, 1.2
 _MOST_OPS = 400
 _RUN_SECONDS = 120.0
-
-
-@dataclass(frozen=True)
-class RunRow:
-    """Median time of one call of the repaired program, divided by the alternative's; below 1 the repair is faster."""
-
-    program: str
-    target: str
-    alternative: str
-    ratio: float | None
-    note: str = ""
 
 
 def alternatives(source: Path, target: str, folder: Path) -> dict[str, list[str]]:
@@ -35,15 +29,18 @@ def alternatives(source: Path, target: str, folder: Path) -> dict[str, list[str]
     boundaries = (
         f"--pipeline-after=global-optimization:builtin.module(fissile-place-boundaries{{ops={every}}})"
     )
+    own = (
+        ("--fusion=tune",) if target == "llvm-cpu" else ()
+    )  # llvm-cpu refuses none of them: its repair is for speed
     named = {
-        "repaired": fissile(source, target, folder / "repaired.vmfb", "--no-cache"),
+        OWN: fissile(source, target, folder / "repaired.vmfb", "--no-cache", *own),
         "stock": stock(source, target, folder / "stock.vmfb"),
         "stock, --iree-opt-level=O0": stock(source, target, folder / "o0.vmfb", "--iree-opt-level=O0"),
         "every op its own dispatch": fissile(source, target, folder / "every.vmfb", "--no-cache", boundaries),
     }
     if target == "vulkan":
         wider = "--iree-vulkan-target=llvmpipe"
-        named["stock for the device (32768 bytes)"] = stock(source, target, folder / "wider.vmfb", wider)
+        named[LARGER] = stock(source, target, folder / "wider.vmfb", wider)
     return named
 
 
@@ -55,30 +52,34 @@ def _linalg_ops(source: Path, target: str, folder: Path) -> int:
     return min(_MOST_OPS, sum("linalg." in line and "= linalg." in line for line in text.splitlines()))
 
 
-def runs(programs: Sequence[Path], targets: Sequence[str], folder: Path) -> Iterator[RunRow]:
+def runs(programs: Sequence[Path], targets: Sequence[str], folder: Path) -> Iterator[Unit]:
     for source in programs:
         for target in targets:
-            built, notes = {}, {}
-            for name, command in alternatives(source, target, folder).items():
-                cost = measure(command)
-                if cost.status:
-                    notes[name] = "refused" if cost.status == 1 else f"exit status {cost.status}"
-                else:
-                    built[name] = Path(command[-1])
-            if "repaired" not in built:
-                continue
-            timed = time_in_turns(
-                list(built.items()),
-                list(signatures_of_source(source).values()),
-                named([DEVICES[target]])[0],
-                _RUN_SECONDS,
-            )
-            seconds = {row.name: row.seconds for row in timed}
-            own = seconds["repaired"]
-            for name in [*built, *notes]:
-                if name != "repaired":
-                    other = seconds.get(name)
-                    value = own / other if own and other else None
-                    yield RunRow(
-                        source.stem, target, name, value, notes.get(name, "" if value else "not timed")
-                    )
+            yield Unit(f"run {source.stem} {target}", partial(_run, source, target, folder))
+
+
+def _run(source: Path, target: str, folder: Path) -> list[Row]:
+    built, notes = {}, {}
+    for name, command in alternatives(source, target, folder).items():
+        cost = measure(command)
+        if cost.status:
+            notes[name] = "refused" if cost.status == 1 else f"exit status {cost.status}"
+        else:
+            built[name] = Path(command[-1])
+    if OWN not in built:
+        return []
+    signatures = list(signatures_of_source(source).values())
+    timed = time_in_turns(list(built.items()), signatures, named([DEVICES[target]])[0], _RUN_SECONDS)
+    by_name = {row.name: row for row in timed if row.seconds}
+    rows = []
+    for name in [*built, *notes]:
+        if name == OWN:
+            continue
+        goal = LARGER_GOAL if name == LARGER else GOAL
+        own, other = by_name.get(OWN), by_name.get(name)
+        if own and other:
+            ratios = own.processor / other.processor, own.seconds / other.seconds
+            rows.append(Row(PART, name, source.stem, target, *ratios, rounds=ROUNDS, goal=goal))
+        else:
+            rows.append(Row(PART, name, source.stem, target, None, None, note=notes.get(name, "not timed")))
+    return rows

@@ -1,0 +1,66 @@
+"""Rows that were measured already: an interrupted table goes on, and another part of it can be measured another day."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from fissile.passes.iree.version import installed
+from fissile.pipelines.sweep.sources import digest_of_sources
+
+
+@dataclass(frozen=True)
+class Row:
+    """``part`` is the table that it stands in. Ratios: ``processor`` and ``wall`` time, ``memory``; None where ``note`` says why.
+
+    ``goal``: the most that ``processor`` is to be; 0: none.
+    """
+
+    part: str
+    what: str
+    program: str
+    target: str
+    processor: float | None
+    wall: float | None
+    memory: float | None = None
+    rounds: int = 1
+    goal: float = 0.0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is measured together. ``name`` is known before it is."""
+
+    name: str
+    measure: Callable[[], Iterable[Row]]
+
+
+class Kept:
+    """A file of lines, one a unit, for these sources of fissile and this IREE: other lines count as not measured."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._version = f"{digest_of_sources()} {installed()}"
+        self._rows: dict[str, list[Row]] = {}
+        if path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                entry = json.loads(line)
+                if entry["version"] == self._version:
+                    self._rows[entry["unit"]] = [Row(**row) for row in entry["rows"]]
+
+    def rows(self, units: Iterable[Unit]) -> Iterator[tuple[Row, bool]]:
+        """Each row of ``units``, and whether it was measured before. A unit is written as soon as it is measured."""
+        for unit in units:
+            was_there = unit.name in self._rows
+            if not was_there:
+                self._rows[unit.name] = list(unit.measure())
+                line = {"version": self._version, "unit": unit.name}
+                line["rows"] = [asdict(row) for row in self._rows[unit.name]]
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                with self._path.open("a", encoding="utf-8") as kept:
+                    kept.write(json.dumps(line) + "\n")
+            for row in self._rows[unit.name]:
+                yield row, was_there
