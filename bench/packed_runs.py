@@ -222,7 +222,7 @@ def _timed(folder: Path, outcome: Outcome, entry: dict, function: dict, device: 
     """With both modules' times, in turns, where both run and differ."""
     if outcome.identical or {outcome.stock[:3], outcome.fissile[:3]} & {"not"}:
         return outcome
-    from fissile.pipelines.repair.tuning import time_in_turns
+    from fissile.pipelines.tune.timing import time_in_turns
 
     own = folder / outcome.program
     timed = {

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fissile.pipelines.numerics.runtimes import named
 from fissile.pipelines.numerics.signature import signatures_of_source
-from fissile.pipelines.repair.tuning import ROUNDS, time_in_turns
+from fissile.pipelines.tune.timing import ROUNDS, time_in_turns
 
 from .compiling import fissile, stock
 from .kept import Row, Unit

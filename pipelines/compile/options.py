@@ -72,6 +72,11 @@ REPAIRS = (
     Option("pack-transients", "pack the memory of transients by size and lifetime (FIS311)"),
     Option("tune", "time the repairs that pass on the runtime that is present, take the fastest"),
     Option(
+        "tune-on",
+        "with --tune: time on a worker, which has the device, of the Dask cluster at ADDRESS",
+        value="ADDRESS",
+    ),
+    Option(
         "match-device",
         "compile for the Vulkan device that is present",
         choices=("vulkan",),

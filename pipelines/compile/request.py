@@ -66,6 +66,8 @@ class CompileRequest:
     fusion: str = "default"
     tune: bool = False
     """Times the repairs that pass on the runtime that is present, and takes the fastest."""
+    tune_on: str = ""
+    """The Dask scheduler of a cluster whose workers have the device that ``tune`` times on; empty: this machine has it."""
     verify: bool = False
     verify_seeds: int = 1
     emit_mlir: str = ""
@@ -266,6 +268,8 @@ def _consistent(request: CompileRequest) -> None:
             f"--emit-tuning-spec and --{TUNING_SPEC_FLAG} exclude each other",
             "a compile reads one spec: give a spec of your own, or have one written",
         )
+    if request.tune_on and not request.tune:
+        raise UsageError("--tune-on says where --tune times the candidates", "add --tune")
     if PHASES.index(request.compile_from) >= PHASES.index(request.compile_to):
         raise UsageError(
             f"--compile-from={request.compile_from} does not precede --compile-to={request.compile_to}"

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT
-from fissile.passes.iree.runtime_flags import RUNTIME_OF_BACKEND
 from fissile.passes.net import ask
 
 from ..compile.compile_run import CompileRun
@@ -18,9 +16,8 @@ from ..probe.one_dispatch import Probed
 from ..probe.probe_pool import ProbePool, Tell
 from ..probe.stock_outcome import Ask, translation_work
 from ..process.atomic_write import write_atomically
-from ..process.scratch import scratch
 from ..session import Module, PhaseFailed
-from .edits import apply_edits, instead
+from .edits import apply_edits
 from .failures import Failure, NarrowStorage, StraightEnded, rejected
 from .loop import Diagnosis, Repair, Repairer
 from .outcome import Outcome
@@ -240,8 +237,10 @@ class AfterFailure:
         if self._withheld(repair.findings):
             return Outcome(repair.findings)
         if request.tune:
+            from ..tune.fastest import Fastest
+
             with self._run.step("tune"):
-                repair = self._fastest(module, repairer, repair, before)
+                repair = Fastest(self._run, module, repairer).of(repair, before)
         finished = self._finish(module, repair, repairer, packed, narrow_is_left)
         if finished.narrow.found or finished.failure is not None and optimistic:
             return finished
@@ -274,59 +273,6 @@ class AfterFailure:
         self._run.facts["tuning_spec"] = {"written": bool(found), "dispatches": [f.subject for f in found]}
         reported = not_carried(path, len(found), spec.why_not if spec else {})
         return [reported] if reported else []
-
-    def _fastest(self, module: Module, repairer: Repairer, repair: Repair, before: Diagnosis) -> Repair:
-        """``repair``, or what runs faster and passes as well; as it is where no runtime for the target answers."""
-        from ..numerics.runtimes import present
-        from ..numerics.signature import signatures_of_module
-        from .tuning import time_in_turns
-
-        names = {RUNTIME_OF_BACKEND.get(c.dispatch.target.backend) for c in before.checked}
-        runtime = next((r for r in present() if r.name in names), None)
-        variants = repairer.variants(repair, before)
-        signatures = tuple(signatures_of_module(self._run.parse().op).values())
-        opaque = next((signature.opaque for signature in signatures if signature.opaque), "")
-        if runtime is None or len(variants) < 2 or opaque:
-            why = (
-                "no runtime for the target answers here"
-                if runtime is None
-                else opaque or "nothing to choose from"
-            )
-            self._run.facts["tuned"] = why
-            reported = [
-                f.with_(notes=(*f.notes, f"not timed: {why}")) if f.severity is Severity.REPAIRED else f
-                for f in repair.findings
-            ]
-            return replace(repair, findings=tuple(reported))
-        with scratch() as folder:
-            programs = []
-            for number, (name, wanted) in enumerate(variants):
-                clone, vmfb = module.clone(), Path(folder, f"{number}.vmfb")
-                apply_edits(clone, wanted)
-                try:
-                    self._run.phase_pipeline.advance(clone, "end")
-                except PhaseFailed:
-                    if wanted == repair.edits:
-                        raise
-                    continue  # a candidate may be known to fit only; the choice itself has to compile
-                self._run.session.write(clone, vmfb)
-                programs.append((name, vmfb))
-            timed = time_in_turns(programs, signatures, runtime)
-        self._run.facts["tuned"] = {t.name: t.seconds if t.seconds is not None else t.why for t in timed}
-        self._run.facts["tuned_processor"] = {t.name: t.processor for t in timed if t.seconds is not None}
-        if timed[0].seconds is None:
-            return repair
-        wanted = dict(variants)[timed[0].name]
-        rows = ", ".join(f"{t.name} {t.seconds * 1e3:.3g} ms" for t in timed if t.seconds is not None)
-        note = f"timed on {runtime}: {rows}; took {timed[0].name}"
-        reported = [
-            f.with_(notes=(*f.notes, note)) if f.severity is Severity.REPAIRED else f for f in repair.findings
-        ]
-        if wanted != repair.edits:
-            reported = [
-                instead(f, timed[0].name, wanted) if f.severity is Severity.REPAIRED else f for f in reported
-            ]
-        return replace(repair, edits=wanted, findings=tuple(reported))
 
     def _finish(
         self, module: Module, repair: Repair, repairer: Repairer, packed: bool, narrow_is_left: bool

@@ -250,36 +250,25 @@ class Repairer:
             else ()
         )
 
-    def variants(self, repair: Repair, before: Diagnosis) -> list[tuple[str, tuple[Edit, ...]]]:
-        """Other programs that pass as ``repair``'s does, by name, the model's choice first: for the one who can measure."""
-        producers: set[int] = set()
+    def producers_to_try(self, before: Diagnosis) -> list[tuple[int, ...]]:
+        """The producers that another fusion could serve better, those of equal dispatches together: for the one who can measure."""
+        found: set[int] = set()
         for checked in before.checked:
             if checked.finding is not None or worth_cutting(checked.recomputed):
-                producers |= {
+                found |= {
                     c.tag for c in self._offers.candidates(checked, checked.dispatch.tags) if c.upstream
                 }
-        spread = {
-            tag
-            for case in self._cases
-            for tag in {e.op for e in case.spread(edits(CUT, producers & case.all_tags))}
-        }
-        producers |= spread
-        offers = [("the model's choice", repair.edits)]
-        if not before.failing:
-            offers.append(("as it was", ()))
-        if producers:
-            offers += [
-                ("every producer cut off", edits(CUT, producers)),
-                ("every producer folded", edits(FOLD, producers)),
-            ]
-        passing: dict[tuple[Edit, ...], str] = {}
-        for name, wanted in offers:
-            if wanted in passing or wanted == repair.edits and name != "the model's choice":
-                continue
-            after = self.diagnose(wanted)
-            if after.failed is None and not after.failing:
-                passing[wanted] = name
-        return [(name, wanted) for wanted, name in passing.items()]
+        families: list[tuple[int, ...]] = []
+        for tag in sorted(found):
+            if not any(tag in family for family in families):
+                alike = {
+                    e.op
+                    for case in self._cases
+                    if tag in case.all_tags
+                    for e in case.spread(edits(CUT, [tag]))
+                }
+                families.append((tag, *sorted(alike - {tag})))
+        return families
 
     def _tune(self, before: Diagnosis) -> dict[Finding, tuple[int, ...]]:
         """Findings about recomputed producers, with the cuts that end the recomputation in all dispatches of equal body."""
