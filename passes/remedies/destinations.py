@@ -15,6 +15,7 @@ from iree.compiler.dialects import tensor
 from fissile.errors import UsageError
 from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.size_terms import Term, apply, term
+from fissile.passes.analysis.dispatch.linear_index import dimensions_of_loops, linear_index
 
 from .storage.term_ops import TermWriter
 
@@ -54,37 +55,24 @@ def make_destination(
 def loop_sizes(
     extents: Extents, inputs: Sequence[ir.Value], maps: Sequence[ir.AffineMap]
 ) -> list[Term | None]:
-    """The extent of each loop: first those that index a dimension alone, then those that windows
-    leave over."""
+    """The extent of each loop: first those that index a dimension alone, then those that windows leave over."""
     sizes: list[Term | None] = [None] * maps[0].n_dims
-    windows: list[tuple[Term, dict[int, int]]] = []
-    for value, map_ in zip(inputs, maps, strict=True):
-        for i, expression in enumerate(map_.results):
-            if isinstance(expression, ir.AffineDimExpr):
-                loop = ir.AffineDimExpr(expression).position
-                sizes[loop] = sizes[loop] or extents.dimension(value, i)
-            elif (linear := _linear(expression)) is not None:
-                windows.append((extents.dimension(value, i), linear))
+    for loop, operand, dimension in dimensions_of_loops(maps):
+        sizes[loop] = sizes[loop] or extents.dimension(inputs[operand], dimension)
+    windows = [
+        (extents.dimension(value, i), linear.steps)
+        for value, map_ in zip(inputs, maps, strict=True)
+        for i, expression in enumerate(map_.results)
+        if (linear := linear_index(expression, map_.n_dims)) is not None
+        and linear.loop is None
+        and not linear.constant
+    ]
     for have, strides in windows:
         unknown = [loop for loop in strides if sizes[loop] is None]
         if len(unknown) == 1 and strides[unknown[0]] > 0:
-            covered = sum(
-                ((sizes[loop] - 1) * by for loop, by in strides.items() if loop != unknown[0]), term(1)
-            )
+            covered = term(1)
+            for loop, by in strides.items():
+                if loop != unknown[0]:
+                    covered += (sizes[loop] - 1) * by
             sizes[unknown[0]] = apply("floordiv", have - covered, strides[unknown[0]]) + 1
     return sizes
-
-
-def _linear(expression: ir.AffineExpr) -> dict[int, int] | None:
-    """Loop -> stride, None where the expression is not a sum of loops times constants."""
-    if isinstance(expression, ir.AffineDimExpr):
-        return {ir.AffineDimExpr(expression).position: 1}
-    if isinstance(expression, ir.AffineMulExpr):
-        loop, by = ir.AffineBinaryExpr(expression).lhs, ir.AffineBinaryExpr(expression).rhs
-        if isinstance(loop, ir.AffineDimExpr) and isinstance(by, ir.AffineConstantExpr):
-            return {ir.AffineDimExpr(loop).position: ir.AffineConstantExpr(by).value}
-        return None
-    if isinstance(expression, ir.AffineAddExpr):
-        parts = [_linear(ir.AffineBinaryExpr(expression).lhs), _linear(ir.AffineBinaryExpr(expression).rhs)]
-        return None if None in parts or parts[0].keys() & parts[1].keys() else parts[0] | parts[1]
-    return None

@@ -8,8 +8,8 @@ from iree.compiler import ir
 from iree.compiler.dialects import tensor
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute
 
+from .generic_ops import build_generic
 from .narrow.packed_words import sizes_of
 
 
@@ -18,14 +18,7 @@ def elementwise(source: ir.Value, element: ir.Type, body: Callable[[ir.Value], i
     init = tensor.EmptyOp(sizes_of(source), element).result
     rank = ir.RankedTensorType(source.type).rank
     identity = ir.AffineMap.get_identity(rank)
-    op = linalg.GenericOp(
-        [init.type],
-        [source],
-        [init],
-        maps_attribute([identity, identity]),
-        iterators_attribute([True] * rank),
-    )
-    block = op.regions[0].blocks.append(element_type(source.type), element)
+    op, block = build_generic([source], [init], [identity, identity], [True] * rank)
     with ir.InsertionPoint(block):
         linalg.YieldOp([body(block.arguments[0])])
     return op.results[0]
@@ -37,18 +30,6 @@ def copy_into(op: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:
     _remap(new, values)
     for before, after in zip(op.results, new.results, strict=False):
         values[before] = after
-
-
-def discardable_attributes(op: ir.Operation) -> list[ir.NamedAttribute]:
-    """Attributes that are not the op's own: those of another dialect (`dialect.name`), or with a leading
-    `_`."""
-    named = [op.attributes[i] for i in range(len(op.attributes))]
-    return [n for n in named if n.name.startswith("_") or "." in n.name and not n.name.startswith("linalg.")]
-
-
-def element_type(kind: ir.Type) -> ir.Type:
-    """The type of a tensor's elements; a scalar's own."""
-    return kind.element_type if isinstance(kind, ir.RankedTensorType) else kind
 
 
 def _remap(op: ir.Operation, values: dict[ir.Value, ir.Value]) -> None:

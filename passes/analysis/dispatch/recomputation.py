@@ -15,6 +15,7 @@ from iree.compiler import ir
 from fissile.finding import Place
 
 from .dispatches import Dispatch
+from .linear_index import dimensions_of_loops
 from .provenance import place_of, tags_of
 
 
@@ -126,14 +127,10 @@ def _iterations(op: ir.Operation) -> int | None:
     """The product of all loop ranges, None where one is dynamic or no operand is indexed by it directly."""
     maps = [ir.AffineMapAttr(attribute).value for attribute in ir.ArrayAttr(op.attributes["indexing_maps"])]
     ranges: dict[int, int] = {}
-    for operand, map_ in zip(op.operands, maps, strict=True):
-        kind = operand.type
-        if not isinstance(kind, ir.RankedTensorType):
-            continue
-        for dimension, expression in enumerate(map_.results):
-            if isinstance(expression, ir.AffineDimExpr):
-                if not kind.is_dynamic_dim(dimension):
-                    ranges[expression.position] = kind.shape[dimension]
+    for loop, operand, dimension in dimensions_of_loops(maps):
+        shaped = op.operands[operand].type
+        if isinstance(shaped, ir.RankedTensorType) and not shaped.is_dynamic_dim(dimension):
+            ranges[loop] = shaped.shape[dimension]
     if len(ranges) != maps[0].n_dims:
         return None
     count = 1

@@ -9,6 +9,8 @@ from iree.compiler import ir
 
 from fissile.dialect import linalg_ops as linalg
 
+from .linear_index import dimensions_of_loops
+
 _MEMO = "linalg.memoized_indexing_maps"
 
 
@@ -38,12 +40,7 @@ class Structure:
 
     def covers_all_loops(self, maps: Sequence[ir.AffineMap] | None = None) -> bool:
         """Whether each loop's extent can be read off an operand: its dimension stands alone in some map."""
-        alone = {
-            ir.AffineDimExpr(result).position
-            for m in (self.maps if maps is None else maps)
-            for result in m.results
-            if isinstance(result, ir.AffineDimExpr)
-        }
+        alone = {loop for loop, _, _ in dimensions_of_loops(self.maps if maps is None else maps)}
         return alone >= set(range(self.loops))
 
 
@@ -83,10 +80,8 @@ def loop_extents(op: ir.Operation, structure: Structure) -> tuple[int | None, ..
     """How often each loop of ``op`` runs, read off an operand that it alone indexes; None: dynamic or not
     readable."""
     found: list[int | None] = [None] * structure.loops
-    for value, m in zip(op.operands, structure.maps, strict=False):
-        for position, result in enumerate(m.results):
-            if isinstance(result, ir.AffineDimExpr):
-                kind = ir.RankedTensorType(value.type)
-                if not kind.is_dynamic_dim(position):
-                    found[result.position] = kind.get_dim_size(position)
+    for loop, operand, dimension in dimensions_of_loops(structure.maps[: len(op.operands)]):
+        shaped = ir.RankedTensorType(op.operands[operand].type)
+        if not shaped.is_dynamic_dim(dimension):
+            found[loop] = shaped.get_dim_size(dimension)
     return tuple(found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 from iree.compiler import ir
 from iree.compiler.dialects import iree_codegen
@@ -13,9 +14,10 @@ from fissile.dialect.operands import init_of, init_positions
 from fissile.passes.iree.attributes import Lowering, lowering_of, translation_of
 
 from ..dispatch.dispatches import Dispatch
+from ..dispatch.linear_index import Linear, dimensions_of_loops, linear_index
 from ..dispatch.provenance import place_of, tags_of
 from .footprint import NO_BOUND, element_bits
-from .tiles import Config, ConfiguredDispatch, Dim, Gemm, Linear, Op, Value
+from .tiles import Config, ConfiguredDispatch, Dim, Gemm, Op, Value
 
 _RESHAPES = (
     "tensor.collapse_shape",
@@ -145,7 +147,7 @@ class _Reader:
         values = []
         for operand, indexing in zip(operands, maps, strict=True):
             values.append(self._value(operand, indexing))
-        loops = _loop_extents(maps[0].n_dims, values)
+        loops = _loop_extents(maps, values)
         reduction = tuple("reduction" in kind for kind in kinds) or _reductions(
             values[first_init:], maps[0].n_dims
         )
@@ -172,7 +174,7 @@ class _Reader:
         if indexing is None:
             index: tuple[Linear | None, ...] = (None,) * len(shape)
         else:
-            index = tuple(_linear(expr, indexing.n_dims) for expr in indexing.results)
+            index = tuple(linear_index(expr, indexing.n_dims) for expr in indexing.results)
         empty = not isinstance(value.owner, ir.Block) and value.owner.operation.name == "tensor.empty"
         return Value(shape, bits, str(value.type.element_type), index, maker, reshaped, empty, result)
 
@@ -266,7 +268,7 @@ def _gemm(op: ir.Operation) -> Gemm | None:
     maps = [ir.AffineMapAttr(a).value for a in details.igemm_contraction_maps]
     inputs = (1, 0) if details.is_output_channel_first else (0, 1)
     operands = tuple(
-        (tuple(_linear(expr, maps[position].n_dims) for expr in maps[position].results), number)
+        (tuple(linear_index(expr, maps[position].n_dims) for expr in maps[position].results), number)
         for position, number in enumerate(inputs)
     )
     reduction = tuple("reduction" in str(kind) for kind in details.igemm_loop_iterators)
@@ -296,39 +298,13 @@ def _indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
     return None if maps is None else [ir.AffineMapAttr(a).value for a in maps]
 
 
-def _linear(expr: ir.AffineExpr, loops: int) -> Linear | None:
-    coefficients, constant = [0] * loops, 0
-
-    def add(e: ir.AffineExpr, factor: int) -> bool:
-        nonlocal constant
-        if isinstance(e, ir.AffineDimExpr):
-            coefficients[ir.AffineDimExpr(e).position] += factor
-            return True
-        if isinstance(e, ir.AffineConstantExpr):
-            constant += factor * ir.AffineConstantExpr(e).value
-            return True
-        if isinstance(e, ir.AffineAddExpr):
-            both = ir.AffineAddExpr(e)
-            return add(both.lhs, factor) and add(both.rhs, factor)
-        if isinstance(e, ir.AffineMulExpr):
-            both = ir.AffineMulExpr(e)
-            if isinstance(both.rhs, ir.AffineConstantExpr):
-                return add(both.lhs, factor * ir.AffineConstantExpr(both.rhs).value)
-        return False
-
-    return Linear(tuple(coefficients), constant) if add(expr, 1) else None
-
-
-def _loop_extents(count: int, values: list[Value]) -> tuple[Dim | None, ...]:
-    """Each loop's extent, from an operand that is indexed by it alone; None where there is no such
-    operand."""
-    extents: list[Dim | None] = [None] * count
-    for value in values:
-        for index, size in zip(value.index, value.shape, strict=False):
-            if index is not None and index.loop is not None:
-                known = extents[index.loop]
-                if known is None or (isinstance(known, str) and isinstance(size, int)):
-                    extents[index.loop] = size
+def _loop_extents(maps: Sequence[ir.AffineMap], values: list[Value]) -> tuple[Dim | None, ...]:
+    """Each loop's extent; None where it indexes no operand alone."""
+    extents: list[Dim | None] = [None] * maps[0].n_dims
+    for loop, operand, dimension in dimensions_of_loops(maps):
+        known, size = extents[loop], values[operand].shape[dimension]
+        if known is None or (isinstance(known, str) and isinstance(size, int)):
+            extents[loop] = size
     return tuple(extents)
 
 

@@ -9,26 +9,10 @@ from dataclasses import dataclass, field
 
 from fissile.finding import Place
 
+from ..dispatch.linear_index import Linear
 from .size import Size, product
 
 Dim = int | str
-
-
-@dataclass(frozen=True)
-class Linear:
-    """One result of an indexing map: ``sum(coefficients[k] * loop_k) + constant``."""
-
-    coefficients: tuple[int, ...]
-    constant: int = 0
-
-    @property
-    def loops(self) -> tuple[int, ...]:
-        return tuple(k for k, factor in enumerate(self.coefficients) if factor)
-
-    @property
-    def loop(self) -> int | None:
-        """The loop, where the result is that loop alone."""
-        return self.loops[0] if len(self.loops) == 1 and self.coefficients[self.loops[0]] == 1 else None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from ..bounds.extents import Extents
 from ..bounds.shaped_values import is_shaped, rank_of
 from ..bounds.size_terms import ZERO, Term, apply, product, term
 from ..bounds.value_names import name_of
+from ..dispatch.linear_index import dimensions_of_loops
 from .body_rules import body
 from .obligations import Requirement
 from .sentences import amount, indexed, same_size, span
@@ -76,15 +77,11 @@ def loop_extents(extents: Extents, op: ir.Operation, maps: Sequence[ir.AffineMap
     """The extent of each loop, from an operand dimension that it alone indexes: a static one, else
     the last."""
     found: list[Term | None] = [None] * maps[0].n_dims
-    for operand, map_ in reversed(list(zip(op.operands, maps, strict=False))):
-        if not is_shaped(operand):
-            continue
-        for i, expression in enumerate(map_.results):
-            if isinstance(expression, ir.AffineDimExpr):
-                loop = ir.AffineDimExpr(expression).position
-                size = extents.dimension(operand, i)
-                if found[loop] is None or (found[loop].constant is None and size.constant is not None):
-                    found[loop] = size
+    for loop, operand, dimension in reversed(list(dimensions_of_loops(maps[: len(op.operands)]))):
+        if is_shaped(op.operands[operand]):
+            size, known = extents.dimension(op.operands[operand], dimension), found[loop]
+            if known is None or (known.constant is None and size.constant is not None):
+                found[loop] = size
     return found
 
 

@@ -20,11 +20,11 @@ from fissile.passes.analysis.dispatch.attention_roles import (
     AttentionRoles,
     index_position,
 )
-from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute
 from fissile.passes.definition import Contract, option, register_pass
 
+from ..generic_ops import build_generic, element_type
 from ..narrow.packed_words import Size, booleans_of_bytes, sizes_of
-from ..rebuilt_ops import copy_into, element_type
+from ..rebuilt_ops import copy_into
 from ..remedy import FITS, PLACES_BOUNDARIES, Exactness, Match, OpRemedy
 
 if TYPE_CHECKING:
@@ -303,10 +303,7 @@ class _Builder:
         if isinstance(start, float):
             init = linalg.fill(arith.constant(result, start), outs=[init])
         values = [value for value, _ in inputs]
-        op = linalg.GenericOp(
-            [init.type], values, [init], maps_attribute(maps), iterators_attribute([d in loops for d in used])
-        )
-        block = op.regions[0].blocks.append(*[element_type(v.type) for v in (*values, init)])
+        op, block = build_generic(values, [init], maps, [d in loops for d in used])
         with ir.InsertionPoint(block):
             taken = [
                 _converted(a, self._wide) if isinstance(a.type, ir.FloatType) else a

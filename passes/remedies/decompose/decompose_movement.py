@@ -11,11 +11,10 @@ from iree.compiler.dialects import affine, arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect.operands import operand
-from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute
 from fissile.passes.definition import option, register_pass
 
+from ..generic_ops import build_generic
 from ..narrow.packed_words import sizes_of
-from ..rebuilt_ops import element_type
 from ..remedy import FITS, Exactness, Match, OpRemedy
 
 if TYPE_CHECKING:
@@ -88,14 +87,9 @@ def decompose_movement(op: ir.Operation) -> None:
     with ir.InsertionPoint(op), op.location:
         sizes = sizes_of(operand(op, "source"))
         bounds = [s if isinstance(s, ir.Value) else _index(s) for s in sizes] if op.name == PACK else []
-        new = linalg.GenericOp(
-            [kind],
-            [],
-            [destination],
-            maps_attribute([ir.AffineMap.get_identity(kind.rank)]),
-            iterators_attribute([True] * kind.rank),
+        new, block = build_generic(
+            [], [destination], [ir.AffineMap.get_identity(kind.rank)], [True] * kind.rank
         )
-        block = new.regions[0].blocks.append(element_type(kind))
         with ir.InsertionPoint(block):
             loops = [linalg.IndexOp(i).result for i in range(kind.rank)]
             linalg.YieldOp([read(op, loops, bounds)])

@@ -12,9 +12,9 @@ from iree.compiler.dialects import arith, math, tensor
 
 from fissile.dialect import BoundaryOp
 from fissile.dialect import linalg_ops as linalg
-from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute
 from fissile.passes.definition import Contract, option, register_pass
 
+from ..generic_ops import build_generic
 from ..narrow.packed_words import sizes_of
 from ..remedy import PLACES_BOUNDARIES, Exactness, Match, OpRemedy
 
@@ -117,10 +117,7 @@ def _generic(
     parallel: Sequence[bool],
     body: Callable[..., ir.Value],
 ) -> ir.Value:
-    op = linalg.GenericOp(
-        [init.type], list(inputs), [init], maps_attribute(maps), iterators_attribute(parallel)
-    )
-    block = op.regions[0].blocks.append(*[v.type.element_type for v in (*inputs, init)])
+    op, block = build_generic(list(inputs), [init], maps, parallel)
     with ir.InsertionPoint(block):
         linalg.YieldOp([body(*block.arguments)])
     return op.results[0]

@@ -12,15 +12,15 @@ from iree.compiler import ir
 from iree.compiler.dialects import affine, arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
+from fissile.passes.analysis.dispatch.linear_index import dimensions_of_loops
 from fissile.passes.analysis.dispatch.structure import (
     Structure,
-    iterators_attribute,
-    maps_attribute,
     structure_of,
 )
 
+from ..generic_ops import build_generic
 from ..narrow.packed_words import Size
-from ..rebuilt_ops import copy_into, discardable_attributes, element_type
+from ..rebuilt_ops import copy_into
 
 
 def why_not_one_loop(op: ir.Operation, sums: bool = False) -> str:
@@ -60,17 +60,10 @@ def make_one_loop(op: ir.Operation, sums: bool = False) -> None:
         loops_of = [
             ir.AffineMap.get(1 + len(reduced), 0, [ir.AffineDimExpr.get(i)]) for i in range(1 + len(reduced))
         ]
-        new = linalg.GenericOp(
-            [v.type for v in inits],
-            sizes,
-            inits,
-            maps_attribute([*loops_of[1:], *loops_of[:1] * count]),
-            iterators_attribute([True, *[False] * len(reduced)]),
-        )
-        for named in discardable_attributes(op):
-            new.operation.attributes[named.name] = named.attr
+        loops_of_sums, loop_of_results = loops_of[1:], loops_of[0]
+        maps = [*loops_of_sums, *[loop_of_results] * count]
+        new, block = build_generic(sizes, inits, maps, [True, *[False] * len(reduced)], like=op)
         old = op.regions[0].blocks[0]
-        block = new.regions[0].blocks.append(*[element_type(v.type) for v in (*sizes, *inits)])
         with ir.InsertionPoint(block):
             loops = _loops_of_groups([order, *reduced], extents)
             values = dict(zip(list(old.arguments)[-count:], list(block.arguments)[-count:], strict=True))
@@ -105,14 +98,12 @@ def _extents(operands: Sequence[ir.Value], structure: Structure) -> list[Size]:
     """How often each loop runs, read off an operand that it alone indexes: a number where one says so."""
     found: dict[int, Size] = {}
     dynamic: dict[int, tuple[ir.Value, int]] = {}
-    for value, m in zip(operands, structure.maps, strict=True):
-        for position, result in enumerate(m.results):
-            if isinstance(result, ir.AffineDimExpr):
-                kind = ir.RankedTensorType(value.type)
-                if kind.is_dynamic_dim(position):
-                    dynamic.setdefault(result.position, (value, position))
-                else:
-                    found[result.position] = kind.get_dim_size(position)
+    for loop, operand, position in dimensions_of_loops(structure.maps):
+        shaped = ir.RankedTensorType(operands[operand].type)
+        if shaped.is_dynamic_dim(position):
+            dynamic.setdefault(loop, (operands[operand], position))
+        else:
+            found[loop] = shaped.get_dim_size(position)
     for loop, (value, position) in dynamic.items():
         if loop not in found:
             found[loop] = tensor.dim(value, arith.constant(ir.IndexType.get(), position))

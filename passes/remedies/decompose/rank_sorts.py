@@ -11,11 +11,11 @@ from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect import BoundaryOp
 from fissile.dialect import linalg_ops as linalg
-from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute
 from fissile.passes.definition import Contract, option, register_pass
 
+from ..generic_ops import build_generic, element_type
 from ..narrow.packed_words import sizes_of
-from ..rebuilt_ops import copy_into, element_type
+from ..rebuilt_ops import copy_into
 from ..remedy import PLACES_BOUNDARIES, Exactness, Match, OpRemedy
 from .split_reductions import split_reductions
 
@@ -115,15 +115,8 @@ def _ranks(op: ir.Operation) -> ir.Value:
         rank + 1, 0, [ir.AffineDimExpr.get(rank if d == along else d) for d in range(rank)]
     )
     none = linalg.fill(arith.constant(i32, 0), outs=[tensor.EmptyOp(sizes_of(op.operands[0]), i32).result])
-    counted = linalg.GenericOp(
-        [none.type],
-        [*read, *read],
-        [none],
-        maps_attribute([this] * len(read) + [other] * len(read) + [this]),
-        iterators_attribute([True] * rank + [False]),
-    )
-    elements = [element_type(v.type) for v in read]
-    body = counted.regions[0].blocks.append(*elements, *elements, i32)
+    maps = [this] * len(read) + [other] * len(read) + [this]
+    counted, body = build_generic([*read, *read], [none], maps, [True] * rank + [False])
     with ir.InsertionPoint(body):
         mine, theirs = linalg.IndexOp(along).result, linalg.IndexOp(rank).result
         before = arith.cmpi(arith.CmpIPredicate.ult, theirs, mine)
@@ -164,20 +157,13 @@ def _permutation(ranks: ir.Value, along: int) -> ir.Value:
     """For each place of the result, which element of the row stands there."""
     kind = ir.RankedTensorType(ranks.type)
     rank, i32 = kind.rank, kind.element_type
-    place = linalg.GenericOp(
-        [_sized(ranks, [rank], i32).type],
-        [ranks],
-        [_sized(ranks, [rank], i32)],
-        maps_attribute(
-            [
-                ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(d) for d in range(rank)]),
-                ir.AffineMap.get_identity(rank + 1),
-            ]
-        ),
-        iterators_attribute([True] * (rank + 1)),
-    )
-    with ir.InsertionPoint(place.regions[0].blocks.append(i32, i32)) as here:
-        which, value = linalg.IndexOp(rank).result, here.block.arguments[0]
+    maps = [
+        ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(d) for d in range(rank)]),
+        ir.AffineMap.get_identity(rank + 1),
+    ]
+    place, body = build_generic([ranks], [_sized(ranks, [rank], i32)], maps, [True] * (rank + 1))
+    with ir.InsertionPoint(body):
+        which, value = linalg.IndexOp(rank).result, body.arguments[0]
         for dimension in range(rank):
             if dimension != along:
                 own = arith.index_cast(i32, linalg.IndexOp(dimension).result)
@@ -187,14 +173,8 @@ def _permutation(ranks: ir.Value, along: int) -> ir.Value:
                 value = arith.select(chosen, own, value)
         linalg.YieldOp([value])
     empty = _sized(ranks, [], i32)
-    numbers = linalg.GenericOp(
-        [empty.type],
-        [],
-        [empty],
-        maps_attribute([ir.AffineMap.get_identity(rank)]),
-        iterators_attribute([True] * rank),
-    )
-    with ir.InsertionPoint(numbers.regions[0].blocks.append(i32)):
+    numbers, body = build_generic([], [empty], [ir.AffineMap.get_identity(rank)], [True] * rank)
+    with ir.InsertionPoint(body):
         linalg.YieldOp([arith.index_cast(i32, linalg.IndexOp(along).result)])
     zeros = linalg.fill(arith.constant(i32, 0), outs=[_sized(ranks, [], i32)])
     scattered = ir.Operation.create(
@@ -217,10 +197,7 @@ def _gathered(source: ir.Value, at: ir.Value, along: int) -> ir.Value:
     """``source`` with the elements of each row in the order ``at``."""
     element, rank = element_type(source.type), ir.RankedTensorType(source.type).rank
     identity, empty = ir.AffineMap.get_identity(rank), _sized(source, [], element)
-    new = linalg.GenericOp(
-        [source.type], [at], [empty], maps_attribute([identity, identity]), iterators_attribute([True] * rank)
-    )
-    block = new.regions[0].blocks.append(element_type(at.type), element)
+    new, block = build_generic([at], [empty], [identity, identity], [True] * rank)
     with ir.InsertionPoint(block):
         index = arith.index_cast(ir.IndexType.get(), block.arguments[0])
         linalg.YieldOp(

@@ -14,7 +14,8 @@ from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.structure import Structure, structure_of
 from fissile.passes.definition import option, register_pass
 
-from ..rebuilt_ops import copy_into, discardable_attributes, element_type
+from ..generic_ops import build_generic
+from ..rebuilt_ops import copy_into
 from ..remedy import FITS, Exactness, Match, OpRemedy
 from .flat_loops import index_of, make_one_loop, why_not_one_loop
 
@@ -113,16 +114,9 @@ def _rewrite(op: ir.Operation, structure: Structure) -> None:
     old = op.regions[0].blocks[0]
     with ir.InsertionPoint(op), op.location:
         # The operands stay: loops that no output is indexed by have their extents from them.
-        new = linalg.GenericOp(
-            [r.type for r in op.results],
-            operands[:-outputs],
-            operands[-outputs:],
-            structure.maps_attribute,
-            structure.iterators_attribute,
+        new, block = build_generic(
+            operands[:-outputs], operands[-outputs:], structure.maps, structure.parallel, like=op
         )
-        for named in discardable_attributes(op):
-            new.operation.attributes[named.name] = named.attr
-        block = new.regions[0].blocks.append(*[element_type(v.type) for v in operands])
         with ir.InsertionPoint(block):
             loops = [linalg.IndexOp(i).result for i in range(structure.loops)]
             values = dict(zip(old.arguments, block.arguments, strict=False))

@@ -15,15 +15,14 @@ from fissile.dialect import linalg_ops as linalg
 from fissile.passes.analysis.dispatch.combination import Combination, combination_of
 from fissile.passes.analysis.dispatch.structure import (
     Structure,
-    iterators_attribute,
     loop_extents,
-    maps_attribute,
     structure_of,
 )
 from fissile.passes.definition import Contract, option, register_pass
 
+from ..generic_ops import build_generic, element_type
 from ..narrow.packed_words import sizes_of
-from ..rebuilt_ops import copy_into, element_type
+from ..rebuilt_ops import copy_into
 from ..remedy import FITS, PLACES_BOUNDARIES, Exactness, Match, OpRemedy
 from .decompose_softmax import SOFTMAX, decompose_softmax
 
@@ -238,14 +237,7 @@ def _combined(combination: Combination, parts: list[ir.Value], inits: list[ir.Va
     rank = ir.RankedTensorType(inits[0].type).rank
     row = ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(i) for i in range(rank)])
     maps = [*[ir.AffineMap.get_identity(rank + 1)] * len(parts), *[row] * len(inits)]
-    new = linalg.GenericOp(
-        [v.type for v in inits],
-        parts,
-        inits,
-        maps_attribute(maps),
-        iterators_attribute([True] * rank + [False]),
-    )
-    block = new.regions[0].blocks.append(*[element_type(v.type) for v in (*parts, *inits)])
+    new, block = build_generic(parts, inits, maps, [True] * rank + [False])
     with ir.InsertionPoint(block):
         values = dict(zip((*combination.terms, *combination.sofar), block.arguments, strict=True))
         for op in combination.ops:
@@ -266,15 +258,8 @@ def _generic(
 ) -> list[ir.Value]:
     """``op`` with its body on other operands; ``index`` computes the indices of its loops from those of the new ones."""
     results = len(op.results)
-    new = linalg.GenericOp(
-        [v.type for v in operands[-results:]],
-        operands[:-results],
-        operands[-results:],
-        maps_attribute(list(maps)),
-        iterators_attribute(list(parallel)),
-    )
+    new, block = build_generic(operands[:-results], operands[-results:], maps, parallel)
     old = op.regions[0].blocks[0]
-    block = new.regions[0].blocks.append(*[element_type(v.type) for v in operands])
     with ir.InsertionPoint(block):
         values = dict(zip(old.arguments, block.arguments, strict=False))
         for inner in [o.operation for o in old.operations]:

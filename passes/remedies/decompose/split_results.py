@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, ClassVar
 from iree.compiler import ir
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute, structure_of
+from fissile.passes.analysis.dispatch.structure import structure_of
 from fissile.passes.definition import option, register_pass
 
-from ..rebuilt_ops import copy_into, element_type
+from ..generic_ops import build_generic
+from ..rebuilt_ops import copy_into
 from ..remedy import FITS, Exactness, Match, OpRemedy
 
 if TYPE_CHECKING:
@@ -85,14 +86,7 @@ def _alone(op: ir.Operation, position: int) -> ir.Value:
     kept = [i for i in range(first_output) if body.arguments[i] in arguments] + [first_output + position]
     operands = [op.operands[i] for i in kept]
     maps = [structure.maps[i] for i in kept]
-    new = linalg.GenericOp(
-        [op.results[position].type],
-        operands[:-1],
-        operands[-1:],
-        maps_attribute(maps),
-        iterators_attribute(structure.parallel),
-    )
-    block = new.regions[0].blocks.append(*[element_type(v.type) for v in operands])
+    new, block = build_generic(operands[:-1], operands[-1:], maps, structure.parallel)
     values = dict(zip((body.arguments[i] for i in kept), block.arguments, strict=False))
     with ir.InsertionPoint(block):
         for inner in (inner.operation for inner in body.operations):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 
-from fissile.dialect import linalg_ops as linalg
 from fissile.passes.analysis.dispatch.structure import Structure, structure_of
 from fissile.passes.definition import Contract, option, register_pass
 
-from ..rebuilt_ops import copy_into, discardable_attributes, element_type, elementwise
+from ..generic_ops import build_generic
+from ..rebuilt_ops import copy_into, elementwise
 from ..remedy import FITS, PLACES_BOUNDARIES, Exactness, Match, OpRemedy
 from .place_boundaries import EXTENSIONS, place_boundaries
 
@@ -107,16 +107,9 @@ def _rewrite(op: ir.Operation, structure: Structure, extended: dict[int, ir.Oper
             operands[position], extension.results[0].type, lambda e, x=extension: _again(x, e)
         )
     # As a generic op: the body of a named one would have to be made by the op itself.
-    new = linalg.GenericOp(
-        [r.type for r in op.results],
-        operands[:-outputs],
-        operands[-outputs:],
-        structure.maps_attribute,
-        structure.iterators_attribute,
+    new, block = build_generic(
+        operands[:-outputs], operands[-outputs:], structure.maps, structure.parallel, like=op
     )
-    for named in discardable_attributes(op):
-        new.operation.attributes[named.name] = named.attr
-    block = new.regions[0].blocks.append(*[element_type(v.type) for v in operands])
     values = dict(zip(old.arguments, block.arguments, strict=False))
     for position in extended:
         for use in old.arguments[position].uses:

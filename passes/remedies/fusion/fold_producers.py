@@ -13,11 +13,12 @@ from fissile.dialect import linalg_ops as linalg
 from fissile.dialect import place_of
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.provenance import source_ops
-from fissile.passes.analysis.dispatch.structure import Structure, maps_attribute, structure_of
+from fissile.passes.analysis.dispatch.structure import Structure, structure_of
 from fissile.passes.definition import PassFailed, option, register_pass
 
 from ..chosen_ops import check_indices
-from ..rebuilt_ops import copy_into, discardable_attributes, element_type
+from ..generic_ops import build_generic
+from ..rebuilt_ops import copy_into
 from ..remedy import NOT_APPLICABLE, Exactness, Match, OpRemedy
 from .place_boundaries import bit_extending_producers
 
@@ -240,16 +241,13 @@ class _Fold:
         ]
         outputs = len(consumer.results)
         with ir.InsertionPoint(consumer), consumer.location:
-            new = linalg.GenericOp(
-                [r.type for r in consumer.results],
+            new, block = build_generic(
                 operands[: len(operands) - outputs],
                 operands[len(operands) - outputs :],
-                maps_attribute(self._maps),
-                self._target.iterators_attribute,
+                self._maps,
+                self._target.parallel,
+                like=consumer,
             )
-            for named in discardable_attributes(consumer):
-                new.operation.attributes[named.name] = named.attr
-            block = new.regions[0].blocks.append(*[element_type(v.type) for v in operands])
             with ir.InsertionPoint(block):
                 self._body(block)
         for old, result in zip(list(consumer.results), new.results, strict=False):

@@ -14,8 +14,9 @@ from fissile.dialect import linalg_ops as linalg
 from fissile.passes.analysis.dispatch.structure import Structure, structure_of
 from fissile.passes.definition import option, register_pass
 
+from ..generic_ops import build_generic
 from ..narrow.packed_words import sizes_of
-from ..rebuilt_ops import element_type, elementwise
+from ..rebuilt_ops import elementwise
 from ..remedy import FITS, Exactness, Match, OpRemedy
 
 if TYPE_CHECKING:
@@ -98,10 +99,7 @@ def _widen(op: ir.Operation, structure: Structure) -> None:
     outputs = len(op.results)
     inputs, inits = list(op.operands)[:-outputs], list(op.operands)[-outputs:]
     inits = [_wide_init(init) for init in inits]
-    new = linalg.GenericOp(
-        [init.type for init in inits], inputs, inits, structure.maps_attribute, structure.iterators_attribute
-    )
-    block = new.regions[0].blocks.append(*[element_type(v.type) for v in (*inputs, *inits)])
+    new, block = build_generic(inputs, inits, structure.maps, structure.parallel)
     with ir.InsertionPoint(block):
         _copy_body(op.regions[0].blocks[0], block)
     for old, result in zip(list(op.results), new.results, strict=False):

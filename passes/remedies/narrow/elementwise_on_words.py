@@ -16,8 +16,8 @@ from iree.compiler.dialects import tensor
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.passes.analysis.dispatch.narrow_types import NarrowType
-from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute
 
+from ..generic_ops import build_generic
 from .float_bits import i32
 from .packed_words import Size, bitcast, element_of_word, expanded, fills, flat, merged, sizes_of, unflat
 
@@ -97,19 +97,7 @@ def build_by_words(
     loops = ir.RankedTensorType(inits[0].type).rank
     new_maps += [ir.AffineMap.get_identity(loops)] * outputs
     lane = loops - 1 if plan.loop is None else plan.loop + 1
-    new = linalg.GenericOp(
-        [init.type for init in inits],
-        values,
-        inits,
-        maps_attribute(new_maps),
-        iterators_attribute([True] * loops),
-    )
-    block = new.regions[0].blocks.append(
-        *[
-            v.type.element_type if isinstance(v.type, ir.RankedTensorType) else v.type
-            for v in (*values, *inits)
-        ]
-    )
+    new, block = build_generic(values, inits, new_maps, [True] * loops)
     with ir.InsertionPoint(block):
         elements = [
             element_of_word(argument, lane, plan.words[i]) if i in plan.words else argument

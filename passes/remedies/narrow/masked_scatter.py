@@ -14,7 +14,8 @@ from iree.compiler.dialects import arith, tensor
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect.operands import operand
 
-from ..rebuilt_ops import element_type, elementwise
+from ..generic_ops import element_type
+from ..rebuilt_ops import elementwise
 from .float_bits import word
 from .packed_words import Size, ceildiv, sizes_of, times
 

@@ -18,7 +18,7 @@ from fissile.passes.analysis.dispatch.narrow_types import (
 from fissile.passes.analysis.dispatch.structure import structure_of
 from fissile.passes.definition import PassFailed
 
-from ..rebuilt_ops import element_type
+from ..generic_ops import build_generic, element_type
 from .elementwise_on_words import ReadByWords, build_by_words, reads_by_words
 from .masked_scatter import in_whole_words
 from .packed_words import pack, unpack
@@ -200,12 +200,8 @@ class _Packing:
                 return
         operands = [self._operand(v) for v in op.operands]
         outputs = len(op.results)
-        results = [self._narrow.wide_type(v.type) for v in op.results]
         inputs, inits = operands[: len(operands) - outputs], operands[len(operands) - outputs :]
-        new = linalg.GenericOp(
-            results, inputs, inits, structure.maps_attribute, structure.iterators_attribute
-        )
-        block = new.regions[0].blocks.append(*[element_type(v.type) for v in operands])
+        new, block = build_generic(inputs, inits, structure.maps, structure.parallel)
         with ir.InsertionPoint(block):
             linalg.YieldOp(self._body(op, block.arguments))
         self._replace(op, new.operation.results)

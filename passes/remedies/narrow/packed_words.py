@@ -16,9 +16,9 @@ from iree.compiler.dialects import arith, iree_tensor_ext, tensor
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.passes.analysis.dispatch.narrow_types import NarrowType
-from fissile.passes.analysis.dispatch.structure import iterators_attribute, maps_attribute
 
 from ..fusion.lower_boundaries import dynamic_sizes
+from ..generic_ops import build_generic
 from .float_bits import bits_of_float, f32, float_of_bits, i32, word
 from .widened_scalars import wrapped, zero_extended
 
@@ -152,11 +152,7 @@ def _shift(dimension: int, kind: NarrowType) -> ir.Value:
 
 
 def _generic(inputs, input_maps, init, output_map, parallel, body) -> ir.Value:
-    op = linalg.GenericOp(
-        [init.type], inputs, [init], maps_attribute([*input_maps, output_map]), iterators_attribute(parallel)
-    )
-    elements = [ir.RankedTensorType(v.type).element_type for v in (*inputs, init)]
-    block = op.regions[0].blocks.append(*elements)
+    op, block = build_generic(inputs, [init], [*input_maps, output_map], parallel)
     with ir.InsertionPoint(block):
         linalg.YieldOp([body(*block.arguments)])
     return op.results[0]

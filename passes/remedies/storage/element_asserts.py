@@ -18,6 +18,8 @@ from fissile.passes.analysis.bounds.shaped_values import is_argument, is_shaped,
 from fissile.passes.analysis.storage.obligations import ElementBound, Obligation
 from fissile.passes.analysis.storage.structured_rules import indexing_maps
 
+from ..generic_ops import build_generic
+
 _EQ, _NE, _SLT, _UGE = 0, 1, 2, 9
 MAX_FLAGS = 31
 """Bits of the i32 that reductions hand back."""
@@ -176,20 +178,16 @@ def _over_body(op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence
 def reduce_flags(reading: Reading, flags: ir.Value, first_bit: int, at: ir.InsertionPoint) -> ir.Value:
     """``flags``, a tensor<i32>, with bit ``first_bit`` + n set where flag n of ``reading`` is set in some round."""
     i32 = ir.IntegerType.get_signless(32)
-    iterators = ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<reduction>")] * reading.loops)
     maps = [*reading.maps, ir.AffineMap.get(reading.loops, 0, [])]
-    all_maps = ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps])
-    op = linalg.GenericOp([flags.type], list(reading.inputs), [flags], all_maps, iterators, ip=at)
-    elements = [v.type.element_type if is_shaped(v) else v.type for v in reading.inputs]
-    here = ir.Location.current
-    block = op.operation.regions[0].blocks.append(*elements, i32, arg_locs=[here] * (len(elements) + 1))
+    with at:
+        op, block = build_generic(reading.inputs, [flags], maps, [False] * reading.loops)
     inner = ir.InsertionPoint(block)
-    found = block.arguments[len(elements)]
+    found = block.arguments[len(reading.inputs)]
     for bit, bad in enumerate(reading.bad(list(block.arguments)[:-1], inner), first_bit):
         set_bit = arith.shli(arith.extui(i32, bad, ip=inner), arith.constant(i32, bit, ip=inner), ip=inner)
         found = arith.ori(found, set_bit, ip=inner)
     linalg.YieldOp([found], ip=inner)
-    return op.operation.results[0]
+    return op.results[0]
 
 
 def _only_where(runs: ir.Value, flags: Sequence[ir.Value], at: ir.InsertionPoint) -> list[ir.Value]:

@@ -19,6 +19,7 @@ from fissile.passes.analysis.bounds.shaped_values import is_argument, rank_of
 from fissile.passes.analysis.bounds.size_terms import Term
 from fissile.passes.analysis.program.check_order import is_loaded
 
+from ..generic_ops import build_generic
 from .term_ops import TermWriter
 
 _EQ = 0
@@ -97,11 +98,8 @@ def _clamped(indices: ir.Value, lasts: list[ir.Value], at: ir.InsertionPoint) ->
         if kind.is_dynamic_dim(i)
     ]
     empty = ir.Operation.create("tensor.empty", [kind], sizes, ip=at).results[0]
-    identity = ir.AffineMapAttr.get(ir.AffineMap.get_identity(rank))
-    iterators = ir.ArrayAttr.get([ir.Attribute.parse("#linalg.iterator_type<parallel>")] * rank)
-    op = linalg.GenericOp([kind], [indices], [empty], ir.ArrayAttr.get([identity] * 2), iterators, ip=at)
-    here = ir.Location.current
-    block = op.operation.regions[0].blocks.append(kind.element_type, kind.element_type, arg_locs=[here] * 2)
+    with at:
+        op, block = build_generic([indices], [empty], [ir.AffineMap.get_identity(rank)] * 2, [True] * rank)
     inner = ir.InsertionPoint(block)
     last = lasts[0]
     if any(other != last for other in lasts):
@@ -112,7 +110,7 @@ def _clamped(indices: ir.Value, lasts: list[ir.Value], at: ir.InsertionPoint) ->
             )
             last = arith.select(here_it_is, other, last, ip=inner)
     linalg.YieldOp([arith.minui(block.arguments[0], last, ip=inner)], ip=inner)
-    return op.operation.results[0]
+    return op.results[0]
 
 
 def _last(extents: Extents, size: Term, at: ir.InsertionPoint, kind: ir.Type | None = None) -> ir.Value:

@@ -9,9 +9,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from iree.compiler import ir
 
+from fissile.passes.analysis.dispatch.linear_index import linear_index
+
 from .elements import element_of_type, hold
 from .registry import NoWitness, evaluates
-from .views import index_of_loop, linear, loop_ranges, maps_of, over_loops
+from .views import index_of_loop, loop_ranges, maps_of, over_loops
 
 MOST_AT_ONCE = 1 << 24
 """Elements of one array that a body is evaluated on; longer reductions are evaluated in parts."""
@@ -49,7 +51,12 @@ def structured_op(interpreter, op: ir.Operation, operands: Sequence[np.ndarray])
     if 0 in ranges:
         return [np.array(a) for a in arrays[-outputs:]]
     if kinds is None:
-        used = {loop for m in maps[-outputs:] for e in m.results for loop in (linear(e) or _none(op)).steps}
+        used = {
+            loop
+            for m in maps[-outputs:]
+            for e in m.results
+            for loop in (linear_index(e, m.n_dims) or _none(op)).steps
+        }
         kinds = ["parallel" if loop in used else "reduction" for loop in range(len(ranges))]
     reduced = [loop for loop, kind in enumerate(kinds) if kind == "reduction"]
     return _Loops(interpreter, op, maps, arrays, outputs, ranges, reduced).results()
@@ -149,7 +156,7 @@ class _Loops:
 
     def _writable(self, map_) -> None:
         """Each point of the parallel loops has an element of its own, which a view finds."""
-        terms = [linear(e) or _none(self.op) for e in map_.results]
+        terms = [linear_index(e, map_.n_dims) or _none(self.op) for e in map_.results]
         if any(step < 0 for term in terms for step in term.steps.values()) or not set(
             self.free
         ) <= self._loops_of(map_):
@@ -164,7 +171,7 @@ class _Loops:
                 len(term.steps) > 1 and loop in term.steps
                 for _a, m in self.inputs
                 for e in m.results
-                if (term := linear(e))
+                if (term := linear_index(e, m.n_dims))
             )
         ]
         stepped = list(windows) if math.prod(self.ranges[loop] for loop in windows) <= 1024 else []
@@ -232,7 +239,7 @@ class _Loops:
         return sums
 
     def _loops_of(self, map_) -> set[int]:
-        return {loop for e in map_.results if (term := linear(e)) for loop in term.steps}
+        return {loop for e in map_.results if (term := linear_index(e, map_.n_dims)) for loop in term.steps}
 
     def _values(
         self, wanted: list[ir.Value], skipped: list[ir.Operation], fixed: Mapping[int, int]

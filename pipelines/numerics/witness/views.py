@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from iree.compiler import ir
 from numpy.lib.stride_tricks import as_strided
 
 from fissile.dialect import linalg_ops as linalg
+from fissile.passes.analysis.dispatch.linear_index import dimensions_of_loops, linear_index
 
 from .registry import NoWitness
-
-
-@dataclass(frozen=True)
-class Linear:
-    """``sum(step * loop) + start``."""
-
-    steps: Mapping[int, int]
-    start: int
-
-    def range(self, ranges: Sequence[int], fixed: Mapping[int, int]) -> tuple[int, int]:
-        """The smallest and the largest value, both included."""
-        low = high = self.start
-        for loop, step in self.steps.items():
-            ends = (step * fixed[loop],) * 2 if loop in fixed else (0, step * (ranges[loop] - 1))
-            low, high = low + min(ends), high + max(ends)
-        return low, high
 
 
 def maps_of(op: ir.Operation) -> list[ir.AffineMap]:
@@ -50,37 +34,13 @@ def maps_of(op: ir.Operation) -> list[ir.AffineMap]:
 def loop_ranges(maps: Sequence[ir.AffineMap], arrays: Sequence[np.ndarray]) -> list[int]:
     """The extent of each loop, from an operand's dimension that it alone indexes."""
     ranges: dict[int, int] = {}
-    for array, map_ in zip(arrays, maps, strict=True):
-        for axis, expression in enumerate(map_.results):
-            if isinstance(expression, ir.AffineDimExpr):
-                size = np.shape(array)[axis]
-                if ranges.setdefault(expression.position, size) != size:
-                    raise NoWitness("operands whose sizes do not agree")
+    for loop, operand, axis in dimensions_of_loops(maps):
+        size = np.shape(arrays[operand])[axis]
+        if ranges.setdefault(loop, size) != size:
+            raise NoWitness("operands whose sizes do not agree")
     if len(ranges) != maps[0].n_dims:
         raise NoWitness("a loop that indexes no operand alone")
     return [ranges[i] for i in range(maps[0].n_dims)]
-
-
-def linear(expression) -> Linear | None:
-    """``expression`` as a sum of loops; None where it has a division or a remainder."""
-    if isinstance(expression, ir.AffineConstantExpr):
-        return Linear({}, expression.value)
-    if isinstance(expression, ir.AffineDimExpr):
-        return Linear({expression.position: 1}, 0)
-    if not isinstance(expression, (ir.AffineAddExpr, ir.AffineMulExpr)):
-        return None
-    left, right = linear(expression.lhs), linear(expression.rhs)
-    if left is None or right is None:
-        return None
-    if isinstance(expression, ir.AffineAddExpr):
-        steps = {
-            loop: left.steps.get(loop, 0) + right.steps.get(loop, 0) for loop in {**left.steps, **right.steps}
-        }
-        return Linear(steps, left.start + right.start)
-    if left.steps and right.steps:
-        return None
-    varying, factor = (left, right.start) if left.steps else (right, left.start)
-    return Linear({loop: step * factor for loop, step in varying.steps.items()}, varying.start * factor)
 
 
 def value_of(expression, loops: Sequence, symbols: Sequence = ()):
@@ -119,7 +79,7 @@ def over_loops(
 ) -> np.ndarray:
     """``array`` with one axis per loop; the loops of ``fixed`` are held at an index. A view where the map is linear."""
     array = np.asarray(array)
-    terms = [linear(expression) for expression in map_.results]
+    terms = [linear_index(expression, map_.n_dims) for expression in map_.results]
     if any(term is None for term in terms):
         loops = [index_of_loop(loop, ranges, fixed) for loop in range(len(ranges))]
         indices = tuple(np.asarray(value_of(expression, loops)) for expression in map_.results)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fissile.passes.analysis.dispatch.linear_index import Linear
 from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.analysis.memory.prediction import Prediction
 from fissile.passes.analysis.memory.size import Size, largest_that_fits, product
@@ -16,7 +17,6 @@ from fissile.passes.analysis.memory.tiles import (
     Config,
     ConfiguredDispatch,
     Gemm,
-    Linear,
     Op,
     Value,
     bytes_of,

@@ -13,8 +13,9 @@ from programs import run_program
 import fissile
 from fissile.effect import Effect
 from fissile.passes.analysis.dispatch.dispatches import dispatches
+from fissile.passes.analysis.dispatch.linear_index import Linear
 from fissile.passes.analysis.memory.configured import read_configured
-from fissile.passes.analysis.memory.tiles import Config, ConfiguredDispatch, Linear, Op, Value
+from fissile.passes.analysis.memory.tiles import Config, ConfiguredDispatch, Op, Value
 from fissile.passes.analysis.memory.unrolling import Unrolled, unrolled
 from fissile.passes.iree.backends import BACKENDS
 from fissile.pipelines.numerics import runtimes
