@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 
 from iree.compiler import ir
 
+from fissile.passes.analysis.lifetime.ways_on import branches_of
+
 from .buffers import Buffer, Misuse, NotRun, Run, View
 
 MOST_OPS = 200_000
@@ -60,13 +62,13 @@ class _Interpreter:
                 self.clock += 1
                 if self.clock > MOST_OPS:
                     raise NotRun("too many ops")
-                if op.name == "cf.br":
-                    block = self.enter(op.successors[0], list(op.opview.destOperands), env)
-                    break
-                if op.name == "cf.cond_br":
-                    taken = env[op.opview.condition]
-                    values = op.opview.trueDestOperands if taken else op.opview.falseDestOperands
-                    block = self.enter(op.successors[0 if taken else 1], list(values), env)
+                if op.successors:
+                    ways = branches_of(op)
+                    if op.name == "cf.cond_br":
+                        number = 0 if env[op.opview.condition] else 1
+                    else:
+                        number = _case(op.opview, env) if op.name == "cf.switch" else 0
+                    block = self.enter(ways[number].block, list(ways[number].values), env)
                     break
                 if op.name in ("func.return", "scf.yield", "scf.condition", "linalg.yield", "flow.return"):
                     return op.name, [env[v] for v in op.operands]
@@ -344,6 +346,7 @@ _COMPARE = {
     5: lambda a, b: a >= b,
 }
 _SCALARS = {
+    "arith.index_cast": lambda a: a,
     "arith.addf": lambda a, b: a + b,
     "arith.mulf": lambda a, b: a * b,
     "arith.addi": lambda a, b: a + b,
@@ -352,3 +355,10 @@ _SCALARS = {
     "arith.andi": lambda a, b: a & b,
     "arith.ori": lambda a, b: a | b,
 }
+
+
+def _case(switch, env: dict) -> int:
+    """The number of the edge that a cf.switch takes: 0 is the default."""
+    wanted = switch.case_values
+    cases = [wanted[i] for i in range(len(wanted))] if wanted is not None else []
+    return cases.index(env[switch.flag]) + 1 if env[switch.flag] in cases else 0

@@ -28,6 +28,15 @@ func.func private @first(%m: memref<8xf32>) -> f32 {
 func.func private @same(%m: memref<8xf32>) -> memref<8xf32> {
   return %m : memref<8xf32>
 }
+func.func private @either(%c: i1, %m: memref<8xf32>, %o: memref<8xf32>) -> memref<8xf32> {
+  %r = scf.if %c -> memref<8xf32> {
+    scf.yield %m : memref<8xf32>
+  } else {
+    %s = func.call @same(%o) : (memref<8xf32>) -> memref<8xf32>
+    scf.yield %s : memref<8xf32>
+  }
+  return %r : memref<8xf32>
+}
 func.func private @pick(%c: i1, %f: f32) -> memref<8xf32> {
   %a = memref.alloc() : memref<8xf32>
   linalg.fill ins(%f : f32) outs(%a : memref<8xf32>)
@@ -88,7 +97,8 @@ class _Writer:
         self.load(scope, scope.buffers[-1])
         total = scope.numbers[-1]
         if not self.straight and self.random.random() < 0.25 and not kept:
-            scope.lines += self.blocks(scope, total)
+            ending = self.random.choice((self.blocks, self.blocks, self.one_block_for_many))
+            scope.lines += ending(scope, total)
         else:
             end = f", {kept} : f32, {KIND}" if kept else " : f32"
             scope.lines.append(f"return {total}{end}")
@@ -278,7 +288,7 @@ class _Writer:
         scope.buffers.append(f"{name}#1")
 
     def call(self, scope: _Scope) -> None:
-        which = self.random.randint(0, 3)
+        which = self.random.randint(0, 4)
         name = self.fresh("h")
         number = self.random.choice(scope.numbers)
         if which == 0:
@@ -288,6 +298,11 @@ class _Writer:
         elif which == 2:
             scope.lines.append(
                 f"{name} = func.call @pick({self.condition()}, {number}) : (i1, f32) -> {KIND}"
+            )
+        elif which == 3:
+            both = f"{self.buffer(scope)}, {self.buffer(scope)}"
+            scope.lines.append(
+                f"{name} = func.call @either({self.condition()}, {both}) : (i1, {KIND}, {KIND}) -> {KIND}"
             )
         else:
             scope.lines.append(f"{name} = func.call @first({self.buffer(scope)}) : ({KIND}) -> f32")
@@ -342,6 +357,26 @@ class _Writer:
         ]
         return lines
 
+    def one_block_for_many(self, scope: _Scope, total: str) -> list[str]:
+        """An ending where several edges of one branch go to the same block: with other buffers, and with none."""
+        a, b, r = self.own(scope), self.own(scope), self.fresh("b")
+        x = [self.fresh("x") for _ in range(3)]
+        if self.random.random() < 0.5:
+            branch = f"cf.cond_br {self.condition()}, ^meet({a} : {KIND}), ^meet({b} : {KIND})"
+            none: list[str] = []
+        else:
+            branch = f"cf.switch {x[2]} : i32, [default: ^none, 0: ^meet({a} : {KIND}), 1: ^meet({b} : {KIND}), 2: ^none]"
+            none = ["^none:", f"  return {total} : f32"]
+            scope.lines.append(f"{x[2]} = arith.index_cast %n : index to i32")
+        return [
+            branch,
+            f"^meet({r}: {KIND}):",
+            f"  {x[0]} = memref.load {r}[%c0] : {KIND}",
+            f"  {x[1]} = arith.addf {total}, {x[0]} : f32",
+            f"  return {x[1]} : f32",
+            *none,
+        ]
+
 
 def _helpers() -> dict[str, str]:
     """The functions that main may call, by name."""
@@ -356,6 +391,9 @@ def program(seed: int, straight: bool = False, dynamic: bool = False) -> Program
     results = f"(f32, {KIND})" if kept else "f32"
     constants = "\n".join(f"  %c{i} = arith.constant {i} : index" for i in range(4))
     numbers = "  %f1 = arith.constant 1.5 : f32\n  %f2 = arith.constant -0.25 : f32"
-    helpers = "".join(text for name, text in _helpers().items() if f"call @{name}(" in body)
+    helpers, called = "", body
+    for name, helper in reversed(_helpers().items()):
+        if f"call @{name}(" in called:
+            helpers, called = helper + helpers, called + helper
     text = f"{helpers}func.func @main(%c: i1, %d: i1, %n: index) -> {results} {{\n{constants}\n{numbers}\n{body}\n}}\n"
     return Program(seed, text, straight)

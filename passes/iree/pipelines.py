@@ -37,3 +37,6 @@ STREAM_UP_TO_ALLOCATION = (
 STREAM_FROM_ALLOCATION = "builtin.module(iree-stream-cmd-transformation-pipeline,iree-stream-optimization-pipeline,iree-stream-cleanup-pipeline,symbol-dce)"
 """Phase stream in two parts: in between, the transients of a region have lifetimes and no offsets yet. A second
 iree-stream-schedule-allocation, with which the second part begins, finds nothing to do."""
+
+RELEASES_AT_RUN_TIME = "func.func(ownership-based-buffer-deallocation,buffer-deallocation-simplification,bufferization-lower-deallocations)"
+"""MLIR's placement of releases for one function, with flags where the path decides who owns a buffer."""

@@ -12,7 +12,7 @@ from fissile.quantity import Bytes
 from . import kinds
 from .sizes import bytes_of_memref, bytes_of_type, bytes_of_value, constant
 from .steps import Edge, Flow, Made, Origin, Step
-from .ways_on import leaves, trips_of
+from .ways_on import Way, branches_of, leaves, trips_of
 
 DEEPEST_CALL = 6
 """Calls inside calls that are followed; deeper ones, and recursion, are not."""
@@ -119,26 +119,18 @@ class _Builder:
         return first[blocks[0]]
 
     def branch(self, op: ir.Operation, at: int, first: Mapping[ir.Block, int]) -> None:
-        view = op.opview
-        if op.name == "cf.br":
-            ways = [(op.successors[0], list(view.destOperands), None)]
-        elif op.name == "cf.cond_br":
-            ways = [
-                (op.successors[0], list(view.trueDestOperands), (view.condition, True)),
-                (op.successors[1], list(view.falseDestOperands), (view.condition, False)),
-            ]
-        else:
-            ways = []
+        ways = branches_of(op)
+        if not ways:  # whatever it passes on may go anywhere
             values = list(op.operands)
-            for block in op.successors:  # a switch: whatever it passes on may go anywhere
-                wanted = list(block.arguments)
-                ways.append((block, values[len(values) - len(wanted) :] if wanted else [], None))
-            if any(list(block.arguments) for block in op.successors):
+            for block in op.successors:
+                wanted = len(list(block.arguments))
+                ways.append(Way(block, tuple(values[len(values) - wanted :] if wanted else ())))
+            if any(way.values for way in ways):
                 self.unknown.append(op)
         here = self.step(op)
         self.link(at, here)
-        for block, values, when in ways:
-            self.link(here, first[block], block.arguments, values, when)
+        for way in ways:
+            self.link(here, first[way.block], way.block.arguments, way.values, way.when)
 
     # Ops
 

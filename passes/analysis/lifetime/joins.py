@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from iree.compiler import ir
 
 from .kinds import is_storage_like
+from .ways_on import branches_of
 
 
 @dataclass(frozen=True)
@@ -55,17 +56,9 @@ def edges_of(op: ir.Operation) -> Iterator[tuple[ir.Value, Entry]]:
                     yield result, Entry(end, value)
             else:
                 yield from ((a, Entry(end, v)) for a, v in zip(before, end.operands, strict=False))
-    elif op.name == "cf.br":
-        yield from (
-            (a, Entry(op, v))
-            for a, v in zip(op.successors[0].arguments, op.opview.destOperands, strict=False)
-        )
-    elif op.name == "cf.cond_br":
-        view = op.opview
-        for block, values in zip(
-            op.successors, (view.trueDestOperands, view.falseDestOperands), strict=False
-        ):
-            yield from ((a, Entry(op, v)) for a, v in zip(block.arguments, values, strict=False))
+    elif op.successors:
+        for way in branches_of(op):
+            yield from ((a, Entry(op, v)) for a, v in zip(way.block.arguments, way.values, strict=False))
 
 
 def ends_of(op: ir.Operation) -> list[ir.Operation]:

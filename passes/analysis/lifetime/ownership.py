@@ -15,7 +15,7 @@ from fissile.dialect.attributes import text_of
 from fissile.passes.analysis.bounds.shaped_values import is_argument
 
 from . import kinds
-from .joins import Entry, edges_of, joins_of
+from .joins import Entry, edges_of, ends_of, joins_of
 from .regions import Regions, op_making
 from .sizes import constant
 
@@ -51,6 +51,30 @@ Summaries = Mapping[str, Ownership]
 def ownership_of(function: ir.Operation, summaries: Summaries) -> Ownership:
     """Who owns what in ``function``; ``summaries`` says it of the results of functions that it calls."""
     return _Analysis(function, summaries).run()
+
+
+def summaries_of_circles(functions: Mapping[str, ir.Operation]) -> dict[str, Ownership]:
+    """Who owns the results of functions that call each other in a circle.
+
+    Each is taken to hand its results to the caller until its body says otherwise: the greatest solution, since a call that never
+    comes back hands on nothing at all.
+    """
+    summaries = {name: Ownership(results=_all_owned(function)) for name, function in functions.items()}
+    changed = True
+    while changed:
+        changed = False
+        for name, function in functions.items():
+            found = ownership_of(function, summaries)
+            before = summaries[name]
+            changed = changed or (found.results, found.consumed) != (before.results, before.consumed)
+            summaries[name] = found
+    return summaries
+
+
+def _all_owned(function: ir.Operation) -> tuple[Bases | None, ...]:
+    return (None,) * max(
+        (len(op.operands) for op in ends_of(function) if op.name in kinds.RETURNS), default=0
+    )
 
 
 class _Analysis:
@@ -199,8 +223,54 @@ class _Analysis:
             else:
                 for value in self.kept_by(op, held):
                     found.kept.update(b for b in found.bases[value] if b is not FOREIGN)
-        found.results = _summary(self.function, returns, found)
+        found.results = self.summary(returns, found)
         found.consumed = _consumed(self.function, self.ops)
+
+    def summary(self, returns: list[ir.Operation], found: Ownership) -> tuple[Bases | None, ...]:
+        """What the caller gets: storage that it owns then (None), or what comes from its own arguments and from elsewhere."""
+        if not returns:
+            return ()
+        result: list[Bases | None] = []
+        for position in range(len(returns[0].operands)):
+            values = [r.operands[position] for r in returns]
+            owned = all(_owned(v, found) for v in values)
+            result.append(None if owned else Bases().union(*map(self.arguments, values)))
+        return tuple(result)
+
+    def arguments(self, value: ir.Value) -> Bases:
+        """The numbers of the arguments whose storage ``value`` may name, with FOREIGN where it may be other storage."""
+        numbers = {a: n for n, a in enumerate(self.function.regions[0].blocks[0].arguments)}
+        seen: set[ir.Value | None] = set()
+        pending: list[ir.Value | None] = [value]
+        while pending:
+            name = pending.pop()
+            if name not in seen:
+                seen.add(name)
+                if name is not FOREIGN and name not in numbers:
+                    pending += self.origins(name)
+        return Bases(
+            FOREIGN if name is FOREIGN else numbers[name]
+            for name in seen
+            if name is FOREIGN or name in numbers
+        )
+
+    def origins(self, value: ir.Value) -> list[ir.Value | None]:
+        """The names that ``value`` has its storage from, and FOREIGN where it has it from elsewhere."""
+        if value in self.joins:
+            return [entry.value for entry in self.joins[value]]
+        if is_argument(value):
+            return [FOREIGN]
+        op = value.owner.operation
+        if op.name == "arith.select":
+            return [op.opview.true_value, op.opview.false_value]
+        if op.name in kinds.CALLS:
+            summary, number = self.summaries.get(text_of(op, "callee")), ir.OpResult(value).result_number
+            origin = summary.results[number] if summary and number < len(summary.results) else None
+            if origin is None:
+                return [FOREIGN]
+            return [FOREIGN if n is FOREIGN else op.operands[n] for n in sorted(origin, key=str)]
+        named = dict(kinds.same_storage(op))
+        return [named.get(value, FOREIGN)]
 
     def kept_by(self, op: ir.Operation, held: list[ir.Value]) -> list[ir.Value]:
         """Those of ``held`` that live on, or end, where nobody here sees it."""
@@ -274,22 +344,6 @@ def _is_result(value: ir.Value) -> bool:
 def _loop_of(value: ir.Value) -> ir.Operation | None:
     op = op_making(value)
     return op if op.name in kinds.LOOPS else None
-
-
-def _summary(function: ir.Operation, returns: list[ir.Operation], found: Ownership) -> tuple:
-    """What the caller gets: storage that it owns then (None), or what comes from its own arguments."""
-    if not returns:
-        return ()
-    numbers = {a: n for n, a in enumerate(function.regions[0].blocks[0].arguments)}
-    result: list = []
-    for position in range(len(returns[0].operands)):
-        values = [r.operands[position] for r in returns]
-        if all(_owned(v, found) for v in values):
-            result.append(None)
-            continue
-        arguments = {_argument(v, numbers) for v in values}
-        result.append(Bases(arguments) if FOREIGN not in arguments else Bases([FOREIGN]))
-    return tuple(result)
 
 
 def _owned(value: ir.Value, found: Ownership) -> bool:

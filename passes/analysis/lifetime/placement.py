@@ -11,16 +11,18 @@ from fissile.passes.analysis.bounds.shaped_values import is_argument
 from .kinds import takes_side_effects
 from .ownership import Ownership
 from .regions import Regions, op_making, region_of
+from .ways_on import branches_of
 
 
 @dataclass(frozen=True)
 class Spot:
-    """A place for a release: behind op ``behind``, at the start of ``block``, on the edge from ``source`` to ``block``, or in
-    the region number ``region`` of op ``branch``, an else that is not written."""
+    """A place for a release: behind op ``behind``, at the start of ``block``, on the edge from ``source`` to its successor number
+    ``way``, or in the region number ``region`` of op ``branch``, an else that is not written."""
 
     behind: ir.Operation | None = None
     block: ir.Block | None = None
     source: ir.Block | None = None
+    way: int = 0
     branch: ir.Operation | None = None
     region: int = 0
 
@@ -114,35 +116,30 @@ class _Placement:
                 return []
             raise Unplaced(f"{last.name} hands it out of the region where it is made")
         gone = {e for e in last.successors if self.given_to(last, e)}
-        return [self.edge(block, target) for target in dict.fromkeys(last.successors) if target not in gone]
+        return [self.edge(block, n) for n, target in enumerate(last.successors) if target not in gone]
 
     def given_to(self, branch: ir.Operation, block: ir.Block) -> bool:
         """Whether ``branch`` gives the storage away to an argument of ``block``."""
         if branch not in self.moves:
             return False
-        view = branch.opview
-        if branch.name == "cf.br":
-            values = list(view.destOperands)
-        else:
-            sides = (view.trueDestOperands, view.falseDestOperands)
-            values = [
-                v for b, held in zip(branch.successors, sides, strict=False) if b == block for v in held
-            ]
-        return any(value in self.aliases for value in values)
+        return any(
+            value in self.aliases for way in branches_of(branch) if way.block == block for value in way.values
+        )
 
     def edges(self, block: ir.Block, after: list[ir.Block]) -> list[Spot]:
         """The storage lives on in ``after``; on the other ways out of ``block`` it ends."""
         last = block.operations[len(block.operations) - 1].operation
         return [
-            self.edge(block, target)
-            for target in dict.fromkeys(last.successors)
+            self.edge(block, number)
+            for number, target in enumerate(last.successors)
             if target not in after and not self.given_to(last, target)
         ]
 
     @staticmethod
-    def edge(source: ir.Block, target: ir.Block) -> Spot:
+    def edge(source: ir.Block, number: int) -> Spot:
+        target = source.operations[len(source.operations) - 1].operation.successors[number]
         alone = len(list(target.predecessors)) == 1
-        return Spot(block=target) if alone else Spot(block=target, source=source)
+        return Spot(block=target) if alone else Spot(source=source, way=number)
 
     def reached(self, start: ir.Block) -> list[ir.Block]:
         found, pending = [], [start]

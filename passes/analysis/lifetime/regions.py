@@ -34,7 +34,7 @@ class Regions:
     @staticmethod
     def same_edge(op: ir.Operation, a: ir.Value, b: ir.Value) -> bool:
         """Whether ``op`` may give both names at once: to two blocks of one branch it does not."""
-        if op.name == "cf.cond_br" and is_argument(a) and is_argument(b):
+        if op.successors and is_argument(a) and is_argument(b):
             return a.owner == b.owner
         return True
 

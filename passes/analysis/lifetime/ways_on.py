@@ -1,10 +1,43 @@
-"""Where control goes on: ops that end a block with no block behind it, and how often a counted loop runs."""
+"""Where control goes on: the blocks that a branch goes to, ops that end a block with none behind it, and how often a counted loop runs."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from iree.compiler import ir
 
 from .sizes import constant
+
+
+@dataclass(frozen=True)
+class Way:
+    """One edge of a branch: it goes to ``block`` with ``values``, where the condition ``when`` (a value, and what it is) holds."""
+
+    block: ir.Block
+    values: tuple[ir.Value, ...]
+    when: tuple[ir.Value, bool] | None = None
+
+
+def branches_of(op: ir.Operation) -> list[Way]:
+    """The edges of a branch between blocks, in the order of its successors; none where its operands are not known."""
+    view = op.opview
+    if op.name == "cf.br":
+        return [Way(op.successors[0], tuple(view.destOperands))]
+    if op.name == "cf.cond_br":
+        true, false = op.successors
+        return [
+            Way(true, tuple(view.trueDestOperands), (view.condition, True)),
+            Way(false, tuple(view.falseDestOperands), (view.condition, False)),
+        ]
+    if op.name == "cf.switch":
+        default, *cases = op.successors
+        ways = [Way(default, tuple(view.defaultOperands))]
+        values = list(view.caseOperands)
+        for block, count in zip(cases, ir.DenseI32ArrayAttr(view.case_operand_segments), strict=True):
+            ways.append(Way(block, tuple(values[:count])))
+            values = values[count:]
+        return ways
+    return []
 
 
 def leaves(op: ir.Operation) -> bool:

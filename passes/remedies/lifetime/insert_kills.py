@@ -12,9 +12,10 @@ from fissile.dialect import ops_of, place_of
 from fissile.finding import Finding, ordered
 from fissile.passes.analysis.bounds.shaped_values import is_argument
 from fissile.passes.analysis.bounds.value_names import name_of
-from fissile.passes.analysis.lifetime.calls import callees_first
+from fissile.passes.analysis.lifetime.calls import callees_first, in_circles
 from fissile.passes.analysis.lifetime.kinds import CONSTANTS, MEMREF, RELEASES, STACK, STORAGE, released
-from fissile.passes.analysis.lifetime.ownership import FOREIGN, Ownership, ownership_of
+from fissile.passes.analysis.lifetime.module import functions_of
+from fissile.passes.analysis.lifetime.ownership import FOREIGN, Ownership, ownership_of, summaries_of_circles
 from fissile.passes.analysis.lifetime.placement import Spot, Unplaced, is_inside, spots_of
 from fissile.passes.analysis.lifetime.regions import Regions, op_making, region_of
 from fissile.passes.analysis.program.defined_before import exists_before
@@ -22,7 +23,13 @@ from fissile.passes.checks.storage.lifetimes import ONE_RELEASE, PURE_REGIONS
 from fissile.passes.definition import Contract, Pass, register_pass
 from fissile.passes.properties import WELL_FORMED
 
-from .release_ops import point_of, work_on, write_release
+from .release_ops import point_of, split_doubled_edges, work_on, write_release
+from .run_time_releases import (
+    has_releases,
+    is_released_once,
+    may_release_at_run_time,
+    release_at_run_time,
+)
 
 
 @register_pass
@@ -37,25 +44,56 @@ class InsertKills(Pass):
     moved to where they belong, those of constants are removed: a second run changes nothing.
 
     Storage that leaves the function is not released. Where it depends on the path whether a function owns what it holds, the
-    allocation is hoisted in front of the branch if it can be; what is left is reported (FIS310).
+    allocation is hoisted in front of the branch if it can be, or the program decides with a flag that it carries (MLIR's
+    ownership-based-buffer-deallocation, where that needs no copy); what is left is reported (FIS310).
     """
 
     name: ClassVar[str] = "fissile-insert-kills"
-    dialects: ClassVar[tuple[str, ...]] = ("affine", "cf", "memref", "scf", "stream")
+    dialects: ClassVar[tuple[str, ...]] = (
+        "affine",
+        "arith",
+        "bufferization",
+        "cf",
+        "memref",
+        "scf",
+        "stream",
+    )
     contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED,), establishes=(ONE_RELEASE, PURE_REGIONS))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         found: list[Finding] = []
-        summaries: dict[str, Ownership] = {}
+        summaries: dict[str, Ownership] = summaries_of_circles(in_circles(op))
+        functions = functions_of(op)
         for name, function in callees_first(op):
-            found += insert_kills(function, summaries)
-            summaries[name] = ownership_of(function, summaries)
+            placed, findings = _best_of(function, summaries, functions)
+            found += findings
+            functions[name], summaries[name] = placed, ownership_of(placed, summaries)
         for finding in ordered(found):
             report(finding)
 
 
+def _best_of(
+    function: ir.Operation, summaries: dict[str, Ownership], functions: dict[str, ir.Operation]
+) -> tuple[ir.Operation, list[Finding]]:
+    """The function with its releases, and FIS310 for what has none. What has no place at compile time is decided at run time if it can be."""
+    name = ir.StringAttr(function.attributes["sym_name"]).value
+    had_releases = has_releases(function)
+    other = function.clone() if may_release_at_run_time(function) else None
+    unplaced = insert_kills(function, summaries)
+    if not unplaced or (had_releases and is_released_once(function, functions)):
+        return function, []  # an earlier run let the program decide
+    if other is None or not release_at_run_time(other):
+        return function, unplaced
+    if not is_released_once(other, {**functions, name: other}):
+        return function, unplaced
+    ir.InsertionPoint(function).insert(other)
+    function.erase()
+    return other, []
+
+
 def insert_kills(function: ir.Operation, summaries: dict[str, Ownership]) -> list[Finding]:
     """Places the releases of one function; returns FIS310 for storage that has no place for one."""
+    split_doubled_edges(function)
     ownership = ownership_of(function, summaries)
     while hoist(function, ownership):
         ownership = ownership_of(function, summaries)
@@ -76,9 +114,10 @@ def insert_kills(function: ir.Operation, summaries: dict[str, Ownership]) -> lis
     for owner in _remove_releases(function, ownership, spots):
         unplaced[owner] = "a release that is there may end other storage, too; it stays as it is"
     # What stands behind one op is written from the last to the first: it comes out in the order of the allocations.
+    on_edges: dict[tuple[ir.Block, int], ir.Block] = {}
     for owner in reversed(ownership.owners):
         for spot, waits in spots.get(owner, ()):
-            write_release(owner, point_of(spot), waits)
+            write_release(owner, point_of(spot, on_edges), waits)
     return [_unplaced(owner, why) for owner, why in unplaced.items()]
 
 

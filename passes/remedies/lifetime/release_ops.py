@@ -9,8 +9,9 @@ from iree.compiler.dialects import affine, cf, memref, scf, stream
 
 from fissile.dialect import KillOp
 from fissile.passes.analysis.bounds.shaped_values import is_argument
-from fissile.passes.analysis.lifetime.kinds import is_resource, is_timepoint
+from fissile.passes.analysis.lifetime.kinds import is_resource, is_storage_like, is_timepoint
 from fissile.passes.analysis.lifetime.placement import Spot, Unplaced
+from fissile.passes.analysis.lifetime.ways_on import Way, branches_of
 
 
 def write_release(owner: ir.Value, point: ir.InsertionPoint, waits: Iterable[ir.Value] = ()) -> ir.Operation:
@@ -49,15 +50,19 @@ def work_on(owner: ir.Value, aliases: Iterable[ir.Value], spot: Spot) -> list[ir
     return found or [r for r in owner.owner.operation.results if is_timepoint(r.type)]
 
 
-def point_of(spot: Spot) -> ir.InsertionPoint:
-    """Where to write for ``spot``; splits the edge where there is none."""
+def point_of(spot: Spot, on_edges: dict[tuple[ir.Block, int], ir.Block]) -> ir.InsertionPoint:
+    """Where to write for ``spot``. ``on_edges`` has the blocks that were put on edges, by source and successor; one is added where it lacks."""
     if spot.behind is not None:
         return ir.InsertionPoint.after(spot.behind)
     if spot.branch is not None:
         return ir.InsertionPoint.at_block_begin(_else_of(spot.branch, spot.region))
     if spot.source is None:
         return ir.InsertionPoint.at_block_begin(spot.block)
-    return ir.InsertionPoint.at_block_begin(_between(spot.source, spot.block))
+    edge = spot.source, spot.way
+    if edge not in on_edges:
+        branch = spot.source.operations[len(spot.source.operations) - 1].operation
+        on_edges[edge] = split_edge(branch, spot.way)
+    return ir.InsertionPoint.at_block_begin(on_edges[edge])
 
 
 def _else_of(branch: ir.Operation, number: int) -> ir.Block:
@@ -70,28 +75,60 @@ def _else_of(branch: ir.Operation, number: int) -> ir.Block:
     return region.blocks[0]
 
 
-def _between(source: ir.Block, target: ir.Block) -> ir.Block:
-    """A new block on the edge from ``source`` to ``target``."""
-    last = source.operations[len(source.operations) - 1].operation
-    if last.name not in ("cf.br", "cf.cond_br"):
-        raise Unplaced(f"no release can be put on an edge of {last.name}")
-    new = source.create_after()
-    view = last.opview
-    with last.location:
-        if last.name == "cf.br":
-            cf.br(list(view.destOperands), target, ip=ir.InsertionPoint(new))
-            cf.br([], new, ip=ir.InsertionPoint(last))
+def split_edge(branch: ir.Operation, number: int) -> ir.Block:
+    """A new block on the edge of ``branch`` to its successor ``number``. Raises Unplaced for a branch that is not known."""
+    ways = branches_of(branch)
+    if not ways:
+        raise Unplaced(f"no release can be put on an edge of {branch.name}")
+    new = branch.block.create_after()
+    with branch.location:
+        cf.br(list(ways[number].values), ways[number].block, ip=ir.InsertionPoint(new))
+        ways[number] = Way(new, ())
+        at, view = ir.InsertionPoint(branch), branch.opview
+        if branch.name == "cf.br":
+            cf.br([], new, ip=at)
+        elif branch.name == "cf.cond_br":
+            true, false = ways
+            cf.cond_br(view.condition, list(true.values), list(false.values), true.block, false.block, ip=at)
         else:
-            sides: list = []
-            for block, values in zip(
-                last.successors, (list(view.trueDestOperands), list(view.falseDestOperands)), strict=False
-            ):
-                if block == target and not len(new.operations):
-                    cf.br(values, target, ip=ir.InsertionPoint(new))
-                    sides.append((new, []))
-                else:
-                    sides.append((block, values))
-            (true, true_values), (false, false_values) = sides
-            cf.cond_br(view.condition, true_values, false_values, true, false, ip=ir.InsertionPoint(last))
-    last.erase()
+            default, *cases = ways
+            cf.switch(
+                view.flag,
+                list(default.values),
+                [value for way in cases for value in way.values],
+                [len(way.values) for way in cases],
+                default.block,
+                [way.block for way in cases],
+                case_values=view.case_values,
+                ip=at,
+            )
+    branch.erase()
     return new
+
+
+def split_doubled_edges(function: ir.Operation) -> None:
+    """Gives each edge a block of its own where a branch hands storage to the same block on several edges.
+
+    Which of them is taken says what is given away, so each needs a place for the releases of the rest.
+    """
+    pending = [view.operation for region in function.regions for view in _last_ops(region)]
+    while pending:
+        branch = pending.pop()
+        block = branch.block
+        for number, way in enumerate(branches_of(branch)):
+            others = [other for other in branches_of(branch) if other.block == way.block]
+            if len(others) > 1 and any(is_storage_like(value.type) for value in way.values):
+                split_edge(branch, number)
+                pending.append(block.operations[len(block.operations) - 1].operation)
+                break
+
+
+def _last_ops(region: ir.Region) -> list[ir.OpView]:
+    """The last op of each block in ``region`` and the regions inside it, of blocks with a block behind them."""
+    found = []
+    for block in region.blocks:
+        for view in block.operations:
+            found += [one for inner in view.operation.regions for one in _last_ops(inner)]
+            if view.operation.successors:
+                found.append(view)
+    return found
