@@ -42,7 +42,7 @@ _WITH_MEMORY = (
 )
 """Runs a program and prints the largest resident memory that it had, in KiB: IREE's Vulkan allocator does not count transients."""
 _RESIDENT = re.compile(r"^resident (\d+)$", re.M)
-_SLAB = re.compile(r"take (\d+) bytes; (\d+) are enough")
+_SLAB = re.compile(r"take (\d+)(?: x .*)? bytes; (\d+)(?: x .*)? are enough")
 
 
 @dataclass(frozen=True)
@@ -64,23 +64,30 @@ class Run:
     outputs: bytes
 
 
-def chain(folder: Path, rows: int = 256, widths: Sequence[int] = CHAIN) -> Program:
-    """Matmuls whose results grow, then one small result."""
-    lines = [f"func.func @main(%x0: tensor<{rows}x{widths[0]}xf32>) -> tensor<{rows}x16xf32> {{"]
+def chain(
+    folder: Path, rows: int = 256, widths: Sequence[int] = CHAIN, dynamic: bool = False
+) -> Program:
+    """Matmuls whose results grow, then one small result. ``dynamic``: the number of rows is known when the program runs."""
+    many, given = ("?", "%rows") if dynamic else (str(rows), "")
+    lines = [f"func.func @main(%x0: tensor<{many}x{widths[0]}xf32>) -> tensor<{many}x16xf32> {{"]
     lines.append("  %zero = arith.constant 0.0 : f32")
+    if dynamic:
+        lines.append("  %c0 = arith.constant 0 : index")
+        lines.append(f"  %rows = tensor.dim %x0, %c0 : tensor<?x{widths[0]}xf32>")
     for i, (k, n) in enumerate(zip(widths, (*widths[1:], 16), strict=True)):
-        left, right, out = f"tensor<{rows}x{k}xf32>", f"tensor<{k}x{n}xf32>", f"tensor<{rows}x{n}xf32>"
+        left, right, out = f"tensor<{many}x{k}xf32>", f"tensor<{k}x{n}xf32>", f"tensor<{many}x{n}xf32>"
         lines += [
             f"  %w{i} = arith.constant dense<{1 / k}> : {right}",
-            f"  %e{i} = tensor.empty() : {out}",
+            f"  %e{i} = tensor.empty({given}) : {out}",
             f"  %z{i} = linalg.fill ins(%zero : f32) outs(%e{i} : {out}) -> {out}",
             f"  %x{i + 1} = linalg.matmul ins(%x{i}, %w{i} : {left}, {right}) outs(%z{i} : {out}) -> {out}",
         ]
-    lines += [f"  return %x{len(widths)} : tensor<{rows}x16xf32>", "}"]
-    source = folder / "chain.mlir"
+    lines += [f"  return %x{len(widths)} : tensor<{many}x16xf32>", "}"]
+    name = "dynamic_chain" if dynamic else "chain"
+    source = folder / f"{name}.mlir"
     source.write_text("\n".join(lines) + "\n")
     image = np.random.default_rng(0).standard_normal((rows, widths[0]), np.float32)
-    return Program("chain", source, [image], "main")
+    return Program(name, source, [image], "main")
 
 
 def large(folder: Path, elements: int = LARGE) -> Program:
@@ -135,13 +142,17 @@ def network(name: str, folder: Path) -> Program:
     )
 
 
+def dynamic_chain(folder: Path) -> Program:
+    return chain(folder, dynamic=True)
+
+
 def made(name: str, folder: Path) -> Program:
-    own = {"chain": chain, "large": large}
+    own = {"chain": chain, "dynamic_chain": dynamic_chain, "large": large}
     return own[name](folder) if name in own else network(name, folder)
 
 
 def compiled(program: Program, target: str, packed: bool) -> tuple[Path, list[tuple[int, int]]]:
-    """The module, and (IREE's bytes, packed bytes) of each slab that can be smaller."""
+    """The module, and (IREE's bytes, packed bytes) of each part of a slab that can be smaller; times a dimension where that is dynamic."""
     output = program.source.with_suffix(f".{target}.{'packed' if packed else 'stock'}.vmfb")
     option = "--pack-transients" if packed else "--check-lifetimes"
     flags = [*flags_for(find_target(target)), option, "--format=json", "-o", str(output)]
@@ -213,7 +224,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--program", action="append", help=f"default: chain, large, {', '.join(NETWORKS)}")
+    parser.add_argument("--program", action="append", help=f"default: chain, dynamic_chain, large, {', '.join(NETWORKS)}")
     parser.add_argument("--on", action="append", choices=tuple(ON), help="default: all that are present")
     parser.add_argument("--keep", type=Path, help="leave the programs and modules in this folder")
     args = parser.parse_args(words)
@@ -225,7 +236,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             stack.enter_context(tempfile.TemporaryDirectory(prefix="fissile-transients-"))
         )
         folder.mkdir(parents=True, exist_ok=True)
-        for name in args.program or ["chain", "large", *NETWORKS]:
+        for name in args.program or ["chain", "dynamic_chain", "large", *NETWORKS]:
             program = made(name, folder)
             for runtime in runtimes:
                 fine = compare(program, runtime) and fine

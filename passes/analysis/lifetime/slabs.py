@@ -1,11 +1,13 @@
 """Which slabs does a module allocate for transients, which slices stand in each, and how large does IREE make it?
 
 Read between two of IREE's passes: one gives all transients of a region one `stream.resource.pack` with their lifetimes, the next one
-decides the offsets (first fit, in the order of the program). Alignment and size are those that IREE's own pass chooses, on a copy.
+decides the offsets. Slices of constant size it places first fit, in the order of the program; of the others, those share bytes that have the
+same size and never live at once (LayoutSlices.cpp). Alignment and constant sizes are those that IREE's own pass chooses, on a copy.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from iree.compiler import ir
@@ -15,44 +17,84 @@ from fissile.dialect import ops_of
 from fissile.passes.iree.pipelines import LAYOUT_OF_SLICES
 
 from ..dispatch.dispatches import constant_of
+from .monomials import Monomial, monomial
 from .packing import Slice, aligned
 
 PACK, BARRIER = "stream.resource.pack", "util.optimization_barrier"
 
 
 @dataclass(frozen=True)
+class Part:
+    """Slices of one slab whose sizes are multiples of one ``unit``, a product of values; that of constants is empty.
+
+    ``members`` are their numbers in the slab. Sizes, and ``stock``, what IREE gives the part, are in bytes times the unit.
+    """
+
+    unit: tuple[ir.Value, ...]
+    members: tuple[int, ...]
+    slices: tuple[Slice, ...]
+    stock: int
+
+
+@dataclass(frozen=True)
 class Slab:
-    """``op`` is the stream.resource.pack. ``stock_bytes`` is the size that IREE gives the slab, ``alignment`` that of its offsets."""
+    """``op`` is the stream.resource.pack, ``alignment`` that of its offsets. What no part holds has a size of another form."""
 
     op: ir.Operation
     function: str
-    slices: tuple[Slice, ...]
+    parts: tuple[Part, ...]
     alignment: int
-    stock_bytes: int
 
 
 def slabs_of(module: ir.Operation) -> list[Slab]:
-    """The slabs whose slices all have constant sizes, in program order."""
+    """The slabs of ``module``, in program order."""
+    packs = [op for op in ops_of(module, PACK) if op.opview.offset is None]
     found = []
-    packs = [op for op in ops_of(module, PACK) if _sizes(op) is not None and op.opview.offset is None]
     for op, (alignment, stock) in zip(packs, _as_iree_lays_out(module, packs), strict=True):
-        sizes, intervals = _sizes(op) or [], [int(n) for n in op.opview.lifetime_intervals]
-        slices = tuple(
-            Slice(first, last, aligned(size, alignment))
-            for first, last, size in zip(intervals[::2], intervals[1::2], sizes, strict=True)
-        )
-        found.append(Slab(op, _function(op), slices, alignment, stock))
+        found.append(Slab(op, _function(op), _parts(op, alignment, stock), alignment))
     return found
 
 
-def _sizes(op: ir.Operation) -> list[int] | None:
-    sizes = [constant_of(value) for value in op.opview.dynamic_slice_sizes]
-    return None if any(size is None for size in sizes) else [size for size in sizes if size is not None]
+def lives_of(op: ir.Operation) -> list[tuple[int, int]]:
+    """The first and last step of each slice of a stream.resource.pack."""
+    steps = [int(n) for n in op.opview.lifetime_intervals]
+    return list(zip(steps[::2], steps[1::2], strict=True))
+
+
+def _parts(op: ir.Operation, alignment: int, stock: int) -> tuple[Part, ...]:
+    """A multiple of a unit that is not known is aligned wherever its factor is; one whose factor is not is left out."""
+    members: dict[tuple[ir.Value, ...], list[tuple[int, Slice]]] = {}
+    for number, (size, (first, last)) in enumerate(
+        zip(map(monomial, op.opview.dynamic_slice_sizes), lives_of(op), strict=True)
+    ):
+        factor = size.factor if size.unit else aligned(size.factor, alignment)
+        if factor > 0 and factor % alignment == 0:
+            members.setdefault(size.unit, []).append((number, Slice(first, last, factor)))
+    parts = []
+    for unit, held in members.items():
+        slices = tuple(one for _, one in held)
+        parts.append(
+            Part(unit, tuple(n for n, _ in held), slices, _shared_by_size(slices) if unit else stock)
+        )
+    return tuple(parts)
+
+
+def _shared_by_size(slices: Sequence[Slice]) -> int:
+    """What IREE gives slices whose sizes the program computes: room is shared by those of one size that never live at once."""
+    rooms: list[list[Slice]] = []
+    for one in slices:
+        free = (r for r in rooms if r[0].size == one.size and not any(one.meets(other) for other in r))
+        room = next(free, None)
+        if room is None:
+            rooms.append([one])
+        else:
+            room.append(one)
+    return sum(room[0].size for room in rooms)
 
 
 def _as_iree_lays_out(module: ir.Operation, packs: list[ir.Operation]) -> list[tuple[int, int]]:
-    """(alignment, size of the slab) of each of ``packs``. Where two slices of one byte are packed beside a slab, the second
-    one's offset is the alignment."""
+    """(alignment, bytes for the slices of constant size) of each of ``packs``. Where two slices of one byte are packed beside a
+    slab, the second one's offset is the alignment."""
     if not packs:
         return []
     every = ops_of(module, PACK)
@@ -61,21 +103,14 @@ def _as_iree_lays_out(module: ir.Operation, packs: list[ir.Operation]) -> list[t
     copies = [ops_of(copy, PACK)[i] for i in wanted]
     held = []
     for op in copies:
-        at = ir.InsertionPoint(op)
+        sizes = [monomial(size) for size in op.opview.dynamic_slice_sizes]
+        constant = [(s, life) for s, life in zip(sizes, lives_of(op), strict=True) if not s.unit]
+        beside = _pack_beside(op, [(Monomial(1, ()), (0, 0))] * 2)
+        alone = _pack_beside(op, constant)
+        values = [beside.results[1], beside.results[2], alone.results[0]]
         with op.context, op.location:
             index = ir.IndexType.get()
-            one = ir.Operation.create(
-                "arith.constant", [index], attributes={"value": ir.IntegerAttr.get(index, 1)}, ip=at
-            ).result
-            attributes = {name: op.attributes[name] for name in op.attributes if name == "affinity"}
-            attributes["lifetime_intervals"] = ir.ArrayAttr.get(
-                [ir.IntegerAttr.get(index, n) for n in (0, 0, 0, 0)]
-            )
-            attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([0, 2])
-            beside = ir.Operation.create(PACK, [index] * 3, [one, one], attributes=attributes, ip=at)
-            values = [beside.results[1], beside.results[2], op.results[0]]
-            after = ir.InsertionPoint.after(op)
-            held.append(ir.Operation.create(BARRIER, [index] * 3, values, ip=after))
+            held.append(ir.Operation.create(BARRIER, [index] * 3, values, ip=ir.InsertionPoint(op)))
     PassManager.parse(LAYOUT_OF_SLICES, context=copy.context).run(copy)
     read = []
     for barrier in held:
@@ -85,6 +120,24 @@ def _as_iree_lays_out(module: ir.Operation, packs: list[ir.Operation]) -> list[t
         first, second, size = (int(number or 0) for number in numbers)
         read.append((max(abs(second - first), 1), size))
     return read
+
+
+def _pack_beside(op: ir.Operation, slices: Sequence[tuple[Monomial, tuple[int, int]]]) -> ir.Operation:
+    """A stream.resource.pack of slices of constant size, with the affinity of ``op`` and in front of it."""
+    at = ir.InsertionPoint(op)
+    with op.context, op.location:
+        index = ir.IndexType.get()
+        sizes = [
+            ir.Operation.create(
+                "arith.constant", [index], attributes={"value": ir.IntegerAttr.get(index, size.factor)}, ip=at
+            ).result
+            for size, _ in slices
+        ]
+        attributes = {name: op.attributes[name] for name in op.attributes if name == "affinity"}
+        steps = [ir.IntegerAttr.get(index, step) for _, life in slices for step in life]
+        attributes["lifetime_intervals"] = ir.ArrayAttr.get(steps)
+        attributes["operandSegmentSizes"] = ir.DenseI32ArrayAttr.get([0, len(sizes)])
+        return ir.Operation.create(PACK, [index] * (len(sizes) + 1), sizes, attributes=attributes, ip=at)
 
 
 def _function(op: ir.Operation) -> str:

@@ -42,7 +42,7 @@ util.func public @minimal() -> (index, index, index) {
   util.return %p#0, %p#1, %p#2 : index, index, index
 }
 
-// A size that is not known: left to IREE.
+// A size that is no multiple of the alignment: left to IREE.
 // CHECK-LABEL: util.func public @dynamic
 // CHECK: stream.resource.pack
 util.func public @dynamic(%n: index) -> (index, index, index) {
@@ -52,4 +52,31 @@ util.func public @dynamic(%n: index) -> (index, index, index) {
     [1, 3] = %n
   }) : index
   util.return %p#0, %p#1, %p#2 : index, index, index
+}
+
+// Multiples of one value share room, whatever it is; what is as small as it can be, or of another form, is left to IREE behind them.
+// TOLD: repaired[FIS311] transients of 'multiples' take 7168 x %n bytes; 6144 x %n are enough (14% less)
+// CHECK-LABEL: util.func public @multiples
+// CHECK-SAME:    (%[[N:.+]]: index, %[[M:.+]]: index)
+// CHECK-DAG:     %[[ROOM:.+]] = arith.muli %{{.+}}, %[[N]] : index
+// CHECK:         %[[LEFT:.+]]:3 = stream.resource.pack offset(%{{.+}}) slices({
+// CHECK-NEXT:      [1, 2] = %{{.+}},
+// CHECK-NEXT:      [1, 4] = %[[M]]
+// CHECK:         util.return %[[LEFT]]#0, %{{.+}}, %{{.+}}, %[[LEFT]]#1, %{{.+}}, %[[LEFT]]#2
+util.func public @multiples(%n: index, %m: index) -> (index, index, index, index, index, index) {
+  %c1024 = arith.constant 1024 : index
+  %c2048 = arith.constant 2048 : index
+  %c4096 = arith.constant 4096 : index
+  %c64 = arith.constant 64 : index
+  %one = arith.muli %n, %c1024 : index
+  %two = arith.muli %c2048, %n : index
+  %four = arith.muli %n, %c4096 : index
+  %p:6 = stream.resource.pack slices({
+    [0, 1] = %one,
+    [1, 2] = %two,
+    [1, 2] = %c64,
+    [2, 3] = %four,
+    [1, 4] = %m
+  }) : index
+  util.return %p#0, %p#1, %p#2, %p#3, %p#4, %p#5 : index, index, index, index, index, index
 }
