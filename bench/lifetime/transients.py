@@ -64,9 +64,7 @@ class Run:
     outputs: bytes
 
 
-def chain(
-    folder: Path, rows: int = 256, widths: Sequence[int] = CHAIN, dynamic: bool = False
-) -> Program:
+def chain(folder: Path, rows: int = 256, widths: Sequence[int] = CHAIN, dynamic: bool = False) -> Program:
     """Matmuls whose results grow, then one small result. ``dynamic``: the number of rows is known when the program runs."""
     many, given = ("?", "%rows") if dynamic else (str(rows), "")
     lines = [f"func.func @main(%x0: tensor<{many}x{widths[0]}xf32>) -> tensor<{many}x16xf32> {{"]
@@ -224,7 +222,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--program", action="append", help=f"default: chain, dynamic_chain, large, {', '.join(NETWORKS)}")
+    parser.add_argument(
+        "--program", action="append", help=f"default: chain, dynamic_chain, large, {', '.join(NETWORKS)}"
+    )
     parser.add_argument("--on", action="append", choices=tuple(ON), help="default: all that are present")
     parser.add_argument("--keep", type=Path, help="leave the programs and modules in this folder")
     args = parser.parse_args(words)

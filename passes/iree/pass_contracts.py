@@ -66,7 +66,9 @@ NATIVE: dict[str, NativeContract] = {
     ),
     "iree-hal-transformation-pipeline": NativeContract(invalidates=("tensor-level", *_DECIDED)),
     # The host program. What a loop of blocks carries is released when its last reference is dropped (FIS308).
-    "iree-stream-transformation-pipeline": NativeContract(requires=_LOWERED[:1]),
+    "iree-stream-transformation-pipeline": NativeContract(requires=_LOWERED[:1], invalidates=_FORMS),
+    # A fill of 64 bits, and the like, is a dispatch of its own from here on.
+    "iree-stream-materialize-builtins": NativeContract(invalidates=_FORMS),
     "iree-stream-automatic-reference-counting": NativeContract(),
     "iree-stream-schedule-allocation": NativeContract(invalidates=("one-release-per-storage",)),
 }
@@ -78,9 +80,10 @@ PHASE_CONTRACTS: dict[str, NativeContract] = {
     "global-optimization": NativeContract(),
     DISPATCH_CREATION: NativeContract(establishes=("dispatches-formed",), invalidates=_FORMS),
     "flow": NativeContract(invalidates=_FORMS),
-    "stream": NativeContract(),
+    "stream": NativeContract(invalidates=_FORMS),
     "executable-sources": NativeContract(),
-    "executable-configurations": NativeContract(invalidates=_DECIDED),
+    # A dispatch for which no code generation pipeline is chosen (a gather alone) has memref operands from here on.
+    "executable-configurations": NativeContract(invalidates=("tensor-level", *_DECIDED)),
     "executable-targets": NativeContract(invalidates=("tensor-level",)),
     "hal": NativeContract(invalidates=("tensor-level",)),
     "vm": NativeContract(invalidates=("tensor-level",)),

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from fissile.passes.user_code import loaded_files
 
+from ..process.scratch import lasting_folder
+
 
 @dataclass(frozen=True)
 class Reproducer:
@@ -24,7 +26,7 @@ class Reproducer:
 
 def write_reproducer(text: str, pipeline: str, name: str) -> Reproducer:
     """Writes ``text``, the IR from before pass ``name``, to a folder of its own; ``pipeline`` runs the pass alone."""
-    folder = Path(tempfile.mkdtemp(prefix="fissile-contract-"))
+    folder = Path(tempfile.mkdtemp(prefix="fissile-contract-", dir=lasting_folder()))
     file = folder / f"before-{name}.mlir"
     file.write_text(text)
     words = ["fissile-opt", str(file), *(f"--load-passes={own}" for own in loaded_files())]

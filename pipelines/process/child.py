@@ -21,7 +21,7 @@ from pathlib import Path
 from .deadline import CpuDeadline
 from .memory_limit import OUT_OF_MEMORY, apply_memory_limit, memory_limit
 from .reaper import MARK_VARIABLE, TEMPORARY, kill_group, kill_marked
-from .scratch import SCRATCH_VARIABLE, Cover, acquire, release, scratch
+from .scratch import LASTING_VARIABLE, SCRATCH_VARIABLE, Cover, acquire, lasting_folder, release, scratch
 
 SAFE_PATH = "-P"
 """Python's option that keeps the working directory (with ``-m``) off the import path: a file `random.py` there is no module."""
@@ -118,6 +118,7 @@ class Child:
             PARENT_VARIABLE: str(os.getpid()),
             SCRATCH_VARIABLE: str(folder),
             "TMPDIR": str(folder / TEMPORARY),
+            LASTING_VARIABLE: lasting_folder(),
         }
 
     def _started(self, pid: int) -> None:

@@ -25,6 +25,8 @@ from . import reaper
 
 SCRATCH_VARIABLE = "FISSILE_SCRATCH"
 """Environment variable of every child: its parent's scratch folder."""
+LASTING_VARIABLE = "FISSILE_LASTING"
+"""Environment variable of every child: the folder for files that are to stay when the command is over, a reproducer for example."""
 _SMALL_PAGES = 1 << 14
 """A process with fewer resident pages (64 MiB of 4 KiB) and one thread is forked; another starts the reaper as a program."""
 
@@ -108,6 +110,11 @@ def scratch() -> Iterator[Path]:
             if cover is not None:
                 cover.send(removed=str(folder))
         release(cover)
+
+
+def lasting_folder() -> str:
+    """Where a file is put that stays when the command is over: the temporary folder of the command, not that of a child."""
+    return os.environ.get(LASTING_VARIABLE) or tempfile.gettempdir()
 
 
 def _temporary_folder() -> str:

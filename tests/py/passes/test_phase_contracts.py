@@ -7,6 +7,7 @@ import pytest
 from iree.compiler import ir
 
 from fissile.cli.main import main
+from fissile.cli.opt import main as main_opt
 from fissile.dialect import ops_of
 from fissile.passes import definition
 from fissile.passes.definition import Offence, PassFailed, define_property
@@ -64,6 +65,77 @@ def test_a_front_end_whose_ops_become_structured_ones_breaks_nothing(tmp_path, c
     )
     words = ["compile", str(file), "-o", str(tmp_path / "out.vmfb"), *FLAGS, "--verify-contracts"]
     assert (main([*words, "--format=json"]), json.loads(capsys.readouterr().out)["findings"]) == (0, [])
+
+
+FILL = """
+func.func @main(%n: index) -> tensor<?xi64> {
+  %one = arith.constant -1 : i64
+  %e = tensor.empty(%n) : tensor<?xi64>
+  %0 = linalg.fill ins(%one : i64) outs(%e : tensor<?xi64>) -> tensor<?xi64>
+  return %0 : tensor<?xi64>
+}
+"""
+GATHER = """
+func.func @main(%a: tensor<10x10xi32>, %i: tensor<1xi32>) -> tensor<10xi32> {
+  %e = tensor.empty() : tensor<10xi32>
+  %0 = iree_linalg_ext.gather dimension_map = [0] ins(%a, %i : tensor<10x10xi32>, tensor<1xi32>) outs(%e : tensor<10xi32>) -> tensor<10xi32>
+  return %0 : tensor<10xi32>
+}
+"""
+
+
+@pytest.mark.parametrize("text", [FILL, GATHER], ids=["late dispatch", "late buffers"])
+def test_what_iree_makes_late_breaks_nothing(text, tmp_path, capsys):
+    # A fill of 64 bits is a dispatch from phase stream on; a gather alone has buffers before the dispatch is configured.
+    file = tmp_path / "late.mlir"
+    file.write_text(text)
+    words = ["compile", str(file), "-o", str(tmp_path / "out.vmfb"), *FLAGS, "--verify-contracts"]
+    found = main([*words, "--format=json"]), json.loads(capsys.readouterr().out)["findings"]
+    assert found[0] == 0 and not [one for one in found[1] if one["code"] == "FIS502"]
+
+
+WRONG = """
+from dataclasses import dataclass
+from typing import ClassVar
+from fissile.dialect import ops_of
+from fissile.passes.definition import Contract, Pass, register_pass
+from fissile.passes.properties import FULLY_TYPED
+from iree.compiler import ir
+
+@register_pass
+@dataclass(frozen=True)
+class Blur(Pass):
+    "Loses the rank of a sum."
+    name: ClassVar[str] = "blur"
+    contract: ClassVar[Contract] = Contract()
+
+    def run(self, op, report):
+        [add] = ops_of(op, "arith.addf")
+        with op.context, add.location:
+            blurred = ir.Type.parse("tensor<*xf32>")
+            at = ir.InsertionPoint.after(add)
+            cast = ir.Operation.create("tensor.cast", [blurred], [add.result], ip=at)
+            back = ir.Operation.create("tensor.cast", [add.result.type], [cast.result], ip=at)
+            add.result.replace_all_uses_except(back.result, cast)
+"""
+
+
+def test_the_reproducer_stays_when_the_command_is_over(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    source, passes = tmp_path / "add.mlir", tmp_path / "blur.py"
+    source.write_text(
+        "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "  %0 = arith.addf %a, %a : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n"
+    )
+    passes.write_text(WRONG)
+    words = ["compile", str(source), "-o", str(tmp_path / "out.vmfb"), *FLAGS, "--verify-contracts"]
+    words += [f"--fissile-load-passes={passes}", "--iree-preprocessing-pass-pipeline=builtin.module(blur)"]
+    assert main([*words, "--format=json"]) == 1
+    [finding] = json.loads(capsys.readouterr().out)["findings"]
+    assert finding["code"] == "FIS502" and "fully-typed" in finding["message"]
+    [command] = [note for note in finding["notes"] if note.startswith("shows it again: ")]
+    assert main_opt(shlex.split(command.removeprefix("shows it again: "))[1:]) == 1
+    assert "FIS502" in capsys.readouterr().err
 
 
 def test_the_pass_of_iree_that_breaks_a_property_is_named_with_a_reproducer(
