@@ -8,60 +8,77 @@ import random
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .generated import program
 from .results import Row
 from .trial import world
 
-BATCH = 20
-"""Programs of one trial: they share a process, which takes as long to start as a few programs take to compile."""
+BATCH = 25
+"""Programs of one trial: each is a function, all of them one module, which takes about as long to compile as three programs alone."""
 TARGETS = {
     "llvm-cpu": ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"],
     "vulkan": ["--iree-hal-target-device=vulkan"],
     "gfx942": ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"],
 }
-SECONDS = 120.0
-"""For one program, both compiles together."""
+_TURNS = ("llvm-cpu", "vulkan", "llvm-cpu", "vulkan", "gfx942")
+_ENDS = ("end", "executable-targets", "executable-targets")
+"""How far: to the artifact, or as far as all of IREE's code generation; LLVM, which follows, takes most of the time."""
+MEMORY = 8 << 30
+"""Bytes for one child process."""
+SAFETY_NET = 7200.0
+"""Seconds of the clock: a child ends by its processor time."""
 _ROOT = Path(__file__).resolve().parents[2]
+
+
+def seconds_for(programs: int) -> int:
+    """Of a processor, for all compiles of a module of so many ``programs``."""
+    return 60 + 12 * programs
 
 
 def trials(count: int, seed: int) -> Iterator[str]:
     return (f"{seed}-{index}" for index in range((count + BATCH - 1) // BATCH))
 
 
-def drawn(trial: str, number: int) -> tuple[str, str, list[str]]:
-    """Program ``number`` of a trial: its target, its text and the kinds of its ops."""
-    draw = random.Random(f"differential:{trial}:{number}")
-    target = draw.choice(list(TARGETS))
-    return target, *program(draw)
+def drawn(trial: str) -> tuple[str, str, list[tuple[str, list[str]]]]:
+    """The target of a trial, the phase that it goes to, and its programs: text and kinds of ops."""
+    index = int(trial.rpartition("-")[2])
+    programs = [program(random.Random(f"differential:{trial}:{n}"), f"p{n}") for n in range(BATCH)]
+    return _TURNS[index % len(_TURNS)], _ENDS[index % len(_ENDS)], programs
 
 
 def run(trial: str) -> Row:
     """``verdicts``: how many programs ended how. ``broken``: fissile failed, or changed or refused a program without a finding of its own."""
+    target, to, programs = drawn(trial)
     with world({}) as here:
-        results = _child(trial, range(BATCH), here.work)
-        for number in range(BATCH):  # a crash or a hang in the shared process: each of the rest by itself
-            if number not in results:
-                results |= _child(trial, [number], here.work)
-            if number not in results:
-                results[number] = _alone(trial, number, here.work)
-    verdicts = Counter(verdict for verdict, _more in results.values())
+        results = _judged(trial, range(BATCH), here.work)
     wrong = {number: more for number, (verdict, more) in results.items() if verdict in BROKEN}
-    programs = {
-        str(number): {"message": more, "target": drawn(trial, number)[0], "text": drawn(trial, number)[1]}
-        for number, more in wrong.items()
-    }
-    kinds = Counter(kind for number in range(BATCH) for kind in drawn(trial, number)[2])
-    return {"broken": [results[number][0] for number in wrong], "programs": BATCH, "verdicts": dict(verdicts), "kinds": dict(kinds), "wrong": programs,
+    kinds = Counter(kind for _text, kinds in programs for kind in kinds)
+    return {"broken": [results[number][0] for number in wrong], "programs": BATCH, "target": target, "to": to,
+            "verdicts": dict(Counter(verdict for verdict, _more in results.values())), "kinds": dict(kinds),
+            "wrong": {str(number): {"message": more, "text": programs[number][0]} for number, more in wrong.items()},
             "message": "; ".join(map(str, wrong.values()))[:300]}  # fmt: skip
 
 
 BROKEN = ("internal error", "changed without a finding", "refused for no reason", "ends the process")
 
 
-def _child(trial: str, numbers, folder: Path) -> dict[int, tuple[str, str]]:
+def _judged(trial: str, numbers: Sequence[int], folder: Path) -> dict[int, tuple[str, str]]:
+    """The verdicts on the programs ``numbers``; where the shared process does not survive, in halves, down to one program."""
+    results = _child(trial, numbers, folder)
+    left = [number for number in numbers if number not in results]
+    if not left:
+        return results
+    if len(numbers) == 1:
+        return {numbers[0]: _alone(trial, numbers[0], folder)}
+    parts = (left[: len(left) // 2], left[len(left) // 2 :]) if len(left) == len(numbers) else (left,)
+    for part in filter(None, parts):
+        results |= _judged(trial, part, folder)
+    return results
+
+
+def _child(trial: str, numbers: Sequence[int], folder: Path) -> dict[int, tuple[str, str]]:
     """What a child process says of the programs ``numbers``, as far as it gets."""
     file = folder / "verdicts"
     file.write_text("")
@@ -69,7 +86,7 @@ def _child(trial: str, numbers, folder: Path) -> dict[int, tuple[str, str]]:
     process = subprocess.Popen(words, cwd=_ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
                                env=os.environ | {"TMPDIR": str(folder)})  # fmt: skip
     try:
-        process.wait(SECONDS * len(list(numbers)))
+        process.wait(SAFETY_NET)
     except subprocess.TimeoutExpired:
         pass
     finally:
@@ -82,17 +99,17 @@ def _child(trial: str, numbers, folder: Path) -> dict[int, tuple[str, str]]:
 
 
 def _alone(trial: str, number: int, folder: Path) -> tuple[str, str]:
-    """The commands themselves, where the shared process does not survive: fissile has to answer, whatever stock does."""
-    target, text, _kinds = drawn(trial, number)
-    (folder / "in.mlir").write_text(text)
-    words = ["fissile", "compile", *TARGETS[target], "in.mlir", "-o", "out.vmfb", "--dispatch-timeout=20"]
+    """The command itself, where the shared process does not survive: fissile has to answer, whatever stock does."""
+    target, to, programs = drawn(trial)
+    (folder / "in.mlir").write_text(programs[number][0])
+    words = ["compile", *TARGETS[target], f"--compile-to={to}", "in.mlir", "-o", "out.vmfb", "--dispatch-timeout=20"]
     try:
         ended = subprocess.run(
-            [str(Path(sys.executable).with_name("fissile")), *words[1:]],
+            [str(Path(sys.executable).with_name("fissile")), *words],
             cwd=folder,
             capture_output=True,
             text=True,
-            timeout=10 * SECONDS,
+            timeout=SAFETY_NET,
         )
     except subprocess.TimeoutExpired:
         return "ends the process", "the command does not end"
@@ -108,7 +125,8 @@ def table(rows: list[Row]) -> str:
         verdicts.update(row["verdicts"])
         kinds.update(row["kinds"])
     lines = [
-        f"{sum(verdicts.values())} programs",
+        f"{sum(verdicts.values())} programs in {len(rows)} modules: "
+        + ", ".join(f"{count} for {target} to {to}" for (target, to), count in Counter((row.get("target"), row.get("to")) for row in rows).items()),
         *(f"{count:6} {name}" for name, count in verdicts.most_common()),
     ]
     return "\n".join([*lines, "ops: " + ", ".join(f"{count} {name}" for name, count in kinds.most_common())])

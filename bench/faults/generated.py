@@ -1,5 +1,5 @@
 """Random small programs of many kinds of ops: a chain and its branches, over small tensors of several element types, control flow
-sizes that are known at run time (`generated_control`), and ops by family (`generated_ops`)."""
+and sizes that are known at run time (`generated_control`), and more (`generated_data`, `generated_ops`)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import generated_control, generated_ops
+from . import generated_control, generated_data, generated_ops
+from .generated_data import generic
 
 FLOATS, INTEGERS = ("f32", "f32", "f16", "bf16", "f64"), ("i8", "i16", "i32", "i64", "i1")
-SMALL = ("i4", "i2", "f8E4M3FN", "f8E5M2")
+SMALL = ("i4", "i2", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ")
 SIZES = (1, 2, 3, 4, 7, 8, 16, 17, 32)
 _BITS = {
     "i1": 1,
@@ -18,6 +19,8 @@ _BITS = {
     "i4": 4,
     "f8E4M3FN": 8,
     "f8E5M2": 8,
+    "f8E4M3FNUZ": 8,
+    "f8E5M2FNUZ": 8,
     "i8": 8,
     "i16": 16,
     "i32": 32,
@@ -48,8 +51,9 @@ class Value:
 class Program:
     """A function that grows op by op. Every op returns a new value."""
 
-    def __init__(self, draw: random.Random) -> None:
+    def __init__(self, draw: random.Random, name: str = "main") -> None:
         self.draw = draw
+        self.name = name
         self.lines: list[str] = []
         self.arguments: list[Value] = []
         self.values: list[Value] = []
@@ -66,7 +70,7 @@ class Program:
         )
         results = list(dict.fromkeys([*results, *self.results[:1]]))
         types = ", ".join(v.type for v in results)
-        head = f"func.func @main({', '.join(f'{v.name}: {v.type}' for v in self.arguments)}) -> ({types}) {{"
+        head = f"func.func @{self.name}({', '.join(f'{v.name}: {v.type}' for v in self.arguments)}) -> ({types}) {{"
         return "\n".join(
             [
                 *self.functions,
@@ -124,12 +128,12 @@ def _zero(element: str, number: str = "") -> str:
     return "false" if element == "i1" else f"{number or ('0.0' if 'f' in element else '0')} : {element}"
 
 
-def program(draw: random.Random) -> tuple[str, list[str]]:
-    """The text of a program of one to six ops, and their kinds."""
-    made = Program(draw)
+def program(draw: random.Random, name: str = "main") -> tuple[str, list[str]]:
+    """The text of a program of one to six ops, and their kinds: function ``name``, and those that it calls."""
+    made = Program(draw, name)
     rank = draw.choice((1, 2, 2, 3, 4))
     made.argument(
-        tuple(draw.choice(SIZES) for _ in range(rank)), draw.choice(FLOATS + INTEGERS + ("f32", "i8", "i4"))
+        tuple(draw.choice(SIZES) for _ in range(rank)), draw.choice(FLOATS + INTEGERS + ("f32", "i8", *SMALL))
     )
     wanted, tries = draw.randrange(1, 7), 0
     while len(made.kinds) < wanted and tries < 60:
@@ -361,7 +365,7 @@ def _gather(p: Program, v: Value) -> Value | None:
     body = (f"  ^bb0(%in: i32, %out: {v.element}):\n    %limit = arith.constant {v.shape[0]} : i32\n    %r = arith.remui %in, %limit : i32\n"
             f"    %i = arith.index_cast %r : i32 to index\n    %e = tensor.extract {v.name}[%i] : {v.type}\n    linalg.yield %e : {v.element}\n")  # fmt: skip
     return p.op(
-        _generic(["(d0) -> (d0)", "(d0) -> (d0)"], ["parallel"], [indices], out, body),
+        generic(["(d0) -> (d0)", "(d0) -> (d0)"], ["parallel"], [indices], out, body),
         indices.shape,
         v.element,
     )
@@ -375,7 +379,7 @@ def _generic_map(p: Program, v: Value) -> Value | None:
     add = "arith.addf" if v.is_float else "arith.addi"
     body = f"  ^bb0(%in: {v.element}, %out: {v.element}):\n    %s = {add} %in, %in : {v.element}\n    linalg.yield %s : {v.element}\n"
     return p.op(
-        _generic(["(d0, d1) -> (d1, d0)", "(d0, d1) -> (d0, d1)"], ["parallel"] * 2, [v], out, body),
+        generic(["(d0, d1) -> (d1, d0)", "(d0, d1) -> (d0, d1)"], ["parallel"] * 2, [v], out, body),
         v.shape[::-1],
         v.element,
     )
@@ -406,16 +410,9 @@ def _constant(p: Program, v: Value) -> Value:
     return p.op(f"{name} {v.name}, {other.name} : {v.type}", v.shape, v.element)
 
 
-def _generic(maps: list[str], iterators: list[str], inputs: list[Value], out: Value, body: str) -> str:
-    spelled = ", ".join(f"affine_map<{m}>" for m in maps)
-    kinds = ", ".join(f'"{i}"' for i in iterators)
-    return (f"linalg.generic {{indexing_maps = [{spelled}], iterator_types = [{kinds}]}} "
-            f"ins({', '.join(v.name for v in inputs)} : {', '.join(v.type for v in inputs)}) outs({out.name} : {out.type}) {{\n{body}  }} -> {out.type}")  # fmt: skip
-
-
 KINDS: dict[str, Callable[[Program, Value], Value | None]] = {
     "unary": _unary, "binary": _binary, "cast": _cast, "select": _select, "matmul": _matmul, "matvec": _matvec, "convolution": _convolution,
     "pool": _pool, "reduce": _reduce, "transpose": _transpose, "broadcast": _broadcast, "slice": _slice, "insert": _insert, "pad": _pad,
     "reshape": _reshape, "concat": _concat, "gather": _gather, "map": _generic_map, "softmax": _softmax, "loop": _loop, "constant": _constant,
-    **generated_control.KINDS, **generated_ops.KINDS,
+    **generated_control.KINDS, **generated_data.KINDS, **generated_ops.KINDS,
 }  # fmt: skip

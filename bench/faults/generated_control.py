@@ -55,7 +55,7 @@ def until(p: Program, v: Value) -> Value:
 
 def call(p: Program, v: Value) -> Value:
     """A function of its own, called once or twice."""
-    name, kept = f"@f{len(p.functions)}", p.draw.choice((" attributes {noinline}", ""))
+    name, kept = f"@{p.name}_f{len(p.functions)}", p.draw.choice((" attributes {noinline}", ""))
     p.functions.append(
         f"func.func private {name}(%x: {v.type}) -> {v.type}{kept} {{\n  %y = {_sum(v)} %x, %x : {v.type}\n  return %y : {v.type}\n}}\n"
     )

@@ -393,13 +393,13 @@ def complex_numbers(p: Program, v: Value) -> Value:
 
 def held(p: Program, v: Value) -> Value | None:
     """A global that the program writes and reads, or one that an initialiser computes."""
-    name, add = f"@g{len(p.functions)}", "arith.addf" if v.is_float else "arith.addi"
+    name, add = f"@{p.name}_g{len(p.functions)}", "arith.addf" if v.is_float else "arith.addi"
     if v.element == "i1" or -1 in v.shape:
         return None
     number = "1.5" if v.is_float else "1"
     if p.draw.random() < 0.5:
         p.functions.append(
-            f"util.global private mutable {name} = dense<{number}> : {v.type}\nfunc.func @next{name[1:]}() -> {v.type} {{\n"
+            f"util.global private mutable {name} = dense<{number}> : {v.type}\nfunc.func @{name[1:]}_next() -> {v.type} {{\n"
             f"  %x = util.global.load {name} : {v.type}\n  %y = {add} %x, %x : {v.type}\n  util.global.store %y, {name} : {v.type}\n  return %y : {v.type}\n}}\n"
         )
         before = p.hidden(f"util.global.load {name} : {v.type}", v.shape, v.element)

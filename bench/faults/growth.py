@@ -76,7 +76,7 @@ def _measured(command: list[str], folder: str) -> tuple[int, float, int]:
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, 1)
             os.dup2(null, 2)
-            resource.setrlimit(resource.RLIMIT_CPU, (1500, 1500))
+            resource.setrlimit(resource.RLIMIT_CPU, (7200, 7200))
             os.execv(command[0], command)
         finally:
             os._exit(127)
