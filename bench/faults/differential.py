@@ -102,7 +102,15 @@ def _alone(trial: str, number: int, folder: Path) -> tuple[str, str]:
     """The command itself, where the shared process does not survive: fissile has to answer, whatever stock does."""
     target, to, programs = drawn(trial)
     (folder / "in.mlir").write_text(programs[number][0])
-    words = ["compile", *TARGETS[target], f"--compile-to={to}", "in.mlir", "-o", "out.vmfb", "--dispatch-timeout=20"]
+    words = [
+        "compile",
+        *TARGETS[target],
+        f"--compile-to={to}",
+        "in.mlir",
+        "-o",
+        "out.vmfb",
+        "--dispatch-timeout=20",
+    ]
     try:
         ended = subprocess.run(
             [str(Path(sys.executable).with_name("fissile")), *words],
@@ -126,7 +134,10 @@ def table(rows: list[Row]) -> str:
         kinds.update(row["kinds"])
     lines = [
         f"{sum(verdicts.values())} programs in {len(rows)} modules: "
-        + ", ".join(f"{count} for {target} to {to}" for (target, to), count in Counter((row.get("target"), row.get("to")) for row in rows).items()),
+        + ", ".join(
+            f"{count} for {target} to {to}"
+            for (target, to), count in Counter((row.get("target"), row.get("to")) for row in rows).items()
+        ),
         *(f"{count:6} {name}" for name, count in verdicts.most_common()),
     ]
     return "\n".join([*lines, "ops: " + ", ".join(f"{count} {name}" for name, count in kinds.most_common())])

@@ -1,25 +1,39 @@
 """The child process that imports an exported PyTorch program with iree-turbine: `python -m fissile.pipelines.importers.torch_child JOB.json`.
 
-`expand` in the job names ops that are replaced by PyTorch's own decomposition first. Locations are those of the exporter: lines of the model's own Python source.
+A file that could run code while PyTorch loads it is refused (`exported_archive`). `expand` in the job names ops that are replaced by PyTorch's own decomposition first. Locations are those of the exporter: lines of the model's own Python source.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fissile.errors import refused_by_system
 
 from ..process.entry import begin, leave_answer
+from .exported_archive import code_in
 
 if TYPE_CHECKING:
     import torch
 
 EVERY = "*"
 """All ops that have a decomposition: where IREE does not name the one that it refuses."""
+OLDEST = (2, 6)
+"""The torch whose reader of pickled tensors runs no code (CVE-2025-32434 before)."""
+
+
+class RunsCode(Exception):
+    """The file could run code on this machine while PyTorch loads it."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"PyTorch could run code that it brings along: {what}. If you trust the file, load it yourself and give the program to "
+            "fissile: iree.turbine.aot.export(torch.export.load(FILE)).save_mlir('model.mlir')"
+        )
 
 
 def main() -> int:
@@ -49,10 +63,16 @@ def answer(job: dict) -> dict:
 
 def _import(model: str, program: Path, expand: Sequence[str]) -> list[str]:
     """Writes ``program``; returns the names of the ops that have a decomposition. Those in ``expand`` are decomposed: EVERY is all."""
+    if what := code_in(Path(model)):
+        raise RunsCode(what)
     import torch
     from iree.turbine import aot
 
-    exported = torch.export.load(model)
+    if tuple(int(part) for part in torch.__version__.split(".")[:2]) < OLDEST:
+        raise RunsCode(f"torch {torch.__version__} does not read tensors safely; 2.6 and newer do")
+    with _tensors_only():
+        exported = torch.export.load(model)
+    exported._guards_code = []  # Python source of the file's, which no compiled program needs
     table = torch.export.default_decompositions()
     can_expand = {_name(n.target) for n in exported.graph.nodes if n.target in table}
     if EVERY in expand:
@@ -65,6 +85,46 @@ def _import(model: str, program: Path, expand: Sequence[str]) -> list[str]:
     with program.open("wb") as file:
         imported.mlir_module.operation.write_bytecode(file)
     return sorted(can_expand | {EVERY})
+
+
+@contextmanager
+def _tensors_only() -> Iterator[None]:
+    """What the search of the file did not see is not run either: pickles name nothing but what tensors are made of, no library is loaded."""
+    import torch
+
+    load, is_on = torch.load, True
+
+    def restricted(*words: Any, **more: Any) -> Any:
+        return load(*words, **more | {"weights_only": True})
+
+    def refused(*_words: Any, **_more: Any) -> Any:
+        raise RunsCode("it holds a compiled library or a pickled object")
+
+    def hear(event: str, arguments: tuple) -> None:
+        if is_on and event == "pickle.find_class":
+            raise RunsCode(f"a pickle names {arguments[0]}.{arguments[1]}")
+
+    sys.addaudithook(hear)  # for the life of this process: it has no other work
+    changed: list[tuple[Any, str, Any]] = [
+        (torch, "load", restricted),
+        (torch._C, "_pickle_load_obj", refused),
+    ]
+    try:
+        from torch.export.pt2_archive import _package
+
+        changed.append((_package, "_load_aoti", refused))
+    except ImportError:  # torch 2.6, whose archives have none
+        pass
+    changed = [(owner, name, new) for owner, name, new in changed if hasattr(owner, name)]
+    before = [getattr(owner, name) for owner, name, _new in changed]
+    try:
+        for owner, name, new in changed:
+            setattr(owner, name, new)
+        yield
+    finally:
+        is_on = False
+        for (owner, name, _new), old in zip(changed, before, strict=True):
+            setattr(owner, name, old)
 
 
 def _name(op: object) -> str:

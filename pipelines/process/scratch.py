@@ -179,9 +179,14 @@ def _forked_reaper(reading: int) -> int:
     parent = os.getpid()
     pid = os.fork()
     if pid:
+        # A signal to this process's group must not reach the reaper, and on a busy machine the fork has not run yet when there is
+        # already something to clean up.
+        with suppress(OSError):  # it was quicker
+            os.setpgid(pid, pid)
         return pid
     try:
-        os.setsid()
+        with suppress(OSError):  # the parent was quicker
+            os.setsid()
         os.dup2(reading, 0)
         os.closerange(
             1,

@@ -285,6 +285,27 @@ def test_one_reaper_serves_a_process_and_ends_with_its_last_user():
     assert scratches._covering is None and not Path(f"/proc/{pid}").exists()
 
 
+def test_a_signal_to_the_group_does_not_end_a_reaper_that_has_not_run_yet(tmp_path):
+    """On a busy machine the fork waits for a processor while its parent goes on."""
+    script = """
+import os, signal
+from fissile.pipelines.process.scratch import scratch
+os.setsid = lambda: None  # the fork does not come so far
+with scratch() as folder:
+    print(folder, flush=True)
+    os.killpg(0, signal.SIGQUIT)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", script],
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert ended.returncode == -signal.SIGQUIT and ended.stdout.strip().startswith(str(tmp_path))
+    becomes(lambda: not os.listdir(tmp_path), of="the folder stays")
+
+
 def test_no_reaper_stays_where_there_is_no_temporary_folder(monkeypatch, tmp_path):
     monkeypatch.setattr(scratches.tempfile, "tempdir", str(tmp_path / "nothere"))
     with pytest.raises(FileNotFoundError), scratch():
