@@ -1,7 +1,8 @@
 """A bounded file of answers in the user's cache folder, shared by all processes: key -> JSON value.
 
-Nothing in it is executed, and nothing in it is trusted to be whole: an entry whose checksum is wrong, a file that is no database and
-a file that is locked are all answered as if there were no entry. `FISSILE_CACHE=off` or `--no-cache` leaves it out,
+Nothing in it is executed here, and nothing in it is trusted to be whole: an entry whose checksum is wrong, a file that is no database
+and a file that is locked are all answered as if there were no entry. A repaired module comes from it, so a folder or file that another
+user owns or may write to is not used at all. `FISSILE_CACHE=off` or `--no-cache` leaves it out,
 `FISSILE_CACHE=FOLDER` is another folder.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 import time
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -30,6 +32,8 @@ _WAIT_SECONDS = 2.0
 """For another process that writes; then there is no entry."""
 _USED_SECONDS = 3600.0
 """So exactly is known when an answer was last used: a write costs more than a read."""
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_OTHERS_ENTER = stat.S_IXGRP | stat.S_IXOTH
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, sum BLOB, value BLOB, size INTEGER, used REAL)"
 )
@@ -141,6 +145,8 @@ def _with_connection(
     try:
         if writes:
             where.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not is_private(where):
+            return otherwise
         with closing(sqlite3.connect(where, timeout=_WAIT_SECONDS)) as database:
             # A lost answer is found again: nothing waits for the disk.
             database.execute("PRAGMA synchronous = OFF")
@@ -155,6 +161,36 @@ def _with_connection(
     return otherwise
 
 
+def is_private(where: Path) -> bool:
+    """Whether no other user than root could have written the file ``where``, or could put another one in its place.
+
+    A link is not followed: what it leads to, somebody else may choose. A file that is not there yet may be made. Who may not enter the
+    folder writes no file in it, whatever the file's own mode.
+    """
+    if not hasattr(os, "geteuid"):
+        return True
+    try:
+        folder = where.parent.stat()
+        if not stat.S_ISDIR(folder.st_mode) or not _is_own(folder, _OTHERS_WRITE):
+            return False
+        refused = _OTHERS_WRITE if folder.st_mode & _OTHERS_ENTER else 0
+        for path in (where, _journal(where)):
+            with suppress(FileNotFoundError):
+                found = path.lstat()
+                if not stat.S_ISREG(found.st_mode) or not _is_own(found, refused):
+                    return False
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _is_own(found: os.stat_result, refused: int) -> bool:
+    """Whether this user or root owns the file, and its mode has no bit of ``refused``."""
+    return found.st_uid in (os.geteuid(), 0) and not found.st_mode & refused
+
+
 def _make_room(database: sqlite3.Connection) -> None:
     (size,) = database.execute("SELECT COALESCE(SUM(size), 0) FROM answers").fetchone()
     if size <= MOST_BYTES:
@@ -167,9 +203,14 @@ def _make_room(database: sqlite3.Connection) -> None:
 
 
 def _remove(where: Path) -> None:
-    for name in (where, where.with_name(where.name + "-journal")):
+    for name in (where, _journal(where)):
         with suppress(OSError):
             name.unlink()
+
+
+def _journal(where: Path) -> Path:
+    """Where SQLite keeps what it may have to take back."""
+    return where.with_name(where.name + "-journal")
 
 
 def _sum(key: str, value: bytes) -> bytes:

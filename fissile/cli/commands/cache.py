@@ -17,6 +17,8 @@ def run(args: argparse.Namespace) -> int:
         print(where or "")
     elif where is None:
         print(f"no answers are kept: {store.VARIABLE}={store.OFF}")
+    elif not store.is_private(where):
+        print(f"no answers are kept: others than you may write to {where.parent}, or own what is there")
     else:
         count, size = store.totals()
         print(f"{where}: {count} answer{'s' if count != 1 else ''}, {size} of {store.MOST_BYTES} bytes")

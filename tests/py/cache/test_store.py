@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import pickle
@@ -11,6 +12,7 @@ import sys
 
 import pytest
 
+from fissile.cli.commands import cache as cache_command
 from fissile.pipelines.cache import store
 from fissile.pipelines.cache.keys import key_of
 
@@ -45,6 +47,47 @@ def test_forgotten_is_gone(answers):
     assert not answers.exists() and store.recall("a") is None
     store.keep("a", 3)
     assert store.recall("a") == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owner here")
+@pytest.mark.parametrize("what", ["folder", "file", "link", "pipe", "owner", "journal"])
+def test_what_another_user_may_have_written_is_no_answer(what, answers, tmp_path, monkeypatch, capsys):
+    """A module that is taken from here is loaded with the rights of the user."""
+    store.keep("a", 1)
+    kept = answers.read_bytes()
+    if what == "folder":
+        answers.parent.chmod(0o777)
+    elif what == "file":
+        answers.parent.chmod(0o755)
+        answers.chmod(0o666)
+    elif what == "link":
+        answers.rename(tmp_path / "elsewhere")
+        answers.symlink_to(tmp_path / "elsewhere")
+    elif what == "pipe":
+        answers.unlink()
+        os.mkfifo(answers)
+    elif what == "journal":
+        (tmp_path / "other").write_bytes(b"journal")
+        answers.with_name(answers.name + "-journal").symlink_to(tmp_path / "other")
+    else:
+        own = os.geteuid()
+        monkeypatch.setattr(os, "geteuid", lambda: own + 1)
+        if not own:  # root's files are everybody's to trust
+            os.chown(answers, 12345, 12345)
+    assert store.recall("a") is None and store.totals() == (0, 0)
+    store.keep("a", 2)  # and nothing is written there
+    if what != "pipe":
+        assert answers.read_bytes() == kept
+    assert cache_command.run(argparse.Namespace(clear=False, path=False)) == 0
+    assert "others than you may write" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("folder", "file"), [(0o750, 0o640), (0o700, 0o664)])
+def test_who_may_read_or_not_enter_is_no_reason(answers, folder, file):
+    store.keep("a", 1)
+    answers.parent.chmod(folder)
+    answers.chmod(file)
+    assert store.recall("a") == 1
 
 
 @pytest.mark.parametrize(
