@@ -12,6 +12,8 @@ from fissile.report import Report
 
 def run(args: argparse.Namespace) -> int:
     """Writes the page; returns 0. Raises UsageError for a file that is no report of fissile's."""
+    from jinja2 import UndefinedError
+
     from fissile.cli.report_output import write_page
 
     try:
@@ -25,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
         document = json.loads(text)
         Report.from_json(document)
         write_page("output", output, document)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError):
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, UndefinedError):
         raise _no_report(args.results) from None
     return int(ExitCode.CLEAN)
 

@@ -1,5 +1,6 @@
 """What a hostile program, or a hostile folder, can make fissile do: run nothing, read nothing else, forge no line."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from programs import run_program
+from report_documents import check_document
 
 from fissile.finding import Finding, Place
 from fissile.pipelines.report.text import render
@@ -46,6 +48,13 @@ COMMANDS = {
     ),
     "opt": ("fissile-opt", "in.mlir", "--pass-pipeline=builtin.module(canonicalize)"),
     "passes": ("fissile", "passes"),
+    "audit": ("fissile", "audit", "in.mlir", "--target", "llvm-cpu"),
+    "sweep": ("fissile", "sweep", "in.mlir", "--target", "llvm-cpu", "--out", "results"),
+    "onnx": ("fissile", "compile", *LLVM_CPU, "--compile-to=input", "in.onnx", "-o", "out.mlir"),
+    "report": ("fissile", "report", "in.json", "-o", "out.html"),
+    "explain": ("fissile", "explain", "FIS101"),
+    "targets": ("fissile", "targets"),
+    "cache": ("fissile", "cache"),
 }
 
 
@@ -58,17 +67,48 @@ def run(command, folder: Path) -> subprocess.CompletedProcess:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_module_of_the_working_directory_is_imported(name, tmp_path):
     (tmp_path / "in.mlir").write_text(ADD)
-    for module in ("random", "iree", "numpy", "json", "fissile", "tempfile", "ctypes", "sitecustomize"):
+    (tmp_path / "in.json").write_text(json.dumps(check_document(1)))
+    if name == "onnx":
+        _write_model(tmp_path / "in.onnx")
+    for module in (
+        "random",
+        "iree",
+        "numpy",
+        "json",
+        "fissile",
+        "tempfile",
+        "ctypes",
+        "sitecustomize",
+        "onnx",
+        "sqlite3",
+        "evil",
+    ):
         (tmp_path / f"{module}.py").write_text(
             f"open({str(tmp_path / 'RAN')!r}, 'a').write('{module} ')\nraise SystemExit(7)\n"
         )
+    package = tmp_path / "evil-1.0.dist-info"  # a package that declares entry points
+    package.mkdir()
+    (package / "METADATA").write_text("Metadata-Version: 2.1\nName: evil\nVersion: 1.0\n")
+    (package / "entry_points.txt").write_text(
+        "[fissile.checks]\nevil = evil:Evil\n[fissile.passes]\nevil = evil:Evil\n"
+    )
     ended = run(COMMANDS[name], tmp_path)
     assert not (tmp_path / "RAN").exists(), (tmp_path / "RAN").read_text()
     # What the command itself says of this program is its own: reduce finds nothing that fails, a machine may have no Vulkan device.
     assert ended.returncode in (0, 2) and "Traceback" not in ended.stderr, ended.stderr
 
 
-@pytest.mark.parametrize("name", ["compile", "check", "reduce", "opt"])
+def _write_model(file: Path) -> None:
+    onnx = pytest.importorskip("onnx", reason="onnx is not installed")
+    kind = onnx.helper.make_tensor_value_info
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Relu", ["x"], ["y"])], "g", [kind("x", 1, [4])], [kind("y", 1, [4])]
+    )
+    made = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    file.write_bytes(made.SerializeToString())
+
+
+@pytest.mark.parametrize("name", ["compile", "check", "reduce", "opt", "audit"])
 @pytest.mark.parametrize(
     "spelling",
     [

@@ -116,6 +116,28 @@ def test_what_an_input_says_is_escaped():
         assert "\\u202e\\x1b[31m&amp;" in found.text
 
 
+def _hostile(value):
+    """``value`` with every text in it a hostile one."""
+    if isinstance(value, dict):
+        return {name: _hostile(more) for name, more in value.items()}
+    if isinstance(value, list):
+        return [_hostile(more) for more in value]
+    return HOSTILE if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_report_that_somebody_else_wrote_is_escaped_all_over(name):
+    """`fissile report` takes a file: each text may be anything."""
+    facts = DOCUMENTS[name]["facts"]
+    for key in facts:
+        found = Structure(
+            page(DOCUMENTS[name] | {"facts": facts | {key: _hostile(facts[key])}}, title=HOSTILE)
+        )
+        assert not {tag for tag, _ in found.found} & {"script", "link", "img", "iframe", "object", "form"}
+        for _tag, attributes in found.found:
+            assert not [a for a in attributes if a.startswith("on") or a in ("src", "href", "action")]
+
+
 def test_many_dispatches_are_folded_away_and_the_failing_are_drawn():
     found = Structure(page(check_document(1000, targets=1)))
     assert found.count("details") >= 1

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
+import copy
 import json
+import random
+from contextlib import suppress
 
 import pytest
 from programs import run_program
+from report_documents import check_document, compile_document, verify_document
 
 import fissile
+from fissile.cli.commands import report
+from fissile.errors import UsageError
 
 ADD = """\
 func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
@@ -62,6 +69,32 @@ def test_what_is_no_report_is_refused(tmp_path, text):
     file.write_bytes(text.encode("latin-1"))
     status, _out, err = run("report", file)
     assert status == 2 and "is no report of this fissile" in err
+
+
+def _changed(document, seed):
+    """``document`` with one value anywhere in it left out, or of another type."""
+    draw, value = random.Random(seed), copy.deepcopy(document)
+    place = value
+    while True:
+        keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+        key = draw.choice(keys)
+        if not isinstance(place[key], dict | list) or not place[key] or draw.random() < 0.3:
+            break
+        place = place[key]
+    if draw.random() < 0.4:
+        del place[key]
+    else:
+        place[key] = draw.choice((None, 5, "x", [], {}, [None], -1e308))
+    return value
+
+
+@pytest.mark.parametrize("document", [compile_document(), check_document(2), verify_document()])
+def test_a_damaged_report_is_a_page_or_no_report(document, tmp_path):
+    for seed in range(60):
+        file = tmp_path / "report.json"
+        file.write_text(json.dumps(_changed(document, seed)))
+        with suppress(UsageError):
+            assert report.run(argparse.Namespace(results=str(file), output=None)) == 0
 
 
 def test_a_page_that_cannot_be_written_is_refused_before_anything_is_compiled(tmp_path, source):
