@@ -61,6 +61,11 @@ class Mine(Pass):
     def run(self, op, report):
         {act}
 '''
+ONNX = (  # y = Relu(x)
+    b'\x08\x08\x12\x00:3\n\x0c\n\x01x\x12\x01y"\x04Relu\x12\x01gZ\x0f\n\x01x\x12\n\n\x08\x08\x01\x12\x04\n\x02\x08\x04b\x0f\n\x01y\x12\n\n\x08\x08'
+    b"\x01\x12\x04\n\x02\x08\x04B\x04\n\x00\x10\x11"
+)
+REPORT = '{"schema": 1, "fissile": "0", "iree": "3.13.0", "command": "check", "exit_code": 0, "output": "", "findings": [], "messages": [], "seconds": {}, "facts": {}}'
 LLVM_CPU = "--iree-hal-target-device=local --iree-hal-local-target-device-backends=llvm-cpu"
 GFX942 = "--iree-hal-target-device=hip --iree-rocm-target=gfx942"
 PIPELINE = "'--pipeline-after=input:builtin.module(mine-p)'"
@@ -68,12 +73,17 @@ PIPELINE = "'--pipeline-after=input:builtin.module(mine-p)'"
 
 @dataclass(frozen=True)
 class Command:
-    """A shell line; ``output`` is the file that it writes, ``status`` what it ends with in a healthy world."""
+    """A shell line; ``output`` is the file that it writes, ``folder`` one that it makes, ``status`` what it ends with in a healthy world."""
 
     line: str
-    files: Mapping[str, str]
+    files: Mapping[str, str | bytes]
     output: str = ""
     status: int = 0
+    folder: str = ""
+
+    @property
+    def outputs(self) -> list[str]:
+        return [self.output, self.folder]
 
     @property
     def words(self) -> list[str]:
@@ -115,4 +125,13 @@ COMMANDS: dict[str, Command] = {
     "explain": Command("fissile explain FIS101", {}),
     "passes": Command("fissile passes --load-passes=mine.py mine-p", {"mine.py": PASS.format(act="pass")}),
     "targets": Command("fissile targets", {}),
+    "audit": Command("fissile audit in.mlir --target gfx942", {"in.mlir": MATMUL}),
+    "sweep": Command(
+        "fissile sweep in.mlir --target llvm-cpu --out results", {"in.mlir": ADD}, folder="results"
+    ),
+    "report": Command("fissile report in.json -o out.html", {"in.json": REPORT}, "out.html"),
+    "cache": Command("fissile cache", {}),
+    "import": Command(
+        f"fissile compile {LLVM_CPU} --compile-to=input in.onnx -o out.mlir", {"in.onnx": ONNX}, "out.mlir"
+    ),
 }

@@ -61,6 +61,16 @@ ENVIRONMENTS: dict[str, Environment] = {
     "response-file-missing": Environment("LINE", only="compile:@nosuch", cause="No such file"),
     "baseline-of-bytes": Environment("printf '\\377\\376' > ../base; LINE", only="check:--baseline ../base", cause="no baseline"),
     "baseline-is-a-device": Environment("LINE", only="check:--baseline /dev/zero", cause="not a regular file"),
+    **{
+        f"cache-{name}": Environment(f"mkdir -m 700 ../cache && {shell} && LINE", only="compile-repaired,check-baseline,cache,cache:--clear")
+        for name, shell in {
+            "of-bytes": "printf 'no database' > ../cache/answers.sqlite",
+            "is-a-pipe": "mkfifo ../cache/answers.sqlite",
+            "is-a-folder": "mkdir ../cache/answers.sqlite",
+            "is-a-link": "ln -s /dev/zero ../cache/answers.sqlite",
+            "of-others": "chmod 777 ../cache",
+        }.items()
+    },
 }  # fmt: skip
 
 
@@ -90,7 +100,7 @@ def run(trial: str) -> Row:
     line = f"{command.line} {more}".strip()
     with world(command.files) as here:
         shell = environment.shell.replace("LINE", line)
-        ended = here.run(["bash", "-c", shell], outputs=[command.output], environment=environment.variables)
+        ended = here.run(["bash", "-c", shell], outputs=command.outputs, environment=environment.variables)
         there = bool(command.output) and (here.work / command.output).exists()
     statuses = (*STATUSES, *(-n for n in environment.signals), *(128 + n for n in environment.signals))
     broken = [

@@ -37,7 +37,7 @@ def run(trial: str) -> Row:
         sent: list[str] = []
         ended = here.run(
             command.words,
-            outputs=[command.output],
+            outputs=command.outputs,
             disturb=lambda p: _send(p, here, number, at, aim, draw, sent),
         )
         left = (
@@ -77,7 +77,7 @@ def _is_whole(command: Command, left: bytes | None, whole: bytes) -> bool:
 def _undisturbed(name: str, command: Command) -> tuple[float, bytes]:
     if name not in _healthy:
         with world(command.files) as here:
-            ended = here.run(command.words, outputs=[command.output])
+            ended = here.run(command.words, outputs=command.outputs)
             if ended.status != command.status:
                 raise SystemExit(
                     f"{command.line}: exit status {ended.status}, not {command.status}: {ended.err}"

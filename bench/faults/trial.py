@@ -44,7 +44,7 @@ class World:
 
     def __init__(self, root: Path, files: Mapping[str, str | bytes]) -> None:
         self.mark = secrets.token_hex(12)
-        self.work, self.temporary = root / "work", root / "tmp"
+        self.work, self.temporary, self.cache = root / "work", root / "tmp", root / "cache"
         self.work.mkdir()
         self.temporary.mkdir()
         for name, content in files.items():
@@ -68,6 +68,7 @@ class World:
         env = os.environ | {
             MARK: self.mark,
             "TMPDIR": str(self.temporary),
+            "FISSILE_CACHE": str(self.cache),  # nothing is known from another trial
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
         }
         begin, before = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
