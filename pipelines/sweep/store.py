@@ -13,11 +13,13 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from fissile import wire
 from fissile.errors import UsageError
 
 from ..process.atomic_write import write_atomically
 from .cells import Cell
-from .outcome import Outcome, Verdict
+from .changes import summary_of
+from .outcome import Outcome
 
 FORMAT = 1
 _FOLDERS = ("cells", "modules", "runs")
@@ -42,9 +44,8 @@ class Store:
             data = json.loads(self._cell(cell).read_bytes())
             if data["format"] != FORMAT or data["key"] != cell.key:
                 return None
-            outcome = data["outcome"]
-            return Outcome(**(outcome | {"verdict": Verdict(outcome["verdict"])}))
-        except (OSError, ValueError, KeyError, TypeError):
+            return wire.build(Outcome, data["outcome"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def keep(self, cell: Cell, outcome: Outcome, module: bytes) -> None:
@@ -73,9 +74,12 @@ class Store:
         for path in sorted((self.folder / "runs").glob("*.json"), reverse=True):
             try:
                 data = json.loads(path.read_bytes())
-                if data["format"] == FORMAT and isinstance(data["cells"], dict):
-                    return data
-            except (OSError, ValueError, KeyError, TypeError):
+                if data["format"] == FORMAT:
+                    cells = data["cells"].items()
+                    return data | {
+                        "cells": {label: summary_of(wire.build(Outcome, was)) for label, was in cells}
+                    }
+            except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
                 continue
         return None
 

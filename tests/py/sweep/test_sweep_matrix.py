@@ -113,7 +113,10 @@ def test_a_result_is_kept_and_found_and_a_damaged_one_is_not(models, tmp_path):
     assert store.find(cell) == outcome
     assert (tmp_path / "out" / "modules" / "ab.vmfb").read_bytes() == b"abc"
     kept = tmp_path / "out" / "cells" / f"{cell.key}.json"
-    for damage in ("", "{", "[]", '{"format": 0}', json.dumps({"format": 1, "key": cell.key, "outcome": {}})):
+    wrong = [
+        {"format": 1, "key": cell.key, "outcome": told} for told in ({}, [], {"verdict": "built", "codes": 5})
+    ]
+    for damage in ("", "{", "[]", '{"format": 0}', *map(json.dumps, wrong), "[" * 10**5):
         kept.write_text(damage)
         assert store.find(cell) is None, damage
 
@@ -124,8 +127,14 @@ def test_runs_are_numbered_and_the_newest_that_can_be_read_counts(tmp_path):
     for number in range(3):
         store.keep_run({"finished": str(number), "cells": {}})
     assert store.last_run()["finished"] == "2"
-    (tmp_path / "runs" / "000003.json").write_text("")
-    assert store.last_run()["finished"] == "1"
+    for damage in (
+        "",
+        '{"format": 1, "cells": []}',
+        '{"format": 1, "cells": {"a": {"verdict": 5}}}',
+        '{"format": 1, "cells": {"a": 5}}',
+    ):
+        (tmp_path / "runs" / "000003.json").write_text(damage)
+        assert store.last_run()["finished"] == "1"
 
 
 def test_changes_are_sorted_with_the_worst_first():
