@@ -29,9 +29,7 @@ def complex_numbers(p: Program, v: Value) -> Value | None:
         f"    %p = complex.{name} %c : {element}\n    %s = arith.addf %p, %r : {v.element}\n    linalg.yield %s : {v.element}\n"
     )
     same = f"({_dims(v)}) -> ({_dims(v)})"
-    return p.op(
-        generic([same] * 3, ["parallel"] * len(v.shape), [given, v], out, body), v.shape, v.element
-    )
+    return p.op(generic([same] * 3, ["parallel"] * len(v.shape), [given, v], out, body), v.shape, v.element)
 
 
 def rows_by_index(p: Program, v: Value) -> Value | None:
@@ -66,7 +64,7 @@ def largest(p: Program, v: Value) -> Value | None:
     )
     maps = ["(d0, d1) -> (d0, d1)", "(d0, d1) -> (d0)", "(d0, d1) -> (d0)"]
     both = p.hidden(
-        f"linalg.generic {{indexing_maps = [{', '.join(f'affine_map<{m}>' for m in maps)}], iterator_types = [\"parallel\", \"reduction\"]}} "
+        f'linalg.generic {{indexing_maps = [{", ".join(f"affine_map<{m}>" for m in maps)}], iterator_types = ["parallel", "reduction"]}} '
         f"ins({v.name} : {v.type}) outs({value.name}, {index.name} : {value.type}, {index.type}) {{\n{body}  }} -> ({value.type}, {index.type})",
         rows,
         v.element,
