@@ -50,14 +50,24 @@ class WorkerEnd:
     """Seconds that the step exceeded, where that is why it was stopped."""
 
 
+_MAY_LACK_MEMORY = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
+_SHELLS_LIMITS = {"ulimit -v": resource.RLIMIT_AS, "ulimit -d": resource.RLIMIT_DATA}
+
+
 def how_it_ended(status: int) -> str:
-    """``SIGSEGV``, ``exit status 99``."""
-    if status < 0:
-        try:
-            return signal.Signals(-status).name
-        except ValueError:
-            return f"signal {-status}"
-    return f"exit status {status}"
+    """``SIGSEGV``, ``exit status 99``. Native code that gets no memory may end without a word: a limit of the shell's is named."""
+    if status >= 0:
+        return f"exit status {status}"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        return f"signal {-status}"
+    limits = [
+        said for said, kind in _SHELLS_LIMITS.items() if resource.getrlimit(kind)[0] != resource.RLIM_INFINITY
+    ]
+    if -status not in _MAY_LACK_MEMORY or not limits:
+        return name
+    return f"{name}; {' and '.join(limits)} limits memory here, which may be why"
 
 
 def system_ended(status: int, error_lines: str) -> UsageError | None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fissile.pipelines.process import memory_limit, reaper
+from fissile.pipelines.process import memory_limit, reaper, worker_end
 from fissile.pipelines.process import scratch as scratches
 from fissile.pipelines.process.child import Child, run_child
 from fissile.pipelines.process.scratch import scratch
@@ -304,6 +304,22 @@ with scratch() as folder:
     )
     assert ended.returncode == -signal.SIGQUIT and ended.stdout.strip().startswith(str(tmp_path))
     becomes(lambda: not os.listdir(tmp_path), of="the folder stays")
+
+
+def test_a_silent_crash_where_memory_is_limited_says_so(monkeypatch):
+    def limited(kind):
+        return (
+            50 << 20 if kind == worker_end.resource.RLIMIT_DATA else worker_end.resource.RLIM_INFINITY,
+        ) * 2
+
+    assert worker_end.how_it_ended(-signal.SIGABRT) == "SIGABRT"
+    monkeypatch.setattr(worker_end.resource, "getrlimit", limited)
+    crashed = worker_end.how_it_ended(-signal.SIGABRT)
+    assert crashed == "SIGABRT; ulimit -d limits memory here, which may be why"
+    assert (
+        worker_end.how_it_ended(-signal.SIGKILL) == "SIGKILL"
+        and worker_end.how_it_ended(3) == "exit status 3"
+    )
 
 
 def test_no_reaper_stays_where_there_is_no_temporary_folder(monkeypatch, tmp_path):
