@@ -3,9 +3,10 @@
     python -m bench.golden_edits [--only REGEX] [--jobs 2]      # rewrites the rows of tests/golden/edits.json (make golden)
 
 A row is one program on one target: the codes of the findings with their severity, the sets of edits in the order in
-which they were tried, the edits that were kept, and the exit status. The programs are `bench.programs.patterns`' of one
-seed, so that no file of them is needed. An edit is `remedy op`, where the op is a source op's index at global
-optimisation. The limit of code generation is one of processor time, and generous: a row does not depend on the machine.
+which they were tried, the edits that were kept, and the exit status. Most programs are `bench.programs.edited_patterns`',
+of forms on which edits are tried; the others are a few of `bench.programs.patterns`' of one seed. An edit is
+`remedy op`, where the op is a source op's index at global optimisation. The limit of code generation is one of processor
+time, and generous: a row does not depend on the machine.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from bench.programs import edited_patterns
 from bench.programs.patterns import program
 from fissile.passes.iree.targets import flags_for
 from fissile.target import find_target
@@ -29,16 +31,25 @@ TARGETS = (
     *("gfx942", "vulkan", "gfx1100", "vulkan", "sm_86", "vulkan"),
     *("gfx942", "vulkan", "llvm-cpu", "vulkan", "gfx942", "vulkan:rdna3"),
 )
-COUNT, SEED, MOST = 40, 16, 4e6
+SEED, COUNT, MOST = 16, 40, 4e6
 """``MOST`` loop iterations of a root: programs that compile in a second or two."""
 FUSED = re.compile(r"(nchw|nhwc|conv1d|bmm|rows|matmul)_(dq|group4)[^_]*_(id|q|sum)")
 FUSED_TARGETS = ("gfx942", "vulkan:rdna3", "gfx1100", "vulkan:ampere")
 FUSED_COUNT, FUSED_MOST = 20, 3e7
 """Larger programs of the kind that stock IREE refuses: dequantised operands of a convolution or a matmul."""
+DRAWN = (0, 1, 9, 17, 41, 53, 59)
+"""Of the programs that are drawn: one that is packed, and those on which edits are tried."""
 
 
 def programs() -> dict[str, tuple[str, str]]:
     """Each row's name with its program's text and its target."""
+    drawn = list(_drawn().items())
+    return dict(drawn[number] for number in DRAWN) | {
+        f"{name} {target}": (text, target) for name, text, target in edited_patterns.programs()
+    }
+
+
+def _drawn() -> dict[str, tuple[str, str]]:
     r, rows = random.Random(SEED), {}
     for number in range(COUNT):
         name, text = program(r, MOST)
