@@ -16,7 +16,7 @@ from fissile.errors import ExitCode, InternalError, UsageError
 def contained(program: str, words: list[str], work: Callable[[list[str]], int]) -> int:
     """The exit status of ``work(words)``, run in a fork: before IREE is loaded, so there are no threads to lose.
 
-    A crash of IREE's is a finding (FIS107). Raises InternalError where a user's code ends the child, UsageError where the system does.
+    A crash of IREE's is a finding. Raises InternalError where a user's code ends the child, UsageError where the system does.
     """
     from fissile.cli.program import run_program
     from fissile.passes.progress import note_in
@@ -77,6 +77,7 @@ def _ended(
     from fissile.cli.report_output import report_output_of
     from fissile.cli.terminal import print_report
     from fissile.finding import Finding
+    from fissile.passes.failures.failure import Ending, failure_that_ends
     from fissile.passes.progress import noted
     from fissile.pipelines.process.limits import limits_in_force
     from fissile.pipelines.process.worker_end import how_it_ended, system_ended
@@ -99,11 +100,13 @@ def _ended(
     again = f"shows it again: {program} {shlex.join([*words, *limits_in_force(words)])}"
     if status is None:
         found = Finding(
-            "FIS106", f"the compiler does not end: {step.what if step else 'the work'} {late}", notes=(again,)
+            failure_that_ends(Ending.TIMED_OUT).code,
+            f"the compiler does not end: {step.what if step else 'the work'} {late}",
+            notes=(again,),
         )
     else:
         found = Finding(
-            "FIS107",
+            failure_that_ends(Ending.CRASHED).code,
             f"the compiler crashed ({how_it_ended(status)}){doing}",
             notes=(again,),
             detail=messages[-4000:],

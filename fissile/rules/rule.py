@@ -38,19 +38,28 @@ class _Catalogue(Mapping[str, Rule]):
 
     def __init__(self) -> None:
         self._rules: dict[str, Rule] = {}
-        self._complete = False
+        self._declared = self._complete = False
 
     def enter(self, rule: Rule) -> None:
         if rule.code in self._rules:
             raise ValueError(f"duplicate rule {rule.code}: {self._rules[rule.code].name} and {rule.name}")
         self._rules[rule.code] = rule
 
+    def _with_declared(self) -> dict[str, Rule]:
+        """With those of this project's own packages."""
+        if not self._declared:
+            self._declared = True
+            for name in DECLARED_IN:
+                package = importlib.import_module(name)
+                for found in pkgutil.walk_packages(package.__path__, f"{name}."):
+                    importlib.import_module(found.name)
+        return self._rules
+
     def _complete_it(self) -> dict[str, Rule]:
+        """With those of other packages as well."""
+        self._with_declared()
         if not self._complete:
             self._complete = True
-            for package in DECLARED_IN:
-                for found in pkgutil.iter_modules(importlib.import_module(package).__path__):
-                    importlib.import_module(f"{package}.{found.name}")
             from importlib.metadata import entry_points  # only where a code is not known
 
             for group in PLUGGED:
@@ -62,10 +71,12 @@ class _Catalogue(Mapping[str, Rule]):
         return self._rules
 
     def __getitem__(self, code: str) -> Rule:
-        return self._rules[code] if code in self._rules else self._complete_it()[code]
+        if code in self._rules or code in self._with_declared():
+            return self._rules[code]
+        return self._complete_it()[code]
 
     def __contains__(self, code: object) -> bool:
-        return code in self._rules or code in self._complete_it()
+        return code in self._rules or code in self._with_declared() or code in self._complete_it()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._complete_it())

@@ -15,34 +15,41 @@ LINKER_SAID = (
 NO_ELEMENT_TYPE = "'hal.element_type' op unsupported element type"
 """What IREE says of a tensor in a function's signature whose elements buffer views have no name for."""
 
-FAILURE_MESSAGES = (
-    # Device assignment and resolution; the target backends' registry and options; LLVMGPU configuration
-    (
-        r"no HAL devices defined|missing GPU target in|unregistered device alias|target backend '.*' not registered"
-        r"|[Uu]nknown (?:ROCM|CUDA|Vulkan|Metal) target|target not set; did you forget|target backend not registered"
-        r"|Unknown CPU for target architecture|createTargetMachine\(.*\) failed",
-        "FIS004",
-    ),
-    (r"does not contain a vm\.module op", "FIS003"),  # VM bytecode serialisation of an empty module
-    (r"bytes of shared memory; exceeded the limit", "FIS101"),  # GPUCheckResourceUsage
-    (
-        r"exceeded stack allocation limit of|stack allocations? need to be hoisted",
-        "FIS102",
-    ),  # LLVMCPUCheckIRBefore…
-    (
-        r"unsupported dynamic shared memory|no unbounded stack allocations|without upper bound shapes",
-        "FIS105",
-    ),  # they
-    (r"failed to distribute|failed to pack reduction dimensions", "FIS103"),  # LLVMGPU vector distribution
-    (r"failed to legalize (?:unresolved materialization|operation)", "FIS104"),  # dialect conversion
-    (r"undefined symbol: ", "FIS104"),  # iree-lld
-    (r"types are not supported on", "FIS104"),  # 8-bit floats on AMD (ConvertToROCDL)
-    (
-        r"LLVM Translation failed|missing `LLVMTranslationDialectInterface`",
-        "FIS104",
-    ),  # and on CUDA: they stay as they are
+NO_SUCH_TARGET = (
+    r"no HAL devices defined|missing GPU target in|unregistered device alias|target backend '.*' not registered"
+    r"|[Uu]nknown (?:ROCM|CUDA|Vulkan|Metal) target|target not set; did you forget|target backend not registered"
+    r"|Unknown CPU for target architecture|createTargetMachine\(.*\) failed"
 )
-"""(pattern in IREE's message, fissile's rule): the first match counts; anything else is FIS108 (3.13)."""
+"""Device assignment and resolution; the target backends' registry and options; LLVMGPU configuration."""
+
+NOTHING_TO_COMPILE = r"does not contain a vm\.module op"
+"""VM bytecode serialisation of an empty module."""
+
+WORKGROUP_MEMORY_EXCEEDED = r"bytes of shared memory; exceeded the limit"
+"""GPUCheckResourceUsage."""
+
+STACK_EXCEEDED = r"exceeded stack allocation limit of|stack allocations? need to be hoisted"
+"""LLVMCPUCheckIRBeforeLLVMConversion."""
+
+MEMORY_UNBOUNDED = (
+    r"unsupported dynamic shared memory|no unbounded stack allocations|without upper bound shapes"
+)
+"""The same two."""
+
+NOT_DISTRIBUTED = r"failed to distribute|failed to pack reduction dimensions"
+"""LLVMGPU vector distribution."""
+
+NOT_CONVERTED = r"failed to legalize (?:unresolved materialization|operation)"
+"""Dialect conversion."""
+
+NOT_LINKED = r"undefined symbol: "
+"""iree-lld."""
+
+TYPES_NOT_SUPPORTED = r"types are not supported on"
+"""8-bit floats on AMD (ConvertToROCDL)."""
+
+NOT_TRANSLATED = r"LLVM Translation failed|missing `LLVMTranslationDialectInterface`"
+"""The same on CUDA: they stay as they are."""
 
 PIPELINE_NOT_BUILT = "failed to build pass pipeline"
 """What a backend says of a configuration with the pipeline of another (3.13)."""

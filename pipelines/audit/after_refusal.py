@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from fissile.errors import FissileError
 from fissile.finding import Finding, Severity
+from fissile.passes.failures.failure import codes_of
 from fissile.report import Report
 
 from .audit_worker import run_audit
 from .repairable import CONFIRMED, without_repairable
 
-CRASHES = ("FIS106", "FIS107")
+CRASHES = codes_of(lambda one: one.ending)
 IMPORT_MESSAGE = "FIS421"
 """What is read from the import's message, which may name another op than the one that is refused."""
 BARE_REFUSALS = ("FIS001", "FIS002", IMPORT_MESSAGE, *CRASHES)

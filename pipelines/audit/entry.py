@@ -17,6 +17,7 @@ from fissile.passes.checks.legality.refused_in_context import check_in_context
 from fissile.passes.checks.legality.refused_op import check_refused
 from fissile.passes.checks.legality.unranked_value import check_unranked
 from fissile.passes.definition import PassFailed
+from fissile.passes.failures.failure import codes_of
 from fissile.passes.net import ask
 from fissile.report import Report
 
@@ -26,7 +27,7 @@ from ..repair.failures import rejected
 from ..session import Module, PhaseFailed, Session
 from .merged import merged
 
-OWN_RULES = ("FIS003", "FIS004", "FIS101", "FIS102")
+OWN_RULES = ("FIS003", "FIS004", *codes_of(lambda one: one.exceeds))
 """Rules that say more of a refusal than that it is one."""
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fissile import wire
+from fissile.passes.failures.failure import codes_of
 from fissile.report import Report
 
 from ..compile.request import CompileRequest
@@ -21,7 +22,7 @@ from ..process import reaper
 from .keys import content_of, files_in, key_of
 from .store import file, has_answers, keep, keep_bytes, recall, recall_bytes
 
-NOT_KEPT = ("FIS107", "FIS902", "FIS903")
+NOT_KEPT = (*codes_of(lambda one: one.may_vary), "FIS902", "FIS903")
 """What may be another answer the next time: a crash, which may be a lack of memory, and what fissile failed at."""
 _SIDE_EFFECTS = (
     "match_device",

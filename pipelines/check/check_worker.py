@@ -17,6 +17,7 @@ from pathlib import Path
 from fissile import wire
 from fissile.errors import ExitCode, UsageError
 from fissile.finding import Finding, Severity
+from fissile.passes.failures.failure import failure_that_ends
 from fissile.passes.iree.late_imports import load_late
 from fissile.passes.iree.targets import flags_for
 from fissile.passes.progress import note_in
@@ -31,7 +32,7 @@ from ..process.entry import begin, error_in_words, leave_answer
 from ..process.job import Answer, CheckJob, WorkerError
 from ..process.scratch import scratch
 from ..process.supervisor import run_job, translating
-from ..process.worker_end import WorkerEnd, how_it_ended, phase_not_ended, system_ended
+from ..process.worker_end import WorkerEnd, ending_of, how_it_ended, phase_not_ended, system_ended
 from ..targets import resolve_target
 
 
@@ -174,12 +175,13 @@ def _failed(why: str, job: CheckJob, detail: str) -> Report:
 
 def _crashed(end: WorkerEnd, job: CheckJob, target: str, phase: str) -> Finding:
     again = (f"shows it again: {_stock_command(job, target, phase)}",)
+    code = failure_that_ends(ending_of(end)).code
     if end.timed_out:
         why = phase_not_ended(end) if end.phase_limit else "although every dispatch by itself generates code"
-        return Finding("FIS106", f"the compiler does not end: {why}", target=target, notes=again)
+        return Finding(code, f"the compiler does not end: {why}", target=target, notes=again)
     where = f" on the way to phase {phase}" if phase else ""
     message = f"the compiler crashed ({how_it_ended(end.status)}){where}"
-    return Finding("FIS107", message, target=target, detail=end.errors[-4000:], notes=again)
+    return Finding(code, message, target=target, detail=end.errors[-4000:], notes=again)
 
 
 def main() -> int:

@@ -13,18 +13,16 @@ from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.analysis.memory.prediction import Prediction
 from fissile.passes.checks.fit.workgroup_prediction import check_agreement, check_prediction
-from fissile.passes.checks.numbers.attention_tiles import check_attention_tiles
-from fissile.passes.checks.numbers.narrow_storage import check_narrow_storage
 from fissile.passes.checks.speed.recomputation import check_recomputation
-from fissile.passes.checks.speed.unrolled_code import check_unrolled
 from fissile.passes.iree.targets import flags_for
 from fissile.target import Target
 
 from ..probe.dispatch_check import DispatchChecker
 from ..probe.one_dispatch import Probed
 from ..probe.probe_pool import ProbePool
-from ..probe.unroll_limit import unrolls, unrolls_endlessly
-from ..repair.packing import Narrow, find_narrow_in
+from ..probe.stock_outcome import configured_findings
+from ..probe.unroll_limit import UNROLLED, unrolls, unrolls_endlessly
+from ..repair.packing import Narrow, find_narrow_in, narrow_without_code
 from ..session import Module
 from .measured import Measured
 
@@ -64,7 +62,7 @@ def generate(
     results = {}
     for one in checked:
         results[id(one.dispatch)] = one.result
-        slow = check_unrolled(one.dispatch, unrolls(one.dispatch), formed.ops)
+        slow = UNROLLED.explain(one.dispatch, unrolls(one.dispatch), formed.ops)
         found = (
             one.finding or slow or one.slow,
             check_recomputation(one.dispatch, one.recomputed, formed.ops),
@@ -82,18 +80,14 @@ def generate(
 def without_codegen(formed: Formed, target: Target) -> tuple[list[Measured], list[Finding]]:
     """What is known of each dispatch without code generation."""
     measured = [Measured(d, _predicted(d), None) for d in formed.dispatches]
-    findings = check_narrow_storage(formed.dispatches)
+    findings = narrow_without_code(formed.dispatches)
     for one in measured:
         fit = (
             None
             if one.prediction.doubts
             else check_prediction(one.dispatch, one.prediction, target.limit, formed.ops)
         )
-        found = (
-            fit,
-            check_unrolled(one.dispatch, unrolls(one.dispatch), formed.ops),
-            check_attention_tiles(one.dispatch, formed.ops),
-        )
+        found = (fit, *configured_findings(one.dispatch, formed.ops))
         findings += [_with_way_out(finding) for finding in found if finding is not None]
     return measured, findings
 

@@ -11,6 +11,7 @@ from fissile.errors import FissileError
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.definition import PassFailed
+from fissile.passes.failures.failure import Ending, codes_of
 from fissile.passes.iree.dialects import EXECUTABLE_SOURCE
 from fissile.passes.iree.messages import NO_ELEMENT_TYPE
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from ..probe.probe_pool import Tell
     from ..repair.after_failure import AfterFailure
 
+ENDINGS = codes_of(lambda one: one.ending)
 DISPATCH_FINDINGS = "FIS1"
 """The rules about a dispatch; others are about the input."""
 
@@ -71,7 +73,7 @@ class Attempt:
 class GuardedCompile:
     """Compiles the request of ``run`` by ATTEMPTS.
 
-    ``ended`` says how an earlier straight compile of the same request took its process along; it is not tried again
+    ``ended`` says how an earlier straight compile of the same request took its process along (``ending``); it is not tried again
     then. ``progress`` is called with how many dispatches are about to be translated (one: with its fingerprint), and 0 when that is
     over; ``watch`` with the same of dispatches that the repair loop asks in this process (None: it asks in others).
     """
@@ -84,9 +86,10 @@ class GuardedCompile:
         watch: Tell | None = None,
         endless: Iterable[str] = (),
         translate: bool = False,
+        ending: Ending = Ending.CRASHED,
     ) -> None:
         self._run = run
-        self._ended = ended
+        self._ended, self._ending = ended, ending
         self._progress = progress
         self._watch = watch
         self._endless = tuple(endless)
@@ -106,7 +109,7 @@ class GuardedCompile:
                         write_down(self._run.scratch, wrong_as_it_is(so_far.failure, NOT_CHECKED))
         self._run.facts["attempts"] = made
         findings = list(so_far.findings)
-        unexplained = [f.code for f in findings if f.code in ("FIS106", "FIS107") and not f.subject]
+        unexplained = [f.code for f in findings if f.code in ENDINGS and not f.subject]
         if self._ended and so_far.written and unexplained:
             # Fissile's own part may have crashed; every dispatch by itself is translated in time, and the whole is larger.
             self._run.facts["unexplained"] = unexplained[0]
@@ -218,7 +221,7 @@ class GuardedCompile:
     def direct(self, so_far: Outcome) -> Outcome:
         """As stock IREE does, with a look at the configured dispatches on the way; not where that ended a process before."""
         if self._ended:
-            if self._repairable(ended := StraightEnded(self._ended)):
+            if self._repairable(ended := StraightEnded(self._ended, self._ending)):
                 with self._run.step("repair"):
                     self._run.origin()  # what IREE refuses before that phase is the failure then
             return so_far.with_(failure=ended)
@@ -333,7 +336,7 @@ class GuardedCompile:
         if run.request.repair != "off" and run.narrow.found:
             return NarrowStorage("narrow elements would be read or written wrongly", True, run.narrow)
         if run.request.repair != "off" and any(
-            unrolls(d, run.tuning).elements for d in formed_dispatches(module)
+            bool(unrolls(d, run.tuning)) for d in formed_dispatches(module)
         ):
             return UNROLLED
         if predicted_to_exceed(module):

@@ -21,6 +21,7 @@ import numpy as np
 from fissile import wire
 from fissile.errors import ExitCode, FissileError, InternalError, UsageError
 from fissile.finding import Finding
+from fissile.passes.failures.failure import Ending, failure_that_ends
 
 from ..process.entry import begin, error_in_words
 from ..process.scratch import scratch
@@ -41,7 +42,7 @@ def run_verify(
     reference: Reference | None = None,
     options: Options | None = None,
 ) -> Certificate:
-    """`verify` in a child process: a crash of IREE's is a finding (FIS107). ``reference`` runs in this one. Raises UsageError."""
+    """`verify` in a child process: a crash of IREE's is a finding. ``reference`` runs in this one. Raises UsageError."""
     server = Server(__name__)
     try:
         with scratch() as folder:
@@ -83,7 +84,9 @@ def _called(reference: Reference | None, inputs: list[np.ndarray], folder: Path)
 
 def _crashed(first: Path, second: Path | None, why: str) -> Certificate:
     subject = f"{second.name} against {first.name}" if second else first.name
-    finding = Finding("FIS107", f"the compiler crashed ({why})", subject=subject)
+    finding = Finding(
+        failure_that_ends(Ending.CRASHED).code, f"the compiler crashed ({why})", subject=subject
+    )
     return Certificate(subject, (Check(subject, "no runtime", None, "", finding=finding),))
 
 

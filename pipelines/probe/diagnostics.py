@@ -7,12 +7,17 @@ from dataclasses import dataclass
 
 from fissile.finding import Place
 from fissile.passes.analysis.dispatch.provenance import places_in, tags_in
-from fissile.passes.iree.messages import FAILURE_MESSAGES, quoted
+from fissile.passes.failures.failure import failure_named
+from fissile.passes.iree.messages import NO_SUCH_TARGET, NOTHING_TO_COMPILE, quoted
 
 __all__ = ["Diagnostic", "failure_code", "parse_diagnostic", "quoted"]
 
 _LEADING_PLACE = re.compile(r'^(?:(?:"[^"\n]+"|[^\s":\n]+):\d+:\d+|<unknown>|-|loc\([^\n]*?\)):\s*')
 _OPERATION_DUMP = re.compile(r"\n[^\n]*see current operation:.*", re.DOTALL)
+
+
+INPUT_MESSAGES = ((NO_SUCH_TARGET, "FIS004"), (NOTHING_TO_COMPILE, "FIS003"))
+"""(pattern in IREE's message, rule), of what is no failure of a dispatch."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +50,9 @@ def parse_diagnostic(severity: str, text: str) -> Diagnostic:
 
 
 def failure_code(text: str) -> str:
-    """The rule for a message of IREE; FIS108, of code generation, where none is known."""
-    return next((code for pattern, code in FAILURE_MESSAGES if re.search(pattern, text)), "FIS108")
+    """The rule for a message of IREE: about the input as a whole, else the failure that declares it."""
+    about_input = (code for pattern, code in INPUT_MESSAGES if re.search(pattern, text))
+    return next(about_input, "") or failure_named(text).code
 
 
 def _places_only(text: str) -> str:

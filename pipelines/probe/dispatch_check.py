@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from fissile.finding import Finding, Limit
 from fissile.passes import net
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.provenance import SourceOp
 from fissile.passes.analysis.dispatch.recomputation import Recomputed
+from fissile.passes.analysis.kernel.evidence import Evidence
 from fissile.passes.analysis.memory.calibrated import uncalibrated
 from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.footprint import Allocation, Footprint
 from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.checks.fit.workgroup_fit import limit_of, space_of
-from fissile.passes.checks.numbers.attention_tiles import check_attention_tiles
-from fissile.passes.checks.speed.unrolled_code import check_unrolled
+from fissile.passes.failures.failure import codes_of
 from fissile.passes.iree.backends import BACKENDS
 
 from ..session import Module
-from .generated_finding import as_it_is, finding_of, is_left, races_of
+from .generated_finding import as_it_is, finding_of, is_left
 from .one_dispatch import Probed
 from .probe_pool import ProbePool, ProbeResult
-from .stock_outcome import formed_dispatches, may_be_built_wrong, recomputed
-from .unroll_limit import Foresee, unrolls
+from .stock_outcome import first_configured, formed_dispatches, may_be_built_wrong, recomputed
+from .unroll_limit import UNROLLED, Foresee, unrolls
+
+PREDICTED = codes_of(lambda one: one.predicted)
+"""Failures that a prediction tells: where there are no others, the dispatches without them need no code."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +40,10 @@ class CheckedDispatch:
     dispatch: Dispatch
     footprint: Footprint
     finding: Finding | None
-    races: tuple[Allocation, ...] = ()
+    seen: Mapping[str, Evidence] = field(default_factory=dict)
+    """What the dispatch and its code show of failures, by their codes."""
     recomputed: tuple[Recomputed, ...] = ()
     """Producers that it computes again for every use (llvm-cpu)."""
-    unrolled: tuple[int, ...] = ()
-    """Source ops whose results are unrolled over narrow elements (FIS109); no code was generated then."""
     result: ProbeResult | None = None
     """The result of code generation; None where it was not run."""
     slow: Finding | None = None
@@ -56,8 +58,8 @@ class DispatchChecker:
 
     ``optimistic``: someone else finds out what is left unasked, by translating all of it in the end. Dispatches of the
     first module that fit by a prediction without doubts are not probed, and none is converted to LLVM or SPIR-V. Where
-    nothing but memory fails in it, no later module's are probed either. ``foresee``: what it finds unrolled fails (FIS109), and its
-    code is not generated. ``calibrated``: nobody else finds out, so only dispatches of a calibrated structure that fit by prediction are
+    nothing fails in it that a prediction cannot tell, no later module's are probed either. ``foresee``: what it finds unrolled fails, and
+    its code is not generated. ``calibrated``: nobody else finds out, so only dispatches of a calibrated structure that fit by prediction are
     left without code generation. ``limit`` stands in for each dispatch's own: a budget, a vendor's figure.
     ``tune``: what is only slow fails on every target.
     """
@@ -95,7 +97,7 @@ class DispatchChecker:
     def check_dispatches(self, every: Sequence[Dispatch], ops: Sequence[SourceOp]) -> list[CheckedDispatch]:
         """The same of the dispatches of one module, live and in program order."""
         formed = [d for d in every if d.target.backend in BACKENDS]
-        unrolling = {id(d): found for d in formed if (found := self._foresee(d)).elements}
+        unrolling = {id(d): found for d in formed if (found := self._foresee(d))}
         seen = [d for d in formed if id(d) not in unrolling]
         if self._trusting:
             unknown = [
@@ -114,11 +116,11 @@ class DispatchChecker:
             if found := unrolling.get(id(dispatch)):
                 finding = net.ask(
                     "unrolled code",
-                    lambda d=dispatch, u=found: check_unrolled(d, u, ops),
+                    lambda d=dispatch, u=found: UNROLLED.explain(d, u, ops),
                     None,
                     about=dispatch,
                 )
-                checked.append(CheckedDispatch(dispatch, Footprint(()), finding, unrolled=found.tags))
+                checked.append(CheckedDispatch(dispatch, Footprint(()), finding, {UNROLLED.code: found}))
                 continue
             identity = dispatch.identity
             probe_result = (
@@ -133,9 +135,7 @@ class DispatchChecker:
                 None,
                 about=dispatch,
             )
-            finding = finding or net.ask(
-                "tiles of attentions", lambda d=dispatch: check_attention_tiles(d, ops), None, about=dispatch
-            )
+            finding = finding or first_configured(dispatch, ops)
             slow = as_it_is(finding) if finding and is_left(finding, dispatch, self._tune) else None
             finding = None if slow else finding
             if probe_result and finding is None and slow is None:
@@ -148,14 +148,14 @@ class DispatchChecker:
                     dispatch,
                     result.probed.footprint,
                     finding,
-                    races_of(result.probed),
+                    result.probed.seen,
                     again,
                     result=probe_result,
                     slow=slow,
                 )
             )
         self._trusting &= self._calibrated or all(
-            c.finding is None or c.finding.code in ("FIS101", "FIS109") for c in checked
+            c.finding is None or c.finding.code in PREDICTED for c in checked
         )
         return checked
 

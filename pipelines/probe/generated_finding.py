@@ -2,69 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from fissile.effect import Effect
 from fissile.finding import Finding, Limit
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.provenance import SourceOp
-from fissile.passes.analysis.memory.configured import read_configured
-from fissile.passes.analysis.memory.footprint import Allocation
-from fissile.passes.analysis.memory.predict import predict
-from fissile.passes.checks.fit.workgroup_fit import check_fit
-from fissile.passes.checks.fit.workgroup_prediction import check_prediction, with_floor
-from fissile.passes.checks.refusals.codegen_failure import check_codegen
-from fissile.passes.checks.refusals.foreign_configuration import check_foreign_configuration
-from fissile.passes.failures.failure import CONVERTED, Failure, failures, failures_of
+from fissile.passes.analysis.kernel.evidence import Evidence
+from fissile.passes.analysis.memory.footprint import Footprint
+from fissile.passes.failures.failure import (
+    CONVERTED,
+    Failure,
+    codes_of,
+    failure_named,
+    failure_that_ends,
+    failures_of,
+)
 from fissile.passes.iree.backends import backend_named
-from fissile.passes.iree.messages import PIPELINE_NOT_BUILT
 from fissile.target import may_be_lavapipe
 
-from .diagnostics import Diagnostic, failure_code, quoted
+from .diagnostics import Diagnostic, quoted
 from .one_dispatch import Probed
 from .probe_pool import ProbeResult
 
-RACE = "FIS111"
-
-
-def races_of(probed: Probed) -> tuple[Allocation, ...]:
-    return probed.seen[RACE].buffers if RACE in probed.seen else ()
+Shown = Iterator[tuple[Failure, Evidence]]
+"""Failures of a dispatch with what shows them; the first is reported."""
 
 
 def finding_of(
     dispatch: Dispatch, result: ProbeResult, ops: Sequence[SourceOp], limit: Limit | None = None
 ) -> Finding | None:
+    """The first of the failures that code generation shows and that matters."""
+    return _first(dispatch, _shown(dispatch, result, limit), ops)
+
+
+def first_seen(dispatch: Dispatch, probed: Probed, ops: Sequence[SourceOp]) -> Finding | None:
+    """The first of the failures that the code itself shows."""
+    return _first(dispatch, _seen(dispatch, probed), ops)
+
+
+def _first(dispatch: Dispatch, shown: Shown, ops: Sequence[SourceOp]) -> Finding | None:
+    found = (one.explain(dispatch, evidence, ops) for one, evidence in shown)
+    return next((finding for finding in found if finding is not None), None)
+
+
+def _shown(dispatch: Dispatch, result: ProbeResult, limit: Limit | None) -> Shown:
     probed = result.probed
     if result.ended and probed.failure is not None:
-        return check_codegen(
-            dispatch,
-            "FIS106" if result.ended == "timed out" else "FIS107",
-            probed.failure.message,
-            probed.failure.text,
-            (),
-            ops,
-        )
-    return (
-        _fit(dispatch, probed, ops, limit)
-        or _failure(dispatch, probed.failure, ops)
-        or first_seen(dispatch, probed, ops, lambda one: one.order < CONVERTED)
-        or _failure(dispatch, result.converted, ops)
-        or first_seen(dispatch, probed, ops, lambda one: one.order >= CONVERTED)
-    )
+        said = probed.failure
+        yield failure_that_ends(result.ended), Evidence(message=said.message, text=said.text)
+        return
+    refusal = quoted(probed.refusal) if probed.refusal else ""
+    for one, evidence in exceeded(dispatch, probed.footprint, limit):
+        yield one, replace(evidence, message=refusal)
+    yield from _said(probed.failure)
+    seen = list(_seen(dispatch, probed))
+    yield from (shown for shown in seen if shown[0].order < CONVERTED)
+    yield from _said(result.converted)
+    yield from (shown for shown in seen if shown[0].order >= CONVERTED)
 
 
-def first_seen(
-    dispatch: Dispatch,
-    probed: Probed,
-    ops: Sequence[SourceOp],
-    among: Callable[[Failure], bool] = lambda one: True,
-) -> Finding | None:
-    """The first of the failures that the code shows, by their order."""
+def exceeded(dispatch: Dispatch, footprint: Footprint, limit: Limit | None = None) -> Shown:
+    """The failures that the on-chip buffers show."""
     for one in failures_of(backend_named(dispatch.target.backend)):
-        evidence = probed.seen.get(one.code)
-        if evidence and not one.packed and among(one) and (finding := one.explain(dispatch, evidence, ops)):
-            return finding
-    return None
+        if evidence := one.measure(dispatch, footprint, limit):
+            yield one, evidence
+
+
+def _said(diagnostic: Diagnostic | None) -> Shown:
+    """The failure that IREE's message names."""
+    if diagnostic is not None:
+        text = diagnostic.text
+        yield (
+            failure_named(text),
+            Evidence(message=quoted(diagnostic.message), text=text, tags=diagnostic.tags),
+        )
+
+
+def _seen(dispatch: Dispatch, probed: Probed) -> Shown:
+    """What the code shows, but for narrow elements: they are no failure that edits repair."""
+    for one in failures_of(backend_named(dispatch.target.backend)):
+        if (evidence := probed.seen.get(one.code)) and not one.packed:
+            yield one, evidence
 
 
 def is_left(finding: Finding, dispatch: Dispatch, tune: bool) -> bool:
@@ -75,21 +95,7 @@ def is_left(finding: Finding, dispatch: Dispatch, tune: bool) -> bool:
     return not tune and (finding.code in REPORTED_ONLY or slow_elsewhere)
 
 
-def _fit(dispatch: Dispatch, probed: Probed, ops: Sequence[SourceOp], limit: Limit | None) -> Finding | None:
-    """`check_fit`, with what only the prediction knows: for which sizes it fits, and what remains with the smallest tile."""
-    finding = check_fit(dispatch, probed.footprint, ops, limit)
-    if finding is None:
-        return None
-    finding = finding.with_(stock=quoted(probed.refusal)) if probed.refusal else finding
-    predicted = predict(read_configured(dispatch))
-    if predicted.doubts:
-        return finding
-    if finding.code == "FIS105" and finding.limit is not None:
-        return check_prediction(dispatch, predicted, finding.limit, ops) or finding
-    return with_floor(finding, predicted)
-
-
-REPORTED_ONLY = {one.code for one in failures() if one.reported_only}
+REPORTED_ONLY = frozenset(codes_of(lambda one: one.reported_only))
 
 
 def as_it_is(finding: Finding) -> Finding:
@@ -98,20 +104,3 @@ def as_it_is(finding: Finding) -> Finding:
         return finding
     note = "the numbers are right and nothing is changed: what is slow was measured on another device; --tune repairs it"
     return finding.with_(notes=(*finding.notes, note))
-
-
-def _failure(dispatch: Dispatch, diagnostic: Diagnostic | None, ops: Sequence[SourceOp]) -> Finding | None:
-    if diagnostic is None:
-        return None
-    if PIPELINE_NOT_BUILT in diagnostic.text and (
-        foreign := check_foreign_configuration(dispatch, diagnostic.message, diagnostic.text, ops)
-    ):
-        return foreign
-    return check_codegen(
-        dispatch,
-        failure_code(diagnostic.text),
-        quoted(diagnostic.message),
-        diagnostic.text,
-        diagnostic.tags,
-        ops,
-    )

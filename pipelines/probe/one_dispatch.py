@@ -6,23 +6,17 @@ Agreed with the real compile on every gfx942 and Vulkan program of the public co
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from iree.compiler import ir
 
+from fissile.effect import Effect
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.kernel.evidence import Evidence
-from fissile.passes.analysis.kernel.narrow_access import (
-    NOT_ASKED,
-    RIGHT,
-    NarrowAccess,
-    Numbers,
-    generated_access,
-    missing_storage,
-)
+from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.footprint import STACK, Footprint, read_footprint
 from fissile.passes.checks.fit.workgroup_fit import IREE_DEFAULT_STACK_BYTES, space_of
-from fissile.passes.failures.failure import Stage, failures_of
+from fissile.passes.failures.failure import Failure, Stage, failures_of
 from fissile.passes.iree.backends import BACKENDS, backend_named
 from fissile.passes.iree.pipelines import NARROW_EMULATED, VIEWS_FOLDED
 from fissile.passes.net import ask
@@ -38,19 +32,24 @@ class Probed:
 
     ``footprint`` holds the buffers at the point where code generation ended: after the resource check, or where it
     failed. ``failure`` is its first error, None where it went through. ``seen`` has what the code shows of failures, by their
-    codes (`fissile.passes.failures`). ``narrow`` is what becomes of elements that the target has no storage for.
+    codes (`fissile.passes.failures`).
     """
 
     footprint: Footprint
     failure: Diagnostic | None
     seen: Mapping[str, Evidence] = field(default_factory=dict)
-    narrow: NarrowAccess = RIGHT
     refusal: str = ""
     """IREE's message on buffers that its own limit has no room for."""
 
 
-UNKNOWN = Probed(Footprint(()), None, narrow=NOT_ASKED)
-"""For a dispatch that could not be probed: nothing is known, so nothing is found."""
+def unknown(dispatch: Dispatch) -> Probed:
+    """Of a dispatch that could not be probed: what each failure says without code."""
+    seen = {
+        one.code: evidence
+        for one in _at(Stage.NARROW_EMULATED, dispatch)
+        if (evidence := one.without_code(dispatch))
+    }
+    return Probed(Footprint(()), None, seen)
 
 
 def probe(dispatch: Dispatch) -> Probed:
@@ -92,25 +91,32 @@ def _probe(dispatch: Dispatch, conversion: Conversion, converted: bool) -> Probe
     moving = backend_named(backend).divides_indices and not failure and copy.generate(VIEWS_FOLDED) is None
     if moving:
         seen |= _look(dispatch, inner, Stage.VIEWS_FOLDED)
-    narrow = RIGHT
-    if missing_storage(dispatch):
-        narrow = ask(
-            "narrow elements",
-            lambda: _narrow(copy, conversion, failure, refused, moving),
-            NOT_ASKED,
+    for one in _at(Stage.NARROW_EMULATED, dispatch):
+        evidence = ask(
+            one.name,
+            lambda one=one: _emulated(one, dispatch, copy, conversion, failure, refused, moving),
+            one.without_code(dispatch),
             about=dispatch,
         )
-    return Probed(footprint, failure, seen, narrow, refused.message if refused else "")
+        seen |= {one.code: evidence} if evidence else {}
+    return Probed(footprint, failure, seen, refused.message if refused else "")
+
+
+def _at(stage: Stage, dispatch: Dispatch) -> list[Failure]:
+    """The failures that are seen at ``stage`` and that ``dispatch`` may have where only the code decides."""
+    found = [one for one in failures_of(backend_named(dispatch.target.backend)) if one.stage is stage]
+    if stage is Stage.NARROW_EMULATED:  # emulation costs a stage of its own
+        found = [one for one in found if one.may_occur(dispatch, lambda: read_configured(dispatch))]
+    return found
 
 
 def _look(dispatch: Dispatch, code: ir.Operation, stage: Stage) -> dict[str, Evidence]:
     """What ``code`` shows of the failures that are seen at ``stage``."""
-    looked = [one for one in failures_of(BACKENDS[dispatch.target.backend]) if one.stage is stage]
     found = {
         one.code: ask(
             f"{one.name} ({one.code})", lambda one=one: one.detect(dispatch, code), None, about=dispatch
         )
-        for one in looked
+        for one in _at(stage, dispatch)
     }
     return {code: evidence for code, evidence in found.items() if evidence}
 
@@ -129,17 +135,20 @@ def _exceeds(dispatch: Dispatch, footprint: Footprint) -> bool:
     )
 
 
-def _narrow(
+def _emulated(
+    one: Failure,
+    dispatch: Dispatch,
     copy: Copy,
     conversion: Conversion,
-    failure: Diagnostic | None,
+    failed: Diagnostic | None,
     too_large: Diagnostic | None,
     views_folded: bool,
-) -> NarrowAccess:
-    """What the code does to narrow elements that the target has no storage for. Where it is not right, IREE may refuse it as well."""
-    generated = failure is None and views_folded and copy.generate(NARROW_EMULATED) is None
-    found = generated_access(copy.inner) if generated else NOT_ASKED
-    refused = (
-        failure or too_large or (conversion.diagnostic() if found.numbers is not Numbers.RIGHT else None)
-    )
-    return NarrowAccess(Numbers.REFUSED, found.why, refused.message) if refused else found
+) -> Evidence | None:
+    """What the code shows of ``one`` once narrow elements are emulated by words. Where it shows anything, IREE may refuse it as well."""
+    generated = failed is None and views_folded and copy.generate(NARROW_EMULATED) is None
+    found = one.detect(dispatch, copy.inner) if generated else one.without_code(dispatch)
+    refused = failed or too_large or (conversion.diagnostic() if found else None)
+    if not refused:
+        return found
+    types = (found or one.without_code(dispatch)).types
+    return replace(found or Evidence(types=types), effect=Effect.REFUSED, message=refused.message)

@@ -18,6 +18,7 @@ from fissile.errors import InternalError
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.memory.footprint import Footprint
+from fissile.passes.failures.failure import Ending
 from fissile.passes.net import ask, current
 from fissile.passes.progress import at_dispatch
 
@@ -25,7 +26,7 @@ from ..cache.endless import remember_endless
 from ..process.server import Server
 from .diagnostics import Diagnostic
 from .linking import standalone
-from .one_dispatch import UNKNOWN, Probed, probe, probe_and_convert
+from .one_dispatch import Probed, probe, probe_and_convert, unknown
 from .probe_wire import Generated, GenerateJob, ServerFlags
 
 FEW = 8
@@ -41,13 +42,13 @@ Tell = Callable[..., None]
 class ProbeResult:
     """``probed`` up to the resource check; ``converted``: the first error of the conversion to LLVM or SPIR-V.
 
-    ``seconds`` of one core. ``ended`` is "timed out" or "crashed" where the process had to be ended, else empty.
+    ``seconds`` of one core. ``ended`` where the process had to be ended.
     """
 
     probed: Probed
     converted: Diagnostic | None
     seconds: float
-    ended: str = ""
+    ended: Ending | None = None
 
 
 class ProbePool:
@@ -108,15 +109,19 @@ class ProbePool:
     def probe_all(self, dispatches: Sequence[Dispatch], convert: bool = True) -> list[ProbeResult]:
         """Results in the order of ``dispatches``."""
         if self._watch is not None and not self._started and len(dispatches) <= FEW:
-            nothing = ProbeResult(UNKNOWN, None, 0.0)
             found = []
             for number, d in enumerate(dispatches, 1):
                 at_dispatch(number, len(dispatches), d.name)
                 found.append(
                     self._endless.get(d.fingerprint)
                     or ask(
-                        "generated code", lambda d=d: self._here(d, convert), nothing, about=d, cpu_limit=0
+                        "generated code",
+                        lambda d=d: self._here(d, convert),
+                        None,
+                        about=d,
+                        cpu_limit=0,
                     )
+                    or ProbeResult(unknown(d), None, 0.0)
                 )
             return found
         # Text is taken here: the module belongs to this thread.
@@ -140,7 +145,7 @@ class ProbePool:
         answers = self._threads.map(self._run, jobs, [d.fingerprint for d in dispatches])
         for number, d in enumerate(dispatches, 1):
             at_dispatch(number, len(dispatches), d.name)
-            results.append(next(answers))
+            results.append(next(answers) or ProbeResult(unknown(d), None, 0.0))
         while not self._missed.empty():
             if net := current():
                 net.add(self._missed.get())
@@ -161,11 +166,12 @@ class ProbePool:
         return ProbeResult(probed, conversion_error, time.perf_counter() - start)
 
     def _not_ended(self, seconds: float) -> ProbeResult:
-        return _without_answer(TIMED_OUT.format(self._deadline), seconds, "timed out")
+        return _without_answer(TIMED_OUT.format(self._deadline), seconds, Ending.TIMED_OUT)
 
-    def _run(self, job: GenerateJob | None, fingerprint: str) -> ProbeResult:
+    def _run(self, job: GenerateJob | None, fingerprint: str) -> ProbeResult | None:
+        """None where the dispatch could not be probed."""
         if job is None:
-            return ProbeResult(UNKNOWN, None, 0.0)
+            return None
         if fingerprint in self._endless:
             return self._endless[fingerprint]  # to see it again would take the whole limit
         server = self._idle.get()
@@ -181,18 +187,20 @@ class ProbePool:
                 generated = wire.build(Generated, answer)
                 for finding in generated.missed:
                     self._missed.put(finding)
+                if generated.probed is None:
+                    return None
                 return ProbeResult(generated.probed, generated.converted, seconds)
             server.end()
             server = None
             if answer is None:
                 remember_endless(self._flags, fingerprint, self._deadline)
                 return self._endless.setdefault(fingerprint, self._not_ended(seconds))
-            return _without_answer(CRASHED.format(answer), seconds, "crashed")
+            return _without_answer(CRASHED.format(answer), seconds, Ending.CRASHED)
         finally:
             self._idle.put(server)
 
 
-def _without_answer(text: str, seconds: float, ended: str) -> ProbeResult:
+def _without_answer(text: str, seconds: float, ended: Ending) -> ProbeResult:
     return ProbeResult(Probed(Footprint(()), Diagnostic("error", text, text)), None, seconds, ended)
 
 

@@ -36,7 +36,6 @@ def main() -> int:
     from fissile.passes.net import Net, ask, spread
 
     from ..session import Session
-    from .one_dispatch import UNKNOWN
 
     session = Session()
     for line in sys.stdin:
@@ -45,7 +44,7 @@ def main() -> int:
             probed, converted = ask(
                 "generated code",
                 lambda job=job: _answer(session, job),
-                (UNKNOWN, None),
+                (None, None),
                 about=job.name,
                 cpu_limit=0,
             )

@@ -34,8 +34,9 @@ class GenerateJob:
 
 @dataclass(frozen=True)
 class Generated:
-    """``converted`` is the first error of the conversion. ``missed`` are FIS902 of what could not be probed."""
+    """``probed`` is None where the dispatch could not be probed. ``converted`` is the first error of the conversion. ``missed`` are
+    findings about what could not be probed."""
 
-    probed: Probed
+    probed: Probed | None
     converted: Diagnostic | None
     missed: tuple[Finding, ...] = ()

@@ -12,25 +12,16 @@ from iree.compiler import ir
 from fissile.finding import Finding
 from fissile.passes import net
 from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
+from fissile.passes.analysis.dispatch.provenance import SourceOp
 from fissile.passes.analysis.dispatch.recomputation import Recomputed, bodies_of, recomputed_producers
-from fissile.passes.analysis.kernel.evidence import Evidence
-from fissile.passes.analysis.kernel.narrow_access import (
-    RIGHT,
-    NarrowAccess,
-    bound_access,
-    missing_storage,
-    unprobed_access,
-    worst,
-)
-from fissile.passes.analysis.kernel.sub_byte_extension import unmasked_types
+from fissile.passes.analysis.kernel.evidence import NOTHING, Evidence, gravest
 from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.analysis.program.check_order import DISPATCH
-from fissile.passes.checks.fit.workgroup_fit import check_fit, limit_of, stricter_device
-from fissile.passes.checks.numbers.attention_tiles import check_attention_tiles
+from fissile.passes.checks.fit.workgroup_fit import limit_of, stricter_device
 from fissile.passes.checks.speed.recomputation import worth_cutting
-from fissile.passes.failures.failure import failures_of
-from fissile.passes.failures.lost_sign import LostSign
+from fissile.passes.failures.failure import Failure, Stage, failures_of
+from fissile.passes.failures.narrow.narrow_elements import NarrowElements
 from fissile.passes.iree.backends import BACKENDS, backend_named
 
 from ..session import Module
@@ -101,9 +92,7 @@ def built_wrong(module: Module, ask: Ask = probe, tune: bool = False) -> tuple[F
     """
     left: list[Finding] = []
     for dispatch in formed_dispatches(module):
-        finding = net.ask(
-            "tiles of attentions", lambda d=dispatch: check_attention_tiles(d), None, about=dispatch
-        ) or net.ask(
+        finding = first_configured(dispatch) or net.ask(
             "generated code", lambda d=dispatch: _built_wrong(d, ask), None, about=dispatch, cpu_limit=0
         )
         if finding is None:
@@ -114,6 +103,35 @@ def built_wrong(module: Module, ask: Ask = probe, tune: bool = False) -> tuple[F
             return finding, left
         left.append(as_it_is(finding))
     return None, left
+
+
+IN_CODE = (Stage.LOWERED, Stage.VIEWS_FOLDED)
+"""Where a failure is seen that only the generated code shows."""
+
+
+def configured_findings(
+    dispatch: Dispatch, ops: Sequence[SourceOp] = (), endless_code: bool = True
+) -> list[Finding]:
+    """What the configured dispatch shows, without code: a finding for each failure. Without ``endless_code`` not those for which no code
+    is generated."""
+    found = []
+    for one in failures_of(backend_named(dispatch.target.backend)):
+        if one.stage is Stage.CONFIGURED and not one.packed and (endless_code or not one.endless_code):
+            found.append(
+                net.ask(one.name, lambda one=one: _configured(one, dispatch, ops), None, about=dispatch)
+            )
+    return [finding for finding in found if finding is not None]
+
+
+def first_configured(dispatch: Dispatch, ops: Sequence[SourceOp] = ()) -> Finding | None:
+    return next(iter(configured_findings(dispatch, ops, endless_code=False)), None)
+
+
+def _configured(one: Failure, dispatch: Dispatch, ops: Sequence[SourceOp]) -> Finding | None:
+    if not one.may_occur(dispatch, lambda: read_configured(dispatch)):
+        return None
+    evidence = one.detect(dispatch, dispatch.inner_module())
+    return one.explain(dispatch, evidence, ops) if evidence and one.matters(dispatch, evidence) else None
 
 
 def _built_wrong(dispatch: Dispatch, ask: Ask) -> Finding | None:
@@ -128,8 +146,12 @@ def may_be_built_wrong(dispatch: Dispatch) -> bool:
     """Whether code has to be generated (0.01 to 0.03 s) to know that what IREE builds is right. Not where it is unrolled: that takes
     minutes.
     """
-    candidates = [one for one in failures_of(backend_named(dispatch.target.backend)) if not one.packed]
-    if not candidates or unrolls(dispatch).elements:
+    candidates = [
+        one
+        for one in failures_of(backend_named(dispatch.target.backend))
+        if one.stage in IN_CODE and not one.packed
+    ]
+    if not candidates or unrolls(dispatch):
         return False
     configured = cache(lambda: read_configured(dispatch))
     return any(one.may_occur(dispatch, configured) for one in candidates)
@@ -170,62 +192,41 @@ def _exceeds_device(dispatch: Dispatch, ask: Ask) -> bool:
     predicted = predict(read_configured(dispatch))
     if not predicted.doubts and predicted.total.value is not None and predicted.total.value <= device.bytes:
         return False
-    return check_fit(dispatch, ask(dispatch).footprint, ()) is not None
+    from .generated_finding import exceeded
+
+    return any(exceeded(dispatch, ask(dispatch).footprint))
 
 
-def narrow_access(dispatch: Dispatch, ask: Ask = probe) -> NarrowAccess:
-    """What IREE's code does to elements that the target has no storage for.
+def narrow_elements(
+    one: NarrowElements, formed: Sequence[Dispatch], ask: Ask = probe, foresee: Foresee = unrolls
+) -> list[tuple[Dispatch, Evidence]]:
+    """The dispatches among ``formed`` that have the failure ``one``, with what shows it.
 
-    Code that takes minutes to generate is left out. Less unrolled code is generated in seconds, and IREE often refuses it, which
-    `unrolls` cannot tell.
+    Code that takes minutes to generate is left out. Where all buffers are concerned, less unrolled code is generated in seconds: IREE
+    often refuses it, which `unrolls` cannot tell. Elsewhere what ``foresee`` finds unrolled is not looked at.
     """
-    if not missing_storage(dispatch):
-        return RIGHT
-    return (
-        unprobed_access(dispatch)
-        if unrolls_endlessly(dispatch).elements
-        else worst((ask(dispatch).narrow, bound_access(dispatch)))
-    )
-
-
-SIGNS = LostSign()
-
-
-def sign_losses(
-    formed: Sequence[Dispatch], ask: Ask = probe, foresee: Foresee = unrolls
-) -> list[tuple[Dispatch, tuple[str, ...]]]:
-    """Dispatches in which code generation loses the sign of narrow integers, with the element types.
-
-    Only dispatches of SPIR-V that sign-extend anything are probed, and none whose code is unrolled: it would take minutes.
-    """
-    candidates = [
-        d
-        for d in formed
-        if SIGNS.concerns(backend_named(d.target.backend))
-        and SIGNS.may_occur(d, lambda d=d: read_configured(d))
-        and not foresee(d).elements
-    ]
-    losses = [
-        (
-            d,
-            net.ask(
-                "signs of narrow integers",
-                lambda d=d: ask(d).seen.get(SIGNS.code, Evidence()).types,
-                (),
-                about=d,
+    found = []
+    for dispatch in formed:
+        if one.concerns(backend_named(dispatch.target.backend)) and one.may_occur(
+            dispatch, lambda d=dispatch: read_configured(d)
+        ):
+            evidence = net.ask(
+                one.name,
+                lambda d=dispatch: _narrow(one, d, ask, foresee),
+                NOTHING,
+                about=dispatch,
                 cpu_limit=0,
-            ),
-        )
-        for d in candidates
-    ]
-    return [(d, lost) for d, lost in losses if lost]
+            )
+            found += [(dispatch, evidence)] if evidence else []
+    return found
 
 
-def sub_byte_extensions(formed: Sequence[Dispatch]) -> list[tuple[Dispatch, tuple[str, ...]]]:
-    """Dispatches that extend integers below a byte with their neighbours' bits, with the element types; no code is generated."""
-    read = [d for d in formed if backend_named(d.target.backend).drops_signs]
-    return [
-        (d, types)
-        for d in read
-        if (types := net.ask("sub-byte integers", lambda d=d: unmasked_types(d), (), about=d))
-    ]
+def _narrow(one: NarrowElements, dispatch: Dispatch, ask: Ask, foresee: Foresee) -> Evidence:
+    if one.stage is Stage.CONFIGURED:
+        return one.detect(dispatch, dispatch.inner_module()) or NOTHING
+    if not one.every_buffer:
+        return NOTHING if foresee(dispatch) else ask(dispatch).seen.get(one.code, NOTHING)
+    around = one.around(dispatch)
+    if unrolls_endlessly(dispatch):
+        return gravest((around, one.without_code(dispatch)))
+    return gravest((ask(dispatch).seen.get(one.code, NOTHING), around))

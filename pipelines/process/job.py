@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fissile.finding import Finding
+from fissile.passes.failures.failure import Ending
 from fissile.report import Report
 
 from ..compile.request import CompileRequest
@@ -42,7 +43,7 @@ class Job:
 class CompileJob(Job):
     """``output`` is the temporary file, ``input`` what came from standard input or was imported.
 
-    ``ended`` says how the straight compile took an earlier worker along, ``endless`` are the fingerprints of dispatches that do not
+    ``ended`` says how the straight compile took an earlier worker along (``ending``), ``endless`` are the fingerprints of dispatches that do not
     end. ``apart``: the repair loop asks in processes of their own; ``translate``: to the very end. ``unhurried``: no dispatch is
     to blame for a straight compile that did not end, and each phase has its limit alone. ``bare`` says why
     the program is compiled as stock does.
@@ -52,6 +53,7 @@ class CompileJob(Job):
     output: str
     input: str = ""
     ended: str = ""
+    ending: Ending = Ending.CRASHED
     endless: tuple[str, ...] = ()
     apart: bool = False
     translate: bool = False

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from fissile import wire
 from fissile.errors import InternalError, UsageError
+from fissile.passes.failures.failure import Ending, failure_that_ends
 from fissile.passes.iree.messages import LINKER_SAID
 from fissile.passes.progress import ACTIVITY, NOTE, noted, noted_at
 from fissile.report import Report
@@ -33,6 +34,7 @@ from .phase_timeout import phase_timeout
 from .scratch import scratch
 from .worker_end import (
     WorkerEnd,
+    ending_of,
     error_of,
     flag_error,
     messages_before,
@@ -210,7 +212,7 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path, program: Pat
             if not report.facts.get("unexplained") or not _may_step_aside(job, request):
                 return report
             unexplained = report
-            if report.facts["unexplained"] == "FIS106":
+            if report.facts["unexplained"] == failure_that_ends(Ending.TIMED_OUT).code:
                 # No dispatch is to blame: from here on each phase has its limit.
                 job = replace(job, ended="", unhurried=True)
             else:
@@ -247,7 +249,7 @@ def _in_worker(request: CompileRequest, folder: Path, output: Path, program: Pat
         elif count and repairing and not job.apart:
             job = replace(job, apart=True)
         else:
-            job = replace(job, apart=True, ended=why_it_ended(end, request))
+            job = replace(job, apart=True, ended=why_it_ended(end, request), ending=ending_of(end))
 
 
 def _may_step_aside(job: CompileJob, request: CompileRequest) -> bool:

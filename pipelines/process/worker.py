@@ -114,6 +114,7 @@ def _compile(job: CompileJob) -> Report:
                 watch if watched else None,
                 job.endless,
                 job.translate,
+                job.ending,
             )
             if job.bare:
                 return compile_.bare(stepped_aside(request, job.bare))

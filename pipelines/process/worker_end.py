@@ -16,6 +16,7 @@ from pathlib import Path
 from fissile import wire
 from fissile.errors import ExitCode, FissileError, InternalError, UsageError, refused_by_system
 from fissile.finding import Finding
+from fissile.passes.failures.failure import Ending, failure_that_ends
 from fissile.passes.progress import Step
 from fissile.report import Report
 
@@ -122,7 +123,7 @@ def report_of(job: CompileJob, end: WorkerEnd, request: CompileRequest) -> Repor
             "compile",
             (
                 Finding(
-                    "FIS106",
+                    failure_that_ends(Ending.TIMED_OUT).code,
                     f"the compile does not end{limit}",
                     subject=request.input,
                     notes=("the compiler was stopped; nothing was written", again),
@@ -134,7 +135,7 @@ def report_of(job: CompileJob, end: WorkerEnd, request: CompileRequest) -> Repor
         "compile",
         (
             Finding(
-                "FIS107",
+                failure_that_ends(Ending.CRASHED).code,
                 f"the compiler crashed ({how_it_ended(end.status)}){f' in {end.step.what}' if end.step else ''}",
                 subject=request.input,
                 notes=(*error_lines, "nothing was written", again),
@@ -142,6 +143,10 @@ def report_of(job: CompileJob, end: WorkerEnd, request: CompileRequest) -> Repor
             ),
         ),
     )
+
+
+def ending_of(end: WorkerEnd) -> Ending:
+    return Ending.TIMED_OUT if end.timed_out else Ending.CRASHED
 
 
 def why_it_ended(end: WorkerEnd, request: CompileRequest) -> str:

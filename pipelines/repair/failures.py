@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 from fissile.finding import Finding, Severity
 from fissile.passes.checks.refusals.front_end_ops import check_front_end_op
+from fissile.passes.failures.failure import Ending, failure_that_ends
+from fissile.passes.failures.not_built.codegen_failed import CodegenFailed
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
 from ..probe.diagnostics import Diagnostic, failure_code, quoted
@@ -37,9 +39,10 @@ class NarrowStorage(Foreseen):
 
 @dataclass(frozen=True)
 class StraightEnded:
-    """The straight compile crashed or did not end; its process is gone. ``message`` says how."""
+    """The straight compile crashed or did not end (``ending``); its process is gone. ``message`` says how."""
 
     message: str
+    ending: Ending
 
 
 NO_TARGET = "FIS004"
@@ -49,9 +52,8 @@ Failure = PhaseFailed | StraightEnded | Foreseen
 def rejected(failure: Failure) -> Finding:
     """A finding for a failure that has no repair, with IREE's own words and places."""
     if isinstance(failure, StraightEnded):
-        code = "FIS107" if "crash" in failure.message else "FIS106"
         return Finding(
-            code,
+            failure_that_ends(failure.ending).code,
             failure.message,
             notes=("every dispatch by itself generates code: nothing to repair was found",),
         )
@@ -73,7 +75,7 @@ def rejected(failure: Failure) -> Finding:
         )
     if code == NO_TARGET:
         return no_target(first)
-    if code == "FIS108" and not first.places:
+    if code == CodegenFailed.code and not first.places:
         code = "FIS002"
     rest = tuple(f"also: {quoted(d.message)}" for d in errors[1:4] if d.message != first.message)
     if early and (unlowered := check_front_end_op(first.message, first.places[:1])) is not None:

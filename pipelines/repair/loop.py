@@ -17,6 +17,7 @@ from fissile.passes.analysis.dispatch.program_graph import failing_groups, graph
 from fissile.passes.analysis.dispatch.provenance import SourceOp, describe_source_ops, tag_source_ops, untag
 from fissile.passes.analysis.dispatch.structure import structure_of
 from fissile.passes.checks.speed.recomputation import check_recomputation, worth_cutting
+from fissile.passes.failures.failure import codes_of
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT
 from fissile.passes.net import ask
@@ -34,6 +35,8 @@ from .reporting import RepairFindings
 from .trials import Offers
 
 MAX_ROUNDS = 96
+WHOLE_LIMIT = codes_of(lambda one: not one.minimised)
+"""Failures of which every look takes the whole time limit: a set of edits that repairs one is not made smaller."""
 
 
 @dataclass(frozen=True)
@@ -294,7 +297,7 @@ class Repairer:
             families = members(list(diagnosis.groups), failing.dispatch.tags)
             families.sort(key=lambda family: len(tags & set(family)), reverse=True)
             trials = self._offers.trials(failing, families[0])
-            minimise = failing.finding.code not in ("FIS106", "FIS109")
+            minimise = failing.finding.code not in WHOLE_LIMIT
             cases.append(Case(failing, families, trials, minimise=minimise, shared=diagnosis.shared))
 
     def _offered(self, case: Case) -> tuple[Edit, ...] | None:

@@ -18,15 +18,17 @@ from fissile.passes.analysis.dispatch.narrow_types import (
     uncommon_types,
 )
 from fissile.passes.analysis.dispatch.provenance import source_ops
-from fissile.passes.checks.numbers.narrow_storage import CLAIMS, check_narrow_storage
-from fissile.passes.checks.numbers.sign_extension import check_sign_extension
-from fissile.passes.checks.numbers.sub_byte_extension import check_sub_byte_extension
+from fissile.passes.analysis.kernel.evidence import gravest
+from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.definition import PassFailed
+from fissile.passes.failures.failure import codes_of, failures
+from fissile.passes.failures.narrow.narrow_elements import WORDS, NarrowElements
+from fissile.passes.failures.not_built.not_legalized import NotLegalized
 from fissile.passes.iree.attributes import PACKED_STORAGE
 from fissile.passes.iree.pipelines import QUANTISATION_AS_GENERICS
 from fissile.passes.net import ask
 
-from ..probe.stock_outcome import Ask, formed_dispatches, narrow_access, sign_losses, sub_byte_extensions
+from ..probe.stock_outcome import Ask, formed_dispatches, narrow_elements
 from ..probe.unroll_limit import Foresee, unrolls
 from ..session import Module
 
@@ -35,9 +37,9 @@ if TYPE_CHECKING:
 
 PASS = "fissile-pack-narrow-storage"
 _VERBS = {"read": "read", "wrote": "write", "packed": "pack", "computed": "compute", "masked": "mask"}
-NARROW = ("FIS110", "FIS118", "FIS135")
+NARROW = {one.code: one for one in failures() if isinstance(one, NarrowElements)}
 """IREE builds such a module, and its numbers are wrong."""
-UNLOWERED = ("FIS104", "FIS108")
+UNLOWERED = codes_of(lambda one: one.lacks_code)
 """How code generation fails of an element type that it does not know."""
 ATTENTION_APART = "fissile-decompose-attention"
 MOVEMENT_APART = "fissile-decompose-movement"
@@ -125,24 +127,36 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
 
 
 def find_narrow(configured: Module, ask: Ask) -> Narrow:
-    """FIS110, or, where the target has narrow storage, FIS118 of the types that lose their sign and FIS135."""
+    """What is wrong with narrow elements of ``configured``: where one failure concerns all buffers, that alone."""
     return find_narrow_in(formed_dispatches(configured), ask)
 
 
 def find_narrow_in(formed: Sequence[Dispatch], ask: Ask, foresee: Foresee = unrolls) -> Narrow:
     """The same of the configured dispatches ``formed``; no signs are looked for in what ``foresee`` finds unrolled."""
-    if missing := check_narrow_storage(formed, lambda dispatch: narrow_access(dispatch, ask)):
-        return Narrow(tuple(missing))
-    losses = sign_losses(formed, ask, foresee)
-    unmasked = sub_byte_extensions(formed)
-    types = tuple(
-        dict.fromkeys(
-            kind for _dispatch, types in (*losses, *unmasked) for kind in types if kind in NARROW_TYPES
-        )
-    )
-    return Narrow(
-        (*check_sign_extension(losses), *check_sub_byte_extension(unmasked)), types, in_place=bool(unmasked)
-    )
+    findings: list[Finding] = []
+    types: dict[str, None] = {}
+    in_place = False
+    for one in NARROW.values():
+        if not (found := narrow_elements(one, formed, ask, foresee)):
+            continue
+        findings += one.explain_all(found)
+        if one.every_buffer:
+            return Narrow(tuple(findings))
+        in_place |= one.in_place
+        types |= {
+            kind: None for _dispatch, evidence in found for kind in evidence.types if kind in NARROW_TYPES
+        }
+    return Narrow(tuple(findings), tuple(types), in_place=in_place)
+
+
+def narrow_without_code(formed: Sequence[Dispatch]) -> list[Finding]:
+    """What is known of narrow elements where no code is generated, by the failures that concern all buffers."""
+    found: list[Finding] = []
+    for one in NARROW.values():
+        among = [d for d in formed if one.every_buffer and one.may_occur(d, lambda d=d: read_configured(d))]
+        shown = [(d, gravest((one.around(d), one.without_code(d)))) for d in among]
+        found += one.explain_all([(d, evidence) for d, evidence in shown if evidence])
+    return found
 
 
 def find_packed_booleans(origin: Module, message: str, detail: str) -> Narrow:
@@ -215,7 +229,7 @@ def _packed_finding(finding: Finding, narrow: Narrow) -> Finding:
             return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
         message = f"behind that failure ({finding.code}) {finding.target} has no code for {' and '.join(narrow.types)}"
         return Finding(
-            "FIS104",
+            NotLegalized.code,
             message,
             Severity.REPAIRED,
             finding.subject,
@@ -224,18 +238,7 @@ def _packed_finding(finding: Finding, narrow: Narrow) -> Finding:
             helps=(help_,),
             stock=finding.stock or finding.message,
         )
-    masked = narrow.in_place and finding.code == "FIS135"
-    how = (
-        "{read} each of these elements into 32 bits and {masked} it there"
-        if masked
-        else "{packed} these buffers into 32-bit words; {computed} in 32 bits in between"
-    )
-    help_ = narrow.help(how)
-    if finding.code == "FIS136":
-        return finding.with_(severity=Severity.REPAIRED, helps=(help_,))
-    claim, element = finding.message.split(": ", 1)
-    behind = next(behind for _effect, before, behind in CLAIMS.values() if before == claim)
-    notes = finding.notes[:-1] if finding.code == "FIS110" else ()
-    return finding.with_(
-        severity=Severity.REPAIRED, message=f"{behind}: {element}", notes=notes, helps=(help_,)
-    )
+    one = NARROW.get(finding.code)
+    if one is None:
+        return finding.with_(severity=Severity.REPAIRED, helps=(narrow.help(WORDS),))
+    return one.repaired(finding, narrow.help(one.how if narrow.in_place else WORDS))

@@ -9,12 +9,18 @@ from iree.compiler import ir
 
 from fissile.passes.analysis.dispatch.producers import ProducerGraph
 from fissile.passes.analysis.dispatch.structure import Structure, structure_of
+from fissile.passes.analysis.kernel.evidence import NOTHING
+from fissile.passes.analysis.memory.footprint import Allocation
+from fissile.passes.failures.failure import codes_of
+from fissile.passes.failures.unrolled_code import UnrolledCode
+from fissile.passes.failures.workgroup_race import WorkgroupRace
 from fissile.quantity import Bytes
 
 from ..probe.dispatch_check import CheckedDispatch
 from .cut_search import Candidate
 from .edits import CUT, Edit, edits, remedy
 
+LAST_RESULTS = codes_of(lambda one: one.last_results)
 UNKNOWN_CROSSING = 1 << 40
 """Ranks a result of dynamic size behind every static one."""
 
@@ -52,6 +58,16 @@ class Situation:
         """A boundary behind each of the ``wanted`` candidates."""
         return edits(CUT, (c.tag for c in self.candidates if wanted(c)))
 
+    @property
+    def races(self) -> tuple[Allocation, ...]:
+        """Buffers that threads share without a barrier."""
+        return self.failing.seen.get(WorkgroupRace.code, NOTHING).buffers
+
+    @property
+    def unrolled(self) -> tuple[int, ...]:
+        """Source ops whose results are unrolled over narrow elements."""
+        return self.failing.seen.get(UnrolledCode.code, NOTHING).tags
+
     @cached_property
     def producers(self) -> list[int]:
         """Source ops that feed the dispatch's root."""
@@ -62,12 +78,12 @@ class Situation:
         """Source ops whose results may be cut off."""
         failing, graph = self.failing, self.graph
         blamed = failing.footprint.by_tag()
-        racing = {tag for race in failing.races for tag in race.tags[:1]}
+        racing = {tag for race in self.races for tag in race.tags[:1]}
         root = failing.dispatch.root
         found = []
         for tag in self.tags:
             # What follows the last source op (a slice that is stored elsewhere) can be cut off as well.
-            feeds = self.code == "FIS112" or graph.reaches(tag, self.tags)
+            feeds = self.code in LAST_RESULTS or graph.reaches(tag, self.tags)
             if self.op(tag).name == "linalg.fill" and tag not in racing or not feeds:
                 continue
             crossing = graph.result_bytes(tag)

@@ -14,6 +14,9 @@ from iree.compiler import ir
 
 from fissile.effect import Effect
 from fissile.passes.analysis.dispatch.structure import loop_extents
+from fissile.passes.failures.diagonal_sum import DiagonalSum
+from fissile.passes.failures.failure import Ending, codes_of
+from fissile.passes.failures.repeated_work import RepeatedWork
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.lowerings import (
     one_thread_per_butterfly,
@@ -33,8 +36,8 @@ from .situation import Situation
 Offer = Callable[[Situation], Iterator[tuple[Edit, ...]]]
 """Sets of edits, one after the other; an empty one counts as none."""
 
-ENDLESS = ("FIS106",)
-NOT_GENERATED = ("FIS104", "FIS108")
+ENDLESS = codes_of(lambda one: one.ending is Ending.TIMED_OUT)
+NOT_GENERATED = codes_of(lambda one: one.lacks_code)
 BY_ELEMENT, CONFIGURE = "fissile-read-by-element", "fissile-set-lowering"
 FLAT, FLAT_SUMS = "flat=true", "flat-sums=true"
 
@@ -84,6 +87,13 @@ def _flat(case: Situation) -> Iterator[tuple[Edit, ...]]:
     yield tuple(Edit(BY_ELEMENT, tag, FLAT) for tag in tags)
 
 
+def _long_sums(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    """Where threads do the same work, one loop for all of them ends that; where a thread works too long, only parts of its sum do."""
+    split = every("fissile-split-reductions", "", worth_splitting)
+    for offer in (_flat, split) if case.code == RepeatedWork.code else (split, _flat):
+        yield from offer(case)
+
+
 def _sums_of_several_loops(case: Situation) -> dict[int, tuple[bool, ...]]:
     """Source ops with a result that has dimensions, summed over two loops or more: which of their loops do not reduce."""
     found = {tag: structure.parallel for tag in case.tags if (structure := case.structure(tag))}
@@ -96,13 +106,19 @@ def _thread_per_element(case: Situation) -> Iterator[tuple[Edit, ...]]:
     yield tuple(_configured(tag, one_thread_per_element(parallel, threads)) for tag, parallel in sums.items())
 
 
+def _nested_sums(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    if case.code == DiagonalSum.code:
+        yield from _thread_per_element(case)
+    yield from _flat_sums(case)
+
+
 def _flat_sums(case: Situation) -> Iterator[tuple[Edit, ...]]:
     tags = case.fits(BY_ELEMENT, FLAT_SUMS, _sums_of_several_loops(case))
     yield tuple(Edit(BY_ELEMENT, tag, FLAT_SUMS) for tag in tags)
 
 
 def _unrolled(case: Situation) -> Iterator[tuple[Edit, ...]]:
-    yield edits(CUT, case.failing.unrolled)
+    yield edits(CUT, case.unrolled)
 
 
 def _boundaries(case: Situation) -> Iterator[tuple[Edit, ...]]:
@@ -121,7 +137,7 @@ def _extended(case: Situation) -> Iterator[tuple[Edit, ...]]:
 
 
 def _one_thread_each(case: Situation) -> Iterator[tuple[Edit, ...]]:
-    serial = [tag for tag in case.tags if case.failing.races and case.op(tag).name in SERIAL_OPS]
+    serial = [tag for tag in case.tags if case.races and case.op(tag).name in SERIAL_OPS]
     if alone := tuple(_configured(tag, info) for tag in serial for info in _one_thread(case.op(tag))):
         yield alone
         yield (*alone, *edits(CUT, serial))
@@ -169,9 +185,7 @@ def _plugged(case: Situation) -> Iterator[tuple[Edit, ...]]:
 
 STRATEGIES: tuple[Strategy, ...] = (
     # codes, condition, edits, offer
-    Strategy(
-        (), "IREE refuses it; the program gives an op a configuration", "drop it", _given_configurations
-    ),
+    Strategy((), "IREE refuses it; an op has a configuration", "drop it", _given_configurations),
     Strategy(
         (), "it has attentions", "decompose them; then boundaries behind their producers too", _attentions
     ),
@@ -194,28 +208,17 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy(("FIS112",), "an op feeds no other of its ops", "boundaries behind those", _behind_the_last),
     Strategy(("FIS125", "FIS127"), "it sorts", "sort by rank", every("fissile-rank-sorts"), follows=True),
     Strategy(
-        ("FIS125",),
-        "a sum of 4096 terms or more",
-        "split it",
-        every("fissile-split-reductions", "", worth_splitting),
+        ("FIS125", "FIS127"),
+        "a sum of 4096 terms, or in several loops",
+        "split it; one loop for its elements (FIS127: first)",
+        _long_sums,
         follows=True,
     ),
-    Strategy(
-        ("FIS125", "FIS127"), "a sum in several loops", "one loop for its elements", _flat, follows=True
-    ),
-    Strategy(
-        ("FIS127",),
-        "a sum of 4096 terms or more",
-        "split it",
-        every("fissile-split-reductions", "", worth_splitting),
-        follows=True,
-    ),
-    Strategy(("FIS143",), "a sum over several loops", "configure a thread per element", _thread_per_element),
     Strategy(
         ("FIS127", "FIS143"),
         "a sum over several loops",
-        "one loop for its terms, one for its elements",
-        _flat_sums,
+        "FIS143: a thread per element; then a loop for its terms",
+        _nested_sums,
     ),
     Strategy(
         NOT_GENERATED, "a body has an op that a target lacks", "expand it", every("fissile-expand-scalars")

@@ -56,6 +56,7 @@ PACKAGE_LAYERS = {
 FREE_SUBPACKAGES = {
     "fissile.passes.analysis",
     "fissile.passes.checks",
+    "fissile.passes.failures",
     "fissile.passes.remedies",
     "fissile.pipelines",
     "fissile.dialect",
@@ -121,11 +122,9 @@ NAMES_ALLOWED = {
     ("fissile/rules/input.py", "--iree-cuda-target"),
     ("fissile/rules/input.py", "iree-codegen-linalg-to-spirv-pipeline"),
     ("fissile/rules/legality.py", "iree-dispatch-creation-pipeline"),
-    ("fissile/rules/fusion.py", "--iree-hal-target-device"),
     ("fissile/rules/input.py", "--iree-hal-target-device"),
     ("fissile/rules/storage.py", "--iree-opt-strip-assertions"),
-    ("fissile/rules/fusion.py", "--iree-vulkan-target"),
-    ("passes/checks/numbers/narrow_storage.py", "--iree-vulkan-target"),
+    ("passes/failures/narrow/narrow_storage.py", "--iree-vulkan-target"),
     ("fissile/target.py", "--iree-llvmcpu-stack-allocation-limit"),
 }
 

@@ -95,16 +95,14 @@ class Numbers(IntEnum):
     RIGHT = 0
     UNPROVED = 1
     WRONG = 2
-    REFUSED = 3
 
 
 @dataclass(frozen=True)
 class NarrowAccess:
-    """``why`` is a sentence, empty where the numbers are right. ``refusal`` quotes IREE where it refuses the dispatch."""
+    """``why`` is a sentence, empty where the numbers are right."""
 
     numbers: Numbers = Numbers.RIGHT
     why: str = ""
-    refusal: str = ""
 
 
 RIGHT = NarrowAccess()
@@ -128,11 +126,6 @@ def bound_access(dispatch: Dispatch) -> NarrowAccess:
     lengths = bound_lengths(dispatch) if tails else {}
     halves = [NarrowAccess(Numbers.WRONG, _HALVES)] if any(b.element == "f16" for b in missing) else []
     return worst((RIGHT, *halves, *(_of_tail(binding, lengths.get(binding.number)) for binding in tails)))
-
-
-def unprobed_access(dispatch: Dispatch) -> NarrowAccess:
-    """The same where no code was generated: nothing is proved."""
-    return worst((bound_access(dispatch), NOT_ASKED))
 
 
 def generated_access(function_or_module: ir.Operation) -> NarrowAccess:

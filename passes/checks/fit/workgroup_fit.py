@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from fissile.finding import Finding, Ledger, LedgerLine, Limit, Place
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.provenance import SourceOp
+from fissile.passes.analysis.kernel.evidence import Evidence
 from fissile.passes.analysis.memory.footprint import STACK, WORKGROUP, Allocation, Footprint
+from fissile.passes.failures.failure import memory_failure
 from fissile.quantity import total
 from fissile.target import Claim, device_claim
 
@@ -48,46 +50,40 @@ def stricter_device(dispatch: Dispatch) -> Claim | None:
     return device if device is not None and allowed is not None and device.bytes < allowed else None
 
 
-def check_fit(
-    dispatch: Dispatch, footprint: Footprint, ops: Sequence[SourceOp], limit: Limit | None = None
-) -> Finding | None:
-    """FIS101 or FIS102 where the buffers exceed the limit, FIS105 where one has no known size, else None.
+def exceeding(dispatch: Dispatch, footprint: Footprint, limit: Limit | None, code: str) -> Evidence | None:
+    """The buffers, where they exceed the limit, or may, and ``code`` is the failure that this is.
 
     ``limit`` stands in for IREE's own (`limit_of`): a vendor's figure, a queried device, a budget.
     """
     limit = limit or limit_of(dispatch)
     space = space_of(dispatch)
-    buffers = [a for a in footprint.allocations if a.space == space]
+    buffers = tuple(a for a in footprint.allocations if a.space == space)
     if limit is None or not buffers:
         return None
-    needed = total(a.bytes for a in buffers)
-    exceeds = needed.exceeds(limit.bytes)
-    if exceeds is False:
+    exceeds = total(a.bytes for a in buffers).exceeds(limit.bytes)
+    if exceeds is False or code != memory_failure(space, exceeds is not None).code:
         return None
-    memory = "stack" if space == STACK else "workgroup memory"
-    ledger = Ledger.of(LedgerLine(a.bytes, _value(a, ops), _reason(a, ops)) for a in buffers)
-    places = _places(dispatch, buffers, ops)
-    if exceeds is None:
-        message = f"dispatch allocates {memory} of a size that is not known; {dispatch.target.name} has {limit.bytes} bytes"
-        return Finding(
-            "FIS105",
-            message,
-            subject=dispatch.name,
-            target=dispatch.target.name,
-            places=places,
-            ledger=ledger,
-            limit=limit,
-        )
-    message = f"dispatch needs {needed.value} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
-    code = "FIS102" if space == STACK else "FIS101"
+    return Evidence(buffers, limit=limit)
+
+
+def check_fit(dispatch: Dispatch, code: str, evidence: Evidence, ops: Sequence[SourceOp]) -> Finding:
+    """A finding under rule ``code`` about the buffers of ``evidence`` and the limit that they exceed, or may exceed."""
+    limit, buffers = evidence.limit, evidence.buffers
+    assert limit is not None
+    needed = total(a.bytes for a in buffers).value
+    memory = "stack" if space_of(dispatch) == STACK else "workgroup memory"
+    has = f"{dispatch.target.name} has {limit.bytes}"
     return Finding(
         code,
-        message,
+        f"dispatch allocates {memory} of a size that is not known; {has} bytes"
+        if needed is None
+        else f"dispatch needs {needed} bytes of {memory}; {has}",
         subject=dispatch.name,
         target=dispatch.target.name,
-        places=places,
-        ledger=ledger,
+        places=_places(dispatch, buffers, ops),
+        ledger=Ledger.of(LedgerLine(a.bytes, _value(a, ops), _reason(a, ops)) for a in buffers),
         limit=limit,
+        stock=evidence.message,
     )
 
 

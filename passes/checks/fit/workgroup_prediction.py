@@ -7,20 +7,25 @@ from collections.abc import Sequence
 from fissile.finding import Finding, Ledger, LedgerLine, Limit, Place, Severity
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.provenance import SourceOp
+from fissile.passes.analysis.memory.footprint import STACK
 from fissile.passes.analysis.memory.prediction import PredictedBuffer, Prediction
+from fissile.passes.failures.failure import memory_failure
 from fissile.quantity import Bytes, Certainty
+
+from .workgroup_fit import space_of
 
 
 def check_prediction(
     dispatch: Dispatch, prediction: Prediction, limit: Limit, ops: Sequence[SourceOp]
 ) -> Finding | None:
-    """FIS101 (FIS102 on a CPU) where the predicted buffers exceed ``limit``; FIS105 where a dimension has no
-    bound. For a dispatch that no code was generated for; `workgroup_fit` has the exact sums."""
+    """A finding where the predicted buffers exceed ``limit``, or a dimension has no bound. For a dispatch that no code was
+    generated for; `workgroup_fit` has the exact sums."""
     needed = prediction.total
     if needed.value is not None and needed.value <= limit.bytes:
         return None
-    stack = dispatch.target.backend == "llvm-cpu"
-    memory = "stack" if stack else "workgroup memory"
+    space = space_of(dispatch)
+    code = memory_failure(space, needed.value is not None).code
+    memory = "stack" if space == STACK else "workgroup memory"
     rows = [LedgerLine(_count(b, prediction), _value(b, ops), b.reason) for b in prediction.buffers]
     places = _places(dispatch, prediction, ops)
     common = dict(
@@ -33,7 +38,7 @@ def check_prediction(
         message = (
             f"dispatch needs {prediction.formula} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
         )
-        return Finding("FIS105", message, notes=_sizes(largest), **common)
+        return Finding(code, message, notes=_sizes(largest), **common)
     kind = "" if needed.certainty is Certainty.PREDICTED else "at most "
     message = (
         f"dispatch needs {kind}{needed.value} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
@@ -41,7 +46,7 @@ def check_prediction(
     notes = ()
     if kind:
         notes = (f"the size is {prediction.formula} bytes", *_sizes(prediction.largest(limit.bytes)))
-    return with_floor(Finding("FIS102" if stack else "FIS101", message, notes=notes, **common), prediction)
+    return with_floor(Finding(code, message, notes=notes, **common), prediction)
 
 
 def with_floor(finding: Finding, prediction: Prediction) -> Finding:

@@ -12,7 +12,7 @@ from small_programs import TARGETS
 
 import fissile
 from fissile.passes.analysis.dispatch.dispatches import dispatches
-from fissile.passes.checks.numbers.attention_tiles import check_attention_tiles
+from fissile.pipelines.probe.stock_outcome import first_configured
 from fissile.pipelines.session import Session
 
 KINDS = {"f32": (np.float32, 1e-5), "f16": (np.float16, 1e-2), "bf16": (ml_dtypes.bfloat16, 6e-2)}
@@ -96,7 +96,7 @@ def predicted_and_computed(
 ):
     module = session.parse_text(attention(*sizes, element, layout, mask, dynamic, causal))
     session.run(module, "executable-configurations")
-    found = [f for d in dispatches(module.op) if (f := check_attention_tiles(d))]
+    found = [f for d in dispatches(module.op) if (f := first_configured(d))]
     session.run(module, "end")
     session.write(module, tmp_path / "out.vmfb")
     given_ = operands(sizes, element, layout, mask)
@@ -190,7 +190,7 @@ def test_on_a_gpu_an_index_is_found_in_the_configured_dispatch():
         session = Session(TARGETS["gfx942"])
         module = session.parse_text(attention(2, 64, 64, 64, 64, causal=causal))
         session.run(module, "executable-configurations")
-        found = [f.code for d in dispatches(module.op) if (f := check_attention_tiles(d))]
+        found = [f.code for d in dispatches(module.op) if (f := first_configured(d))]
         assert found == (["FIS134"] if causal else [])
 
 
@@ -248,7 +248,7 @@ def test_running_sums_and_a_tiled_width(session, tmp_path, width, filled):
     )
     module = session.parse_text(online(width, filled))
     session.run(module, "executable-configurations")
-    codes = [f.code for d in dispatches(module.op) if (f := check_attention_tiles(d))]
+    codes = [f.code for d in dispatches(module.op) if (f := first_configured(d))]
     session.run(module, "end")
     session.write(module, tmp_path / "out.vmfb")
     got = (

@@ -9,23 +9,23 @@ import pytest
 from small_programs import ADD, TARGETS, quantised_conv
 
 from fissile import wire
-from fissile.finding import Place
+from fissile.effect import Effect
+from fissile.finding import Limit, Place
 from fissile.passes.analysis.dispatch.dispatches import dispatches, without_offsets
 from fissile.passes.analysis.dispatch.provenance import describe_source_ops, tag_source_ops
 from fissile.passes.analysis.dispatch.recomputation import recomputed_producers
-from fissile.passes.analysis.kernel.evidence import Evidence
-from fissile.passes.analysis.kernel.narrow_access import NarrowAccess, Numbers
+from fissile.passes.analysis.kernel.evidence import NOTHING, Evidence
 from fissile.passes.analysis.memory.footprint import WORKGROUP, Allocation, Footprint
-from fissile.passes.checks.numbers.narrow_storage import check_narrow_storage
 from fissile.passes.checks.speed.recomputation import check_recomputation
+from fissile.passes.failures.workgroup_race import WorkgroupRace
 from fissile.passes.iree.backends import BACKENDS
 from fissile.pipelines.probe.conversion import Conversion, Copy
 from fissile.pipelines.probe.diagnostics import Diagnostic
 from fissile.pipelines.probe.dispatch_check import DispatchChecker
-from fissile.pipelines.probe.generated_finding import RACE
 from fissile.pipelines.probe.one_dispatch import Probed, probe, probe_and_convert
 from fissile.pipelines.probe.probe_pool import ProbePool
 from fissile.pipelines.repair.edits import CUT, apply_edits, edits
+from fissile.pipelines.repair.packing import narrow_without_code
 from fissile.pipelines.session import Session
 from fissile.quantity import Bytes
 
@@ -62,11 +62,11 @@ def test_the_probed_module_is_not_changed():
 
 def test_a_tile_shared_without_a_barrier_is_a_race_and_a_private_one_is_none():
     racing, _ops = configured("vulkan", quantised_conv(size=8, channels=4, requantise=True))
-    assert any(probe(d).seen.get(RACE) for d in dispatches(racing.op))
+    assert any(probe(d).seen.get(WorkgroupRace.code) for d in dispatches(racing.op))
     cut, _ops = configured("vulkan", quantised_conv(size=8, channels=4, requantise=True), cuts=(0, 1))
     found = dispatches(cut.op)
     assert any(probe(d).footprint.total.value for d in found), "the accumulator's tile is still there"
-    assert not any(probe(d).seen.get(RACE) for d in found)
+    assert not any(probe(d).seen.get(WorkgroupRace.code) for d in found)
 
 
 ROW_SUM = """\
@@ -97,16 +97,16 @@ def test_an_accumulator_that_each_thread_has_for_itself_is_no_race():
     module, _ops = configured("vulkan", ROW_SUM)
     (dispatch,) = dispatches(module.op)
     result = probe(dispatch)
-    assert result.footprint.total.value and RACE not in result.seen
+    assert result.footprint.total.value and WorkgroupRace.code not in result.seen
 
 
 def test_narrow_storage_is_told_once_per_type_and_only_without_it():
     module, _ops = configured("vulkan", quantised_conv())
-    (finding,) = check_narrow_storage(dispatches(module.op))
+    (finding,) = narrow_without_code(dispatches(module.op))
     assert finding.code == "FIS110" and "i8" in finding.message
     for target, text in (("gfx942", quantised_conv()), ("vulkan", ADD)):
         healthy, _ops = configured(target, text)
-        assert check_narrow_storage(dispatches(healthy.op)) == []
+        assert narrow_without_code(dispatches(healthy.op)) == []
 
 
 def test_a_recomputed_producer_is_counted_and_a_cut_one_is_gone():
@@ -217,18 +217,31 @@ def test_a_dispatch_past_its_deadline_and_one_that_crashes_are_findings(monkeypa
 def test_nothing_of_an_answer_is_lost_on_its_way():
     place = Place("x.mlir", 3, 4, "here")
     buffer = Allocation(WORKGROUP, Bytes.exact(64), "4x4xf32", (1, 2), place)
-    printed = Probed(
+    evidence = Evidence(
+        (buffer,),
+        ("f32",),
+        64,
+        ("summed",),
+        (3,),
+        place,
+        Effect.REFUSED,
+        "why",
+        "no",
+        "all of it",
+        Limit(8, "x", "y"),
+    )
+    probed = Probed(
         Footprint((buffer,)),
         Diagnostic("error", "no", "x.mlir:3: no", (place,), (5,)),
-        {"FIS111": Evidence((buffer,), ("f32",), 64, ("summed",))},
-        NarrowAccess(Numbers.REFUSED, "why", "no"),
+        {"FIS111": evidence},
         "too large",
     )
     plain = Probed(Footprint(()), None)
-    assert all(getattr(printed, field.name) != getattr(plain, field.name) for field in fields(Probed)), (
+    assert all(getattr(probed, field.name) != getattr(plain, field.name) for field in fields(Probed)), (
         "give the new field a value above"
     )
-    assert wire.decode(Probed, wire.encode(printed)) == printed
+    assert all(getattr(evidence, field.name) != getattr(NOTHING, field.name) for field in fields(Evidence))
+    assert wire.decode(Probed, wire.encode(probed)) == probed
 
 
 @pytest.mark.parametrize("target", TARGETS)

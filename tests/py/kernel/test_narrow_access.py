@@ -7,11 +7,11 @@ import pytest
 
 from fissile.effect import Effect
 from fissile.passes.analysis.dispatch.dispatches import dispatches
-from fissile.passes.checks.numbers.narrow_storage import check_narrow_storage
+from fissile.passes.failures.narrow.narrow_storage import NarrowStorage
 from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics.build import stock_compiler
 from fissile.pipelines.numerics.runtimes import present, run_module_program
-from fissile.pipelines.probe.stock_outcome import narrow_access
+from fissile.pipelines.probe.stock_outcome import narrow_elements
 from fissile.pipelines.session import Session
 from fissile.target import find_target
 
@@ -109,12 +109,13 @@ def program() -> str:
 def claims() -> dict[int, Effect | None]:
     session = Session(flags_for(find_target("vulkan")))
     module = session.run(session.parse_text(program(), "in.mlir"), "executable-configurations")
-    printed = {}
+    claimed = {}
     for dispatch in dispatches(module.op):
         [n] = [n for n in CASES if f"elementwise_{n}_" in dispatch.name]
-        found = check_narrow_storage([dispatch], narrow_access)
-        printed[n] = found[0].effect if found else None
-    return printed
+        storage = NarrowStorage()
+        found = storage.explain_all(narrow_elements(storage, [dispatch]))
+        claimed[n] = found[0].effect if found else None
+    return claimed
 
 
 def test_each_effect_of_narrow_storage_is_told_apart():

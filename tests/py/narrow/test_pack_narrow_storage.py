@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from fissile.passes.analysis.dispatch.dispatches import dispatches
-from fissile.passes.checks.numbers.narrow_storage import check_narrow_storage
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.signature import signatures_of_vmfb
 from fissile.pipelines.pass_runner import run_pipeline
+from fissile.pipelines.repair.packing import narrow_without_code
 from fissile.pipelines.session import Session
 
 LLVM_CPU = (
@@ -365,9 +365,9 @@ def test_the_same_numbers_on_default_vulkan(vulkan_program, name):
 
 def test_no_dispatch_binds_a_narrow_buffer_and_stocks_do():
     _, before = packed(VULKAN, "", "executable-configurations")
-    assert {f.code for f in check_narrow_storage(dispatches(before.op))} == {"FIS110"}
+    assert {f.code for f in narrow_without_code(dispatches(before.op))} == {"FIS110"}
     _, after = packed(VULKAN, "fissile-pack-narrow-storage", "executable-configurations")
-    assert check_narrow_storage(dispatches(after.op)) == [] and dispatches(after.op)
+    assert narrow_without_code(dispatches(after.op)) == [] and dispatches(after.op)
 
 
 def test_a_target_with_narrow_storage_is_left_alone():

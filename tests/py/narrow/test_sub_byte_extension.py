@@ -6,8 +6,9 @@ from built import run
 
 import fissile
 from fissile.passes.analysis.dispatch.dispatches import dispatches
+from fissile.passes.failures.narrow.sub_byte_extension import SubByteExtension
 from fissile.pipelines.numerics.runtimes import present
-from fissile.pipelines.probe.stock_outcome import sub_byte_extensions
+from fissile.pipelines.probe.stock_outcome import narrow_elements
 from fissile.pipelines.session import Session
 
 PROGRAM = """
@@ -49,9 +50,7 @@ def program(op: str, small: str, wide: str) -> tuple[str, np.ndarray]:
 )
 def test_it_is_found_where_bytes_are_computed_in_bytes(target, wide, found):
     module = as_configured(program("extui", "i4", wide)[0], target)
-    assert [types for _dispatch, types in sub_byte_extensions(dispatches(module.op))] == (
-        [found] if found else []
-    )
+    assert extended(module) == ([found] if found else [])
 
 
 ONE = "%k = arith.constant 1 : i4\n    "
@@ -67,6 +66,13 @@ READS = {
 }
 
 
+def extended(module) -> list[tuple[str, ...]]:
+    """The element types that each dispatch extends with their neighbours' bits."""
+    return [
+        evidence.types for _dispatch, evidence in narrow_elements(SubByteExtension(), dispatches(module.op))
+    ]
+
+
 def as_configured(text: str, *flags: str):
     session = Session(["--iree-hal-target-device=vulkan", *flags])
     return session.run(session.parse_text(text, "in.mlir"), "executable-configurations")
@@ -77,8 +83,7 @@ def test_what_reads_the_whole_register_is_found(name):
     module = as_configured(
         PROGRAM.format(body=READS[name], small="i4", wide="i32", n=8), "--iree-vulkan-target=ampere"
     )
-    found = [types for _dispatch, types in sub_byte_extensions(dispatches(module.op))]
-    assert found == ([] if name in ("masked", "float") else [("i4",)])
+    assert extended(module) == ([] if name in ("masked", "float") else [("i4",)])
 
 
 @pytest.mark.skipif("vulkan" not in [r.name for r in present()], reason="no Vulkan device")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from fissile.effect import Effect
 
-from .failure import Failure, failure
+from ..failure import failure
+from .narrow_elements import NarrowElements
 
 
 @failure
-class LostSign(Failure):
+class LostSign(NarrowElements):
     code = "FIS118"
     name = "sign-lost"
     title = "the numbers will be wrong: code generation loses the sign of narrow integers"
@@ -24,7 +25,20 @@ class LostSign(Failure):
     effect = Effect.WRONG
     upstream = "llvm-project #199243"
     order = 40
-    packed = True
+    headline = "code generation loses the sign of {element} in {count} on {target}"
+    label = "sign-extends vectors of {element}"
+    note = "negative values are read as positive ones; the module builds and runs"
+    target = "vulkan:rdna1"
+    fails = """\
+func.func @f(%a: tensor<128x32xi8>, %b: tensor<32x32xi8>) -> tensor<128x32xi32> {
+  %zero = arith.constant 0 : i32
+  %empty = tensor.empty() : tensor<128x32xi32>
+  %start = linalg.fill ins(%zero : i32) outs(%empty : tensor<128x32xi32>) -> tensor<128x32xi32>
+  %r = linalg.matmul ins(%a, %b : tensor<128x32xi8>, tensor<32x32xi8>) outs(%start : tensor<128x32xi32>) -> tensor<128x32xi32>
+  return %r : tensor<128x32xi32>
+}
+"""
+    repaired_by = "fissile-pack-narrow-storage{types=i8}"
 
     def concerns(self, backend):
         return backend.drops_signs
@@ -38,8 +52,3 @@ class LostSign(Failure):
         from fissile.passes.analysis.kernel.lost_sign import lost_signs
 
         return Evidence(types=lost_signs(code))
-
-    def explain(self, dispatch, evidence, ops):
-        from fissile.passes.checks.numbers.sign_extension import check_sign_extension
-
-        return next(iter(check_sign_extension([(dispatch, evidence.types)])), None)

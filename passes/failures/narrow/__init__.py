@@ -1,0 +1,1 @@
+"""Narrow elements are stored or extended wrongly: repaired by packing (`narrow_elements.py`)."""

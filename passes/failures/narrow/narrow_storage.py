@@ -1,0 +1,87 @@
+"""FIS110: narrow elements on a target whose storage buffers hold 32-bit words only."""
+
+from __future__ import annotations
+
+from fissile.effect import Effect
+
+from ..failure import Stage, failure
+from .narrow_elements import NarrowElements
+
+
+@failure
+class NarrowStorage(NarrowElements):
+    code = "FIS110"
+    name = "narrow-storage"
+    title = "narrow elements on a target without narrow storage"
+    what = (
+        "A dispatch loads or stores elements of 16 bits or fewer, and the target attribute says that its storage buffers hold 32-bit words "
+        "only. The finding says which of three it is: IREE refuses the dispatch (its message is quoted), the numbers will be wrong, or "
+        "they may be. A dispatch whose numbers are right has no finding and stays as it is."
+    )
+    why = (
+        "IREE 3.13 emulates such elements by 32-bit words. It addresses each element of a vector of i8 or i16, and each f16, as if it had 4 "
+        "bytes (213586 of 215296 values of one dequantise on default Vulkan are wrong). It binds the bytes of a tensor and no more, so a last "
+        "word that they do not fill reads as 0, and writes to it are lost: i8 tensors of 13 elements, i2 tensors of 8. It computes narrow "
+        "integers in 32-bit registers and leaves their upper bits undefined: a shift to the right or a comparison after an addition reads "
+        "them (*may*). Integers that are read and written one by one, in whole words, are right."
+    )
+    remedy = (
+        "fissile packs such buffers into 32-bit words and computes in 32 bits in between. Where an op cannot be packed (FIS114), "
+        "`--match-device=vulkan` compiles for the device that is present; or name a target with 8-bit storage."
+    )
+    effect = Effect.WRONG
+    stage = Stage.NARROW_EMULATED
+    order = 36
+    every_buffer = True
+    headline = "{element} in {count}, but {target} has no {bits}-bit storage"
+    label = "a dispatch that reads or writes {element}"
+    note = "compile for the device that will run it: --match-device=vulkan, or --iree-vulkan-target=NAME"
+    target = "vulkan"
+    fails = """\
+func.func @f(%x: tensor<13xi8>) -> tensor<13xi32> {
+  %empty = tensor.empty() : tensor<13xi32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<13xi8>) outs(%empty : tensor<13xi32>) {
+  ^bb0(%a: i8, %_: i32):
+    %wide = arith.extsi %a : i8 to i32
+    linalg.yield %wide : i32
+  } -> tensor<13xi32>
+  return %r : tensor<13xi32>
+}
+"""
+    repaired_by = "fissile-pack-narrow-storage"
+
+    def concerns(self, backend):
+        return True
+
+    def may_occur(self, dispatch, configured):
+        from fissile.passes.analysis.kernel.narrow_access import missing_storage
+
+        return bool(missing_storage(dispatch))
+
+    def detect(self, dispatch, code):
+        from fissile.passes.analysis.kernel.narrow_access import generated_access
+
+        return _evidence(dispatch, generated_access(code))
+
+    def around(self, dispatch):
+        """How many bytes are bound, and their types: whatever the code does."""
+        from fissile.passes.analysis.kernel.narrow_access import bound_access
+
+        return _evidence(dispatch, bound_access(dispatch))
+
+    def without_code(self, dispatch):
+        from fissile.passes.analysis.kernel.narrow_access import NOT_ASKED
+
+        return _evidence(dispatch, NOT_ASKED)
+
+
+def _evidence(dispatch, access):
+    from fissile.passes.analysis.kernel.evidence import NOTHING, Evidence
+    from fissile.passes.analysis.kernel.narrow_access import Numbers, missing_storage
+
+    effects = {Numbers.UNPROVED: Effect.UNPROVED, Numbers.WRONG: Effect.WRONG}
+    if access.numbers not in effects:
+        return NOTHING
+    types = tuple(dict.fromkeys(binding.element for binding in missing_storage(dispatch)))
+    return Evidence(types=types, effect=effects[access.numbers], why=access.why)

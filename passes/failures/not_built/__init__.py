@@ -1,0 +1,1 @@
+"""IREE stops on the dispatch with a message, crashes, or does not end."""
