@@ -8,8 +8,9 @@
 `fissile compile` for llvm-cpu, whose results are the expected ones. All of it lies in the folder PACK then. ``run`` needs
 this repository, `iree-base-runtime`, NumPy and ml_dtypes, but no compiler: it gives every public function the same seeded
 inputs, compares with the expected results (the tolerances of `fissile verify`), and times stock's module and fissile's in
-turns. ``table`` prints what a ``run`` wrote. Exit status 1 where fissile is worse than stock: a function that stock's
-module computes right and fissile's does not, or a program that stock builds and fissile refuses.
+turns. IREE 3.13 has no limits for sm_90: an H100 takes what is packed for sm_80, which is PTX. ``table`` prints what a ``run``
+wrote. Exit status 1 where fissile is worse than stock: a function that stock's module computes right and fissile's does not, or
+a program that stock builds and fissile refuses.
 """
 
 from __future__ import annotations
