@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import sys
+from pathlib import Path
 
 import pytest
 from local_cluster import local_cluster
@@ -63,6 +65,19 @@ def test_a_compile_without_end_and_one_without_memory_take_only_themselves_down(
     assert swept("endless", seconds=0.01).verdict is Verdict.ENDLESS
     starved = swept("starved", memory="1M")
     assert not starved.verdict.is_well and starved.why
+
+
+def test_another_version_of_iree_is_a_column_of_its_own(models, tmp_path, capsys):
+    others = sorted(Path(__file__).resolve().parents[3].glob(".venv-iree-*/bin/python"))
+    if not others:
+        pytest.skip("no second environment: FISSILE_IREE=3.12.0 tools/setup.sh makes one")
+    for name in ("same.mlir", "typo.mlir"):
+        (models / name).unlink()
+    words = ["--python", sys.executable, "--python", os.path.relpath(others[0])]
+    status, found, _ = document(capsys, models, tmp_path / "out", *words)
+    versions = [cell["iree"] for cell in found["cells"]]
+    assert status == 0 and len({*versions}) == 2 and others[0].parts[-3].endswith(versions[1])
+    assert found["cells"][0]["key"] != found["cells"][1]["key"]
 
 
 def test_wrong_words_are_usage_errors(models, tmp_path, capsys):
