@@ -53,7 +53,7 @@ class Bytes:
 
     def __add__(self, other: Bytes) -> Bytes:
         certainty = max(self.certainty, other.certainty, key=lambda c: c.rank)
-        value = None if certainty is Certainty.UNKNOWN else self.value + other.value
+        value = None if self.value is None or other.value is None else self.value + other.value
         return Bytes(value, certainty, self.origin or other.origin)
 
     def exceeds(self, limit: int) -> bool | None:

@@ -85,12 +85,13 @@ def _import_file(file: Path, module_name: str, shown: str) -> None:
     before = registered_passes()
     # Without a known suffix the loader cannot be guessed, so it is named.
     loader = importlib.machinery.SourceFileLoader(module_name, str(file))
-    spec = importlib.util.spec_from_loader(module_name, loader)
+    spec = importlib.machinery.ModuleSpec(module_name, loader, origin=str(file))
+    spec.has_location = True
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # dataclasses look annotations up here
     try:
         with running(f"the import of {shown}", users=True):
-            spec.loader.exec_module(module)
+            loader.exec_module(module)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # sys.exit at the top of a file is no way to end a compile

@@ -21,7 +21,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from fissile.errors import ExitCode, FissileError
 from fissile.finding import Finding, Place
@@ -171,7 +171,7 @@ def make_pass(cls: type[Pass], options: str = "") -> Pass:
     return cls(**read_options(cls, options, owner=cls.name))
 
 
-def _check_definition(cls: type) -> None:
+def _check_definition(cls: Any) -> None:
     who = f"pass class {cls.__module__}.{cls.__qualname__}"
 
     def refuse(why: str) -> None:
@@ -211,10 +211,10 @@ def _check_options(cls: type, refuse: Callable[[str], None]) -> None:
             refuse(f"option '{field.name}' is not documented: write it as option(default, doc)")
 
 
-def _check_contract(contract: object, refuse: Callable[[str], None]) -> None:
+def _check_contract(contract: Any, refuse: Callable[[str], None]) -> None:
     if not isinstance(contract, Contract):
         refuse("its contract is not a Contract")
-    parts: Sequence[tuple[str, object]] = [
+    parts: Sequence[tuple[str, Any]] = [
         (f.name, getattr(contract, f.name)) for f in dataclasses.fields(contract)
     ]
     for part, properties in parts:

@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from contextlib import suppress
+from typing import Any
 
 MODULE_PREFIX = "fissile_user_passes_"
 """What the modules of users' files are called in `sys.modules`."""
@@ -22,7 +23,7 @@ def is_users(cls: type) -> bool:
     return cls.__module__.startswith(MODULE_PREFIX)
 
 
-def pass_named(cls: type) -> str:
+def pass_named(cls: Any) -> str:
     """``pass 'mine' (mine.py:11)``: where its `run` is defined; a built-in pass by its name alone."""
     if not is_users(cls):
         return f"pass '{cls.name}'"
@@ -34,7 +35,7 @@ def pass_named(cls: type) -> str:
     )
 
 
-def source_of(cls: type) -> str:
+def source_of(cls: Any) -> str:
     """The file in which the `run` of a user's pass is defined; empty where no `def` does."""
     code = getattr(cls.run, "__code__", None)
     return code.co_filename if code else ""

@@ -7,7 +7,6 @@ contains both is walked op by op.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -19,14 +18,12 @@ from fissile.errors import FissileError, InternalError, UsageError, closest
 from fissile.finding import Finding
 from fissile.passes.catalogue import find_pass, is_known, known_passes
 from fissile.passes.definition import Pass, PassFailed, make_pass
+from fissile.passes.iree.messages import REFUSED_OPTIONS, UNKNOWN_PASS
 from fissile.passes.progress import running
 from fissile.passes.user_code import cause, is_users, pass_named, source_of
 
 from .contracts import ContractWatch, unmet_requirements
 from .textual import Nest, PassCall, parse_pipeline, pass_names
-
-_UNKNOWN_PASS = re.compile(r"'([^']*)' does not refer to a registered pass")
-_REFUSED_OPTIONS = re.compile(r"failed to add `([^`]*)` with options `([^`]*)`")
 
 
 @dataclass(frozen=True)
@@ -136,12 +133,12 @@ def _native_pipeline(text: str, context: ir.Context) -> PassManager:
             return PassManager.parse(text, context=context)
     except ValueError as error:
         error_text = str(error)
-        if unknown := _UNKNOWN_PASS.search(error_text):
+        if unknown := UNKNOWN_PASS.search(error_text):
             hint = closest(unknown.group(1), list(known_passes()))
             if not hint.startswith("did you mean"):
                 hint = "`fissile passes` lists fissile's, `iree-opt --help` lists IREE's"
             raise UsageError(f"unknown pass '{unknown.group(1)}'", hint) from None
-        if refused := _REFUSED_OPTIONS.search(error_text):
+        if refused := REFUSED_OPTIONS.search(error_text):
             raise UsageError(
                 f"pass '{refused.group(1)}' does not take the options '{refused.group(2)}'",
                 " ".join(error_text[: refused.start()].split()),
@@ -171,7 +168,7 @@ def _run_step(
     else:
         _run_native(step, op)
     for call in _calls(step) if watch else ():
-        if broken := watch.after(call, op, path):
+        if watch and (broken := watch.after(call, op, path)):
             raise PassFailed(broken)
 
 

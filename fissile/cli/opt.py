@@ -169,7 +169,7 @@ def _print_passes() -> None:
     from fissile.passes.catalogue import find_pass, known_passes
 
     for name in known_passes():
-        first = find_pass(name).__doc__.strip().split("\n\n")[0]
+        first = (find_pass(name).__doc__ or "").strip().split("\n\n")[0]
         print(f"{name:<32} {' '.join(first.split())}")
 
 

@@ -7,6 +7,7 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from fissile.effect import Effect
 
@@ -100,7 +101,7 @@ RETIRED = {
 """Codes of earlier versions, which are not given out again, and the rule that each became part of."""
 
 
-def define(*args: str, shown: Shown | None = None, **kwargs: str | Effect) -> None:
+def define(*args: Any, shown: Shown | None = None, **kwargs: Any) -> None:
     if shown is not None:
         kwargs |= {"example": shown.fails(), "repaired": shown.works()}
     RULES.enter(Rule(*args, shown=shown, **kwargs))

@@ -51,6 +51,24 @@ TYPES_NOT_SUPPORTED = r"types are not supported on"
 NOT_TRANSLATED = r"LLVM Translation failed|missing `LLVMTranslationDialectInterface`"
 """The same on CUDA: they stay as they are."""
 
+UNKNOWN_PASS = re.compile(r"'([^']*)' does not refer to a registered pass")
+REFUSED_OPTIONS = re.compile(r"failed to add `([^`]*)` with options `([^`]*)`")
+"""MLIR's errors of a textual pipeline: the pass; the pass and its options."""
+
+UNKNOWN_FLAG = re.compile(r"Unknown command line argument '([^']*)'")
+DID_YOU_MEAN = re.compile(r"Did you mean '([^']*)'")
+FLAG_ERROR = re.compile(r"(?:for the|for) (--?\S+) option: (.*)")
+"""LLVM's errors of a command line: the flag, the flag that it suggests, the flag and what is wrong with its value."""
+
+FAILED_PASS = re.compile(r"IR Dump After (?P<class>\S+) Failed(?:: (?P<argument>[\w.-]+))?")
+"""MLIR's heading of the IR that a failing pass leaves."""
+
+NOT_LOWERED = re.compile(r"failed to legalize operation '(?P<op>torch\.[\w.]+)'")
+"""MLIR's error of an op of torch-mlir that IREE's input conversion leaves."""
+
+BYTES_USED = re.compile(r"uses (\d+) bytes")
+"""GPUCheckResourceUsage: the workgroup memory of a dispatch that does not fit."""
+
 PIPELINE_NOT_BUILT = "failed to build pass pipeline"
 """What a backend says of a configuration with the pipeline of another (3.13)."""
 

@@ -72,7 +72,7 @@ def loop_sizes(
         if len(unknown) == 1 and strides[unknown[0]] > 0:
             covered = term(1)
             for loop, by in strides.items():
-                if loop != unknown[0]:
-                    covered += (sizes[loop] - 1) * by
+                if (size := sizes[loop]) is not None:  # all but the unknown one
+                    covered += (size - 1) * by
             sizes[unknown[0]] = apply("floordiv", have - covered, strides[unknown[0]]) + 1
     return sizes

@@ -34,8 +34,8 @@ class Measured:
     def footprint(self) -> Footprint:
         """The probed buffers in the memory that this target is short of."""
         space = space_of(self.dispatch)
-        buffers = (a for a in self.result.probed.footprint.allocations if a.space == space)
-        return Footprint(tuple(buffers))
+        probed = self.result.probed.footprint.allocations if self.result else ()
+        return Footprint(tuple(a for a in probed if a.space == space))
 
     @property
     def bytes(self) -> Bytes:

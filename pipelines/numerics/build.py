@@ -59,8 +59,8 @@ def stock_compiler() -> str:
     """The native iree-compile of the wheel (its script on PATH starts it as a child), else the one on PATH."""
     spec = find_spec("iree.compiler")
     for folder in (spec.submodule_search_locations or ()) if spec else ():
-        if (program := Path(folder, "_mlir_libs", "iree-compile")).exists():
-            return str(program)
+        if (bundled := Path(folder, "_mlir_libs", "iree-compile")).exists():
+            return str(bundled)
     program = shutil.which("iree-compile") or shutil.which(
         "iree-compile", path=str(Path(sys.executable).parent)
     )

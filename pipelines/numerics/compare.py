@@ -188,6 +188,7 @@ def _sentence(c: Comparison, actual: np.ndarray, expected: np.ndarray) -> str:
             share += f" ({c.max_rel:.2g} of the largest, {c.largest:.3g}; {c.max_ulp:.3g} ulp of it)"
     if c.agrees:
         return f"{share}: within tolerance"
+    assert c.first is not None  # some element differs
     at = f"first at {list(c.first)}: {_value(actual[c.first])} against the expected {_value(expected[c.first])}"
     bad = f"; {c.nonfinite} of them NaN or infinite on one side only" if c.nonfinite else ""
     return f"{share}{bad}; {at}; allowed: {c.tolerance}"

@@ -192,8 +192,8 @@ def native_program(name: str) -> str:
     """A program of IREE's runtime, past the wheel's Python wrapper, which would survive as a parent of what is killed."""
     spec = find_spec("iree._runtime_libs")
     for folder in (spec.submodule_search_locations or ()) if spec else ():
-        if (program := Path(folder, name)).exists():
-            return str(program)
+        if (bundled := Path(folder, name)).exists():
+            return str(bundled)
     program = shutil.which(name)
     if not program:
         raise UsageError(f"{name} is not installed", "pip install 'iree-base-runtime>=3.13,<3.14'")

@@ -17,6 +17,7 @@ from fissile import wire
 from fissile.errors import ExitCode, FissileError, InternalError, UsageError, refused_by_system
 from fissile.finding import Finding
 from fissile.passes.failures.failure import Ending, failure_that_ends
+from fissile.passes.iree.messages import DID_YOU_MEAN, FLAG_ERROR, UNKNOWN_FLAG
 from fissile.passes.progress import Step
 from fissile.report import Report
 
@@ -27,11 +28,6 @@ from .entry import REFUSED
 from .job import CompileJob, WorkerError
 from .memory_limit import OPTION as MEMORY_OPTION
 from .memory_limit import OUT_OF_MEMORY
-
-_UNKNOWN_FLAG = re.compile(r"Unknown command line argument '([^']*)'")
-_DID_YOU_MEAN = re.compile(r"Did you mean '([^']*)'")
-_FLAG_ERROR = re.compile(r"(?:for the|for) (--?\S+) option: (.*)")
-
 
 _OUT_OF_SPACE_NUMBERS = {os.strerror(number): number for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)}
 _OUT_OF_SPACE = re.compile("|".join(map(re.escape, _OUT_OF_SPACE_NUMBERS)))
@@ -182,12 +178,12 @@ def error_of(error: WorkerError, request: CompileRequest) -> FissileError:
 
 def flag_error(end: WorkerEnd) -> FissileError:
     """Why LLVM's command line parser ended the worker, in one line."""
-    if unknown := _UNKNOWN_FLAG.search(end.errors):
-        near = _DID_YOU_MEAN.search(end.errors)
+    if unknown := UNKNOWN_FLAG.search(end.errors):
+        near = DID_YOU_MEAN.search(end.errors)
         return UsageError(
             f"unknown flag '{unknown.group(1)}'", meant(unknown.group(1), near[1] if near else "")
         )
-    if wrong := _FLAG_ERROR.search(end.errors):
+    if wrong := FLAG_ERROR.search(end.errors):
         return UsageError(f"flag '{wrong.group(1)}': {wrong.group(2).strip()}")
     if refused := system_ended(end.status, end.errors):
         return refused

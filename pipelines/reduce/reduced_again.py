@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 from collections.abc import Sequence
 from pathlib import Path
 
 from fissile.effect import Effect
 from fissile.finding import Finding
+from fissile.passes.iree.messages import BYTES_USED
 
 from ..probe.diagnostics import failure_code
 from ..process.child import run_child
@@ -42,7 +42,7 @@ def fails_otherwise(program: Path, flags: Sequence[str], finding: Finding, secon
         )
     if finding.code not in {failure_code(error) for error in errors}:
         return f"stock IREE stops for another reason: {first}"
-    used = re.search(r"uses (\d+) bytes", first)
+    used = BYTES_USED.search(first)
     needed = finding.ledger.total.value if finding.ledger else None
     return (
         f"stock IREE counts {used[1]} bytes, fissile {needed}"

@@ -41,7 +41,9 @@ class Edit:
 
 def remedy(name: str, options: str = "") -> OpRemedy:
     """The remedy called ``name``, which is imported if it was not."""
-    return make_pass(find_pass(name), options)
+    made = make_pass(find_pass(name), options)
+    assert isinstance(made, OpRemedy)
+    return made
 
 
 def edits(name: str, ops: Iterable[int], options: str = "") -> tuple[Edit, ...]:

@@ -129,7 +129,7 @@ def _reference(spelled: str):
     if not Path(file).is_file():
         raise UsageError(f"no such file: {file}", "write --reference=FILE.py:FUNCTION")
     spec = importlib.util.spec_from_file_location("fissile_reference", file)
-    if spec is None:
+    if spec is None or spec.loader is None:
         raise UsageError(f"{file} is no Python file", "write --reference=FILE.py:FUNCTION")
     module = importlib.util.module_from_spec(spec)
     try:

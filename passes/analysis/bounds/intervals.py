@@ -89,7 +89,8 @@ class Bounds:
             size = last - 1
             return (0 if low >= 0 else max(-size, low)), (min(size, high) if high > 0 else 0)
         quotients = [apply(atom.function, a, b).constant for a in (low, high) for b in (first, last)]
-        return min(quotients), max(quotients)
+        known = [quotient for quotient in quotients if quotient is not None]  # all: of constants
+        return min(known), max(known)
 
     def _narrow(self, compare: Compare) -> bool:
         """Uses ``compare`` to bound each atom that stands alone in a monomial. True where it changed

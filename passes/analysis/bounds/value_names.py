@@ -69,7 +69,7 @@ def _result(value: ir.Value) -> str:
         return f"loop index {ir.IntegerAttr(op.attributes['dim']).value}"
     place = place_of(op)
     line = linecache.getline(place.file, place.line) if place else ""
-    if match := re.match(r"\s*(%[\w$.-]+)(?::\d+)?\s*(?:=|,)", line):
+    if place and (match := re.match(r"\s*(%[\w$.-]+)(?::\d+)?\s*(?:=|,)", line)):
         named = match[1] + (f"#{number}" if len(op.results) > 1 else "")
         return named if written_as(op) == op.name or not _is_inner(value, place) else _part_of(op, named)
     if op.name == "tensor.extract":

@@ -296,7 +296,7 @@ def _extract(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None
     if index is not None and source.name == "tensor.from_elements" and 0 <= index < len(source.operands):
         return extents.value(source.operands[index])
     constant = _constant_elements(source) if index is not None else None
-    if constant is not None and 0 <= index < len(constant):
+    if constant is not None and index is not None and 0 <= index < len(constant):
         return term(constant[index])
     found = element_values.element(extents, op.operands[0])
     if found is None:

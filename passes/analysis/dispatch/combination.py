@@ -73,7 +73,7 @@ def _each_by_itself(
     terms, neutral = [], []
     for before, after in zip(sofar, yielded, strict=True):
         op = None if isinstance(after.owner, ir.Block) else after.owner.operation
-        if op not in ops or op.name not in NEUTRAL or list(op.operands).count(before) != 1:
+        if op is None or op not in ops or op.name not in NEUTRAL or list(op.operands).count(before) != 1:
             return None
         [term] = [v for v in op.operands if v != before]
         if term in sofar:

@@ -63,6 +63,13 @@ def structure_of(op: ir.Operation) -> Structure | None:
     return Structure(maps, tuple(f"d{i}" in written for i in range(maps[0].n_dims)))
 
 
+def loop_structure(op: ir.Operation) -> Structure:
+    """The structure of an op that is known to have one."""
+    structure = structure_of(op)
+    assert structure is not None, op.name
+    return structure
+
+
 def maps_attribute(maps: Sequence[ir.AffineMap]) -> ir.ArrayAttr:
     return ir.ArrayAttr.get([ir.AffineMapAttr.get(m) for m in maps])
 

@@ -122,7 +122,7 @@ def missing_storage(dispatch: Dispatch) -> tuple[Binding, ...]:
 def bound_access(dispatch: Dispatch) -> NarrowAccess:
     """What the bindings show, whatever the code does."""
     missing = missing_storage(dispatch)
-    tails = [binding for binding in missing if _bytes(binding) is None or _bytes(binding) % WORD_BYTES]
+    tails = [b for b in missing if (size := _bytes(b)) is None or size % WORD_BYTES]
     lengths = bound_lengths(dispatch) if tails else {}
     halves = [NarrowAccess(Numbers.WRONG, _HALVES)] if any(b.element == "f16" for b in missing) else []
     return worst((RIGHT, *halves, *(_of_tail(binding, lengths.get(binding.number)) for binding in tails)))

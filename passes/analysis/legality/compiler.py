@@ -15,10 +15,10 @@ from iree.compiler import ir
 from fissile.dialect import register
 from fissile.passes.iree import library, version
 from fissile.passes.iree.legality.candidates import STEPS
+from fissile.passes.iree.messages import FAILED_PASS
 from fissile.passes.iree.phases import PHASES
 
 MOST_ANSWERS = 4096
-_FAILED_PASS = re.compile(r"IR Dump After (?P<class>\S+) Failed(?:: (?P<argument>[\w.-]+))?")
 _DISPATCH = re.compile(r"func\.func (?:\w+ )?@(?P<name>[\w$.]*_dispatch_\d+[\w$.]*)")
 _PLACE = re.compile(r'^\s*(?:"[^"\n]*"|[^\s":]+):\d+:\d+:\s*(?:error:\s*)?')
 _WHOLE = {"large_elements_limit": 1 << 62, "large_resource_limit": 1 << 62}
@@ -161,7 +161,7 @@ def first_line(text: str) -> str:
 
 def failing_pass(printed: str) -> str:
     """The pass that IREE names first among those that fail; those after it are the passes around it."""
-    found = _FAILED_PASS.search(printed)
+    found = FAILED_PASS.search(printed)
     return (found["argument"] or found["class"]) if found else ""
 
 

@@ -136,7 +136,7 @@ class _Analysis:
         for owner in found.owners:
             found.aliases[owner] = [
                 owner,
-                *sorted((v for v, b in bases.items() if owner in b and v != owner), key=order.get),
+                *sorted((v for v, b in bases.items() if owner in b and v != owner), key=order.__getitem__),
             ]
             found.moves[owner] = []
         self.gone(found, moving)

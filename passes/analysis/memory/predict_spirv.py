@@ -119,8 +119,8 @@ def _promoted(dispatch: ConfiguredDispatch, copies: int, result: bool, reduction
             _buffer(shape, root.inits[0], "tile of the result, read by a fused consumer", True, root)
         )
     grown = [pad_rows(buffer, PADDING_BITS) for buffer in buffers]
-    needed = [buffer.size.static for buffer in grown]
-    if None not in needed and (dispatch.limit is None or sum(needed) <= dispatch.limit):
+    needed = [size for buffer in grown if (size := buffer.size.static) is not None]
+    if len(needed) == len(grown) and (dispatch.limit is None or sum(needed) <= dispatch.limit):
         buffers = grown
     doubts = [
         "a partial tile is not promoted"

@@ -142,8 +142,10 @@ class ConfiguredDispatch:
     def root(self) -> Op | None:
         """The op whose configuration tiles the workgroup (the last such op), None where none has one."""
         configured = [op for op in self.ops if op.config]
-        tiling = [op for op in configured if op.config.levels or "workgroup" in op.config.lists]
-        return (tiling or configured or [None])[-1]
+        tiling = [
+            op for op in configured if op.config and (op.config.levels or "workgroup" in op.config.lists)
+        ]
+        return next(reversed(tiling or configured), None)
 
     def users(self, op: Op) -> list[Op]:
         return [user for user in self.ops if any(v.maker == op.number for v in (*user.inputs, *user.inits))]

@@ -33,12 +33,13 @@ def unrolled(dispatch: ConfiguredDispatch) -> Unrolled:
         return Unrolled()
     by_number = {op.number: op for op in dispatch.ops}
     narrow = [value for value in root.inputs if _reads_narrow(by_number, value)]
-    tags = sorted({tag for value in narrow for tag in by_number[value.maker].tags})
+    tags = sorted({tag for value in narrow if value.maker is not None for tag in by_number[value.maker].tags})
     return Unrolled(sum(_held(root, value) for value in narrow), tuple(tags))
 
 
 def _held(root: Op, value: Value) -> int:
     """Elements of ``value`` that one thread works on, over all of the root's sums; 0 where that is not known."""
+    assert root.config is not None  # looked at by `unrolled`
     threads = root.config.levels[1]
     sizes = []
     for index in value.index:

@@ -99,13 +99,13 @@ def reshape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     """Source and result have as many bytes (a reshape: as many elements)."""
     yield from listed(extents, op)
     shape, have = extents.shape(op.results[0]), extents.shape(op.opview.source)
-    bits = [_bits(v.type) for v in (op.results[0], op.opview.source)]
-    if None in bits:
+    into, out_of = _bits(op.results[0].type), _bits(op.opview.source.type)
+    if into is None or out_of is None:
         return
-    same = bits[0] == bits[1]
-    if not same and min(bits) < 8:
+    same = into == out_of
+    if not same and min(into, out_of) < 8:
         return  # whole bytes are compared, or one for each element: that depends on the encoding
-    made, given = product(shape) * (1 if same else bits[0]), product(have) * (1 if same else bits[1])
+    made, given = product(shape) * (1 if same else into), product(have) * (1 if same else out_of)
     yield Requirement(
         all_of((*(at_most(0, s) for s in shape), equal(made, given))),
         regrouped(op.opview.source, have, shape, "elements" if same else "bits"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from fissile.finding import Finding, Ledger, LedgerLine, Limit, Place, Severity
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
@@ -28,7 +29,7 @@ def check_prediction(
     memory = "stack" if space == STACK else "workgroup memory"
     rows = [LedgerLine(_count(b, prediction), _value(b, ops), b.reason) for b in prediction.buffers]
     places = _places(dispatch, prediction, ops)
-    common = dict(
+    common: dict[str, Any] = dict(
         subject=dispatch.name, target=dispatch.target.name, places=places, ledger=Ledger.of(rows), limit=limit
     )
     if needed.value is None:

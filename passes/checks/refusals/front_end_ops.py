@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from fissile.finding import Finding, Place
+from fissile.passes.iree.messages import NOT_LOWERED
 
 FRONT_END_OP = "FIS421"
-_NOT_LOWERED = re.compile(r"failed to legalize operation '(?P<op>torch\.[\w.]+)'")
 _OPERATOR = re.compile(r'\bname = "(?P<name>[\w.]+)"')
 _VALUES = ("torch.constant.", "torch.vtensor.literal", "torch.prim.ListConstruct", "torch.prim.NumToTensor")
 """Ops that IREE names although it is a user of theirs that it does not lower: the conversion of that was undone."""
@@ -15,7 +15,7 @@ _VALUES = ("torch.constant.", "torch.vtensor.literal", "torch.prim.ListConstruct
 
 def front_end_op(message: str) -> str:
     """The op that IREE says it does not lower, as the front end calls it (`aten.diff`, `onnx.Cast`); empty where it says something else."""
-    found = _NOT_LOWERED.search(message)
+    found = NOT_LOWERED.search(message)
     if found is None:
         return ""
     named = _OPERATOR.search(message) if found["op"] == "torch.operator" else None

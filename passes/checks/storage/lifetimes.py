@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from iree.compiler import ir
 
@@ -80,7 +80,7 @@ def _finding(seen: Lifetimes, trouble: Trouble) -> Finding:
         message = f"{name} is released twice"
     elif trouble.fault is Fault.AFTER:
         places = _places((at, "used here"), (other, "released here"), (made, "allocated here"))
-        message = f"{at.name} uses {name} after its release"
+        message = f"{at.name if at else 'an op'} uses {name} after its release"
     elif trouble.fault is Fault.CONSTANT:
         places = _places((at, "released here"), (made, "made here"))
         message = f"{name} is released, and {_article(made)} is no allocation"
@@ -89,7 +89,7 @@ def _finding(seen: Lifetimes, trouble: Trouble) -> Finding:
         message = f"{name} is released while {other.name if other else 'queued work'} may still use it"
     # Two decisions may exclude each other in a way that no one sees here; one may not.
     sure = trouble.always or len(trouble.way) < 2
-    effect = {} if sure else {"effect": Effect.UNPROVED}
+    effect: dict[str, Any] = {} if sure else {"effect": Effect.UNPROVED}
     return Finding(code, message, subject=name, places=places, notes=way, **effect)
 
 

@@ -117,8 +117,8 @@ class DecomposeAttention(OpRemedy):
             decompose_attention(attention, self.boundaries)
 
     def costs(self, ops: Sequence[ir.Operation]) -> str:
-        scores = [scores_bytes(op) for op in ops]
-        known = f"{sum(scores)} bytes of scores" if None not in scores else "scores of dynamic size"
+        scores = [size for op in ops if (size := scores_bytes(op)) is not None]
+        known = f"{sum(scores)} bytes of scores" if len(scores) == len(ops) else "scores of dynamic size"
         return f"{known} written to memory twice, as scores and as powers"
 
     def facts(self, ops: Sequence[ir.Operation]) -> tuple[tuple[str, str], ...]:
@@ -138,8 +138,8 @@ def decompose_attention(op: ir.Operation, boundaries: bool = True) -> None:
 def scores_bytes(op: ir.Operation) -> int | None:
     """The bytes of the scores of attention ``op``, which become a tensor; None where a size is dynamic."""
     roles = AttentionRoles(op)
-    extents = [roles.extent(loop) for loop in roles.scores]
-    return None if None in extents else prod(extents) * _wide(roles).width // 8
+    extents = [extent for loop in roles.scores if (extent := roles.extent(loop)) is not None]
+    return prod(extents) * _wide(roles).width // 8 if len(extents) == len(roles.scores) else None
 
 
 def _wide(roles: AttentionRoles) -> ir.Type:

@@ -10,7 +10,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import affine, arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.dialect.operands import operand
+from fissile.dialect.operands import operand, operands_named
 from fissile.passes.definition import option, register_pass
 
 from ..generic_ops import build_generic
@@ -140,7 +140,8 @@ def _gathered(op: ir.Operation, loops: Sequence[ir.Value], _bounds: Sequence[ir.
 
     An index whose mask is false may lie anywhere: 0 is read for it, and the output's own element is taken.
     """
-    source, indices, mask = operand(op, "source"), operand(op, "indices"), operand(op, "mask")
+    (source,), (indices,) = operands_named(op, "source"), operands_named(op, "indices")
+    mask = operand(op, "mask")
     dimensions = _integers(op, "dimension_map")
     rank = ir.RankedTensorType(source.type).rank
     batch = list(loops)[: len(loops) - (rank - len(dimensions))]

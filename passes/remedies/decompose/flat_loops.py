@@ -15,7 +15,7 @@ from fissile.dialect import linalg_ops as linalg
 from fissile.passes.analysis.dispatch.linear_index import dimensions_of_loops
 from fissile.passes.analysis.dispatch.structure import (
     Structure,
-    structure_of,
+    loop_structure,
 )
 
 from ..generic_ops import build_generic
@@ -25,7 +25,7 @@ from ..rebuilt_ops import copy_into
 
 def why_not_one_loop(op: ir.Operation, sums: bool = False) -> str:
     """Why the loops of ``op``, a linalg op with a body, cannot become one (with ``sums`` those that reduce too); empty where they can."""
-    structure = structure_of(op)
+    structure = loop_structure(op)
     results = structure.maps[-len(op.results) :]
     if any(m != results[0] for m in results) or not results[0].is_projected_permutation:
         return "its results are indexed in different orders"
@@ -41,7 +41,7 @@ def make_one_loop(op: ir.Operation, sums: bool = False) -> None:
 
     With ``sums`` the loops that reduce become one too.
     """
-    structure = structure_of(op)
+    structure = loop_structure(op)
     operands, count = list(op.operands), len(op.results)
     order = [ir.AffineDimExpr(r).position for r in structure.maps[-1].results]
     summed = [loop for loop, parallel in enumerate(structure.parallel) if not parallel]

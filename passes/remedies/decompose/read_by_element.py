@@ -11,7 +11,7 @@ from iree.compiler.dialects import tensor
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.finding import Finding
-from fissile.passes.analysis.dispatch.structure import Structure, structure_of
+from fissile.passes.analysis.dispatch.structure import Structure, loop_structure, structure_of
 from fissile.passes.definition import option, register_pass
 
 from ..generic_ops import build_generic
@@ -105,7 +105,7 @@ class ReadByElement(OpRemedy):
 def read_by_element(ops: Iterable[ir.Operation], flat: bool = False, sums: bool = False) -> None:
     """Rewrites ``ops`` in place, each of which matches; they are other operations afterwards."""
     for op in ops:
-        make_one_loop(op, sums) if flat else _rewrite(op, structure_of(op))
+        make_one_loop(op, sums) if flat else _rewrite(op, loop_structure(op))
 
 
 def _rewrite(op: ir.Operation, structure: Structure) -> None:

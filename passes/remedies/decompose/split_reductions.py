@@ -16,6 +16,7 @@ from fissile.passes.analysis.dispatch.combination import Combination, combinatio
 from fissile.passes.analysis.dispatch.structure import (
     Structure,
     loop_extents,
+    loop_structure,
     structure_of,
 )
 from fissile.passes.definition import Contract, option, register_pass
@@ -123,7 +124,7 @@ def split_reductions(ops: Iterable[ir.Operation]) -> None:
                 split_reductions([part] if SplitReductions().match(part) else [])
             continue
         with ir.InsertionPoint(op), op.location:
-            made = _split(op, structure_of(op))
+            made = _split(op, loop_structure(op))
         split_reductions(part for part in made if _steps(part) > STILL_LONG)
 
 
@@ -135,7 +136,7 @@ def _steps(op: ir.Operation) -> int:
             ir.IntegerAttr(op.attributes["dimension"]).value,
         )
         return 0 if kind.is_dynamic_dim(along) else kind.get_dim_size(along)
-    structure = structure_of(op)
+    structure = loop_structure(op)
     return prod(
         extent or 1
         for extent, parallel in zip(loop_extents(op, structure), structure.parallel, strict=False)
@@ -149,7 +150,7 @@ def _split_loop(op: ir.Operation, structure: Structure) -> int | None:
     able = [
         loop for loop, parallel in enumerate(structure.parallel) if not parallel and (extents[loop] or 0) > 1
     ]
-    return max(able, key=lambda loop: extents[loop], default=None)
+    return max(able, key=lambda loop: extents[loop] or 0, default=None)
 
 
 def _split(op: ir.Operation, structure: Structure) -> list[ir.Operation]:

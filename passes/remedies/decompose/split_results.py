@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from iree.compiler import ir
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.passes.analysis.dispatch.structure import structure_of
+from fissile.passes.analysis.dispatch.structure import loop_structure, structure_of
 from fissile.passes.definition import option, register_pass
 
 from ..generic_ops import build_generic
@@ -79,7 +79,7 @@ def split_results(ops: Iterable[ir.Operation]) -> None:
 
 def _alone(op: ir.Operation, position: int) -> ir.Value:
     """An op that computes one result of ``op``, from the inputs that it needs."""
-    structure, body = structure_of(op), op.regions[0].blocks[0]
+    structure, body = loop_structure(op), op.regions[0].blocks[0]
     yielded = _yielded(op)[position]
     needed, arguments = _slice(op, yielded)
     first_output = len(op.operands) - len(op.results)

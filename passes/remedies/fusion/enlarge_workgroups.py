@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 
-from fissile.passes.analysis.dispatch.structure import loop_extents, structure_of
+from fissile.passes.analysis.dispatch.structure import loop_extents, loop_structure, structure_of
 from fissile.passes.definition import option, register_pass
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.lowerings import spirv_tiles
@@ -61,11 +61,11 @@ class EnlargeWorkgroups(OpRemedy):
         return Match("a size is dynamic") if None in loop_extents(op, structure) else FITS
 
     def chooses(self, op: ir.Operation) -> bool:
-        return bool(self.match(op)) and prod(loop_extents(op, structure_of(op))) > 256 * self.most
+        return bool(self.match(op)) and prod(_static_extents(op)) > 256 * self.most
 
     def rewrite(self, ops: Sequence[ir.Operation]) -> None:
         for op in ops:
-            tiles = self._tiles(loop_extents(op, structure_of(op)))
+            tiles = self._tiles(_static_extents(op))
             set_lowering([op], spirv_tiles(tiles, [1] * len(tiles), THREADS))
 
     def _tiles(self, extents: Sequence[int]) -> list[int]:
@@ -75,6 +75,11 @@ class EnlargeWorkgroups(OpRemedy):
             while tiles[loop] < extents[loop] and _count(extents, tiles) > self.most:
                 tiles[loop] *= 2
         return tiles
+
+
+def _static_extents(op: ir.Operation) -> list[int]:
+    """The extents of the loops of ``op``, which matches: none is dynamic."""
+    return [extent for extent in loop_extents(op, loop_structure(op)) if extent is not None]
 
 
 def _count(extents: Sequence[int], tiles: Sequence[int]) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 
-from fissile.passes.analysis.dispatch.structure import Structure, structure_of
+from fissile.passes.analysis.dispatch.structure import Structure, loop_structure, structure_of
 from fissile.passes.definition import Contract, option, register_pass
 
 from ..generic_ops import build_generic
@@ -79,7 +79,7 @@ def extend_operands(ops: Iterable[ir.Operation]) -> None:
     """Rewrites ``ops`` in place, each of which matches; they are other operations afterwards."""
     for op in ops:
         with ir.InsertionPoint(op), op.location:
-            _rewrite(op, structure_of(op), _extended(op))
+            _rewrite(op, loop_structure(op), _extended(op))
 
 
 def _extended(op: ir.Operation) -> dict[int, ir.Operation]:

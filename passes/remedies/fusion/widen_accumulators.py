@@ -11,7 +11,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.passes.analysis.dispatch.structure import Structure, structure_of
+from fissile.passes.analysis.dispatch.structure import Structure, loop_structure, structure_of
 from fissile.passes.definition import option, register_pass
 
 from ..generic_ops import build_generic
@@ -90,7 +90,7 @@ def widen_accumulators(ops: Iterable[ir.Operation]) -> int:
     count = 0
     for op in ops:
         with ir.InsertionPoint(op), op.location:
-            _widen(op, structure_of(op))
+            _widen(op, loop_structure(op))
         count += 1
     return count
 

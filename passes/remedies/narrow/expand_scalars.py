@@ -102,7 +102,9 @@ def _built(scalar: ir.Operation) -> ir.Value:
     """What ``scalar`` computes, by its form, at the insertion point."""
     if of_integers := integer_form_of(scalar):
         return of_integers(*scalar.operands)
-    return (scaled_form_of(scalar) or float_form_of(scalar) or index_form_of(scalar))(scalar)
+    form = scaled_form_of(scalar) or float_form_of(scalar) or index_form_of(scalar)
+    assert form is not None  # `match` found one
+    return form(scalar)
 
 
 SELDOM_A_CALL = "math.floor"

@@ -56,7 +56,8 @@ def without_index_dialect(module: ir.Operation) -> ir.Operation:
     copy = module.operation.clone()
     for op in _index_ops(copy):
         with ir.InsertionPoint(op), op.location:
-            op.results[0].replace_all_uses_with(index_form_of(op)(op))
+            if form := index_form_of(op):
+                op.results[0].replace_all_uses_with(form(op))
         op.erase()
     return copy
 
@@ -64,9 +65,13 @@ def without_index_dialect(module: ir.Operation) -> ir.Operation:
 def _index_ops(module: ir.Operation) -> list[ir.Operation]:
     """Those that have a form, in program order."""
     found: list[ir.Operation] = []
-    module.walk(
-        lambda op: (index_form_of(op) and found.append(op), ir.WalkResult.ADVANCE)[1], ir.WalkOrder.PRE_ORDER
-    )
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        if index_form_of(op):
+            found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    module.walk(look, ir.WalkOrder.PRE_ORDER)
     return found
 
 

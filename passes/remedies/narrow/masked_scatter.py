@@ -12,7 +12,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.dialect.operands import operand
+from fissile.dialect.operands import operand, operands_named
 
 from ..generic_ops import element_type
 from ..rebuilt_ops import elementwise
@@ -26,7 +26,7 @@ _EXTENDED = ("updates", "indices", "mask")
 def in_whole_words(scatter: ir.Operation, operands: Sequence[ir.Value]) -> list[ir.Value]:
     """``operands``, the 32-bit forms of those of ``scatter`` (its mask's among them), as a scatter takes them."""
     given = dict(zip(scatter.operands, operands, strict=True))
-    mask = operand(scatter, "mask")
+    (mask,) = operands_named(scatter, "mask")
     last = ir.RankedTensorType(mask.type).rank - 1
     size = sizes_of(given[mask])[last]
     wanted = times(ceildiv(size, _BYTES_PER_WORD), _BYTES_PER_WORD)

@@ -29,7 +29,8 @@ def narrow_constants(op: ir.Operation) -> None:
         kind = ir.RankedTensorType.get(ir.RankedTensorType(value.type).shape, word)
         with ir.InsertionPoint(op), op.location:
             op.operands[position] = arith.constant(
-                kind, ir.DenseElementsAttr.get([ir.IntegerAttr.get(word, n) for n in _in_words(value)], kind)
+                kind,
+                ir.DenseElementsAttr.get([ir.IntegerAttr.get(word, n) for n in _in_words(value) or ()], kind),
             )
         argument = body.arguments[position]
         wide = argument.type

@@ -91,6 +91,7 @@ def place_assert(extents: Extents, obligation: Obligation) -> AssertPlace | None
 
 def _crossed(extents: Extents, condition: Condition, guard: Branch | Loop) -> Condition | None:
     """``condition`` as it must hold before ``guard.op``, None where it cannot be expressed there."""
+    outer: Condition | None
     if isinstance(guard, Branch):
         if guard.condition == FALSE:
             return None
@@ -110,8 +111,8 @@ def _worst(condition: Condition, loop: Loop) -> Condition | None:
     if loop.variable.ident not in symbols(condition):
         return condition
     if isinstance(condition, All):
-        parts = [_worst(p, loop) for p in condition.parts]
-        return None if None in parts else all_of(parts)
+        parts = [worst for p in condition.parts if (worst := _worst(p, loop)) is not None]
+        return all_of(parts) if len(parts) == len(condition.parts) else None
     if isinstance(condition, Any):
         about = [p for p in condition.parts if loop.variable.ident in symbols(p)]
         if len(about) > 1:

@@ -13,7 +13,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.dialect.operands import operand
+from fissile.dialect.operands import operand, operands_named
 from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.shaped_values import is_argument, rank_of
 from fissile.passes.analysis.bounds.size_terms import Term
@@ -76,7 +76,7 @@ def _clamp_read(extents: Extents, op: ir.Operation, read: ir.Operation) -> int:
 def _clamp_indices(extents: Extents, op: ir.Operation) -> int:
     """The index tensor of an op without a body."""
     whole, dimensions = INDEXED[op.name]
-    indices = operand(op, "indices")
+    (indices,) = operands_named(op, "indices")
     if not isinstance(indices.type, ir.RankedTensorType):
         return 0
     with op.context, op.location:

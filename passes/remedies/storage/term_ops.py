@@ -124,6 +124,7 @@ class TermWriter:
             so_far += (atom,)
             part = self._atom(atom)
             result = part if result is None else self._multiplied(result, part, so_far, wraps)
+        assert result is not None  # a monomial of one atom at least
         return result if factor == 1 else self._scaled(result, so_far, factor, wraps)
 
     def _scaled(self, a: _Computed, monomial: Monomial, factor: int, wraps: bool) -> _Computed:
@@ -165,8 +166,9 @@ class TermWriter:
     def _read(self, symbol: Symbol) -> _Computed:
         """A size of a chosen tensor is computed from both sizes: `tensor.dim` of it would have the tensor chosen before."""
         handle = self._extents.handle(symbol)
-        choice = choice_of(handle.value) if handle.dimension is not None else None
-        sizes = sizes_before(self._extents, choice, handle.dimension) if choice is not None else None
+        choice = sizes = None
+        if handle.dimension is not None and (choice := choice_of(handle.value)) is not None:
+            sizes = sizes_before(self._extents, choice, handle.dimension)
         if choice is None or sizes is None:
             return _Computed(self._symbol(symbol))
         yes, no = (self._sum(size.monomials) for size in sizes)

@@ -114,7 +114,7 @@ def _from_bytes(data: bytes, shape: list[int], element: Element) -> np.ndarray:
     elif element.bits == 1:
         stored = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")[: math.prod(shape)]
     else:
-        size = element.held.itemsize if element.kind == "integer" else element.narrow.itemsize
+        size = np.dtype(element.held if element.kind == "integer" else element.narrow).itemsize
         stored = from_bits(np.frombuffer(data, f"u{size}"), element)
     return (
         np.broadcast_to(hold(stored, element), shape)

@@ -63,7 +63,7 @@ def element_of(text: str) -> Element:
             if bits <= width:
                 return Element(text, "integer", bits, np.dtype(f"int{width}"))
     if text in FLOATS:
-        bits = int(re.search(r"\d+", text)[0])
+        bits = int("".join(re.findall(r"\d+", text)[:1]))
         return Element(text, "float", bits, np.dtype(np.float64), FLOATS[text])
     if text in ("complex<f32>", "complex<f64>"):
         narrow = np.dtype(np.complex64 if "32" in text else np.complex128)

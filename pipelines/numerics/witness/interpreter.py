@@ -157,7 +157,7 @@ class Interpreter:
                 return self.block(block, arguments)[1]
             self.values.update(zip(block.arguments, arguments, strict=True))
             for op in list(block.operations)[:-1]:
-                if op.operation not in skipped:
+                if op.operation not in (skipped or ()):
                     self.evaluate(op.operation)
             return [np.asarray(self.values[value]) for value in wanted]
         finally:
