@@ -48,18 +48,18 @@ func.func @f(%x: tensor<1x131072xf32>) -> tensor<1xf32> {
 
     def may_occur(self, dispatch, configured):
         """BaseDistribute gives whole rows to threads; elsewhere a thread's part of a sum is too long only where the sum is."""
-        from fissile.passes.analysis.kernel.serial_loops import longest_sum
+        from fissile.passes.analysis.kernel.trip_counts import longest_reduction
         from fissile.passes.iree.backends import backend_named
 
         if dispatch.codegen in backend_named(dispatch.target.backend).racing:
             return True
-        return longest_sum(configured()) > MOST_ITERATIONS
+        return longest_reduction(configured()) > MOST_ITERATIONS
 
     def detect(self, dispatch, code):
         from fissile.passes.analysis.kernel.evidence import Evidence
-        from fissile.passes.analysis.kernel.serial_loops import serial_iterations
+        from fissile.passes.analysis.kernel.trip_counts import per_thread_trip_count
 
-        return Evidence(count=serial_iterations(code))
+        return Evidence(count=per_thread_trip_count(code))
 
     def explain(self, dispatch, evidence, ops):
         from fissile.finding import Finding

@@ -6,7 +6,7 @@ QUANTISATION_AS_GENERICS = (
     "util.func(iree-linalg-ext-decompose-aggregated-ops"
     "{filter-ops=iree_linalg_ext.quantize_affine,iree_linalg_ext.dequantize_affine})"
 )
-"""What ONNX's and torch's quantisation comes as from IREE 3.13, taken apart as its code generation does later."""
+"""What ONNX's and torch's quantisation comes as from IREE 3.13, decomposed as its code generation does later."""
 
 CONFIGURATION_PIPELINE = (
     "builtin.module(hal.executable(iree-hal-configure-target-executable-variants{{target={backend}}}))"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 def process_flags(flags: Sequence[str]) -> tuple[str, ...]:
-    """Those of ``flags`` that IREE's session does not know. A fork asks one: in this process none may be made before they are set."""
+    """Those of ``flags`` that IREE's session does not know. A fork makes the session: in this process none may be made before they are set."""
     reading, writing = os.pipe()
     pid = os.fork()
     if not pid:

@@ -75,7 +75,7 @@ class GuardedCompile:
 
     ``ended`` says how an earlier straight compile of the same request took its process along (``ending``); it is not tried again
     then. ``progress`` is called with how many dispatches are about to be translated (one: with its fingerprint), and 0 when that is
-    over; ``watch`` with the same of dispatches that the repair loop asks in this process (None: it asks in others).
+    over; ``watch`` with the same of dispatches that the repair loop probes in this process (None: it probes in others).
     """
 
     def __init__(
@@ -271,7 +271,7 @@ class GuardedCompile:
         return so_far.failure is not None and not so_far.threw and self._repairable(so_far.failure)
 
     def after_failure(self, so_far: Outcome) -> AfterFailure:
-        """The attempts at what the failure of the direct compile asks for; the processes that they ask end with this compile."""
+        """The attempts that the failure of the direct compile needs; their probe processes end with this compile."""
         if self._after is None:
             from ..probe.probe_pool import ProbePool
             from ..repair.after_failure import AfterFailure

@@ -58,7 +58,7 @@ class ProbePool:
     ``watch``: the caller's process is watched from outside, and may be lost. Then a few dispatches are probed in it,
     each between ``watch(1, fingerprint)`` and ``watch(0)``; whoever watches applies the deadline. Dispatches whose fingerprint is among
     ``endless`` are known not to end. ``translate``: code is generated to the very end, LLVM's own translation included (0.2 to 1 s more).
-    ``session_flags``: what links needs beside the flags of the process; who asks for several targets changes them.
+    ``session_flags``: what links needs beside the flags of the process; a caller with several targets changes them.
     """
 
     def __init__(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SUBMITTED_AT_ONCE = 10
 """Submissions of dispatches that IREE 3.13 certainly handles in a dispatch's time: 1000 of them take 50 s of a processor."""
 Ask = Callable[[Dispatch], "Probed"]
-"""Generates code for one dispatch. Code generation may not end: who asks in a process of value has it watched."""
+"""Generates code for one dispatch. Code generation may not end: a caller whose process must survive has it watched."""
 
 
 def probe(dispatch: Dispatch) -> Probed:

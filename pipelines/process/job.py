@@ -44,7 +44,7 @@ class CompileJob(Job):
     """``output`` is the temporary file, ``input`` what came from standard input or was imported.
 
     ``ended`` says how the straight compile took an earlier worker along (``ending``), ``endless`` are the fingerprints of dispatches that do not
-    end. ``apart``: the repair loop asks in processes of their own; ``translate``: to the very end. ``unhurried``: no dispatch is
+    end. ``apart``: the repair loop probes in separate processes; ``translate``: to the very end. ``unhurried``: no dispatch is
     to blame for a straight compile that did not end, and each phase has its limit alone. ``bare`` says why
     the program is compiled as stock does.
     """

@@ -98,7 +98,7 @@ class Narrow:
 def pack(origin: Module, narrow: Narrow) -> Packed:
     """Packs a clone of ``origin`` (at global optimisation), as ``narrow`` says.
 
-    The caller asks the same check of what it makes of the result, and takes `unusable` where it still finds something.
+    The caller runs the same check on what it makes of the result, and takes `unusable` where it still finds something.
     """
     if not narrow.found:
         return NOT_PACKED

@@ -136,7 +136,7 @@ def _writers_that_race(
             if copied_to or user.name in _WRITES and not _is_stored_value(user, value):
                 here.writers.append(user)
             elif user.name.startswith(("linalg.", "vector.mask")):
-                here.writers.append(user)  # not taken apart: counts as both
+                here.writers.append(user)  # not analysed further: counts as both
                 here.reads = True
             else:
                 here.reads = True

@@ -86,7 +86,7 @@ def tile_and_fuse(dispatch: ConfiguredDispatch) -> Prediction:
         value = root.inits[0]
         shape = tuple(tiles[i.loop] for i in value.index if i is not None and i.loop is not None)
         buffers.append(_buffer(shape, value, HANDED_OVER, True, root))
-        doubts.append("a consumer with several results may be kept out of the root's loops")
+        doubts.append("a consumer with several results may be placed outside the root's loops")
     if aligned and not cut_short:
         buffers = _padded(dispatch, buffers)
     return Prediction(tuple(buffers), tuple(doubts))

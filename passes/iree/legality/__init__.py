@@ -1,1 +1,1 @@
-"""What an audit asks of IREE."""
+"""What an audit needs to know of IREE."""

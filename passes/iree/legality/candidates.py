@@ -1,4 +1,4 @@
-"""What an audit asks of IREE: where a run stops, which flags and passes may settle a refusal, which element types there are. IREE 3.13.
+"""What an audit needs to know of IREE: where a run stops, which flags and passes may settle a refusal, which element types there are. IREE 3.13.
 
 These are candidates. Which of them helps an op is measured, never read from here.
 """

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class ReadByElement(OpRemedy):
     """Replaces the inputs in the bodies of chosen linalg ops by `tensor.extract` at the loops' own indices.
 
-    The slowest way to compute an op and the one that asks least of code generation: IREE vectorises no op that uses its
+    The slowest way to compute an op and the one that needs least from code generation: IREE vectorises no op that uses its
     loops' indices, promotes none of its operands and fuses no producer into it, so producers become dispatches of their
     own. It is what is left where a target cannot take an op's vectors (64-bit integers on default Vulkan) or where every
     schedule fails. Each element is computed by the same ops, and terms are added up in the order of the loops.

@@ -102,7 +102,7 @@ def _crossed(extents: Extents, condition: Condition, guard: Branch | Loop) -> Co
 
 
 def _out_of_loop(condition: Condition, loop: Loop) -> Condition | None:
-    """What ``condition`` asks for all rounds of ``loop`` together."""
+    """What ``condition`` requires in all rounds of ``loop`` together."""
     worst = _worst(condition, loop)
     return None if worst is None else any_of((negation(loop.runs), worst))
 

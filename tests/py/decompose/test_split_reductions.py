@@ -10,7 +10,7 @@ from iree.compiler import ir
 
 import fissile
 from fissile.effect import Effect
-from fissile.passes.analysis.kernel.serial_loops import serial_iterations
+from fissile.passes.analysis.kernel.trip_counts import per_thread_trip_count
 from fissile.passes.definition import PassFailed
 from fissile.passes.failures.long_loop import MOST_ITERATIONS
 from fissile.pipelines.numerics import runtimes
@@ -305,7 +305,7 @@ INNER = "scf.for %j = %c0 to %c10 step %c4 { memref.store %z, %m[%j] : memref<9x
 )
 def test_iterations_are_counted(loops, expected):
     with ir.Context():
-        assert serial_iterations(ir.Module.parse(LOOPS.format(loops=loops)).operation) == expected
+        assert per_thread_trip_count(ir.Module.parse(LOOPS.format(loops=loops)).operation) == expected
 
 
 LONG = {  # the program, and how long its row is

@@ -9,7 +9,7 @@ from iree.compiler import ir
 from ..memory.tiles import ConfiguredDispatch
 
 
-def longest_sum(dispatch: ConfiguredDispatch) -> int:
+def longest_reduction(dispatch: ConfiguredDispatch) -> int:
     """Terms of the dispatch's longest sum, as far as they are known: no thread runs more iterations for one."""
     return max(
         (
@@ -21,7 +21,7 @@ def longest_sum(dispatch: ConfiguredDispatch) -> int:
     )
 
 
-def serial_iterations(function_or_module: ir.Operation) -> int:
+def per_thread_trip_count(function_or_module: ir.Operation) -> int:
     """Iterations of all scf.for loops, in their nests, that one thread runs in the functions of distributed IR.
 
     The most that a thread runs: a loop that begins at its thread's id is counted from 0. A loop of dynamic size counts once, so

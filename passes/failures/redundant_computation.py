@@ -10,16 +10,16 @@ LEAST_THREADS = 8
 """Threads that compute the same vectors, from which each gets an element of its own.
 
 That shortens the driver's code generation, and costs later runs up to three times their time below 16 threads (lavapipe,
-bench/speed/repeated_work.py). With 16 here lavapipe gives no answer for inception_v1 within 200 s; with 8 it does within 71 s.
+bench/speed/redundant_computation.py). With 16 here lavapipe gives no answer for inception_v1 within 200 s; with 8 it does within 71 s.
 """
 ACCUMULATED, SUMMED = "accumulated in memory of all threads", "summed by each thread for itself"
 
 
 @failure
-class RepeatedWork(Failure):
+class RedundantComputation(Failure):
     code = "FIS127"
-    name = "repeated-work"
-    title = "threads of a workgroup do each other's work"
+    name = "redundant-computation"
+    title = "threads of a workgroup compute the same elements"
     what = (
         "Each of the 64 (or fewer) threads of a workgroup computes all of its elements. Most often each loads the same element of the "
         "result, adds the same term and stores it again: where the threads do not run in step, or one after the other (lavapipe), terms "
@@ -54,18 +54,18 @@ func.func @f(%x: tensor<1x16x9x9xf32>, %w: tensor<64x16x3x3xf32>) -> tensor<1x64
 
     def may_occur(self, dispatch, configured):
         """Threads do the same where loops and block do not match."""
-        from fissile.passes.analysis.kernel.repeated_work import may_repeat
+        from fissile.passes.analysis.kernel.redundant_computation import may_be_redundant
         from fissile.passes.iree.backends import backend_named
 
         if dispatch.codegen in backend_named(dispatch.target.backend).racing:
             return True
-        return may_repeat(configured())
+        return may_be_redundant(configured())
 
     def detect(self, dispatch, code):
         from fissile.passes.analysis.kernel.evidence import Evidence
-        from fissile.passes.analysis.kernel.repeated_work import repeated_work
+        from fissile.passes.analysis.kernel.redundant_computation import redundant_computation
 
-        found = repeated_work(code)
+        found = redundant_computation(code)
         traits = (ACCUMULATED,) * found.accumulated + (SUMMED,) * found.summed
         return Evidence(count=found.threads, traits=traits) if found.threads > 1 else None
 

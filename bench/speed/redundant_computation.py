@@ -1,6 +1,6 @@
 """What does it cost that all threads of a workgroup do the same work (FIS127), and what once their loops are one?
 
-    python -m bench.speed.repeated_work [--only REGEX] [--limit 120]
+    python -m bench.speed.redundant_computation [--only REGEX] [--limit 120]
 
 Plain f32 convolutions, poolings and matmuls of odd sizes and their even neighbours, for IREE's default Vulkan target. Names say
 channels, filters and pixels, or rows, columns and terms.

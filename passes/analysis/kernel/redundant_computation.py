@@ -1,8 +1,8 @@
-"""Do threads of a workgroup compute the same elements, and in the same memory?
+"""Do threads of a workgroup compute the same elements, in the same memory?
 
-A dimension of the block whose thread id appears nowhere gives its threads nothing to tell them apart: each does what the
-others do. What they only write they write alike. What they load, add to and store again is wrong wherever one thread
-begins while another is at work: the last store wins, whatever it has missed.
+Threads that differ only in a dimension of the block whose thread id is never used do the same computation. If they only
+store their results, they store the same values. If they load, add and store again, a result is wrong whenever two threads
+overlap in time: the last store wins, and the terms of the other are lost.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SHARED = ("hal.interface.binding.subspan", "memref.alloc")
 
 
 @dataclass(frozen=True)
-class Repeated:
+class Redundant:
     """``threads`` of a workgroup compute the same: ``accumulated`` in memory that all of them see, or ``summed`` by each for itself."""
 
     threads: int = 1
@@ -31,7 +31,7 @@ class Repeated:
     summed: bool = False
 
 
-def repeated_work(function_or_module: ir.Operation) -> Repeated:
+def redundant_computation(function_or_module: ir.Operation) -> Redundant:
     """Reads IR after distribution to threads and bufferization, with one function of a known block size."""
     block: tuple[int, ...] = ()
     distinguished: set[int] = set()
@@ -53,10 +53,10 @@ def repeated_work(function_or_module: ir.Operation) -> Repeated:
 
     function_or_module.walk(visit, ir.WalkOrder.PRE_ORDER)
     threads = prod(size for dimension, size in enumerate(block) if dimension not in distinguished)
-    return Repeated(threads, accumulated, summed) if threads > 1 else Repeated()
+    return Redundant(threads, accumulated, summed) if threads > 1 else Redundant()
 
 
-def may_repeat(dispatch: ConfiguredDispatch) -> bool:
+def may_be_redundant(dispatch: ConfiguredDispatch) -> bool:
     """Whether SPIR-V may give the loops of ``dispatch`` (configured) to other dimensions of the block than were chosen for them.
 
     It takes the tiled loops from the innermost one outwards, a dimension each; the configuration counts only those with
