@@ -16,7 +16,7 @@ from fissile.effect import Effect
 from fissile.passes.analysis.dispatch.structure import loop_extents
 from fissile.passes.failures.diagonal_sum import DiagonalSum
 from fissile.passes.failures.failure import Ending, codes_of
-from fissile.passes.failures.repeated_work import RepeatedWork
+from fissile.passes.failures.redundant_computation import RedundantComputation
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.lowerings import (
     one_thread_per_butterfly,
@@ -90,7 +90,7 @@ def _flat(case: Situation) -> Iterator[tuple[Edit, ...]]:
 def _long_sums(case: Situation) -> Iterator[tuple[Edit, ...]]:
     """Where threads do the same work, one loop for all of them ends that; where a thread works too long, only parts of its sum do."""
     split = every("fissile-split-reductions", "", worth_splitting)
-    for offer in (_flat, split) if case.code == RepeatedWork.code else (split, _flat):
+    for offer in (_flat, split) if case.code == RedundantComputation.code else (split, _flat):
         yield from offer(case)
 
 
