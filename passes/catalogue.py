@@ -35,7 +35,7 @@ def built_in() -> dict[str, str]:
     """
     here = Path(__file__).parent
     files = [file for room in ROOMS for file in sorted((here / room).rglob("*.py"))]
-    named = ((file, _NAMED.search(file.read_text())) for file in files)
+    named = ((file, _NAMED.search(file.read_text(encoding="utf-8"))) for file in files)
     parts = ((found[1], file.relative_to(here).with_suffix("").parts) for file, found in named if found)
     return {name: ".".join((__package__, *place)) for name, place in parts}
 

@@ -11,8 +11,8 @@ from .commands import COMMANDS
 from .results import Row
 from .trial import STATUSES, broken_promises, world
 
-NO_SPACE = r"No space left on device|File too large"
-NO_MEMORY = r"memory|pthread_create|thread"
+NO_SPACE = r"No space left on device|File too large|ulimit -f"
+NO_MEMORY = r"memory|ulimit -[vd]|pthread_create|thread"
 
 
 @dataclass(frozen=True)

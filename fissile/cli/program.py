@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 
-from fissile.errors import FissileError, InternalError, UsageError, refused_by_system
+from fissile.errors import ExitCode, FissileError, InternalError, UsageError, refused_by_system
 
 
 def run_program(
@@ -38,7 +38,11 @@ def run_program(
     except BaseException as error:
         if os.environ.get("FISSILE_TRACEBACK") and not isinstance(error, (FissileError, SystemExit)):
             raise
-        return ended_by(error, program, words)
+        try:
+            return ended_by(error, program, words)
+        except OSError as refused:  # no descriptor is left to load the words with
+            sys.stderr.write(f"{program}: error: {refused.strerror}\n")
+            return int(ExitCode.USAGE)
 
 
 def _interrupted(interrupt: KeyboardInterrupt, program: str, status: int) -> int:

@@ -74,7 +74,7 @@ def _ended_by(end: WorkerEnd, step: str) -> dict:
 
 
 def _read(file: Path) -> str:
-    return file.read_text() if file.exists() else ""
+    return file.read_text(encoding="utf-8") if file.exists() else ""
 
 
 def _note(journal: Path, key: str, outcome: object) -> None:
@@ -128,7 +128,7 @@ def _audited(job: AuditRequest) -> Report:
     known = dict(wire.decode(tuple[str, Outcome], line) for line in lines)
 
     def begins(key: str, whole: bool, step: str) -> None:
-        job.at.write_text(f"{key} {step}")
+        job.at.write_text(f"{key} {step}", encoding="utf-8")
         job.translating.write_text("" if whole else f"1 repairing {key}")
 
     def ended(key: str, outcome: Outcome) -> None:

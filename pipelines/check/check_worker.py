@@ -135,7 +135,7 @@ def _checked(
 
 def _read(file: Path) -> tuple[str, str]:
     """The target and the phase that the child was at; empty where it had not begun."""
-    target, _, phase = (file.read_text() if file.exists() else "").partition("\t")
+    target, _, phase = (file.read_text(encoding="utf-8") if file.exists() else "").partition("\t")
     return target, phase
 
 

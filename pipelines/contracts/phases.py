@@ -100,7 +100,7 @@ def steps_of(module_op: ir.Operation, phase: str) -> Iterator[Step]:
             finally:
                 context.enable_multithreading(True)
             for file in sorted(Path(folder).rglob("*.mlir"), key=_position):
-                after = file.read_text()
+                after = file.read_text(encoding="utf-8")
                 if (found := _DUMP.match(after)) is not None:
                     name, anchor = found["name"], found["anchor"]
                     if name not in PIPELINE_ADAPTORS:

@@ -28,6 +28,6 @@ def write_reproducer(text: str, pipeline: str, name: str) -> Reproducer:
     """Writes ``text``, the IR from before pass ``name``, to a folder of its own; ``pipeline`` runs the pass alone."""
     folder = Path(tempfile.mkdtemp(prefix="fissile-contract-", dir=lasting_folder()))
     file = folder / f"before-{name}.mlir"
-    file.write_text(text)
+    file.write_text(text, encoding="utf-8")
     words = ["fissile-opt", str(file), *(f"--load-passes={own}" for own in loaded_files())]
     return Reproducer(file, shlex.join([*words, f"--pass-pipeline={pipeline}", "--verify-contracts"]))

@@ -49,7 +49,7 @@ def device_attribute(backend: str) -> str:
         refused = compile_stock(
             source, output, [*FLAGS_BY_BACKEND[backend], f"--compile-to={DEVICES_ASSIGNED_AT}"]
         )
-        text = "" if refused else output.read_text()
+        text = "" if refused else output.read_text(encoding="utf-8")
     spans = _device_spans(text)
     if not spans:
         raise InternalError(f"IREE assigns no device for {backend}", refused.message if refused else "")

@@ -137,7 +137,7 @@ def certify_transform(
     options = replace(options, tolerance=tolerance or options.tolerance)
     with scratch() as folder:
         skipped, refused = [], None
-        (folder / "before.mlir").write_text(original)
+        (folder / "before.mlir").write_text(original, encoding="utf-8")
         for backend in ("llvm-cpu", "vmvx"):
             refused = _compile_pair(folder, original, repaired, backend, options)
             if refused is None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import select
-import signal
 import subprocess
 from collections import deque
 from contextlib import ExitStack
@@ -17,6 +17,8 @@ from .deadline import CpuDeadline
 from .memory_limit import OUT_OF_MEMORY
 from .scratch import scratch
 
+_OUT_OF_SPACE = tuple(map(os.strerror, (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)))
+"""What native code prints where a disk is full, before it ends the process."""
 _POLL_SECONDS = 0.1
 _CHUNK = 1 << 16
 _ENDING_SECONDS = 30.0
@@ -102,6 +104,11 @@ class Server:
         status = self._child.wait(_ENDING_SECONDS)
         if status is None:
             return "it closed its pipes"
-        if status and OUT_OF_MEMORY.search(self._errors.read_text(errors="replace")):
+        errors = self._errors.read_text(encoding="utf-8", errors="replace") if status else ""
+        if OUT_OF_MEMORY.search(errors):
             return "out of memory"
-        return signal.Signals(-status).name if status < 0 else f"exit status {status}"
+        if full := next((words for words in _OUT_OF_SPACE if words in errors), ""):
+            return full
+        from .worker_end import how_it_ended  # reports of a compile: only where there is something to report
+
+        return how_it_ended(status)

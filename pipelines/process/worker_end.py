@@ -47,24 +47,28 @@ class WorkerEnd:
     """Seconds that the step exceeded, where that is why it was stopped."""
 
 
-_MAY_LACK_MEMORY = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
-_SHELLS_LIMITS = {"ulimit -v": resource.RLIMIT_AS, "ulimit -d": resource.RLIMIT_DATA}
+_MAY_LACK_MEMORY = (-signal.SIGABRT, -signal.SIGSEGV, -signal.SIGBUS)
+_LLVM_GIVES_UP = 1
+_SHELLS_LIMITS = {
+    "ulimit -v": (resource.RLIMIT_AS, _MAY_LACK_MEMORY),
+    "ulimit -d": (resource.RLIMIT_DATA, _MAY_LACK_MEMORY),
+    "ulimit -f": (resource.RLIMIT_FSIZE, (_LLVM_GIVES_UP,)),
+}
+"""Limits of a shell, and how native code ends that meets one, often without a word."""
 
 
 def how_it_ended(status: int) -> str:
-    """``SIGSEGV``, ``exit status 99``. Native code that gets no memory may end without a word: a limit of the shell's is named."""
-    if status >= 0:
-        return f"exit status {status}"
+    """``SIGSEGV``, ``exit status 99``; with a limit of the shell's that may be why."""
     try:
-        name = signal.Signals(-status).name
+        how = signal.Signals(-status).name if status < 0 else f"exit status {status}"
     except ValueError:
-        return f"signal {-status}"
+        how = f"signal {-status}"
     limits = [
-        said for said, kind in _SHELLS_LIMITS.items() if resource.getrlimit(kind)[0] != resource.RLIM_INFINITY
+        name
+        for name, (kind, ends) in _SHELLS_LIMITS.items()
+        if status in ends and resource.getrlimit(kind)[0] != resource.RLIM_INFINITY
     ]
-    if -status not in _MAY_LACK_MEMORY or not limits:
-        return name
-    return f"{name}; {' and '.join(limits)} limits memory here, which may be why"
+    return f"{how}; a limit is set here that may be why: {' and '.join(limits)}" if limits else how
 
 
 def system_ended(status: int, error_lines: str) -> UsageError | None:

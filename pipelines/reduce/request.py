@@ -43,7 +43,7 @@ def reduce(run: CompileRun) -> Report:
     compiler = "fissile compile --repair=suggest " if silent or device else "iree-compile "
     command = compiler + shlex.join([*matched, *request.flags, "reduced.mlir", "-o", "/dev/null"])
     head = f"// {finding.code}: {finding.message}\n// shown by: {command}\n"
-    run.output.write_text(head + reduced.text + "\n")
+    run.output.write_text(head + reduced.text + "\n", encoding="utf-8")
     run.facts.update(kept=reduced.kept, of=reduced.of)
     otherwise = reduced.differs or _fails_otherwise(run, finding)
     run.facts["otherwise"] = otherwise

@@ -103,7 +103,8 @@ def test_a_signal_leaves_nothing(trial):
     [
         "open-files-8/explain",
         "memory-200M/targets",
-        "language-ascii/explain",
+        "language-ascii/opt",
+        "open-files-6/opt",
         "folder-removed/targets",
         "file-size-0/opt",
     ],

@@ -306,20 +306,24 @@ with scratch() as folder:
     becomes(lambda: not os.listdir(tmp_path), of="the folder stays")
 
 
-def test_a_silent_crash_where_memory_is_limited_says_so(monkeypatch):
-    def limited(kind):
-        return (
-            50 << 20 if kind == worker_end.resource.RLIMIT_DATA else worker_end.resource.RLIM_INFINITY,
-        ) * 2
-
-    assert worker_end.how_it_ended(-signal.SIGABRT) == "SIGABRT"
-    monkeypatch.setattr(worker_end.resource, "getrlimit", limited)
-    crashed = worker_end.how_it_ended(-signal.SIGABRT)
-    assert crashed == "SIGABRT; ulimit -d limits memory here, which may be why"
-    assert (
-        worker_end.how_it_ended(-signal.SIGKILL) == "SIGKILL"
-        and worker_end.how_it_ended(3) == "exit status 3"
+@pytest.mark.parametrize(
+    ("limit", "status", "words"),
+    [
+        ("RLIMIT_DATA", -signal.SIGABRT, "SIGABRT; a limit is set here that may be why: ulimit -d"),
+        ("RLIMIT_AS", -signal.SIGSEGV, "SIGSEGV; a limit is set here that may be why: ulimit -v"),
+        ("RLIMIT_FSIZE", 1, "exit status 1; a limit is set here that may be why: ulimit -f"),
+        ("RLIMIT_FSIZE", -signal.SIGABRT, "SIGABRT"),
+        ("RLIMIT_DATA", 1, "exit status 1"),
+        ("", -signal.SIGABRT, "SIGABRT"),
+    ],
+)
+def test_a_silent_end_under_a_limit_of_the_shell_names_it(limit, status, words, monkeypatch):
+    chosen = getattr(worker_end.resource, limit, None)
+    never = worker_end.resource.RLIM_INFINITY
+    monkeypatch.setattr(
+        worker_end.resource, "getrlimit", lambda kind: (1 << 20 if kind == chosen else never,) * 2
     )
+    assert worker_end.how_it_ended(status) == words
 
 
 def test_no_reaper_stays_where_there_is_no_temporary_folder(monkeypatch, tmp_path):
