@@ -204,6 +204,8 @@ class Ended:
             return f"did not end within {self.seconds:g} s"
         if self.status and OUT_OF_MEMORY.search(self.err):
             return "ran out of memory"
+        if self.status == -signal.SIGXFSZ:
+            return "File too large (SIGXFSZ): ulimit -f limits the size of files"
         if self.status < 0:
             return f"was ended by {signal.Signals(-self.status).name}"
         return ""

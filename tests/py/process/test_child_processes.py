@@ -326,6 +326,11 @@ def test_a_silent_end_under_a_limit_of_the_shell_names_it(limit, status, words, 
     assert worker_end.how_it_ended(status) == words
 
 
+def test_a_child_that_may_write_no_more_says_so():
+    ended = run_child(["bash", "-c", "ulimit -f 0; trap - XFSZ; kill -XFSZ $$"], ENDLESS)
+    assert ended.reason == "File too large (SIGXFSZ): ulimit -f limits the size of files"
+
+
 def test_no_reaper_stays_where_there_is_no_temporary_folder(monkeypatch, tmp_path):
     monkeypatch.setattr(scratches.tempfile, "tempdir", str(tmp_path / "nothere"))
     with pytest.raises(FileNotFoundError), scratch():
