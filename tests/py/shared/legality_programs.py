@@ -48,3 +48,62 @@ ERFC = SCALAR.format(op="math.erfc", type="f32")
 DEAD = REDUCE.replace("return %1", "return %a")
 STAYS = AND.replace("return %1", "return %arg1")
 """An op without a use that IREE does not remove."""
+
+MIXED = """
+func.func @unknown(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "foo.bar"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = math.absf %0 : tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+func.func @front_end(%arg0: !torch.vtensor<[4],i1>, %arg1: !torch.vtensor<[4],i1>) -> !torch.vtensor<[4],i1> {
+  %1 = torch.aten.__and__.Tensor %arg0, %arg1 : !torch.vtensor<[4],i1>, !torch.vtensor<[4],i1> -> !torch.vtensor<[4],i1>
+  return %1 : !torch.vtensor<[4],i1>
+}
+func.func @no_code(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %s = gpu.subgroup_reduce add %x : (f32) -> f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+func.func @element(%a: tensor<4xf4E2M1FN>) -> tensor<4xf4E2M1FN> {
+  %e = tensor.empty() : tensor<4xf4E2M1FN>
+  %1 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%a : tensor<4xf4E2M1FN>) outs(%e : tensor<4xf4E2M1FN>) {
+  ^bb0(%x: f4E2M1FN, %y: f4E2M1FN):
+    %s = math.sqrt %x : f4E2M1FN
+    linalg.yield %s : f4E2M1FN
+  } -> tensor<4xf4E2M1FN>
+  return %1 : tensor<4xf4E2M1FN>
+}
+func.func @shape(%a: tensor<?xf32>) -> tensor<3xcomplex<f32>> {
+  %0 = stablehlo.fft %a, type = RFFT, length = [4] : (tensor<?xf32>) -> tensor<3xcomplex<f32>>
+  return %0 : tensor<3xcomplex<f32>>
+}
+func.func @dead(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %1 = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %s = gpu.subgroup_reduce mul %x : (f32) -> f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %a : tensor<4xf32>
+}
+func.func @must(%arg0: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %1 = torch.aten.hardswish %arg0 : !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
+  return %1 : !torch.vtensor<[4],f32>
+}
+"""
+"""An op of every class, each in a function of its own: unknown, of a front end, without code, of a type and of a shape that are not taken, dead,
+and one that a flag settles where --iree-torch-decompose-complex-ops=false is given."""
+
+UNRANKED = """
+func.func @main(%a: tensor<*xf32>) -> tensor<*xf32> {
+  %0 = math.exp %a : tensor<*xf32>
+  return %0 : tensor<*xf32>
+}
+"""
