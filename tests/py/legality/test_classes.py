@@ -78,3 +78,17 @@ def test_a_value_without_a_rank_is_named_with_what_needs_it(tmp_path):
     assert (done.returncode, finding["code"], finding["subject"]) == (1, "FIS411", "argument 0 of @main")
     assert [place["line"] for place in finding["places"]] == [2, 3]
     assert "needed by: math.exp" in finding["notes"]
+
+
+def test_what_is_refused_in_context_is_the_smallest_part_of_the_program(tmp_path):
+    (tmp_path / "model.mlir").write_text(programs_of.IN_CONTEXT)
+    folder = tmp_path / "reproducers"
+    words = ["--target=vulkan", f"--reproducers={folder}", "--format=json"]
+    done = run_program(["fissile", "audit", tmp_path / "model.mlir", *words], capture_output=True, text=True)
+    [finding] = json.loads(done.stdout)["findings"]
+    assert (done.returncode, finding["code"]) == (1, "FIS414"), finding
+    assert "smallest part that fails: linalg.generic, linalg.matmul" in finding["notes"]
+    assert {"pass: iree-convert-to-spirv", "phase: before executable-targets"} <= set(finding["notes"])
+    assert [place["line"] for place in finding["places"]] == [13, 4]
+    [file] = folder.iterdir()
+    assert "arith.extf" in file.read_text() and "math.exp" not in file.read_text()

@@ -107,3 +107,22 @@ func.func @main(%a: tensor<*xf32>) -> tensor<*xf32> {
   return %0 : tensor<*xf32>
 }
 """
+
+IN_CONTEXT = """
+func.func @main(%a: tensor<64x64xf16>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %e = tensor.empty() : tensor<64x64xf32>
+  %x = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<64x64xf16>) outs(%e : tensor<64x64xf32>) {
+  ^bb0(%i: f16, %o: f32):
+    %w = arith.extf %i : f16 to f32
+    linalg.yield %w : f32
+  } -> tensor<64x64xf32>
+  %y = math.absf %b : tensor<64x64xf32>
+  %z = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %r = linalg.matmul ins(%x, %y : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %s = math.exp %r : tensor<64x64xf32>
+  return %s : tensor<64x64xf32>
+}
+"""
+"""Vulkan takes the extension and the product alone, and refuses them in one dispatch."""
