@@ -79,7 +79,7 @@ def _import(model: str, program: Path, expand: Sequence[str]) -> list[str]:
         exported = exported.run_decompositions(table)
     elif expand:
         exported = exported.run_decompositions({op: table[op] for op in table if _name(op) in expand})
-    _inline_gradient_modes(exported.graph_module)
+    _inline_gradient_modes(exported)
     _list_results(exported.graph_module)
     imported = aot.export(exported)
     with program.open("wb") as file:
@@ -144,14 +144,17 @@ def _list_results(module: torch.fx.GraphModule) -> None:
             node.meta["val"] = list(node.meta["val"])
 
 
-def _inline_gradient_modes(module: torch.fx.GraphModule) -> None:
+def _inline_gradient_modes(exported: torch.export.ExportedProgram) -> None:
     """Puts what stands under torch.no_grad() in its place: iree-turbine 3.9 does not import the operator around it.
 
-    No gradient is computed in a compiled program, so it is the same.
+    No gradient is computed in a compiled program, so it is the same. A result of the program that comes from such a region has another
+    name afterwards, which its signature gets as well.
     """
     from torch._export.utils import node_inline_
 
+    module = exported.graph_module
     graph = module.graph
+    before = _results(graph)
     regions = [
         n for n in graph.nodes if n.op == "call_function" and str(n.target) == "wrap_with_set_grad_enabled"
     ]
@@ -168,6 +171,16 @@ def _inline_gradient_modes(module: torch.fx.GraphModule) -> None:
     if regions:
         graph.eliminate_dead_code()
         module.recompile()
+        for old, new in zip(before, _results(graph), strict=True):
+            if old != new:
+                exported.graph_signature.replace_all_uses(old, new)
+
+
+def _results(graph: torch.fx.Graph) -> list[str]:
+    """The names of the values that ``graph`` returns; of a constant, its text."""
+    [output] = [node for node in graph.nodes if node.op == "output"]
+    results: Any = output.args[0]
+    return [getattr(value, "name", str(value)) for value in results]
 
 
 if __name__ == "__main__":

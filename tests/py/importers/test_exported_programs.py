@@ -1,0 +1,63 @@
+"""Exported PyTorch programs as input, where PyTorch and iree-turbine are installed."""
+
+from __future__ import annotations
+
+import json
+
+import built
+import numpy as np
+import pytest
+
+from fissile.cli.main import main
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+pytest.importorskip("iree.turbine", reason="iree-turbine is not installed")
+
+
+class Masks(torch.nn.Module):
+    """What the exported language models need: `&`, a difference of neighbours, a region without gradients, a split."""
+
+    def forward(self, a, b):
+        with torch.no_grad():
+            kept = (a > 0) & (b > 0)
+        left, right = torch.split(torch.diff(a, prepend=b[:, :1]), 4, dim=1)
+        return kept, left * right
+
+
+class Distance(torch.nn.Module):
+    """An op that neither IREE nor a pass of fissile's writes otherwise, and that PyTorch decomposes."""
+
+    def forward(self, a, b):
+        return torch.nn.functional.smooth_l1_loss(a, b)
+
+
+@pytest.mark.parametrize(
+    ("module", "element", "ops"),
+    [
+        (Masks, torch.int64, {"aten.__and__.Tensor", "aten.diff"}),
+        (Distance, torch.float32, {"aten.smooth_l1_loss"}),
+    ],
+)
+def test_an_exported_program_enters_and_agrees_with_pytorch(tmp_path, module, element, ops):
+    arguments = tuple(torch.randint(-5, 5, (3, 8)).to(element) for _ in range(2))
+    torch.export.save(torch.export.export(module(), arguments), tmp_path / "model.pt2")
+    words = [
+        "compile",
+        str(tmp_path / "model.pt2"),
+        *built.CPU,
+        "--guard=off",
+        "-o",
+        str(tmp_path / "out.vmfb"),
+    ]
+    report = tmp_path / "report.json"
+    assert main([*words, "--format=json", f"--report-file={report}"]) == 0, report.read_text()
+    findings = json.loads(report.read_text())["findings"]
+    assert ops <= {f["subject"] for f in findings} and {f["severity"] for f in findings} == {"repaired"}
+    import iree.runtime as runtime
+
+    program = runtime.load_vm_flatbuffer_file(str(tmp_path / "out.vmfb"), driver="local-sync")
+    got = program.main(*(one.numpy() for one in arguments))
+    expected = module()(*arguments)
+    several = expected if isinstance(expected, tuple) else (expected,)
+    for mine, right in zip(got if isinstance(got, tuple | list) else (got,), several, strict=True):
+        np.testing.assert_allclose(mine.to_host(), right.numpy(), rtol=1e-6)
