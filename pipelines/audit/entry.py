@@ -13,6 +13,7 @@ from fissile.passes.analysis.legality.compiler import Compiler, Outcome
 from fissile.passes.analysis.legality.isolation import Isolated
 from fissile.passes.analysis.legality.refused import Audit
 from fissile.passes.analysis.legality.ways_out import WaysOut, ways_out
+from fissile.passes.checks.legality.boundary_type import check_boundary
 from fissile.passes.checks.legality.refused_in_context import check_in_context
 from fissile.passes.checks.legality.refused_op import check_refused
 from fissile.passes.checks.legality.unranked_value import check_unranked
@@ -79,10 +80,17 @@ def run_audit_here(
         )
         findings += [_with_whole(finding, found) for finding in reported]
         findings += [check_unranked(value) for value in found.unranked]
-        if not found.rest.ok and not found.unranked:
+        findings += [check_boundary(value) for value in found.boundaries]
+        if not found.rest.ok and not found.unranked and not _explained(found):
             findings.append(_of_the_rest(found, name))
         facts.append(_facts(name, flags, job.start, found, compiler))
     return Report("audit", tuple(merged(findings)), facts={"audit": facts})
+
+
+def _explained(found: Audit) -> bool:
+    """Whether what is left of the program fails for what was named already, and could not be taken out."""
+    last = found.refused[-1] if found.refused else None
+    return bool(found.boundaries) or last is not None and last.probe is None and not last.unknown
 
 
 def _lower(module: Module) -> None:

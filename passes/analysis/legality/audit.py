@@ -12,12 +12,13 @@ from fissile.dialect import place_of
 from fissile.finding import Place
 from fissile.passes.net import ask
 
+from .boundary_types import BoundaryValue, refused_boundaries
 from .compiler import Compiler, Outcome, text_of_module
-from .cutting import cut
+from .cutting import cut, remove_functions
 from .isolation import CannotIsolate, Isolated, is_constant, isolate
 from .refused import Audit, Occurrence, Refused
 from .scalars import scalar_to_blame
-from .slices import smallest_refused
+from .slices import named_units, smallest_refused
 from .units import Unit, op_name, units
 from .unranked import unranked_values
 
@@ -39,25 +40,35 @@ def audit(
     """Compiles ``module``, which is changed, up to phase ``to``; where IREE stops, finds the ops that it refuses alone."""
     refused = [*_unknown(module)]
     outcomes: list[Outcome] = []
+    boundaries: list[BoundaryValue] = []
     for _round in range(MOST_ROUNDS):
         text = text_of_module(module, locations=True)
         outcomes.append(compiler.compile(text, flags, to, start, whole=True))
         if outcomes[-1].ok:
             break
         found = _refused_alone(compiler, module, flags, outcomes[-1].failed, start)
+        found = found or _named_by_message(module, outcomes[-1], start)
         refused += [one for one, _units in found]
-        if not found or not cut(module, [unit for _one, group in found for unit in group]):
+        if found and cut(module, [unit for _one, group in found for unit in group]):
+            continue
+        types = ask(
+            "types of arguments and results",
+            partial(refused_boundaries, compiler, module, flags, outcomes[-1].failed, start),
+            [],
+        )
+        boundaries += types
+        if not types or not remove_functions(module, [value.function for value in types]):
             break
     if outcomes[-1].ok:
         refused += _dead(compiler, module, flags, to, start)
-        return Audit(tuple(refused), outcomes[0], outcomes[-1])
+        return Audit(tuple(refused), outcomes[0], outcomes[-1], boundaries=tuple(boundaries))
     part = ask(
         "the smallest part that fails",
         lambda: smallest_refused(compiler, module, outcomes[-1], flags, start),
         None,
     )
     unranked = ask("values without a rank", lambda: unranked_values(module), [])
-    return Audit(tuple(refused), outcomes[0], outcomes[-1], part, tuple(unranked))
+    return Audit(tuple(refused), outcomes[0], outcomes[-1], part, tuple(unranked), tuple(boundaries))
 
 
 def _unknown(module: ir.Operation) -> list[Refused]:
@@ -85,6 +96,17 @@ def _refused_alone(
         if not outcome.ok and compiler.compile(group.isolated.control, flags, to, start).ok:
             found.append((_described(compiler, group, outcome, flags, to, start), group.units))
     return found
+
+
+def _named_by_message(module: ir.Operation, failed: Outcome, start: str) -> list[tuple[Refused, list[Unit]]]:
+    """The op that IREE names, where it cannot be compiled alone: it reads or makes what no function takes, a list for example."""
+    found = []
+    for unit in named_units(list(units(module)), failed.text):
+        if f"'{unit.op.name}'" in failed.message and _isolated(unit) is None:
+            found.append(
+                (Refused(unit.name, types_of(unit.op), occurrences([unit]), failed, None, start), [unit])
+            )
+    return found[:1]
 
 
 def _dead(

@@ -8,7 +8,7 @@ from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
 
-from .units import Unit, is_passable
+from .units import Unit, functions, is_passable
 
 
 def cut(module: ir.Operation, unwanted: Iterable[Unit]) -> list[Unit]:
@@ -32,6 +32,15 @@ def cut(module: ir.Operation, unwanted: Iterable[Unit]) -> list[Unit]:
             _retype(unit.function, block)
         done.append(unit)
     return done
+
+
+def remove_functions(module: ir.Operation, names: Iterable[str]) -> bool:
+    """Takes those of the functions ``names`` out of ``module`` that no other calls; whether there was one."""
+    wanted = set(names) - _called(module)
+    found = [op for op in functions(module) if text_of(op, "sym_name") in wanted]
+    for op in found:
+        op.erase()
+    return bool(found)
 
 
 def _is_used(value: ir.Value) -> bool:

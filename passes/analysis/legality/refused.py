@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from fissile.finding import Place
 
+from .boundary_types import BoundaryValue
 from .compiler import Outcome
 from .isolation import Isolated
 from .slices import Slice
@@ -26,7 +27,8 @@ class Refused:
 
     ``outcome`` is what became of ``probe``, whose program stands at phase ``start``. ``dies_unused``: without a use of its
     results, IREE removes it. ``unused``: no result of it is used here. ``inner``: the scalar op in its body that is to blame,
-    where one is. ``unknown``: IREE has no definition of it, and nothing was compiled.
+    where one is. ``unknown``: IREE has no definition of it, and nothing was compiled. Without a ``probe`` and not unknown, it cannot be
+    compiled alone, and the message for the program names it.
     """
 
     name: str
@@ -46,7 +48,7 @@ class Audit:
     """``whole`` is what IREE does with the program as it is, ``rest`` without the ops in ``refused``.
 
     ``part`` is the smallest part of the rest that is refused as well, where it is and one was found. ``unranked``: values
-    without a rank, where the rest is refused.
+    without a rank, and ``boundaries``: arguments and results of types that no function takes, where the rest is refused.
     """
 
     refused: tuple[Refused, ...]
@@ -54,3 +56,4 @@ class Audit:
     rest: Outcome
     part: Slice | None = None
     unranked: tuple[Unranked, ...] = ()
+    boundaries: tuple[BoundaryValue, ...] = ()

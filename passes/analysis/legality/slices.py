@@ -47,7 +47,7 @@ def smallest_refused(
             return None
         return Slice(tuple(everything[position[hash(op)]] for op in ordered), program, outcome)
 
-    for unit in _named(everything, failed.text)[:MOST_STARTS]:
+    for unit in named_units(everything, failed.text)[:MOST_STARTS]:
         taken: list[ir.Operation] = [unit.op]
         for _depth in range(DEEPEST_SLICE):
             wider = [_with(taken, ops, position) for ops in (_producers(taken), _users(taken))]
@@ -62,7 +62,7 @@ def smallest_refused(
     return None
 
 
-def _named(everything: Sequence[Unit], text: str) -> list[Unit]:
+def named_units(everything: Sequence[Unit], text: str) -> list[Unit]:
     """The ops at the lines that a diagnostic names, or in whose bodies these are, in the order of the diagnostic."""
     lines = list(dict.fromkeys((m["file"].strip(), int(m["line"])) for m in _LINE.finditer(text)))
     at: dict[tuple[str, int], list[Unit]] = {}

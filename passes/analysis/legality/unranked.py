@@ -41,8 +41,12 @@ def unranked_values(module: ir.Operation) -> list[Unranked]:
     return found
 
 
+def is_unranked(type_: ir.Type) -> bool:
+    return str(type_).startswith(_UNRANKED)
+
+
 def _is_unranked(value: ir.Value) -> bool:
-    return str(value.type).startswith(_UNRANKED)
+    return is_unranked(value.type)
 
 
 def _described(value: ir.Value, maker: str, place: Place | None) -> Unranked:

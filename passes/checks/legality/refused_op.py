@@ -169,6 +169,10 @@ def _notes(refused: Refused, ways: WaysOut, more: int) -> list[str]:
         notes.append(
             f"IREE stops in pass {refused.outcome.failing_pass}, before phase {refused.outcome.failed}"
         )
+    if refused.probe is None and not refused.unknown:
+        notes.append(
+            "it cannot be compiled alone, since no function takes or returns its types; IREE's message names it"
+        )
     if more > 0:
         notes.append(f"and {more} more places")
     if ways.on_reference is not None:

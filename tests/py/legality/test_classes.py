@@ -92,3 +92,15 @@ def test_what_is_refused_in_context_is_the_smallest_part_of_the_program(tmp_path
     assert [place["line"] for place in finding["places"]] == [13, 4]
     [file] = folder.iterdir()
     assert "arith.extf" in file.read_text() and "math.exp" not in file.read_text()
+
+
+def test_types_that_no_function_takes_hide_no_op(tmp_path):
+    (tmp_path / "model.mlir").write_text(programs_of.LISTS)
+    done = run_program(
+        ["fissile", "audit", tmp_path / "model.mlir", "--target=llvm-cpu", "--format=json"],
+        capture_output=True,
+        text=True,
+    )
+    found = {(f["code"], f["subject"]): f["places"][0]["line"] for f in json.loads(done.stdout)["findings"]}
+    planted = {("FIS407", "argument 0 of @optional"): 2, ("FIS407", "torch.aten.no_such_list"): 8}
+    assert planted.items() <= found.items()

@@ -126,3 +126,17 @@ func.func @main(%a: tensor<64x64xf16>, %b: tensor<64x64xf32>) -> tensor<64x64xf3
 }
 """
 """Vulkan takes the extension and the product alone, and refuses them in one dispatch."""
+
+LISTS = """
+func.func @optional(%a: !torch.optional<vtensor<[4],f32>>) -> !torch.bool {
+  %0 = torch.operator "onnx.OptionalHasElement"(%a) : (!torch.optional<vtensor<[4],f32>>) -> !torch.bool
+  return %0 : !torch.bool
+}
+func.func @list(%a: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %c = torch.constant.int 0
+  %0 = torch.operator "torch.aten.no_such_list"(%a) : (!torch.vtensor<[4],f32>) -> !torch.list<vtensor<[4],f32>>
+  %1 = torch.aten.__getitem__.t %0, %c : !torch.list<vtensor<[4],f32>>, !torch.int -> !torch.vtensor<[4],f32>
+  return %1 : !torch.vtensor<[4],f32>
+}
+"""
+"""A type that no function takes, and an op that cannot be compiled alone because of one."""
