@@ -15,6 +15,9 @@ from ..targets import resolve_target
 from .audit_worker import run_audit
 from .repairable import without_repairable
 from .reproducers import write_reproducers
+from .traced import with_trace
+
+DEAD_CODE = ("FIS412", "FIS413")
 
 
 def audit_command(
@@ -27,20 +30,22 @@ def audit_command(
     reproducers: str = "",
     dispatch_timeout: float = 30.0,
     allow_pipelines: bool = False,
+    every_op: bool = False,
 ) -> Report:
-    """The report for ``source`` on each of ``targets``. Raises UsageError."""
+    """The report for ``source`` on each of ``targets``; ``every_op``: with the pass that handles each op. Raises UsageError."""
     named = [(name, (*flags, *flags_for(resolve_target(name)))) for name in dict.fromkeys(targets)]
     with scratch() as folder:
 
         def audited(model: Imported | None) -> Report:
+            program = str(model.program) if model else source
             found = run_audit(
-                str(model.program) if model else source,
+                program,
                 named,
                 command=command,
                 dispatch_timeout=dispatch_timeout,
                 allow_pipelines=allow_pipelines,
             )
-            return without_repairable(found, dispatch_timeout)
+            return with_trace(without_repairable(found, dispatch_timeout), program, every_op)
 
         report = with_import(source, folder, audited, advice="`fissile compile` applies it")
     findings = [_strictly(finding) if strict else finding for finding in report.findings]
@@ -51,4 +56,4 @@ def audit_command(
 
 def _strictly(finding: Finding) -> Finding:
     """With --strict, what compiles only because it is dead is an error."""
-    return finding.with_(severity=Severity.ERROR) if finding.code == "FIS412" else finding
+    return finding.with_(severity=Severity.ERROR) if finding.code in DEAD_CODE else finding

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from fissile import wire
 from fissile.finding import Finding
 from fissile.passes.analysis.legality.audit import audit
 from fissile.passes.analysis.legality.compiler import Compiler, Outcome
+from fissile.passes.analysis.legality.effects import effects, op_counts
 from fissile.passes.analysis.legality.isolation import Isolated
 from fissile.passes.analysis.legality.refused import Audit
 from fissile.passes.analysis.legality.ways_out import WaysOut, ways_out
@@ -66,6 +68,8 @@ def run_audit_here(
     except PassFailed as refused:
         return Report("audit", refused.findings, facts={"audit": []})
     ask("fissile's own ops", lambda: _lower(module), None)
+    effects_found = ask("ops with an effect", lambda: effects(module.op), [])
+    counts = ask("ops by name", lambda: op_counts(module.op), {})
     compiler = compiler or Compiler(job.known, begins, ended, job.process_flags)
     findings: list[Finding] = []
     facts: list[dict] = []
@@ -84,7 +88,8 @@ def run_audit_here(
         if not found.rest.ok and not found.unranked and not _explained(found):
             findings.append(_of_the_rest(found, name))
         facts.append(_facts(name, flags, job.start, found, compiler))
-    return Report("audit", tuple(merged(findings)), facts={"audit": facts})
+    more = {"ops": counts, "effects": [wire.plain(effect) for effect in effects_found]}
+    return Report("audit", tuple(merged(findings)), facts={"audit": facts, **more})
 
 
 def _explained(found: Audit) -> bool:

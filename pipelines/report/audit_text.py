@@ -13,7 +13,7 @@ from .view import View
 
 
 def render_audit(report: Report, source: str = "", view: View = PLAIN) -> str:
-    """Findings, then what became of the program on each target; where ``view`` is verbose which phase handles the other ops."""
+    """Findings, then what became of the program on each target; where ``view`` is verbose which pass handles each op."""
     blocks = finding_blocks(report, source, view)
     if view.quiet and not blocks:
         return ""
@@ -47,7 +47,7 @@ def _target(target: dict, every_op: bool) -> list[str]:
         )
     lines = [f"{shown(target['target'])}: {line}"]
     for row in target.get("handled", []) if every_op else []:
-        lines.append(f"  {row['count']:>6} {shown(row['op'])}: handled later, before phase {row['phase']}")
+        lines.append(f"  {row['count']:>6} {shown(row['op'])}: handled later, by pass {row['pass']}")
     return lines
 
 

@@ -194,7 +194,7 @@ AUDIT = Command(
                 ALLOW_PIPELINES,
                 Option(
                     "strict",
-                    "unsupported dead code (FIS412) is an error; what could not be checked (FIS902, FIS903) is exit status 3",
+                    "unsupported dead code (FIS412) and a dropped effect (FIS413) are errors; what could not be checked (FIS902, FIS903) is exit status 3",
                 ),
             ),
         ),

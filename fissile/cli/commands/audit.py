@@ -37,6 +37,7 @@ def run(args: argparse.Namespace) -> int:
             reproducers=args.reproducers,
             dispatch_timeout=args.dispatch_timeout,
             allow_pipelines=args.allow_pipelines,
+            every_op=args.verbose,
         )
     if args.strict:
         from fissile.pipelines.compile.stepping_aside import hold_strictly
