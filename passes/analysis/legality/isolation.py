@@ -55,9 +55,9 @@ def isolate_slice(ops: Iterable[ir.Operation], function: ir.Operation) -> Isolat
 
 
 def _read_outside(wanted: list[ir.Operation]) -> list[ir.Value]:
-    """The results that other ops read; of an op without any use, all."""
+    """The results that other ops read; of one op alone, all that a function returns as well."""
     if len(wanted) == 1:
-        return list(wanted[0].results)
+        return [r for r in wanted[0].results if is_passable(r.type) or next(iter(r.uses), None) is not None]
     inside = {hash(op) for op in wanted}
     found = []
     for op in wanted:

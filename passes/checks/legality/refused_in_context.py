@@ -7,6 +7,8 @@ from fissile.passes.analysis.legality.compiler import Outcome
 from fissile.passes.analysis.legality.slices import Slice
 from fissile.passes.iree.messages import quoted
 
+from .refused_op import with_program
+
 
 def check_in_context(rest: Outcome, part: Slice | None, found_others: bool, target: str = "") -> Finding:
     """FIS414 for the outcome ``rest`` of a program, ``part`` of which is refused as well; ``found_others``: without some ops."""
@@ -27,5 +29,5 @@ def check_in_context(rest: Outcome, part: Slice | None, found_others: bool, targ
         target=target,
         places=tuple(dict.fromkeys(places)),
         notes=tuple(notes),
-        detail=rest.text,
+        detail=with_program(rest.text, part.program.text if part else ""),
     )

@@ -39,8 +39,13 @@ def check_refused(refused: Refused, ways: WaysOut, target: str = "") -> Finding:
         helps=tuple(_helps(code, refused, ways, target)),
         notes=tuple(_notes(refused, ways, count - len(refused.occurrences[:MOST_PLACES]))),
         stock=quoted(refused.outcome.message) if refused.outcome.message and code != "FIS412" else "",
-        detail=refused.outcome.text,
+        detail=with_program(refused.outcome.text, refused.probe.text if refused.probe else ""),
     )
+
+
+def with_program(message: str, program: str) -> str:
+    """IREE's message, and the program that shows it without the rest of the model."""
+    return f"{message.rstrip()}\n\nstandalone program that IREE refuses:\n{program}" if program else message
 
 
 def rule_of(refused: Refused, ways: WaysOut) -> str:

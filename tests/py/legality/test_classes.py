@@ -90,6 +90,7 @@ def test_what_is_refused_in_context_is_the_smallest_part_of_the_program(tmp_path
     assert "smallest part that fails: linalg.generic, linalg.matmul" in finding["notes"]
     assert {"pass: iree-convert-to-spirv", "phase: before executable-targets"} <= set(finding["notes"])
     assert [place["line"] for place in finding["places"]] == [13, 4]
+    assert "standalone program that IREE refuses:" in finding["detail"] and "arith.extf" in finding["detail"]
     [file] = folder.iterdir()
     assert "arith.extf" in file.read_text() and "math.exp" not in file.read_text()
 
