@@ -1,7 +1,8 @@
 # Every target that needs the environment makes it first, in .venv; a second run starts at once (tools/setup.sh).
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all golden test-py test-lit lint types format docs site dist clean
+TORCH_PYTHON ?= .venv/bin/python
+.PHONY: help setup demo test test-all test-torch golden test-py test-lit lint types format docs site dist clean
 
 # A test that fails is run once more, and the summary says so: the tests start thousands of processes, and a machine
 # that is short of memory ends some of them. What fails twice is a failure.
@@ -23,6 +24,10 @@ test: setup  ## every capability, in minutes; the lit tests among them
 
 test-all: setup  ## the long sweeps as well
 	$(PYTEST) --slow
+
+test-torch: setup  ## exported programs and models against PyTorch; TORCH_PYTHON names a Python with torch, transformers and iree-turbine
+	$(TORCH_PYTHON) -m pytest -p no:cacheprovider tests/py/importers/test_exported_programs.py
+	$(TORCH_PYTHON) -m bench.exported_models
 
 golden: setup  ## writes tests/golden/edits.json anew: what is tried and kept for 60 programs
 	.venv/bin/python -m bench.golden_edits
