@@ -203,7 +203,7 @@ define(
     "a pass of IREE's drops an op with an effect",
     "IREE compiles the program and prints it after each pass. Behind the pass that is named, nothing has the op's text any more, although "
     "the pass proves nothing. An assertion in the body of a linalg op goes so, since a dispatch has nobody to report to.",
-    "The op stands where IREE keeps no effects, or a flag such as --iree-opt-strip-assertions removes it.",
+    "The op stands where IREE keeps no effects, or a flag that strips assertions removes it.",
     "Assert in the function, in front of the op. With --strict this is an error.",
     effect=Effect.UNPROVED,
 )
