@@ -272,6 +272,70 @@ def stray_iree_names(modules: list[Module], allowed: set[tuple[str, str]]) -> li
     ]
 
 
+KNOWN_CYCLES = (
+    (
+        "fissile.passes.analysis.bounds",
+        "fissile.passes.analysis.storage",
+    ),  # what a value is, and what bounds it
+    (
+        "fissile.pipelines.audit",
+        "fissile.pipelines.compile",
+        "fissile.pipelines.numerics",
+        "fissile.pipelines.process.supervisor",
+    ),
+    (
+        "fissile.pipelines.compile.request",
+        "fissile.pipelines.devices",
+        "fissile.pipelines.process",
+        "fissile.pipelines.targets",
+    ),
+)
+"""Packages whose modules import each other, some of them late, inside a function. The list only gets shorter."""
+
+
+def _for_type_checkers(tree: ast.Module) -> set[int]:
+    """The lines of imports under `if TYPE_CHECKING`, which never run."""
+    return {
+        inner.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        for inner in ast.walk(node)
+        if isinstance(inner, (ast.Import, ast.ImportFrom))
+    }
+
+
+def import_cycles(modules: list[Module]) -> list[set[str]]:
+    """Modules that import each other, directly or through others; imports inside functions count."""
+    known = {m.name for m in modules if not m.is_package}
+    imports: dict[str, set[str]] = {}
+    for module in modules:
+        if module.name in known:
+            skipped = _for_type_checkers(module.tree)
+            names = {name for line, name in imports_of(module, known) if line not in skipped}
+            imports[module.name] = names & known - {module.name}
+
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        pending = list(imports[start])
+        while pending:
+            if (name := pending.pop()) not in seen:
+                seen.add(name)
+                pending += imports[name]
+        return seen
+
+    reach = {name: reached(name) for name in imports}
+    cycles = {frozenset(b for b in reach[a] if a in reach[b]) for a in reach if a in reach[a]}
+    return [set(cycle) for cycle in sorted(cycles, key=sorted)]
+
+
+def new_cycles(modules: list[Module], allowed: tuple[tuple[str, ...], ...]) -> list[str]:
+    return [
+        "import each other: " + ", ".join(sorted(cycle))
+        for cycle in import_cycles(modules)
+        if not any(all(name.startswith(packages) for name in cycle) for packages in allowed)
+    ]
+
+
 def empty_names(modules: list[Module]) -> list[str]:
     return [
         f"{m.path}: '{part}' says nothing about what it decides"
@@ -310,6 +374,12 @@ def none_of(offences: list[str]) -> None:
 
 def test_imports_go_down(tree):
     none_of(upward_imports(tree))
+
+
+def test_no_module_is_part_of_a_new_cycle(tree):
+    none_of(new_cycles(tree, KNOWN_CYCLES))
+    cycles = import_cycles(tree)
+    assert len(cycles) <= len(KNOWN_CYCLES)
 
 
 def test_the_vocabulary_is_plain_data(tree):
@@ -407,6 +477,19 @@ def test_a_tree_in_order_is_left_in_peace(tmp_path):
 def test_an_import_that_goes_up_is_found(tmp_path, path, text, line):
     offences = upward_imports(_tree(tmp_path, {**FITTING, path: text}))
     assert len(offences) == 1 and offences[0].startswith(f"{path}:{line}: ")
+
+
+def test_a_cycle_through_a_late_import_is_found_and_can_be_allowed(tmp_path):
+    files = {
+        **FITTING,
+        "passes/analysis/facts.py": "from .sizes import size\n",
+        "passes/analysis/sizes.py": "def size():\n    from .facts import Pass\n",
+        "passes/analysis/typed.py": "if TYPE_CHECKING:\n    from .facts import Pass\n",
+    }
+    modules = _tree(tmp_path, files)
+    home = "fissile.passes.analysis"
+    assert import_cycles(modules) == [{f"{home}.facts", f"{home}.sizes"}]
+    assert len(new_cycles(modules, ())) == 1 and new_cycles(modules, ((home,),)) == []
 
 
 @pytest.mark.parametrize(
