@@ -7,6 +7,7 @@ check and where the result goes. What the child is about to do stands in two fil
 
 from __future__ import annotations
 
+import gc
 import os
 import shlex
 import sys
@@ -186,6 +187,7 @@ def _crashed(end: WorkerEnd, job: CheckJob, target: str, phase: str) -> Finding:
 
 def main() -> int:
     begin()
+    gc.disable()  # as in the worker of a compile
     job = wire.decode(CheckJob, Path(sys.argv[1]).read_bytes())
     note_in(Path(job.folder))
     if job.no_cache:
@@ -201,6 +203,9 @@ def main() -> int:
 
 def _check_here(job: CheckJob) -> Report:
     from .entry import Watched, check
+
+    gc.freeze()
+    gc.enable()
 
     watched = Watched(
         lambda target, phase: job.at.write_text(f"{target}\t{phase}"),

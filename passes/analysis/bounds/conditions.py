@@ -75,10 +75,14 @@ def different(left: Term | int, right: Term | int) -> Condition:
 
 
 def _compare(left: Term, relation: str, right: Term) -> Condition:
-    difference = left - right + (1 if relation == "<" else 0)
-    compare = Compare(difference, "<=" if relation == "<" else relation, f"{left} {relation} {right}")
-    value = difference.constant
-    return compare if value is None else (TRUE if _holds(compare.relation, value) else FALSE)
+    plain, one = ("<=", 1) if relation == "<" else (relation, 0)
+    low, high = left.constant, right.constant
+    if low is not None and high is not None:
+        return TRUE if _holds(plain, low - high + one) else FALSE
+    difference = left - right + one
+    if (value := difference.constant) is not None:
+        return TRUE if _holds(plain, value) else FALSE
+    return Compare(difference, plain, f"{left} {relation} {right}")
 
 
 def _holds(relation: str, value: int) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 INDEX_BITS = 64
 INDEX_MIN, INDEX_MAX = -(2**63), 2**63 - 1
@@ -210,7 +211,12 @@ def term(value: Term | Symbol | int) -> Term:
     """``value`` as a term."""
     if isinstance(value, Term):
         return value
-    return Term({(): value}) if isinstance(value, int) else Term({(value,): 1})
+    return _constant(int(value)) if isinstance(value, int) else Term({(value,): 1})
+
+
+@lru_cache(4096)
+def _constant(value: int) -> Term:
+    return Term({(): value})
 
 
 def product(factors: Iterable[Term | int]) -> Term:

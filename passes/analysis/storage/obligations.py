@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 
 from iree.compiler import ir
 
@@ -71,6 +72,12 @@ class Loop:
 
 
 Guard = Branch | Loop
+Wording = str | Callable[[], str]
+"""A sentence, or what makes it: most sizes are constants that fit, and nobody reads theirs."""
+
+
+def worded(wording: Wording) -> str:
+    return wording if isinstance(wording, str) else wording()
 
 
 @dataclass(frozen=True)
@@ -85,12 +92,16 @@ class Obligation:
     op: ir.Operation = field(compare=False)
     function: str
     kind: str
-    sentence: str
+    wording: Wording = field(compare=False)
     condition: Condition
     facts: tuple[Condition, ...] = ()
     certain: int = 0
     guards: tuple[Guard, ...] = ()
     elements: ElementBound | None = None
+
+    @cached_property
+    def sentence(self) -> str:
+        return worded(self.wording)
 
     @property
     def place(self) -> Place | None:
@@ -128,7 +139,7 @@ class Requirement:
     """
 
     condition: Condition
-    sentence: str
+    sentence: Wording
     guards: tuple[Guard, ...] = ()
     elements: ElementBound | None = None
     here: Condition = TRUE
@@ -360,7 +371,10 @@ class _Walk:
                 op,
                 self._function,
                 op.name,
-                _as_written(op, requirement),
+                # What does not hold always is put into words now, before checks are written into the program.
+                partial(_as_written, op, requirement)
+                if requirement.condition == TRUE
+                else _as_written(op, requirement),
                 requirement.condition,
                 (*defined, *facts, *inner, *here),
                 len(defined) + (self._certain if self._guards else len(facts)),
@@ -376,7 +390,8 @@ class _Walk:
 
 def _as_written(op: ir.Operation, requirement: Requirement) -> str:
     """The sentence, with the op as the source calls it."""
-    sentence = requirement.sentence if requirement.itself else _behind(op.name, requirement.sentence)
+    sentence = worded(requirement.sentence)
+    sentence = sentence if requirement.itself else _behind(op.name, sentence)
     written = written_as(op)
     return sentence if written == op.name else sentence.replace(op.name, written)
 

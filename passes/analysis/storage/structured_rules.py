@@ -4,6 +4,7 @@ inside tensors."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from iree.compiler import ir
 
@@ -55,7 +56,14 @@ def structured(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
                 if sizes[loop] is not None:
                     yield Requirement(
                         equal(have, sizes[loop]),
-                        same_size(operand, i, have, sizes[loop], f"{op.name} goes over both with one loop"),
+                        partial(
+                            same_size,
+                            operand,
+                            i,
+                            have,
+                            sizes[loop],
+                            f"{op.name} goes over both with one loop",
+                        ),
                         itself=True,
                     )
                 continue
@@ -65,12 +73,18 @@ def structured(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
             low, high = reach
             yield Requirement(
                 _unless_empty(sizes, all_of((at_most(0, low), less(high, have)))),
-                f"{amount(high)} must be in {span(have)}: {op.name} reads {indexed(operand, i)} up to there",
+                partial(_reads_up_to, op, operand, i, high, have),
                 itself=True,
             )
     for region in op.regions:
         for block in region.blocks:
             yield from body(extents, op, block, sizes)
+
+
+def _reads_up_to(op: ir.Operation, operand: ir.Value, dimension: int, high: Term, have: Term) -> str:
+    return (
+        f"{amount(high)} must be in {span(have)}: {op.name} reads {indexed(operand, dimension)} up to there"
+    )
 
 
 def loop_extents(extents: Extents, op: ir.Operation, maps: Sequence[ir.AffineMap]) -> list[Term | None]:
@@ -127,7 +141,7 @@ def same_shape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     for i, (given, size) in enumerate(zip(extents.shape(source), have, strict=False)):
         yield Requirement(
             equal(given, size),
-            same_size(source, i, given, size, f"{op.name} has one shape"),
+            partial(same_size, source, i, given, size, f"{op.name} has one shape"),
             itself=True,
         )
 
@@ -143,7 +157,7 @@ def elementwise(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
             have, size = extents.dimension(operand, i), extents.dimension(model, i)
             yield Requirement(
                 equal(have, size),
-                same_size(operand, i, have, size, f"{op.name} works element by element"),
+                partial(same_size, operand, i, have, size, f"{op.name} works element by element"),
                 itself=True,
             )
 
