@@ -6,13 +6,13 @@ iree-compile on the module that fissile repaired (`--emit-mlir`). The last colum
 
 from __future__ import annotations
 
-import os
 import resource
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from bench.table.paired import as_installed
 from examples.programs import QuantisedConv
 from fissile.pipelines.process.supervisor import stock_compiler
 
@@ -36,8 +36,8 @@ def main(words: list[str]) -> int:
             f"{folder}/{name}" for name in ("conv.mlir", "repaired.mlir", "conv.vmfb")
         )
         Path(source).write_text(QuantisedConv(int(words[0]) if words else 56).text)
-        kept = os.environ | {"FISSILE_CACHE": f"{folder}/cache"}
-        off = os.environ | {"FISSILE_CACHE": "off"}
+        kept = as_installed() | {"FISSILE_CACHE": f"{folder}/cache"}
+        off = as_installed() | {"FISSILE_CACHE": "off"}
         subprocess.run(
             [fissile, "compile", source, "-o", output, *GFX942, f"--emit-mlir={repaired}"],
             env=off,

@@ -18,6 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from bench.table.paired import as_installed
 from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.targets import resolve_target
 
@@ -65,7 +66,9 @@ def import_resnet50(folder: Path) -> Path:
 def timed(command: list[str]) -> tuple[float, float]:
     """(elapsed, processor) seconds of a command and its children."""
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    ran = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    ran = subprocess.run(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False, env=as_installed()
+    )
     elapsed, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     if ran.returncode not in (0, 1):
         sys.exit(f"{' '.join(command)}\n{ran.stderr}")

@@ -32,6 +32,7 @@ from pathlib import Path
 
 from bench.corpus_numerics import TARGETS as RUNNING
 from bench.programs.program_files import drawn, existing, pattern
+from bench.table.paired import as_installed
 
 BIN = Path(sys.executable).parent
 TARGETS = {
@@ -84,6 +85,7 @@ def spend(command: Sequence[object], limit: float) -> Spent:
             stderr=subprocess.DEVNULL,
             stdin=subprocess.DEVNULL,
             start_new_session=True,
+            env=as_installed(),
         )
         status: int | None = None
         used = None
