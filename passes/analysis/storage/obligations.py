@@ -24,10 +24,11 @@ from ..bounds.intervals import always_holds
 from ..bounds.private_calls import FUNCTIONS, calls_of_private_functions
 from ..bounds.shaped_values import is_argument, is_shaped, last_of, rank_of, static_dimension
 from ..bounds.size_terms import Symbol, Term, apply, term
-from ..bounds.value_names import ASYNC_SUFFIX, written_as
+from ..bounds.value_names import ASYNC_SUFFIX
 from ..program.deep_walk import Steps, walk_deep
 from .assumptions import assumption
 from .loop_facts import equal_integers, invariants, of_results
+from .sentences import Wording, as_written, worded
 
 ASSERTS = ("cf.assert",)
 TRANSPARENT = ("flow.dispatch.region", "fissile.group", "scf.forall.in_parallel")
@@ -72,12 +73,6 @@ class Loop:
 
 
 Guard = Branch | Loop
-Wording = str | Callable[[], str]
-"""A sentence, or what makes it: most sizes are constants that fit, and nobody reads theirs."""
-
-
-def worded(wording: Wording) -> str:
-    return wording if isinstance(wording, str) else wording()
 
 
 @dataclass(frozen=True)
@@ -372,9 +367,9 @@ class _Walk:
                 self._function,
                 op.name,
                 # What does not hold always is put into words now, before checks are written into the program.
-                partial(_as_written, op, requirement)
+                partial(as_written, op, requirement.sentence, requirement.itself)
                 if requirement.condition == TRUE
-                else _as_written(op, requirement),
+                else as_written(op, requirement.sentence, requirement.itself),
                 requirement.condition,
                 (*defined, *facts, *inner, *here),
                 len(defined) + (self._certain if self._guards else len(facts)),
@@ -386,18 +381,6 @@ class _Walk:
             self._learn(requirement.afterwards)
         elif not requirement.guards:
             self._learn(requirement.condition)
-
-
-def _as_written(op: ir.Operation, requirement: Requirement) -> str:
-    """The sentence, with the op as the source calls it."""
-    sentence = worded(requirement.sentence)
-    sentence = sentence if requirement.itself else _behind(op.name, sentence)
-    written = written_as(op)
-    return sentence if written == op.name else sentence.replace(op.name, written)
-
-
-def _behind(name: str, sentence: str) -> str:
-    return f"{name}{':' if name == 'fissile.require' else ''} {sentence}"
 
 
 UNKNOWN_BRANCH: Condition = any_of(())

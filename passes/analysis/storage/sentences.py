@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from iree.compiler import ir
 
 from ..bounds.shaped_values import rank_of
 from ..bounds.size_terms import Term
-from ..bounds.value_names import name_of
+from ..bounds.value_names import name_of, written_as
+
+Wording = str | Callable[[], str]
+"""A sentence, or what makes it: most sizes are constants that fit, and nobody reads theirs."""
 
 MEASURE = re.compile(r"(?:dimension \d+|the length) of (?:%?[\w$.#-]+(?: \(argument \d+\))?|argument \d+)")
 """A size that has a name of its own: `the length of %x`."""
+
+
+def worded(wording: Wording) -> str:
+    return wording if isinstance(wording, str) else wording()
+
+
+def as_written(op: ir.Operation, wording: Wording, itself: bool) -> str:
+    """The sentence, with the op as the source calls it; where it does not stand by ``itself``, behind the op's name."""
+    sentence = worded(wording)
+    if not itself:
+        sentence = f"{op.name}{':' if op.name == 'fissile.require' else ''} {sentence}"
+    written = written_as(op)
+    return sentence if written == op.name else sentence.replace(op.name, written)
 
 
 def amount(size: Term) -> str:
