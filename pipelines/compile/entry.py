@@ -28,7 +28,7 @@ def compile(
     Vulkan device that is present; ``allow_wrong`` writes an output whose numbers are known to be wrong. The compile runs in a process of its own. Look at ``report.exit_code`` and
     ``report.findings``: the output exists only where no error remains. Raises UsageError for bad arguments.
     """
-    argv = [f"--guard={guard}", *flags, f"--repair={repair}", os.fspath(source), "-o", os.fspath(output)]
+    argv = [f"--guard={guard}", f"--repair={repair}", *flags, os.fspath(source), "-o", os.fspath(output)]
     if match_device:
         argv.append(f"--match-device={match_device}")
     if verify:

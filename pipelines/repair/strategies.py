@@ -250,6 +250,12 @@ STRATEGIES: tuple[Strategy, ...] = (
     ),
     Strategy((), "producers feed its root", "fold all of them; then each", _folded),
     Strategy((), "ops read tensors", "the root by element; then every op", _by_element),
+    Strategy(
+        ("FIS108", "FIS111"),
+        "a sum over several loops",
+        "one loop for its terms, one for its elements",
+        _flat_sums,
+    ),
     Strategy((), "a remedy of another package cures it", "that, on every op that it fits", _plugged),
 )
 

@@ -119,3 +119,30 @@ def test_of_one_sum_a_subgroup_adds_it_up(tmp_path):
     np.testing.assert_allclose(
         got, np.einsum("ok,kij->oij", w.astype(np.float64), x.astype(np.float64)), rtol=1e-5, atol=1e-5
     )
+
+
+MMT4D = """
+func.func @main(%a: tensor<4x16x2x7xf16>, %b: tensor<1x16x2x7xf16>) -> tensor<4x1x2x2xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x1x2x2xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<4x1x2x2xf32>) -> tensor<4x1x2x2xf32>
+  %r = linalg.mmt4d ins(%a, %b : tensor<4x16x2x7xf16>, tensor<1x16x2x7xf16>) outs(%f : tensor<4x1x2x2xf32>) -> tensor<4x1x2x2xf32>
+  return %r : tensor<4x1x2x2xf32>
+}
+"""
+
+
+@NO_VULKAN
+def test_a_product_of_small_tiles_that_races_has_one_loop_for_its_terms(tmp_path):
+    """FIS111. Read by element IREE still vectorises its f16 and refuses the vectors."""
+    source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text(MMT4D)
+    report = fissile.compile(source, output, [*VULKAN, "--match-device=vulkan"], check=False)
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS111", "repaired")]
+    assert "flat-sums=true" in str(report.findings[0].helps)
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(shape).astype(np.float16) for shape in ((4, 16, 2, 7), (1, 16, 2, 7)))
+    [runtime] = runtimes.named(["vulkan"])
+    [got] = runtimes.run(output, signatures_of_vmfb(output)["main"], [a, b], runtime)
+    wanted = np.einsum("mkxy,nkzy->mnxz", a.astype(np.float64), b.astype(np.float64))
+    np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)

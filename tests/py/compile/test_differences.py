@@ -1,0 +1,92 @@
+"""Where stock builds a program right and the output differs all the same: each row of docs/differences.md, and how it is turned off."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from small_programs import TARGETS
+
+import fissile
+from fissile.passes.failures.failure import failures
+from fissile.pipelines.numerics.build import compile_stock
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "differences.md"
+FROM_FAILURES = {one.code: one.fails for one in failures()}
+CHECKED = """func.func @main(%a: tensor<?xf32>) -> tensor<10xf32> {
+  %c0 = arith.constant 0 : index
+  %e = arith.constant dense<1.0> : tensor<10xf32>
+  %n = tensor.dim %a, %c0 : tensor<?xf32>
+  %r = tensor.insert_slice %a into %e[0] [%n] [1] : tensor<?xf32> into tensor<10xf32>
+  return %r : tensor<10xf32>
+}
+"""
+UNROLLED = """#id = affine_map<(i, j) -> (i, j)>
+func.func @main(%a: tensor<64x48xi8>, %b: tensor<48x64xf32>) -> tensor<64x64xf32> {
+  %z = arith.constant 0.0 : f32
+  %we = tensor.empty() : tensor<64x48xf32>
+  %w = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<64x48xi8>) outs(%we : tensor<64x48xf32>) {
+  ^bb0(%x: i8, %o: f32):
+    %y = arith.sitofp %x : i8 to f32
+    linalg.yield %y : f32
+  } -> tensor<64x48xf32>
+  %e = tensor.empty() : tensor<64x64xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %r = linalg.matmul ins(%w, %b : tensor<64x48xf32>, tensor<48x64xf32>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %r : tensor<64x64xf32>
+}
+"""
+RETURNED = """func.func @main(%x: tensor<4x8xi64>) -> (tensor<4x8xi64>, tensor<4x8xi64>) {
+  %s = iree_linalg_ext.sort dimension(1) outs(%x : tensor<4x8xi64>) {
+  ^bb0(%a: i64, %b: i64):
+    %k = arith.cmpi sle, %a, %b : i64
+    iree_linalg_ext.yield %k : i1
+  } -> tensor<4x8xi64>
+  return %x, %s : tensor<4x8xi64>, tensor<4x8xi64>
+}
+"""
+
+
+@dataclass(frozen=True)
+class Difference:
+    text: str
+    target: str
+    off: str
+    flags: tuple[str, ...] = ()
+
+
+DIFFERENCES = {
+    "FIS202": Difference(CHECKED, "llvm-cpu", "--guard=off"),
+    "FIS109": Difference(UNROLLED, "vulkan", "--repair=off", ("--iree-vulkan-target=llvmpipe",)),
+    "FIS111": Difference(FROM_FAILURES["FIS111"], "vulkan", "--repair=off"),
+    "FIS125": Difference(FROM_FAILURES["FIS125"], "vulkan", "--repair=off"),
+    "FIS127": Difference(FROM_FAILURES["FIS127"], "vulkan", "--repair=off"),
+    "FIS142": Difference(RETURNED, "llvm-cpu", "--repair=off"),
+}
+ELSEWHERE = {"FIS005"}
+"""Refused, with an option that takes it: tests/py/compile/test_untrusted_input.py."""
+
+
+def test_every_row_of_the_page_has_a_program():
+    rows = [line for line in PAGE.read_text().splitlines() if line.startswith("|")]
+    assert {code for row in rows for code in re.findall(r"FIS\d+", row)} == {*DIFFERENCES, *ELSEWHERE}
+    for row in rows:
+        for code in set(re.findall(r"FIS\d+", row)) & set(DIFFERENCES):
+            assert DIFFERENCES[code].off in row, row
+
+
+@pytest.mark.parametrize("code", DIFFERENCES)
+def test_it_is_reported_and_turned_off(tmp_path, code):
+    one = DIFFERENCES[code]
+    source, stock = tmp_path / "x.mlir", tmp_path / "stock.vmfb"
+    source.write_text(one.text)
+    flags = [*TARGETS[one.target], *one.flags]
+    assert compile_stock(source, stock, flags, timeout=300.0) is None
+    ours, off = tmp_path / "ours.vmfb", tmp_path / "off.vmfb"
+    report = fissile.compile(source, ours, flags, check=False)
+    assert code in {f.code for f in report.findings} and ours.read_bytes() != stock.read_bytes()
+    fissile.compile(source, off, [*flags, one.off, "--allow-wrong-numbers"], check=False)
+    assert off.read_bytes() == stock.read_bytes()
