@@ -142,18 +142,25 @@ STORED = (("i4", (8,)), ("i2", (8,)), ("i2", (20,)), ("i4", (4, 8)))
 """A word, half of one, one with a byte behind it, and rows that IREE has no code to store (FIS104)."""
 
 
-def round_trips() -> str:
+MANY = tuple(
+    (small, sizes)
+    for small in ("i4", "i2")
+    for sizes in ((8,), (20,), (4, 8), (4, 7), (12,), (4,), (16,), (36,), (4, 6), (2, 16), (64,), (7, 4), (28,), (6, 6), (1, 8), (132,))
+)  # fmt: skip
+
+
+def round_trips(stored=STORED) -> str:
     """Stores of floats as elements below a byte, each read back as bytes."""
     maps = {1: ("line", "(d0) -> (d0)"), 2: ("plane", "(d0, d1) -> (d0, d1)")}
     parts, arguments, results = [], [], []
-    for i, (small, sizes) in enumerate(STORED):
+    for i, (small, sizes) in enumerate(stored):
         shape, rank = "x".join(map(str, sizes)), len(sizes)
         loops = ", ".join(['"parallel"'] * rank)
         parts.append(ROUND_TRIP.format(i=i, small=small, shape=shape, map=maps[rank][0], loops=loops))
         arguments.append(f"%a{i}: tensor<{shape}xf32>")
         results.append(f"tensor<{shape}xi8>")
     head = "".join(f"#{name} = affine_map<{text}>\n" for name, text in maps.values())
-    returned = ", ".join(f"%r{i}" for i in range(len(STORED)))
+    returned = ", ".join(f"%r{i}" for i in range(len(stored)))
     kinds = ", ".join(results)
     return f"{head}func.func @main({', '.join(arguments)}) -> ({kinds}) {{{''.join(parts)}  return {returned} : {kinds}\n}}\n"
 
@@ -175,3 +182,18 @@ def test_what_is_stored_keeps_its_buffer(tmp_path):
         values, run(vmfb, [v.astype(np.float32) for v in values], "vulkan"), strict=True
     ):
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("vulkan" not in [r.name for r in present()], reason="no Vulkan device")
+@pytest.mark.parametrize("matched", ((), ("--fissile-match-device=vulkan",)), ids=("default", "matched"))
+def test_many_stores_and_reads_in_one_program(tmp_path, matched):
+    """32 pairs of dispatches, each with another type or shape."""
+    source, vmfb = tmp_path / "x.mlir", tmp_path / "x.vmfb"
+    source.write_text(round_trips(MANY))
+    report = fissile.compile(source, vmfb, ["--iree-hal-target-device=vulkan", *matched], check=False)
+    assert {f.severity.value for f in report.findings} == {"repaired"}
+    values = [np.arange(np.prod(sizes)).reshape(sizes) * 3 % (1 << int(small[1:])) for small, sizes in MANY]
+    found = run(vmfb, [v.astype(np.float32) for v in values], "vulkan")
+    for expected, got in zip(values, found, strict=True):
+        np.testing.assert_array_equal(got, expected)
