@@ -2,7 +2,9 @@
 
 from fissile.effect import Effect
 
+from .input import COMPILE
 from .rule import define
+from .shown import Shown
 
 define(
     "FIS114",
@@ -14,6 +16,23 @@ define(
     "not know: its loops, its sizes, the ops in its body (`fissile passes NAME` describes what it takes).",
     "Leave the op out of `ops`, or choose another remedy (docs/remedies.md). For narrow elements: cast to 32 bits in front of the op, "
     "or compile for a target with narrow storage (`--match-device=vulkan`).",
+    shown=Shown(
+        "fissile-opt in.mlir --pass-pipeline='builtin.module(fissile-use-results{ops=0})'",
+        """\
+func.func @f(%r: tensor<4xf32>, %i: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %stage = arith.constant 1 : index
+  %0:2 = iree_linalg_ext.fft ins(%stage : index) outs(%r, %i : tensor<4xf32>, tensor<4xf32>) : tensor<4xf32>, tensor<4xf32>
+  return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
+}
+""",
+        """\
+func.func @f(%r: tensor<4xf32>, %i: tensor<4xf32>) -> tensor<4xf32> {
+  %stage = arith.constant 1 : index
+  %0:2 = iree_linalg_ext.fft ins(%stage : index) outs(%r, %i : tensor<4xf32>, tensor<4xf32>) : tensor<4xf32>, tensor<4xf32>
+  return %0#0 : tensor<4xf32>
+}
+""",
+    ),
 )
 define(
     "FIS136",
@@ -37,6 +56,31 @@ define(
     "inputs to strided networks do this, on every target.",
     "fissile slices the unread border off before (`fissile-trim-borders`); no number changes.",
     effect=Effect.REFUSED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<1x4x4x2xf32>) -> tensor<1x1x1x2xf32> {
+  %lowest = arith.constant 0xFF800000 : f32
+  %window = tensor.empty() : tensor<3x3xf32>
+  %empty = tensor.empty() : tensor<1x1x1x2xf32>
+  %start = linalg.fill ins(%lowest : f32) outs(%empty : tensor<1x1x1x2xf32>) -> tensor<1x1x1x2xf32>
+  %r = linalg.pooling_nhwc_max {strides = dense<2> : vector<2xi64>, dilations = dense<1> : vector<2xi64>}
+      ins(%x, %window : tensor<1x4x4x2xf32>, tensor<3x3xf32>) outs(%start : tensor<1x1x1x2xf32>) -> tensor<1x1x1x2xf32>
+  return %r : tensor<1x1x1x2xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<1x3x3x2xf32>) -> tensor<1x1x1x2xf32> {
+  %lowest = arith.constant 0xFF800000 : f32
+  %window = tensor.empty() : tensor<3x3xf32>
+  %empty = tensor.empty() : tensor<1x1x1x2xf32>
+  %start = linalg.fill ins(%lowest : f32) outs(%empty : tensor<1x1x1x2xf32>) -> tensor<1x1x1x2xf32>
+  %r = linalg.pooling_nhwc_max {strides = dense<2> : vector<2xi64>, dilations = dense<1> : vector<2xi64>}
+      ins(%x, %window : tensor<1x3x3x2xf32>, tensor<3x3xf32>) outs(%start : tensor<1x1x1x2xf32>) -> tensor<1x1x1x2xf32>
+  return %r : tensor<1x1x1x2xf32>
+}
+""",
+    ),
 )
 define(
     "FIS120",
@@ -74,9 +118,31 @@ define(
     "'util.initializer'`), on every target: an fp16 network whose pooling pads with -3.4e38, for example.",
     "MLIR folds no cast of a constant that rounds or overflows; IREE 3.13 hoists it into a global, and the VM has 32 bits and more.",
     "fissile does the cast and puts the constant where it is used (`fissile-fold-host-floats`); no number changes.",
-    example="arith.truncf %c : f32 to f16 of -3.40282347E+38, padding a tensor",
-    repaired="arith.constant 0xFC00 : f16",
     effect=Effect.REFUSED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<4xf16>) -> tensor<6xf16> {
+  %c = arith.constant -3.40282347E+38 : f32
+  %h = arith.truncf %c : f32 to f16
+  %r = tensor.pad %x low[1] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %h : f16
+  } : tensor<4xf16> to tensor<6xf16>
+  return %r : tensor<6xf16>
+}
+""",
+        """\
+func.func @f(%x: tensor<4xf16>) -> tensor<6xf16> {
+  %h = arith.constant 0xFC00 : f16
+  %r = tensor.pad %x low[1] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %h : f16
+  } : tensor<4xf16> to tensor<6xf16>
+  return %r : tensor<6xf16>
+}
+""",
+    ),
 )
 define(
     "FIS130",
@@ -87,6 +153,37 @@ define(
     "A wrong repair or a miscompile; the finding names the output, the place, the size of the difference and who is wrong.",
     "Do not ship the module. `--repair=off` shows what stock IREE says.",
     effect=Effect.WRONG,
+    shown=Shown(
+        "fissile verify in.mlir other.mlir --on=local-task",
+        """\
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = arith.addf %x, %x : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+""",
+        files=(
+            (
+                "other.mlir",
+                """\
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = arith.mulf %x, %x : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+""",
+            ),
+        ),
+        repaired_files=(
+            (
+                "other.mlir",
+                """\
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = arith.addf %x, %x : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+""",
+            ),
+        ),
+    ),
 )
 define(
     "FIS131",

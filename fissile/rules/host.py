@@ -2,7 +2,9 @@
 
 from fissile.effect import Effect
 
+from .input import COMPILE
 from .rule import define
+from .shown import Shown
 
 define(
     "FIS137",
@@ -13,9 +15,36 @@ define(
     "MLIR's canonicaliser gives the loop the static type of its first tensor and casts to it what the body yields "
     "(ForOpTensorCastFolder), as if no iteration changed the size.",
     "fissile hides the constant from the canonicaliser (`fissile-hide-sizes`); the size is computed in every iteration then.",
-    example="scf.for … iter_args(%a = %empty) with tensor.concat dim(0) %a, %piece, %empty = tensor.empty(%c0) : tensor<?xf32>",
-    repaired="the same, with tensor.empty of util.optimization_barrier %c0",
     effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<2xf32>, %n: index) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %size = arith.constant 0 : index
+  %empty = tensor.empty(%size) : tensor<?xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %empty) -> (tensor<?xf32>) {
+    %longer = tensor.concat dim(0) %a, %x : (tensor<?xf32>, tensor<2xf32>) -> tensor<?xf32>
+    scf.yield %longer : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<2xf32>, %n: index) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %size = util.optimization_barrier %c0 : index
+  %empty = tensor.empty(%size) : tensor<?xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %empty) -> (tensor<?xf32>) {
+    %longer = tensor.concat dim(0) %a, %x : (tensor<?xf32>, tensor<2xf32>) -> tensor<?xf32>
+    scf.yield %longer : tensor<?xf32>
+  }
+  return %r : tensor<?xf32>
+}
+""",
+    ),
 )
 define(
     "FIS141",
@@ -26,9 +55,24 @@ define(
     "IREE 3.13 makes a fill of it and takes for its length the position where a tile of 1x1 ends in row-major order: columns + 1 "
     "for a matrix (EncodeHostTensors). Sizes that it knows may end as an error instead: `invalid Write access range`.",
     "fissile writes the element through a view of one dimension (`fissile-flatten-inserts`), where the length is right.",
-    example="tensor.insert %c into %x[%i, %j] : tensor<4x8xf32>: 9 elements are written",
-    repaired="tensor.insert %c into %flat[%i * 8 + %j] : tensor<32xf32>, and reshapes around it",
     effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<4x8xf32>, %i: index, %j: index) -> tensor<4x8xf32> {
+  %c = arith.constant 5.0 : f32
+  %r = tensor.insert %c into %x[%i, %j] : tensor<4x8xf32>
+  return %r : tensor<4x8xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<32xf32>, %i: index) -> tensor<32xf32> {
+  %c = arith.constant 5.0 : f32
+  %r = tensor.insert %c into %x[%i] : tensor<32xf32>
+  return %r : tensor<32xf32>
+}
+""",
+    ),
 )
 define(
     "FIS142",
@@ -40,7 +84,23 @@ define(
     "IREE 3.13 folds the return to the buffer that came in, and copies before an update only what has another use "
     "(MaterializeCopyOnWrite): none is left.",
     "fissile gives the argument another use at the function's end (`fissile-keep-arguments`); IREE then updates a copy.",
-    example="%s = tensor.insert %c into %x[%i] : tensor<8xf32>, then return %x, %s",
-    repaired="the same, with util.optimization_barrier %x in front of the return",
     effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<8xf32>, %i: index) -> (tensor<8xf32>, tensor<8xf32>) {
+  %c = arith.constant 5.0 : f32
+  %s = tensor.insert %c into %x[%i] : tensor<8xf32>
+  return %x, %s : tensor<8xf32>, tensor<8xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<8xf32>, %i: index) -> (tensor<8xf32>, tensor<8xf32>) {
+  %c = arith.constant 5.0 : f32
+  %s = tensor.insert %c into %x[%i] : tensor<8xf32>
+  %same = util.optimization_barrier %x : tensor<8xf32>
+  return %same, %s : tensor<8xf32>, tensor<8xf32>
+}
+""",
+    ),
 )
