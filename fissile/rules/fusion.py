@@ -192,6 +192,21 @@ define(
     "A runtime refused the module, stopped with an error, or did not end in time; or no data can be made for an argument's type.",
     "See the message: the runtime's own, or the type.",
     "Name a runtime that can run it (`--on`), or smaller inputs.",
+    shown=Shown(
+        "fissile verify in.mlir --on=local-task",
+        """\
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %never = arith.constant false
+  cf.assert %never, "stops here"
+  return %x : tensor<4xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+""",
+    ),
 )
 define(
     "FIS132",
@@ -212,6 +227,38 @@ define(
     "plain contraction any more for the vectoriser.",
     "`--fusion=tune` places a fusion boundary behind the producer.",
     effect=Effect.SLOW,
+    shown=Shown(
+        "fissile check in.mlir --target=llvm-cpu",
+        """\
+func.func @f(%x: tensor<1x8x18x18xi8>, %w: tensor<8x8x3x3xf32>) -> tensor<1x8x16x16xf32> {
+  %scale_xd = arith.constant 0.0078125 : f32
+  %room_xd = tensor.empty() : tensor<1x8x18x18xf32>
+  %xd = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<1x8x18x18xi8>) outs(%room_xd : tensor<1x8x18x18xf32>) {
+  ^bb0(%in: i8, %_: f32):
+    %wide = arith.sitofp %in : i8 to f32
+    %scaled = arith.mulf %wide, %scale_xd : f32
+    linalg.yield %scaled : f32
+  } -> tensor<1x8x18x18xf32>
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<1x8x16x16xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x8x16x16xf32>) -> tensor<1x8x16x16xf32>
+  %r = linalg.conv_2d_nchw_fchw {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%xd, %w : tensor<1x8x18x18xf32>, tensor<8x8x3x3xf32>) outs(%start : tensor<1x8x16x16xf32>) -> tensor<1x8x16x16xf32>
+  return %r : tensor<1x8x16x16xf32>
+}
+""",
+        """\
+func.func @f(%xd: tensor<1x8x18x18xf32>, %w: tensor<8x8x3x3xf32>) -> tensor<1x8x16x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %empty = tensor.empty() : tensor<1x8x16x16xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%empty : tensor<1x8x16x16xf32>) -> tensor<1x8x16x16xf32>
+  %r = linalg.conv_2d_nchw_fchw {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%xd, %w : tensor<1x8x18x18xf32>, tensor<8x8x3x3xf32>) outs(%start : tensor<1x8x16x16xf32>) -> tensor<1x8x16x16xf32>
+  return %r : tensor<1x8x16x16xf32>
+}
+""",
+    ),
 )
 define(
     "FIS150",
@@ -228,6 +275,16 @@ define(
     "A target or a dispatch of this run is not in the baseline file.",
     "The baseline was written for other targets, or the model has a new dispatch.",
     "`--update-baseline` adds what is missing.",
+    shown=Shown(
+        "python -m fissile check in.mlir --target=gfx942 --baseline=base.json --update-baseline\nfissile check in.mlir --target=gfx1100 --baseline=base.json",
+        """\
+func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = arith.addf %x, %x : tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+""",
+        repaired_command="python -m fissile check in.mlir --target=gfx942 --baseline=base.json --update-baseline\nfissile check in.mlir --target=gfx942 --baseline=base.json",
+    ),
 )
 define(
     "FIS152",

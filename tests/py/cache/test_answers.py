@@ -12,6 +12,7 @@ from programs import run_program
 import fissile
 from examples.programs import QuantisedConv
 from fissile.finding import Finding, Severity
+from fissile.passes.failures.failure import Ending
 from fissile.pipelines.cache import endless, store
 from fissile.pipelines.cache.reports import NOT_KEPT, KeptCheck, KeptCompile
 from fissile.pipelines.check import check_worker
@@ -210,7 +211,7 @@ def test_a_dispatch_that_did_not_end_is_not_waited_for_again(monkeypatch):
         known = endless.known_endless(GFX942, 30.0)
         with probe_pool.ProbePool(GFX942, 30.0, endless=known) as pool:
             result = pool._run({"text": ""}, "fingerprint")
-        assert result.ended == "timed out" and "30 seconds" in result.probed.failure.message
+        assert result.ended is Ending.TIMED_OUT and "30 seconds" in result.probed.failure.message
     assert NeverAnswers.started == 1
     assert endless.known_endless(GFX942, 5.0) == ("fingerprint",)
     assert endless.known_endless(GFX942, 60.0) == ()  # it may end in a minute

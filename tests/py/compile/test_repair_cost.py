@@ -15,6 +15,7 @@ from small_programs import ADD, TARGETS, quantised_conv
 from test_set_lowering import MATMUL
 
 from fissile.passes.analysis.memory.footprint import Allocation, Footprint
+from fissile.passes.failures.failure import Ending
 from fissile.pipelines.probe.diagnostics import Diagnostic
 from fissile.pipelines.probe.dispatch_check import DispatchChecker
 from fissile.pipelines.probe.one_dispatch import Probed
@@ -129,7 +130,7 @@ def test_a_few_dispatches_are_probed_here_between_two_calls_and_many_elsewhere(m
 def test_what_is_known_not_to_end_is_not_probed_again():
     with ProbePool([], deadline=300, watch=lambda *_: pytest.fail("probed"), endless=["a"]) as pool:
         (known,) = pool.probe_all([SimpleNamespace(fingerprint="a", name="a")])
-    assert known.ended == "timed out" and "300 seconds" in known.probed.failure.message
+    assert known.ended is Ending.TIMED_OUT and "300 seconds" in known.probed.failure.message
 
 
 def test_a_trusted_dispatch_that_fails_after_all_is_repaired_too(tmp_path):
