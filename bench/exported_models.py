@@ -116,7 +116,7 @@ def _row(name: str, targets: list[str] | tuple[str, ...]) -> tuple[str, bool]:
     program, arguments = _wrapped(name, model)
     with torch.no_grad():
         expected = program(*arguments).numpy()
-    said, difference = [], "not run"
+    cells, difference = [], "not run"
     with tempfile.TemporaryDirectory(prefix="fissile-exported-") as folder:
         file = Path(folder, "model.pt2")
         torch.export.save(torch.export.export(program, arguments), file)
@@ -125,13 +125,13 @@ def _row(name: str, targets: list[str] | tuple[str, ...]) -> tuple[str, bool]:
             output = Path(folder, f"{target}.vmfb")
             report = compile_guarded(file, output, [*flags_for(resolve_target(target)), "--guard=off"])
             ops = sorted({f.subject for f in report.findings if f.code == "FIS421" and f.subject})
-            said.append("; ".join(["compiles" if not report.errors else report.errors[0].message, *ops]))
+            cells.append("; ".join(["compiles" if not report.errors else report.errors[0].message, *ops]))
             good = good and not report.errors
             if target == RUNS_ON and not report.errors:
                 relative = _difference(output, arguments, expected)
                 good = good and relative <= TOLERANCE
                 difference = f"{relative:.1e} of the largest value"
-    line = f"| {name} | {' | '.join(said)} | {difference} |"
+    line = f"| {name} | {' | '.join(cells)} | {difference} |"
     print(line, flush=True)
     return line, good
 

@@ -59,8 +59,8 @@ def run(trial: str) -> Row:
         found = [{"code": f"status {ended.returncode}", "message": ended.stderr[-300:], "severity": "error"}]
     codes = sorted({one["code"] for one in found})
     wrong = [code for code in codes if code in BROKEN or code.startswith("status")]
-    said = "; ".join(f"{one['severity']}[{one['code']}] {one['message']}" for one in found)[:600]
-    return {"broken": wrong, "verdict": " ".join(codes) or "agrees", "family": family, "said": said,
+    shown = "; ".join(f"{one['severity']}[{one['code']}] {one['message']}" for one in found)[:600]
+    return {"broken": wrong, "verdict": " ".join(codes) or "agrees", "family": family, "message": shown,
             "text": text if codes else ""}  # fmt: skip
 
 

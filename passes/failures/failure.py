@@ -202,4 +202,4 @@ def memory_failure(space: str, bounded: bool) -> Failure:
 
 def failure_named(text: str) -> Failure:
     """The failure that IREE names in its message ``text``: the first by order, the last of which takes any."""
-    return next(one for one in failures() if any(re.search(said, text) for said in one.messages))
+    return next(one for one in failures() if any(re.search(pattern, text) for pattern in one.messages))

@@ -56,10 +56,10 @@ def _shown(dispatch: Dispatch, result: ProbeResult, limit: Limit | None) -> Show
     refusal = quoted(probed.refusal) if probed.refusal else ""
     for one, evidence in exceeded(dispatch, probed.footprint, limit):
         yield one, replace(evidence, message=refusal)
-    yield from _said(probed.failure)
+    yield from _of_diagnostic(probed.failure)
     seen = list(_seen(dispatch, probed))
     yield from (shown for shown in seen if shown[0].order < CONVERTED)
-    yield from _said(result.converted)
+    yield from _of_diagnostic(result.converted)
     yield from (shown for shown in seen if shown[0].order >= CONVERTED)
 
 
@@ -70,7 +70,7 @@ def exceeded(dispatch: Dispatch, footprint: Footprint, limit: Limit | None = Non
             yield one, evidence
 
 
-def _said(diagnostic: Diagnostic | None) -> Shown:
+def _of_diagnostic(diagnostic: Diagnostic | None) -> Shown:
     """The failure that IREE's message names."""
     if diagnostic is not None:
         text = diagnostic.text

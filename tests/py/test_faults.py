@@ -34,8 +34,10 @@ def test_generated_programs_come_out_as_stocks_or_with_a_finding(index, tmp_path
     target, _to, programs = differential.drawn(f"5-{index}")
     module = compared.Module({number: text for number, (text, _kinds) in enumerate(programs)})
     verdicts = list(compared.Comparison(target, tmp_path, "executable-configurations").verdicts(module))
-    assert sorted(number for number, _verdict, _said in verdicts) == list(range(len(programs)))
-    wrong = [(said, module.programs[n]) for n, verdict, said in verdicts if verdict in differential.BROKEN]
+    assert sorted(number for number, _verdict, _messages in verdicts) == list(range(len(programs)))
+    wrong = [
+        (messages, module.programs[n]) for n, verdict, messages in verdicts if verdict in differential.BROKEN
+    ]
     assert not wrong, wrong
 
 
@@ -59,7 +61,7 @@ def test_each_program_of_a_module_has_its_own_verdict(tmp_path, monkeypatch):
 
     monkeypatch.setattr(judge, "_fissile", fissile)
     monkeypatch.setattr(judge, "_stock", stock)
-    found = {n: verdict for n, verdict, _said in judge.verdicts(compared.Module(programs))}
+    found = {n: verdict for n, verdict, _messages in judge.verdicts(compared.Module(programs))}
     special = {2: "changed without a finding", 4: "repaired", 7: "internal error"}
     assert found == {n: special.get(n, "same bytes") for n in programs}
 

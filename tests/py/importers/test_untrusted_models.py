@@ -70,7 +70,7 @@ class Runs:
 
 
 @pytest.mark.parametrize(
-    ("entries", "said"),
+    ("entries", "reported"),
     [
         ({"data/aotinductor/model/a.so": b"\x7fELF"}, "neither a tensor nor a graph"),
         ({"data/constants/custom_obj_0": pickle.dumps(Runs())}, "custom_obj_0"),
@@ -98,9 +98,9 @@ class Runs:
         ({"models/model.json": b"\x80\x02}q\x00."}, ""),
     ],
 )  # fmt: skip
-def test_what_could_run_is_found(entries, said, tmp_path):
+def test_what_could_run_is_found(entries, reported, tmp_path):
     found = code_in(archive(tmp_path, GOOD | entries))
-    assert said in found and bool(found) == bool(said), found
+    assert reported in found and bool(found) == bool(reported), found
 
 
 def test_two_entries_of_one_name_are_refused(tmp_path):
