@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 TORCH_PYTHON ?= .venv/bin/python
-.PHONY: help setup demo test test-all test-torch golden test-py test-lit lint types format docs site dist clean
+.PHONY: help setup demo test test-all test-torch golden test-py test-lit lint types format docs site dist walk-torch test-iree clean
 
 # A test that fails is run once more, and the summary says so: the tests start thousands of processes, and a machine
 # that is short of memory ends some of them. What fails twice is a failure.
@@ -18,6 +18,11 @@ setup:  ## .venv with every library; Mesa's Vulkan driver where it can be instal
 
 demo: setup  ## the main job: a quantised convolution that stock IREE refuses, repaired, run and compared
 	@.venv/bin/python examples/quantised_conv.py
+
+walk-torch: setup  ## examples/walk_torch.py, in .venv-torch with PyTorch (CPU) and iree-turbine
+	@[ -x .venv-torch/bin/python ] || .venv/bin/python -m venv .venv-torch
+	@.venv-torch/bin/python -m pip install -q -e . 'torch>=2.6' 'iree-turbine>=3.8'
+	@.venv-torch/bin/python examples/walk_torch.py
 
 test: setup  ## every capability, in minutes; the lit tests among them
 	$(PYTEST)
@@ -65,6 +70,6 @@ dist: setup  ## a wheel in dist/, checked
 	@.venv/bin/python -m pytest tests/py/test_packaging.py
 
 clean:  ## removes the environment and everything that was built
-	rm -rf .venv .venv-iree-* build dist *.egg-info .pytest_cache .hypothesis .ruff_cache
+	rm -rf .venv .venv-iree-* .venv-torch build dist *.egg-info .pytest_cache .hypothesis .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	find tests -name Output -type d -prune -exec rm -rf {} +

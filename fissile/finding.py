@@ -119,6 +119,7 @@ class Finding:
             object.__setattr__(self, "severity", Severity.ERROR if self.effect.is_error else Severity.WARNING)
 
     def with_(self, **changes) -> Finding:
+        """The same finding with some fields changed."""
         return replace(self, **changes)
 
     @property
@@ -139,6 +140,7 @@ class Finding:
 
     @property
     def sort_key(self) -> tuple:
+        """By severity, place and code: the order of every report."""
         order = list(Severity).index(self.severity)
         place = self.places[0] if self.places else Place("", 0, 0)
         return (order, place.file, place.line, place.column, self.code, self.subject, self.target)

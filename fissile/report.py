@@ -29,14 +29,17 @@ class Report:
 
     @property
     def errors(self) -> tuple[Finding, ...]:
+        """The findings that remain as errors."""
         return tuple(f for f in self.findings if f.severity is Severity.ERROR)
 
     @property
     def exit_code(self) -> ExitCode:
+        """The exit status of the command: 0, or 1 where an error remains."""
         return ExitCode.FINDINGS if self.errors else ExitCode.CLEAN
 
     @property
     def repaired(self) -> bool:
+        """Whether anything was repaired."""
         return any(f.severity is Severity.REPAIRED for f in self.findings)
 
     def to_json(self) -> dict:
@@ -46,4 +49,5 @@ class Report:
 
     @staticmethod
     def from_json(data: dict) -> Report:
+        """The report that `to_json` gave ``data`` of."""
         return wire.build(Report, data)

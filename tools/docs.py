@@ -9,9 +9,12 @@ import re
 import sys
 from pathlib import Path
 
-from fissile.cli.command_line.reference import reference
+from fissile.cli.command_line.reference import reference as commands
 from fissile.cli.command_line.table import COMMANDS
 from fissile.pipelines.report import declared_tables
+
+sys.path.insert(0, str(Path(__file__).parent))
+import reference  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = {
@@ -19,8 +22,12 @@ PARTS = {
     "counterparts": declared_tables.counterparts_markdown,
     "contracts": declared_tables.contracts_markdown,
     "properties": declared_tables.properties_markdown,
-    "commands": lambda: reference(COMMANDS.values()),
+    "commands": lambda: commands(COMMANDS.values()),
     "strategies": declared_tables.strategies_markdown,
+    "findings": reference.findings,
+    "targets": reference.targets,
+    "dialect": reference.dialect,
+    "python": reference.python,
 }
 _PART = re.compile(r"(<!-- generated: ([a-z-]+) \(tools/docs\.py\) -->\n)(.*?)(<!-- end -->\n)", re.S)
 

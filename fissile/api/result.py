@@ -48,18 +48,22 @@ class Result:
 
     @property
     def command(self) -> str:
+        """The command that does the same: `compile`, `check` or `verify`."""
         return self.report.command
 
     @property
     def findings(self) -> tuple[Finding, ...]:
+        """Every finding, errors first."""
         return self.report.findings
 
     @property
     def errors(self) -> tuple[Finding, ...]:
+        """The findings that keep a module from being built, or that are left of a check."""
         return self.report.errors
 
     @property
     def repaired(self) -> bool:
+        """Whether anything was repaired."""
         return self.report.repaired
 
     @property
@@ -74,10 +78,12 @@ class Result:
 
     @property
     def facts(self) -> dict[str, Any]:
+        """What else is known, by name: docs/formats.md."""
         return self.report.facts
 
     @property
     def seconds(self) -> dict[str, float]:
+        """The time of each step."""
         return self.report.seconds
 
     @property
@@ -143,23 +149,27 @@ class Result:
     def _known_signatures(self) -> Mapping[str, Any]:
         """From the module; from its program where a front end leaves no types in the module, as torch-mlir does."""
         if not self._signatures:
+            from fissile.pipelines.importers.imported import importable
             from fissile.pipelines.numerics.signature import signatures_of_source, signatures_of_vmfb
+            from fissile.pipelines.process.scratch import scratch
 
             with program_file(self._module()) as file:
                 self._signatures = signatures_of_vmfb(file.path)
             if not self._signatures:
-                with program_file(self._program) as file:
-                    self._signatures = signatures_of_source(file.path)
+                with program_file(self._program) as file, scratch() as folder:
+                    self._signatures = signatures_of_source(importable(file.path, folder))
         return self._signatures
 
     # --- a verification
 
     @property
     def agrees(self) -> bool:
+        """Of a verification: whether everything that was compared agrees."""
         return self._certificate().agrees
 
     @property
     def bit_identical(self) -> bool:
+        """Of a verification: whether it agrees in every bit."""
         return self._certificate().bit_identical
 
     @property
@@ -174,6 +184,7 @@ class Result:
 
     @property
     def skipped(self) -> tuple[str, ...]:
+        """Of a verification: what was not compared, and why."""
         return self._certificate().skipped
 
     def _certificate(self) -> Certificate:

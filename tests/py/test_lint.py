@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import runpy
 import subprocess
 import sys
 import unicodedata
@@ -101,3 +102,19 @@ def test_short_times_are_found():
         "subprocess.run(x,\n timeout=60)\np.wait(5)\np.wait(300)\nrun_child(x, timeout=None)"
     ) == [1, 3]
     assert short_waits(f"run_child(x, timeout=0.1)  {UNDER_TEST}") == []
+
+
+def test_the_generated_parts_of_the_docs_are_current():
+    docs = runpy.run_path(str(ROOT / "tools" / "docs.py"), run_name="docs")
+    assert docs["stale"]() == [], "run `make docs`"
+    page = (ROOT / "docs" / "remedies.md").read_text()
+    assert docs["generated"](page.replace("fissile-split-results", "fissile-other")) == page
+
+
+def test_every_reference_page_is_generated_and_linked():
+    """Findings, targets, ops, Python, commands, contracts: each has a page that the site's index leads to."""
+    docs = runpy.run_path(str(ROOT / "tools" / "docs.py"), run_name="docs")
+    pages = {page.name: page.read_text() for page in (ROOT / "docs").glob("*.md")}
+    for part in docs["PARTS"]:
+        (name,) = [name for name, text in pages.items() if f"<!-- generated: {part} " in text]
+        assert f"({name})" in pages["index.md"], name

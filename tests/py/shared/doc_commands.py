@@ -1,13 +1,15 @@
 """The code blocks of a Markdown page, and how a test runs them.
 
 A block of `sh` is a list of commands, one of `console` has each behind `$ ` and its output below, one of `python` is a program. A comment
-before the block says what is special: `<!-- run: no, WHY -->`, or `<!-- run: needs MODULE, MODULE -->`. A command ends with status 0, or with
+before the block says what is special: `<!-- run: no, WHY -->`, `<!-- run: needs MODULE, MODULE -->`, or `<!-- run: file NAME -->` for one that
+a reader saves under that name. A command ends with status 0, or with
 what its comment says (`# … exit status 1`). Of an output, the parts between lines `…` have to occur in that order; blanks and line breaks do
 not count.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -34,7 +36,12 @@ class Block:
 
     @property
     def runs(self) -> bool:
-        return self.language in RUN and not self.mark.startswith("no,")
+        return self.language in RUN and not self.mark.startswith(("no,", "file "))
+
+    @property
+    def file(self) -> str:
+        """The name under which a reader saves it; empty for what is run."""
+        return self.mark.removeprefix("file ") if self.mark.startswith("file ") else ""
 
     @property
     def needs(self) -> list[str]:
@@ -58,6 +65,18 @@ def commands(block: Block) -> Iterator[tuple[str, str]]:
     for part in re.split(r"^\$ ", text, flags=re.M)[1:]:
         command, _, output = part.partition("\n")
         yield command, output
+
+
+def follow(text: str, folder: Path) -> int:
+    """What a reader of the page does: saves its files and runs its blocks in ``folder``, in order; returns how many were run."""
+    ran = 0
+    for block in blocks(text):
+        if block.file:
+            (folder / block.file).write_text(block.text)
+        elif block.runs and all(importlib.util.find_spec(name.split(".")[0]) for name in block.needs):
+            run(block, folder)
+            ran += 1
+    return ran
 
 
 def run(block: Block, folder: Path) -> None:
