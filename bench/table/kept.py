@@ -51,10 +51,15 @@ class Kept:
                 if entry["version"] == self._version:
                     self._rows[entry["unit"]] = [Row(**row) for row in entry["rows"]]
 
-    def rows(self, units: Iterable[Unit]) -> Iterator[tuple[Row, bool]]:
-        """Each row of ``units``, and whether it was measured before. A unit is written as soon as it is measured."""
+    def rows(self, units: Iterable[Unit], measures: bool = True) -> Iterator[tuple[Row, bool]]:
+        """Each row of ``units``, and whether it was measured before. A unit is written as soon as it is measured.
+
+        ``measures`` is false: only those that were.
+        """
         for unit in units:
             was_there = unit.name in self._rows
+            if not was_there and not measures:
+                continue
             if not was_there:
                 self._rows[unit.name] = list(unit.measure())
                 line = {"version": self._version, "unit": unit.name}
