@@ -66,9 +66,7 @@ def repairs(programs: Sequence[Path], targets: Sequence[str], folder: Path, roun
     """Beside what stock takes for the module that the repair made: from the program to it, and from there to the end."""
     for source in programs:
         for target in targets:
-            yield Unit(
-                f"repair {source.stem} {target} {rounds}", partial(_repair, source, target, folder, rounds)
-            )
+            yield Unit(f"repair {source.stem} {target}", partial(_repair, source, target, folder, rounds))
 
 
 def _repair(source: Path, target: str, folder: Path, rounds: int) -> list[Row]:
