@@ -206,6 +206,39 @@ define(
     "The op stands where IREE keeps no effects, or a flag that strips assertions removes it.",
     "Assert in the function, in front of the op. With --strict this is an error.",
     effect=Effect.UNPROVED,
+    shown=Shown(
+        AUDIT,
+        """\
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %zero = arith.constant 0.0 : f32
+    %positive = arith.cmpf ogt, %x, %zero : f32
+    cf.assert %positive, "positive numbers only"
+    %s = math.exp %x : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+""",
+        """\
+func.func @main(%a: tensor<4xf32>, %least: f32) -> tensor<4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %positive = arith.cmpf ogt, %least, %zero : f32
+  cf.assert %positive, "positive numbers only"
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>],
+      iterator_types = ["parallel"]} ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32):
+    %s = math.exp %x : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+""",
+    ),
 )
 define(
     "FIS414",

@@ -94,7 +94,7 @@ def understood(command: str) -> None:
     """Raises UsageError, or SystemExit as argparse does, where the command line of ``command`` is not taken."""
     _, name, *words = shlex.split(command)
     known = {f"--{option.name}" for option in COMMANDS[name].all_options}
-    needs_file = any(argument.name in ("MODEL", "FIRST") for argument in COMMANDS[name].arguments)
+    needs_file = any(argument.name in ("MODEL", "FIRST", "RESULTS") for argument in COMMANDS[name].arguments)
     if needs_file and not any("." in word for word in words):  # a command or an option is only named
         strange = {word.partition("=")[0] for word in words if word.startswith("--")} - known
         if strange and name not in LLVM_STYLE:
