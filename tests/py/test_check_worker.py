@@ -47,7 +47,7 @@ def lost(monkeypatch, tmp_path):
             "crashed (SIGABRT) on the way to phase executable-configurations",
         ),
         ("generating", "hang", residual(128, 128), "FIS106", "did not end within 3 seconds"),
-        ("generating", "abort", residual(128, 128), "FIS107", "code generation crashed (SIGABRT)"),
+        ("generating", "abort", residual(128, 128), "FIS107", "code generation crashed (SIGABRT"),
     ],
 )
 def test_one_target_is_lost_and_the_others_are_checked(lost, where, how, text, code, words):
