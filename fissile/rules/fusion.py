@@ -1,10 +1,25 @@
-"""Findings about fusion, on-chip memory and code generation: FIS1xx."""
+"""Findings about fusion and code generation: FIS1xx, where no failure of a dispatch declares them and no comparison does."""
 
 from fissile.effect import Effect
 
 from .input import COMPILE
 from .rule import define
 from .shown import Shown
+
+PACKED_BOOLEANS = """\
+func.func @f(%a: tensor<64xi1, #iree_encoding.packed_storage>) -> tensor<64xi1> {
+  %e = tensor.empty() : tensor<64xi1>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%a : tensor<64xi1, #iree_encoding.packed_storage>) outs(%e : tensor<64xi1>) {
+  ^bb0(%x: i1, %_: i1):
+    %yes = arith.constant true
+    %not = arith.xori %x, %yes : i1
+    linalg.yield %not : i1
+  } -> tensor<64xi1>
+  return %r : tensor<64xi1>
+}
+"""
+"""IREE refuses it for gfx942 (FIS136), and the repair is no lowering configuration (FIS122)."""
 
 define(
     "FIS114",
@@ -42,9 +57,24 @@ define(
     "dispatch, with an unresolved materialization.",
     "IREE 3.13 drops the encoding on AMD and NVIDIA targets and finds no way between the two types.",
     "fissile reads and writes such tensors as 32-bit words. By hand: leave the encoding out, so that a boolean takes a byte.",
-    example="a mask of type tensor<64xi1, #iree_encoding.packed_storage>, target gfx942",
-    repaired="tensor<64xi1>",
     effect=Effect.REFUSED,
+    shown=Shown(
+        "fissile compile in.mlir --target=gfx942 -o out.vmfb",
+        PACKED_BOOLEANS,
+        """\
+func.func @f(%a: tensor<64xi1>) -> tensor<64xi1> {
+  %e = tensor.empty() : tensor<64xi1>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%a : tensor<64xi1>) outs(%e : tensor<64xi1>) {
+  ^bb0(%x: i1, %_: i1):
+    %yes = arith.constant true
+    %not = arith.xori %x, %yes : i1
+    linalg.yield %not : i1
+  } -> tensor<64xi1>
+  return %r : tensor<64xi1>
+}
+""",
+    ),
 )
 define(
     "FIS119",
@@ -83,24 +113,6 @@ func.func @f(%x: tensor<1x3x3x2xf32>) -> tensor<1x1x1x2xf32> {
     ),
 )
 define(
-    "FIS120",
-    "limit-disagreement",
-    "two sources give different limits for one target",
-    "IREE's table and the vendor's document, or the device itself, disagree.",
-    "IREE's table is maintained by hand.",
-    "fissile uses the smaller limit and says so.",
-    effect=Effect.UNPROVED,
-)
-define(
-    "FIS121",
-    "prediction-mismatch",
-    "prediction and code generation disagree about a dispatch's bytes",
-    "The model of IREE's tiling predicts another sum than IREE's code generation allocates.",
-    "IREE changed, or a pattern the model does not know.",
-    "The probe's number is the true one. Please report the program.",
-    effect=Effect.UNPROVED,
-)
-define(
     "FIS122",
     "not-in-the-spec",
     "the requested tuning spec does not carry every repair",
@@ -109,6 +121,11 @@ define(
     "A configuration chooses tiles and a pipeline for one dispatch's root; it cannot split a dispatch or change a type. IREE 3.13 "
     "reads specs for AMD and NVIDIA GPUs, not for SPIR-V.",
     "`--emit-mlir=FILE` writes the repaired module, which stock iree-compile takes from global optimisation on.",
+    shown=Shown(
+        "fissile compile in.mlir --target=gfx942 -o out.vmfb --emit-tuning-spec=spec.mlir",
+        PACKED_BOOLEANS,
+        repaired_command="fissile compile in.mlir --target=gfx942 -o out.vmfb --emit-mlir=repaired.mlir",
+    ),
 )
 define(
     "FIS126",
@@ -143,79 +160,6 @@ func.func @f(%x: tensor<4xf16>) -> tensor<6xf16> {
 }
 """,
     ),
-)
-define(
-    "FIS130",
-    "numerics-differ",
-    "two programs that must agree compute different numbers",
-    "The repaired program, or the program on a target, differs from its reference by more than the tolerance, and NumPy's "
-    "evaluation of the program, where there is one, does not agree with it either.",
-    "A wrong repair or a miscompile; the finding names the output, the place, the size of the difference and who is wrong.",
-    "Do not ship the module. `--repair=off` shows what stock IREE says.",
-    effect=Effect.WRONG,
-    shown=Shown(
-        "fissile verify in.mlir other.mlir --on=local-task",
-        """\
-func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %r = arith.addf %x, %x : tensor<4xf32>
-  return %r : tensor<4xf32>
-}
-""",
-        files=(
-            (
-                "other.mlir",
-                """\
-func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %r = arith.mulf %x, %x : tensor<4xf32>
-  return %r : tensor<4xf32>
-}
-""",
-            ),
-        ),
-        repaired_files=(
-            (
-                "other.mlir",
-                """\
-func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %r = arith.addf %x, %x : tensor<4xf32>
-  return %r : tensor<4xf32>
-}
-""",
-            ),
-        ),
-    ),
-)
-define(
-    "FIS131",
-    "not-verified",
-    "a program could not be run, so nothing was compared",
-    "A runtime refused the module, stopped with an error, or did not end in time; or no data can be made for an argument's type.",
-    "See the message: the runtime's own, or the type.",
-    "Name a runtime that can run it (`--on`), or smaller inputs.",
-    shown=Shown(
-        "fissile verify in.mlir --on=local-task",
-        """\
-func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %never = arith.constant false
-  cf.assert %never, "stops here"
-  return %x : tensor<4xf32>
-}
-""",
-        """\
-func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  return %x : tensor<4xf32>
-}
-""",
-    ),
-)
-define(
-    "FIS132",
-    "witness-differs",
-    "NumPy's evaluation of the program does not agree with the reference",
-    "Two builds of one program were run and compared, and a third evaluation, by NumPy, was consulted. Either the checked program "
-    "agrees with it and the reference does not, or the two builds agree with each other and not with it.",
-    "A miscompile of the reference (stock llvm-cpu, usually), or an error in fissile's own evaluation of an op.",
-    "Look at the sentence: it names the sides and how far each is off. Give the truth with `--expected` or `--reference` to decide.",
 )
 define(
     "FIS140",
@@ -259,40 +203,4 @@ func.func @f(%xd: tensor<1x8x18x18xf32>, %w: tensor<8x8x3x3xf32>) -> tensor<1x8x
 }
 """,
     ),
-)
-define(
-    "FIS150",
-    "baseline-grown",
-    "a dispatch needs more on-chip memory than the baseline says",
-    "`fissile check --baseline FILE` compares the bytes of every dispatch with those that were recorded, and one grew.",
-    "A change of the model, of the target or of IREE fused or tiled it in another way.",
-    "Look at the ledger of that dispatch (`--format=json` lists every buffer). `--update-baseline` accepts the new bytes.",
-)
-define(
-    "FIS151",
-    "baseline-incomplete",
-    "the baseline has nothing to compare with",
-    "A target or a dispatch of this run is not in the baseline file.",
-    "The baseline was written for other targets, or the model has a new dispatch.",
-    "`--update-baseline` adds what is missing.",
-    shown=Shown(
-        "python -m fissile check in.mlir --target=gfx942 --baseline=base.json --update-baseline\nfissile check in.mlir --target=gfx1100 --baseline=base.json",
-        """\
-func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
-  %r = arith.addf %x, %x : tensor<4xf32>
-  return %r : tensor<4xf32>
-}
-""",
-        repaired_command="python -m fissile check in.mlir --target=gfx942 --baseline=base.json --update-baseline\nfissile check in.mlir --target=gfx942 --baseline=base.json",
-    ),
-)
-define(
-    "FIS152",
-    "not-reduced-alike",
-    "a reduced program does not fail as its program does",
-    "`fissile reduce` found no smaller program in which the same dispatch fails: with the same rule, the same root and the same message of "
-    "IREE's, shown by a compile with stock IREE. The program that comes nearest was written.",
-    "IREE fuses and tiles by what stands around a dispatch; without it, another reason comes first, or none.",
-    "Name another failing dispatch (`--dispatch=NAME`), or reduce the program by hand. What the message names is the difference.",
-    effect=Effect.UNPROVED,
 )

@@ -193,12 +193,16 @@ def main() -> int:
     if job.no_cache:
         leave_out()
     load_late()
-    try:
-        answer = Answer(_check_here(job))
-    except BaseException as error:  # the caller turns it into one line and a reproducer
-        answer = Answer(error=error_in_words(error))
-    leave_answer(job.result, answer)
+    leave_answer(job.result, answer(job))
     os._exit(0)  # to free what IREE has made takes longer than to end
+
+
+def answer(job: CheckJob) -> Answer:
+    """What the child says of ``job``: a report, or an error with its exit code."""
+    try:
+        return Answer(_check_here(job))
+    except BaseException as error:  # the caller turns it into one line and a reproducer
+        return Answer(error=error_in_words(error))
 
 
 def _check_here(job: CheckJob) -> Report:

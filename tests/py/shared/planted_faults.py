@@ -17,11 +17,12 @@ import fissile.passes.failures
 import fissile.passes.remedies
 import fissile.pipelines
 from fissile.passes.iree import library
+from fissile.pipelines.check import check_worker
 from fissile.pipelines.compile import compile_run
 from fissile.pipelines.compile.request import CompileRequest, parse_command_line
 from fissile.pipelines.process import supervisor, worker
 from fissile.pipelines.process.entry import leave_answer
-from fissile.pipelines.process.job import CompileJob
+from fissile.pipelines.process.job import Answer, CheckJob, CompileJob
 from fissile.pipelines.session import Session
 from fissile.report import Report
 
@@ -123,26 +124,36 @@ def called(run: Callable[[], object]) -> set[CodeType]:
     return seen
 
 
-def compile_here(monkeypatch, argv: list[str]) -> Report:
-    """`run_compile` with its workers in this process, one after the other."""
-    request = parse_command_line(argv)
+@contextmanager
+def workers_here(monkeypatch) -> Iterator[None]:
+    """The workers of compiles, reductions and checks run in this process, one after the other."""
 
-    def session(**options) -> Session:
-        made = Session(request.flags, **options)
-        made.context.enable_multithreading(False)  # small programs: threads cost more than they bring
-        return made
-
-    def run_job(job: CompileJob, _folder: Path, *_limits) -> supervisor.WorkerEnd:
-        leave_answer(job.result, worker.answer(job))
+    def run_job(job: CompileJob | CheckJob, _folder: Path, *_limits) -> supervisor.WorkerEnd:
+        leave_answer(job.result, check_worker.answer(job) if isinstance(job, CheckJob) else compiled(job))
         return supervisor.WorkerEnd(0, False, "")
+
+    def compiled(job: CompileJob) -> Answer:
+        def session(**options) -> Session:
+            made = Session(job.request.flags, **options)
+            made.context.enable_multithreading(False)  # small programs: threads cost more than they bring
+            return made
+
+        patch.setattr(compile_run, "Session", session)
+        return worker.answer(job)
 
     with monkeypatch.context() as patch:
         patch.setattr(
             library, "initialise_command_line", lambda _flags: None
         )  # once per process; the session takes them here
-        patch.setattr(compile_run, "Session", session)
         patch.setattr(supervisor, "run_job", run_job)
-        return supervisor.run_compile(request)
+        patch.setattr(check_worker, "run_job", run_job)
+        yield
+
+
+def compile_here(monkeypatch, argv: list[str]) -> Report:
+    """`run_compile` with its workers in this process, one after the other."""
+    with workers_here(monkeypatch):
+        return supervisor.run_compile(parse_command_line(argv))
 
 
 def stocks_bytes(argv: list[str]) -> bytes:
