@@ -22,7 +22,8 @@ class Severity(Enum):
 
 @dataclass(frozen=True)
 class Place:
-    """A place in a source file, 1-based. ``label`` says what happens there.
+    """A place in a source file, 1-based. ``label`` says what happens there; ``name`` is the front end's for it, a module's path
+    (`model.layers.0.attn`), empty where the import kept none.
 
     Line 0 means that the program carries no line for it (built in memory, or stripped).
     """
@@ -31,6 +32,7 @@ class Place:
     line: int
     column: int = 1
     label: str = ""
+    name: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from iree.compiler import ir
 
 from fissile.dialect import register
+from fissile.dialect.places import names_of_places
 from fissile.errors import FissileError, UsageError, closest
+from fissile.finding import Place
 from fissile.passes.analysis.bounds.value_names import declared_names
 from fissile.passes.analysis.program.embedded_pipelines import embedded_pipelines, may_embed_pipelines
 from fissile.passes.checks.refusals.embedded_pipelines import check_embedded_pipeline
@@ -35,6 +37,8 @@ from .process.atomic_write import write_atomically
 Answer = TypeVar("Answer")
 _BYTECODE = b"ML\xefR"
 """MLIR bytecode begins with it."""
+_MOST_BYTES = 64 << 20
+"""Of a program that is read once more for the names in its locations."""
 PHASE_STEP = "phase "
 """A run of IREE's phases is noted as this and the phase that it goes to."""
 
@@ -156,6 +160,8 @@ class Session:
         self._dump_phases_to = dump_phases_to
         self._on_error = on_error
         self._remarks: tuple[str, str] | None = None
+        self._parsed: Path | None = None
+        self._names: dict[Place, str] | None = None
         if flags:
             self.set_flags(flags)
 
@@ -199,6 +205,7 @@ class Session:
                 opened = library.Source.open_file(self._session, str(path))
         except (ValueError, OSError) as error:
             raise UsageError(f"cannot read {path}: {error}") from None
+        self._parsed, self._names = path, None
         return self._parse(opened, name or str(path))
 
     def parse_input(self, source: str | os.PathLike, name: str = "", allow_pipelines: bool = False) -> Module:
@@ -230,11 +237,11 @@ class Session:
             try:
                 invocation.import_module(module.op)
             except RuntimeError:
-                raise PhaseFailed(to, received) from None
+                raise self._failed(to, received) from None
             with running(f"{PHASE_STEP}{to}"):
                 done = invocation.execute()
             if not done:
-                raise PhaseFailed(to, received)
+                raise self._failed(to, received)
         finally:
             self.diagnostics.extend(received)
             invocation.close()
@@ -275,7 +282,7 @@ class Session:
                     raise UsageError(f"unknown output format '{output_format}'")
                 output.keep()
             except (ValueError, RuntimeError):
-                raise PhaseFailed("end", received) from None
+                raise self._failed("end", received) from None
             finally:
                 output.close()
         finally:
@@ -299,6 +306,21 @@ class Session:
     def remarks(self, pattern: str, file: str) -> None:
         """iree-compile's --remarks-filter and --remarks-output-file, for every run from now on."""
         self._remarks = (pattern, file)
+
+    def _failed(self, phase: str, received: Sequence[Diagnostic]) -> PhaseFailed:
+        """What IREE stopped with, and the front end's names for the places: its messages have none."""
+        names = ask("names of places", self._names_of_places, {}) if any(d.places for d in received) else {}
+        return PhaseFailed(phase, [diagnostic.named(names) for diagnostic in received])
+
+    def _names_of_places(self) -> dict[Place, str]:
+        """Read from the input once more: the module that failed is in an undefined state."""
+        if self._names is None:
+            content = _with_names(self._parsed) if self._parsed else b""
+            self._names = {}
+            if content:
+                with suppress(ir.MLIRError):
+                    self._names = names_of_places(ir.Module.parse(content, self.context).operation)
+        return self._names
 
     def _invocation(self, received: list[Diagnostic]) -> library.Invocation:
         def hear(severity: str, text: str) -> None:
@@ -329,3 +351,12 @@ class Session:
         finally:
             self.diagnostics.extend(received)
             invocation.close()
+
+
+def _with_names(path: Path) -> bytes:
+    """The program, where its locations may have names: its text has locations, or it is bytecode. Else empty."""
+    try:
+        content = path.read_bytes() if path.stat().st_size <= _MOST_BYTES else b""
+    except OSError:
+        return b""
+    return content if content.startswith(_BYTECODE) or b"loc(" in content else b""

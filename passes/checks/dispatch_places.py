@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fissile.finding import Place
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
@@ -18,7 +19,7 @@ def root_of(dispatch: Dispatch, ops: Sequence[SourceOp]) -> Place | None:
 
 def labelled(place: Place | None, label: str) -> tuple[Place, ...]:
     """``place`` with ``label`` as the text beside it; nothing where there is no place."""
-    return (Place(place.file, place.line, place.column, label),) if place is not None else ()
+    return (replace(place, label=label),) if place is not None else ()
 
 
 def root_places(dispatch: Dispatch, ops: Sequence[SourceOp]) -> tuple[Place, ...]:

@@ -57,6 +57,7 @@ def _import(job: dict) -> dict:
     )
     model = tool.load_onnx_model(arguments)
     types = onnx_nodes.op_types(model)
+    names = onnx_nodes.node_names(model)
     lines = job["lines"] = onnx_nodes.number_nodes(model)
     if job["expand"]:
         model = _expanded(model, job["expand"])
@@ -66,7 +67,7 @@ def _import(job: dict) -> dict:
     importer = onnx_importer.NodeImporter.define_function(info.main_graph, module)
     importer.import_all()
     module.verify()
-    onnx_nodes.place_nodes(module, job["name"])
+    onnx_nodes.place_nodes(module, job["name"], names)
     with open(job["program"], "wb") as file:
         module.write_bytecode(file)
     return {"lines": lines, "types": types, "can_expand": sorted(_defined(model))}

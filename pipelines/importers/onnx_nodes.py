@@ -1,7 +1,7 @@
 """The nodes of an ONNX model as places: numbered in the order of the file, in nested graphs too, each with one line of text.
 
 IREE's importer gives an op its node's name as location. `number_nodes` replaces the names by numbers, and `place_nodes` the
-locations by `MODEL:NUMBER:1`, which every diagnostic of IREE carries on.
+locations by `"NAME"("MODEL":NUMBER:1)`: every diagnostic of IREE carries the place on, and `dialect/places.py` reads the name.
 """
 
 from __future__ import annotations
@@ -26,6 +26,11 @@ def number_nodes(model: onnx.ModelProto) -> list[str]:
         lines.append(_line(number, node))
         node.name = f"{_KEY}{number}"
     return lines
+
+
+def node_names(model: onnx.ModelProto) -> list[str]:
+    """The name of each node, in the same order; empty where it has none."""
+    return [node.name for node in _nodes(model.graph)]
 
 
 def op_types(model: onnx.ModelProto) -> list[str]:
@@ -57,13 +62,16 @@ def renumber_inlined(model: onnx.ModelProto, before: Sequence[onnx.NodeProto]) -
         wanted -= set(node.output)
 
 
-def place_nodes(module: ir.Operation, file: str) -> None:
-    """Gives each op that was imported from a numbered node the location ``file``:NUMBER:1."""
+def place_nodes(module: ir.Operation, file: str, names: Sequence[str]) -> None:
+    """Gives each op that was imported from a numbered node the location ``file``:NUMBER:1, inside the node's name."""
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         location = op.location
         if isinstance(location, ir.NameLoc) and (name := location.name_str).startswith(_KEY):
-            op.location = ir.Location.file(file, int(name[len(_KEY) :]), 1, op.context)
+            number = int(name[len(_KEY) :])
+            place = ir.Location.file(file, number, 1, op.context)
+            named = names[number - 1]
+            op.location = ir.Location.name(named, place, op.context) if named else place
         return ir.WalkResult.ADVANCE
 
     module.walk(visit, ir.WalkOrder.PRE_ORDER)

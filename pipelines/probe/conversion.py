@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from iree.compiler import ir
 from iree.compiler.passmanager import PassManager
 
+from fissile.dialect import place_of_location
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.provenance import TAG_FILE, places_in, tags_in
 from fissile.passes.iree.backends import backend_named
@@ -128,7 +129,9 @@ def _first(inner: ir.Operation, wanted: Callable[[ir.Operation], bool]) -> ir.Op
 def _first_error(error: ir.MLIRError) -> Diagnostic:
     for diagnostic in error.error_diagnostics:
         if diagnostic.severity == ir.DiagnosticSeverity.ERROR:
-            return parse_diagnostic("error", f"{_plain(diagnostic.location)}: {diagnostic.message}")
+            found = parse_diagnostic("error", f"{_plain(diagnostic.location)}: {diagnostic.message}")
+            place = place_of_location(diagnostic.location)
+            return found.named({place: place.name}) if place is not None else found
     return parse_diagnostic("error", str(error))
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from fissile.finding import Place
 from fissile.passes.analysis.dispatch.provenance import places_in, tags_in
@@ -29,6 +30,10 @@ class Diagnostic:
     text: str
     places: tuple[Place, ...] = ()
     tags: tuple[int, ...] = ()
+
+    def named(self, names: Mapping[Place, str]) -> Diagnostic:
+        """The same with the front end's ``names`` at its places, of which the text says only where they are."""
+        return replace(self, places=tuple(replace(at, name=names.get(at, at.name)) for at in self.places))
 
     @property
     def is_error(self) -> bool:

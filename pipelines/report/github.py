@@ -36,6 +36,9 @@ def _message(finding: Finding) -> str:
     lines = [shown(finding.message)]
     if finding.severity is Severity.REPAIRED:
         lines[0] = f"repaired: {lines[0]}"
+    names = dict.fromkeys(place.name for place in finding.places if place.name)
+    if names:
+        lines.append(f"in {', '.join(map(shown, names))}")
     if finding.stock_line:
         lines.append(f"stock IREE: {shown(finding.stock_line)}")
     for help_ in finding.helps:

@@ -102,8 +102,9 @@ def _location(place: Place, finding: Finding | None = None) -> dict:
     location: dict = {"physicalLocation": physical}
     if place.label:
         location["message"] = _message(place.label)
-    if finding is not None and finding.subject:
-        location["logicalLocations"] = [{"name": shown(finding.subject)}]
+    logical = (finding.subject if finding is not None else "", place.name)
+    if names := [{"name": shown(name)} for name in dict.fromkeys(logical) if name]:
+        location["logicalLocations"] = names
     return location
 
 

@@ -88,22 +88,30 @@ def _row(name: str, sentence: str, view: View) -> list[str]:
 
 
 def _places(places: Iterable[Place], known: SourceLines, width: int) -> list[str]:
-    """Places by file, the first with an arrow, each with its source line where the file is the input."""
+    """Places by file, the first with an arrow, each with its source line where the file is the input; a name of several once."""
     lines: list[str] = []
-    file = ""
+    file, named = "", set[str]()
     for number, place in enumerate(places):
+        label, name = shown(place.label), shown(place.name)
+        if name in named or f"'{name}'" in label:
+            name = ""
+        named.add(name)
         if place.file != file:
-            lines.append(f"  {'-->' if number == 0 else ':::'} {shown(str(place))}")
+            lines.append(
+                f"  {'-->' if number == 0 else ':::'} {shown(str(place))}" + (f" in {name}" if name else "")
+            )
             file = place.file
+        elif name:
+            label = f"{label} (in {name})".lstrip()
         source = shown(known.line(place.file, place.line).rstrip().expandtabs(1))
         if not source.strip():
-            if number or place.label:
-                lines.append(f"     | {place.line}:{place.column} {shown(place.label)}".rstrip())
+            if number or label:
+                lines.append(f"     | {place.line}:{place.column} {label}".rstrip())
             continue
         head, column = _excerpt(source, place.column, width)
         mark = ("^" if number == 0 else "-") * _span(source, place.column)
         lines.append(f"{place.line:4d} | {head}")
-        lines.append(f"     | {' ' * column}{mark} {shown(place.label)}".rstrip())
+        lines.append(f"     | {' ' * column}{mark} {label}".rstrip())
     return lines
 
 

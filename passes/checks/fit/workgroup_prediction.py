@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from fissile.finding import Finding, Ledger, LedgerLine, Limit, Place, Severity
@@ -113,7 +114,7 @@ def _places(dispatch: Dispatch, prediction: Prediction, ops: Sequence[SourceOp])
         owner = _owner(blamed, ops)
         at = (owner.place if owner else None) or blamed.place
         if at is not None and at != root:
-            places.append(Place(at.file, at.line, at.column, f"fused into the dispatch: {blamed.reason}"))
+            places.append(replace(at, label=f"fused into the dispatch: {blamed.reason}"))
     if root is not None:
-        places.append(Place(root.file, root.line, root.column, "root of the dispatch"))
+        places.append(replace(root, label="root of the dispatch"))
     return tuple(places)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fissile.finding import Finding, Help, Place
 from fissile.passes.analysis.legality.refused import Occurrence, Refused
 from fissile.passes.analysis.legality.ways_out import WaysOut
@@ -112,7 +114,7 @@ def _places(refused: Refused) -> tuple[Place, ...]:
 
 def _labelled(one: Occurrence, refused: Refused) -> Place:
     assert one.place is not None
-    return Place(one.place.file, one.place.line, one.place.column, "contains it" if refused.inner else "")
+    return replace(one.place, label="contains it" if refused.inner else "")
 
 
 def _helps(code: str, refused: Refused, ways: WaysOut, target: str) -> list[Help]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from fissile.finding import Finding, Help, Place
+from dataclasses import replace
+
+from fissile.finding import Finding, Help
 from fissile.passes.analysis.legality.unranked import Unranked
 
 
 def check_unranked(value: Unranked) -> Finding:
     """FIS411 for ``value``: who made it, and who needs its rank."""
     places = [value.place] if value.place else []
-    places += [Place(at.file, at.line, at.column, "needs the rank") for _name, at in value.users if at]
+    places += [replace(at, label="needs the rank") for _name, at in value.users if at]
     needed = ", ".join(dict.fromkeys(name for name, _at in value.users))
     return Finding(
         "FIS411",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from iree.compiler import ir
@@ -137,7 +137,7 @@ def _places(*ops: tuple[ir.Operation | None, str]) -> tuple[Place, ...]:
     for op, label in ops:
         place = place_of(op) if op is not None else None
         if place is not None:
-            found.append(Place(place.file, place.line, place.column, label))
+            found.append(replace(place, label=label))
     return tuple(dict.fromkeys(found))
 
 

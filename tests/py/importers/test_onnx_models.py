@@ -246,6 +246,7 @@ def test_check_reports_the_node_and_what_compile_would_do(tmp_path):
     status, report = command(tmp_path, "check", tmp_path / "model.onnx", "--target=llvm-cpu", "--probe=never")
     [finding] = report["findings"]
     assert status == 1 and (finding["code"], finding["severity"]) == ("FIS421", "error")
+    assert finding["places"][0]["name"] == "layer/attention"
     assert "layer/attention" in finding["places"][0]["label"] and not finding["helps"][0]["applied"]
     assert report["facts"]["targets"][0]["dispatches"], "the program was not looked at with the definition"
 
@@ -256,6 +257,7 @@ def test_an_op_that_cannot_enter_is_named_with_its_node(tmp_path):
     [finding] = report["findings"]
     assert status == 1 and (finding["code"], finding["subject"]) == ("FIS421", "onnx.Cast")
     assert finding["places"][0]["label"] == "node 2 'narrow': Cast(n) -> c"
+    assert finding["places"][0]["name"] == "narrow"
     assert any("way out" in note for note in finding["notes"])
 
 
