@@ -27,7 +27,7 @@ from ..compile.stepping_aside import stock_command
 from .entry import REFUSED
 from .job import CompileJob, WorkerError
 from .memory_limit import OPTION as MEMORY_OPTION
-from .memory_limit import OUT_OF_MEMORY
+from .memory_limit import OUT_OF_MEMORY, memory_limit
 
 _OUT_OF_SPACE_NUMBERS = {os.strerror(number): number for number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)}
 _OUT_OF_SPACE = re.compile("|".join(map(re.escape, _OUT_OF_SPACE_NUMBERS)))
@@ -64,11 +64,16 @@ def how_it_ended(status: int) -> str:
     except ValueError:
         how = f"signal {-status}"
     limits = [
-        name
-        for name, (kind, ends) in _SHELLS_LIMITS.items()
-        if status in ends and resource.getrlimit(kind)[0] != resource.RLIM_INFINITY
+        name for name, (kind, ends) in _SHELLS_LIMITS.items() if status in ends and _is_the_shells(kind)
     ]
     return f"{how}; a limit is set here that may be why: {' and '.join(limits)}" if limits else how
+
+
+def _is_the_shells(kind: int) -> bool:
+    """Whether a limit is in force that fissile did not set itself: its own is on the memory of child processes."""
+    most = resource.getrlimit(kind)[0]
+    own = memory_limit() if kind == resource.RLIMIT_DATA else 0
+    return most != resource.RLIM_INFINITY and (not own or most < own)
 
 
 def system_ended(status: int, error_lines: str) -> UsageError | None:

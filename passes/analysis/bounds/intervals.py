@@ -3,7 +3,7 @@ functions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from .conditions import All, Any, Compare, Condition
 from .size_terms import DIMENSION_LIMIT, INDEX_BITS, Apply, Atom, Symbol, Term, apply, term
@@ -217,6 +217,14 @@ def _solve(factor: int, low: int | None, high: int) -> tuple[int | None, int | N
     if factor > 0:
         return (None if low is None else -(-low // factor)), high // factor
     return -(-high // factor), (None if low is None else low // factor)
+
+
+def of_unsigned(name: str, terms: Sequence[Term], bits: int) -> Term | None:
+    """A quotient, rest, minimum or maximum of unsigned numbers that may be negative as signed ones."""
+    if bits < INDEX_BITS:
+        return wrapped(apply(name, *(apply("mod", t, 1 << bits) for t in terms)), bits)
+    function = {"tdiv": "udiv", "trem": "urem"}.get(name)
+    return wrapped(apply(function, *terms), bits) if function else None
 
 
 def unwrapped(t: Term, bounds: Bounds) -> Term:

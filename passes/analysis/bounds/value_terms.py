@@ -15,7 +15,7 @@ from fissile.dialect.attributes import attribute
 
 from . import call_results, element_values, float_ranges
 from .conditions import FALSE, TRUE, Condition, all_of, any_of, at_most, different, equal, less, negation
-from .intervals import Bounds, wrapped
+from .intervals import Bounds, of_unsigned, wrapped
 from .size_terms import INDEX_BITS, Term, apply, product, term
 
 if TYPE_CHECKING:
@@ -135,19 +135,24 @@ def _polynomial(combine: Callable[[Term, Term], Term]) -> Callable:
 def _function(name: str, unsigned: bool = False) -> Callable:
     def rule(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
         terms = [extents.value(operand) for operand in op.operands]
-        if unsigned and any(extents.bounds_of(t)[0] < 0 for t in terms):
-            return _unsigned(name, terms, bits_of(value.type))
+        negative = [extents.bounds_of(t)[0] < 0 for t in terms] if unsigned else []
+        if any(negative) and name == "min" and not all(negative):
+            return _smaller_unsigned(
+                extents, value, [t for t, below in zip(terms, negative, strict=True) if not below]
+            )
+        if any(negative):
+            return of_unsigned(name, terms, bits_of(value.type))
         return wrapped(apply(name, *terms), bits_of(value.type))
 
     return rule
 
 
-def _unsigned(name: str, terms: list[Term], bits: int) -> Term | None:
-    """A quotient, rest, minimum or maximum of unsigned numbers that may be negative as signed ones."""
-    if bits < INDEX_BITS:
-        return wrapped(apply(name, *(apply("mod", t, 1 << bits) for t in terms)), bits)
-    function = {"tdiv": "udiv", "trem": "urem"}.get(name)
-    return wrapped(apply(function, *terms), bits) if function else None
+def _smaller_unsigned(extents: Extents, value: ir.Value, known: Sequence[Term]) -> Term:
+    """The unsigned minimum of numbers of which ``known`` are not negative: a negative one is larger than they are."""
+    made = extents.symbol(value)
+    bounds = (at_most(term(made), one) for one in known)
+    extents.define(made, all_of((at_most(0, term(made)), *bounds)))
+    return term(made)
 
 
 def _same(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
@@ -210,7 +215,7 @@ def _shift_right(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | 
     if by is None or not 0 <= by < bits_of(value.type) - 1:
         return None
     if op.name == "arith.shrui" and by and extents.bounds_of(known)[0] < 0:
-        return _unsigned("tdiv", [known, term(1 << by)], bits_of(value.type))
+        return of_unsigned("tdiv", [known, term(1 << by)], bits_of(value.type))
     return apply("floordiv", known, 1 << by)
 
 

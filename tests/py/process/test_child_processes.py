@@ -326,6 +326,13 @@ def test_a_silent_end_under_a_limit_of_the_shell_names_it(limit, status, words, 
     assert worker_end.how_it_ended(status) == words
 
 
+def test_the_limit_that_fissile_sets_for_its_children_is_not_called_the_shells(monkeypatch):
+    own, never = memory_limit.memory_limit(), worker_end.resource.RLIM_INFINITY
+    data = worker_end.resource.RLIMIT_DATA
+    monkeypatch.setattr(worker_end.resource, "getrlimit", lambda kind: (own if kind == data else never,) * 2)
+    assert worker_end.how_it_ended(-signal.SIGABRT) == "SIGABRT"
+
+
 def test_a_child_that_may_write_no_more_says_so():
     ended = run_child(["bash", "-c", "ulimit -f 0; trap - XFSZ; kill -XFSZ $$"], ENDLESS)
     assert ended.reason == "File too large (SIGXFSZ): ulimit -f limits the size of files"

@@ -254,6 +254,15 @@ CASES: dict[str, tuple[str, list[tuple[list, object]]]] = {
 }""",
         [([ramp(10), 0], F(3)), ([ramp(10), -1], F(3)), ([ramp(10), 1], None)],
     ),
+    "a_minimum_that_is_unsigned": (
+        """(%x: tensor<8xf32>, %n: index) -> f32 {
+  %c7 = arith.constant 7 : index
+  %k = arith.minui %n, %c7 : index
+  %v = tensor.extract %x[%k] : tensor<8xf32>
+  return %v : f32
+}""",
+        [([ramp(8), 2], F(3)), ([ramp(8), -1], F(8))],
+    ),
     "a_rest_that_is_unsigned": (
         """(%x: tensor<8xf32>, %n: index) -> f32 {
   %c9 = arith.constant 9 : index
