@@ -42,6 +42,7 @@ def main() -> int:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
+    gc.unfreeze()  # what is frozen is not freed at the end of a process, and IREE prints as it is
     return 0
 
 

@@ -18,7 +18,7 @@ def test_the_types_fit():
 
 def test_most_modules_are_checked_and_those_excused_exist():
     overrides = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]["overrides"]
-    excused = {name for override in overrides for name in override["module"]}
+    excused = {name for override in overrides for name in override["module"] if name.startswith("fissile")}
     folders = ("fissile", "dialect", "passes", "pipelines")
     files = [file.relative_to(ROOT) for folder in folders for file in (ROOT / folder).rglob("*.py")]
     modules = {

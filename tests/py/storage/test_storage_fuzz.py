@@ -12,7 +12,7 @@ from storage_oracle import require
 
 from fissile.passes.analysis.bounds.conditions import TRUE
 from fissile.passes.analysis.storage import gather_rules
-from fissile.passes.remedies.storage import assert_bounds
+from fissile.passes.remedies.storage import held_loads
 from fissile.pipelines.compile import guard
 
 
@@ -94,7 +94,7 @@ def program_of_a_loaded_offset() -> FuzzProgram:
 
 def test_an_offset_that_no_check_comes_before_is_noticed(monkeypatch):
     assert kinds_of(program_of_a_loaded_offset()) == set()
-    monkeypatch.setattr(assert_bounds, "held_loads", lambda _extents, _conditions: [])
+    monkeypatch.setattr(held_loads, "held_loads", lambda _extents, _conditions: [])
     assert kinds_of(program_of_a_loaded_offset()) == {"write before its check"}
 
 

@@ -12,7 +12,7 @@ from storage_sweep import FLAGS
 
 from fissile.passes.analysis.program.check_order import overtaken_checks, unclamped_accesses
 from fissile.passes.checks.storage.check_order import late_checks
-from fissile.passes.remedies.storage import assert_bounds
+from fissile.passes.remedies.storage import checks_first, held_loads
 from fissile.pipelines.compile.guard import GUARDED_AT, guard
 from fissile.pipelines.session import Session
 
@@ -86,7 +86,7 @@ def test_no_dispatch_is_submitted_before_its_check(session, name):
 
 
 def test_the_analysis_finds_a_check_that_stands_right_before_the_op(session, monkeypatch):
-    monkeypatch.setattr(assert_bounds, "checks_first", lambda _checks: None)
+    monkeypatch.setattr(checks_first, "checks_first", lambda _checks: None)
     module = scheduled(session, PROGRAMS["a constant offset, in a loop"])
     assert overtaken_checks(module.op)
     assert {f.code for f in late_checks(module.op, ["main"])} == {"FIS208"} and not late_checks(
@@ -98,7 +98,7 @@ def test_the_analysis_finds_a_check_that_stands_right_before_the_op(session, mon
 
 
 def test_the_analysis_finds_an_offset_that_the_dispatch_loads_itself(session, monkeypatch):
-    monkeypatch.setattr(assert_bounds, "held_loads", lambda _extents, _conditions: [])
+    monkeypatch.setattr(held_loads, "held_loads", lambda _extents, _conditions: [])
     assert unclamped_accesses(scheduled(session, PROGRAMS["the offset is an element"]).op)
 
 

@@ -9,7 +9,7 @@ from iree.compiler import ir
 from storage_sweep import FLAGS
 
 from fissile.passes.analysis.program.check_order import overtaken_checks, unclamped_accesses
-from fissile.passes.remedies.storage import assert_bounds
+from fissile.passes.remedies.storage import element_clamps
 from fissile.pipelines.compile.guard import GUARDED_AT, guard
 from fissile.pipelines.session import Session
 
@@ -153,7 +153,7 @@ def test_no_dispatch_loads_an_index_that_nothing_bounds(session, name):
 
 
 def test_the_analysis_finds_indices_that_are_not_clamped(session, monkeypatch):
-    monkeypatch.setattr(assert_bounds, "clamp_loaded_indices", lambda _extents, _functions: 0)
+    monkeypatch.setattr(element_clamps, "clamp_loaded_indices", lambda _extents, _functions: 0)
     module, _ = guarded(session, PROGRAMS["chain"])
     session.run(module, "stream")
     assert unclamped_accesses(module.op)
