@@ -235,6 +235,14 @@ class _Interpreter:
         made = self.memory([function(*row) for row in zip(*cells, strict=True)], 0, owned=False)
         return View(made, 0, shape, _strides(shape))
 
+    def destination(self, op: ir.Operation, given: View) -> View:
+        """Where ``op`` writes: in place on storage, and for a tensor that stands on none into a copy, since tensors are values."""
+        if not len(op.results) or given.buffer.owned:
+            return given
+        return View(
+            self.memory(list(given.buffer.cells), 0, owned=False), given.offset, given.sizes, given.strides
+        )
+
     # Structured control flow
 
     def op_scf_if(self, op, view, values, env):
@@ -265,17 +273,19 @@ class _Interpreter:
     # Structured ops, on buffers and on tensors that stand on a storage
 
     def op_linalg_fill(self, op, view, values, env):
-        target = self.touch(values[1])
+        target = self.destination(op, self.touch(values[1]))
         for i in target.cells():
             target.buffer.cells[i] = values[0]
         return [target] if len(op.results) else []
 
     def op_linalg_copy(self, op, view, values, env):
-        self.op_memref_copy(op, view, values, env)
-        return [values[1]] if len(op.results) else []
+        target = self.destination(op, values[1])
+        self.op_memref_copy(op, view, [values[0], target], env)
+        return [target] if len(op.results) else []
 
     def op_linalg_generic(self, op, view, values, env):
         views = [self.touch(v) for v in values]
+        views[-1] = self.destination(op, views[-1])
         block = op.regions[0].blocks[0]
         for where in zip(*(v.cells() for v in views), strict=False):  # identity maps only
             env.update(
@@ -313,8 +323,9 @@ class _Interpreter:
         return self.op_memref_load(op, view, values, env)
 
     def op_tensor_insert(self, op, view, values, env):
-        self.op_memref_store(op, view, values, env)
-        return [values[1]]
+        target = self.destination(op, values[1])
+        self.op_memref_store(op, view, [values[0], target, *values[2:]], env)
+        return [target]
 
 
 def _count(shape: Sequence[int]) -> int:

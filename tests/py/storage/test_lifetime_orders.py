@@ -16,6 +16,16 @@ def test_sequences_are_right_or_refused():
     assert sum(ended.values()) == 60
 
 
+def test_two_empty_tensors_that_cse_makes_one_are_still_two_values():
+    sequence = ("fissile-lower-storage", "cse")
+    assert orders.check_sequence(
+        orders.STORAGE, orders.EXPECTED["storage"], sequence, orders.new_context()
+    ) == (
+        "ran",
+        "",
+    )
+
+
 def test_a_wrong_result_is_seen():
     context = orders.new_context()
     how, complaint = orders.check_sequence(orders.BUFFERS, (0.0, 0.0), ("fissile-insert-kills",), context)
