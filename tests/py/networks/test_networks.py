@@ -100,6 +100,7 @@ def test_a_resized_network_of_its_own_size_computes_what_the_original_does(forms
     assert np.allclose(before, after, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.slow  # test_onnx.py has it in f32
 def test_int8_squeezenet_agrees_with_onnxruntime_on_llvm_cpu():
     done = command("networks", "--form=int8", "--pixels=35", "--target=llvm-cpu", "--run", "--no-stock")
     assert done.returncode == 0, done.stdout + done.stderr

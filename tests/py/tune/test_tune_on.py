@@ -29,6 +29,7 @@ def compiled(folder, name, *words):
     return done.returncode, json.loads(done.stdout)
 
 
+@pytest.mark.slow  # test_search.py times with a clock of its own
 def test_a_worker_times_and_the_winner_is_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("FISSILE_CACHE", str(tmp_path / "cache"))
     (tmp_path / "conv.mlir").write_text(quantised_conv(channels=8, filters=8))
