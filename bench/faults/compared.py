@@ -1,6 +1,6 @@
 """The child process of `differential`: compiles programs as stock does and as fissile does, in one process, and compares the bytes.
 
-Programs are the functions of one module, so that a compile is shared. What is not stock's bytes is taken apart until each program has its
+Programs are the functions of one module, so that a compile is shared. What is not stock's bytes is split until each program has its
 own verdict: first the programs that findings name, then halves, down to one program.
 """
 

@@ -114,7 +114,8 @@ def test_a_result_is_kept_and_found_and_a_damaged_one_is_not(models, tmp_path):
     assert (tmp_path / "out" / "modules" / "ab.vmfb").read_bytes() == b"abc"
     kept = tmp_path / "out" / "cells" / f"{cell.key}.json"
     wrong = [
-        {"format": 1, "key": cell.key, "outcome": told} for told in ({}, [], {"verdict": "built", "codes": 5})
+        {"format": 1, "key": cell.key, "outcome": outcome}
+        for outcome in ({}, [], {"verdict": "built", "codes": 5})
     ]
     for damage in ("", "{", "[]", '{"format": 0}', *map(json.dumps, wrong), "[" * 10**5):
         kept.write_text(damage)
