@@ -207,11 +207,18 @@ ZERO = Term({})
 ONE = Term({(): 1})
 
 
-def term(value: Term | Symbol | int) -> Term:
-    """``value`` as a term."""
+def term(value: Term | Symbol | Apply | int | str) -> Term:
+    """``value`` as a term; a name is the dynamic dimension of that name."""
     if isinstance(value, Term):
         return value
+    if isinstance(value, str):
+        return Term({(Symbol(ident_of(value), value, 0, DIMENSION_LIMIT),): 1})
     return _constant(int(value)) if isinstance(value, int) else Term({(value,): 1})
+
+
+def ident_of(dimension: str) -> int:
+    """The ident of the symbol for a named dimension: equal names have equal ones, and no counted symbol has one of them."""
+    return (1 << 64) + int.from_bytes(dimension.encode(), "big")
 
 
 @lru_cache(4096)
@@ -219,10 +226,10 @@ def _constant(value: int) -> Term:
     return Term({(): value})
 
 
-def product(factors: Iterable[Term | int]) -> Term:
+def product(factors: Iterable[Term | int | str]) -> Term:
     result = ONE
     for factor in factors:
-        result = result * factor
+        result = result * term(factor)
     return result
 
 

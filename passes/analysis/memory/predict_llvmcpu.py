@@ -7,11 +7,13 @@ tests/py/fit/test_agreement.py.
 
 from __future__ import annotations
 
+from math import prod
+
 from fissile.quantity import round_up
 
+from ..bounds.size_terms import term
 from .prediction import PredictedBuffer, Prediction
-from .size import Size
-from .tiles import ConfiguredDispatch, Op, bytes_of, clamp
+from .tiles import ConfiguredDispatch, Op, bytes_of, clamp, whole_bytes
 
 COPIES = 3
 """Most vector tiles of one result that were seen on the stack (ConvTileAndDecomposeExpert, IREE 3.13)."""
@@ -58,18 +60,18 @@ def _vector_tiles(op: Op) -> PredictedBuffer | None:
     """The bound for one result: its vector tile, or all of it where it has none; None where that is
     dynamic."""
     value = op.inits[0]
-    shape = []
+    shape: list[int] = []
     for index, extent in zip(value.index, value.shape, strict=True):
         if index is not None and index.loop is not None and op.config is not None:
             extent = clamp(op.config.tile("vector_common_parallel", index.loop), extent)
         if isinstance(extent, str):
             return None
         shape.append(extent)
-    each = round_up(bytes_of(tuple(shape), value.bits).static, ALIGNMENT)
+    each = round_up(whole_bytes(prod(shape), value.bits), ALIGNMENT)
     return PredictedBuffer(
         (COPIES, *shape),
         value.element,
-        Size.of(COPIES * each),
+        term(COPIES * each),
         f"at most {COPIES} vector tiles of a result that a fused op reads",
         True,
         1,

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..bounds.size_terms import product
 from .prediction import PredictedBuffer, Prediction
-from .size import Size, product
 from .tiles import ConfiguredDispatch, Dim, Op, Value, bytes_of, clamp
 from .workgroup_tiles import handed_over
 
@@ -317,10 +317,10 @@ def _padded(dispatch: ConfiguredDispatch, buffers: list[PredictedBuffer]) -> lis
     limit."""
     if dispatch.options.get("no_reduce_shared_memory_bank_conflicts") == "true":
         return buffers
-    if any(buffer.size.static is None for buffer in buffers):
+    if any(buffer.size.constant is None for buffer in buffers):
         return buffers
     grown = [pad_rows(buffer, PADDING_BITS) for buffer in buffers]
-    if dispatch.limit is not None and sum(buffer.size.static for buffer in grown) > dispatch.limit:
+    if dispatch.limit is not None and sum(buffer.size.constant for buffer in grown) > dispatch.limit:
         return buffers
     # A buffer that is reshaped after its allocation is counted in the sum above, but keeps its rows.
     return [old if old.reason == HANDED_OVER else new for old, new in zip(buffers, grown, strict=True)]
@@ -330,7 +330,7 @@ def pad_rows(buffer: PredictedBuffer, padding_bits: int) -> PredictedBuffer:
     """``buffer`` with ``padding_bits`` more in each innermost row; a scalar has no rows."""
     if not buffer.shape or not isinstance(buffer.shape[-1], int):
         return buffer
-    elements = product(list(buffer.shape)).static
-    bits = buffer.size.static * 8 // max(1, elements or 1)
+    elements = product(buffer.shape).constant
+    bits = buffer.size.constant * 8 // max(1, elements or 1)
     shape = (*buffer.shape[:-1], buffer.shape[-1] + padding_bits // max(1, bits))
-    return replace(buffer, shape=shape, size=Size.of(bytes_of(shape, bits)))
+    return replace(buffer, shape=shape, size=bytes_of(shape, bits))

@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from .predict_llvmgpu import pad_rows
 from .prediction import PredictedBuffer, Prediction
-from .size import Size
-from .tiles import ConfiguredDispatch, Dim, Op, Value, bytes_of, clamp, region
+from .tiles import ConfiguredDispatch, Dim, Extent, Op, Value, bytes_of, clamp, region
 from .workgroup_tiles import handed_over
 
 ALIGNMENT = 64
@@ -119,7 +118,7 @@ def _promoted(dispatch: ConfiguredDispatch, copies: int, result: bool, reduction
             _buffer(shape, root.inits[0], "tile of the result, read by a fused consumer", True, root)
         )
     grown = [pad_rows(buffer, PADDING_BITS) for buffer in buffers]
-    needed = [size for buffer in grown if (size := buffer.size.static) is not None]
+    needed = [size for buffer in grown if (size := buffer.size.constant) is not None]
     if len(needed) == len(grown) and (dispatch.limit is None or sum(needed) <= dispatch.limit):
         buffers = grown
     doubts = [
@@ -136,8 +135,6 @@ def _copies_well(value: Value, tiles: tuple[Dim, ...]) -> bool:
     return bool(innermost) and isinstance(innermost[0], int) and innermost[0] % (COPY_BITS // value.bits) == 0
 
 
-def _buffer(
-    shape: tuple[Dim | Size, ...], value: Value, reason: str, scales: bool, op: Op
-) -> PredictedBuffer:
+def _buffer(shape: tuple[Extent, ...], value: Value, reason: str, scales: bool, op: Op) -> PredictedBuffer:
     size = bytes_of(shape, value.bits)
     return PredictedBuffer(shape, value.element, size, reason, scales, ALIGNMENT, op.tags, op.place)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from fissile.finding import Place
 from fissile.quantity import Bytes, Certainty, round_up, total
 
-from .size import Size, largest_that_fits
-from .tiles import Dim, describe
+from ..bounds.size_terms import ZERO, Term, evaluate, ident_of, symbols_of
+from .tiles import Extent, describe
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class PredictedBuffer:
     ``size`` is in bytes, before rounding up to ``alignment`` bytes.
     """
 
-    shape: tuple[Dim | Size, ...]
+    shape: tuple[Extent, ...]
     element: str
-    size: Size
+    size: Term
     reason: str
     scales: bool
     alignment: int = 1
@@ -36,9 +36,9 @@ class PredictedBuffer:
     @property
     def bytes(self) -> Bytes:
         """Predicted where static, unknown where a dimension is dynamic: never 0."""
-        if self.size.static is None:
+        if self.size.constant is None:
             return Bytes.unknown(str(self.size))
-        return Bytes.predicted(round_up(self.size.static, self.alignment))
+        return Bytes.predicted(round_up(self.size.constant, self.alignment))
 
 
 @dataclass(frozen=True)
@@ -67,19 +67,19 @@ class Prediction:
     @property
     def dimensions(self) -> tuple[str, ...]:
         """Names of the dynamic dimensions that the size depends on."""
-        return tuple(sorted({dim for buffer in self.buffers for dim in buffer.size.dimensions}))
+        return tuple(sorted({name for buffer in self.buffers for name in dimensions_of(buffer.size)}))
 
     @property
-    def formula(self) -> Size:
+    def formula(self) -> Term:
         """The sum in bytes, before the buffers are rounded up to their alignment."""
-        result = Size.of(0)
+        result = ZERO
         for buffer in self.buffers:
             result = result + buffer.size
         return result
 
     def at(self, values: Mapping[str, int]) -> int:
         """Bytes for given dimensions, rounded as IREE rounds."""
-        return sum(round_up(buffer.size.at(values), buffer.alignment) for buffer in self.buffers)
+        return sum(round_up(size_at(buffer.size, values), buffer.alignment) for buffer in self.buffers)
 
     def largest(self, limit: int) -> dict[str, int | None]:
         """For each dynamic dimension the largest value that fits while the others are 1.
@@ -93,3 +93,32 @@ class Prediction:
     def floor(self) -> int:
         """What no tile makes smaller: bytes of the static buffers that do not scale with the tile."""
         return sum(b.bytes.value or 0 for b in self.buffers if not b.scales)
+
+
+def dimensions_of(size: Term) -> tuple[str, ...]:
+    """Names of the dynamic dimensions that ``size`` depends on."""
+    return tuple(sorted(symbol.text for symbol in symbols_of(size).values()))
+
+
+def size_at(size: Term, values: Mapping[str, int]) -> int:
+    """The number for given dimensions; raises KeyError where one is missing."""
+    return evaluate(size, {ident_of(name): value for name, value in values.items()})
+
+
+def largest_that_fits(
+    total: Callable[[Mapping[str, int]], int], dimension: str, limit: int, others: Mapping[str, int]
+) -> int | None:
+    """The largest value of ``dimension`` for which ``total(values) <= limit``; None: even 1 does not fit.
+
+    ``total`` must not fall when the dimension grows. -1 says that every value up to 2**62 fits.
+    """
+    low, high = 0, 2**62
+    if total({**others, dimension: high}) <= limit:
+        return -1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if total({**others, dimension: middle}) <= limit:
+            low = middle
+        else:
+            high = middle
+    return low or None

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 
 from fissile.finding import Place
 
+from ..bounds.size_terms import Term, product, term
 from ..dispatch.linear_index import Linear
-from .size import Size, product
 
 Dim = int | str
+"""A static extent, or the name of a dynamic dimension."""
+Extent = Dim | Term
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ class ConfiguredDispatch:
         return [user for user in self.ops if any(v.maker == op.number for v in (*user.inputs, *user.inits))]
 
 
-def describe(shape: tuple[Dim | Size, ...], element: str) -> str:
+def describe(shape: tuple[Extent, ...], element: str) -> str:
     """`64x58x58xf32`."""
     return "x".join([*(str(dim) for dim in shape), element])
 
@@ -163,25 +165,25 @@ def clamp(tile: int, extent: Dim) -> Dim:
     return min(tile, extent) if isinstance(extent, int) else tile
 
 
-def window(index: Linear, tiles: tuple[Dim | Size, ...], extent: Dim) -> Dim | Size:
+def window(index: Linear, tiles: tuple[Extent, ...], extent: Dim) -> Extent:
     """How far an expression reaches over a tile: 1 + sum(c * (T - 1)), never more than the dimension
     itself."""
-    reach = Size.of(1)
+    reach = term(1)
     for loop in index.loops:
         factor, tile = abs(index.coefficients[loop]), tiles[loop]
-        size = Size.of(tile)
-        if size.static is not None:
-            reach = reach + factor * (size.static - 1)
+        size = term(tile)
+        if size.constant is not None:
+            reach = reach + factor * (size.constant - 1)
         elif factor == 1 and len(index.loops) == 1:
             reach = size
         else:
             reach = reach + size * factor
-    if reach.static is None:
+    if reach.constant is None:
         return reach if len(index.loops) > 1 else extent
-    return min(reach.static, extent) if isinstance(extent, int) else reach.static
+    return min(reach.constant, extent) if isinstance(extent, int) else reach.constant
 
 
-def region(value: Value, tiles: tuple[Dim | Size, ...]) -> tuple[Dim | Size, ...]:
+def region(value: Value, tiles: tuple[Extent, ...]) -> tuple[Extent, ...]:
     """The extents of ``value`` that loops tiled by ``tiles`` read; a non-linear index reads all of its
     dimension."""
     return tuple(
@@ -190,9 +192,14 @@ def region(value: Value, tiles: tuple[Dim | Size, ...]) -> tuple[Dim | Size, ...
     )
 
 
-def bytes_of(shape: tuple[Dim | Size, ...], bits: int) -> Size:
+def whole_bytes(elements: int, bits: int) -> int:
+    """Bytes of ``elements`` of ``bits`` each, rounded up."""
+    return -(-elements * bits // 8)
+
+
+def bytes_of(shape: tuple[Extent, ...], bits: int) -> Term:
     """Bytes of a buffer; less than a byte counts as a part of the whole, rounded up where static."""
-    elements = product(list(shape))
-    if elements.static is not None:
-        return Size.of(-(-elements.static * bits // 8))
+    elements = product(shape)
+    if elements.constant is not None:
+        return term(whole_bytes(elements.constant, bits))
     return elements * max(1, bits // 8)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from .prediction import PredictedBuffer
-from .size import Size
-from .tiles import ConfiguredDispatch, Dim, Op, Value, bytes_of, clamp, region
+from .tiles import ConfiguredDispatch, Extent, Op, Value, bytes_of, clamp, region
 
 
 def handed_over(dispatch: ConfiguredDispatch, alignment: int) -> tuple[list[PredictedBuffer], list[str]]:
@@ -39,7 +38,7 @@ def _read_results(dispatch: ConfiguredDispatch, op: Op) -> list[Value]:
     return [init for number, init in enumerate(op.inits) if number in numbers] or [op.inits[0]]
 
 
-def tiles_backwards(dispatch: ConfiguredDispatch) -> tuple[dict[int, tuple[Dim | Size, ...]], list[str]]:
+def tiles_backwards(dispatch: ConfiguredDispatch) -> tuple[dict[int, tuple[Extent, ...]], list[str]]:
     """Each op's loop tiles in one workgroup: the root's by its configuration, the others' from what they feed
     or read.
 
@@ -49,7 +48,7 @@ def tiles_backwards(dispatch: ConfiguredDispatch) -> tuple[dict[int, tuple[Dim |
     if root is None or not root.config or not root.understood:
         return {}, ["no op carries a configuration that this model reads"] if len(dispatch.ops) > 1 else []
     level = root.config.levels[0] if root.config.levels else ()
-    tiles: dict[int, tuple[Dim | Size, ...]] = {
+    tiles: dict[int, tuple[Extent, ...]] = {
         root.number: tuple(
             extent if root.reduction[k] else clamp(level[k] if k < len(level) else 0, extent)
             for k, extent in enumerate(root.loops)

@@ -10,7 +10,7 @@ from fissile.finding import Finding, Ledger, LedgerLine, Limit, Place, Severity
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.provenance import SourceOp
 from fissile.passes.analysis.memory.footprint import STACK
-from fissile.passes.analysis.memory.prediction import PredictedBuffer, Prediction
+from fissile.passes.analysis.memory.prediction import PredictedBuffer, Prediction, dimensions_of, size_at
 from fissile.passes.failures.failure import memory_failure
 from fissile.quantity import Bytes, Certainty
 
@@ -72,8 +72,8 @@ def check_agreement(dispatch: Dispatch, prediction: Prediction, exact: Bytes) ->
 
 
 def _count(buffer: PredictedBuffer, prediction: Prediction) -> Bytes:
-    if buffer.size.static is None and set(buffer.size.dimensions) <= set(prediction.bounds):
-        return Bytes(buffer.size.at(prediction.bounds), Certainty.AT_MOST, str(buffer.size))
+    if buffer.size.constant is None and set(dimensions_of(buffer.size)) <= set(prediction.bounds):
+        return Bytes(size_at(buffer.size, prediction.bounds), Certainty.AT_MOST, str(buffer.size))
     return buffer.bytes
 
 
