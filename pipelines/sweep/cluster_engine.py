@@ -14,11 +14,11 @@ from fissile.errors import UsageError
 
 from .attempt import Limits
 from .cells import Cell
+from .cluster_client import connected
 from .environments import Environment
 from .outcome import Outcome, Verdict
 from .worker_task import run_there, unfit_for
 
-CONNECT_SECONDS = 60
 LARGEST_SENT = 64 << 20
 """Bytes of a model that are sent with its task; a larger one has to lie at the same path on every worker."""
 AHEAD = 4
@@ -30,23 +30,11 @@ Result = tuple[Cell, Outcome, bytes]
 def run_on_cluster(
     address: str, cells: Sequence[Cell], limits: Limits, keep_modules: bool
 ) -> Iterator[Result]:
-    """Each cell with its outcome and module, as they end. Raises UsageError where no scheduler answers at ``address``.
+    """Each cell with its outcome and module, as they end. Raises UsageError where ``address`` has no scheduler or no worker.
 
     Dask blames a lost worker on every task that it had. So what is lost is run once more, one at a time, when all else is done.
     """
-    try:
-        from distributed import Client
-    except ImportError:
-        raise UsageError("--scheduler needs Dask", "pip install 'fissile[cluster]'") from None
-    try:
-        client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
-        first = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise UsageError(
-            f"no Dask scheduler answers at {address}: {first}",
-            "start one: dask scheduler; and workers: dask worker ADDRESS",
-        ) from None
-    with client:
+    with connected(address, "--scheduler") as client:
         _check_workers(client, list(dict.fromkeys(cell.environment for cell in cells)))
         suspects = []
         for cell, outcome, module in _as_they_end(client, cells, limits, keep_modules):

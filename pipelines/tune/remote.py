@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-CONNECT_SECONDS = 60
+from fissile.errors import UsageError
 
 
 def drivers_here() -> list[str]:
@@ -52,16 +52,12 @@ def time_there(
 
 def main(folder: Path) -> int:
     job = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+    from fissile.pipelines.sweep.cluster_client import connected
+
     try:
-        from distributed import Client
-    except ImportError:
-        print("--tune-on needs Dask: pip install 'fissile[cluster]'", file=sys.stderr)
-        return 1
-    try:
-        client = Client(job["address"], timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TimeoutError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        print(f"no Dask scheduler answers at {job['address']}: {reason}", file=sys.stderr)
+        client = connected(job["address"], "--tune-on")
+    except UsageError as error:
+        print(error.message, file=sys.stderr)
         return 1
     with client:
         have = client.run(drivers_here, on_error="return")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import subprocess
+import sys
+from contextlib import ExitStack, contextmanager
 
 import pytest
+
+PATIENCE = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
 
 
 @contextmanager
@@ -12,10 +16,9 @@ def local_cluster(workers=2, **settings):
     """Skips the test where Dask is not installed. ``settings``: of `distributed.scheduler`, with underscores."""
     dask = pytest.importorskip("dask")
     distributed = pytest.importorskip("distributed")
-    patience = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
     chosen = {f"distributed.scheduler.{name.replace('_', '-')}": value for name, value in settings.items()}
     with (
-        dask.config.set(patience | chosen),
+        dask.config.set(PATIENCE | chosen),
         distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -25,3 +28,25 @@ def local_cluster(workers=2, **settings):
         ) as cluster,
     ):
         yield cluster
+
+
+@contextmanager
+def cluster_of_processes(workers=2):
+    """A scheduler's address, and its workers as processes that nobody starts again, as `dask worker --no-nanny` does it."""
+    with local_cluster(workers=0) as cluster, ExitStack() as started:
+        address = cluster.scheduler_address
+        words = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny", "--nthreads=1"]
+        processes = []
+        for _ in range(workers):
+            process = subprocess.Popen(
+                [*words, "--no-dashboard"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            started.callback(_ended, process)
+            processes.append(process)
+        cluster.wait_for_workers(workers, timeout=600)
+        yield address, processes
+
+
+def _ended(process):
+    process.kill()
+    process.wait()

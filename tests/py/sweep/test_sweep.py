@@ -2,12 +2,11 @@
 
 import json
 import os
-import signal
 import sys
 from pathlib import Path
 
 import pytest
-from local_cluster import local_cluster
+from local_cluster import cluster_of_processes
 
 from fissile.cli.main import main
 from fissile.pipelines.sweep.attempt import Limits
@@ -96,24 +95,25 @@ def test_wrong_words_are_usage_errors(models, tmp_path, capsys):
     assert "no Dask scheduler" in capsys.readouterr().err
 
 
-def test_a_cluster_that_loses_a_worker_loses_no_result(models, tmp_path):
-    (models / "more.mlir").write_text(ADD.format(n=4) + "// more\n")
-    alone = run_sweep(SweepRequest((str(models),), ("llvm-cpu",), str(tmp_path / "alone"), jobs=2))
+def test_a_cluster_that_loses_a_worker_loses_no_result(tmp_path):
+    models = tmp_path / "tiny"
+    models.mkdir()
+    for name in ("one", "two"):
+        (models / f"{name}.mlir").write_text(f"func.func @{name}() {{ return }}")
+    (models / "refused.mlir").write_text("func.func @three() -> i32 { return }")
+    alone = run_sweep(SweepRequest((str(models),), ("llvm-cpu",), str(tmp_path / "alone")))
+    assert {outcome.verdict for outcome in alone.outcomes.values()} == {Verdict.BUILT, Verdict.REFUSED}
     killed, seen = [], []
-    with local_cluster() as cluster:
+    with cluster_of_processes() as (address, workers):
 
         def kill_a_worker(cell, _outcome, _done, _total):
             seen.append(cell.label)
             if not killed:
-                killed.append(next(iter(cluster.workers.values())).pid)
-                os.kill(killed[0], signal.SIGKILL)
+                killed.append(workers[0].pid)
+                workers[0].kill()
 
         request = SweepRequest(
-            (str(models),),
-            ("llvm-cpu",),
-            str(tmp_path / "cluster"),
-            scheduler=cluster.scheduler_address,
-            keep_modules=True,
+            (str(models),), ("llvm-cpu",), str(tmp_path / "out"), scheduler=address, keep_modules=True
         )
         there = run_sweep(request, kill_a_worker)
     assert killed and sorted(seen) == sorted(cell.label for cell in alone.outcomes)
