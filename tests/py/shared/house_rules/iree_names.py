@@ -1,0 +1,95 @@
+"""What IREE calls things is spelled in one package."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from .imports import layer_of
+from .source_tree import Module
+
+IREE_TOOLS = {
+    "iree-compile",
+    "iree-opt",
+    "iree-run-module",
+    "iree-import-onnx",
+    "iree-base-compiler",
+    "iree-base-runtime",
+    "iree-benchmark-module",
+    "iree-lld",
+    "iree-link",
+    "iree-ir-tool",
+    "iree-turbine",
+}
+"""Programs and distributions, which are no passes, phases or flags."""
+
+IREE_PHASES = {
+    "global-optimization",
+    "dispatch-creation",
+    "executable-sources",
+    "executable-configurations",
+    "executable-targets",
+}
+"""Those of IREE's phases whose names cannot be meant otherwise ("flow" or "hal" can)."""
+
+NAMES_ALLOWED = {
+    # (file, name): help texts and sources of a limit, read by people and never given to IREE.
+    ("fissile/cli/commands/check.py", "--iree-flags"),
+    ("fissile/cli/command_line/checking.py", "iree-flags"),
+    ("fissile/cli/command_line/checking.py", "--iree-flags"),
+    ("fissile/cli/command_line/checking.py", "--iree-input-type"),
+    ("fissile/cli/command_line/compiling.py", "--iree-hal-target-device"),
+    ("fissile/cli/command_line/compiling.py", "--iree-rocm-target"),
+    ("fissile/cli/commands/audit.py", "--iree-flags"),
+    ("fissile/rules/audit.py", "--iree-input-type"),
+    ("fissile/rules/audit.py", "--iree-preprocessing-pass-pipeline"),
+    ("fissile/rules/audit.py", "--iree-flags"),
+    ("fissile/rules/audit.py", "--iree-torch-decompose-complex-ops"),
+    ("fissile/rules/input.py", "--iree-cuda-target"),
+    ("fissile/rules/input.py", "iree-codegen-linalg-to-spirv-pipeline"),
+    ("fissile/rules/legality.py", "iree-dispatch-creation-pipeline"),
+    ("fissile/rules/input.py", "--iree-hal-target-device"),
+    ("fissile/rules/storage.py", "--iree-opt-strip-assertions"),
+    ("passes/failures/narrow/narrow_storage.py", "--iree-vulkan-target"),
+    ("fissile/target.py", "--iree-llvmcpu-stack-allocation-limit"),
+}
+
+
+IREE_NAME = re.compile(r"(?<![\w./-])(?:--)?iree-[a-z0-9]+(?:-[a-z0-9]+)*(?![\w/])")
+
+
+def _docstrings(tree: ast.Module) -> set[int]:
+    """The ids of all string nodes that stand alone as a statement: docstrings, also below assignments."""
+    return {
+        id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)
+    }
+
+
+MANUAL_PAGES = ("fissile/rules/", "passes/failures/")
+"""Their texts and programs name attributes as a user writes them."""
+IREE_ATTRIBUTE = re.compile(r"#(?:iree_\w+|hal|stream|flow|util|vm)\.\w+")
+
+
+def iree_names_in(module: Module) -> Iterator[tuple[int, str]]:
+    docstrings = _docstrings(module.tree)
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            for name in IREE_NAME.findall(node.value):
+                if name not in IREE_TOOLS:
+                    yield node.lineno, name
+            if node.value in IREE_PHASES:
+                yield node.lineno, node.value
+            if not module.path.startswith(MANUAL_PAGES):
+                for name in IREE_ATTRIBUTE.findall(node.value):
+                    yield node.lineno, name
+
+
+def stray_iree_names(modules: list[Module], allowed: set[tuple[str, str]]) -> list[str]:
+    return [
+        f"{module.path}:{line}: spells IREE's '{name}'; give it a name in passes/iree/"
+        for module in modules
+        if layer_of(module.name) != "IREE"
+        for line, name in iree_names_in(module)
+        if (module.path, name) not in allowed
+    ]
