@@ -21,7 +21,7 @@ class MisalignedVectors(Failure):
         "check that it is a multiple (SPIRVVectorizeLoadStore). A 1x1 convolution whose result is padded for the next convolution does "
         "this: 17388 of 20736 values of a plain f32 one were wrong."
     )
-    remedy = "fissile keeps the slice out of the dispatch by a fusion boundary: it is copied by a dispatch of its own."
+    remedy = "fissile places a fusion boundary behind the slice: a separate dispatch copies it."
     effect = Effect.WRONG
     stage = Stage.VIEWS_FOLDED
     order = 10

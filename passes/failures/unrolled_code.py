@@ -30,7 +30,7 @@ class UnrolledCode(Failure):
         "IREE 3.13 tiles the sum, but not the producers with it: a thread holds their values for all of a sum, and reads each narrow element "
         "by itself, in straight-line code."
     )
-    remedy = "fissile keeps such producers out of the dispatch."
+    remedy = "fissile computes such producers in separate dispatches."
     effect = Effect.SLOW
     stage = Stage.CONFIGURED
     order = 9

@@ -206,7 +206,8 @@ def answer(job: CheckJob) -> Answer:
 
 
 def _check_here(job: CheckJob) -> Report:
-    from .entry import Watched, check
+    from .entry import check
+    from .watched import Watched
 
     gc.freeze()
     gc.enable()

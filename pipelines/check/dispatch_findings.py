@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from fissile.finding import Finding, Severity
+from fissile.finding import Finding
 from fissile.passes import net
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.provenance import SourceOp
@@ -17,14 +17,16 @@ from fissile.passes.checks.speed.recomputation import check_recomputation
 from fissile.passes.iree.targets import flags_for
 from fissile.target import Target
 
-from ..probe.dispatch_check import DispatchChecker
+from ..probe.dispatch_check import CheckedDispatch, DispatchChecker
 from ..probe.one_dispatch import Probed
 from ..probe.probe_pool import ProbePool
 from ..probe.stock_outcome import configured_findings
 from ..probe.unroll_limit import UNROLLED, unrolls, unrolls_endlessly
+from ..repair.loop import Checker
 from ..repair.packing import Narrow, find_narrow_in, narrow_without_code
 from ..session import Module
 from .measured import Measured
+from .repair_advice import PredictedOnly
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,21 @@ class Formed:
     """The dispatches and their ops as a report draws them: JSON values."""
 
 
+@dataclass(frozen=True)
+class Looked:
+    """What a look at all dispatches came to: ``failing`` and ``narrow`` have those of ``findings`` that may have a repair, which
+    ``checker`` can look at."""
+
+    measured: list[Measured]
+    findings: list[Finding]
+    failing: list[CheckedDispatch]
+    narrow: Narrow
+    checker: Checker
+
+
 def generate(
     pool: ProbePool, formed: Formed, target: Target, flags: Sequence[str], calibrated: bool
-) -> tuple[list[Measured], list[Finding]]:
+) -> Looked:
     """Bytes and findings of each dispatch with code generation, by the same checks as `fissile compile`. ``calibrated``: dispatches of a
     calibrated structure that fit by prediction are left without code generation."""
     pool.link_with((*flags, *flags_for(target)))
@@ -59,37 +73,45 @@ def generate(
         cpu_limit=0,
     )
     findings = list(narrow.found)
+    failing = []
     results = {}
     for one in checked:
         results[id(one.dispatch)] = one.result
         slow = UNROLLED.explain(one.dispatch, unrolls(one.dispatch), formed.ops)
-        found = (
-            one.finding or slow or one.slow,
-            check_recomputation(one.dispatch, one.recomputed, formed.ops),
-        )
-        findings += [_with_way_out(finding) for finding in found if finding is not None]
+        fails = one.finding or slow or one.slow
+        failing.append(replace(one, finding=fails))
+        found = (fails, check_recomputation(one.dispatch, one.recomputed, formed.ops))
+        findings += [finding for finding in found if finding is not None]
     measured = []
     for dispatch in formed.dispatches:
         one = Measured(dispatch, _predicted(dispatch), results.get(id(dispatch)))
         if one.exact is not None and (differs := check_agreement(dispatch, one.prediction, one.exact)):
             findings.append(differs)
         measured.append(one)
-    return measured, findings
+    return Looked(measured, findings, failing, narrow, checker)
 
 
-def without_codegen(formed: Formed, target: Target) -> tuple[list[Measured], list[Finding]]:
+def without_codegen(formed: Formed, target: Target) -> Looked:
     """What is known of each dispatch without code generation."""
+
+    def found(dispatch: Dispatch, prediction: Prediction, ops: Sequence[SourceOp]) -> list[Finding]:
+        fit = None if prediction.doubts else check_prediction(dispatch, prediction, target.limit, ops)
+        return [*([fit] if fit else []), *configured_findings(dispatch, ops)]
+
+    def first(dispatch: Dispatch, ops: Sequence[SourceOp]) -> tuple[Prediction, Finding | None]:
+        prediction = _predicted(dispatch)
+        return prediction, next(iter(found(dispatch, prediction, ops)), None)
+
+    checker = PredictedOnly(first)
     measured = [Measured(d, _predicted(d), None) for d in formed.dispatches]
-    findings = narrow_without_code(formed.dispatches)
+    narrow = Narrow(tuple(narrow_without_code(formed.dispatches)))
+    findings, failing = list(narrow.found), []
     for one in measured:
-        fit = (
-            None
-            if one.prediction.doubts
-            else check_prediction(one.dispatch, one.prediction, target.limit, formed.ops)
-        )
-        found = (fit, *configured_findings(one.dispatch, formed.ops))
-        findings += [_with_way_out(finding) for finding in found if finding is not None]
-    return measured, findings
+        those = found(one.dispatch, one.prediction, formed.ops)
+        findings += those
+        checked = checker.checked(one.dispatch, formed.ops)
+        failing += [replace(checked, finding=finding) for finding in those[:1]]
+    return Looked(measured, findings, failing, narrow, checker)
 
 
 def _predicted(dispatch: Dispatch) -> Prediction:
@@ -98,16 +120,4 @@ def _predicted(dispatch: Dispatch) -> Prediction:
         lambda: predict(read_configured(dispatch)),
         Prediction((), ("the prediction failed",)),
         about=dispatch,
-    )
-
-
-def _with_way_out(finding: Finding) -> Finding:
-    """With a note that leads to the repair, where the dispatch needs one."""
-    if finding.severity is not Severity.ERROR:
-        return finding
-    return finding.with_(
-        notes=(
-            *finding.notes,
-            "`fissile compile` looks for a repair; with --repair=suggest it shows it and writes nothing",
-        )
     )

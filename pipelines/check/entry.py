@@ -6,9 +6,9 @@ import os
 import shlex
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 from fissile.errors import UsageError
@@ -34,7 +34,7 @@ from ..compile.compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_left
 from ..compile.guard import GUARDED_AT, GuardResult, guard, strips_asserts
 from ..phase_pipeline import PhaseHook, PhasePipeline
 from ..plugged_checks import plugged_findings
-from ..probe.probe_pool import ProbePool, Tell
+from ..probe.probe_pool import ProbePool
 from ..process.scratch import scratch
 from ..repair.failures import rejected, suggested
 from ..repair.trimming import trimming
@@ -43,27 +43,13 @@ from ..targets import resolve_target
 from . import baseline as baselines
 from .after_codegen import doubtful_on_host
 from .check_input import no_functions, refuse_executables, signatures_of
-from .dispatch_findings import Formed, generate, without_codegen
+from .dispatch_findings import Formed, Looked, generate, without_codegen
 from .measured import Measured, between, facts_of, no_facts
 from .memory import memory_of
+from .repair_advice import advise
+from .watched import Watched
 
 PROBE_MODES = ("auto", "all", "never")
-
-
-@dataclass(frozen=True)
-class Watched:
-    """What is passed to a process that watches this one, and what it knows from an earlier try.
-
-    ``at(target, phase)`` is called before IREE runs to ``phase``; ``watch`` and ``endless`` as in `ProbePool`; ``translating``
-    gets how many dispatches are compiled to the end. ``ended``: target name
-    -> what is known of a target that took an earlier process along.
-    """
-
-    at: Callable[[str, str], object] = lambda _target, _phase: None
-    watch: Tell | None = None
-    translating: Tell = lambda *_: None
-    endless: tuple[str, ...] = ()
-    ended: Mapping[str, Finding] = field(default_factory=dict)
 
 
 def measure(
@@ -263,12 +249,15 @@ class _Check:
             return [finding.with_(target=target.name) for finding in failure.findings], gathered
         if self.memory:
             gathered["memory"] = net.ask("live bytes", lambda: memory_of(formed.module.op.operation), [])
-        if self.mode == "never":
-            measured, findings = without_codegen(formed, target)
-        else:
-            measured, findings = generate(pool, formed, target, self.flags, self.mode == "auto")
-        limits = net.ask("the target's limit", lambda: check_limit(target, between(measured, target)), None)
-        facts = [self._facts(one, target, formed) for one in measured]
+        looked = (
+            without_codegen(formed, target)
+            if self.mode == "never"
+            else generate(pool, formed, target, self.flags, self.mode == "auto")
+        )
+        findings = net.ask("repairs", lambda: self._advised(looked, target, shared), looked.findings)
+        between_limits = between(looked.measured, target)
+        limits = net.ask("the target's limit", lambda: check_limit(target, between_limits), None)
+        facts = [self._facts(one, target, formed) for one in looked.measured]
         gathered["dispatches"] = [fact for fact in facts if fact is not None]
         if formed.graph:
             gathered["graph"] = formed.graph
@@ -277,6 +266,14 @@ class _Check:
             for finding in (*formed.findings, *self._behind(formed, target, shared, findings))
         ]
         return [*findings, *([limits] if limits else [])], gathered
+
+    def _advised(self, looked: Looked, target: Target, shared: Path) -> list[Finding]:
+        def reform() -> tuple[PhasePipeline, Module]:
+            flags = (*self.flags, *flags_for(target))
+            phase_pipeline = self._phase_pipeline(self._session(flags))
+            return phase_pipeline, self._optimise(flags, phase_pipeline, shared)[0]
+
+        return advise(looked.findings, looked.failing, looked.narrow, looked.checker, reform)
 
     def _facts(self, one: Measured, target: Target, formed: Formed) -> dict | None:
         return net.ask(

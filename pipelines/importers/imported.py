@@ -93,8 +93,11 @@ class Imported:
         return replace(place, label=f"{line}: {place.label}" if place.label else line)
 
     def blamed(self, report: Report) -> tuple[str, Finding] | None:
-        """The op type whose definition may take the place of what stock IREE refuses, and the error that names it."""
-        for error in report.errors:
+        """The op type whose definition may take the place of what stock IREE refuses, and the error that names it.
+
+        An error with a repair of its own is none: `fissile check` reports what `fissile compile` repairs.
+        """
+        for error in (one for one in report.errors if not one.helps):
             if error.code == NOT_LOWERED and self.format == EXPORTED:
                 kinds = (error.subject, EVERY)
                 kind = next((k for k in kinds if k in self.can_expand and k not in dict(self.expanded)), None)
@@ -164,7 +167,10 @@ def with_import(
         except PassFailed:  # the definition does not hold for what the node is given
             break
         report = run(tried)
-    entered = not any(error.code == NOT_LOWERED for error in report.errors)
+    left = {(error.code, error.target) for error in report.errors}
+    entered = not any(code == NOT_LOWERED for code, _target in left) and not any(
+        (why.code, why.target) in left for _kind, why in tried.expanded
+    )
     return tried.named(report, advice) if entered else model.named(first, advice)
 
 

@@ -29,8 +29,8 @@ def number_nodes(model: onnx.ModelProto) -> list[str]:
 
 
 def node_names(model: onnx.ModelProto) -> list[str]:
-    """The name of each node, in the same order; empty where it has none."""
-    return [node.name for node in _nodes(model.graph)]
+    """The name of each node, in the same order; of its first output where it has none."""
+    return [node.name or next(iter(node.output), "") for node in _nodes(model.graph)]
 
 
 def op_types(model: onnx.ModelProto) -> list[str]:

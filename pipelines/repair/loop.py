@@ -6,9 +6,10 @@ of trials of any one dispatch, not their sum. Dispatches with equal bodies are r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.fusion_groups import fusion_groups, members
@@ -24,7 +25,7 @@ from fissile.passes.net import ask
 from fissile.passes.progress import trying
 
 from ..phase_pipeline import PhasePipeline
-from ..probe.dispatch_check import DispatchChecker
+from ..probe.dispatch_check import CheckedDispatch, DispatchChecker
 from ..probe.probe_pool import ProbePool
 from ..probe.unroll_limit import foresees_nothing, unrolls
 from ..session import Module, PhaseFailed
@@ -37,6 +38,15 @@ from .trials import Offers
 MAX_ROUNDS = 96
 WHOLE_LIMIT = codes_of(lambda one: not one.minimised)
 """Failures of which every look takes the whole time limit: a set of edits that repairs one is not made smaller."""
+
+
+class Checker(Protocol):
+    """Which dispatches of a module fail; ``generated`` counts how often code was generated."""
+
+    @property
+    def generated(self) -> int: ...
+
+    def check(self, module: Module, ops: Sequence[SourceOp]) -> list[CheckedDispatch]: ...
 
 
 @dataclass(frozen=True)
@@ -62,24 +72,31 @@ class Repair:
 class Repairer:
     """Diagnoses and repairs one module, given at phase global-optimization. The module itself is never changed.
 
-    ``phase_pipeline`` keeps it: nobody else has to.
+    ``phase_pipeline`` keeps it: nobody else has to. Its dispatches are checked by ``checker``, or by one that generates code in
+    ``pool``. No more than ``most_rounds`` sets of edits are tried.
     """
 
     def __init__(
         self,
         phase_pipeline: PhasePipeline,
         origin: Module,
-        pool: ProbePool,
+        pool: ProbePool | None = None,
         optimistic: bool = False,
         foresee: bool = True,
         tune: bool = False,
+        *,
+        checker: Checker | None = None,
+        most_rounds: int = MAX_ROUNDS,
     ) -> None:
         phase_pipeline.keep(self)
         self._phase_pipeline = phase_pipeline
         self._origin = origin
-        self._checker = DispatchChecker(
-            pool, optimistic, partial(unrolls, tune=tune) if foresee else foresees_nothing, tune=tune
-        )
+        if checker is None:
+            assert pool is not None, "code is generated in a pool"
+            foreseen = partial(unrolls, tune=tune) if foresee else foresees_nothing
+            checker = DispatchChecker(pool, optimistic, foreseen, tune=tune)
+        self._checker = checker
+        self._most_rounds = most_rounds
         self.ops: list[SourceOp] = describe_source_ops(origin.op)
         self._graph = ProducerGraph(origin.op)
         self._offers = Offers(self._graph)
@@ -174,7 +191,7 @@ class Repairer:
         tuned = self._tune(before) if tune else {}
         committed = {edit for tags in tuned.values() for edit in edits(CUT, tags)}
         now = before
-        while self._rounds < MAX_ROUNDS:
+        while self._rounds < self._most_rounds:
             trial = {case.first.dispatch.name: self._next_trial(case) for case in cases}
             while any(tried is not None for tried in trial.values()):
                 wanted = set(committed)
@@ -226,6 +243,10 @@ class Repairer:
             findings=(*repair.findings, *reported),
             complete=after.failed is None and not after.failing,
         )
+
+    def answers(self, repair: Repair) -> list[tuple[set[int], Finding]]:
+        """For each failure that ``repair``, the last, was about: the source ops of its dispatches, and its finding."""
+        return [(case.all_tags, finding) for case, finding in zip(self._cases, repair.findings, strict=False)]
 
     def _fold_instead(self, case: Case, after: Diagnosis) -> tuple[Edit, ...]:
         """The producers that ``case`` cut off as producers to fold, where a cut buys nothing: measured, `bench/speed/tune_choice.py`.

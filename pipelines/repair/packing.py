@@ -126,6 +126,11 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
     return Packed(packed, _each_once([_packed_finding(finding, narrow) for finding in narrow.found]))
 
 
+def advised(narrow: Narrow) -> dict[int, Finding]:
+    """What packing reports of each of ``narrow.found``, by identity, before anything is packed."""
+    return {id(finding): _packed_finding(finding, narrow) for finding in narrow.found}
+
+
 def find_narrow(configured: Module, ask: Ask) -> Narrow:
     """What is wrong with narrow elements of ``configured``: where one failure concerns all buffers, that alone."""
     return find_narrow_in(formed_dispatches(configured), ask)

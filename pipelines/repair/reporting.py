@@ -54,7 +54,7 @@ class RepairFindings:
         for (*_remedies, why), alike in kinds.items():
             more = f" (and {len(alike) - 1} more like it)" if len(alike) > 1 else ""
             lines.append(
-                f"tried: {_short(self._sentences(alike[0], advice=True))}{more}; not taken: {_short(why)}"
+                f"tried: {_short(self.sentences(alike[0], advice=True))}{more}; not taken: {_short(why)}"
             )
         left = len(lines) - MAX_REJECTED
         return (*lines[:MAX_REJECTED], *((f"{left} other trials ended otherwise",) if left > 0 else ()))
@@ -94,10 +94,10 @@ class RepairFindings:
                 )
             )
         facts += [("pass", text) for text in passes_of(case.spread(case.accepted))]
-        done, advice = (self._sentences(case.accepted, advice) for advice in (False, True))
+        done, advice = (self.sentences(case.accepted, advice) for advice in (False, True))
         return Help(done, case.accepted[0].remedy, True, tuple(facts), advice)
 
-    def _sentences(self, accepted: Sequence[Edit], advice: bool) -> str:
+    def sentences(self, accepted: Sequence[Edit], advice: bool) -> str:
         """What was done, or is advised, remedy by remedy."""
         sentences = []
         for applied, group in by_remedy(accepted):

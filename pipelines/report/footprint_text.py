@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fissile.finding import Severity
 from fissile.report import Report
 
@@ -13,7 +15,8 @@ from .view import View
 def render_check(report: Report, source: str | SourceLines = "", view: View = PLAIN) -> str:
     """Findings, then per target how many dispatches fit and which needs most; where ``view`` is verbose all of
     them. Lines of the file ``source`` are quoted."""
-    blocks = finding_blocks(report, source, view)
+    several = len(report.facts.get("targets", [])) > 1
+    blocks = finding_blocks(report, source, replace(view, names_targets=several))
     if view.quiet and not blocks:
         return ""
     lines = []

@@ -67,6 +67,8 @@ def summary(report: Report) -> str:
 def render_finding(finding: Finding, source: SourceLines | None = None, view: View = PLAIN) -> str:
     """One finding: headline, places with their source lines, ledger, limit, helps, notes. All of it may quote the input."""
     lines = view.wrapped(f"{_WORDS[finding.severity]}[{finding.code}] {shown(finding.message)}", 4)
+    if finding.target and view.names_targets and finding.target not in finding.message:
+        lines += _row("target", finding.target, view)
     if finding.stock_line:
         lines += _row("stock", finding.stock_line, view)
     lines += _places(finding.places, source or SourceLines(), view.columns or WIDTH)
@@ -93,7 +95,7 @@ def _places(places: Iterable[Place], known: SourceLines, width: int) -> list[str
     file, named = "", set[str]()
     for number, place in enumerate(places):
         label, name = shown(place.label), shown(place.name)
-        if name in named or f"'{name}'" in label:
+        if name in named or f"'{name}'" in label or f"-> {name}" in label:
             name = ""
         named.add(name)
         if place.file != file:

@@ -21,6 +21,8 @@ class View:
     columns: int = 0
     verbose: bool = False
     quiet: bool = False
+    names_targets: bool = False
+    """The report is about several targets: each finding names its own."""
 
     def shows(self, finding: Finding) -> bool:
         return not self.quiet or finding.severity in (Severity.ERROR, Severity.WARNING)

@@ -154,7 +154,8 @@ def without_tags(text: str) -> str:
 
 @dataclass(frozen=True)
 class SourceOp:
-    """One source op in words. ``type`` is its first result's (`64x58x58xf32`), ``name`` its SSA name if known."""
+    """One source op in words. ``type`` is its first result's (`64x58x58xf32`), ``name`` its SSA name (`%xd`) where the input has one, or
+    else the front end's name of its place (`model.layers.0.attn`, the node of an ONNX model); empty where neither is known."""
 
     index: int
     op: str
@@ -174,9 +175,8 @@ def describe_source_ops(module: ir.Operation) -> list[SourceOp]:
     for index, op in enumerate(source_ops(module)):
         place = place_of(op)
         kind = re.sub(r"^(?:tensor|memref|vector)<(.*)>$", r"\1", str(op.results[0].type))
-        described.append(
-            SourceOp(index, op.name, kind.split(",")[0], ssa_name(place), place, given_configuration(op))
-        )
+        name = ssa_name(place) or (place.name if place is not None else "")
+        described.append(SourceOp(index, op.name, kind.split(",")[0], name, place, given_configuration(op)))
     return described
 
 

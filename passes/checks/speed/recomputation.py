@@ -51,7 +51,7 @@ def check_recomputation(
         subject=dispatch.name,
         target=dispatch.target.name,
         places=tuple(places),
-        notes=("right but slow; --fusion=tune cuts it off",),
+        notes=("right but slow; `fissile compile --fusion=tune` computes it once",),
     )
 
 

@@ -1,4 +1,4 @@
-"""Keeps chosen producers out of their consumers' dispatches."""
+"""Computes chosen producers in dispatches of their own."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ class PlaceBoundaries(OpRemedy):
         "The flags of dispatch creation act on the whole program, and none of them keeps a producer that "
         "extends bits from being cloned into its consumer's dispatch."
     )
-    done: ClassVar[str] = "kept {ops} out of this dispatch, read {them} back by tile"
-    advice: ClassVar[str] = "keep {ops} out of this dispatch, read {them} back by tile"
+    done: ClassVar[str] = "computed {ops} in a separate dispatch, read {them} back by tile"
+    advice: ClassVar[str] = "compute {ops} in a separate dispatch, read {them} back by tile"
     refusal: ClassVar[str] = "{op} takes no boundary: {why}"
     contract: ClassVar[Contract] = PLACES_BOUNDARIES
     ops: tuple[int, ...] = option(

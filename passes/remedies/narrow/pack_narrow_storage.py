@@ -1,4 +1,4 @@
-"""Keeps elements that a target's storage buffers cannot hold out of every dispatch."""
+"""Packs elements that a target's storage buffers cannot hold into 32-bit words."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class PackNarrowStorage(Remedy):
     advice: ClassVar[str] = "pack these buffers into 32-bit words; compute in 32 bits in between"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "iree_tensor_ext", "linalg", "math", "tensor")
     types: tuple[str, ...] = option(
-        (), "element types to keep out of storage; empty: those that a target lacks"
+        (), "element types to pack; empty: those that a target has no storage for"
     )
 
     ops: tuple[int, ...] = option((), "indices of the source ops to change; empty: all")

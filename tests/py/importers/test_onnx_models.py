@@ -14,6 +14,7 @@ import pytest
 
 from fissile.cli.main import main
 from fissile.errors import UsageError
+from fissile.pipelines.check.check_worker import run_check
 from fissile.pipelines.importers import imported
 from fissile.pipelines.importers.recognise import EXPORTED, ONNX, recognised
 
@@ -292,3 +293,13 @@ def test_reduce_and_verify_take_a_model(tmp_path, capsys):
     assert status == 0, report
     assert main(["reduce", str(tmp_path / "model.onnx"), *built.CPU, "-o", str(tmp_path / "r.mlir")]) == 2
     assert "nothing" in capsys.readouterr().err  # nothing fails
+
+
+def test_a_failing_dispatch_names_tensors_of_the_model_and_replaces_no_op(tmp_path):
+    model = tmp_path / "model.onnx"
+    script = Path(__file__).parents[3] / "examples" / "quantised_onnx.py"
+    subprocess.run([sys.executable, str(script), str(model)], check=True, capture_output=True)
+    report = run_check(str(model), ["gfx942"], probe="never")
+    (error,) = report.errors
+    assert error.code == "FIS101" and error.ledger.lines[0].value == "x_relu 64x56x56xf32"
+    assert error.helps[0].title == "compute x_relu in a separate dispatch, read it back by tile"

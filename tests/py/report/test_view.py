@@ -27,7 +27,7 @@ REPAIRED = Finding(
     limit=Limit(65536, "workgroup", "gfx942, IREE's target attribute; device not queried"),
     helps=(
         Help(
-            "kept %7 out of this dispatch, read it back by tile",
+            "computed %7 in a separate dispatch, read it back by tile",
             applied=True,
             facts=(
                 (

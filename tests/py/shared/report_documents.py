@@ -34,7 +34,7 @@ def repaired_finding(name: str = "%xd", file: str = "model.mlir") -> Finding:
         places=(Place(file, 2, 3, "fused into the dispatch"), Place(file, 3, 3, "root of the dispatch")),
         ledger=ledger,
         limit=Limit(65536, "workgroup", "IREE's target table"),
-        helps=(Help(f"kept {name} out of this dispatch", "fissile-place-boundaries", True, facts),),
+        helps=(Help(f"computed {name} in a separate dispatch", "fissile-place-boundaries", True, facts),),
         notes=("a smaller tile cannot fix this",),
     )
 
