@@ -109,7 +109,7 @@ def test_a_dispatch_that_does_not_fit_is_cut_and_reported(program, tmp_path):
     assert done.returncode == 0 and (tmp_path / "out.vmfb").stat().st_size > 0
     assert (finding["code"], finding["severity"]) == ("FIS101", "repaired")
     (help_,) = finding["helps"]
-    assert help_["applied"] and "kept %xd out" in help_["title"]
+    assert help_["applied"] and "computed %xd in a separate dispatch" in help_["title"]
 
 
 def test_narrow_storage_is_packed_and_reported(program, tmp_path):
@@ -194,7 +194,7 @@ def test_without_repair_nothing_is_written(program, tmp_path, mode):
     done = fissile("compile", *TARGETS["gfx942"], program(quantised_conv()), "-o", output, f"--repair={mode}")
     assert done.returncode == 1 and not output.exists()
     assert "error[FIS101]" in done.stderr
-    assert ("help: keep %xd out" in done.stderr) == (mode == "suggest")
+    assert ("help: compute %xd in a separate dispatch" in done.stderr) == (mode == "suggest")
 
 
 def test_packing_is_suggested_and_nothing_is_written(program, tmp_path):

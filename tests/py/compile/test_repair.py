@@ -91,7 +91,7 @@ def test_a_producer_fused_into_a_reductions_body_is_cut_off(tmp_path):
     (finding,) = report["findings"]
     assert done.returncode == 0 and output.exists()
     assert (finding["code"], finding["severity"]) == ("FIS103", "repaired")
-    assert "kept %xd out" in finding["helps"][0]["title"]
+    assert "computed %xd in a separate dispatch" in finding["helps"][0]["title"]
 
 
 def test_a_dispatch_that_takes_too_long_is_told_with_what_was_tried(tmp_path):
