@@ -8,6 +8,7 @@ from iree.compiler import ir
 
 from fissile.dialect import ops_of, place_of, place_of_location
 from fissile.dialect.verify import verify_dialect
+from fissile.passes.iree import ops as iree_ops
 
 from .definition import Offence, define_property
 
@@ -105,7 +106,11 @@ def LINALG_ON_TENSORS(op: ir.Operation) -> list[Offence]:
 def DISPATCHES_NOT_FORMED(op: ir.Operation) -> list[Offence]:
     # A pre-formed flow.dispatch.region is input of dispatch creation, so it does not count.
     return _offending_ops(
-        op, "flow.dispatch.workgroups", "flow.executable", "hal.executable", "stream.executable"
+        op,
+        iree_ops.FLOW_DISPATCH_WORKGROUPS,
+        iree_ops.FLOW_EXECUTABLE,
+        iree_ops.HAL_EXECUTABLE,
+        iree_ops.STREAM_EXECUTABLE,
     )
 
 
@@ -123,7 +128,7 @@ def DISPATCHES_FORMED(op: ir.Operation) -> list[Offence]:
 def _in_dispatch(op: ir.Operation) -> bool:
     parent = op.parent
     while parent is not None:
-        if parent.name.startswith("flow.dispatch.") or parent.name.endswith(".executable"):
+        if parent.name.startswith(iree_ops.FLOW_DISPATCH_OPS) or parent.name.endswith(".executable"):
             return True
         parent = parent.operation.parent
     return False

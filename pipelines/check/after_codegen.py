@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 _HOST_FLOATS = ("f32", "f64")
 _HOST_BITS = (1, 8, 16, 32, 64)
 """What IREE's VM computes with (3.13); it has other types for no scalar, and converts some ops on them to invalid ones."""
@@ -29,7 +31,7 @@ def doubtful_on_host(module: ir.Operation) -> str:
             found.append(text)
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name in ("hal.executable", "flow.executable", "stream.executable"):
+        if op.name in (iree_ops.HAL_EXECUTABLE, iree_ops.FLOW_EXECUTABLE, iree_ops.STREAM_EXECUTABLE):
             return ir.WalkResult.SKIP
         for value in op.results:
             see(value.type)

@@ -5,17 +5,18 @@ from __future__ import annotations
 from fissile.dialect.attributes import text_of
 from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
+from fissile.passes.iree import ops as iree_ops
 
 from ..session import Module
 
 _EXECUTABLES = (
-    "hal.executable",
-    "hal.executable.source",
-    "hal.executable.binary",
-    "stream.executable",
-    "flow.executable",
+    iree_ops.HAL_EXECUTABLE,
+    iree_ops.HAL_EXECUTABLE_SOURCE,
+    iree_ops.HAL_EXECUTABLE_BINARY,
+    iree_ops.STREAM_EXECUTABLE,
+    iree_ops.FLOW_EXECUTABLE,
 )
-_FUNCTIONS = ("func.func", "util.func")
+_FUNCTIONS = ("func.func", iree_ops.UTIL_FUNC)
 
 
 def refuse_executables(module: Module) -> None:

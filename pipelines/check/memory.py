@@ -11,6 +11,7 @@ from fissile.dialect import ops_of, place_of
 from fissile.passes.analysis.lifetime.explore import Moment
 from fissile.passes.analysis.lifetime.module import Lifetimes, lifetimes_of
 from fissile.passes.analysis.lifetime.steps import Step
+from fissile.passes.iree import ops as iree_ops
 from fissile.quantity import Bytes
 
 _NAME = re.compile(r"\s*(%[\w$.-]+)(?::\d+)?\s*=")
@@ -70,11 +71,11 @@ def _writers(made: ir.Operation) -> list[ir.Operation]:
     found = []
     for use in made.results[0].uses:
         user = use.owner.operation
-        if user.name != "stream.cmd.execute":
+        if user.name != iree_ops.STREAM_CMD_EXECUTE:
             continue
         inside = dict(zip(user.opview.resource_operands, user.regions[0].blocks[0].arguments, strict=False))
         argument = inside.get(made.results[0])
-        for command in (*ops_of(user, "stream.cmd.dispatch"), *ops_of(user, "stream.cmd.fill")):
+        for command in (*ops_of(user, iree_ops.STREAM_CMD_DISPATCH), *ops_of(user, iree_ops.STREAM_CMD_FILL)):
             if argument is not None and any(value == argument for value in command.operands):
                 found.append(command)
     return found

@@ -12,8 +12,8 @@ from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.definition import PassFailed
 from fissile.passes.failures.failure import Ending, codes_of
-from fissile.passes.iree.dialects import EXECUTABLE_SOURCE
 from fissile.passes.iree.messages import NO_ELEMENT_TYPE
+from fissile.passes.iree.ops import HAL_EXECUTABLE_SOURCE
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT
 from fissile.passes.net import NOT_CHECKED, ask
 from fissile.report import Report
@@ -160,7 +160,7 @@ class GuardedCompile:
     def _with_mode(self, findings: list[Finding]) -> list[Finding]:
         """``findings``, the first refusal with the mode that the program is meant for, where that is another one."""
         refusal = next((f for f in findings if f.stops), None)
-        if refusal is None or EXECUTABLE_SOURCE.encode() not in self._run.input.read_bytes():
+        if refusal is None or HAL_EXECUTABLE_SOURCE.encode() not in self._run.input.read_bytes():
             return findings
         try:
             module = self._run.parse().op

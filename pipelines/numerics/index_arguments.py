@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from fissile.passes.iree import ops as iree_ops
+
 _PLACES = re.compile(
     r"gather|scatter|index_select|embedding|index_put|aten\.index|aten\.take|dynamic_slice|dynamic_update|"
     r"tensor\.extract|tensor\.insert|tensor\.load|flow\.tensor\.slice|flow\.tensor\.update"
@@ -36,7 +38,7 @@ def index_limits(source: Path, function: str) -> dict[int, tuple[int, int]]:
         for op in module.body.operations:
             op = op.operation
             if (
-                op.name in ("func.func", "util.func")
+                op.name in ("func.func", iree_ops.UTIL_FUNC)
                 and ir.StringAttr(op.attributes["sym_name"]).value == function
             ):
                 arguments = list(op.regions[0].blocks[0].arguments) if op.regions[0].blocks else []

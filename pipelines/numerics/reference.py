@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fissile.errors import FissileError
 from fissile.finding import Finding
-from fissile.passes.iree.dialects import GPU_ATTRIBUTES, GPU_DIALECTS
+from fissile.passes.iree.ops import GPU_ATTRIBUTES, GPU_DIALECTS
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 from fissile.passes.iree.runtime_flags import BACKEND_OF_RUNTIME, FLAGS_BY_BACKEND
 

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from fissile.errors import InternalError, UsageError
-from fissile.passes.iree.dialects import DEVICE_GLOBAL_ATTRIBUTE
+from fissile.passes.iree.ops import DEVICE_GLOBAL_ATTRIBUTE
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DEVICES_ASSIGNED_AT
 from fissile.passes.iree.runtime_flags import FLAGS_BY_BACKEND
 

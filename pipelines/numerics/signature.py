@@ -10,6 +10,7 @@ import ml_dtypes
 import numpy as np
 
 from fissile.errors import UsageError, closest
+from fissile.passes.iree import ops as iree_ops
 from fissile.passes.progress import running
 
 from .sub_byte import SUB_BYTE_BITS
@@ -159,7 +160,7 @@ def signatures_of_module(module) -> dict[str, Signature]:
     functions = {}
     for op in getattr(module, "operation", module).regions[0].blocks[0].operations:
         op = op.operation
-        if op.name not in ("func.func", "util.func") or not op.regions[0].blocks:
+        if op.name not in ("func.func", iree_ops.UTIL_FUNC) or not op.regions[0].blocks:
             continue
         if "sym_visibility" in op.attributes and text_of(op, "sym_visibility") != "public":
             continue
@@ -184,12 +185,12 @@ def _signature_of(name: str, op, asynchronous) -> Signature:
         block = asynchronous.regions[0].blocks[0]
         for index in range(len(arguments)):
             for use in block.arguments[index].uses:
-                if use.owner.operation.name == "hal.tensor.import":
+                if use.owner.operation.name == iree_ops.HAL_TENSOR_IMPORT:
                     arguments[index] = parse_value(str(use.owner.operation.results[0].type))
         last = list(block.operations)[-1].operation
         for index, value in enumerate(list(last.operands)[: len(results)]):
             made = value.owner
-            if not isinstance(made, ir.Block) and made.operation.name == "hal.tensor.export":
+            if not isinstance(made, ir.Block) and made.operation.name == iree_ops.HAL_TENSOR_EXPORT:
                 results[index] = parse_value(str(made.operation.operands[0].type))
     return Signature(name, tuple(arguments), tuple(results))
 

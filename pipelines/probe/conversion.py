@@ -11,6 +11,7 @@ from iree.compiler.passmanager import PassManager
 from fissile.dialect import place_of_location
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.provenance import TAG_FILE, places_in, tags_in
+from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.pipelines import NO_PIPELINE, PIPELINE_CHOICE, TRANSLATION_INFO
 
@@ -115,7 +116,7 @@ def _first(inner: ir.Operation, wanted: Callable[[ir.Operation], bool]) -> ir.Op
     found: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name == "iree_codegen.dispatch_config":
+        if op.name == iree_ops.CODEGEN_DISPATCH_CONFIG:
             return ir.WalkResult.SKIP  # counts workgroups, on the host
         if wanted(op):
             found.append(op)

@@ -18,6 +18,7 @@ from iree.compiler import ir
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.messages import UNDEFINED_SYMBOL
+from fissile.passes.iree.ops import HAL_EXECUTABLE
 from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT, SERIALISED_AT
 
 from ..session import PhaseFailed, Session
@@ -48,7 +49,8 @@ def link(dispatch: Dispatch, flags: tuple[str, ...] = ()) -> Diagnostic | None:
     session = _session(flags)
     # One that nobody outside can use would be dropped unlinked.
     module = session.parse_text(
-        standalone(dispatch).replace("hal.executable private", "hal.executable public", 1), "dispatch.mlir"
+        standalone(dispatch).replace(f"{HAL_EXECUTABLE} private", f"{HAL_EXECUTABLE} public", 1),
+        "dispatch.mlir",
     )
     module.stands_at(DISPATCHES_CONFIGURED_AT)
     with _printed() as printed:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from fissile.passes.iree import ops as iree_ops
+
 from .arithmetic import FLOAT_BINARY, FLOAT_UNARY, INTEGER_BINARY
 
 FLOATS = ("f32", "f64", "f16", "bf16", "f8E4M3FN", "f8E5M2", "f4E2M1FN")
@@ -125,7 +127,7 @@ def _extensions(element: str) -> Iterator[Program]:
     group = "iree_linalg_ext"
     a = _tensor((8, 32), element)
     yield Program(
-        "iree_linalg_ext.sort",
+        iree_ops.LINALG_EXT_SORT,
         element,
         f"func.func @main(%a: {a}) -> {a} {{\n"
         f"  %r = iree_linalg_ext.sort dimension(1) outs(%a : {a}) {{\n  ^bb0(%x: {element}, %y: {element}):\n"
@@ -147,7 +149,7 @@ def _extensions(element: str) -> Iterator[Program]:
     )
     q = _tensor((2, 16, 32), element)
     yield Program(
-        "iree_linalg_ext.attention",
+        iree_ops.LINALG_EXT_ATTENTION,
         element,
         f"func.func @main(%q: {q}, %k: {q}, %v: {q}) -> {q} {{\n  %e = tensor.empty() : {q}\n"
         f"  %s = arith.constant 0.25 : {element}\n"
@@ -162,7 +164,7 @@ def _extensions(element: str) -> Iterator[Program]:
     )
     b = _tensor((4, 32), element)
     yield Program(
-        "iree_linalg_ext.gather",
+        iree_ops.LINALG_EXT_GATHER,
         element,
         f"func.func @main(%a: {a}, %i: tensor<4xi32>) -> {b} {{\n  %e = tensor.empty() : {b}\n"
         f"  %r = iree_linalg_ext.gather dimension_map = [0] ins(%a, %i : {a}, tensor<4xi32>) outs(%e : {b}) -> {b}\n"
@@ -170,7 +172,7 @@ def _extensions(element: str) -> Iterator[Program]:
         group=group,
     )
     yield Program(
-        "iree_linalg_ext.scatter",
+        iree_ops.LINALG_EXT_SCATTER,
         element,
         f"func.func @main(%u: {b}, %i: tensor<4x1xi32>, %a: {a}) -> {a} {{\n"
         f"  %r = iree_linalg_ext.scatter dimension_map = [0] unique_indices(true) ins(%u, %i : {b}, tensor<4x1xi32>) outs(%a : {a}) {{\n"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 from .private_calls import FUNCTIONS
 from .shaped_values import is_argument
 from .size_terms import Term, substitute, symbols_of
@@ -14,8 +16,8 @@ from .size_terms import Term, substitute, symbols_of
 if TYPE_CHECKING:
     from .extents import Extents
 
-CALLS = ("func.call", "util.call")
-RETURNS = ("func.return", "util.return")
+CALLS = ("func.call", iree_ops.UTIL_CALL)
+RETURNS = ("func.return", iree_ops.UTIL_RETURN)
 
 
 def dimension(extents: Extents, call: ir.Operation, number: int, index: int) -> Term | None:

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute
+from fissile.passes.iree import ops as iree_ops
 
 if TYPE_CHECKING:
     import numpy as np
 
 CONSTANTS = (
     "arith.constant",
-    "flow.tensor.constant",
-    "util.unfoldable_constant",
-    "flow.tensor.dynamic_constant",
+    iree_ops.FLOW_TENSOR_CONSTANT,
+    iree_ops.UTIL_UNFOLDABLE_CONSTANT,
+    iree_ops.FLOW_TENSOR_DYNAMIC_CONSTANT,
 )
 """The others hide their value or shape from folding, not from their reader."""
 LARGEST_READ = 1 << 22

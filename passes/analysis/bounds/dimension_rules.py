@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 from . import call_results, chosen_tensors, value_terms
 from .intervals import wrapped
 from .shaped_values import i64s, kept_dimensions, static_dimension
@@ -94,10 +96,10 @@ def _forall(extents: Extents, op: ir.Operation, number: int, index: int) -> Term
 RULES: dict[str, Callable] = {
     "tensor.cast": _operand_shape,
     "memref.cast": _operand_shape,
-    "util.optimization_barrier": lambda e, op, number, i: e.dimension(op.operands[number], i),
-    "iree_tensor_ext.compute_barrier.start": _operand_shape,
-    "iree_tensor_ext.compute_barrier.end": _operand_shape,
-    "flow.tensor.transfer": _operand_shape,
+    iree_ops.UTIL_OPTIMIZATION_BARRIER: lambda e, op, number, i: e.dimension(op.operands[number], i),
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_START: _operand_shape,
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_END: _operand_shape,
+    iree_ops.FLOW_TENSOR_TRANSFER: _operand_shape,
     "bufferization.to_tensor": _operand_shape,
     "fissile.boundary": _operand_shape,
     "bufferization.to_buffer": _operand_shape,
@@ -110,20 +112,20 @@ RULES: dict[str, Callable] = {
     "memref.alloca": _dynamic_sizes(0),
     "tensor.splat": _dynamic_sizes(1),
     "tensor.generate": _dynamic_sizes(0),
-    "flow.tensor.splat": _dynamic_sizes(1),
+    iree_ops.FLOW_TENSOR_SPLAT: _dynamic_sizes(1),
     "memref.view": _dynamic_sizes(2),
     "fissile.alloc_tensor": _dynamic_sizes(2),
-    "hal.tensor.import": _named_sizes("target_dims"),
-    "flow.tensor.reshape": _named_sizes("result_dims"),
-    "flow.tensor.slice": _named_sizes("result_dims"),
-    "flow.tensor.bitcast": _named_sizes("result_dims"),
-    "flow.tensor.alloca": _named_sizes("result_dims"),
-    "flow.tensor.empty": _named_sizes("result_dims"),
-    "iree_tensor_ext.bitcast": _named_sizes("result_dims"),
-    "flow.tensor.store": lambda e, op, _n, i: e.dimension(op.opview.target, i),
-    "flow.tensor.update": lambda e, op, _n, i: e.dimension(op.opview.target, i),
-    "flow.tensor.clone": _operand_shape,
-    "flow.tensor.tie_shape": _operand_shape,
+    iree_ops.HAL_TENSOR_IMPORT: _named_sizes("target_dims"),
+    iree_ops.FLOW_TENSOR_RESHAPE: _named_sizes("result_dims"),
+    iree_ops.FLOW_TENSOR_SLICE: _named_sizes("result_dims"),
+    iree_ops.FLOW_TENSOR_BITCAST: _named_sizes("result_dims"),
+    iree_ops.FLOW_TENSOR_ALLOCA: _named_sizes("result_dims"),
+    iree_ops.FLOW_TENSOR_EMPTY: _named_sizes("result_dims"),
+    iree_ops.TENSOR_EXT_BITCAST: _named_sizes("result_dims"),
+    iree_ops.FLOW_TENSOR_STORE: lambda e, op, _n, i: e.dimension(op.opview.target, i),
+    iree_ops.FLOW_TENSOR_UPDATE: lambda e, op, _n, i: e.dimension(op.opview.target, i),
+    iree_ops.FLOW_TENSOR_CLONE: _operand_shape,
+    iree_ops.FLOW_TENSOR_TIE_SHAPE: _operand_shape,
     "tensor.extract_slice": _slice,
     "memref.subview": _slice,
     "memref.reinterpret_cast": _slice,
@@ -136,8 +138,8 @@ RULES: dict[str, Callable] = {
     "tensor.reshape": _reshape,
     "memref.reshape": _reshape,
     "func.call": call_results.dimension,
-    "util.call": call_results.dimension,
-    "flow.tensor.dynamic_constant": _constant,
+    iree_ops.UTIL_CALL: call_results.dimension,
+    iree_ops.FLOW_TENSOR_DYNAMIC_CONSTANT: _constant,
     "scf.if": chosen_tensors.dimension,
     "scf.for": _for,
     "scf.forall": _forall,

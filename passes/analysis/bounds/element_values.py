@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from iree.compiler import ir
 
 from fissile.dialect.operands import init_of, knows_operands, operand
+from fissile.passes.iree import ops as iree_ops
 
 from .conditions import Condition, all_of, any_of, equal, less, replace, symbols
 from .constant_elements import CONSTANTS, array_of
@@ -132,13 +133,13 @@ SAME_ELEMENTS = (
     "tensor.extract_slice",
     "linalg.transpose",
     "linalg.broadcast",
-    "flow.tensor.reshape",
-    "flow.tensor.transfer",
-    "flow.tensor.slice",
-    "flow.tensor.clone",
+    iree_ops.FLOW_TENSOR_RESHAPE,
+    iree_ops.FLOW_TENSOR_TRANSFER,
+    iree_ops.FLOW_TENSOR_SLICE,
+    iree_ops.FLOW_TENSOR_CLONE,
     "fissile.boundary",
-    "iree_tensor_ext.compute_barrier.start",
-    "iree_tensor_ext.compute_barrier.end",
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_START,
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_END,
 )
 """Ops whose result has elements of their first operand and no others."""
 
@@ -153,7 +154,7 @@ def _find(extents: Extents, tensor: ir.Value, position: int | None) -> Element |
     op, number = tensor.owner.operation, ir.OpResult(tensor).result_number
     if op.name in CONSTANTS:
         return _constant(extents, op, position)
-    if op.name == "util.optimization_barrier":
+    if op.name == iree_ops.UTIL_OPTIMIZATION_BARRIER:
         return element(extents, op.operands[number], position)
     if op.name in SAME_ELEMENTS:
         kept = position if op.name == "tensor.cast" else None
@@ -162,7 +163,7 @@ def _find(extents: Extents, tensor: ir.Value, position: int | None) -> Element |
         return _cast(extents, op, position)
     if op.name == "linalg.fill":
         return _of_value(extents, op.operands[0])
-    if op.name in ("tensor.from_elements", "tensor.splat", "flow.tensor.splat"):
+    if op.name in ("tensor.from_elements", "tensor.splat", iree_ops.FLOW_TENSOR_SPLAT):
         values = list(op.operands) if op.name == "tensor.from_elements" else [op.operands[0]]
         return _union(extents, [_of_value(extents, v) for v in values])
     if op.name == "tensor.concat":
@@ -177,9 +178,9 @@ def _find(extents: Extents, tensor: ir.Value, position: int | None) -> Element |
         return _union(extents, [element(extents, v, position) for v in list(op.operands)[1:]])
     if op.name == "scf.if":
         return _union(extents, [element(extents, last_of(r).operands[number], position) for r in op.regions])
-    if op.name in ("iree_linalg_ext.gather", "tensor.gather"):
+    if op.name in (iree_ops.LINALG_EXT_GATHER, "tensor.gather"):
         parts = [element(extents, operand(op, "source"))]
-        if op.name == "iree_linalg_ext.gather" and operand(op, "mask") is not None:
+        if op.name == iree_ops.LINALG_EXT_GATHER and operand(op, "mask") is not None:
             parts.append(element(extents, operand(op, "output")))
         return _union(extents, parts)
     if op.name in _INDEX_OF:
@@ -266,10 +267,10 @@ def _sorted(extents: Extents, op: ir.Operation, number: int) -> Element | None:
 
 
 _INDEX_OF: dict[str, Callable] = {
-    "iree_linalg_ext.topk": _index_of_topk,
-    "iree_linalg_ext.topk_v2": _index_of_topk,
-    "iree_linalg_ext.arg_compare": _index_of_compare,
-    "iree_linalg_ext.sort": _sorted,
+    iree_ops.LINALG_EXT_TOPK: _index_of_topk,
+    iree_ops.LINALG_EXT_TOPK_V2: _index_of_topk,
+    iree_ops.LINALG_EXT_ARG_COMPARE: _index_of_compare,
+    iree_ops.LINALG_EXT_SORT: _sorted,
 }
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attributes, text_of
+from fissile.passes.iree import ops as iree_ops
 
-FUNCTIONS = ("func.func", "util.func")
+FUNCTIONS = ("func.func", iree_ops.UTIL_FUNC)
 
 
 def calls_of_private_functions(module: ir.Operation) -> dict[str, list[ir.Operation]]:
@@ -22,7 +23,7 @@ def calls_of_private_functions(module: ir.Operation) -> dict[str, list[ir.Operat
             and str(op.attributes["sym_visibility"]) == '"private"'
         ):
             private[text_of(op, "sym_name")] = []
-        if op.name in ("func.call", "util.call"):
+        if op.name in ("func.call", iree_ops.UTIL_CALL):
             calls.append(op)
         elif op.name not in FUNCTIONS:
             other.update(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 from .size_terms import INDEX_MAX, INDEX_MIN
 
 DYNAMIC = -(2**63)
 """MLIR's mark for a size that is not in the type or attribute (ShapedType::kDynamic)."""
-DESTINATION_STYLE = ("linalg.", "iree_linalg_ext.")
+DESTINATION_STYLE = ("linalg.", iree_ops.LINALG_EXT_OPS)
 ELEMENTWISE = ("arith.", "math.")
 """Dialects whose ops on tensors work element by element: operands and results have one shape (MLIR's
 ElementwiseMappable). `arith.select` has a rule of its own: its condition may be one scalar."""

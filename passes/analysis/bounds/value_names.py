@@ -12,6 +12,7 @@ from iree.compiler import ir
 from fissile.dialect import place_of, place_of_location
 from fissile.dialect.attributes import text_of
 from fissile.finding import Place
+from fissile.passes.iree import ops as iree_ops
 
 from .private_calls import FUNCTIONS
 from .shaped_values import DESTINATION_STYLE, is_argument
@@ -63,7 +64,9 @@ def _argument(argument: ir.BlockArgument) -> str:
 
 def _result(value: ir.Value) -> str:
     op, number = value.owner.operation, ir.OpResult(value).result_number
-    if op.name in ("hal.tensor.import", "util.optimization_barrier") and number < len(op.operands):
+    if op.name in (iree_ops.HAL_TENSOR_IMPORT, iree_ops.UTIL_OPTIMIZATION_BARRIER) and number < len(
+        op.operands
+    ):
         return name_of(op.operands[number])
     if op.name == "linalg.index":
         return f"loop index {ir.IntegerAttr(op.attributes['dim']).value}"

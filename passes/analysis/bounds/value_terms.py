@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute
+from fissile.passes.iree import ops as iree_ops
 
 from . import call_results, element_values, float_ranges
 from .conditions import FALSE, TRUE, Condition, all_of, any_of, at_most, different, equal, less, negation
@@ -354,7 +355,7 @@ def _first(extents: Extents, op: ir.Operation, _value: ir.Value) -> Term:
 
 _RULES: dict[str, Callable] = {
     "arith.constant": _constant,
-    "util.unfoldable_constant": _constant,
+    iree_ops.UTIL_UNFOLDABLE_CONSTANT: _constant,
     "arith.addi": _polynomial(lambda a, b: a + b),
     "arith.subi": _polynomial(lambda a, b: a - b),
     "arith.muli": _polynomial(lambda a, b: product((a, b))),
@@ -381,7 +382,7 @@ _RULES: dict[str, Callable] = {
     "arith.fptosi": _from_float,
     "arith.fptoui": _from_float,
     "linalg.index": _loop_index,
-    "hal.buffer_view.dim": _buffer_dimension,
+    iree_ops.HAL_BUFFER_VIEW_DIM: _buffer_dimension,
     "tensor.dim": _dimension,
     "memref.dim": _dimension,
     "affine.apply": _affine(lambda results: results[0]),
@@ -389,9 +390,9 @@ _RULES: dict[str, Callable] = {
     "affine.max": _affine(lambda results: apply("max", *results)),
     "tensor.extract": _extract,
     "func.call": _called,
-    "util.call": _called,
-    "util.assume.int": _assumed,
-    "util.optimization_barrier": _assumed,
+    iree_ops.UTIL_CALL: _called,
+    iree_ops.UTIL_ASSUME_INT: _assumed,
+    iree_ops.UTIL_OPTIMIZATION_BARRIER: _assumed,
     "index.castu": _same_if_not_negative,
     "index.casts": _same,
     "fissile.boundary": _first,

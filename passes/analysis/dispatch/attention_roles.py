@@ -8,10 +8,12 @@ from functools import cached_property
 
 from iree.compiler import ir
 
-ATTENTION = "iree_linalg_ext.attention"
-ONLINE_ATTENTION = "iree_linalg_ext.online_attention"
+from fissile.passes.iree import ops as iree_ops
+
+ATTENTION = iree_ops.LINALG_EXT_ATTENTION
+ONLINE_ATTENTION = iree_ops.LINALG_EXT_ONLINE_ATTENTION
 ATTENTIONS = (ATTENTION, ONLINE_ATTENTION)
-INDEX = "iree_linalg_ext.index"
+INDEX = iree_ops.LINALG_EXT_INDEX
 
 _INPUTS = ("query", "key", "value", "scale")
 _INITS = {ATTENTION: ("output",), ONLINE_ATTENTION: ("output", "max", "sum")}

@@ -13,6 +13,7 @@ from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
 from fissile.finding import Place
+from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.attributes import TargetFacts, read_target, translation_of
 
 from .provenance import place_of, tags_in, tags_of
@@ -67,7 +68,7 @@ class Dispatch:
     def inner_module(self, executable: ir.Operation | None = None) -> ir.Operation:
         """The builtin.module with the function, in ``executable`` (a clone) or in the module itself."""
         for variant in _body(executable or self.executable):
-            if variant.name == "hal.executable.variant" and _symbol(variant) == self.variant:
+            if variant.name == iree_ops.HAL_EXECUTABLE_VARIANT and _symbol(variant) == self.variant:
                 for op in _body(variant):
                     if op.name == "builtin.module":
                         return op
@@ -78,7 +79,7 @@ def dispatches(module: ir.Operation) -> list[Dispatch]:
     """Every dispatch of ``module`` in program order; a program for two targets gives two records each."""
     found: list[Dispatch] = []
     for executable in _body(module):
-        if executable.name == "hal.executable":
+        if executable.name == iree_ops.HAL_EXECUTABLE:
             found.extend(dispatches_of(executable))
     return found
 
@@ -87,7 +88,7 @@ def dispatches_of(executable: ir.Operation) -> list[Dispatch]:
     """Every dispatch of one hal.executable, by variant."""
     found: list[Dispatch] = []
     for variant in _body(executable):
-        if variant.name != "hal.executable.variant":
+        if variant.name != iree_ops.HAL_EXECUTABLE_VARIANT:
             continue
         target = read_target(variant.attributes["target"])
         for inner in _body(variant):
@@ -106,7 +107,7 @@ def _dispatch(
     bindings: list[Binding] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name == "hal.interface.binding.subspan":
+        if op.name == iree_ops.HAL_INTERFACE_BINDING_SUBSPAN:
             bindings.append(_binding(op))
         elif op.name != "tensor.empty" and not _is_parameter(
             op, function

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 from .provenance import tags_of
 
-_REGIONS = ("flow.dispatch.region", "flow.dispatch.workgroups")
+_REGIONS = (iree_ops.FLOW_DISPATCH_REGION, iree_ops.FLOW_DISPATCH_WORKGROUPS)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from iree.compiler import ir
 
 from fissile.dialect.places import TAG_FILE, place_of
 from fissile.finding import Place
+from fissile.passes.iree import ops as iree_ops
 
 from .given_configuration import given_configuration
 
@@ -62,8 +63,8 @@ def tags_of(op: ir.Operation) -> tuple[int, ...]:
 
 def is_source_op(op: ir.Operation) -> bool:
     """True for the ops whose results dispatch creation fuses: structured ops on tensors, and their like."""
-    if op.name.startswith(("linalg.", "iree_linalg_ext.")) and op.parent is not None:
-        return op.name not in ("linalg.yield", "linalg.index", "iree_linalg_ext.yield") and bool(op.results)
+    if op.name.startswith(("linalg.", iree_ops.LINALG_EXT_OPS)) and op.parent is not None:
+        return op.name not in ("linalg.yield", "linalg.index", iree_ops.LINALG_EXT_YIELD) and bool(op.results)
     return False
 
 

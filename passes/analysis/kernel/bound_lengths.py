@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 from ..dispatch.dispatches import Dispatch, constant_of
 
-_DISPATCH = "stream.cmd.dispatch"
+_DISPATCH = iree_ops.STREAM_CMD_DISPATCH
 
 
 def bound_lengths(dispatch: Dispatch) -> dict[int, int | None]:
@@ -25,7 +27,7 @@ def bound_lengths(dispatch: Dispatch) -> dict[int, int | None]:
 
     module = dispatch.executable.parent
     for op in module.regions[0].blocks[0].operations if module is not None else ():
-        if op.operation.name != "hal.executable":
+        if op.operation.name != iree_ops.HAL_EXECUTABLE:
             op.operation.walk(visit)
     return found
 

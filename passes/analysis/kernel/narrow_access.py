@@ -22,13 +22,15 @@ from math import prod
 
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 from ..dispatch.dispatches import Binding, Dispatch
 from .bound_lengths import bound_lengths
 
 WORD_BITS, WORD_BYTES = 32, 4
 _HALVES = "each f16 of a buffer is addressed as if it had 4 bytes"
 _SHAPE = re.compile(r"(?:[:<])((?:(?:\d+|\?)x)*)(?:[su]?i|b?f)\d\w*[,>]")
-_BUFFERS = ("hal.interface.binding.subspan", "memref.alloc")
+_BUFFERS = (iree_ops.HAL_INTERFACE_BINDING_SUBSPAN, "memref.alloc")
 _LOW_BITS = frozenset(
     (
         # The low bits of the result depend on the low bits of the operands alone, or the op clears or copies the upper ones.
@@ -52,7 +54,7 @@ _LOW_BITS = frozenset(
         "memref.subview",
         "memref.assume_alignment",
         "memref.dealloc",
-        "hal.interface.binding.subspan",
+        iree_ops.HAL_INTERFACE_BINDING_SUBSPAN,
         "memref.alloc",
         "scf.yield",
         "scf.for",

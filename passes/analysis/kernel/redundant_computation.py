@@ -12,6 +12,8 @@ from math import prod
 
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 from ..memory.tiles import ConfiguredDispatch
 from .memory_views import buffer_of
 
@@ -19,7 +21,7 @@ _DIMENSIONS = ("#gpu.dim<x>", "#gpu.dim<y>", "#gpu.dim<z>")
 _ANY_DIMENSION = ("gpu.lane_id", "gpu.subgroup_id")
 _STORES = ("memref.store", "vector.store", "vector.transfer_write")
 _LOADS = ("memref.load", "vector.load", "vector.transfer_read")
-_SHARED = ("hal.interface.binding.subspan", "memref.alloc")
+_SHARED = (iree_ops.HAL_INTERFACE_BINDING_SUBSPAN, "memref.alloc")
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 from ..dispatch.provenance import place_of, tags_of
 from ..memory.footprint import STORAGE, WORKGROUP, Allocation, allocation_of, read_footprint
 from .memory_views import VIEWS
@@ -49,7 +51,9 @@ def unsynchronised(
             nested = nested or op.parent.operation.name != "func.func"
         elif op.name == "memref.alloc" and "workgroup" in str(op.results[0].type):
             allocations.append(op)
-        elif op.name == "hal.interface.binding.subspan" and isinstance(op.results[0].type, ir.MemRefType):
+        elif op.name == iree_ops.HAL_INTERFACE_BINDING_SUBSPAN and isinstance(
+            op.results[0].type, ir.MemRefType
+        ):
             bindings.append(op)
         elif op.name == "func.func" and "gpu.known_block_size" in op.attributes:
             block = tuple(ir.DenseI32ArrayAttr(op.attributes["gpu.known_block_size"]))

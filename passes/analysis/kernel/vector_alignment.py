@@ -13,10 +13,12 @@ from collections.abc import Callable, Sequence
 
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 MAX_VECTOR_BITS = 128
 WORD_BITS = 32
 _READ, _WRITE = "vector.transfer_read", "vector.transfer_write"
-_BUFFERS = ("hal.interface.binding.subspan", "memref.assume_alignment", "memref.alloc")
+_BUFFERS = (iree_ops.HAL_INTERFACE_BINDING_SUBSPAN, "memref.assume_alignment", "memref.alloc")
 _OFFSETS = {
     "load": "static_offsets",
     "store": "static_offsets",

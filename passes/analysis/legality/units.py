@@ -11,9 +11,10 @@ from iree.compiler import ir
 from fissile.dialect import place_of
 from fissile.dialect.attributes import text_of
 from fissile.finding import Place
+from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.legality.candidates import OPENED_OPS, TERMINATORS
 
-FUNCTIONS = ("func.func", "util.func")
+FUNCTIONS = ("func.func", iree_ops.UTIL_FUNC)
 _PASSABLE = re.compile(
     r"tensor<(?!\*)|!torch\.vtensor|!torch\.(?:int|float|bool)\b|[su]?i\d+$|bf16$|t?f\d+\w*$|index$|complex<"
 )

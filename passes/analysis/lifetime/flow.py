@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
+from fissile.passes.iree import ops as iree_ops
 from fissile.quantity import Bytes
 
 from . import kinds
@@ -144,7 +145,11 @@ class _Builder:
         here = self.simple(op)
         self.link(at, here)
         regions = [r for r in op.regions if len(r.blocks)]
-        if not regions or op.name in ("stream.cmd.execute", "stream.async.execute", "builtin.module"):
+        if not regions or op.name in (
+            iree_ops.STREAM_CMD_EXECUTE,
+            iree_ops.STREAM_ASYNC_EXECUTE,
+            "builtin.module",
+        ):
             return here
         after = self.step(None)
         self.link(here, after)
@@ -231,15 +236,18 @@ class _Builder:
         return []
 
     def timepoints(self, op: ir.Operation, step: Step) -> None:
-        if not op.name.startswith("stream."):
+        if not op.name.startswith(iree_ops.STREAM_OPS):
             return
         view = op.opview
         waits = [v for v in op.operands if kinds.is_timepoint(v.type)]
         step.waits = tuple(map(self.name, waits))
         reached = [r for r in op.results if kinds.is_timepoint(r.type)]
         step.reached = self.name(reached[0]) if reached else None
-        step.works = bool(reached) and op.name not in ("stream.timepoint.join", "stream.timepoint.immediate")
-        step.host_waits = op.name == "stream.timepoint.await" and bool(view is not None)
+        step.works = bool(reached) and op.name not in (
+            iree_ops.STREAM_TIMEPOINT_JOIN,
+            iree_ops.STREAM_TIMEPOINT_IMMEDIATE,
+        )
+        step.host_waits = op.name == iree_ops.STREAM_TIMEPOINT_AWAIT and bool(view is not None)
 
     # Control flow
 
@@ -365,9 +373,9 @@ class _Builder:
 
 _KEEPING = (
     "memref.extract_aligned_pointer_as_index",
-    "util.global.store",
+    iree_ops.UTIL_GLOBAL_STORE,
     "ml_program.global_store",
-    "stream.tensor.export",
+    iree_ops.STREAM_TENSOR_EXPORT,
 )
 _REGIONS = {
     "scf.if": _Builder.if_,

@@ -8,20 +8,21 @@ from iree.compiler import ir
 
 from fissile.dialect import STORAGE_TYPE
 from fissile.dialect.operands import inits
+from fissile.passes.iree import ops as iree_ops
 
 MEMREF, STORAGE, TENSOR, STREAM = (
     "memref.alloc",
     "fissile.alloc_storage",
     "fissile.alloc_tensor",
-    "stream.resource.alloca",
+    iree_ops.STREAM_RESOURCE_ALLOCA,
 )
 CLONE = "bufferization.clone"
 ALLOCATIONS = (MEMREF, STORAGE, STREAM, CLONE)
 """Ops whose first result is storage that is released by another op. A fissile.alloc_tensor is a part of one."""
-RELEASES = {"memref.dealloc": MEMREF, "fissile.kill": STORAGE, "stream.resource.dealloca": STREAM}
+RELEASES = {"memref.dealloc": MEMREF, "fissile.kill": STORAGE, iree_ops.STREAM_RESOURCE_DEALLOCA: STREAM}
 """Op that ends a life -> the allocation that it belongs to."""
 RELEASE_OF = {made: name for name, made in RELEASES.items()}
-CONSTANTS = ("arith.constant", "memref.get_global", "util.global.load", "ml_program.global_load_const")
+CONSTANTS = ("arith.constant", "memref.get_global", iree_ops.UTIL_GLOBAL_LOAD, "ml_program.global_load_const")
 """Ops whose results live as long as the program does."""
 STACK = ("memref.alloca",)
 
@@ -45,23 +46,23 @@ _VIEWS = (
     "tensor.collapse_shape",
     "tensor.reshape",
     "fissile.boundary",
-    "util.optimization_barrier",
-    "iree_tensor_ext.compute_barrier.start",
-    "iree_tensor_ext.compute_barrier.end",
-    "stream.resource.subview",
+    iree_ops.UTIL_OPTIMIZATION_BARRIER,
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_START,
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_END,
+    iree_ops.STREAM_RESOURCE_SUBVIEW,
     "builtin.unrealized_conversion_cast",
 )
 _IN_PLACE = ("tensor.insert", "tensor.insert_slice")
 
-FUNCTIONS = ("func.func", "util.func")
-CALLS = ("func.call", "util.call")
-RETURNS = ("func.return", "util.return")
+FUNCTIONS = ("func.func", iree_ops.UTIL_FUNC)
+CALLS = ("func.call", iree_ops.UTIL_CALL)
+RETURNS = ("func.return", iree_ops.UTIL_RETURN)
 LOOPS = ("scf.for", "scf.while", "scf.parallel", "scf.forall", "affine.for", "affine.parallel")
 IMPURE_REGIONS = (
     *FUNCTIONS,
     *LOOPS,
     "builtin.module",
-    "util.initializer",
+    iree_ops.UTIL_INITIALIZER,
     "scf.if",
     "scf.index_switch",
     "scf.execute_region",
@@ -70,19 +71,19 @@ IMPURE_REGIONS = (
 )
 """Ops in whose regions a side effect may stand. A region of any other op is pure, or its rules are not known: nothing is put there."""
 _PURE = (
-    "flow.dispatch.region",
-    "flow.dispatch.workgroups",
+    iree_ops.FLOW_DISPATCH_REGION,
+    iree_ops.FLOW_DISPATCH_WORKGROUPS,
     "fissile.group",
     "tensor.generate",
     "tensor.pad",
     "memref.generic_atomic_rmw",
     "scf.reduce",
     "vector.mask",
-    "stream.async.execute",
-    "stream.cmd.execute",
-    "stream.async.concurrent",
-    "stream.cmd.concurrent",
-    "stream.cmd.serial",
+    iree_ops.STREAM_ASYNC_EXECUTE,
+    iree_ops.STREAM_CMD_EXECUTE,
+    iree_ops.STREAM_ASYNC_CONCURRENT,
+    iree_ops.STREAM_CMD_CONCURRENT,
+    iree_ops.STREAM_CMD_SERIAL,
     "scf.forall.in_parallel",
 )
 
@@ -91,7 +92,7 @@ def is_pure_region(op: ir.Operation) -> bool:
     """Whether a side effect inside a region of ``op`` makes the program illegal. A forall that yields tensors is such an op."""
     if op.name == "scf.forall":
         return bool(len(op.results))
-    return op.name in _PURE or op.name.startswith(("linalg.", "iree_linalg_ext."))
+    return op.name in _PURE or op.name.startswith(("linalg.", iree_ops.LINALG_EXT_OPS))
 
 
 def pure_region_around(op: ir.Operation) -> ir.Operation | None:
@@ -121,7 +122,7 @@ def released(op: ir.Operation) -> ir.Value | None:
     """The value whose storage ``op`` releases; None where it releases none."""
     if op.name == "memref.dealloc":
         return op.opview.memref
-    if op.name == "stream.resource.dealloca":
+    if op.name == iree_ops.STREAM_RESOURCE_DEALLOCA:
         return op.opview.operand
     return op.opview.value if op.name == "fissile.kill" else None
 
@@ -134,16 +135,16 @@ def same_storage(op: ir.Operation) -> list[tuple[ir.Value, ir.Value]]:
         source = (
             op.opview.source if op.name.startswith("memref.") and hasattr(op.opview, "source") else values[0]
         )
-        if op.name in ("util.optimization_barrier", "builtin.unrealized_conversion_cast"):
+        if op.name in (iree_ops.UTIL_OPTIMIZATION_BARRIER, "builtin.unrealized_conversion_cast"):
             return list(zip(results, values, strict=False))
         return [(results[0], source)]
     if op.name == TENSOR:
         return [(results[0], op.opview.storage)]
     if op.name in _IN_PLACE:
         return [(results[0], op.opview.dest)]
-    if op.name in ("stream.timepoint.await",):
+    if op.name in (iree_ops.STREAM_TIMEPOINT_AWAIT,):
         return list(zip(results, op.opview.resource_operands, strict=False))
-    if op.name.startswith(("linalg.", "iree_linalg_ext.")) and results:
+    if op.name.startswith(("linalg.", iree_ops.LINALG_EXT_OPS)) and results:
         return list(zip(results, inits(op), strict=False))
     return []
 
@@ -158,11 +159,11 @@ def is_storage_like(kind: ir.Type) -> bool:
 
 
 def is_resource(kind: ir.Type) -> bool:
-    return str(kind).startswith("!stream.resource<")
+    return str(kind).startswith(iree_ops.RESOURCE_TYPE)
 
 
 def is_timepoint(kind: ir.Type) -> bool:
-    return str(kind) == "!stream.timepoint"
+    return str(kind) == iree_ops.TIMEPOINT_TYPE
 
 
 def is_workgroup_memory(kind: ir.Type) -> bool:

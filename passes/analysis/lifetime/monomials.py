@@ -8,6 +8,7 @@ from iree.compiler import ir
 
 from fissile.passes.analysis.bounds.shaped_values import is_argument
 from fissile.passes.analysis.bounds.value_names import name_of
+from fissile.passes.iree import ops as iree_ops
 
 from .sizes import constant
 
@@ -46,7 +47,7 @@ def unit_text(unit: tuple[ir.Value, ...]) -> str:
 
 
 def _text(value: ir.Value) -> str:
-    if not is_argument(value) and value.owner.operation.name == "hal.buffer_view.dim":
+    if not is_argument(value) and value.owner.operation.name == iree_ops.HAL_BUFFER_VIEW_DIM:
         view = value.owner.operation.opview
         if is_argument(view.buffer_view):
             number = ir.BlockArgument(view.buffer_view).arg_number

@@ -13,6 +13,7 @@ from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
 from fissile.passes.analysis.bounds.shaped_values import is_argument
+from fissile.passes.iree import ops as iree_ops
 
 from . import kinds
 from .joins import Entry, edges_of, ends_of, joins_of
@@ -284,8 +285,8 @@ class _Analysis:
             return kinds.is_storage_like(op.opview.value.type)
         if op.name in (
             "memref.extract_aligned_pointer_as_index",
-            "util.global.store",
-            "stream.tensor.export",
+            iree_ops.UTIL_GLOBAL_STORE,
+            iree_ops.STREAM_TENSOR_EXPORT,
             "ml_program.global_store",
         ):
             return True

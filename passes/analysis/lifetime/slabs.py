@@ -14,13 +14,14 @@ from iree.compiler import ir
 from iree.compiler.passmanager import PassManager
 
 from fissile.dialect import ops_of
+from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.pipelines import LAYOUT_OF_SLICES
 
 from ..dispatch.dispatches import constant_of
 from .monomials import Monomial, monomial
 from .packing import Slice, aligned
 
-PACK, BARRIER = "stream.resource.pack", "util.optimization_barrier"
+PACK, BARRIER = iree_ops.STREAM_RESOURCE_PACK, iree_ops.UTIL_OPTIMIZATION_BARRIER
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import re
 
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree import version
 
 from .tiles import ConfiguredDispatch, Op
@@ -81,7 +82,7 @@ def _unlisted(inner: ir.Operation) -> str:
     found: list[str] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name in ("builtin.module", "iree_codegen.dispatch_config"):
+        if op.name in ("builtin.module", iree_ops.CODEGEN_DISPATCH_CONFIG):
             return ir.WalkResult.ADVANCE if op.name == "builtin.module" else ir.WalkResult.SKIP
         if not _OPS.fullmatch(op.name):
             found.append(op.name)

@@ -11,6 +11,7 @@ from iree.compiler.dialects import iree_codegen
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect.operands import init_of, init_positions
+from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.attributes import Lowering, lowering_of, translation_of
 
 from ..dispatch.dispatches import Dispatch
@@ -26,7 +27,7 @@ _RESHAPES = (
     "tensor.insert_slice",
     "tensor.cast",
     "tensor.bitcast",
-    "iree_tensor_ext.bitcast",
+    iree_ops.TENSOR_EXT_BITCAST,
 )
 _HARMLESS = re.compile(
     r"(arith|affine|math|util|hal|amdgpu|iree_tensor_ext|iree_codegen|memref|tensor|func|flow|index)\."
@@ -63,8 +64,8 @@ _KNOWN_KEYS = {
     "expand_dims",
 }
 _SHAPED = (ir.RankedTensorType, ir.MemRefType)
-_LOADS = ("iree_tensor_ext.dispatch.tensor.load", "iree_codegen.load_from_buffer")
-_STORES = ("iree_tensor_ext.dispatch.tensor.store", "iree_codegen.store_to_buffer")
+_LOADS = (iree_ops.TENSOR_EXT_DISPATCH_TENSOR_LOAD, iree_ops.CODEGEN_LOAD_FROM_BUFFER)
+_STORES = (iree_ops.TENSOR_EXT_DISPATCH_TENSOR_STORE, iree_ops.CODEGEN_STORE_TO_BUFFER)
 
 
 def read_configured(dispatch: Dispatch) -> ConfiguredDispatch:
@@ -93,7 +94,9 @@ class _Reader:
                 if operation.name.startswith("linalg.") or operation.name in _COMPUTES:
                     self.numbers[operation] = len(ops)
                     ops.append(operation)
-                elif operation.name.startswith("iree_linalg_ext.") or not _HARMLESS.match(operation.name):
+                elif operation.name.startswith(iree_ops.LINALG_EXT_OPS) or not _HARMLESS.match(
+                    operation.name
+                ):
                     if operation.name not in ("func.return",):
                         self.numbers[operation] = len(ops)
                         ops.append(operation)
@@ -216,7 +219,7 @@ class _Reader:
             return self._dynamic_sizes(op.operands[0])
         if op.name == "amdgpu.fat_raw_buffer_cast":
             return self._dynamic_sizes(op.operands[0])
-        if op.name == "hal.interface.binding.subspan":
+        if op.name == iree_ops.HAL_INTERFACE_BINDING_SUBSPAN:
             return [self._name(o) for o in list(op.operands)[1:]]
         if op.name == _LOADS[0]:
             owner = op.operands[0].owner
@@ -231,12 +234,12 @@ class _Reader:
         bound = None
         while not isinstance(value.owner, ir.Block):
             op = value.owner.operation
-            if op.name == "util.assume.int":
+            if op.name == iree_ops.UTIL_ASSUME_INT:
                 position = list(op.results).index(value)
                 bound = min(filter(None, (bound, _assumed_bound(op, position))), default=None)
                 value = op.operands[position]
             elif op.name in (
-                "iree_tensor_ext.dispatch.workload.ordinal",
+                iree_ops.TENSOR_EXT_DISPATCH_WORKLOAD_ORDINAL,
                 "arith.index_castui",
                 "arith.index_cast",
             ):

@@ -17,16 +17,18 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 from ..bounds.extents import is_argument
 
-EXECUTE, DISPATCH = "stream.cmd.execute", "stream.cmd.dispatch"
+EXECUTE, DISPATCH = iree_ops.STREAM_CMD_EXECUTE, iree_ops.STREAM_CMD_DISPATCH
 SLICING = (
-    "iree_tensor_ext.dispatch.tensor.load",
-    "iree_tensor_ext.dispatch.tensor.store",
+    iree_ops.TENSOR_EXT_DISPATCH_TENSOR_LOAD,
+    iree_ops.TENSOR_EXT_DISPATCH_TENSOR_STORE,
     "tensor.extract_slice",
     "tensor.insert_slice",
 )
-SCALARS = ("arith.", "affine.", "index.", "util.optimization_barrier")
+SCALARS = ("arith.", "affine.", "index.", iree_ops.UTIL_OPTIMIZATION_BARRIER)
 """Dialects whose ops compute host values from host values alone."""
 CLAMPS = ("arith.minui", "arith.remui")
 """Ops whose result is bounded by their second operand, whatever the first is."""
@@ -142,7 +144,9 @@ def _leaves(values: list[ir.Value]) -> set[ir.Value]:
             pending += list(op.operands)
         else:
             found.add(value)
-            if op.name.startswith("stream."):  # a resource: what decides its size is known where it is used
+            if op.name.startswith(
+                iree_ops.STREAM_OPS
+            ):  # a resource: what decides its size is known where it is used
                 pending += [v for v in op.operands if isinstance(v.type, ir.IndexType)]
     return found
 
@@ -152,6 +156,6 @@ def _contents(execute: ir.Operation) -> str:
     names = [
         str(inner.attributes["entry_points"]) if inner.name == DISPATCH else inner.name
         for inner in _inside(execute)
-        if inner.name.startswith("stream.cmd.")
+        if inner.name.startswith(iree_ops.STREAM_COMMANDS)
     ]
     return ", ".join(dict.fromkeys(names))

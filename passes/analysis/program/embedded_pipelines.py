@@ -8,10 +8,11 @@ from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute
 from fissile.finding import Place
+from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.provenance import place_of
 
-_ATTRIBUTES = ("util.preprocessing_pipeline", "iree_codegen.pass_pipeline")
+_ATTRIBUTES = (iree_ops.UTIL_PREPROCESSING_PIPELINE, iree_ops.CODEGEN_PASS_PIPELINE)
 """Attributes whose text IREE (3.13) parses as a pass pipeline and runs: AttrBasedPipeline.cpp, IREECodegenAttrs.cpp."""
 _OPS = ("transform.apply_registered_pass",)
 """Ops of a transform script that run a registered pass by its name."""

@@ -8,6 +8,7 @@ from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
 from fissile.finding import Place
+from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.provenance import place_of
 
@@ -33,7 +34,7 @@ def host_floats(module: ir.Operation) -> list[HostFloat]:
     rounds) into one, in global optimisation."""
     globals_ = {}
     for op in (o.operation for o in module.regions[0].blocks[0].operations):
-        if op.name == "util.global":
+        if op.name == iree_ops.UTIL_GLOBAL:
             kind = ir.TypeAttr(op.attributes["type"]).value
             if isinstance(kind, ir.FloatType) and kind.width < VM_FLOAT_BITS:
                 globals_[text_of(op, "sym_name")] = (op, kind)
@@ -42,7 +43,7 @@ def host_floats(module: ir.Operation) -> list[HostFloat]:
     uses: dict[str, list[ir.Operation]] = {name: [] for name in globals_}
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name in ("util.global.load", "util.global.store"):
+        if op.name in (iree_ops.UTIL_GLOBAL_LOAD, iree_ops.UTIL_GLOBAL_STORE):
             name = text_of(op, "global")
             if name in uses:
                 uses[name].append(op)

@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from iree.compiler import ir
 
 from fissile.finding import Place
+from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.provenance import place_of
 
-INSERT, FROM_ELEMENTS, STORE = "tensor.insert", "tensor.from_elements", "flow.tensor.store"
+INSERT, FROM_ELEMENTS, STORE = "tensor.insert", "tensor.from_elements", iree_ops.FLOW_TENSOR_STORE
 _ON_THE_HOST = frozenset(
     {
         "builtin.module",
         "func.func",
-        "util.func",
-        "util.initializer",
+        iree_ops.UTIL_FUNC,
+        iree_ops.UTIL_INITIALIZER,
         "scf.for",
         "scf.if",
         "scf.while",

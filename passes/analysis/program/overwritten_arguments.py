@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from iree.compiler import ir
 
 from fissile.finding import Place
+from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.provenance import place_of
 
 _SEGMENTS = {
-    "flow.dispatch": ("workload", "arguments", "argument_dims", "result_dims"),
-    "flow.tensor.update": ("target", "target_dims", "start_indices", "update", "update_dims"),
-    "flow.tensor.store": ("value", "target", "target_dims", "indices"),
-    "flow.tensor.reshape": ("source", "source_dims", "result_dims"),
-    "hal.tensor.import": ("source", "target_dims", "wait_fence", "affinity"),
+    iree_ops.FLOW_DISPATCH: ("workload", "arguments", "argument_dims", "result_dims"),
+    iree_ops.FLOW_TENSOR_UPDATE: ("target", "target_dims", "start_indices", "update", "update_dims"),
+    iree_ops.FLOW_TENSOR_STORE: ("value", "target", "target_dims", "indices"),
+    iree_ops.FLOW_TENSOR_RESHAPE: ("source", "source_dims", "result_dims"),
+    iree_ops.HAL_TENSOR_IMPORT: ("source", "target_dims", "wait_fence", "affinity"),
 }
 """Operand groups of ops that have no Python class, in the order of their ODS definitions (IREE 3.13)."""
-_IMPORT, _RESHAPE = "hal.tensor.import", "flow.tensor.reshape"
+_IMPORT, _RESHAPE = iree_ops.HAL_TENSOR_IMPORT, iree_ops.FLOW_TENSOR_RESHAPE
 _MAY_MOVE_NOTHING = (
     "tensor.insert_slice",
     "tensor.extract_slice",
@@ -30,16 +31,16 @@ _MAY_MOVE_NOTHING = (
     "tensor.concat",
     "arith.select",
     "scf.if",
-    "hal.tensor.barrier",
+    iree_ops.HAL_TENSOR_BARRIER,
     _RESHAPE,
-    "flow.tensor.update",
-    "flow.tensor.slice",
-    "iree_tensor_ext.compute_barrier.start",
-    "iree_tensor_ext.compute_barrier.end",
+    iree_ops.FLOW_TENSOR_UPDATE,
+    iree_ops.FLOW_TENSOR_SLICE,
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_START,
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_END,
     "linalg.transpose",
     "linalg.copy",
 )
-_BUFFERS = ("!hal.buffer_view", "!hal.buffer")
+_BUFFERS = (iree_ops.BUFFER_VIEW_TYPE, iree_ops.BUFFER_TYPE)
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class OverwrittenArgument:
 def argument_imports(module: ir.Operation) -> Iterator[tuple[str, int, ir.Operation]]:
     """Function, number and import of each argument that is imported as a tensor."""
     for function in (o.operation for o in module.regions[0].blocks[0].operations):
-        if function.name != "util.func" or not len(function.regions[0].blocks):
+        if function.name != iree_ops.UTIL_FUNC or not len(function.regions[0].blocks):
             continue
         entry = function.regions[0].blocks[0]
         for number, argument in enumerate(entry.arguments):
@@ -89,7 +90,7 @@ def _exports(function: ir.Operation) -> Iterator[ir.Operation]:
         o.operation
         for block in function.regions[0].blocks
         for o in block.operations
-        if o.operation.name == "hal.tensor.export"
+        if o.operation.name == iree_ops.HAL_TENSOR_EXPORT
     )
 
 
@@ -113,7 +114,7 @@ def _reaches(value: ir.Value, wanted: ir.Value) -> bool:
 
 def returns(function: ir.Operation) -> list[ir.Operation]:
     ends = [block.operations[len(block.operations) - 1].operation for block in function.regions[0].blocks]
-    return [op for op in ends if op.name == "util.return"]
+    return [op for op in ends if op.name == iree_ops.UTIL_RETURN]
 
 
 def overwritten_arguments(module: ir.Operation) -> list[OverwrittenArgument]:
@@ -138,9 +139,9 @@ def _update(value: ir.Value) -> ir.Operation | None:
     op = uses[0].owner.operation
     if op.name == _RESHAPE:
         return _update(op.results[0])
-    if op.name in ("flow.tensor.update", "flow.tensor.store"):
+    if op.name in (iree_ops.FLOW_TENSOR_UPDATE, iree_ops.FLOW_TENSOR_STORE):
         return op if value in _segment(op, "target") else None
-    if op.name == "flow.dispatch" and "tied_operands" in op.attributes:
+    if op.name == iree_ops.FLOW_DISPATCH and "tied_operands" in op.attributes:
         arguments = _segment(op, "arguments")
         tied = [ir.IntegerAttr(one).value for one in ir.ArrayAttr(op.attributes["tied_operands"])]
         return op if any(index >= 0 and arguments[index] == value for index in tied) else None

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 from ..bounds.conditions import all_of, at_most, equal, less
 from ..bounds.extents import Extents
 from ..bounds.shaped_values import is_shaped, rank_of, static_dimension
@@ -121,17 +123,17 @@ def _bits(kind: ir.Type) -> int | None:
 
 
 RULES: dict[str, Callable[[Extents, ir.Operation], Iterator[Requirement]]] = {
-    "flow.tensor.load": with_elements("source", "reads"),
-    "flow.tensor.store": with_elements("target", "writes"),
-    "flow.tensor.update": update,
-    "flow.tensor.slice": slice_,
-    "flow.tensor.reshape": reshape,
-    "flow.tensor.bitcast": reshape,
-    "flow.tensor.clone": listed,
-    "flow.tensor.tie_shape": listed,
-    "flow.tensor.transfer": listed,
-    "hal.tensor.export": listed,
-    "hal.tensor.alias": listed,
-    "iree_tensor_ext.bitcast": reshape,
+    iree_ops.FLOW_TENSOR_LOAD: with_elements("source", "reads"),
+    iree_ops.FLOW_TENSOR_STORE: with_elements("target", "writes"),
+    iree_ops.FLOW_TENSOR_UPDATE: update,
+    iree_ops.FLOW_TENSOR_SLICE: slice_,
+    iree_ops.FLOW_TENSOR_RESHAPE: reshape,
+    iree_ops.FLOW_TENSOR_BITCAST: reshape,
+    iree_ops.FLOW_TENSOR_CLONE: listed,
+    iree_ops.FLOW_TENSOR_TIE_SHAPE: listed,
+    iree_ops.FLOW_TENSOR_TRANSFER: listed,
+    iree_ops.HAL_TENSOR_EXPORT: listed,
+    iree_ops.HAL_TENSOR_ALIAS: listed,
+    iree_ops.TENSOR_EXT_BITCAST: reshape,
 }
 """hal.tensor.import is none of them: IREE compares the sizes that it lists with the caller's (INVALID_ARGUMENT; measured)."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from iree.compiler import ir
 
 from fissile.dialect.operands import operand
+from fissile.passes.iree import ops as iree_ops
 
 from ..bounds import element_values
 from ..bounds.conditions import TRUE, Condition, all_of, at_most, equal, less
@@ -154,7 +155,7 @@ def _only_where_masked(
 
 def _constant(value: ir.Value):
     while not isinstance(value.owner, ir.Block) and value.owner.operation.name in (
-        "util.optimization_barrier",
+        iree_ops.UTIL_OPTIMIZATION_BARRIER,
         "tensor.cast",
     ):
         value = value.owner.operation.operands[ir.OpResult(value).result_number]

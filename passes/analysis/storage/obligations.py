@@ -16,6 +16,7 @@ from iree.compiler import ir
 from fissile.dialect import place_of
 from fissile.dialect.attributes import text_of
 from fissile.finding import Place
+from fissile.passes.iree import ops as iree_ops
 from fissile.passes.net import ask
 
 from ..bounds.conditions import TRUE, Condition, any_of, at_most, equal, less, negation, symbols
@@ -31,9 +32,9 @@ from .loop_facts import equal_integers, invariants, of_results
 from .sentences import Wording, as_written, worded
 
 ASSERTS = ("cf.assert",)
-TRANSPARENT = ("flow.dispatch.region", "fissile.group", "scf.forall.in_parallel")
+TRANSPARENT = (iree_ops.FLOW_DISPATCH_REGION, "fissile.group", "scf.forall.in_parallel")
 """Ops whose regions run exactly where the op stands."""
-STRUCTURED = ("linalg.", "iree_linalg_ext.")
+STRUCTURED = ("linalg.", iree_ops.LINALG_EXT_OPS)
 
 
 @dataclass(frozen=True)
@@ -199,11 +200,11 @@ class _Walk:
             self._function = text_of(op, "sym_name").removesuffix(ASYNC_SUFFIX)
             self._learn_calls(op)
             yield self._blocks(op)
-        elif op.name == "builtin.module" or op.name == "util.initializer":
-            self._function = "initializer" if op.name == "util.initializer" else self._function
+        elif op.name == "builtin.module" or op.name == iree_ops.UTIL_INITIALIZER:
+            self._function = "initializer" if op.name == iree_ops.UTIL_INITIALIZER else self._function
             for region in op.regions:
                 for block in region.blocks:
-                    if op.name == "util.initializer":
+                    if op.name == iree_ops.UTIL_INITIALIZER:
                         yield self._block(block)
                     else:
                         for inner in block.operations:
@@ -255,7 +256,7 @@ class _Walk:
             if self._trust_asserts:
                 self._learn(self.extents.condition(op.operands[0]))
             return
-        if op.name == "util.assume.int":
+        if op.name == iree_ops.UTIL_ASSUME_INT:
             self._assume(op)
             return
         rule, before = self._rule_for(op.name), len(self.obligations)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from iree.compiler import ir
 
 from fissile.dialect.operands import knows_operands, operands_named
+from fissile.passes.iree import ops as iree_ops
 
 from ..bounds.conditions import equal
 from ..bounds.extents import Extents
@@ -47,13 +48,13 @@ def along(model: str, **others: str) -> Callable[[Extents, ir.Operation], Iterat
 
 
 RULES: dict[str, Callable[[Extents, ir.Operation], Iterator[Requirement]]] = {
-    "iree_linalg_ext.sort": along("inputs", outputs=_SAME),
-    "iree_linalg_ext.scan": along("input", output=_SAME, accumulator=_WITHOUT),
-    "iree_linalg_ext.topk": along("values", indices=_SAME, output_values=_OTHER, output_indices=_OTHER),
-    "iree_linalg_ext.topk_v2": along(
+    iree_ops.LINALG_EXT_SORT: along("inputs", outputs=_SAME),
+    iree_ops.LINALG_EXT_SCAN: along("input", output=_SAME, accumulator=_WITHOUT),
+    iree_ops.LINALG_EXT_TOPK: along("values", indices=_SAME, output_values=_OTHER, output_indices=_OTHER),
+    iree_ops.LINALG_EXT_TOPK_V2: along(
         "values", input_indices=_SAME, output_values=_OTHER, output_indices=_OTHER
     ),
-    "iree_linalg_ext.arg_compare": along(
+    iree_ops.LINALG_EXT_ARG_COMPARE: along(
         "input_value", input_index=_SAME, output_value=_WITHOUT, output_index=_WITHOUT
     ),
 }

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
+from fissile.passes.iree import ops as iree_ops
 
 from ..bounds.conditions import Condition, all_of, any_of, at_most, equal, less
 from ..bounds.extents import Extents
@@ -28,15 +29,15 @@ WITHOUT_OBLIGATIONS = (
     # what they need.
     "cf.",
     "func.",
-    "util.",
+    iree_ops.UTIL_OPS,
     "scf.",
     "affine.",
     "complex.",
     "index.",
     "ub.",
-    "hal.",
+    iree_ops.HAL_OPS,
     "fissile.",
-    "iree_tensor_ext.",
+    iree_ops.TENSOR_EXT_OPS,
     "bufferization.",
     "ml_program.",
     "tensor.collapse_shape",
@@ -52,10 +53,10 @@ WITHOUT_OBLIGATIONS = (
     "memref.memory_space_cast",
     "memref.assume_alignment",
     "builtin.",
-    "flow.tensor.constant",
-    "flow.tensor.dynamic_constant",
-    "flow.dispatch.region",
-    "flow.return",
+    iree_ops.FLOW_TENSOR_CONSTANT,
+    iree_ops.FLOW_TENSOR_DYNAMIC_CONSTANT,
+    iree_ops.FLOW_DISPATCH_REGION,
+    iree_ops.FLOW_RETURN,
     "check.",
     "vector.transfer",
 )
@@ -291,7 +292,7 @@ _RULES: dict[str, Rule] = {
     "bufferization.alloc_tensor": _not_negative,
     "memref.alloc": _not_negative,
     "memref.alloca": _not_negative,
-    "flow.tensor.splat": _not_negative,
+    iree_ops.FLOW_TENSOR_SPLAT: _not_negative,
     "tensor.expand_shape": _expand,
     "memref.expand_shape": _expand,
     "tensor.reshape": _reshape,
@@ -312,12 +313,12 @@ _RULES: dict[str, Rule] = {
     "fissile.require": _require,
     "scf.for": _loop,
     "linalg.softmax": same_shape,
-    "iree_linalg_ext.gather": element_gather,
-    "iree_linalg_ext.scatter": element_scatter,
+    iree_ops.LINALG_EXT_GATHER: element_gather,
+    iree_ops.LINALG_EXT_SCATTER: element_scatter,
     "tensor.gather": element_gather,
     "tensor.scatter": element_scatter,
-    "flow.tensor.alloca": _not_negative,
-    "flow.tensor.empty": _not_negative,
+    iree_ops.FLOW_TENSOR_ALLOCA: _not_negative,
+    iree_ops.FLOW_TENSOR_EMPTY: _not_negative,
     **flow_rules.RULES,
     **search_rules.RULES,
 }

@@ -9,10 +9,11 @@ from iree.compiler import ir
 from fissile.dialect import place_of
 from fissile.finding import Finding
 from fissile.passes.analysis.bounds.value_names import name_of
+from fissile.passes.iree import ops as iree_ops
 
 WITHOUT_ABI_TYPE = {"f4E2M1FN": 4, "f6E2M3FN": 6, "f6E3M2FN": 6}
 """Element types and their bits that the HAL's buffer views cannot name (IREE 3.13, `hal.element_type`)."""
-FUNCTIONS = ("func.func", "util.func")
+FUNCTIONS = ("func.func", iree_ops.UTIL_FUNC)
 
 
 def check_abi_types(module: ir.Operation, refused: str, detail: str) -> list[Finding]:

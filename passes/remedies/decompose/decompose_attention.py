@@ -21,6 +21,7 @@ from fissile.passes.analysis.dispatch.attention_roles import (
     index_position,
 )
 from fissile.passes.definition import Contract, option, register_pass
+from fissile.passes.iree import ops as iree_ops
 
 from ..generic_ops import build_generic, element_type
 from ..narrow.packed_words import Size, booleans_of_bytes, sizes_of
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 NUMERICS = "computed in f32 and rounded once, where IREE rounds f16 and bf16 in between; sums may be added up in another order"
 """How exact the parts are."""
 
-_YIELD = "iree_linalg_ext.yield"
+_YIELD = iree_ops.LINALG_EXT_YIELD
 _LEAST_F32 = -3.4028234663852886e38
 """Where the maxima of an attention start, as IREE's own: a row that is masked as a whole is NaN either way."""
 _LOG2_E = log2(e)
@@ -105,7 +106,11 @@ class DecomposeAttention(OpRemedy):
             return Match("its region reads the index of a loop that the scores do not have")
         for inner in op.regions[0].blocks[0].operations:
             name = inner.operation.name
-            if inner.operation.regions or name.startswith("iree_linalg_ext.") and name not in (INDEX, _YIELD):
+            if (
+                inner.operation.regions
+                or name.startswith(iree_ops.LINALG_EXT_OPS)
+                and name not in (INDEX, _YIELD)
+            ):
                 return Match(f"its region has {name}")
         return FITS
 

@@ -12,6 +12,7 @@ from iree.compiler.dialects import affine, arith, tensor
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect.operands import operand, operands_named
 from fissile.passes.definition import option, register_pass
+from fissile.passes.iree import ops as iree_ops
 
 from ..generic_ops import build_generic
 from ..narrow.packed_words import sizes_of
@@ -20,7 +21,7 @@ from ..remedy import FITS, Exactness, Match, OpRemedy
 if TYPE_CHECKING:
     from fissile.passes.analysis.dispatch.dispatches import Dispatch
 
-PACK, UNPACK, GATHER = "linalg.pack", "linalg.unpack", "iree_linalg_ext.gather"
+PACK, UNPACK, GATHER = "linalg.pack", "linalg.unpack", iree_ops.LINALG_EXT_GATHER
 MOVEMENTS = (PACK, UNPACK, GATHER)
 
 

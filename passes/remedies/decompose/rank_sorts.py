@@ -12,6 +12,7 @@ from iree.compiler.dialects import arith, tensor
 from fissile.dialect import BoundaryOp
 from fissile.dialect import linalg_ops as linalg
 from fissile.passes.definition import Contract, option, register_pass
+from fissile.passes.iree import ops as iree_ops
 
 from ..generic_ops import build_generic, element_type
 from ..narrow.packed_words import sizes_of
@@ -22,8 +23,8 @@ from .split_reductions import split_reductions
 if TYPE_CHECKING:
     from fissile.passes.analysis.dispatch.dispatches import Dispatch
 
-SORT = "iree_linalg_ext.sort"
-_SCATTER, _YIELD = "iree_linalg_ext.scatter", "iree_linalg_ext.yield"
+SORT = iree_ops.LINALG_EXT_SORT
+_SCATTER, _YIELD = iree_ops.LINALG_EXT_SCATTER, iree_ops.LINALG_EXT_YIELD
 LONGEST_COUNT = 1 << 15
 """Elements of a row from which on the count of one element's predecessors is split as well."""
 

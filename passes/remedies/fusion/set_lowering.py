@@ -13,6 +13,7 @@ from fissile.errors import UsageError
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.structure import structure_of
 from fissile.passes.definition import option, register_pass
+from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.lowerings import FFT
 
 from ..remedy import Exactness, Match, OpRemedy
@@ -25,7 +26,7 @@ ATTRIBUTE = "compilation_info"
 3.13)."""
 
 
-SERIAL_OPS = (FFT, "iree_linalg_ext.scan", "iree_linalg_ext.sort", "iree_linalg_ext.topk")
+SERIAL_OPS = (FFT, iree_ops.LINALG_EXT_SCAN, iree_ops.LINALG_EXT_SORT, iree_ops.LINALG_EXT_TOPK)
 """Ops of IREE's own that go along one dimension step by step, and take a configuration as structured ops do."""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from iree.compiler import ir
 
 from fissile.passes.definition import option, register_pass
+from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.lowerings import FFT
 
 from ..remedy import FITS, Exactness, Match, OpRemedy
@@ -55,7 +56,7 @@ class UseResults(OpRemedy):
         for op in ops:
             with ir.InsertionPoint.after(op), op.location:
                 for result in _unused(op):
-                    ir.Operation.create("util.optimization_barrier", [result.type], [result])
+                    ir.Operation.create(iree_ops.UTIL_OPTIMIZATION_BARRIER, [result.type], [result])
 
     def costs(self, ops: Sequence[ir.Operation]) -> str:
         return "the part that nothing reads is written to global memory"

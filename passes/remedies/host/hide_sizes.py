@@ -11,6 +11,7 @@ from iree.compiler import ir
 from fissile.finding import Finding
 from fissile.passes.analysis.program.growing_loops import growing_loops
 from fissile.passes.definition import Contract, register_pass
+from fissile.passes.iree import ops as iree_ops
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
@@ -40,5 +41,7 @@ class HideSizes(Remedy):
             for position in found.sizes:
                 size = found.empty.operands[position]
                 with ir.InsertionPoint(found.empty), found.empty.location:
-                    hidden = ir.Operation.create("util.optimization_barrier", [size.type], [size]).results[0]
+                    hidden = ir.Operation.create(
+                        iree_ops.UTIL_OPTIMIZATION_BARRIER, [size.type], [size]
+                    ).results[0]
                 found.empty.operands[position] = hidden

@@ -11,6 +11,7 @@ from iree.compiler import ir
 from fissile.finding import Finding
 from fissile.passes.analysis.program.overwritten_arguments import argument_imports, returns
 from fissile.passes.definition import Contract, option, register_pass
+from fissile.passes.iree import ops as iree_ops
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
@@ -46,4 +47,4 @@ class KeepArguments(Remedy):
             for end in returns(imported.parent.operation):
                 value = imported.results[0]
                 with ir.InsertionPoint(end), imported.location:
-                    ir.Operation.create("util.optimization_barrier", [value.type], [value])
+                    ir.Operation.create(iree_ops.UTIL_OPTIMIZATION_BARRIER, [value.type], [value])

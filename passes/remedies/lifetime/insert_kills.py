@@ -21,6 +21,7 @@ from fissile.passes.analysis.lifetime.regions import Regions, op_making, region_
 from fissile.passes.analysis.program.defined_before import exists_before
 from fissile.passes.checks.storage.lifetimes import ONE_RELEASE, PURE_REGIONS
 from fissile.passes.definition import Contract, Pass, register_pass
+from fissile.passes.iree import ops as iree_ops
 from fissile.passes.properties import WELL_FORMED
 
 from .release_ops import point_of, split_doubled_edges, work_on, write_release
@@ -146,7 +147,7 @@ def _remove_releases(function: ir.Operation, ownership: Ownership, spots: dict) 
 
     Their releases stay as they were: those owners are left out of ``spots``.
     """
-    for op in ops_of(function, "stream.resource.dealloca"):
+    for op in ops_of(function, iree_ops.STREAM_RESOURCE_DEALLOCA):
         for base in ownership.bases.get(released(op)) or ():
             spots.pop(base, None)  # other work waits for it: it stays where it is, and nothing is added
     placed = list(spots)
@@ -155,7 +156,7 @@ def _remove_releases(function: ir.Operation, ownership: Ownership, spots: dict) 
         for op in ops_of(function, name):
             value = released(op)
             bases = ownership.bases.get(value)
-            if name == "stream.resource.dealloca":
+            if name == iree_ops.STREAM_RESOURCE_DEALLOCA:
                 continue
             if _is_constant(value) or (
                 not bases and isinstance(value.type, ir.RankedTensorType) and not is_argument(value)

@@ -12,6 +12,7 @@ from fissile.passes.analysis.bounds.shaped_values import is_argument
 from fissile.passes.analysis.lifetime.kinds import is_resource, is_storage_like, is_timepoint
 from fissile.passes.analysis.lifetime.placement import Spot, Unplaced
 from fissile.passes.analysis.lifetime.ways_on import Way, branches_of
+from fissile.passes.iree import ops as iree_ops
 
 
 def write_release(owner: ir.Value, point: ir.InsertionPoint, waits: Iterable[ir.Value] = ()) -> ir.Operation:
@@ -42,7 +43,7 @@ def work_on(owner: ir.Value, aliases: Iterable[ir.Value], spot: Spot) -> list[ir
         for use in alias.uses:
             op = use.owner.operation
             reached = [r for r in op.results if is_timepoint(r.type)]
-            if op.name == "stream.resource.dealloca" or not reached:
+            if op.name == iree_ops.STREAM_RESOURCE_DEALLOCA or not reached:
                 continue
             if op.block != spot.behind.block:
                 raise Unplaced("work on it is queued in another block, and its timepoint is not known here")

@@ -17,6 +17,7 @@ from fissile.passes.analysis.dispatch.narrow_types import (
 )
 from fissile.passes.analysis.dispatch.structure import structure_of
 from fissile.passes.definition import PassFailed
+from fissile.passes.iree import ops as iree_ops
 
 from ..generic_ops import build_generic, element_type
 from .elementwise_on_words import ReadByWords, build_by_words, reads_by_words
@@ -39,16 +40,16 @@ RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape", "tensor.cast", "tens
 RETYPED = ("linalg.softmax",)
 """Structured ops without a body that take any float type; in f32 they are more precise."""
 BY_REGION = (
-    "iree_linalg_ext.arg_compare",
-    "iree_linalg_ext.gather",
-    "iree_linalg_ext.scan",
-    "iree_linalg_ext.scatter",
-    "iree_linalg_ext.sort",
-    "iree_linalg_ext.topk",
+    iree_ops.LINALG_EXT_ARG_COMPARE,
+    iree_ops.LINALG_EXT_GATHER,
+    iree_ops.LINALG_EXT_SCAN,
+    iree_ops.LINALG_EXT_SCATTER,
+    iree_ops.LINALG_EXT_SORT,
+    iree_ops.LINALG_EXT_TOPK,
 )
 """Ops of IREE's own that move elements, or compare and combine them by their regions alone, whatever their type."""
-SCATTER = "iree_linalg_ext.scatter"
-_EXTENSION = "iree_linalg_ext."
+SCATTER = iree_ops.LINALG_EXT_SCATTER
+_EXTENSION = iree_ops.LINALG_EXT_OPS
 
 
 def pack_narrow_storage(

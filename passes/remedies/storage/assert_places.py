@@ -35,10 +35,11 @@ from fissile.passes.analysis.storage.obligations import (
     argument_symbols,
 )
 from fissile.passes.analysis.storage.structured_rules import reads_elements
+from fissile.passes.iree import ops as iree_ops
 
 HOST_REGIONS = (
     *FUNCTIONS,
-    "util.initializer",
+    iree_ops.UTIL_INITIALIZER,
     "scf.for",
     "scf.if",
     "scf.while",

@@ -14,17 +14,18 @@ from dataclasses import dataclass
 from iree.compiler import ir
 
 from fissile.passes.analysis.bounds.extents import is_argument
+from fissile.passes.iree import ops as iree_ops
 
-SCALAR = ("arith.", "affine.", "index.", "hal.buffer_view.dim")
+SCALAR = ("arith.", "affine.", "index.", iree_ops.HAL_BUFFER_VIEW_DIM)
 PURE = (
     *SCALAR,
     "math.",
     "complex.",
     "tensor.",
     "linalg.",
-    "iree_linalg_ext.",
+    iree_ops.LINALG_EXT_OPS,
     "scf.",
-    "util.optimization_barrier",
+    iree_ops.UTIL_OPTIMIZATION_BARRIER,
 )
 """Ops that have no side effects unless an op in their regions has some, and may change places."""
 

@@ -18,14 +18,15 @@ from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.shaped_values import is_argument, rank_of
 from fissile.passes.analysis.bounds.size_terms import Term
 from fissile.passes.analysis.program.check_order import is_loaded
+from fissile.passes.iree import ops as iree_ops
 
 from ..generic_ops import build_generic
 from .term_ops import TermWriter
 
 _EQ = 0
 INDEXED = {
-    "iree_linalg_ext.gather": ("source", "dimension_map"),
-    "iree_linalg_ext.scatter": ("original", "dimension_map"),
+    iree_ops.LINALG_EXT_GATHER: ("source", "dimension_map"),
+    iree_ops.LINALG_EXT_SCATTER: ("original", "dimension_map"),
     "tensor.gather": ("source", "gather_dims"),
     "tensor.scatter": ("dest", "scatter_dims"),
 }

@@ -17,6 +17,7 @@ from iree.compiler.dialects import arith, cf, tensor
 from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.size_terms import Term
 from fissile.passes.checks.storage.storage_fit import Judged, runtime_message
+from fissile.passes.iree import ops as iree_ops
 
 from .checks_first import is_pure
 from .computed_indices import compute_again, same_elements
@@ -36,11 +37,11 @@ MAX_INPUTS = 8
 """Tensors that one reduction reads; a device may bind few buffers to a dispatch."""
 PASSED = (
     "cf.assert",
-    "util.global.load",
-    "util.assume.int",
-    "hal.tensor.import",
-    "flow.tensor.",
-    "hal.tensor.export",
+    iree_ops.UTIL_GLOBAL_LOAD,
+    iree_ops.UTIL_ASSUME_INT,
+    iree_ops.HAL_TENSOR_IMPORT,
+    iree_ops.FLOW_TENSOR_OPS,
+    iree_ops.HAL_TENSOR_EXPORT,
 )
 """Ops that no pure one is, and that show nothing of what was computed before them."""
 

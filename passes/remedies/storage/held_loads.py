@@ -15,8 +15,9 @@ from iree.compiler import ir
 
 from fissile.passes.analysis.bounds.conditions import Condition, symbols
 from fissile.passes.analysis.bounds.extents import Extents, is_argument
+from fissile.passes.iree import ops as iree_ops
 
-BARRIER = "util.optimization_barrier"
+BARRIER = iree_ops.UTIL_OPTIMIZATION_BARRIER
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,9 @@ from fissile.passes.analysis.bounds.size_terms import (
     Symbol,
     Term,
 )
+from fissile.passes.iree import ops as iree_ops
 
-BUFFER_VIEW = "!hal.buffer_view"
+BUFFER_VIEW = iree_ops.BUFFER_VIEW_TYPE
 """The type of a tensor that crosses IREE's ABI."""
 _EQ, _NE, _SLT, _SLE, _SGE = 0, 1, 2, 3, 5
 """arith.cmpi predicates."""
@@ -186,7 +187,7 @@ class TermWriter:
             if str(value.type) == BUFFER_VIEW:
                 index = ir.IntegerAttr.get(self._index, handle.dimension)
                 return ir.Operation.create(
-                    "hal.buffer_view.dim", [self._index], [value], {"index": index}, ip=self._at
+                    iree_ops.HAL_BUFFER_VIEW_DIM, [self._index], [value], {"index": index}, ip=self._at
                 ).results[0]
             if isinstance(value.type, ir.MemRefType):
                 from iree.compiler.dialects import memref

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 from .elements import element_of_type
 from .registry import NoWitness, evaluates
 from .structured import MOST_AT_ONCE
@@ -89,7 +91,7 @@ def _shaped(interpreter, whole: np.ndarray, map_, ranges, kind: ir.Type) -> np.n
     return interpreter.settled(np.ascontiguousarray(result), kind)
 
 
-@evaluates("iree_linalg_ext.attention")
+@evaluates(iree_ops.LINALG_EXT_ATTENTION)
 def _attention(interpreter, op, operands):
     """softmax(query key^T scale + mask) value."""
     found = _scored(interpreter, op, operands, len(operands) == 6, -1)
@@ -99,7 +101,7 @@ def _attention(interpreter, op, operands):
     return [_shaped(interpreter, whole, maps_of(op)[-1], found.ranges, op.results[0].type)]
 
 
-@evaluates("iree_linalg_ext.online_attention")
+@evaluates(iree_ops.LINALG_EXT_ONLINE_ATTENTION)
 def _online_attention(interpreter, op, operands):
     """The weighted values, not divided by the sums; the row maxima; the row sums: each with what was before rescaled."""
     maps, found = maps_of(op), _scored(interpreter, op, operands, len(operands) == 8, -3)

@@ -5,107 +5,114 @@ from __future__ import annotations
 import numpy as np
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 from .elements import element_of_type, hold
 from .registry import NoWitness, evaluates
 
 
-@evaluates("util.call", "func.call")
+@evaluates(iree_ops.UTIL_CALL, "func.call")
 def _call(interpreter, op, operands):
     return interpreter.call(ir.FlatSymbolRefAttr(op.attributes["callee"]).value, operands)
 
 
-@evaluates("util.global.load")
+@evaluates(iree_ops.UTIL_GLOBAL_LOAD)
 def _load(interpreter, op, operands):
     return [interpreter.global_value(ir.FlatSymbolRefAttr(op.attributes["global"]).value)]
 
 
-@evaluates("util.global.store")
+@evaluates(iree_ops.UTIL_GLOBAL_STORE)
 def _store(interpreter, op, operands):
     interpreter.globals[ir.FlatSymbolRefAttr(op.attributes["global"]).value] = operands[0]
     return []
 
 
-@evaluates("util.global.address")
+@evaluates(iree_ops.UTIL_GLOBAL_ADDRESS)
 def _address(interpreter, op, operands):
     return [("global", ir.FlatSymbolRefAttr(op.attributes["global"]).value)]
 
 
-@evaluates("util.global.load.indirect")
+@evaluates(iree_ops.UTIL_GLOBAL_LOAD_INDIRECT)
 def _load_indirect(interpreter, op, operands):
     return [interpreter.global_value(operands[0][1])]
 
 
-@evaluates("util.global.store.indirect")
+@evaluates(iree_ops.UTIL_GLOBAL_STORE_INDIRECT)
 def _store_indirect(interpreter, op, operands):
     interpreter.globals[operands[1][1]] = operands[0]
     return []
 
 
-@evaluates("util.optimization_barrier")
+@evaluates(iree_ops.UTIL_OPTIMIZATION_BARRIER)
 def _same(interpreter, op, operands):
     return operands
 
 
 @evaluates(
-    "iree_tensor_ext.compute_barrier.start",
-    "iree_tensor_ext.compute_barrier.end",
-    "flow.tensor.tie_shape",
-    "flow.tensor.transfer",
-    "flow.tensor.clone",
-    "flow.tensor.barrier",
-    "util.assume.int",
-    "util.align_identity",
-    "iree_encoding.set_encoding",
-    "iree_encoding.unset_encoding",
-    "hal.tensor.transients",
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_START,
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_END,
+    iree_ops.FLOW_TENSOR_TIE_SHAPE,
+    iree_ops.FLOW_TENSOR_TRANSFER,
+    iree_ops.FLOW_TENSOR_CLONE,
+    iree_ops.FLOW_TENSOR_BARRIER,
+    iree_ops.UTIL_ASSUME_INT,
+    iree_ops.UTIL_ALIGN_IDENTITY,
+    iree_ops.ENCODING_SET_ENCODING,
+    iree_ops.ENCODING_UNSET_ENCODING,
+    iree_ops.HAL_TENSOR_TRANSIENTS,
 )
 def _first(interpreter, op, operands):
-    if op.name == "util.assume.int":
+    if op.name == iree_ops.UTIL_ASSUME_INT:
         return operands
     return operands[:1]
 
 
 @evaluates(
-    "util.null",
-    "hal.fence.create",
-    "hal.fence.await",
-    "hal.fence.join",
-    "hal.devices.get",
-    "hal.fence.signal",
-    "hal.allocator.select",
-    "hal.device.allocator",
+    iree_ops.UTIL_NULL,
+    iree_ops.HAL_FENCE_CREATE,
+    iree_ops.HAL_FENCE_AWAIT,
+    iree_ops.HAL_FENCE_JOIN,
+    iree_ops.HAL_DEVICES_GET,
+    iree_ops.HAL_FENCE_SIGNAL,
+    iree_ops.HAL_ALLOCATOR_SELECT,
+    iree_ops.HAL_DEVICE_ALLOCATOR,
 )
 def _no_number(interpreter, op, operands):
     return [np.int64(0) for _ in op.results]
 
 
-@evaluates("hal.tensor.import")
+@evaluates(iree_ops.HAL_TENSOR_IMPORT)
 def _import(interpreter, op, operands):
     value = np.asarray(operands[0])
     return [hold(value, element_of_type(op.results[0].type))]
 
 
-@evaluates("hal.tensor.export")
+@evaluates(iree_ops.HAL_TENSOR_EXPORT)
 def _export(interpreter, op, operands):
     return operands[:1]
 
 
-@evaluates("hal.tensor.barrier")
+@evaluates(iree_ops.HAL_TENSOR_BARRIER)
 def _barrier(interpreter, op, operands):
     return operands[: len(op.results)]
 
 
-@evaluates("hal.buffer_view.dim")
+@evaluates(iree_ops.HAL_BUFFER_VIEW_DIM)
 def _view_dim(interpreter, op, operands):
     return [np.int64(np.shape(operands[0])[ir.IntegerAttr(op.attributes["index"]).value])]
 
 
-@evaluates("hal.buffer_view.assert", "util.assume.narrow", "hal.buffer_view.trace", "flow.tensor.trace")
+@evaluates(
+    iree_ops.HAL_BUFFER_VIEW_ASSERT,
+    iree_ops.UTIL_ASSUME_NARROW,
+    iree_ops.HAL_BUFFER_VIEW_TRACE,
+    iree_ops.FLOW_TENSOR_TRACE,
+)
 def _nothing(interpreter, op, operands):
     return operands[: len(op.results)]
 
 
-@evaluates("cf.assert", "util.assert")
+@evaluates("cf.assert", iree_ops.UTIL_ASSERT)
 def _assert(interpreter, op, operands):
     if not bool(np.all(operands[0])):
         raise NoWitness(f"an assertion that fails: {ir.StringAttr(op.attributes['msg']).value[:80]}")

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 from .registry import NoWitness, evaluates
 from .structured import MOST_STEPS
 
@@ -29,7 +31,7 @@ _ASCENDING = {"arith.cmpf": {4, 5, 11, 12}, "arith.cmpi": {2, 3}}
 _STRICT = {"arith.cmpf": {2, 4, 9, 11}, "arith.cmpi": {2, 4}}
 
 
-@evaluates("iree_linalg_ext.scan")
+@evaluates(iree_ops.LINALG_EXT_SCAN)
 def _scan(interpreter, op, operands):
     source, _, start = operands
     axis = ir.IntegerAttr(op.attributes["dimension"]).value
@@ -71,7 +73,7 @@ def _sorted_places(keys: np.ndarray, axis: int, descending: bool) -> np.ndarray:
     return np.flip(keys.shape[axis] - 1 - np.argsort(np.flip(keys, axis), axis=axis, kind="stable"), axis)
 
 
-@evaluates("iree_linalg_ext.sort")
+@evaluates(iree_ops.LINALG_EXT_SORT)
 def _sort(interpreter, op, operands):
     axis = ir.IntegerAttr(op.attributes["dimension"]).value
     pair, descending, _ = _comparison(op)
@@ -83,7 +85,7 @@ def _sort(interpreter, op, operands):
     return [np.take_along_axis(a, places, axis) for a in operands]
 
 
-@evaluates("iree_linalg_ext.topk", "iree_linalg_ext.topk_v2")
+@evaluates(iree_ops.LINALG_EXT_TOPK, iree_ops.LINALG_EXT_TOPK_V2)
 def _topk(interpreter, op, operands):
     axis = ir.IntegerAttr(op.attributes["dimension"]).value
     if op.name.endswith("_v2") and "is_sorted" not in op.attributes:
@@ -131,7 +133,7 @@ def _index_parts(op, indices: np.ndarray, batch_rank: int) -> tuple[list[int], l
     return dimensions, parts
 
 
-@evaluates("iree_linalg_ext.gather")
+@evaluates(iree_ops.LINALG_EXT_GATHER)
 def _gather(interpreter, op, operands):
     source, indices, out = operands[0], operands[1], operands[-1]
     count = len(ir.DenseI64ArrayAttr(op.attributes["dimension_map"]))
@@ -159,7 +161,7 @@ def _at(tensor: np.ndarray, dimensions: list[int], numbers: list) -> np.ndarray:
     return tensor[tuple(index)]
 
 
-@evaluates("iree_linalg_ext.scatter")
+@evaluates(iree_ops.LINALG_EXT_SCATTER)
 def _scatter(interpreter, op, operands):
     updates, indices, original = operands[0], operands[1], operands[-1]
     count = len(ir.DenseI64ArrayAttr(op.attributes["dimension_map"]))
@@ -188,7 +190,7 @@ def _scatter(interpreter, op, operands):
     return [result]
 
 
-@evaluates("iree_linalg_ext.fft")
+@evaluates(iree_ops.LINALG_EXT_FFT)
 def _fft(interpreter, op, operands):
     """One stage of a radix-2 transform of the last dimension: pairs that lie half a block apart."""
     stage, (real, imaginary) = int(operands[0]), operands[-2:]
@@ -245,7 +247,7 @@ def _both_ways(matrix: np.ndarray, tiles: np.ndarray) -> np.ndarray:
     return np.einsum("ai,bj,ij...->ab...", matrix, matrix, tiles)
 
 
-@evaluates("iree_linalg_ext.winograd.input_transform")
+@evaluates(iree_ops.LINALG_EXT_WINOGRAD_INPUT_TRANSFORM)
 def _winograd_input(interpreter, op, operands):
     """Tiles of 8x8, 6 apart, beyond the end 0; the result has them in front: 8x8, batch, rows, columns, channels."""
     image = np.moveaxis(operands[0], _winograd_axes(op, "image_dimensions"), (1, 2))
@@ -257,7 +259,7 @@ def _winograd_input(interpreter, op, operands):
     return [interpreter.settled(_both_ways(_INTO, np.moveaxis(tiles, (-2, -1), (0, 1))), op.results[0].type)]
 
 
-@evaluates("iree_linalg_ext.winograd.filter_transform")
+@evaluates(iree_ops.LINALG_EXT_WINOGRAD_FILTER_TRANSFORM)
 def _winograd_filter(interpreter, op, operands):
     """Kernels of 3x3 as tiles of 8x8, which come first."""
     kernels = np.moveaxis(operands[0], _winograd_axes(op, "kernel_dimensions"), (0, 1))
@@ -268,7 +270,7 @@ def _winograd_filter(interpreter, op, operands):
     return [interpreter.settled(_both_ways(_KERNEL, kernels), op.results[0].type)]
 
 
-@evaluates("iree_linalg_ext.winograd.output_transform")
+@evaluates(iree_ops.LINALG_EXT_WINOGRAD_OUTPUT_TRANSFORM)
 def _winograd_output(interpreter, op, operands):
     """Tiles of 8x8, which come first, as tiles of 6x6 side by side."""
     axes = _winograd_axes(op, "image_dimensions")

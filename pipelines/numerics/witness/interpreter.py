@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 from ..any_order import AnyOrder
 from . import attention, control, extended, packs, scalars, structured, tensors  # noqa: F401 (each fills the registry)
 from .constants import attribute_value
@@ -16,22 +18,22 @@ from .structured import structured_op
 
 _TERMINATORS = {
     "linalg.yield",
-    "iree_linalg_ext.yield",
+    iree_ops.LINALG_EXT_YIELD,
     "tensor.yield",
     "scf.yield",
-    "util.return",
+    iree_ops.UTIL_RETURN,
     "func.return",
     "scf.condition",
     "cf.br",
     "cf.cond_br",
     "scf.reduce.return",
 }
-_RETURNS = ("util.return", "func.return")
+_RETURNS = (iree_ops.UTIL_RETURN, "func.return")
 _PASS_ON = (
-    "hal.tensor.export",
-    "hal.tensor.barrier",
-    "util.optimization_barrier",
-    "iree_tensor_ext.compute_barrier.end",
+    iree_ops.HAL_TENSOR_EXPORT,
+    iree_ops.HAL_TENSOR_BARRIER,
+    iree_ops.UTIL_OPTIMIZATION_BARRIER,
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_END,
 )
 """Ops of one tensor that leave it as it is."""
 MOST_LOOP_STEPS = 100_000
@@ -66,11 +68,11 @@ class Interpreter:
         initializers = []
         for op in module.regions[0].blocks[0].operations:
             op = op.operation
-            if op.name in ("util.func", "func.func") and op.regions[0].blocks:
+            if op.name in (iree_ops.UTIL_FUNC, "func.func") and op.regions[0].blocks:
                 self.functions[ir.StringAttr(op.attributes["sym_name"]).value] = op
-            elif op.name == "util.global":
+            elif op.name == iree_ops.UTIL_GLOBAL:
                 self.globals[ir.StringAttr(op.attributes["sym_name"]).value] = op
-            elif op.name == "util.initializer":
+            elif op.name == iree_ops.UTIL_INITIALIZER:
                 initializers.append(op)
         for op in initializers:
             self.region(op.regions[0], [])

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from iree.compiler import ir
 
-from fissile.passes.iree.dialects import FRONT_END_DIALECTS
+from fissile.passes.iree.ops import FRONT_END_DIALECTS
 from fissile.passes.iree.phases import INPUT_CONVERTED_AT
 
 from ...process.scratch import scratch

@@ -8,6 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 from .constants import constant_of
 from .elements import element_of_type, from_bits, hold, to_bits, unsigned, wrap
 from .registry import NoWitness, evaluates
@@ -218,9 +220,9 @@ for _names, _function in (
 @evaluates(
     "arith.constant",
     "complex.constant",
-    "util.unfoldable_constant",
-    "flow.tensor.constant",
-    "flow.tensor.dynamic_constant",
+    iree_ops.UTIL_UNFOLDABLE_CONSTANT,
+    iree_ops.FLOW_TENSOR_CONSTANT,
+    iree_ops.FLOW_TENSOR_DYNAMIC_CONSTANT,
     "index.constant",
 )
 def _constant(interpreter, op, operands):

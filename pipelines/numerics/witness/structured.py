@@ -10,6 +10,7 @@ import numpy as np
 from iree.compiler import ir
 
 from fissile.passes.analysis.dispatch.linear_index import linear_index
+from fissile.passes.iree import ops as iree_ops
 
 from .elements import element_of_type, hold
 from .registry import NoWitness, evaluates
@@ -277,7 +278,7 @@ def _product_sum(a, loops_a, b, loops_b, kept, element, count) -> np.ndarray:
     return np.asarray(total).astype(np.int64) if element.kind == "integer" else np.asarray(total)
 
 
-@evaluates("linalg.index", "iree_linalg_ext.index")
+@evaluates("linalg.index", iree_ops.LINALG_EXT_INDEX)
 def _index(interpreter, op, operands):
     return [index_of_loop(ir.IntegerAttr(op.attributes["dim"]).value, *interpreter.loops)]
 

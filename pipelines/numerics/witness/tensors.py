@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
+
 from .elements import element_of_type, from_bits, hold, to_bits
 from .registry import NoWitness, evaluates
 from .views import value_of
@@ -31,7 +33,7 @@ def mixed(interpreter, op: ir.Operation, static: str, dynamic) -> list[int]:
     ]
 
 
-@evaluates("tensor.empty", "flow.tensor.empty", "flow.tensor.alloca")
+@evaluates("tensor.empty", iree_ops.FLOW_TENSOR_EMPTY, iree_ops.FLOW_TENSOR_ALLOCA)
 def _empty(interpreter, op, operands):
     shape = shape_of(interpreter, op.results[0], operands)
     if math.prod(shape) > 1 << 29:
@@ -39,7 +41,7 @@ def _empty(interpreter, op, operands):
     return [np.zeros(shape, element_of_type(op.results[0].type).held)]
 
 
-@evaluates("tensor.splat", "flow.tensor.splat")
+@evaluates("tensor.splat", iree_ops.FLOW_TENSOR_SPLAT)
 def _splat(interpreter, op, operands):
     return [np.full(shape_of(interpreter, op.results[0], operands[1:]), operands[0])]
 
@@ -86,15 +88,15 @@ def _reshape(interpreter, op, operands):
     return [operands[0].reshape([int(n) for n in operands[1].reshape(-1)])]
 
 
-@evaluates("flow.tensor.reshape")
+@evaluates(iree_ops.FLOW_TENSOR_RESHAPE)
 def _flow_reshape(interpreter, op, operands):
     shape = shape_of(interpreter, op.results[0], [interpreter.values[v] for v in op.opview.result_dims])
     if math.prod(shape) != operands[0].size:
-        raise NoWitness("flow.tensor.reshape to another number of elements")
+        raise NoWitness(f"{iree_ops.FLOW_TENSOR_RESHAPE} to another number of elements")
     return [operands[0].reshape(shape)]
 
 
-@evaluates("tensor.bitcast", "flow.tensor.bitcast", "iree_tensor_ext.bitcast")
+@evaluates("tensor.bitcast", iree_ops.FLOW_TENSOR_BITCAST, iree_ops.TENSOR_EXT_BITCAST)
 def _bitcast(interpreter, op, operands):
     before, after = element_of_type(op.operands[0].type), element_of_type(op.results[0].type)
     sizes = [] if op.name == "tensor.bitcast" else [interpreter.values[v] for v in op.opview.result_dims]
@@ -174,7 +176,7 @@ def _insert_slice(interpreter, op, operands):
     return [result]
 
 
-@evaluates("flow.tensor.slice")
+@evaluates(iree_ops.FLOW_TENSOR_SLICE)
 def _flow_slice(interpreter, op, operands):
     view = op.opview
     offsets, sizes = (
@@ -183,7 +185,7 @@ def _flow_slice(interpreter, op, operands):
     return [operands[0][_window(operands[0].shape, offsets, sizes, [1] * len(sizes), op.name)]]
 
 
-@evaluates("flow.tensor.update")
+@evaluates(iree_ops.FLOW_TENSOR_UPDATE)
 def _flow_update(interpreter, op, operands):
     view = op.opview
     target, update = interpreter.values[view.target], interpreter.values[view.update]
@@ -230,7 +232,7 @@ def _generated(interpreter, op, shape, dtype) -> np.ndarray:
 # --- elements
 
 
-@evaluates("tensor.extract", "flow.tensor.load")
+@evaluates("tensor.extract", iree_ops.FLOW_TENSOR_LOAD)
 def _extract(interpreter, op, operands):
     source = operands[0]
     indices = (
@@ -250,7 +252,7 @@ def _extract(interpreter, op, operands):
     return [np.asarray(source[tuple(inside)])]
 
 
-@evaluates("tensor.insert", "flow.tensor.store")
+@evaluates("tensor.insert", iree_ops.FLOW_TENSOR_STORE)
 def _insert(interpreter, op, operands):
     result = np.array(operands[1])
     indices = tuple(int(i) for i in operands[2 : 2 + result.ndim])

@@ -120,6 +120,9 @@ def test_an_import_of_nothing_is_found(tmp_path, text, missing):
         ("passes/remedies/cut.py", 'P = "iree-flow-a,iree-compile"\n', "iree-flow-a"),
         ("fissile/cli/main.py", 'run(to="dispatch-creation")\n', "dispatch-creation"),
         ("passes/analysis/facts.py", 'T = "#hal.executable<x>"\n', "#hal.executable"),
+        ("passes/analysis/facts.py", 'X = op.name == "flow.tensor.load"\n', "flow.tensor.load"),
+        ("passes/analysis/facts.py", 'X = op.name.startswith("stream.")\n', "stream."),
+        ("passes/analysis/facts.py", 'X = "!hal.buffer_view"\n', "!hal.buffer_view"),
     ],
 )
 def test_a_stray_iree_name_is_found_and_can_be_allowed(tmp_path, path, text, name):

@@ -52,6 +52,14 @@ NAMES_ALLOWED = {
     ("fissile/rules/input.py", "--iree-hal-target-device"),
     ("fissile/rules/storage.py", "--iree-opt-strip-assertions"),
     ("passes/failures/narrow/narrow_storage.py", "--iree-vulkan-target"),
+    ("passes/checks/refusals/abi_types.py", "flow.tensor.bitcast"),
+    ("passes/remedies/decompose/decompose_attention.py", "iree_linalg_ext.attention"),
+    ("passes/remedies/decompose/decompose_movement.py", "iree_linalg_ext.gather"),
+    ("passes/remedies/decompose/rank_sorts.py", "iree_linalg_ext.sort"),
+    ("passes/remedies/fusion/use_results.py", "util.optimization_barrier"),
+    ("passes/remedies/fusion/use_results.py", "iree_linalg_ext.fft"),
+    ("passes/remedies/host/fold_host_floats.py", "util.initializer"),
+    ("passes/remedies/host/hide_sizes.py", "util.optimization_barrier"),
     ("fissile/target.py", "--iree-llvmcpu-stack-allocation-limit"),
 }
 
@@ -71,6 +79,15 @@ MANUAL_PAGES = ("fissile/rules/", "passes/failures/")
 IREE_ATTRIBUTE = re.compile(r"#(?:iree_\w+|hal|stream|flow|util|vm)\.\w+")
 
 
+IREE_OP = re.compile(
+    r"(?<![\w.#])!?(?:(?:iree_\w+|flow|hal|stream)\.[a-z_]\w*(?:\.[a-z_]\w*)*|util\.(?:func|call|return|global|init|assume|opt|null)\w*)"
+    r"|^(?:iree_\w+|flow|hal|stream|util)\.$"
+)
+"""Ops and types of IREE's dialects, and how the names of a dialect's ops begin. Upstream's (linalg, arith, …) are MLIR's and free."""
+PROGRAMS = ("pipelines/support/programs.py", "dialect/")
+"""Programs as text; the roles of operands by op, which lie below IREE's room."""
+
+
 def iree_names_in(module: Module) -> Iterator[tuple[int, str]]:
     docstrings = _docstrings(module.tree)
     for node in ast.walk(module.tree):
@@ -80,6 +97,9 @@ def iree_names_in(module: Module) -> Iterator[tuple[int, str]]:
                     yield node.lineno, name
             if node.value in IREE_PHASES:
                 yield node.lineno, node.value
+            if not module.path.startswith((*MANUAL_PAGES, *PROGRAMS)):
+                for name in IREE_OP.findall(node.value):
+                    yield node.lineno, name
             if not module.path.startswith(MANUAL_PAGES):
                 for name in IREE_ATTRIBUTE.findall(node.value):
                     yield node.lineno, name
