@@ -28,9 +28,9 @@ def test_a_mutated_program_is_answered(seed, tmp_path):
     assert ended.returncode == 0 or ended.stderr.startswith(("error[", "fissile-opt: error:")), ended.stderr
 
 
-@pytest.mark.parametrize("index", range(examples(3, 40)))
+@pytest.mark.parametrize("index", range(examples(1, 40)))
 def test_generated_programs_come_out_as_stocks_or_with_a_finding(index, tmp_path):
-    """75 programs, 25 to a module, as far as fissile changes programs; the bench goes on to the artifact."""
+    """25 programs in a module, as far as fissile changes programs; the bench goes on to the artifact."""
     target, _to, programs = differential.drawn(f"5-{index}")
     module = compared.Module({number: text for number, (text, _kinds) in enumerate(programs)})
     verdicts = list(compared.Comparison(target, tmp_path, "executable-configurations").verdicts(module))
