@@ -41,8 +41,9 @@ def _dispatch(words: list[str]) -> int:
 
     if not words or words[0] in ("-h", "--help", "help"):
         from fissile.cli.command_line.help_text import overview
+        from fissile.cli.fitted_text import columns_of
 
-        print(overview(COMMANDS.values(), __version__), end="")
+        print(overview(COMMANDS.values(), __version__, columns_of(sys.stdout)), end="")
         return int(ExitCode.CLEAN if words else ExitCode.USAGE)
     if words[0] == "--version":
         from fissile.passes.iree import version
@@ -55,8 +56,9 @@ def _dispatch(words: list[str]) -> int:
     command = COMMANDS[words[0]]
     if words[1:2] and words[1] in ("-h", "--help"):
         from fissile.cli.command_line.help_text import help_text
+        from fissile.cli.fitted_text import columns_of
 
-        print(help_text(command), end="")
+        print(help_text(command, columns_of(sys.stdout)), end="")
         return int(ExitCode.CLEAN)
     run = import_module(command.module).run
     if command.own_parser:

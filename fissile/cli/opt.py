@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fissile.cli.contained import contained
+from fissile.cli.fitted_text import print_fitted
 from fissile.cli.opt_flags import read_command_line
 from fissile.cli.program import adopt_streams, run_program, standard_output_is_open
 from fissile.cli.report_output import ReportOutput
@@ -170,7 +171,7 @@ def _print_passes() -> None:
 
     for name in known_passes():
         first = (find_pass(name).__doc__ or "").strip().split("\n\n")[0]
-        print(f"{name:<32} {' '.join(first.split())}")
+        print_fitted(f"{name:<32}  {' '.join(first.split())}\n")
 
 
 def _print_findings(findings: Sequence[Finding], source: str) -> None:

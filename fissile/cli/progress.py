@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
+from fissile.cli.fitted_text import columns_of
+
 QUIET_SECONDS = 1.0
 """A command that ends sooner shows nothing."""
 _TICK_SECONDS = 0.25
@@ -42,7 +44,7 @@ class Progress:
             return
         from rich.markup import escape
 
-        text = escape(f"{self._line} ({self._seconds()} s)")
+        text = escape(one_line(self._line, f" ({self._seconds()} s)", columns_of(self._stream)))
         if self._status is None:
             from rich.console import Console
 
@@ -57,6 +59,15 @@ class Progress:
 
     def _seconds(self) -> int:
         return int(time.monotonic() - self._began)
+
+
+def one_line(text: str, end: str, columns: int) -> str:
+    """``text`` and ``end`` in one line beside the spinner: what is too long loses its middle, a dispatch's long name."""
+    room = columns - 3 - len(end)
+    if len(text) <= room:
+        return text + end
+    tail = min(20, room // 2)
+    return f"{text[: room - tail - 1]}…{text[-tail:]}{end}"
 
 
 @contextmanager

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 from typing import TextIO
 
+from fissile.cli.fitted_text import columns_of, fitted
 from fissile.errors import FissileError
 from fissile.pipelines.report.view import View
 from fissile.report import Report
@@ -28,8 +28,7 @@ _STYLES = (
 
 def view_on(stream: TextIO, verbose: bool = False, quiet: bool = False) -> View:
     """The view of a report that is printed to ``stream``: as wide as the terminal, where that is one."""
-    columns = shutil.get_terminal_size((100, 24)).columns if stream.isatty() else 0
-    return View(columns, verbose, quiet)
+    return View(columns_of(stream), verbose, quiet)
 
 
 def print_report(report: Report, source: str = "", verbose: bool = False, quiet: bool = False) -> None:
@@ -40,7 +39,7 @@ def print_report(report: Report, source: str = "", verbose: bool = False, quiet:
 
 
 def print_text(text: str, stream: TextIO) -> None:
-    """Writes ``text`` to ``stream``; colours headlines and marks where that is a terminal."""
+    """Writes ``text`` to ``stream``; where that is a terminal, in its width and with headlines and marks in colour."""
     if not text:
         return
     if not stream.isatty():
@@ -50,7 +49,7 @@ def print_text(text: str, stream: TextIO) -> None:
     from rich.text import Text
 
     console = Console(file=stream, soft_wrap=True, highlight=False)
-    for line in text.rstrip("\n").split("\n"):
+    for line in fitted(text.rstrip("\n"), columns_of(stream)).split("\n"):
         styled = Text(line)
         for pattern, style in _STYLES:
             if match := pattern.match(line):
@@ -70,5 +69,6 @@ def print_error(error: FissileError, program: str = "fissile") -> int:
         lines += [shown(line) for line in error.detail.rstrip().splitlines()]
     if getattr(error, "reproducer", ""):
         lines.append(f"{program}: shows it again: {shown(error.reproducer)}")
-    sys.stderr.write("\n".join(lines) + "\n")
+    text = "\n".join(lines)
+    sys.stderr.write((fitted(text, columns_of(sys.stderr)) if sys.stderr.isatty() else text) + "\n")
     return int(error.exit_code)

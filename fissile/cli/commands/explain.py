@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import textwrap
 
+from fissile.cli.fitted_text import LEAST, columns_of, fitted, print_fitted
 from fissile.errors import ExitCode, UsageError, closest
 from fissile.rules import RETIRED, RULES, Rule
+
+MOST = 88
+"""Columns of a manual page."""
 
 
 def run(args: argparse.Namespace) -> int:
@@ -19,13 +24,15 @@ def run(args: argparse.Namespace) -> int:
     if args.strategies:
         from fissile.pipelines.report.declared_tables import strategies_text  # IREE's bindings: only for this
 
-        print(strategies_text(), end="")
+        print_fitted(strategies_text())
         return int(ExitCode.CLEAN)
     if not args.code:
-        for rule in sorted(RULES.values(), key=lambda r: r.code):
-            print(f"{rule.code}  {rule.name:<22} {rule.title}")
+        rules = sorted(RULES.values(), key=lambda r: r.code)
+        room = max(len(rule.name) for rule in rules)
+        print_fitted("".join(f"{rule.code}  {rule.name:<{room}}  {rule.title}\n" for rule in rules))
         return int(ExitCode.CLEAN)
-    print("\n".join(page(find_rule(code)) for code in args.code), end="")
+    width = min(MOST, columns_of(sys.stdout) or MOST)
+    print("\n".join(page(find_rule(code), width) for code in args.code), end="")
     return int(ExitCode.CLEAN)
 
 
@@ -42,9 +49,9 @@ def find_rule(text: str) -> Rule:
     )
 
 
-def page(rule: Rule) -> str:
-    """The manual page of ``rule``, wrapped to 88 columns."""
-    parts = [f"{rule.code} {rule.name}: {rule.title}\n"]
+def page(rule: Rule, width: int = MOST) -> str:
+    """The manual page of ``rule``, in ``width`` columns; programs and commands keep their lines."""
+    parts = [fitted(f"{rule.code} {rule.name}: {rule.title}", width) + "\n"]
     for heading, text in (
         ("what", rule.what),
         ("why", rule.why),
@@ -53,13 +60,13 @@ def page(rule: Rule) -> str:
         ("repaired", rule.repaired),
     ):
         if text:
-            parts.append(f"{heading}\n{textwrap.indent(_wrapped(text), '    ')}\n")
+            parts.append(f"{heading}\n{textwrap.indent(_wrapped(text, width - 4), '    ')}\n")
     if stock_effect := rule.effect.stock():
-        parts.append(f"stock IREE\n    {stock_effect}\n")
+        parts.append(f"stock IREE\n{textwrap.indent(_wrapped(stock_effect, width - 4), '    ')}\n")
     return "\n".join(parts)
 
 
-def _wrapped(text: str) -> str:
+def _wrapped(text: str, width: int) -> str:
     if "\n" in text:  # a program: its lines are its own
         return text.strip("\n")
-    return textwrap.fill(text, 84, break_on_hyphens=False, break_long_words=False)
+    return textwrap.fill(text, max(width, LEAST), break_on_hyphens=False, break_long_words=False)

@@ -6,6 +6,7 @@ import argparse
 import dataclasses
 import inspect
 
+from fissile.cli.fitted_text import print_fitted
 from fissile.errors import ExitCode
 
 
@@ -15,12 +16,12 @@ def run(args: argparse.Namespace) -> int:
     for file in args.load_passes:
         load_user_passes(file)
     if args.name:
-        print(page(find_pass(args.name)), end="")
+        print_fitted(page(find_pass(args.name)))
         return int(ExitCode.CLEAN)
     names = sorted(known_passes())
     width = max(map(len, names))
     for name in names:
-        print(f"{name:<{width}}  {headline(find_pass(name))}")
+        print_fitted(f"{name:<{width}}  {headline(find_pass(name))}\n")
     return int(ExitCode.CLEAN)
 
 

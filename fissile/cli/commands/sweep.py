@@ -7,6 +7,7 @@ import os
 import shlex
 import sys
 
+from fissile.cli.fitted_text import print_fitted
 from fissile.errors import UsageError
 
 
@@ -47,7 +48,10 @@ def run(args: argparse.Namespace) -> int:
     if args.html:
         page = page_of(sweep)
         write_atomically(args.html, lambda partial: partial.write_text(page, encoding="utf-8"))
-    sys.stdout.write(json_of(sweep, status) if args.format == "json" else text_of(sweep))
+    if args.format == "json":
+        sys.stdout.write(json_of(sweep, status))
+    else:
+        print_fitted(text_of(sweep))
     return status
 
 

@@ -9,6 +9,7 @@ import sys
 
 def run(args: argparse.Namespace) -> int:
     """Prints the table; returns 0. Raises UsageError for an unknown name."""
+    from fissile.cli.fitted_text import print_fitted
     from fissile.pipelines.targets import PRESENT_DEVICE, resolve_target
     from fissile.target import KNOWN_TARGETS
 
@@ -28,13 +29,18 @@ def run(args: argparse.Namespace) -> int:
         json.dump(rows, sys.stdout, indent=2)
         sys.stdout.write("\n")
         return 0
+    room = max(len(name) for name in (*(t.name for t in chosen), PRESENT_DEVICE))
     for target in chosen:
         claims = (
             "; ".join(f"{claim.bytes} by {claim.source}" for claim in target.claims)
             if target.disagrees
             else ""
         )
-        print(f"{target.name:<32} {target.limit.bytes:>7}  per {target.per}: {claims or target.limit.source}")
+        print_fitted(
+            f"{target.name:<{room}} {target.limit.bytes:>7}  per {target.per}: {claims or target.limit.source}\n"
+        )
     if not args.name:
-        print(f"{PRESENT_DEVICE:<32}          per workgroup: the Vulkan device present, queried on use")
+        print_fitted(
+            f"{PRESENT_DEVICE:<{room}} {'queried':>7}  per workgroup: the Vulkan device present, queried on use\n"
+        )
     return 0
