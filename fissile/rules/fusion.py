@@ -118,8 +118,8 @@ define(
     "the requested tuning spec does not carry every repair",
     "`--emit-tuning-spec=FILE` writes the repairs that are lowering configurations, as a tuning spec that "
     "stock iree-compile takes beside the program as it is. Here some repairs, or all, are changes of the program.",
-    "A configuration chooses tiles and a pipeline for one dispatch's root; it cannot split a dispatch or change a type. IREE 3.13 "
-    "reads specs for AMD and NVIDIA GPUs, not for SPIR-V.",
+    "A configuration chooses tiles and a pipeline for one dispatch's root; it cannot split a dispatch or change a type. Without "
+    "`--tune`, fissile repairs by configurations on AMD and NVIDIA GPUs alone.",
     "`--emit-mlir=FILE` writes the repaired module, which stock iree-compile takes from global optimisation on.",
     shown=Shown(
         "fissile compile in.mlir --target=gfx942 -o out.vmfb --emit-tuning-spec=spec.mlir",

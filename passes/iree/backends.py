@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from .flags import TRANSFORM_LIBRARY_FLAG, TUNING_SPEC_FLAG
+
 _CHECKED = "builtin.module(func.func(iree-codegen-gpu-check-resource-usage))"
 _BOUNDED = "builtin.module(func.func(iree-codegen-pad-dynamic-alloc))"
 _F64_ONLY = ("acos", "asin", "atan", "atan2", "ceil", "cos", "log2", "sin", "tan", "tanh")
@@ -35,6 +37,8 @@ class Backend:
     """Whether it generates SPIR-V."""
     takes_configuration: bool = False
     """Whether an op may bring a lowering configuration (SPIR-V races or runs on with one)."""
+    spec_flag: str = ""
+    """The flag by which its code generation reads a tuning spec; empty: none."""
     configures_attention: bool = False
     """Whether it chooses a configuration for attention ops itself, and so may fail over one."""
     recomputes: bool = False
@@ -60,6 +64,7 @@ _SPIRV = Backend(
     racing=frozenset({"BaseDistribute"}),
     drops_signs=True,
     divides_indices=True,
+    spec_flag=TRANSFORM_LIBRARY_FLAG,
 )
 
 
@@ -72,6 +77,7 @@ def _llvmgpu(name: str, pipeline: str) -> Backend:
         conversion_resumes=True,
         resource_check=_CHECKED,
         takes_configuration=True,
+        spec_flag=TUNING_SPEC_FLAG,
         configures_attention=True,
     )
 
@@ -90,6 +96,7 @@ BACKENDS = {
             conversion_resumes=True,
             resource_check="builtin.module(iree-llvmcpu-check-ir-before-llvm-conversion)",
             recomputes=True,
+            spec_flag=TUNING_SPEC_FLAG,
             library_calls={
                 "llvm.intr.log10": (),
                 "llvm.intr.trunc": (),

@@ -46,5 +46,8 @@ ASSERTS_STRIPPED_BY = "iree-opt-strip-assertions"
 TUNING_SPEC_FLAG = "iree-codegen-tuning-spec-path"
 """The session flag that names a file of lowering configurations; one file a compile."""
 
+TRANSFORM_LIBRARY_FLAG = "iree-codegen-transform-dialect-library"
+"""The older flag for the same file (MaterializeUserConfigs), the only one that SPIR-V reads."""
+
 TARGET_FLAGS = r"iree-hal-target-(device|backends)\b|iree-hal-local-target-device-backends\b|iree-(rocm|hip|cuda|vulkan)-target\b"
 """A pattern of the flags that choose a target."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 
 FFT = "iree_linalg_ext.fft"
 MAX_TILE = 64
@@ -98,6 +99,69 @@ def spirv_tiles(
         f"#iree_codegen.compilation_info<lowering_config = #iree_codegen.lowering_config<tile_sizes = [{list(workgroup)}, {list(thread)}]>, "
         f"translation_info = <pipeline = #iree_gpu.spirv_pipeline<{pipeline}> workgroup_size = [{threads}, 1, 1]>>"
     )
+
+
+_OUTER = ("distribution", "workgroup", "level 0")
+_INNER = ("thread", "subgroup", "level 1")
+_VECTORS = "vector_common_parallel"
+_PADDING = "padding"
+
+
+def neighbours(
+    config: str, parallel: Sequence[bool], extents: Sequence[int | None]
+) -> Iterator[tuple[int, int, str]]:
+    """Lowering configurations beside IREE's own: a parallel loop, its workgroup's tile, and the configuration.
+
+    ``config`` is the attribute of a root as text: `#iree_cpu` (distribution), `#iree_gpu` (workgroup, with thread or subgroup) or
+    `#iree_codegen` (tile levels: workgroup, thread). Along each of the two longest tiled parallel loops, the tile of a workgroup is
+    half and twice as large; on GPUs that of a thread with it, so that a workgroup keeps its threads. A tile that vectors do
+    not fill, or that does not divide its loop, is left out.
+    """
+    lists = _lists(config)
+    outer = next((name for name in _OUTER if name in lists), "")
+    inner = next((name for name in _INNER if name in lists), "") if outer != "distribution" else ""
+    if not outer or len(lists[outer]) > len(parallel):
+        return
+    vectors = lists.get(_VECTORS, ())
+    wide = [i for i, tile in enumerate(lists[outer]) if parallel[i] and tile > 1 and extents[i]]
+    for loop in sorted(wide, key=lambda i: extents[i] or 0)[-2:]:
+        for halves in (True, False):
+            padded = _PADDING if lists.get(_PADDING, [0] * loop + [0])[loop] == lists[outer][loop] else ""
+            sizes = {name: lists[name][loop] for name in (outer, inner, padded) if name}
+            if halves and any(size % 2 for size in sizes.values()):
+                continue
+            changed = {name: size // 2 if halves else size * 2 for name, size in sizes.items()}
+            vector = vectors[loop] if loop < len(vectors) else 0
+            if changed[outer] % (vector or 1) or (extents[loop] or 0) % changed[outer]:
+                continue
+            yield loop, changed[outer], _with_sizes(config, loop, changed)
+
+
+_LIST = re.compile(r"(?:(\w+) = )?\[([-\d, ]+)\]")
+
+
+def _named_lists(config: str) -> Iterator[tuple[str, re.Match[str]]]:
+    """The lists of integers in ``config``; one without a name is a tile level, by its number."""
+    unnamed = 0
+    for match in _LIST.finditer(config):
+        yield match[1] or f"level {unnamed}", match
+        unnamed += not match[1]
+
+
+def _lists(config: str) -> dict[str, list[int]]:
+    return {name: [int(size) for size in match[2].split(",")] for name, match in _named_lists(config)}
+
+
+def _with_sizes(config: str, loop: int, sizes: dict[str, int]) -> str:
+    """``config`` with the entry of ``loop`` in each list that ``sizes`` names."""
+    parts, end = [], 0
+    for name, match in _named_lists(config):
+        if name in sizes:
+            values = [size.strip() for size in match[2].split(",")]
+            values[loop] = str(sizes[name])
+            parts += [config[end : match.start(2)], ", ".join(values)]
+            end = match.end(2)
+    return "".join([*parts, config[end:]])
 
 
 def _tile(extent: int | None, limit: int, whole: bool) -> int:

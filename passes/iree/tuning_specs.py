@@ -1,8 +1,8 @@
 """Tuning specs as IREE 3.13 reads them: which op gets which lowering configuration, in the transform dialect.
 
-LLVMGPU only: a spec is read where a dispatch's configuration is chosen (MaterializeTuningSpecs and
-MaterializeUserConfigs, 3.13), after named ops became generic and unit dimensions were folded. So an op is
-matched in the form that it has in a configured dispatch, without the configuration. SPIR-V ignores specs.
+A spec is read where a dispatch's configuration is chosen (MaterializeTuningSpecs and MaterializeUserConfigs, 3.13), after
+unit dimensions were folded. So an op is matched in the form that it has in a configured dispatch, without the
+configuration. `Backend.spec_flag` is the flag by which a backend reads the file.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 from iree.compiler import ir
 
+SPEC_ATTRIBUTE = "iree_codegen.tuning_spec_mlirbc"
+"""On a module: the spec that MaterializeUserConfigs reads, as bytes, where no flag names a file."""
 CONFIGURATION = "lowering_config"
 """The attribute by which a configured dispatch's op carries its decision."""
 _MATCH_DAG = "transform.iree.match.cast_compatible_dag_from_root"
@@ -62,6 +64,11 @@ class Entry:
     name: str
 
 
+def compilation_info(config: str, translation: str) -> str:
+    """A `#iree_codegen.compilation_info` of a lowering configuration and a translation, as IREE prints both."""
+    return f"#iree_codegen.compilation_info<lowering_config = {config}, translation_info = {translation}>"
+
+
 def why_unmatchable(op: ir.Operation) -> str:
     """Why no matcher can be written for ``op``; empty where one can."""
     inside: set = set()
@@ -102,6 +109,24 @@ def write_spec(entries: Sequence[Entry]) -> str:
     ]
     pairs = ",\n        ".join(f"@{name} -> @configure" for name in names)
     return _HEAD + "".join(parts) + _TAIL.replace("PAIRS", pairs)
+
+
+def attach_spec(module: ir.Operation, text: str) -> None:
+    """Makes every dispatch of ``module`` read the spec ``text``, on each backend and without a flag.
+
+    A file is parsed under a lock by a thread that may take another dispatch's task meanwhile, and that waits for the lock (IREE 3.13).
+    """
+    content = text.encode()
+    values = ", ".join(str(byte if byte < 128 else byte - 256) for byte in content)
+    module.attributes[SPEC_ATTRIBUTE] = ir.Attribute.parse(
+        f"dense<[{values}]> : vector<{len(content)}xi8>", module.context
+    )
+
+
+def detach_spec(module: ir.Operation) -> None:
+    """Undoes `attach_spec`."""
+    if SPEC_ATTRIBUTE in module.attributes:
+        del module.attributes[SPEC_ATTRIBUTE]
 
 
 def _matcher(entry: Entry) -> str:

@@ -44,3 +44,24 @@ def not_carried(path: str, repaired: int, why_not: Mapping[str, str]) -> Finding
             f"--emit-mlir=FILE repairs the {rest}: stock IREE takes that file together with {path}",
         ),
     )
+
+
+def tuned_spec(path: str, written: bool, edited: bool) -> Finding | None:
+    """The finding for --tune: no tiles were taken, or repairs are in the program (``edited``) and not in the spec at ``path``."""
+    if not written:
+        return Finding(
+            CODE,
+            "no tuning spec was written: no tiles ran faster than IREE's own",
+            Severity.NOTE,
+            notes=("--emit-mlir=FILE has what was done",) if edited else (),
+        )
+    if not edited:
+        return None
+    return Finding(
+        CODE,
+        "the tuning spec has tiles alone; the fusion boundaries are in the program",
+        Severity.NOTE,
+        notes=(
+            f"--emit-mlir=FILE writes the program with both; {path} matches its dispatches, not those of the input",
+        ),
+    )

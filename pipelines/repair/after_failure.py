@@ -11,7 +11,7 @@ from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT
 from fissile.passes.net import ask
 
 from ..compile.compile_run import CompileRun
-from ..compile.emitted_spec import not_carried
+from ..compile.emitted_spec import not_carried, tuned_spec
 from ..probe.one_dispatch import Probed
 from ..probe.probe_pool import ProbePool, Tell
 from ..probe.stock_outcome import Ask, translation_work
@@ -236,11 +236,12 @@ class AfterFailure:
         )
         if self._withheld(repair.findings):
             return Outcome(repair.findings)
+        tuned = ""
         if request.tune:
             from ..tune.fastest import Fastest
 
             with self._run.step("tune"):
-                repair = Fastest(self._run, module, repairer).of(repair, before)
+                repair, tuned = Fastest(self._run, module, repairer).of(repair, before)
         finished = self._finish(module, repair, repairer, packed, narrow_is_left)
         if finished.narrow.found or finished.failure is not None and optimistic:
             return finished
@@ -252,7 +253,8 @@ class AfterFailure:
             or any(f.severity is Severity.ERROR for f in finished.findings)
         ):
             return finished
-        return Outcome((*finished.findings, *self._emit_spec(spec)))
+        emitted = self._emit_tuned(tuned, bool(done)) if request.tune else self._emit_spec(spec)
+        return Outcome((*finished.findings, *emitted))
 
     def _withheld(self, findings: Sequence[Finding]) -> bool:
         """Whether there is no use in compiling on: IREE would stop, or its output would not be written."""
@@ -260,7 +262,7 @@ class AfterFailure:
 
     def _spec(self, module: Module, repairer: Repairer, before: Diagnosis) -> FoundSpec | None:
         """What a tuning spec repairs, where one was requested. It is in force from here on."""
-        if not self._run.request.emit_tuning_spec or not before.failing:
+        if not self._run.request.emit_tuning_spec or self._run.request.tune or not before.failing:
             return None
         with self._run.step("tuning-spec"):
             return SpecSearch(self._run.phase_pipeline, module, repairer, self._run.scratch).search(before)
@@ -272,6 +274,15 @@ class AfterFailure:
             write_atomically(path, lambda partial: partial.write_text(spec.text))
         self._run.facts["tuning_spec"] = {"written": bool(found), "dispatches": [f.subject for f in found]}
         reported = not_carried(path, len(found), spec.why_not if spec else {})
+        return [reported] if reported else []
+
+    def _emit_tuned(self, text: str, edited: bool) -> list[Finding]:
+        """Writes the tiles that `--tune` took, and reports what a spec cannot say: the repairs that are no tiles."""
+        path = self._run.request.emit_tuning_spec
+        if text:
+            write_atomically(path, lambda partial: partial.write_text(text))
+        self._run.facts["tuning_spec"] = {"written": bool(text), "dispatches": []}
+        reported = tuned_spec(path, bool(text), edited)
         return [reported] if reported else []
 
     def _finish(

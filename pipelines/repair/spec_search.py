@@ -146,7 +146,7 @@ def _harmless(seen: Diagnosis, wrong: Container[Key]) -> bool:
 def _root(dispatch: Dispatch) -> tuple[ir.Operation | None, str]:
     """The op of ``dispatch`` that a spec can configure, or None and why there is none."""
     if not backend_named(dispatch.target.backend).takes_configuration:
-        return None, f"{dispatch.target.backend} reads no tuning specs"
+        return None, f"no configuration is known to repair it on {dispatch.target.backend}"
     reducing: list[ir.Operation] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:

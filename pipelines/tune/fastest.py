@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from fissile.finding import Severity
+from fissile.passes.iree.flags import TRANSFORM_LIBRARY_FLAG, TUNING_SPEC_FLAG
+from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT
 from fissile.passes.iree.runtime_flags import RUNTIME_OF_BACKEND
+from fissile.passes.iree.tuning_specs import attach_spec, detach_spec
 
 from ..cache.keys import content_of, files_in, key_of
 from ..cache.store import keep, recall
@@ -23,11 +26,24 @@ from ..session import Module, PhaseFailed
 from .candidates import candidates as candidates_of
 from .devices import Device, NotTimed, device_for
 from .search import Candidate, search
+from .tiles import Tiling, in_effect, search_tilings, spec_of, tilings
 from .timing import Timed
 
-Winner = tuple[list[Timed], tuple[Edit, ...]]
-"""All timings, the fastest first, and the edits of the fastest."""
 COMPILE_SECONDS = 600.0
+
+
+@dataclass(frozen=True)
+class Winner:
+    """All timings, the fastest first, and the edits of the fastest; ``tiles`` timed for it, and the tuning ``spec`` of those taken.
+
+    ``untiled`` says why there is no spec.
+    """
+
+    timed: list[Timed]
+    edits: tuple[Edit, ...]
+    tiles: list[Timed]
+    spec: str = ""
+    untiled: str = ""
 
 
 class Fastest:
@@ -35,17 +51,20 @@ class Fastest:
 
     def __init__(self, run: CompileRun, module: Module, repairer: Repairer) -> None:
         self._run, self._module, self._repairer = run, module, repairer
+        self._builds = 0
 
-    def of(self, repair: Repair, before: Diagnosis) -> Repair:
-        """``repair``, or what runs faster and passes as well; as it is where no device for the target answers."""
+    def of(self, repair: Repair, before: Diagnosis) -> tuple[Repair, str]:
+        """``repair``, or what runs faster and passes as well, and the tuning spec that the module carries from now on.
+
+        As it is, and no spec, where no device for the target answers.
+        """
         drivers = {RUNTIME_OF_BACKEND.get(c.dispatch.target.backend) for c in before.checked} - {None}
         device = device_for({name for name in drivers if name}, self._run.request.tune_on)
         candidates = candidates_of(self._repairer, repair, before)
         signatures = tuple(signatures_of_module(self._run.parse().op).values())
         opaque = next((signature.opaque for signature in signatures if signature.opaque), "")
-        if device is None or len(candidates) < 2 or opaque:
-            why = "no runtime for the target answers here" if device is None else opaque
-            return self._untimed(repair, why or "nothing to choose from")
+        if device is None or opaque:
+            return self._untimed(repair, opaque or "no runtime for the target answers here"), ""
         key = self._key(candidates, device)
         winner = _recalled(key)
         self._run.facts["tuned_before"] = winner is not None
@@ -53,9 +72,11 @@ class Fastest:
             try:
                 winner = self._measured(candidates, device, signatures, repair)
             except NotTimed as failed:
-                return self._untimed(repair, failed.message)
+                return self._untimed(repair, failed.message), ""
             _kept(key, winner)
-        return self._taken(repair, winner, device)
+        elif winner.spec and not self._holds(winner.edits, winner.spec):
+            winner = replace(winner, spec="", untiled="the tiles that were kept do not pass any more")
+        return self._taken(repair, winner, device), winner.spec
 
     def _measured(
         self,
@@ -64,14 +85,72 @@ class Fastest:
         signatures: Sequence[Signature],
         repair: Repair,
     ) -> Winner:
+        def time(programs: Sequence[tuple[str, Path]]) -> list[Timed]:
+            return device.time(programs, signatures)
+
         with scratch() as folder:
             timed, known = search(
-                candidates,
-                lambda wanted: self._built(wanted, folder, repair),
-                lambda programs: device.time(programs, signatures),
-                self._passes,
+                candidates, lambda wanted: self._built(wanted, folder, repair), time, self._passes
             )
-        return timed, known[timed[0].name]
+        wanted = known[timed[0].name]
+        why = self._why_untiled()
+        if why:
+            return Winner(timed, wanted, [], untiled=why)
+        configured = self._configured(wanted)
+        found = tilings(configured)
+        offers = [one for one in found.offers if self._takes_effect(wanted, one, found.flag)]
+        if not offers:
+            return Winner(timed, wanted, [], untiled=found.why or "no spec reaches the roots")
+        with scratch() as folder:
+
+            def build(rows: Sequence[tuple[str, Sequence[Tiling]]]) -> list[tuple[str, Path]]:
+                programs = [
+                    Candidate(name, wanted, spec=spec_of(taken, found.flag) if taken else "")
+                    for name, taken in rows
+                ]
+                return self._built(programs, folder, repair)
+
+            tiled, chosen = search_tilings(offers, build, time)
+        spec = spec_of(chosen, found.flag) if chosen else ""
+        if spec and not self._holds(wanted, spec):
+            return Winner(timed, wanted, tiled, untiled="the fastest tiles do not pass every check")
+        return Winner(timed, wanted, tiled, spec, "" if spec else "IREE's own tiles are the fastest")
+
+    # --- tiles
+
+    def _why_untiled(self) -> str:
+        """Why no tiles are tried; empty where they are."""
+        request = self._run.request
+        own = (TUNING_SPEC_FLAG, TRANSFORM_LIBRARY_FLAG)
+        if any(flag.lstrip("-").startswith(own) for flag in request.flags):
+            return "the compile reads a spec of yours"
+        if request.pipelines_after or request.load_passes or request.pack_transients:
+            return "passes of yours run behind global optimisation"
+        return ""
+
+    def _configured(self, wanted: tuple[Edit, ...], spec: str = "") -> Module:
+        clone = self._module.clone()
+        apply_edits(clone, wanted)
+        if spec:
+            attach_spec(clone.op, spec)
+        self._run.phase_pipeline.advance(clone, DISPATCHES_CONFIGURED_AT)
+        return clone
+
+    def _takes_effect(self, wanted: tuple[Edit, ...], one: Tiling, flag: str) -> bool:
+        try:
+            return in_effect(self._configured(wanted, spec_of([one], flag)), [one.config])
+        except PhaseFailed:
+            return False
+
+    def _holds(self, wanted: tuple[Edit, ...], spec: str) -> bool:
+        """Whether the program passes every check with ``spec``, which its module carries from now on; if not, it carries none."""
+        attach_spec(self._module.op, spec)
+        self._repairer.forget()
+        if self._passes(wanted):
+            return True
+        detach_spec(self._module.op)
+        self._repairer.forget()
+        return False
 
     def _passes(self, wanted: tuple[Edit, ...]) -> bool:
         after = self._repairer.diagnose(wanted)
@@ -90,17 +169,21 @@ class Fastest:
         for number, candidate in enumerate(candidates):
             clone = self._module.clone()
             apply_edits(clone, candidate.edits)
-            sources[candidate.name] = (clone, Path(folder, f"{number}-{len(candidate.edits)}.vmfb"))
+            if candidate.spec:
+                attach_spec(clone.op, candidate.spec)
+            sources[candidate.name] = (clone, Path(folder, f"{self._builds}-{number}.vmfb"))
+        self._builds += 1
         if not alone and len(sources) > 1:
             self._built_apart(sources)
         built = []
         for candidate in candidates:
             clone, vmfb = sources[candidate.name]
-            if not vmfb.exists() and (alone or len(sources) == 1 or candidate.edits == repair.edits):
+            is_choice = candidate.edits == repair.edits and not candidate.spec
+            if not vmfb.exists() and (alone or len(sources) == 1 or is_choice):
                 try:
                     self._run.phase_pipeline.advance(clone, "end")
                 except PhaseFailed:
-                    if candidate.edits == repair.edits:
+                    if is_choice:
                         raise
                     continue  # a candidate may be known to fit only; the choice itself has to compile
                 self._run.session.write(clone, vmfb)
@@ -136,13 +219,19 @@ class Fastest:
         return _noted(repair, f"not timed: {why}")
 
     def _taken(self, repair: Repair, winner: Winner, device: Device) -> Repair:
-        timed, wanted = winner
+        timed, wanted = winner.timed, winner.edits
+        self._run.facts["tuned_tiles"] = {
+            t.name: t.seconds if t.seconds is not None else t.why for t in winner.tiles
+        } or winner.untiled
         self._run.facts["tuned"] = {t.name: t.seconds if t.seconds is not None else t.why for t in timed}
         self._run.facts["tuned_processor"] = {t.name: t.processor for t in timed if t.seconds is not None}
         if timed[0].seconds is None:
             return repair
         rows = ", ".join(f"{t.name} {t.seconds * 1e3:.3g} ms" for t in timed if t.seconds is not None)
         noted = _noted(repair, f"timed on {device}: {rows}; took {timed[0].name}")
+        if winner.spec:
+            tiled = ", ".join(f"{t.name} {t.seconds * 1e3:.3g} ms" for t in winner.tiles if t.seconds)
+            noted = _noted(noted, f"tiles timed: {tiled}; the fastest are used")
         if wanted == repair.edits:
             return noted
         changed = tuple(
@@ -160,13 +249,14 @@ def _noted(repair: Repair, note: str) -> Repair:
 
 
 def _kept(key: str, winner: Winner) -> None:
-    timed, wanted = winner
-    if key and timed[0].seconds is not None:
-        keep(key, {"timed": [asdict(t) for t in timed], "edits": [asdict(edit) for edit in wanted]})
+    if key and winner.timed[0].seconds is not None:
+        keep(key, asdict(winner))
 
 
 def _recalled(key: str) -> Winner | None:
     value = recall(key) if key else None
     if not isinstance(value, dict):
         return None
-    return [Timed(**row) for row in value["timed"]], tuple(Edit(**edit) for edit in value["edits"])
+    timed, tiles = ([Timed(**row) for row in value[name]] for name in ("timed", "tiles"))
+    edits = tuple(Edit(**edit) for edit in value["edits"])
+    return Winner(timed, edits, tiles, value["spec"], value["untiled"])

@@ -22,11 +22,15 @@ Time = Callable[[Sequence[tuple[str, Path]]], list[Timed]]
 
 @dataclass(frozen=True)
 class Candidate:
-    """An edited program. ``changed``: the edits in which it differs from the model's choice, where it differs in one place only."""
+    """An edited program. ``changed``: the edits in which it differs from the model's choice, where it differs in one place only.
+
+    ``spec``: the tuning spec that it is compiled with; empty: none.
+    """
 
     name: str
     edits: tuple[Edit, ...]
     changed: tuple[Edit, ...] = ()
+    spec: str = ""
 
 
 def search(

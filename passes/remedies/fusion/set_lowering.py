@@ -57,7 +57,7 @@ class SetLowering(OpRemedy):
     )
     numbers: ClassVar[str] = "sums may be reordered"
     counterpart: ClassVar[str] = (
-        "Tuning specs set the same attribute; IREE 3.13 reads them for AMD and NVIDIA GPUs, not for SPIR-V."
+        "Tuning specs set the same attribute, on every op of one form; this sets it on chosen ops."
     )
     done: ClassVar[str] = "gave {ops} a lowering configuration of its own"
     advice: ClassVar[str] = "give {ops} a lowering configuration of its own"
