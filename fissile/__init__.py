@@ -14,10 +14,12 @@ its compiler runs in processes of their own: a crash there is a finding.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # not typing's: this is imported before a program is ready for a signal
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
     import numpy as np
 
     from fissile.api.programs import Program

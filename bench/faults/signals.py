@@ -14,6 +14,8 @@ from .results import Row
 from .trial import STATUSES, World, broken_promises, world
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL, signal.SIGQUIT, signal.SIGABRT)
+START_SECONDS = 0.3
+"""In which a program is imported: four signals in ten come then, the others at any moment of its life."""
 OLD = b"what was there before\n"
 _healthy: dict[str, tuple[float, bytes]] = {}
 
@@ -29,7 +31,8 @@ def run(trial: str) -> Row:
     command = COMMANDS[name]
     draw = random.Random(f"{seed}:{index}")
     seconds, whole = _undisturbed(name, command)
-    number, at = draw.choice(SIGNALS), draw.uniform(0.0, 1.1 * seconds)
+    number = draw.choice(SIGNALS)
+    at = draw.uniform(0.0, START_SECONDS if draw.random() < 0.4 else 1.1 * seconds)
     aim = draw.choice(("command", "command", "group", "child"))
     with world(command.files) as here:
         if command.output:
