@@ -66,7 +66,7 @@ DISPATCH_TIMEOUT = Option(
 
 ALLOW_PIPELINES = Option(
     "allow-pipelines-in-input",
-    "run pass pipelines that the input brings along (FIS005); only for input that you trust",
+    "run pass pipelines and native code that the input brings along (FIS005, FIS006); only for input that you trust",
     field="allow_pipelines",
 )
 

@@ -21,10 +21,12 @@ from iree.compiler import ir
 from fissile.dialect import register
 from fissile.dialect.places import names_of_places
 from fissile.errors import FissileError, UsageError, closest
-from fissile.finding import Place
+from fissile.finding import Finding, Place
 from fissile.passes.analysis.bounds.value_names import declared_names
 from fissile.passes.analysis.program.embedded_pipelines import embedded_pipelines, may_embed_pipelines
+from fissile.passes.analysis.program.native_code import may_hold_native_code, native_code
 from fissile.passes.checks.refusals.embedded_pipelines import check_embedded_pipeline
+from fissile.passes.checks.refusals.native_code import check_native_code
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree import library
 from fissile.passes.iree.phases import PHASES
@@ -125,10 +127,23 @@ def phase_index(phase: str) -> int:
     return PHASES.index(phase)
 
 
-def refuse_pipelines(module: ir.Operation, source: bytes) -> None:
-    """Raises PassFailed with FIS005 for each pass pipeline that ``module``, parsed from ``source``, brings along."""
-    if may_embed_pipelines(source) and (found := embedded_pipelines(module)):
-        raise PassFailed([check_embedded_pipeline(one) for one in found])
+def may_bring_code(source: bytes) -> bool:
+    """Whether `refuse_brought_code` can find anything in ``source``: a search of bytes, so that a healthy program pays nothing."""
+    return may_embed_pipelines(source) or may_hold_native_code(source)
+
+
+def refuse_brought_code(module: ir.Operation, source: bytes, runs_constants: bool = True) -> None:
+    """Raises PassFailed for what ``module``, parsed from ``source``, brings along: FIS005 for each pass pipeline, FIS006 for native code.
+
+    ``runs_constants``: a phase or pass follows that evaluates constants or builds executables.
+    """
+    found: list[Finding] = []
+    if may_embed_pipelines(source):
+        found += [check_embedded_pipeline(one) for one in embedded_pipelines(module)]
+    if runs_constants and may_hold_native_code(source):
+        found += [check_native_code(one) for one in native_code(module)]
+    if found:
+        raise PassFailed(found)
 
 
 class Session:
@@ -208,11 +223,17 @@ class Session:
         self._parsed, self._names = path, None
         return self._parse(opened, name or str(path))
 
-    def parse_input(self, source: str | os.PathLike, name: str = "", allow_pipelines: bool = False) -> Module:
-        """`parse` for a program that may come from anywhere. Raises PassFailed (FIS005) where it brings pass pipelines along."""
+    def parse_input(
+        self,
+        source: str | os.PathLike,
+        name: str = "",
+        allow_pipelines: bool = False,
+        runs_constants: bool = True,
+    ) -> Module:
+        """`parse` for a program that may come from anywhere. Raises PassFailed (FIS005, FIS006) where it brings code along."""
         module = self.parse(source, name)
         if not allow_pipelines:
-            refuse_pipelines(module.op, Path(source).read_bytes())
+            refuse_brought_code(module.op, Path(source).read_bytes(), runs_constants)
         return module
 
     def parse_text(self, text: str, name: str = "module.mlir") -> Module:

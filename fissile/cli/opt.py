@@ -97,16 +97,21 @@ def _transform(
     from fissile.dialect.verify import verify_dialect
     from fissile.passes.definition import PassFailed
     from fissile.pipelines.pass_runner import run_pipeline
-    from fissile.pipelines.session import PhaseFailed, refuse_pipelines
+    from fissile.pipelines.session import PhaseFailed, refuse_brought_code
 
     register(session.context)
+    runs_constants = pipeline is not None and "iree-" in str(
+        pipeline
+    )  # a pass of IREE's may evaluate constants
     try:
         if chunk.text is None:
-            module = session.parse_input(chunk.name, allow_pipelines=flags.allow_pipelines_in_input)
+            module = session.parse_input(
+                chunk.name, allow_pipelines=flags.allow_pipelines_in_input, runs_constants=runs_constants
+            )
         else:
             module = session.parse_text(chunk.text, chunk.name)
             if not flags.allow_pipelines_in_input:
-                refuse_pipelines(module.op, chunk.text.encode())
+                refuse_brought_code(module.op, chunk.text.encode(), runs_constants)
     except PassFailed as refused:
         raise _Stopped(refused.findings) from None
     except PhaseFailed as failed:

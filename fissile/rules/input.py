@@ -96,7 +96,8 @@ define(
     "pipeline-in-input",
     "the input brings its own pass pipeline",
     "An attribute of the program (`#util.preprocessing_pipeline`, `#iree_codegen.pass_pipeline`) or a transform op "
-    "(`transform.apply_registered_pass`) holds a pass pipeline that IREE runs while it compiles the program.",
+    "(`transform.apply_registered_pass`) holds a pass pipeline that IREE runs while it compiles the program. So does a transform script "
+    "in bytecode (`iree_codegen.tuning_spec_mlirbc`).",
     "Some of IREE's passes start a command or write a file: compiling such a program runs what its author wants on this machine.",
     "Remove the attribute, or compile with `--allow-pipelines-in-input` if you trust the file.",
     shown=Shown(
@@ -110,6 +111,37 @@ util.func public @main(%a: tensor<4xf32>) -> tensor<4xf32>
         """\
 util.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {
   util.return %a : tensor<4xf32>
+}
+""",
+    ),
+)
+define(
+    "FIS006",
+    "native-code-in-input",
+    "the input brings native code, or names an object file",
+    "An op of the program is machine code (`llvm.inline_asm`), a call of LLVM's, or works on addresses (`!llvm.ptr`); or "
+    "`#hal.executable.object` holds an object file or names one by an absolute path or through `..`.",
+    "IREE evaluates constant parts of a program with the code that it generates, in the compiler's own process: such an op runs while "
+    "the program is compiled. Inline assembly (`.incbin`) and objects also read files of this machine into the artifact.",
+    "Write the op with `arith`, `math`, `linalg` or `tensor`, put objects below the working directory or a search path of "
+    "the command line, or compile with `--allow-pipelines-in-input` if you trust the file.",
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.map ins(%a : tensor<4xf32>) outs(%e : tensor<4xf32>)
+      (%x: f32, %o: f32) {
+    %y = llvm.inline_asm "addss $0, $0", "=x,0" %x : (f32) -> f32
+    linalg.yield %y : f32
+  }
+  return %r : tensor<4xf32>
+}
+""",
+        """\
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %r = arith.addf %a, %a : tensor<4xf32>
+  return %r : tensor<4xf32>
 }
 """,
     ),

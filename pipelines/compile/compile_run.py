@@ -96,7 +96,9 @@ class CompileRun:
 
     def parse(self) -> Module:
         with nullcontext() if self._may_have_other_ops else self.session.known_dialects_only():
-            module = self.session.parse_input(self.input, self.input_name, self.request.allow_pipelines)
+            module = self.session.parse_input(
+                self.input, self.input_name, self.request.allow_pipelines, self._evaluates_constants
+            )
         module.stands_at(self.request.compile_from)
         if self._refused is not None:
             from . import front_end
@@ -105,6 +107,11 @@ class CompileRun:
         if phase_index(module.phase) >= phase_index(BOUNDARIES_PLACED_AT):
             stop_on_leftovers(module)
         return module
+
+    @property
+    def _evaluates_constants(self) -> bool:
+        """Whether the input is a program, and not what a later phase made of one: then native code is IREE's own."""
+        return phase_index(self.request.compile_from) < phase_index("flow")
 
     @cached_property
     def _may_have_other_ops(self) -> bool:

@@ -220,26 +220,25 @@ def signatures_of_source(path: Path) -> dict[str, Signature]:
 
 
 def refuse_pipelines_of(path: Path) -> None:
-    """`UsageError` where the MLIR file ``path`` brings pass pipelines along (FIS005); one that does not parse is left to its reader."""
+    """`UsageError` where the MLIR file ``path`` brings pass pipelines or native code along; one that does not parse is left to its
+    reader."""
     from iree.compiler import ir
 
-    from fissile.passes.analysis.program.embedded_pipelines import embedded_pipelines, may_embed_pipelines
+    from fissile.passes.definition import PassFailed
 
-    from ..session import Session
+    from ..session import Session, may_bring_code, refuse_brought_code
 
     source = Path(path).read_bytes()
-    if not may_embed_pipelines(source):
+    if not may_bring_code(source):
         return
     with Session().context:
         try:
-            found = embedded_pipelines(ir.Module.parse(source).operation)
+            refuse_brought_code(ir.Module.parse(source).operation, source)
+        except PassFailed as refused:
+            first = refused.findings[0]
+            raise UsageError(f"{first.code}: {path}: {first.message}", first.notes[0]) from None
         except (ir.MLIRError, RuntimeError):
             return
-    if found:
-        raise UsageError(
-            f"FIS005: {path} brings its own pass pipeline: {found[0].spelled} on {found[0].holder}",
-            "--allow-pipelines-in-input runs it, if you trust the file",
-        )
 
 
 def signatures_of_vmfb(path: Path) -> dict[str, Signature]:

@@ -259,7 +259,7 @@ def _may_step_aside(job: CompileJob, request: CompileRequest) -> bool:
 def _by_stock(job: CompileJob, request: CompileRequest, output: Path, error: InternalError) -> Report:
     """The last resort: iree-compile's own answer. Raises ``error`` where that cannot stand for the requested result."""
     source = job.reads
-    if not stands_in(request) or _brings_pipelines(source, request):
+    if not stands_in(request) or _brings_code(source, request):
         error.reproducer = error.reproducer or command_of(request)
         raise error
     report = compile_with_stock(stock_compiler(), request, source, output, error.message)
@@ -268,14 +268,16 @@ def _by_stock(job: CompileJob, request: CompileRequest, output: Path, error: Int
     return report
 
 
-def _brings_pipelines(source: str, request: CompileRequest) -> bool:
-    """Whether the program may hold pass pipelines that stock would run, and that are not allowed (FIS005)."""
-    from fissile.passes.analysis.program.embedded_pipelines import (
-        MNEMONICS,  # IREE's bindings: only where fissile has failed
-    )
+def _brings_code(source: str, request: CompileRequest) -> bool:
+    """Whether the program may hold code that stock would run, and that is not allowed (FIS005, FIS006)."""
+    if request.allow_pipelines:
+        return False
+    # IREE's bindings: only where fissile has failed
+    from fissile.passes.analysis.program.embedded_pipelines import may_embed_pipelines
+    from fissile.passes.analysis.program.native_code import may_hold_native_code
 
     program = Path(source).read_bytes()
-    return not request.allow_pipelines and any(word in program for word in (*MNEMONICS, b"\\"))
+    return may_embed_pipelines(program) or may_hold_native_code(program)
 
 
 def _clear(job: CompileJob, output: Path) -> None:

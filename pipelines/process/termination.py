@@ -80,10 +80,10 @@ def signals_raise() -> Iterator[None]:
 def _interrupt_main_outside(number: int, code: CodeType) -> None:
     """Sends signal ``number`` to the main thread once it has left the function of ``code``."""
     main = threading.main_thread().ident
-    while (frame := sys._current_frames().get(main)) is not None:
+    while (frame := sys._current_frames().get(main or 0)) is not None:
         while frame is not None and frame.f_code is not code:
             frame = frame.f_back
         if frame is None:
             break
         time.sleep(0.001)
-    _thread.interrupt_main(number)
+    _thread.interrupt_main(signal.Signals(number))

@@ -16,7 +16,9 @@ _ATTRIBUTES = (iree_ops.UTIL_PREPROCESSING_PIPELINE, iree_ops.CODEGEN_PASS_PIPEL
 """Attributes whose text IREE (3.13) parses as a pass pipeline and runs: AttrBasedPipeline.cpp, IREECodegenAttrs.cpp."""
 _OPS = ("transform.apply_registered_pass",)
 """Ops of a transform script that run a registered pass by its name."""
-MNEMONICS = tuple(name.partition(".")[2].encode() for name in (*_ATTRIBUTES, *_OPS))
+_SCRIPT = iree_ops.CODEGEN_TUNING_SPEC_BYTECODE
+"""Attribute that holds a transform script as bytecode, which IREE runs on every dispatch: MaterializeUserConfigs.cpp."""
+MNEMONICS = tuple(name.partition(".")[2].encode() for name in (*_ATTRIBUTES, *_OPS, _SCRIPT))
 """What the bytes of a program with such a pipeline hold, unless a letter is escaped by a backslash."""
 
 
@@ -44,6 +46,8 @@ def embedded_pipelines(module: ir.Operation) -> list[EmbeddedPipeline]:
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name in _OPS:
             found.append(EmbeddedPipeline(op.name, op.name, place_of(op)))
+        if _SCRIPT in op.attributes:
+            found.append(EmbeddedPipeline(op.name, _SCRIPT, place_of(op)))
         for name in op.attributes:
             if spelled := _pipeline_in(op, name):
                 found.append(EmbeddedPipeline(op.name, spelled, place_of(op)))

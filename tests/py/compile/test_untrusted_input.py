@@ -1,5 +1,6 @@
 """What a hostile program, or a hostile folder, can make fissile do: run nothing, read nothing else, forge no line."""
 
+import io
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from programs import run_program
 from report_documents import check_document
 
 from fissile.finding import Finding, Place
+from fissile.passes.definition import PassFailed
 from fissile.pipelines.report.text import render
 from fissile.pipelines.report.untrusted_text import SourceLines, shown
 from fissile.report import Report
@@ -154,6 +156,137 @@ def test_a_registered_pass_of_a_transform_script_is_a_pipeline(tmp_path):
     )
     ended = run(COMMANDS["opt"], tmp_path)
     assert ended.returncode == 1 and "transform.apply_registered_pass" in ended.stderr
+
+
+SCRIPT = """module attributes {transform.with_named_sequence} {
+  transform.named_sequence @__kernel_config(%m: !transform.any_op {transform.consumed}) -> !transform.any_op
+      attributes {iree_codegen.tuning_spec_entrypoint} {
+    %p = "transform.get_parent_op"(%m) <{op_name = "builtin.module", nth_parent = 1 : i64}> : (!transform.any_op) -> !transform.any_op
+    %n = transform.apply_registered_pass "iree-util-dump-module" with options = { "path" = "DUMPED" }
+        to %p : (!transform.any_op) -> !transform.any_op
+    transform.yield %m : !transform.any_op
+  }
+}
+"""
+
+
+def brings_script(folder: Path) -> str:
+    """ADD with a transform script in bytecode that writes file DUMPED of ``folder``."""
+    from iree.compiler import ir
+
+    with ir.Context():
+        script = io.BytesIO()
+        ir.Module.parse(SCRIPT.replace("DUMPED", str(folder / "DUMPED"))).operation.write_bytecode(script)
+    data = script.getvalue()
+    attribute = f'iree_codegen.tuning_spec_mlirbc = dense<"0x{data.hex().upper()}"> : vector<{len(data)}xi8>'
+    return f"module attributes {{{attribute}}} {{\n{ADD}}}\n"
+
+
+@pytest.mark.parametrize("name", ["compile", "check-probes", "reduce", "opt"])
+def test_a_script_in_bytecode_is_a_pipeline(name, tmp_path):
+    (tmp_path / "in.mlir").write_text(brings_script(tmp_path))
+    ended = run(COMMANDS[name], tmp_path)
+    assert ended.returncode == 1, ended.stderr
+    assert "FIS005" in ended.stderr + ended.stdout
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in.mlir"]
+
+
+def test_stock_runs_the_script_in_bytecode(tmp_path):
+    """What the test above is about: where it is allowed, the file is written."""
+    (tmp_path / "in.mlir").write_text(brings_script(tmp_path))
+    run((*COMMANDS["compile"], "--allow-pipelines-in-input"), tmp_path)
+    assert (tmp_path / "DUMPED").exists()
+
+
+ON_CONSTANT = """func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %k = arith.constant dense<[1.0, 2.0, 3.0, 5.0]> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.map ins(%k : tensor<4xf32>) outs(%e : tensor<4xf32>)
+      (%x: f32, %o: f32) {
+    BODY
+    linalg.yield %z : f32
+  }
+  %s = arith.addf %r, %a : tensor<4xf32>
+  return %s : tensor<4xf32>
+}
+"""
+NATIVE = {
+    "asm": '%z = llvm.inline_asm has_side_effects "ud2", "=x,x" %x : (f32) -> f32',
+    "file": '%z = llvm.inline_asm ".pushsection .x; .incbin \\22/etc/hostname\\22; .popsection", "=x,0" %x : (f32) -> f32',
+    "generic": '%z = "llvm\\2Einline_asm"(%x) <{asm_string = "ud2", constraints = "=x,x"}> : (f32) -> f32',
+    "address": "%i = arith.constant 4096 : i64\n%p = llvm.inttoptr %i : i64 to !llvm.ptr\n"
+    "llvm.store %x, %p : f32, !llvm.ptr\n%z = llvm.load %p : !llvm.ptr -> f32",
+}
+
+
+@pytest.mark.parametrize(("name", "body"), [
+    *(("compile", body) for body in NATIVE), ("check-probes", "asm"), ("reduce", "asm"), ("audit", "asm"), ("sweep", "asm"),
+])  # fmt: skip
+def test_native_code_in_the_input_is_refused_and_not_run(name, body, tmp_path):
+    """IREE evaluates the constant part of this program in the compiler's process: ud2 ends stock's."""
+    (tmp_path / "in.mlir").write_text(ON_CONSTANT.replace("BODY", NATIVE[body]))
+    ended = run(COMMANDS[name], tmp_path)
+    assert ended.returncode == 1, ended.stderr
+    assert "FIS006" in ended.stderr + ended.stdout and "FIS107" not in ended.stderr + ended.stdout
+
+
+def test_native_code_in_bytecode_is_refused(tmp_path):
+    from iree.compiler import ir
+
+    with ir.Context() as context, (tmp_path / "in.mlir").open("wb") as out:
+        context.allow_unregistered_dialects = True
+        ir.Module.parse(ON_CONSTANT.replace("BODY", NATIVE["asm"])).operation.write_bytecode(out)
+    ended = run(COMMANDS["compile"], tmp_path)
+    assert ended.returncode == 1 and "FIS006" in ended.stderr, ended.stderr
+
+
+def test_native_code_is_compiled_where_that_is_allowed(tmp_path):
+    text = ON_CONSTANT.replace("BODY", NATIVE["asm"]).replace("ud2", "movaps $1, $0")
+    (tmp_path / "in.mlir").write_text(text)
+    ended = run((*COMMANDS["compile"], "--allow-pipelines-in-input"), tmp_path)
+    assert ended.returncode == 0 and (tmp_path / "out.vmfb").exists(), ended.stderr
+
+
+@pytest.mark.parametrize(("object_", "is_refused"), [
+    ('path = "/etc/passwd"', True),
+    ('path = "x/../../id_rsa"', True),
+    ('path = "a\\2Fb.o"', False),
+    ('path = "kernels/a.o"', False),
+    ('path = "a.o", data = dense<1> : vector<4xi8>', True),
+])  # fmt: skip
+def test_an_object_file_is_one_below_the_working_directory(object_, is_refused):
+    from iree.compiler import ir
+
+    from fissile.pipelines.session import Session, refuse_brought_code
+
+    text = ADD.replace(" {\n", f" attributes {{x = [#hal.executable.object<{{{object_}}}>]}} {{\n", 1)
+    with Session().context:
+        module = ir.Module.parse(text).operation
+        refuse_brought_code(module, text.encode(), runs_constants=False)
+        if is_refused:
+            with pytest.raises(PassFailed) as refused:
+                refuse_brought_code(module, text.encode())
+            assert refused.value.findings[0].code == "FIS006"
+        else:
+            refuse_brought_code(module, text.encode())
+
+
+def test_ops_of_llvm_on_values_are_no_native_code():
+    from iree.compiler import ir
+
+    from fissile.passes.analysis.program.native_code import may_hold_native_code, native_code
+    from fissile.pipelines.session import Session
+
+    text = ON_CONSTANT.replace("BODY", "%z = llvm.intr.fabs(%x) : (f32) -> f32")
+    assert may_hold_native_code(text.encode()) and not may_hold_native_code(ADD.encode())
+    with Session().context:
+        assert native_code(ir.Module.parse(text).operation) == []
+
+
+def test_verify_refuses_native_code(tmp_path):
+    (tmp_path / "in.mlir").write_text(ON_CONSTANT.replace("BODY", NATIVE["asm"]))
+    ended = run(COMMANDS["verify"], tmp_path)
+    assert ended.returncode == 2 and "FIS006" in ended.stderr, ended.stderr
 
 
 def test_text_of_the_input_is_spelled_out():
