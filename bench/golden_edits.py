@@ -65,8 +65,8 @@ def _drawn() -> dict[str, tuple[str, str]]:
 
 def row(name: str) -> dict:
     """Compiles the program in this process, which is good for one row: IREE takes its flags once."""
+    from fissile.passes.containment import Containment, containing
     from fissile.passes.iree.library import initialise_command_line
-    from fissile.passes.net import Net, spread
     from fissile.pipelines.compile.compile_run import CompileRun
     from fissile.pipelines.compile.guarded_compile import GuardedCompile
     from fissile.pipelines.compile.request import parse_command_line
@@ -89,7 +89,7 @@ def row(name: str) -> dict:
         source.write_text(text)
         request = parse_command_line([*flags_for(find_target(target)), str(source), "-o", str(output)])
         initialise_command_line(list(request.flags))
-        with spread(Net()):
+        with containing(Containment()):
             report = GuardedCompile(CompileRun(request, output)).run()
     return {
         "findings": sorted(f"{f.code} {f.severity.value}" for f in report.findings),

@@ -6,8 +6,8 @@ from functools import partial
 
 from fissile.dialect import load_dialects
 from fissile.finding import Finding
+from fissile.passes.containment import contained
 from fissile.passes.definition import Pass, PassFailed
-from fissile.passes.net import ask
 from fissile.passes.plugins import CHECKS, plugged
 
 from .session import Module
@@ -16,8 +16,8 @@ from .session import Module
 def plugged_findings(module: Module) -> list[Finding]:
     """What they find in a copy of ``module``; one that throws is reported as not checked (FIS902)."""
     found: list[Finding] = []
-    for cls in ask("checks of other packages", lambda: plugged(CHECKS), ()):
-        found += ask(f"check '{cls.name}'", partial(_run, cls, module), [])
+    for cls in contained("checks of other packages", lambda: plugged(CHECKS), ()):
+        found += contained(f"check '{cls.name}'", partial(_run, cls, module), [])
     return found
 
 

@@ -27,10 +27,10 @@ from fissile.passes.analysis.program.embedded_pipelines import embedded_pipeline
 from fissile.passes.analysis.program.native_code import may_hold_native_code, native_code
 from fissile.passes.checks.refusals.embedded_pipelines import check_embedded_pipeline
 from fissile.passes.checks.refusals.native_code import check_native_code
+from fissile.passes.containment import contained
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree import library
 from fissile.passes.iree.phases import PHASES
-from fissile.passes.net import ask
 from fissile.passes.progress import running
 
 from .probe.diagnostics import Diagnostic, parse_diagnostic
@@ -330,7 +330,9 @@ class Session:
 
     def _failed(self, phase: str, received: Sequence[Diagnostic]) -> PhaseFailed:
         """What IREE stopped with, and the front end's names for the places: its messages have none."""
-        names = ask("names of places", self._names_of_places, {}) if any(d.places for d in received) else {}
+        names = (
+            contained("names of places", self._names_of_places, {}) if any(d.places for d in received) else {}
+        )
         return PhaseFailed(phase, [diagnostic.named(names) for diagnostic in received])
 
     def _names_of_places(self) -> dict[Place, str]:
@@ -367,7 +369,7 @@ class Session:
             if not done:
                 raise PhaseFailed("start", received)
             op = invocation.export_module()
-            declared = ask("names of arguments", lambda: declared_names(op.operation), {})
+            declared = contained("names of arguments", lambda: declared_names(op.operation), {})
             return Module(op, "start", name, declared)
         finally:
             self.diagnostics.extend(received)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fissile.finding import Finding, Severity
-from fissile.passes.net import Net, spread
+from fissile.passes.containment import Containment, containing
 from fissile.pipelines.compile import compile_run
 from fissile.pipelines.compile.guarded_compile import GuardedCompile
 from fissile.pipelines.compile.request import parse_command_line
@@ -134,7 +134,7 @@ class Comparison:
         request = parse_command_line(words)
         run = compile_run.CompileRun(request, self._ours, None, self._folder)
         run.session.set_flags(request.flags)  # the process's in a worker, the session's here
-        with spread(Net("")):
+        with containing(Containment("")):
             return GuardedCompile(run).run()
 
     def _stock(self, text: str) -> str:

@@ -114,8 +114,8 @@ def main() -> int:
 
 
 def _audited(job: AuditRequest) -> Report:
-    from fissile.passes import net
     from fissile.passes.analysis.legality.compiler import Outcome
+    from fissile.passes.containment import Containment, containing
     from fissile.passes.iree import library
     from fissile.passes.iree.legality.candidates import PASS_FLAGS
 
@@ -136,12 +136,12 @@ def _audited(job: AuditRequest) -> Report:
         job.at.unlink(missing_ok=True)
         job.translating.write_text("")
 
-    with net.spread(net.Net("", expendable=False)) as spread:
+    with containing(Containment("", expendable=False)) as containment:
         report = run_audit_here(
             AuditJob(job.source, job.targets, known=known, process_flags=own, **job.options), begins, ended
         )
     return Report(
-        report.command, (*report.findings, *spread.missed), facts=report.facts, seconds=report.seconds
+        report.command, (*report.findings, *containment.missed), facts=report.facts, seconds=report.seconds
     )
 
 

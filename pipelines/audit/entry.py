@@ -19,9 +19,9 @@ from fissile.passes.checks.legality.boundary_type import check_boundary
 from fissile.passes.checks.legality.refused_in_context import check_in_context
 from fissile.passes.checks.legality.refused_op import check_refused
 from fissile.passes.checks.legality.unranked_value import check_unranked
+from fissile.passes.containment import contained
 from fissile.passes.definition import PassFailed
 from fissile.passes.failures.failure import codes_of
-from fissile.passes.net import ask
 from fissile.report import Report
 
 from ..compile.compile_run import DIALECT_LOWERINGS, lower_dialect
@@ -67,16 +67,16 @@ def run_audit_here(
         return Report("audit", (rejected(failure),), facts={"audit": []})
     except PassFailed as refused:
         return Report("audit", refused.findings, facts={"audit": []})
-    ask("fissile's own ops", lambda: _lower(module), None)
-    effects_found = ask("ops with an effect", lambda: effects(module.op), [])
-    counts = ask("ops by name", lambda: op_counts(module.op), {})
+    contained("fissile's own ops", lambda: _lower(module), None)
+    effects_found = contained("ops with an effect", lambda: effects(module.op), [])
+    counts = contained("ops by name", lambda: op_counts(module.op), {})
     compiler = compiler or Compiler(job.known, begins, ended, job.process_flags)
     findings: list[Finding] = []
     facts: list[dict] = []
     for name, flags in job.targets:
         found = audit(compiler, module.clone().op, flags, job.to, job.start)
         ways = [
-            ask("ways out", partial(ways_out, compiler, one, flags), WaysOut(), about=one.name)
+            contained("ways out", partial(ways_out, compiler, one, flags), WaysOut(), about=one.name)
             for one in found.refused
         ]
         reported = merged(

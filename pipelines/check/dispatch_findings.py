@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fissile.finding import Finding
-from fissile.passes import net
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.provenance import SourceOp
 from fissile.passes.analysis.memory.configured import read_configured
@@ -14,6 +13,7 @@ from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.analysis.memory.prediction import Prediction
 from fissile.passes.checks.fit.workgroup_prediction import check_agreement, check_prediction
 from fissile.passes.checks.speed.recomputation import check_recomputation
+from fissile.passes.containment import contained
 from fissile.passes.iree.targets import flags_for
 from fissile.target import Target
 
@@ -66,7 +66,7 @@ def generate(
     def probed(dispatch: Dispatch) -> Probed:
         return seen.get(id(dispatch)) or pool.probe_all([dispatch], convert=False)[0].probed
 
-    narrow = net.ask(
+    narrow = contained(
         "narrow storage",
         lambda: find_narrow_in(formed.dispatches, probed, unrolls_endlessly),
         Narrow(),
@@ -115,7 +115,7 @@ def without_codegen(formed: Formed, target: Target) -> Looked:
 
 
 def _predicted(dispatch: Dispatch) -> Prediction:
-    return net.ask(
+    return contained(
         "predicted memory",
         lambda: predict(read_configured(dispatch)),
         Prediction((), ("the prediction failed",)),

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
-from fissile.passes import net
 from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.dispatch.producers import ProducerGraph
 from fissile.passes.analysis.dispatch.program_graph import graph_ops
@@ -22,6 +21,7 @@ from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.checks.fit.limit_agreement import check_limit
 from fissile.passes.checks.refusals.iree_version import check_version
+from fissile.passes.containment import Containment, contained, containing, one_line, passes_on
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree.backends import BACKENDS
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, LAST_SHARED_PHASE
@@ -131,11 +131,11 @@ class _Check:
         self.contract: dict[str, list[str]] = {}
 
     def run(self, baseline: Path | None, update: bool) -> Report:
-        """The whole pipeline under a net: what fissile itself fails at is reported as not checked."""
+        """The whole pipeline, contained: what fissile itself fails at is reported as not checked."""
         command = f"FISSILE_TRACEBACK=1 fissile check --strict {shlex.quote(str(self.source))} --target {' --target '.join(t.name for t in self.targets)}"
-        with net.spread(net.Net(command, expendable=False)) as spread:
+        with containing(Containment(command, expendable=False)) as containment:
             report = self._run(baseline, update)
-        return replace(report, findings=(*report.findings, *spread.missed))
+        return replace(report, findings=(*report.findings, *containment.missed))
 
     def _run(self, baseline: Path | None, update: bool) -> Report:
         """What all targets share once, then target by target."""
@@ -183,7 +183,7 @@ class _Check:
         except PhaseFailed as failure:
             module = session.parse_input(self.source, allow_pipelines=self.allow_pipelines)
             refusal = failure.message
-            entered = net.ask("ops of the front end", lambda: front_end.rewritten(module, refusal), ())
+            entered = contained("ops of the front end", lambda: front_end.rewritten(module, refusal), ())
             self.entered = tuple(suggested(one, "`fissile compile` applies it") for one in entered)
             if not entered:
                 raise
@@ -194,7 +194,7 @@ class _Check:
 
     def _guard(self, module: Module) -> list[Finding]:
         """Sizes against capacities: what is refuted or not proved is reported, and the caller's contract is kept."""
-        result = net.ask(
+        result = contained(
             "storage",
             lambda: guard(
                 module.op, "check", asserts_stripped=strips_asserts(self.flags), declared=module.declared
@@ -204,7 +204,7 @@ class _Check:
         self.storage = (
             *plugged_findings(module),
             *result.findings,
-            *net.ask("loops that change a size", lambda: host_updates.growing(module), ()),
+            *contained("loops that change a size", lambda: host_updates.growing(module), ()),
         )
         self.contract = {name: list(conditions) for name, conditions in result.contract.items()}
         return []
@@ -224,11 +224,11 @@ class _Check:
         try:
             return self._target(pool, target, shared)
         except Exception as error:
-            if net.passes_on(error):
+            if passes_on(error):
                 raise
             why = Finding(
                 "FIS903",
-                f"the program could not be checked: {net.one_line(error)}",
+                f"the program could not be checked: {one_line(error)}",
                 Severity.ERROR,
                 str(self.source),
                 target.name,
@@ -248,15 +248,15 @@ class _Check:
         except PassFailed as failure:
             return [finding.with_(target=target.name) for finding in failure.findings], gathered
         if self.memory:
-            gathered["memory"] = net.ask("live bytes", lambda: memory_of(formed.module.op.operation), [])
+            gathered["memory"] = contained("live bytes", lambda: memory_of(formed.module.op.operation), [])
         looked = (
             without_codegen(formed, target)
             if self.mode == "never"
             else generate(pool, formed, target, self.flags, self.mode == "auto")
         )
-        findings = net.ask("repairs", lambda: self._advised(looked, target, shared), looked.findings)
+        findings = contained("repairs", lambda: self._advised(looked, target, shared), looked.findings)
         between_limits = between(looked.measured, target)
-        limits = net.ask("the target's limit", lambda: check_limit(target, between_limits), None)
+        limits = contained("the target's limit", lambda: check_limit(target, between_limits), None)
         facts = [self._facts(one, target, formed) for one in looked.measured]
         gathered["dispatches"] = [fact for fact in facts if fact is not None]
         if formed.graph:
@@ -276,7 +276,7 @@ class _Check:
         return advise(looked.findings, looked.failing, looked.narrow, looked.checker, reform)
 
     def _facts(self, one: Measured, target: Target, formed: Formed) -> dict | None:
-        return net.ask(
+        return contained(
             "facts of a dispatch", lambda: facts_of(one, target, formed.ops), None, about=one.dispatch
         )
 
@@ -289,7 +289,7 @@ class _Check:
             self.watched.at(target.name, BOUNDARIES_PLACED_AT)
             module, findings = self._optimise(flags, phase_pipeline, shared)
             ops = describe_source_ops(module.op)
-            drawn = net.ask("the drawing", lambda: graph_ops(ops, ProducerGraph(module.op)), None)
+            drawn = contained("the drawing", lambda: graph_ops(ops, ProducerGraph(module.op)), None)
             tag_source_ops(module.op)
             self.watched.at(target.name, DISPATCHES_CONFIGURED_AT)
             phase_pipeline.advance(module, DISPATCHES_CONFIGURED_AT)

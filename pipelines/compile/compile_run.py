@@ -17,6 +17,7 @@ from fissile.passes.analysis.dispatch.recomputation import recomputed_producers
 from fissile.passes.checks.refusals.iree_version import check_version
 from fissile.passes.checks.refusals.leftover_ops import leftover_ops
 from fissile.passes.checks.speed.recomputation import check_recomputation
+from fissile.passes.containment import contained, contained_change, current
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.phases import (
@@ -26,13 +27,12 @@ from fissile.passes.iree.phases import (
     PREPROCESSED_AFTER,
     SCHEDULED_AT,
 )
-from fissile.passes.net import ask, change, current
 from fissile.passes.plugins import CHECKS, declares
 from fissile.report import Report
 
 from ..phase_pipeline import PhaseHook, PhasePipeline
 from ..probe.diagnostics import Diagnostic
-from ..probe.stock_outcome import Ask, formed_dispatches
+from ..probe.stock_outcome import Generate, formed_dispatches
 from ..process.atomic_write import write_atomically
 from ..repair.failures import suggested
 from ..repair.packing import Narrow, find_narrow
@@ -187,17 +187,19 @@ class CompileRun:
     def tuning(self) -> bool:
         return self.request.tune or self.request.fusion == "tune"
 
-    def look(self, module: Module, generate: Ask) -> list[Finding]:
+    def look(self, module: Module, generate: Generate) -> list[Finding]:
         """Findings about what configured dispatches will compute, of those that need little or no code generation; ``generate`` does
         that."""
         formed = formed_dispatches(module)
         self.backends = tuple(dict.fromkeys(d.target.backend for d in formed))
-        self.narrow = ask("narrow storage", lambda: find_narrow(module, generate), Narrow(), cpu_limit=0)
+        self.narrow = contained(
+            "narrow storage", lambda: find_narrow(module, generate), Narrow(), cpu_limit=0
+        )
         return list(self.narrow.found)
 
     def slow(self, origin: Module) -> list[Finding]:
         """FIS140 about a module at global optimisation; looked at on a tagged clone, which tells ops apart exactly."""
-        return ask("recomputed producers", lambda: self._slow(origin), [], cpu_limit=0)
+        return contained("recomputed producers", lambda: self._slow(origin), [], cpu_limit=0)
 
     def _slow(self, origin: Module) -> list[Finding]:
         clone = origin.clone()
@@ -216,7 +218,7 @@ class CompileRun:
         from . import verification  # NumPy: only with --verify
 
         with self.step("verify"):
-            certificate, why_not = ask(
+            certificate, why_not = contained(
                 "the artifact's numbers",
                 lambda: verification.verify_artifact(
                     self.input, self.output, self.backends, self.request.verify_seeds
@@ -228,8 +230,8 @@ class CompileRun:
         return list(certificate.findings) if certificate else []
 
     def report(self, findings: Iterable[Finding], written: bool = False) -> Report:
-        net = current()
-        findings = [*check_version(), *findings, *(net.missed if net else ())]
+        containment = current()
+        findings = [*check_version(), *findings, *(containment.missed if containment else ())]
         if self.request.werror:
             findings = [
                 f.with_(severity=Severity.ERROR) if f.severity is Severity.WARNING else f for f in findings
@@ -302,7 +304,7 @@ class CompileRun:
         """A hook that fissile adds itself: where it throws, the module is put back and goes on as it was."""
 
         def act_or_leave(module: Module) -> Iterable[Finding]:
-            found = change(f"the step '{name}'", lambda: act(module), module.put_back, ())
+            found = contained_change(f"the step '{name}'", lambda: act(module), module.put_back, ())
             module.settle()
             return found
 
@@ -352,7 +354,9 @@ class CompileRun:
     def _order(self, module: Module) -> list[Finding]:
         from fissile.passes.checks.storage.check_order import late_checks
 
-        return ask("the order of run-time checks", lambda: late_checks(module.op, self.facts["contract"]), [])
+        return contained(
+            "the order of run-time checks", lambda: late_checks(module.op, self.facts["contract"]), []
+        )
 
     def _match_device(self, module: Module) -> list[Finding]:
         from ..devices.match import match_target
@@ -380,7 +384,7 @@ def lower_dialect(pipeline: str) -> Callable[[Module], list[Finding]]:
 
     def act(module: Module) -> list[Finding]:
         found: list[Finding] = []
-        if ask("fissile's own ops", lambda: leftover_ops(module.op), ()):
+        if contained("fissile's own ops", lambda: leftover_ops(module.op), ()):
             from ..pass_runner import run_pipeline
 
             run_pipeline(pipeline, module.op, report=found.append)

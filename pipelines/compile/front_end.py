@@ -6,7 +6,7 @@ Only where stock IREE has refused the program: what it lowers itself stays as it
 from __future__ import annotations
 
 from fissile.finding import Finding
-from fissile.passes.net import ask
+from fissile.passes.containment import contained
 from fissile.passes.remedies.entry.decompose_diff import DecomposeDiff
 from fissile.passes.remedies.entry.decompose_nll_loss import DecomposeNllLoss
 from fissile.passes.remedies.entry.rename_torch_ops import RenameTorchOps
@@ -29,4 +29,4 @@ def rewritten(module: Module, message: str) -> tuple[Finding, ...]:
 
 def can_enter(module: Module, message: str) -> bool:
     """Whether `rewritten` changes anything; tried on a clone."""
-    return bool(ask("ops of the front end", lambda: rewritten(module.clone(), message), ()))
+    return bool(contained("ops of the front end", lambda: rewritten(module.clone(), message), ()))

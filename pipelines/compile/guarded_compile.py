@@ -7,15 +7,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fissile.errors import FissileError
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
+from fissile.passes.containment import NOT_CHECKED, contained
 from fissile.passes.definition import PassFailed
 from fissile.passes.failures.failure import Ending, codes_of
-from fissile.passes.iree.messages import NO_ELEMENT_TYPE
-from fissile.passes.iree.ops import HAL_EXECUTABLE_SOURCE
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT
-from fissile.passes.net import NOT_CHECKED, ask
 from fissile.report import Report
 
 from ..phase_pipeline import PhasePipeline
@@ -42,6 +39,7 @@ from ..repair.failures import (
 from ..repair.outcome import Outcome
 from ..session import Module, PhaseFailed, phase_index
 from .compile_run import CompileRun
+from .refusal_advice import can_go_back, with_argument_types, with_mode, with_way_out
 from .stepping_aside import stands_in
 from .wrong_numbers import write_down, written_down, wrong_as_it_is
 
@@ -51,8 +49,6 @@ if TYPE_CHECKING:
     from ..repair.after_failure import AfterFailure
 
 ENDINGS = codes_of(lambda one: one.ending)
-DISPATCH_FINDINGS = "FIS1"
-"""The rules about a dispatch; others are about the input."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +110,10 @@ class GuardedCompile:
             # Fissile's own part may have crashed; every dispatch by itself is translated in time, and the whole is larger.
             self._run.facts["unexplained"] = unexplained[0]
         if so_far.failure is not None:
-            findings = [self._with_way_out(rejected(so_far.failure))]
+            findings = [with_way_out(self._run, rejected(so_far.failure))]
         elif so_far.over and not so_far.written:
             return self._run.report(findings)
-        findings = self._with_mode(self._with_arguments(findings))
+        findings = with_mode(self._run, with_argument_types(self._run, findings))
         return self._run.report(findings, written=so_far.failure is None)
 
     def _made(self, attempt: Attempt, so_far: Outcome) -> Outcome:
@@ -131,7 +127,9 @@ class GuardedCompile:
         try:
             if attempt.guarded:
                 threw = so_far.with_(threw=True)
-                return ask("the repair", lambda: attempt.make(self, so_far), threw, cpu_limit=0, usage=True)
+                return contained(
+                    "the repair", lambda: attempt.make(self, so_far), threw, cpu_limit=0, usage=True
+                )
             return attempt.make(self, so_far)
         except PassFailed as refused:
             return so_far.answered(refused.findings, written=False)
@@ -157,53 +155,9 @@ class GuardedCompile:
             phases.advance(module, self._run.request.compile_to)
             self._run.write(module)
 
-    def _with_mode(self, findings: list[Finding]) -> list[Finding]:
-        """``findings``, the first refusal with the mode that the program is meant for, where that is another one."""
-        refusal = next((f for f in findings if f.stops), None)
-        if refusal is None or HAL_EXECUTABLE_SOURCE.encode() not in self._run.input.read_bytes():
-            return findings
-        try:
-            module = self._run.parse().op
-        except FissileError:  # what does not parse is refused for that
-            return findings
-        from fissile.passes.checks.refusals.executable_source import note_executable_source
-
-        noted = ask("the mode", lambda: note_executable_source(refusal, module), refusal)
-        return [noted if f is refusal else f for f in findings]
-
-    def _with_arguments(self, findings: list[Finding]) -> list[Finding]:
-        """``findings``, those about a type that IREE cannot pass replaced by what the user's own functions say of it."""
-        refused = next((f for f in findings if NO_ELEMENT_TYPE in f.message), None)
-        if refused is None:
-            return findings
-        from fissile.passes.checks.refusals.abi_types import check_abi_types
-
-        named = ask(
-            "types of arguments",
-            lambda: check_abi_types(self._run.parse().op, NO_ELEMENT_TYPE, refused.detail),
-            [],
-        )
-        return [*named, *(f for f in findings if f is not refused)] if named else findings
-
-    def _with_way_out(self, finding: Finding) -> Finding:
-        """With a note, where only the phase that the compile starts from keeps it from being repaired."""
-        if (
-            self._run.request.repair == "off"
-            or self._can_go_back()
-            or not finding.code.startswith(DISPATCH_FINDINGS)
-        ):
-            return finding
-        return finding.with_(
-            notes=(
-                *finding.notes,
-                f"it is not repaired: that is done at phase {BOUNDARIES_PLACED_AT}, which "
-                f"--compile-from={self._run.request.compile_from} is behind",
-            )
-        )
-
     def _emit_mlir(self) -> None:
         """The module as it is, where it was requested and nothing had to be repaired."""
-        if self._run.request.emit_mlir and self._can_go_back():
+        if self._run.request.emit_mlir and can_go_back(self._run.request):
             self._run.emit_mlir(self._run.origin()[0])
 
     def _ask_watched(self, dispatch: Dispatch) -> Probed:
@@ -245,7 +199,7 @@ class GuardedCompile:
             return False
         if not 0 < phase_index(failure.phase) <= phase_index(BOUNDARIES_PLACED_AT):
             return False  # at 0 the input was not parsed
-        return ask("ops of the front end", lambda: self._run.enter_from_now_on(failure.message), False)
+        return contained("ops of the front end", lambda: self._run.enter_from_now_on(failure.message), False)
 
     def entered(self, so_far: Outcome) -> Outcome:
         """Direct again, with such ops written with others as soon as the input is parsed."""
@@ -258,7 +212,7 @@ class GuardedCompile:
             return False
         from ..repair.trimming import find_borders
 
-        return bool(ask("unread borders", lambda: find_borders(self._run, failure), []))
+        return bool(contained("unread borders", lambda: find_borders(self._run, failure), []))
 
     def trimmed(self, so_far: Outcome) -> Outcome:
         """Direct again, with unread borders sliced off on the way."""
@@ -312,12 +266,12 @@ class GuardedCompile:
         end = self._run.request.compile_to
         try:
             if phase_index(module.phase) < phase_index(DISPATCHES_CONFIGURED_AT) <= phase_index(end):
-                if self._can_go_back():
+                if can_go_back(self._run.request):
                     findings += self._run.phase_pipeline.advance(module, BOUNDARIES_PLACED_AT)
-                    ask("a copy for repairs", lambda: self._run.keep_origin(module, findings), None)
+                    contained("a copy for repairs", lambda: self._run.keep_origin(module, findings), None)
                 findings += self._run.phase_pipeline.advance(module, DISPATCHES_CONFIGURED_AT)
                 findings += self._run.look(module, self._ask_watched)
-                if self._can_go_back() and (foreseen := self._foreseen(module, findings)):
+                if can_go_back(self._run.request) and (foreseen := self._foreseen(module, findings)):
                     return findings, foreseen
                 self._progress(translation_work(module))
             findings += self._run.phase_pipeline.advance(module, end)
@@ -351,12 +305,9 @@ class GuardedCompile:
             findings += run.slow(run.origin()[0])
         return RECOMPUTES if run.tuning and any(f.code == "FIS140" for f in findings) else None
 
-    def _can_go_back(self) -> bool:
-        return phase_index(self._run.request.compile_from) <= phase_index(BOUNDARIES_PLACED_AT)
-
     def _repairable(self, failure: Failure) -> bool:
         """Whether the failure lies behind the phase that boundaries are placed at."""
-        if not self._can_go_back() or phase_index(self._run.request.compile_to) <= phase_index(
+        if not can_go_back(self._run.request) or phase_index(self._run.request.compile_to) <= phase_index(
             BOUNDARIES_PLACED_AT
         ):
             return False

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from fissile.finding import Finding, Limit
-from fissile.passes import net
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.provenance import SourceOp
 from fissile.passes.analysis.dispatch.recomputation import Recomputed
@@ -16,6 +15,7 @@ from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.footprint import Allocation, Footprint
 from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.checks.fit.workgroup_fit import limit_of, space_of
+from fissile.passes.containment import contained
 from fissile.passes.failures.failure import codes_of
 from fissile.passes.iree.backends import BACKENDS
 
@@ -104,7 +104,7 @@ class DispatchChecker:
                 d for d in seen if d.fingerprint not in self._passed and d.identity not in self._failed
             ]
             cleared = {
-                d.identity: net.ask("predicted memory", lambda d=d: self._cleared(d), None, about=d)
+                d.identity: contained("predicted memory", lambda d=d: self._cleared(d), None, about=d)
                 for d in unknown
             }
             self._trusted |= {identity: answer for identity, answer in cleared.items() if answer is not None}
@@ -114,7 +114,7 @@ class DispatchChecker:
         checked = []
         for dispatch in formed:
             if found := unrolling.get(id(dispatch)):
-                finding = net.ask(
+                finding = contained(
                     "unrolled code",
                     lambda d=dispatch, u=found: UNROLLED.explain(d, u, ops),
                     None,
@@ -129,7 +129,7 @@ class DispatchChecker:
                 or self._failed.get(identity)
             )
             result = probe_result or self._trusted[identity]
-            finding = net.ask(
+            finding = contained(
                 "generated code",
                 lambda d=dispatch, r=result: finding_of(d, r, ops, self._limit),
                 None,
@@ -170,7 +170,7 @@ class DispatchChecker:
         failing = [
             d
             for d in rest
-            if net.ask(
+            if contained(
                 "generated code",
                 lambda d=d: finding_of(d, by_body[d.fingerprint], (), self._limit),
                 None,

@@ -16,10 +16,10 @@ from fissile.passes.analysis.kernel.evidence import Evidence
 from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.footprint import STACK, Footprint, read_footprint
 from fissile.passes.checks.fit.workgroup_fit import IREE_DEFAULT_STACK_BYTES, space_of
+from fissile.passes.containment import contained
 from fissile.passes.failures.failure import Failure, Stage, failures_of
 from fissile.passes.iree.backends import BACKENDS, backend_named
 from fissile.passes.iree.pipelines import NARROW_EMULATED, VIEWS_FOLDED
-from fissile.passes.net import ask
 from fissile.quantity import total
 
 from .conversion import Conversion, Copy
@@ -78,7 +78,7 @@ def _probe(dispatch: Dispatch, conversion: Conversion, converted: bool) -> Probe
     failure = failure or (copy.generate(bounding) if (bounding := BACKENDS[backend].bounding) else None)
     inner = copy.inner
     alignment = BACKENDS[backend].alignment
-    footprint = ask(
+    footprint = contained(
         "bytes of buffers", lambda: read_footprint(inner, alignment), Footprint(()), about=dispatch
     )
     seen = {} if failure else _look(dispatch, inner, Stage.LOWERED)
@@ -92,7 +92,7 @@ def _probe(dispatch: Dispatch, conversion: Conversion, converted: bool) -> Probe
     if moving:
         seen |= _look(dispatch, inner, Stage.VIEWS_FOLDED)
     for one in _at(Stage.NARROW_EMULATED, dispatch):
-        evidence = ask(
+        evidence = contained(
             one.name,
             lambda one=one: _emulated(one, dispatch, copy, conversion, failure, refused, moving),
             one.without_code(dispatch),
@@ -113,7 +113,7 @@ def _at(stage: Stage, dispatch: Dispatch) -> list[Failure]:
 def _look(dispatch: Dispatch, code: ir.Operation, stage: Stage) -> dict[str, Evidence]:
     """What ``code`` shows of the failures that are seen at ``stage``."""
     found = {
-        one.code: ask(
+        one.code: contained(
             f"{one.name} ({one.code})", lambda one=one: one.detect(dispatch, code), None, about=dispatch
         )
         for one in _at(stage, dispatch)

@@ -18,8 +18,8 @@ from fissile.errors import InternalError
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.memory.footprint import Footprint
+from fissile.passes.containment import contained, current
 from fissile.passes.failures.failure import Ending
-from fissile.passes.net import ask, current
 from fissile.passes.progress import at_dispatch
 
 from ..cache.endless import remember_endless
@@ -114,7 +114,7 @@ class ProbePool:
                 at_dispatch(number, len(dispatches), d.name)
                 found.append(
                     self._endless.get(d.fingerprint)
-                    or ask(
+                    or contained(
                         "generated code",
                         lambda d=d: self._here(d, convert),
                         None,
@@ -126,7 +126,7 @@ class ProbePool:
             return found
         # Text is taken here: the module belongs to this thread.
         jobs = [
-            ask(
+            contained(
                 "generated code",
                 lambda d=d: GenerateJob(
                     standalone(d),
@@ -147,8 +147,8 @@ class ProbePool:
             at_dispatch(number, len(dispatches), d.name)
             results.append(next(answers) or ProbeResult(unknown(d), None, 0.0))
         while not self._missed.empty():
-            if net := current():
-                net.add(self._missed.get())
+            if containment := current():
+                containment.add(self._missed.get())
             else:
                 raise InternalError(self._missed.get().message)
         return results

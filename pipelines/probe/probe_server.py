@@ -33,22 +33,22 @@ def main() -> int:
     from .probe_wire import Generated, GenerateJob, ServerFlags
 
     initialise_command_line(wire.decode(ServerFlags, first).flags)
-    from fissile.passes.net import Net, ask, spread
+    from fissile.passes.containment import Containment, contained, containing
 
     from ..session import Session
 
     session = Session()
     for line in sys.stdin:
         job = wire.decode(GenerateJob, line)
-        with spread(Net()) as net:
-            probed, converted = ask(
+        with containing(Containment()) as containment:
+            probed, converted = contained(
                 "generated code",
                 lambda job=job: _answer(session, job),
                 (None, None),
                 about=job.name,
                 cpu_limit=0,
             )
-        answers.write(wire.encode(Generated(probed, converted, net.missed)).decode() + "\n")
+        answers.write(wire.encode(Generated(probed, converted, containment.missed)).decode() + "\n")
         answers.flush()
     return 0
 

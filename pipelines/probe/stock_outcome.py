@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from iree.compiler import ir
 
 from fissile.finding import Finding
-from fissile.passes import net
 from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.dispatch.provenance import SourceOp
 from fissile.passes.analysis.dispatch.recomputation import Recomputed, bodies_of, recomputed_producers
@@ -20,6 +19,7 @@ from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.analysis.program.check_order import DISPATCH
 from fissile.passes.checks.fit.workgroup_fit import limit_of, stricter_device
 from fissile.passes.checks.speed.recomputation import worth_cutting
+from fissile.passes.containment import contained
 from fissile.passes.failures.failure import Failure, Stage, failures_of
 from fissile.passes.failures.narrow.narrow_elements import NarrowElements
 from fissile.passes.iree.backends import BACKENDS, backend_named
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 SUBMITTED_AT_ONCE = 10
 """Submissions of dispatches that IREE 3.13 certainly handles in a dispatch's time: 1000 of them take 50 s of a processor."""
-Ask = Callable[[Dispatch], "Probed"]
+Generate = Callable[[Dispatch], "Probed"]
 """Generates code for one dispatch. Code generation may not end: a caller whose process must survive has it watched."""
 
 
@@ -47,7 +47,9 @@ def recomputed(dispatch: Dispatch) -> tuple[Recomputed, ...]:
     """Producers that it computes again for every use (llvm-cpu)."""
     if not backend_named(dispatch.target.backend).recomputes:
         return ()
-    return net.ask("recomputed producers", lambda: tuple(recomputed_producers(dispatch)), (), about=dispatch)
+    return contained(
+        "recomputed producers", lambda: tuple(recomputed_producers(dispatch)), (), about=dispatch
+    )
 
 
 def may_recompute(module: Module, origin: Module) -> bool:
@@ -57,11 +59,13 @@ def may_recompute(module: Module, origin: Module) -> bool:
     costly = {
         (d.name, producer.root, producer.body)
         for d in formed_dispatches(module)
-        for producer in net.ask("recomputed producers", lambda d=d: worth_cutting(recomputed(d)), (), about=d)
+        for producer in contained(
+            "recomputed producers", lambda d=d: worth_cutting(recomputed(d)), (), about=d
+        )
     }
     if not costly:
         return False
-    written: Counter[tuple[str, ...]] = net.ask(
+    written: Counter[tuple[str, ...]] = contained(
         "bodies of the program", lambda: bodies_of(origin.op), Counter()
     )
     return bool(Counter(body for _dispatch, _root, body in costly) - written)
@@ -69,7 +73,7 @@ def may_recompute(module: Module, origin: Module) -> bool:
 
 def formed_dispatches(module: Module) -> list[Dispatch]:
     """The dispatches of ``module``, read once until it changes; none where they cannot be read."""
-    return net.ask("the dispatches", lambda: module.once("dispatches", lambda: dispatches(module.op)), [])
+    return contained("the dispatches", lambda: module.once("dispatches", lambda: dispatches(module.op)), [])
 
 
 def translation_work(module: Module) -> int:
@@ -82,18 +86,20 @@ def translation_work(module: Module) -> int:
         found.append(op.name == DISPATCH)
         return ir.WalkResult.ADVANCE
 
-    net.ask("the submissions", lambda: module.op.walk(visit), None)
+    contained("the submissions", lambda: module.op.walk(visit), None)
     return len(formed_dispatches(module)) + sum(found) // SUBMITTED_AT_ONCE
 
 
-def built_wrong(module: Module, ask: Ask = probe, tune: bool = False) -> tuple[Finding | None, list[Finding]]:
+def built_wrong(
+    module: Module, generate: Generate = probe, tune: bool = False
+) -> tuple[Finding | None, list[Finding]]:
     """What is wrong with the first dispatch of ``module`` that IREE builds, and that calls for a repair; and what is only slow in
     those before it (`is_left`).
     """
     left: list[Finding] = []
     for dispatch in formed_dispatches(module):
-        finding = first_configured(dispatch) or net.ask(
-            "generated code", lambda d=dispatch: _built_wrong(d, ask), None, about=dispatch, cpu_limit=0
+        finding = first_configured(dispatch) or contained(
+            "generated code", lambda d=dispatch: _built_wrong(d, generate), None, about=dispatch, cpu_limit=0
         )
         if finding is None:
             continue
@@ -118,7 +124,7 @@ def configured_findings(
     for one in failures_of(backend_named(dispatch.target.backend)):
         if one.stage is Stage.CONFIGURED and not one.packed and (endless_code or not one.endless_code):
             found.append(
-                net.ask(one.name, lambda one=one: _configured(one, dispatch, ops), None, about=dispatch)
+                contained(one.name, lambda one=one: _configured(one, dispatch, ops), None, about=dispatch)
             )
     return [finding for finding in found if finding is not None]
 
@@ -134,12 +140,12 @@ def _configured(one: Failure, dispatch: Dispatch, ops: Sequence[SourceOp]) -> Fi
     return one.explain(dispatch, evidence, ops) if evidence and one.matters(dispatch, evidence) else None
 
 
-def _built_wrong(dispatch: Dispatch, ask: Ask) -> Finding | None:
+def _built_wrong(dispatch: Dispatch, generate: Generate) -> Finding | None:
     if not may_be_built_wrong(dispatch):
         return None
     from .generated_finding import first_seen
 
-    return first_seen(dispatch, ask(dispatch), ())
+    return first_seen(dispatch, generate(dispatch), ())
 
 
 def may_be_built_wrong(dispatch: Dispatch) -> bool:
@@ -160,7 +166,7 @@ def may_be_built_wrong(dispatch: Dispatch) -> bool:
 def predicted_to_exceed(module: Module) -> bool:
     """Whether a dispatch will not fit its target by a prediction without doubts: decided before any code is generated."""
     return any(
-        net.ask("predicted memory", lambda d=d: _predicted_to_exceed(d), False, about=d)
+        contained("predicted memory", lambda d=d: _predicted_to_exceed(d), False, about=d)
         for d in formed_dispatches(module)
     )
 
@@ -173,19 +179,21 @@ def _predicted_to_exceed(dispatch: Dispatch) -> bool:
     return not predicted.doubts and bool(predicted.total.exceeds(limit.bytes))
 
 
-def exceeds_device(module: Module, ask: Ask = probe) -> bool:
+def exceeds_device(module: Module, generate: Generate = probe) -> bool:
     """Whether a dispatch fits IREE's limit and not the device's own, so that it would be built and could not be loaded.
 
     Code is generated only where the device has less than IREE's target attribute says and the prediction
     exceeds that or has doubts.
     """
     return any(
-        net.ask("memory of the device", lambda d=d: _exceeds_device(d, ask), False, about=d, cpu_limit=0)
+        contained(
+            "memory of the device", lambda d=d: _exceeds_device(d, generate), False, about=d, cpu_limit=0
+        )
         for d in formed_dispatches(module)
     )
 
 
-def _exceeds_device(dispatch: Dispatch, ask: Ask) -> bool:
+def _exceeds_device(dispatch: Dispatch, generate: Generate) -> bool:
     device = stricter_device(dispatch)
     if device is None or dispatch.target.backend not in BACKENDS:
         return False
@@ -194,11 +202,11 @@ def _exceeds_device(dispatch: Dispatch, ask: Ask) -> bool:
         return False
     from .generated_finding import exceeded
 
-    return any(exceeded(dispatch, ask(dispatch).footprint))
+    return any(exceeded(dispatch, generate(dispatch).footprint))
 
 
 def narrow_elements(
-    one: NarrowElements, formed: Sequence[Dispatch], ask: Ask = probe, foresee: Foresee = unrolls
+    one: NarrowElements, formed: Sequence[Dispatch], generate: Generate = probe, foresee: Foresee = unrolls
 ) -> list[tuple[Dispatch, Evidence]]:
     """The dispatches among ``formed`` that have the failure ``one``, with what shows it.
 
@@ -210,9 +218,9 @@ def narrow_elements(
         if one.concerns(backend_named(dispatch.target.backend)) and one.may_occur(
             dispatch, lambda d=dispatch: read_configured(d)
         ):
-            evidence = net.ask(
+            evidence = contained(
                 one.name,
-                lambda d=dispatch: _narrow(one, d, ask, foresee),
+                lambda d=dispatch: _narrow(one, d, generate, foresee),
                 NOTHING,
                 about=dispatch,
                 cpu_limit=0,
@@ -221,12 +229,12 @@ def narrow_elements(
     return found
 
 
-def _narrow(one: NarrowElements, dispatch: Dispatch, ask: Ask, foresee: Foresee) -> Evidence:
+def _narrow(one: NarrowElements, dispatch: Dispatch, generate: Generate, foresee: Foresee) -> Evidence:
     if one.stage is Stage.CONFIGURED:
         return one.detect(dispatch, dispatch.inner_module()) or NOTHING
     if not one.every_buffer:
-        return NOTHING if foresee(dispatch) else ask(dispatch).seen.get(one.code, NOTHING)
+        return NOTHING if foresee(dispatch) else generate(dispatch).seen.get(one.code, NOTHING)
     around = one.around(dispatch)
     if unrolls_endlessly(dispatch):
         return gravest((around, one.without_code(dispatch)))
-    return gravest((ask(dispatch).seen.get(one.code, NOTHING), around))
+    return gravest((generate(dispatch).seen.get(one.code, NOTHING), around))

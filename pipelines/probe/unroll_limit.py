@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fissile.effect import Effect
-from fissile.passes import net
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.kernel.evidence import NOTHING, Evidence
 from fissile.passes.analysis.memory.configured import read_configured
+from fissile.passes.containment import contained
 from fissile.passes.failures.unrolled_code import UnrolledCode
 from fissile.passes.iree.backends import backend_named
 
@@ -25,7 +25,7 @@ def unrolls(dispatch: Dispatch, tune: bool = False) -> Evidence:
     concerned = UNROLLED.concerns(backend_named(dispatch.target.backend))
     if not concerned or not UNROLLED.may_occur(dispatch, lambda: read_configured(dispatch)):
         return NOTHING
-    found = net.ask(
+    found = contained(
         "unrolled code",
         lambda: UNROLLED.detect(dispatch, dispatch.inner_module()) or NOTHING,
         NOTHING,

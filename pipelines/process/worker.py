@@ -63,9 +63,9 @@ def _has_more_to_say(request: CompileRequest) -> bool:
 
 def _compile(job: CompileJob) -> Report:
     request = job.request
+    from fissile.passes.containment import Containment, containing
     from fissile.passes.iree.flags import PREPROCESSING_FLAG
     from fissile.passes.iree.library import initialise_command_line
-    from fissile.passes.net import Net, spread
     from fissile.passes.progress import note_in
 
     from ..cache.store import leave_out
@@ -103,7 +103,7 @@ def _compile(job: CompileJob) -> Report:
             translating.write_text(f"{dispatches} repairing {fingerprint}" if dispatches else "")
 
         watched = request.dispatch_timeout and not job.apart
-        with spread(Net(command_of(request), expendable=__name__ == "__main__")):
+        with containing(Containment(command_of(request), expendable=__name__ == "__main__")):
             if request.task == "reduce":
                 from ..reduce.request import reduce
 

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
+from fissile.passes.containment import contained
 from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT
-from fissile.passes.net import ask
 
 from ..compile.compile_run import CompileRun
 from ..compile.emitted_spec import not_carried, tuned_spec
 from ..probe.one_dispatch import Probed
 from ..probe.probe_pool import ProbePool, Tell
-from ..probe.stock_outcome import Ask, translation_work
+from ..probe.stock_outcome import Generate, translation_work
 from ..process.atomic_write import write_atomically
 from ..session import Module, PhaseFailed
 from .edits import apply_edits
@@ -47,7 +47,7 @@ class AfterFailure:
         kept: Iterable[Finding],
         pool: ProbePool,
         progress: Tell,
-        generate: Ask,
+        generate: Generate,
     ) -> None:
         self._run = run
         self._failure = failure
@@ -94,7 +94,7 @@ class AfterFailure:
         return (
             self._repairs
             and any(f.stops for f in so_far.findings)
-            and ask("element types", lambda: may_be_unlowered(self._origin, last=True), False)
+            and contained("element types", lambda: may_be_unlowered(self._origin, last=True), False)
         )
 
     def packed_last(self, so_far: Outcome) -> Outcome:
@@ -232,7 +232,7 @@ class AfterFailure:
             edits=[f"{edit.remedy} {edit.op}" for edit in done],
             rounds=repair.rounds,
             generated=generated,
-            graph=ask("the drawing", lambda: repairer.drawn(before, repair.edits), None),
+            graph=contained("the drawing", lambda: repairer.drawn(before, repair.edits), None),
         )
         if self._withheld(repair.findings):
             return Outcome(repair.findings)

@@ -12,8 +12,8 @@ from fissile.dialect import load_dialects
 from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.catalogue import find_pass
+from fissile.passes.containment import passes_on
 from fissile.passes.definition import make_pass
-from fissile.passes.net import passes_on
 from fissile.passes.remedies.fusion.lower_boundaries import LowerBoundaries
 from fissile.passes.remedies.remedy import OpRemedy
 

@@ -18,10 +18,10 @@ from fissile.passes.analysis.dispatch.program_graph import failing_groups, graph
 from fissile.passes.analysis.dispatch.provenance import SourceOp, describe_source_ops, tag_source_ops, untag
 from fissile.passes.analysis.dispatch.structure import structure_of
 from fissile.passes.checks.speed.recomputation import check_recomputation, worth_cutting
+from fissile.passes.containment import contained
 from fissile.passes.failures.failure import codes_of
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCH_CREATION, DISPATCHES_CONFIGURED_AT
-from fissile.passes.net import ask
 from fissile.passes.progress import trying
 
 from ..phase_pipeline import PhasePipeline
@@ -154,7 +154,7 @@ class Repairer:
 
     def _applied(self, clone: Module, wanted: Iterable[Edit]) -> bool:
         """Edits ``clone``; False where a remedy throws, which is not tried again then."""
-        done = ask(
+        done = contained(
             "a remedy",
             lambda: apply_edits(clone, wanted) or True,
             False,
@@ -197,7 +197,7 @@ class Repairer:
                 wanted = set(committed)
                 for case in cases:
                     tried = trial[case.first.dispatch.name]
-                    wanted |= case.spread(tried if tried is not None else case.accepted or ())
+                    wanted |= case.containing(tried if tried is not None else case.accepted or ())
                 broken = set(self._broken)
                 trying(", ".join(sorted({edit.remedy for edit in wanted})) or "the program as it is")
                 now = self.diagnose(wanted)
@@ -221,13 +221,17 @@ class Repairer:
         for case in cases:
             case.take(case.accepted or case.partial)
         final = sorted(
-            committed | {edit for case in cases if case.accepted for edit in case.spread(case.accepted)}
+            committed | {edit for case in cases if case.accepted for edit in case.containing(case.accepted)}
         )
         after = self.diagnose(final) if final else before
         if folded := {id(case): fold for case in cases if (fold := self._fold_instead(case, after))}:
             wanted = sorted(
                 committed
-                | {edit for case in cases for edit in case.spread(folded.get(id(case), case.accepted or ()))}
+                | {
+                    edit
+                    for case in cases
+                    for edit in case.containing(folded.get(id(case), case.accepted or ()))
+                }
             )
             instead = self.diagnose(wanted)
             if instead.failed is None and len(instead.failing) <= len(after.failing):
@@ -289,7 +293,7 @@ class Repairer:
                     e.op
                     for case in self._cases
                     if tag in case.all_tags
-                    for e in case.spread(edits(CUT, [tag]))
+                    for e in case.containing(edits(CUT, [tag]))
                 }
                 families.append((tag, *sorted(alike - {tag})))
         return families
@@ -305,8 +309,8 @@ class Repairer:
                 continue
             families = members(list(before.groups), tuple({*checked.dispatch.tags, *tags}))
             first = max(families, key=lambda family: len(tags & set(family)))
-            spread = tags | {tag for family in families for tag in translate(sorted(tags), first, family)}
-            tuned[finding] = tuple(sorted(spread))
+            containing = tags | {tag for family in families for tag in translate(sorted(tags), first, family)}
+            tuned[finding] = tuple(sorted(containing))
         return tuned
 
     def _open_cases(self, diagnosis: Diagnosis, cases: list[Case]) -> None:
@@ -324,7 +328,7 @@ class Repairer:
     def _offered(self, case: Case) -> tuple[Edit, ...] | None:
         """The next set among the case's trials, without remedies that throw."""
         while (
-            wanted := ask(
+            wanted := contained(
                 "what may help", lambda: next(case.trials, None), None, about=case.first.dispatch, cpu_limit=0
             )
         ) is not None:

@@ -20,15 +20,15 @@ from fissile.passes.analysis.dispatch.narrow_types import (
 from fissile.passes.analysis.dispatch.provenance import source_ops
 from fissile.passes.analysis.kernel.evidence import gravest
 from fissile.passes.analysis.memory.configured import read_configured
+from fissile.passes.containment import contained
 from fissile.passes.definition import PassFailed
 from fissile.passes.failures.failure import codes_of, failures
 from fissile.passes.failures.narrow.narrow_elements import WORDS, NarrowElements
 from fissile.passes.failures.not_built.not_legalized import NotLegalized
 from fissile.passes.iree.attributes import PACKED_STORAGE
 from fissile.passes.iree.pipelines import QUANTISATION_AS_GENERICS
-from fissile.passes.net import ask
 
-from ..probe.stock_outcome import Ask, formed_dispatches, narrow_elements
+from ..probe.stock_outcome import Generate, formed_dispatches, narrow_elements
 from ..probe.unroll_limit import Foresee, unrolls
 from ..session import Module
 
@@ -114,7 +114,7 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
     )
     try:
         passes = ",".join((*before, narrow.pass_text, "fissile-lower-boundaries,canonicalize,cse"))
-        done = ask(
+        done = contained(
             "packing into words",
             lambda: run_pipeline(f"builtin.module({passes})", packed.op, report=found.append) or True,
             False,
@@ -131,18 +131,18 @@ def advised(narrow: Narrow) -> dict[int, Finding]:
     return {id(finding): _packed_finding(finding, narrow) for finding in narrow.found}
 
 
-def find_narrow(configured: Module, ask: Ask) -> Narrow:
+def find_narrow(configured: Module, generate: Generate) -> Narrow:
     """What is wrong with narrow elements of ``configured``: where one failure concerns all buffers, that alone."""
-    return find_narrow_in(formed_dispatches(configured), ask)
+    return find_narrow_in(formed_dispatches(configured), generate)
 
 
-def find_narrow_in(formed: Sequence[Dispatch], ask: Ask, foresee: Foresee = unrolls) -> Narrow:
+def find_narrow_in(formed: Sequence[Dispatch], generate: Generate, foresee: Foresee = unrolls) -> Narrow:
     """The same of the configured dispatches ``formed``; no signs are looked for in what ``foresee`` finds unrolled."""
     findings: list[Finding] = []
     types: dict[str, None] = {}
     in_place = False
     for one in NARROW.values():
-        if not (found := narrow_elements(one, formed, ask, foresee)):
+        if not (found := narrow_elements(one, formed, generate, foresee)):
             continue
         findings += one.explain_all(found)
         if one.every_buffer:

@@ -10,7 +10,7 @@ from iree.compiler import ir
 
 from fissile.dialect import place_of
 from fissile.finding import Place
-from fissile.passes.net import ask
+from fissile.passes.containment import contained
 
 from .boundary_types import BoundaryValue, refused_boundaries
 from .compiler import Compiler, Outcome, text_of_module
@@ -51,7 +51,7 @@ def audit(
         refused += [one for one, _units in found]
         if found and cut(module, [unit for _one, group in found for unit in group]):
             continue
-        types = ask(
+        types = contained(
             "types of arguments and results",
             partial(refused_boundaries, compiler, module, flags, outcomes[-1].failed, start),
             [],
@@ -62,12 +62,12 @@ def audit(
     if outcomes[-1].ok:
         refused += _dead(compiler, module, flags, to, start)
         return Audit(tuple(refused), outcomes[0], outcomes[-1], boundaries=tuple(boundaries))
-    part = ask(
+    part = contained(
         "the smallest part that fails",
         lambda: smallest_refused(compiler, module, outcomes[-1], flags, start),
         None,
     )
-    unranked = ask("values without a rank", lambda: unranked_values(module), [])
+    unranked = contained("values without a rank", lambda: unranked_values(module), [])
     return Audit(tuple(refused), outcomes[0], outcomes[-1], part, tuple(unranked), tuple(boundaries))
 
 
@@ -126,7 +126,7 @@ def _described(
     compiler: Compiler, group: _Group, outcome: Outcome, flags: Sequence[str], to: str, start: str
 ) -> Refused:
     op = group.units[0].op
-    inner = ask("the scalar op to blame", lambda: scalar_to_blame(compiler, op, flags, to), None)
+    inner = contained("the scalar op to blame", lambda: scalar_to_blame(compiler, op, flags, to), None)
     return Refused(
         group.units[0].name,
         types_of(op),
@@ -146,7 +146,7 @@ def _groups(module: ir.Operation, wanted: Callable[[Unit], bool] = lambda _unit:
     for unit in units(module):
         if is_constant(unit.op) or not wanted(unit):
             continue
-        isolated = ask("an op alone", partial(_isolated, unit), None, about=unit.op)
+        isolated = contained("an op alone", partial(_isolated, unit), None, about=unit.op)
         if isolated is not None:
             groups.setdefault(isolated.text, _Group(isolated)).units.append(unit)
     return list(groups.values())

@@ -16,8 +16,8 @@ from iree.compiler import ir
 from fissile.dialect import place_of
 from fissile.dialect.attributes import text_of
 from fissile.finding import Place
+from fissile.passes.containment import contained
 from fissile.passes.iree import ops as iree_ops
-from fissile.passes.net import ask
 
 from ..bounds.conditions import TRUE, Condition, any_of, at_most, equal, less, negation, symbols
 from ..bounds.extents import Extents
@@ -262,7 +262,7 @@ class _Walk:
         rule, before = self._rule_for(op.name), len(self.obligations)
         if rule is not None:
             here: list[Condition] = []
-            for requirement in ask("sizes", lambda: list(rule(self.extents, op)), [], about=op):
+            for requirement in contained("sizes", lambda: list(rule(self.extents, op)), [], about=op):
                 self._add(op, requirement, here)
                 here.append(requirement.here)
         # A structured op without indexing maps says nothing of its sizes.

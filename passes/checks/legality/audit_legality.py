@@ -15,10 +15,10 @@ from fissile.finding import Finding, Severity
 from fissile.passes.analysis.legality.audit import audit
 from fissile.passes.analysis.legality.compiler import Compiler
 from fissile.passes.analysis.legality.ways_out import WaysOut, ways_out
+from fissile.passes.containment import contained
 from fissile.passes.definition import Contract, Pass, PassFailed, option, register_pass
 from fissile.passes.iree.phases import PHASES
 from fissile.passes.iree.targets import flags_for
-from fissile.passes.net import ask
 from fissile.passes.properties import NO_FISSILE_OPS
 from fissile.target import find_target
 
@@ -52,7 +52,7 @@ class AuditLegality(Pass):
         found = audit(compiler, module, flags, self.to, self.phase)
         findings = [
             check_refused(
-                one, ask("ways out", partial(ways_out, compiler, one, flags), WaysOut()), self.target
+                one, contained("ways out", partial(ways_out, compiler, one, flags), WaysOut()), self.target
             )
             for one in found.refused
         ]

@@ -20,7 +20,7 @@ from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.size_terms import Symbol
 from fissile.passes.analysis.storage.obligations import Obligation, collect
 from fissile.passes.analysis.storage.proof import SMT_TIMEOUT_MS, Decision, decide
-from fissile.passes.net import ask
+from fissile.passes.containment import contained
 from fissile.verdict import Answer, Verdict
 
 MAX_TIME_OUTS = 40
@@ -87,7 +87,7 @@ def judge_storage(
         key = (obligation.condition, obligation.facts, obligation.guards)
         if key not in decided:
             limit = smt_timeout_ms if time_outs < MAX_TIME_OUTS else 0
-            decided[key] = ask(
+            decided[key] = contained(
                 "a size", lambda o=obligation, ms=limit: _decide(o, ms), None, about=obligation.op
             )
             time_outs += decided[key] is not None and decided[key].timed_out

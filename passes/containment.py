@@ -1,11 +1,10 @@
-"""The net under every guard, check, prediction, look and remedy: what throws, or does not end, takes no program along.
+"""Fault containment for every guard, check, prediction, probe and remedy: a step that throws or does not end fails alone.
 
-`ask` runs one question. Where it throws, the answer is the one that stands for "nothing is known", FIS902 says which
-question it was and of which op, and the caller goes on. What a question changes has to be a clone; a step that changes the
-module itself (`change`) says how to put it back. Without a net (`spread`), in a unit test or in `fissile-opt`, an exception stays
-an exception.
+`contained` runs one step. Where it throws, the fallback stands for "nothing is known", FIS902 names the step and its op, and the
+caller goes on. A step changes nothing but clones; one that changes the module itself (`contained_change`) says how to put it back.
+Outside `containing`, in a unit test or in `fissile-opt`, an exception stays an exception.
 
-What is known to end a question passes: findings (PassFailed), IREE's own refusals, usage errors.
+Answers pass: findings (PassFailed), IREE's own refusals, usage errors.
 """
 
 from __future__ import annotations
@@ -26,45 +25,45 @@ Answer = TypeVar("Answer")
 Other = TypeVar("Other")
 NOT_CHECKED, STEPPED_ASIDE = "FIS902", "FIS903"
 CPU_LIMIT = 120.0
-"""Seconds of processor time for one question; code generation has a limit of its own."""
+"""Seconds of processor time for one step; code generation has a limit of its own."""
 
 
 class NotEnded(Exception):
-    """A question took longer than CPU_LIMIT."""
+    """A step took longer than CPU_LIMIT."""
 
 
-class Net:
-    """Where the questions of one command that had no answer are kept. ``command`` shows them again.
+class Containment:
+    """The steps of one command that failed. ``command`` shows them again.
 
-    ``expendable``: the process may be ended by SIGPROF, where a question stays in native code, which no exception leaves.
+    ``expendable``: the process may be ended by SIGPROF, where a step stays in native code, which no exception leaves.
     """
 
     def __init__(self, command: str = "", expendable: bool = False) -> None:
         self._command = command
         self.expendable = expendable
         self._missed: dict[tuple, Finding] = {}
-        self.asking = False
+        self.limited = False
 
     @property
     def missed(self) -> tuple[Finding, ...]:
         return tuple(self._missed.values())
 
     def add(self, finding: Finding) -> None:
-        """Keeps FIS902 once for each question, op and error."""
+        """Keeps FIS902 once for each step, op and error."""
         if self._command and not any(note.startswith("report it") for note in finding.notes):
             finding = finding.with_(
                 notes=(*finding.notes, f"report it, with what this prints: {self._command}")
             )
         self._missed.setdefault((finding.code, finding.message, finding.subject, finding.places), finding)
 
-    def missing(self, question: str, about: object, error: BaseException, then: str) -> None:
-        """Keeps that ``question`` of ``about`` ended in ``error``; ``then`` says what became of it."""
+    def missing(self, step: str, about: object, error: BaseException, then: str) -> None:
+        """Keeps that ``step`` of ``about`` ended in ``error``; ``then`` says what became of it."""
         subject, place = described(about)
         of = f" of {subject}" if subject else ""
         self.add(
             Finding(
                 NOT_CHECKED,
-                f"not checked: {question}{of}: {one_line(error)}",
+                f"not checked: {step}{of}: {one_line(error)}",
                 Severity.WARNING,
                 subject,
                 places=(place,) if place else (),
@@ -74,21 +73,21 @@ class Net:
         )
 
 
-_NET: ContextVar[Net | None] = ContextVar("net", default=None)
+_CURRENT: ContextVar[Containment | None] = ContextVar("containment", default=None)
 
 
 @contextmanager
-def spread(net: Net) -> Iterator[Net]:
-    """Puts ``net`` under every question until the end of the block."""
-    token = _NET.set(net)
+def containing(containment: Containment) -> Iterator[Containment]:
+    """Every step until the end of the block is contained by ``containment``."""
+    token = _CURRENT.set(containment)
     try:
-        yield net
+        yield containment
     finally:
-        _NET.reset(token)
+        _CURRENT.reset(token)
 
 
-def current() -> Net | None:
-    return _NET.get()
+def current() -> Containment | None:
+    return _CURRENT.get()
 
 
 def passes_on(error: BaseException) -> bool:
@@ -100,56 +99,56 @@ def passes_on(error: BaseException) -> bool:
     )
 
 
-def ask(
-    question: str,
-    answer: Callable[[], Answer],
-    otherwise: Other,
+def contained(
+    step: str,
+    compute: Callable[[], Answer],
+    fallback: Other,
     *,
     about: object = None,
     cpu_limit: float = CPU_LIMIT,
     usage: bool = False,
 ) -> Answer | Other:
-    """``answer()``, or ``otherwise`` where it throws or takes more than ``cpu_limit`` seconds of processor time (0: no limit).
+    """``compute()``, or ``fallback`` where it throws or takes more than ``cpu_limit`` seconds of processor time (0: no limit).
 
     ``usage``: a UsageError in it may be the user's and passes; elsewhere it is a failure as any other.
 
-    ``question`` is a noun phrase for FIS902. ``about`` is the op or dispatch, or a name. ``answer`` changes nothing but a clone.
+    ``step`` is a noun phrase for FIS902. ``about`` is the op or dispatch, or a name. ``compute`` changes nothing but a clone.
     """
-    net = _NET.get()
-    if net is None:
-        return answer()
+    containment = _CURRENT.get()
+    if containment is None:
+        return compute()
     try:
-        with _limit(net, cpu_limit):
-            return answer()
+        with _limit(containment, cpu_limit):
+            return compute()
     except Exception as error:
         if passes_on(error) and (usage or not isinstance(error, UsageError)):
             raise
-        net.missing(question, about, error, "the rest was done without it")
-        return otherwise
+        containment.missing(step, about, error, "the rest was done without it")
+        return fallback
 
 
-def change(
-    question: str, act: Callable[[], Answer], put_back: Callable[[], object], otherwise: Other
+def contained_change(
+    step: str, act: Callable[[], Answer], put_back: Callable[[], object], fallback: Other
 ) -> Answer | Other:
-    """``act()``, which changes the module; where it throws, ``put_back()`` undoes what it did, and the answer is ``otherwise``."""
-    net = _NET.get()
-    if net is None:
+    """``act()``, which changes the module; where it throws, ``put_back()`` undoes what it did, and the answer is ``fallback``."""
+    containment = _CURRENT.get()
+    if containment is None:
         return act()
     try:
-        with _limit(net, CPU_LIMIT):
+        with _limit(containment, CPU_LIMIT):
             return act()
     except Exception as error:
         if passes_on(error):
             raise
         put_back()
-        net.missing(question, None, error, "the module was put back as it was before the step")
-        return otherwise
+        containment.missing(step, None, error, "the module was put back as it was before the step")
+        return fallback
 
 
 @contextmanager
-def _limit(net: Net, seconds: float) -> Iterator[None]:
+def _limit(containment: Containment, seconds: float) -> Iterator[None]:
     """Raises NotEnded inside the block after ``seconds`` of processor time; the outermost limit counts. Main thread only."""
-    if not seconds or net.asking or threading.current_thread() is not threading.main_thread():
+    if not seconds or containment.limited or threading.current_thread() is not threading.main_thread():
         yield
         return
 
@@ -158,15 +157,15 @@ def _limit(net: Net, seconds: float) -> Iterator[None]:
 
     before = signal.signal(signal.SIGVTALRM, over)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-    signal.setitimer(signal.ITIMER_PROF, 2 * seconds if net.expendable else 0)
-    net.asking = True
+    signal.setitimer(signal.ITIMER_PROF, 2 * seconds if containment.expendable else 0)
+    containment.limited = True
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGVTALRM, before)
-        net.asking = False
+        containment.limited = False
 
 
 def one_line(error: BaseException) -> str:

@@ -14,8 +14,8 @@ from programs import run_program
 from fissile.cli.main import main
 from fissile.errors import InternalError, UsageError
 from fissile.finding import Severity
+from fissile.passes.containment import Containment, NotEnded, contained, contained_change, containing
 from fissile.passes.definition import PassFailed
-from fissile.passes.net import Net, NotEnded, ask, change, spread
 
 LLVM_CPU = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"]
 VULKAN = ["--iree-hal-target-device=vulkan"]
@@ -164,9 +164,9 @@ RUN_BY_FISSILE = "import sys\nif 'fissile.pipelines.process.worker' in getattr(s
     [
         (
             # Native code that never returns: no handler of Python's runs there, so SIGPROF ends the process.
-            "    from itertools import repeat\n    from fissile.passes import net\n"
+            "    from itertools import repeat\n    from fissile.passes.containment import contained\n"
             "    from fissile.pipelines.probe import stock_outcome\n"
-            "    net.ask.__kwdefaults__['cpu_limit'] = 0.5\n"
+            "    contained.__kwdefaults__['cpu_limit'] = 0.5\n"
             "    stock_outcome.recomputed_producers = lambda dispatch: sum(repeat(0))\n",
             "did not end",
         ),
@@ -227,15 +227,15 @@ def test_a_question_without_an_answer_is_kept_once():
     def fails():
         raise KeyError("no such op")
 
-    with spread(Net("fissile compile x.mlir")) as net:
-        assert [ask("sizes", fails, 7, about="tensor.pad") for _ in range(3)] == [7, 7, 7]
-        assert ask("sizes", lambda: 8, 7) == 8
-    (finding,) = net.missed
+    with containing(Containment("fissile compile x.mlir")) as containment:
+        assert [contained("sizes", fails, 7, about="tensor.pad") for _ in range(3)] == [7, 7, 7]
+        assert contained("sizes", lambda: 8, 7) == 8
+    (finding,) = containment.missed
     assert finding.code == "FIS902" and finding.severity is Severity.WARNING
     assert finding.message == "not checked: sizes of tensor.pad: KeyError: 'no such op'"
     assert any("fissile compile x.mlir" in note for note in finding.notes) and "Traceback" in finding.detail
     with pytest.raises(KeyError):
-        ask("sizes", fails, 7)  # no net: a test, fissile-opt
+        contained("sizes", fails, 7)  # no containment: a test, fissile-opt
 
 
 def test_a_question_that_does_not_end_is_one_that_throws():
@@ -243,13 +243,13 @@ def test_a_question_that_does_not_end_is_one_that_throws():
         while True:
             pass
 
-    with spread(Net()) as net:
-        assert ask("sizes", spins, "nothing", cpu_limit=0.05) == "nothing"
-        assert ask("sizes", lambda: ask("inner", spins, "inner"), "outer", cpu_limit=0.05) in (
+    with containing(Containment()) as containment:
+        assert contained("sizes", spins, "nothing", cpu_limit=0.05) == "nothing"
+        assert contained("sizes", lambda: contained("inner", spins, "inner"), "outer", cpu_limit=0.05) in (
             "inner",
             "outer",
         )
-    assert all(NotEnded.__name__ in finding.message for finding in net.missed) and net.missed
+    assert all(NotEnded.__name__ in finding.message for finding in containment.missed) and containment.missed
 
 
 def test_answers_pass_and_a_half_changed_module_is_left():
@@ -262,13 +262,13 @@ def test_answers_pass_and_a_half_changed_module_is_left():
     def breaks():
         raise RuntimeError("half done")
 
-    with spread(Net()) as net:
+    with containing(Containment()) as containment:
         with pytest.raises(PassFailed):
-            ask("x", refuses, None)
+            contained("x", refuses, None)
         with pytest.raises(UsageError):
-            ask("x", misused, None, usage=True)
-        assert ask("x", misused, "otherwise") == "otherwise"
+            contained("x", misused, None, usage=True)
+        assert contained("x", misused, "otherwise") == "otherwise"
         done: list[str] = []
-        assert change("the step 'storage guard'", breaks, lambda: done.append("put back"), ()) == ()
-    assert done == ["put back"] and len(net.missed) == 2
-    assert "put back" in net.missed[1].notes[0]
+        assert contained_change("the step 'storage guard'", breaks, lambda: done.append("put back"), ()) == ()
+    assert done == ["put back"] and len(containment.missed) == 2
+    assert "put back" in containment.missed[1].notes[0]
