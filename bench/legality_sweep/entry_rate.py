@@ -92,7 +92,7 @@ def _work(job: Path) -> int:
 
 def _outcomes(session, model: str, folder: Path):
     """First what stock IREE does with ``model``, then what fissile does."""
-    from fissile.pipelines.compile import front_end
+    from fissile.pipelines.compile.hooks import front_end
     from fissile.pipelines.importers import onnx_child
     from fissile.pipelines.importers.imported import ONNX, Imported
     from fissile.pipelines.repair.failures import rejected

@@ -24,7 +24,7 @@ import iree.runtime as rt
 import numpy as np
 
 from bench.storage.indexed_programs import PROGRAMS
-from fissile.pipelines.compile.guard import GUARDED_AT, guard
+from fissile.pipelines.compile.hooks.guard import GUARDED_AT, guard
 from fissile.pipelines.session import Session
 
 FLAGS = {

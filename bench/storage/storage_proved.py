@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from fissile.passes.checks.storage.storage_fit import judge_storage
-from fissile.pipelines.compile.guard import GUARDED_AT
+from fissile.pipelines.compile.hooks.guard import GUARDED_AT
 from fissile.pipelines.session import Session
 from fissile.verdict import Answer
 

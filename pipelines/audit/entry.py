@@ -24,7 +24,7 @@ from fissile.passes.definition import PassFailed
 from fissile.passes.failures.failure import codes_of
 from fissile.report import Report
 
-from ..compile.compile_run import DIALECT_LOWERINGS, lower_dialect
+from ..compile.hooks.plan import DIALECT_LOWERINGS, lower_dialect
 from ..probe.diagnostics import failure_code, parse_diagnostic, quoted
 from ..repair.failures import rejected
 from ..session import Module, PhaseFailed, Session

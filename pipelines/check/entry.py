@@ -29,9 +29,9 @@ from fissile.passes.iree.targets import flags_for
 from fissile.report import Report
 from fissile.target import Target
 
-from ..compile import attentions, front_end, host_floats, host_updates
-from ..compile.compile_run import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
-from ..compile.guard import GUARDED_AT, GuardResult, guard, strips_asserts
+from ..compile.hooks import attentions, front_end, host_floats, host_updates
+from ..compile.hooks.guard import GUARDED_AT, GuardResult, guard, strips_asserts
+from ..compile.hooks.plan import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from ..phase_pipeline import PhaseHook, PhasePipeline
 from ..plugged_checks import plugged_findings
 from ..probe.probe_pool import ProbePool

@@ -15,19 +15,13 @@ from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.passes.analysis.dispatch.provenance import describe_source_ops, tag_source_ops
 from fissile.passes.analysis.dispatch.recomputation import recomputed_producers
 from fissile.passes.checks.refusals.iree_version import check_version
-from fissile.passes.checks.refusals.leftover_ops import leftover_ops
 from fissile.passes.checks.speed.recomputation import check_recomputation
-from fissile.passes.containment import contained, contained_change, current
-from fissile.passes.definition import PassFailed
+from fissile.passes.containment import contained, current
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.phases import (
     BOUNDARIES_PLACED_AT,
-    DEVICES_ASSIGNED_AT,
     DISPATCHES_CONFIGURED_AT,
-    PREPROCESSED_AFTER,
-    SCHEDULED_AT,
 )
-from fissile.passes.plugins import CHECKS, declares
 from fissile.report import Report
 
 from ..phase_pipeline import PhaseHook, PhasePipeline
@@ -37,21 +31,9 @@ from ..process.atomic_write import write_atomically
 from ..repair.failures import suggested
 from ..repair.packing import Narrow, find_narrow
 from ..session import Module, Session, phase_index
-from . import host_updates
-from .attentions import DECOMPOSE
-from .guard import GUARDED_AT, guard, strips_asserts
-from .host_floats import FOLD
+from .hooks.plan import HookPlan, stop_on_leftovers
 from .request import STDIN_NAME, CompileRequest
 from .wrong_numbers import settled
-
-DIALECT_LOWERINGS = (
-    # Preconditions and storage become IREE's own ops as soon as the input is in IREE's dialects, and groups must:
-    # phase abi crashes on an unregistered op with a region. Boundaries wait until ops are optimised.
-    ("input", "builtin.module(fissile-lower-requires,fissile-lower-storage,fissile-lower-groups)"),
-    (BOUNDARIES_PLACED_AT, "builtin.module(fissile-lower-groups,fissile-lower-boundaries)"),
-)
-
-PACK = "pack-transients"
 
 
 class CompileRun:
@@ -78,11 +60,8 @@ class CompileRun:
         self.facts: dict[str, object] = {}
         self.backends: tuple[str, ...] = ()
         self.narrow = Narrow()
-        self.guarded: tuple[Finding, ...] = ()
         self.entered: tuple[Finding, ...] = ()
         self._refused: str | None = None
-        self._asserted = False
-        self._requested: list[Finding] = []
         self._emitted: Path | None = None
         self._origin: tuple[Module, tuple[Finding, ...]] | None = None
         self.session = Session(
@@ -90,8 +69,9 @@ class CompileRun:
         )
         if request.remarks_filter:
             self.session.remarks(request.remarks_filter, request.remarks_file)
+        self._hooks = HookPlan(request, self.session, self.facts)
         self.phase_pipeline = PhasePipeline(
-            self.session, self._hooks(), verify_contracts=request.verify_contracts
+            self.session, self._hooks.all(), verify_contracts=request.verify_contracts
         )
 
     def parse(self) -> Module:
@@ -101,7 +81,7 @@ class CompileRun:
             )
         module.stands_at(self.request.compile_from)
         if self._refused is not None:
-            from . import front_end
+            from .hooks import front_end
 
             self.entered = front_end.rewritten(module, self._refused)
         if phase_index(module.phase) >= phase_index(BOUNDARIES_PLACED_AT):
@@ -131,7 +111,7 @@ class CompileRun:
         """
         if self._refused is not None or self.request.compile_from != "start":
             return False
-        from . import front_end
+        from .hooks import front_end
 
         if front_end.can_enter(self.parse(), refused):
             self._refused = refused
@@ -156,9 +136,10 @@ class CompileRun:
 
     def without_own_hooks(self) -> PhasePipeline:
         """The phases as stock runs them: with the pipelines that the command line names, and nothing of fissile's own."""
-        self.guarded, self.entered, self._refused = (), (), None
+        self._hooks.forget()
+        self.entered, self._refused = (), None
         return PhasePipeline(
-            self.session, self._hooks(own=False), verify_contracts=self.request.verify_contracts
+            self.session, self._hooks.all(own=False), verify_contracts=self.request.verify_contracts
         )
 
     def write(self, module: Module) -> None:
@@ -240,8 +221,8 @@ class CompileRun:
         findings = [*self.entered, *findings]
         if self.only_suggests:
             # A pass that the command line names did what the user requested.
-            findings = [f if f in self._requested else suggested(f) for f in findings]
-        findings = (*findings, *self.guarded)
+            findings = [f if f in self._hooks.requested else suggested(f) for f in findings]
+        findings = (*findings, *self._hooks.guarded)
         written = written and not any(f.severity is Severity.ERROR for f in findings)
         if written and self._emitted is not None:
             write_atomically(self.request.emit_mlir, partial(shutil.copyfile, self._emitted))
@@ -262,132 +243,3 @@ class CompileRun:
             yield
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-
-    # --- hooks
-
-    def _hooks(self, own: bool = True) -> list[PhaseHook]:
-        request = self.request
-        hooks: list[PhaseHook] = (
-            [self._own(GUARDED_AT, "storage guard", self._guard)] if own and request.guard != "off" else []
-        )
-        if own and declares(CHECKS):
-            from ..plugged_checks import plugged_findings
-
-            hooks.append(self._own(GUARDED_AT, "checks of other packages", plugged_findings))
-        if request.preprocessing:
-            hooks.append(self._pipeline_hook(PREPROCESSED_AFTER, request.preprocessing))
-        if request.match_device:
-            hooks.append(self._own(DEVICES_ASSIGNED_AT, "match-device", self._match_device))
-        hooks += [self._pipeline_hook(phase, pipeline) for phase, pipeline in request.pipelines_after]
-        hooks += [
-            PhaseHook(phase, "lower-dialect", lower_dialect(pipeline))
-            for phase, pipeline in DIALECT_LOWERINGS
-        ]
-        if not own:
-            return hooks
-        hooks.append(self._own(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
-        hooks += [
-            self._own(hook.phase, hook.name, hook.act)
-            for hook in host_updates.hooks(self.session, request.repair != "off")
-        ]
-        if request.repair != "off":
-            hooks += [self._own(hook.phase, hook.name, hook.act) for hook in (FOLD, DECOMPOSE)]
-        if request.pack_transients or request.check_lifetimes:
-            from .transients import PACKED_AT
-
-            hooks.append(self._own(PACKED_AT, PACK, self._pack))
-        # Only where the guard has changed the program: stopping costs time.
-        hooks.append(PhaseHook(SCHEDULED_AT, "order of checks", self._order, lambda: self._asserted))
-        return hooks
-
-    def _own(self, phase: str, name: str, act: Callable[[Module], Iterable[Finding]]) -> PhaseHook:
-        """A hook that fissile adds itself: where it throws, the module is put back and goes on as it was."""
-
-        def act_or_leave(module: Module) -> Iterable[Finding]:
-            found = contained_change(f"the step '{name}'", lambda: act(module), module.put_back, ())
-            module.settle()
-            return found
-
-        return PhaseHook(phase, name, act_or_leave)
-
-    def _pipeline_hook(self, phase: str, pipeline: str) -> PhaseHook:
-        def act(module: Module) -> list[Finding]:
-            from ..pass_runner import run_pipeline
-
-            found: list[Finding] = []
-            run_pipeline(
-                pipeline, module.op, report=found.append, verify_contracts=self.request.verify_contracts
-            )
-            self._requested += found
-            return found
-
-        return PhaseHook(phase, pipeline, act)
-
-    def _guard(self, module: Module) -> list[Finding]:
-        """Storage is proved, refuted or asserted; what is refuted ends the compile."""
-        result = guard(
-            module.op,
-            self.request.guard,
-            asserts_stripped=strips_asserts(self.request.flags),
-            declared=module.declared,
-            before_change=module.about_to_change,
-        )
-        if any(finding.severity is Severity.ERROR for finding in result.findings):
-            raise PassFailed(result.findings)
-        # A repair parses again and comes by here again; it is reported once.
-        self.guarded = result.findings
-        self._asserted = result.asserts > 0
-        self.facts["storage_checks"] = {"asserts": result.asserts, "of_indices": result.elementwise}
-        self.facts["contract"] = {name: list(conditions) for name, conditions in result.contract.items()}
-        return []
-
-    def _pack(self, module: Module) -> list[Finding]:
-        from .transients import pack_transients, report_slabs
-
-        if not self.request.pack_transients:
-            return report_slabs(module)
-        module.about_to_change()
-        found = pack_transients(self.session, module)
-        self._requested += found
-        return found
-
-    def _order(self, module: Module) -> list[Finding]:
-        from fissile.passes.checks.storage.check_order import late_checks
-
-        return contained(
-            "the order of run-time checks", lambda: late_checks(module.op, self.facts["contract"]), []
-        )
-
-    def _match_device(self, module: Module) -> list[Finding]:
-        from ..devices.match import match_target
-        from ..devices.vulkan import query_device
-
-        device = query_device()
-        self.facts["device"] = device.name
-        module.about_to_change()
-        self.facts["device_changes"] = [str(change) for change in match_target(module.op, device)]
-        return []
-
-
-def stop_on_leftovers(module: Module) -> list[Finding]:
-    """Raises PassFailed where fissile ops are left that IREE cannot translate; it names each. Else no finding.
-
-    Dispatch creation crashes on an op that it does not know on tensors (IREE 3.13), so this comes before it.
-    """
-    if found := leftover_ops(module.op):
-        raise PassFailed(found)
-    return []
-
-
-def lower_dialect(pipeline: str) -> Callable[[Module], list[Finding]]:
-    """A hook that lowers fissile ops a program was written with; a program without any is not touched."""
-
-    def act(module: Module) -> list[Finding]:
-        found: list[Finding] = []
-        if contained("fissile's own ops", lambda: leftover_ops(module.op), ()):
-            from ..pass_runner import run_pipeline
-
-            run_pipeline(pipeline, module.op, report=found.append)
-        return found
-
-    return act

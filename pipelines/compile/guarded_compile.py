@@ -8,43 +8,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fissile.finding import Finding
-from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.containment import NOT_CHECKED, contained
 from fissile.passes.definition import PassFailed
 from fissile.passes.failures.failure import Ending, codes_of
-from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT
+from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 from fissile.report import Report
 
-from ..phase_pipeline import PhasePipeline
-from ..probe.stock_outcome import (
-    built_wrong,
-    exceeds_device,
-    formed_dispatches,
-    may_recompute,
-    predicted_to_exceed,
-    translation_work,
-)
-from ..probe.unroll_limit import unrolls
 from ..repair.failures import (
-    RECOMPUTES,
-    TOO_LARGE,
-    TOO_LARGE_FOR_DEVICE,
-    UNROLLED,
     Failure,
     Foreseen,
-    NarrowStorage,
     StraightEnded,
     rejected,
 )
 from ..repair.outcome import Outcome
-from ..session import Module, PhaseFailed, phase_index
+from ..session import PhaseFailed, phase_index
 from .compile_run import CompileRun
 from .refusal_advice import can_go_back, with_argument_types, with_mode, with_way_out
 from .stepping_aside import stands_in
+from .straight_compile import StraightCompile
 from .wrong_numbers import write_down, written_down, wrong_as_it_is
 
 if TYPE_CHECKING:
-    from ..probe.one_dispatch import Probed
     from ..probe.probe_pool import Tell
     from ..repair.after_failure import AfterFailure
 
@@ -90,6 +74,7 @@ class GuardedCompile:
         self._watch = watch
         self._endless = tuple(endless)
         self._translate = translate
+        self._straight = StraightCompile(run, progress)
         self._open = ExitStack()
         self._after: AfterFailure | None = None
 
@@ -141,34 +126,17 @@ class GuardedCompile:
         if stands_in(self._run.request):
             self._run.session.refuse_unknown_dialects()
         try:
-            self._straight_through(self._run.without_own_hooks())
+            self._straight.through(self._run.without_own_hooks())
         except PassFailed as refused:
             return self._run.report([*refused.findings, why])
         except PhaseFailed as failure:
             return self._run.report([rejected(failure), why])
         return self._run.report([*written_down(self._run.scratch), why], written=True)
 
-    def _straight_through(self, phases: PhasePipeline) -> None:
-        """Compiles to the end with no look on the way. Raises PhaseFailed where IREE does not get there."""
-        with self._run.step("compile"):
-            module = self._run.parse()
-            phases.advance(module, self._run.request.compile_to)
-            self._run.write(module)
-
     def _emit_mlir(self) -> None:
         """The module as it is, where it was requested and nothing had to be repaired."""
         if self._run.request.emit_mlir and can_go_back(self._run.request):
             self._run.emit_mlir(self._run.origin()[0])
-
-    def _ask_watched(self, dispatch: Dispatch) -> Probed:
-        """Generates code for ``dispatch`` here: what does not end would not end in the straight compile either."""
-        from ..probe.one_dispatch import probe
-
-        self._progress(1, dispatch.fingerprint)
-        try:
-            return probe(dispatch)
-        finally:
-            self._progress(0)
 
     # --- the attempts
 
@@ -182,7 +150,7 @@ class GuardedCompile:
         with self._run.step("parse"):
             module = self._run.parse()
         with self._run.step("compile"):
-            found, failure = self._straight(module)
+            found, failure = self._straight.looked_at(module)
         if failure is not None:
             return so_far.with_(findings=tuple(found), failure=failure)
         self._emit_mlir()
@@ -243,7 +211,7 @@ class GuardedCompile:
             # What the first look found holds for the module as it is; a repair looks again at what it makes.
             kept = so_far.findings if request.repair == "off" and not self._ended else ()
             self._after = AfterFailure(
-                self._run, so_far.failure, kept, pool, self._progress, self._ask_watched
+                self._run, so_far.failure, kept, pool, self._progress, self._straight.probe_watched
             )
         return self._after
 
@@ -252,58 +220,8 @@ class GuardedCompile:
         failure = so_far.failure
         if not isinstance(failure, Foreseen):
             return so_far.with_(findings=())
-        self._straight_through(self._run.phase_pipeline)
+        self._straight.through(self._run.phase_pipeline)
         return so_far.answered(wrong_as_it_is(failure, NOT_CHECKED))
-
-    # --- the straight compile
-
-    def _straight(self, module: Module) -> tuple[list[Finding], Failure | None]:
-        """Compiles as stock IREE does, looking at the configured dispatches on the way.
-
-        What it finds counts where it succeeds; a repair looks again at what it makes.
-        """
-        findings: list[Finding] = []
-        end = self._run.request.compile_to
-        try:
-            if phase_index(module.phase) < phase_index(DISPATCHES_CONFIGURED_AT) <= phase_index(end):
-                if can_go_back(self._run.request):
-                    findings += self._run.phase_pipeline.advance(module, BOUNDARIES_PLACED_AT)
-                    contained("a copy for repairs", lambda: self._run.keep_origin(module, findings), None)
-                findings += self._run.phase_pipeline.advance(module, DISPATCHES_CONFIGURED_AT)
-                findings += self._run.look(module, self._ask_watched)
-                if can_go_back(self._run.request) and (foreseen := self._foreseen(module, findings)):
-                    return findings, foreseen
-                self._progress(translation_work(module))
-            findings += self._run.phase_pipeline.advance(module, end)
-            self._run.write(module)
-        except PhaseFailed as failure:
-            return findings, failure
-        finally:
-            self._progress(0)
-        if self._run.request.verify:
-            findings += self._run.verify_artifact()
-        return findings, None
-
-    def _foreseen(self, module: Module, findings: list[Finding]) -> Foreseen | None:
-        """Why code need not be generated for ``module`` as it is; what is slow is added to the ``findings`` so far."""
-        run, probe_watched = self._run, self._ask_watched
-        if run.request.repair != "off" and run.narrow.found:
-            return NarrowStorage("narrow elements would be read or written wrongly", True, run.narrow)
-        if run.request.repair != "off" and any(
-            bool(unrolls(d, run.tuning)) for d in formed_dispatches(module)
-        ):
-            return UNROLLED
-        if predicted_to_exceed(module):
-            return TOO_LARGE
-        if exceeds_device(module, probe_watched):
-            return TOO_LARGE_FOR_DEVICE
-        wrong, left = built_wrong(module, probe_watched, run.tuning)
-        if wrong is not None:
-            return Foreseen(wrong.message, wrong.effect.spoils_numbers)
-        findings += left
-        if may_recompute(module, run.origin()[0]):
-            findings += run.slow(run.origin()[0])
-        return RECOMPUTES if run.tuning and any(f.code == "FIS140" for f in findings) else None
 
     def _repairable(self, failure: Failure) -> bool:
         """Whether the failure lies behind the phase that boundaries are placed at."""

@@ -197,7 +197,7 @@ class Repairer:
                 wanted = set(committed)
                 for case in cases:
                     tried = trial[case.first.dispatch.name]
-                    wanted |= case.containing(tried if tried is not None else case.accepted or ())
+                    wanted |= case.spread(tried if tried is not None else case.accepted or ())
                 broken = set(self._broken)
                 trying(", ".join(sorted({edit.remedy for edit in wanted})) or "the program as it is")
                 now = self.diagnose(wanted)
@@ -221,17 +221,13 @@ class Repairer:
         for case in cases:
             case.take(case.accepted or case.partial)
         final = sorted(
-            committed | {edit for case in cases if case.accepted for edit in case.containing(case.accepted)}
+            committed | {edit for case in cases if case.accepted for edit in case.spread(case.accepted)}
         )
         after = self.diagnose(final) if final else before
         if folded := {id(case): fold for case in cases if (fold := self._fold_instead(case, after))}:
             wanted = sorted(
                 committed
-                | {
-                    edit
-                    for case in cases
-                    for edit in case.containing(folded.get(id(case), case.accepted or ()))
-                }
+                | {edit for case in cases for edit in case.spread(folded.get(id(case), case.accepted or ()))}
             )
             instead = self.diagnose(wanted)
             if instead.failed is None and len(instead.failing) <= len(after.failing):
@@ -293,7 +289,7 @@ class Repairer:
                     e.op
                     for case in self._cases
                     if tag in case.all_tags
-                    for e in case.containing(edits(CUT, [tag]))
+                    for e in case.spread(edits(CUT, [tag]))
                 }
                 families.append((tag, *sorted(alike - {tag})))
         return families
@@ -309,8 +305,8 @@ class Repairer:
                 continue
             families = members(list(before.groups), tuple({*checked.dispatch.tags, *tags}))
             first = max(families, key=lambda family: len(tags & set(family)))
-            containing = tags | {tag for family in families for tag in translate(sorted(tags), first, family)}
-            tuned[finding] = tuple(sorted(containing))
+            spread = tags | {tag for family in families for tag in translate(sorted(tags), first, family)}
+            tuned[finding] = tuple(sorted(spread))
         return tuned
 
     def _open_cases(self, diagnosis: Diagnosis, cases: list[Case]) -> None:

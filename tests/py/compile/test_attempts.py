@@ -81,7 +81,7 @@ def test_every_attempt_has_a_name_of_its_own():
 
 def test_a_step_that_throws_midway_leaves_the_module_as_it_was(made, monkeypatch):
     """The guard has put its checks into the module when it throws: they are gone, and the rest of the compile goes on."""
-    from fissile.pipelines.compile import guard
+    from fissile.pipelines.compile.hooks import guard
 
     sliced = (
         HEALTHY.replace("tensor<8x16xf32>)", "tensor<8x16xf32>, %n: index)")

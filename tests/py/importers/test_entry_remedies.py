@@ -10,7 +10,7 @@ import pytest
 
 from fissile.cli.main import main
 from fissile.passes.remedies.entry.rename_torch_ops import _NAMES
-from fissile.pipelines.compile import front_end
+from fissile.pipelines.compile.hooks import front_end
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.signature import signatures_of_source
 from fissile.pipelines.session import Session

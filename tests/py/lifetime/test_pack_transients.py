@@ -9,7 +9,7 @@ from bench.lifetime import transients
 from fissile.cli.main import main
 from fissile.passes.iree import pipelines
 from fissile.passes.iree.targets import flags_for
-from fissile.pipelines.compile.transients import pack_transients
+from fissile.pipelines.compile.hooks.transients import pack_transients
 from fissile.pipelines.numerics.build import stock_compiler
 from fissile.pipelines.session import Session
 from fissile.target import find_target
@@ -85,7 +85,7 @@ def test_where_the_two_parts_differ_from_the_phase_nothing_is_packed(chain, monk
     session, module = at_flow(chain)
     before = module.text()
     shorter = pipelines.STREAM_FROM_ALLOCATION.replace("iree-stream-optimization-pipeline,", "")
-    monkeypatch.setattr("fissile.pipelines.compile.transients.STREAM_FROM_ALLOCATION", shorter)
+    monkeypatch.setattr("fissile.pipelines.compile.hooks.transients.STREAM_FROM_ALLOCATION", shorter)
     [finding] = pack_transients(session, module)
     assert finding.severity.value == "warning" and "not packed" in finding.notes[-1]
     assert (module.phase, module.text()) == ("flow", before)

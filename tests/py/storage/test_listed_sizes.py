@@ -7,7 +7,7 @@ from iree.compiler import ir
 from fissile.passes.analysis.storage.flow_rules import listed_sizes
 from fissile.passes.checks.storage.storage_fit import judge_storage
 from fissile.passes.remedies.storage.own_sizes import list_own_sizes
-from fissile.pipelines.compile.guard import GUARDED_AT, guard
+from fissile.pipelines.compile.hooks.guard import GUARDED_AT, guard
 from fissile.pipelines.session import Session
 
 TEXT = """func.func @f(%x: tensor<?x4x?xf32>, %y: tensor<?x?x?xf32>, %n: index, %m: index) -> tensor<?x?x?xf32> {

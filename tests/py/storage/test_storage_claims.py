@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from storage_sweep import FLAGS
 
-from fissile.pipelines.compile.guard import GUARDED_AT, guard
+from fissile.pipelines.compile.hooks.guard import GUARDED_AT, guard
 from fissile.pipelines.session import Session
 
 F, I32, I64 = np.float32, np.int32, np.int64

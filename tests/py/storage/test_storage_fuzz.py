@@ -13,7 +13,7 @@ from storage_oracle import require
 from fissile.passes.analysis.bounds.conditions import TRUE
 from fissile.passes.analysis.storage import gather_rules
 from fissile.passes.remedies.storage import held_loads
-from fissile.pipelines.compile import guard
+from fissile.pipelines.compile.hooks import guard
 
 
 def test_random_programs_keep_to_the_oracle():

@@ -11,7 +11,7 @@ from storage_sweep import FLAGS, Sweep
 from fissile.errors import UsageError
 from fissile.finding import Severity
 from fissile.passes.analysis.storage import smt
-from fissile.pipelines.compile.guard import GUARDED_AT, guard, strips_asserts
+from fissile.pipelines.compile.hooks.guard import GUARDED_AT, guard, strips_asserts
 from fissile.pipelines.numerics.runtimes import present
 from fissile.pipelines.session import Session
 

@@ -9,7 +9,7 @@ from storage_judged import READ, judge, unproved
 from fissile.passes.analysis.bounds.conditions import symbols
 from fissile.passes.analysis.storage.obligations import collect
 from fissile.passes.checks.storage.storage_fit import contract_of, findings_of
-from fissile.pipelines.compile.guard import guard
+from fissile.pipelines.compile.hooks.guard import guard
 from fissile.pipelines.session import Session
 from fissile.verdict import Answer
 

@@ -19,7 +19,7 @@ from fissile.passes.checks.storage.storage_fit import judge_storage
 from fissile.passes.remedies.destinations import make_destination
 from fissile.passes.remedies.storage.grow_storage import GrowStorage
 from fissile.passes.remedies.storage.term_ops import TermWriter
-from fissile.pipelines.compile.guard import GUARDED_AT, guard
+from fissile.pipelines.compile.hooks.guard import GUARDED_AT, guard
 from fissile.pipelines.session import Session
 from fissile.verdict import Answer
 

@@ -10,7 +10,7 @@ from storage_sweep import FLAGS
 
 from fissile.passes.analysis.program.check_order import overtaken_checks, unclamped_accesses
 from fissile.passes.remedies.storage import element_clamps
-from fissile.pipelines.compile.guard import GUARDED_AT, guard
+from fissile.pipelines.compile.hooks.guard import GUARDED_AT, guard
 from fissile.pipelines.session import Session
 
 

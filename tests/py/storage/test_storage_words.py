@@ -7,7 +7,7 @@ from storage_sweep import FLAGS
 
 from fissile.passes.analysis.bounds.value_names import name_of
 from fissile.passes.checks.storage.storage_fit import judge_storage
-from fissile.pipelines.compile.guard import GUARDED_AT, guard
+from fissile.pipelines.compile.hooks.guard import GUARDED_AT, guard
 from fissile.pipelines.session import Session
 from fissile.verdict import Answer
 

@@ -23,7 +23,7 @@ from storage_oracle import TooLarge, Violation, wrap
 from fissile.passes.analysis.program.check_order import overtaken_checks, unclamped_accesses
 from fissile.passes.checks.storage.storage_fit import judge_storage
 from fissile.passes.remedies.storage.held_loads import loads_of
-from fissile.pipelines.compile.guard import GUARDED_AT, guard
+from fissile.pipelines.compile.hooks.guard import GUARDED_AT, guard
 from fissile.pipelines.session import Module, PhaseFailed, Session
 from fissile.verdict import Answer
 

@@ -17,7 +17,7 @@ from storage_oracle import Program, TooLarge, Violation
 
 from fissile.passes.analysis.program.check_order import overtaken_checks, unclamped_accesses
 from fissile.passes.checks.storage.storage_fit import judge_storage
-from fissile.pipelines.compile.guard import GUARDED_AT, guard
+from fissile.pipelines.compile.hooks.guard import GUARDED_AT, guard
 from fissile.pipelines.session import PhaseFailed, Session
 
 FLAGS = {

@@ -12,8 +12,8 @@ from fissile.passes.iree.attributes import read_target
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
-from ..phase_pipeline import PhaseHook
-from ..session import Module
+from ...phase_pipeline import PhaseHook
+from ...session import Module
 
 
 def _decompose(module: Module) -> list[Finding]:
@@ -24,7 +24,7 @@ def _decompose(module: Module) -> list[Finding]:
     from fissile.passes.checks.refusals.attention_configuration import check_attention_configuration
     from fissile.passes.remedies.decompose.decompose_attention import NUMERICS, DecomposeAttention
 
-    from ..pass_runner import run_pipeline
+    from ...pass_runner import run_pipeline
 
     remedy = DecomposeAttention()
     able = [one for one in found if remedy.match(one.op)]

@@ -7,8 +7,8 @@ from fissile.passes.iree.phases import DISPATCHES_OUTLINED_AT, SCHEDULED_AT
 from fissile.passes.iree.pipelines import STREAM_FROM_ALLOCATION, STREAM_UP_TO_ALLOCATION
 from fissile.passes.remedies.lifetime.pack_transients import PackTransients
 
-from ..pass_runner import run_pipeline
-from ..session import Module, Session
+from ...pass_runner import run_pipeline
+from ...session import Module, Session
 
 PACKED_AT = DISPATCHES_OUTLINED_AT
 """The phase before the one that is run in two parts."""

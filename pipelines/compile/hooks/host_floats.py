@@ -9,8 +9,8 @@ from fissile.passes.analysis.program.host_floats import host_floats
 from fissile.passes.checks.refusals.host_floats import check_host_floats
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
-from ..phase_pipeline import PhaseHook
-from ..session import Module
+from ...phase_pipeline import PhaseHook
+from ...session import Module
 
 
 def findings_of(module: Module) -> list[Finding]:
@@ -28,7 +28,7 @@ def _fold(module: Module) -> list[Finding]:
         return []
     from fissile.passes.remedies.host.fold_host_floats import FoldHostFloats
 
-    from ..pass_runner import run_pipeline
+    from ...pass_runner import run_pipeline
 
     done = FoldHostFloats().help(("pass", FoldHostFloats.name), ("numerics", "bit-identical"))
     repaired = [finding.with_(severity=Severity.REPAIRED, helps=(done,)) for finding in found]

@@ -12,8 +12,8 @@ from fissile.passes.checks.numbers.growing_loops import check_growing_loops
 from fissile.passes.checks.numbers.host_inserts import check_host_inserts
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT
 
-from ..phase_pipeline import PhaseHook
-from ..session import Module, PhaseFailed, Session
+from ...phase_pipeline import PhaseHook
+from ...session import Module, PhaseFailed, Session
 from .guard import GUARDED_AT
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _repaired(finding: Finding, remedy: Remedy) -> Finding:
 
 
 def _run(remedy: Remedy, module: Module, found: list[Finding]) -> None:
-    from ..pass_runner import run_pipeline
+    from ...pass_runner import run_pipeline
 
     run_pipeline(f"builtin.module({remedy})", module.op, report=found.append)
 

@@ -11,9 +11,9 @@ from fissile.passes.remedies.entry.decompose_diff import DecomposeDiff
 from fissile.passes.remedies.entry.decompose_nll_loss import DecomposeNllLoss
 from fissile.passes.remedies.entry.rename_torch_ops import RenameTorchOps
 
-from ..pass_runner import run_pipeline
-from ..probe.diagnostics import quoted
-from ..session import Module
+from ...pass_runner import run_pipeline
+from ...probe.diagnostics import quoted
+from ...session import Module
 
 REMEDIES = (RenameTorchOps, DecomposeDiff, DecomposeNllLoss)
 """In this order: what one writes, the next may find."""
