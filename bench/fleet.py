@@ -31,7 +31,7 @@ TARGETS = ("gfx942", "vulkan", "llvm-cpu")
 WORKERS = 4
 KILLED = 2
 NETWORKS = 15
-PATIENCE = {"distributed.comm.timeouts.connect": "600s", "distributed.comm.timeouts.tcp": "600s"}
+COMM_TIMEOUTS = {"distributed.comm.timeouts.connect": "600s", "distributed.comm.timeouts.tcp": "600s"}
 """A busy machine's workers answer late; none of them is lost for that."""
 
 
@@ -79,7 +79,7 @@ def on_cluster(request: SweepRequest, record: Record, place: Path, pairs: int) -
     from distributed import LocalCluster
 
     with (
-        dask.config.set(PATIENCE),
+        dask.config.set(COMM_TIMEOUTS),
         LocalCluster(
             n_workers=WORKERS,
             threads_per_worker=1,

@@ -70,11 +70,11 @@ def row(name: str) -> dict:
     from fissile.pipelines.compile.compile_run import CompileRun
     from fissile.pipelines.compile.guarded_compile import GuardedCompile
     from fissile.pipelines.compile.request import parse_command_line
-    from fissile.pipelines.repair.loop import Repairer
+    from fissile.pipelines.repair.loop import RepairLoop
 
     text, target = programs()[name]
     tried: list[list[str]] = []
-    diagnose = Repairer.diagnose
+    diagnose = RepairLoop.diagnose
 
     def watched(self, wanted=()):
         wanted = list(wanted)
@@ -83,7 +83,7 @@ def row(name: str) -> dict:
             tried.append(words)
         return diagnose(self, wanted)
 
-    Repairer.diagnose = watched
+    RepairLoop.diagnose = watched
     with tempfile.TemporaryDirectory(prefix="fissile-golden-") as folder:
         source, output = Path(folder, "in.mlir"), Path(folder, "out.vmfb")
         source.write_text(text)

@@ -23,7 +23,7 @@ from ..probe.dispatch_check import CheckedDispatch
 from ..probe.stock_outcome import formed_dispatches
 from ..repair.edits import Edit, by_remedy
 from ..repair.failures import suggested
-from ..repair.loop import Checker, Repairer
+from ..repair.loop import Checker, RepairLoop
 from ..repair.packing import Narrow, advised
 from ..repair.reporting import RepairFindings
 from ..repair.strategies import ENDLESS
@@ -91,10 +91,10 @@ def _of_dispatches(
     answers = {}
     repaired: list[tuple[set[int], Finding]] = []
     if not any(c.finding is not None and c.finding.code in ENDLESS for c in failing):
-        repairer = Repairer(phase_pipeline, origin, checker=checker, most_rounds=MOST_ROUNDS)
-        before = repairer.diagnose()
+        repair_loop = RepairLoop(phase_pipeline, origin, checker=checker, most_rounds=MOST_ROUNDS)
+        before = repair_loop.diagnose()
         if before.failed is None:
-            repaired = repairer.answers(repairer.repair(before))
+            repaired = repair_loop.answers(repair_loop.repair(before))
     words: _Offered | None = None
     for one in failing:
         finding = one.finding

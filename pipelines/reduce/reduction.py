@@ -26,7 +26,7 @@ from ..phase_pipeline import PhasePipeline
 from ..probe.diagnostics import parse_diagnostic
 from ..probe.one_dispatch import Probed
 from ..probe.probe_pool import ProbePool
-from ..repair.loop import Repairer
+from ..repair.loop import RepairLoop
 from ..repair.packing import NARROW, find_narrow_in
 from ..session import Module, PhaseFailed
 
@@ -166,11 +166,13 @@ def _choose(failing: Sequence[_Failing], name: str) -> Sequence[_Failing]:
 
 def _refused(phase_pipeline: PhasePipeline, origin: Module, pool: ProbePool) -> list[_Failing]:
     """What code generation refuses, or is seen to do wrong."""
-    repairer = Repairer(phase_pipeline, origin, pool)
-    diagnosis = repairer.diagnose()
+    repair_loop = RepairLoop(phase_pipeline, origin, pool)
+    diagnosis = repair_loop.diagnose()
     if diagnosis.failed is not None:
         raise diagnosis.failed
-    return [_failing(c.dispatch, c.finding, repairer.ops) for c in diagnosis.failing if c.finding is not None]
+    return [
+        _failing(c.dispatch, c.finding, repair_loop.ops) for c in diagnosis.failing if c.finding is not None
+    ]
 
 
 def _narrow(phase_pipeline: PhasePipeline, origin: Module, pool: ProbePool) -> list[_Failing]:

@@ -19,7 +19,7 @@ from ..process.atomic_write import write_atomically
 from ..session import Module, PhaseFailed
 from .edits import apply_edits
 from .failures import Failure, NarrowStorage, StraightEnded, rejected
-from .loop import Diagnosis, Repair, Repairer
+from .loop import Diagnosis, Repair, RepairLoop
 from .outcome import Outcome
 from .packing import (
     Narrow,
@@ -99,7 +99,7 @@ class AfterFailure:
 
     def packed_last(self, so_far: Outcome) -> Outcome:
         """Packed for whatever fails; where that does not hold, what the repair came to stays the answer."""
-        diagnosis = self._repairer(self._origin).diagnose()
+        diagnosis = self._repair_loop(self._origin).diagnose()
         found, _why_not = self._packed(find_unlowered(self._origin, diagnosis, ()))
         return so_far if found is None else so_far.answered([*self._on_the_way, *found])
 
@@ -118,8 +118,8 @@ class AfterFailure:
     def _apart(self, dispatch: Dispatch) -> Probed:
         return self._pool.probe_all([dispatch], convert=False)[0].probed
 
-    def _repairer(self, module: Module, *how) -> Repairer:
-        return Repairer(self._run.phase_pipeline, module, self._pool, *how, tune=self._run.tuning)
+    def _repair_loop(self, module: Module, *how) -> RepairLoop:
+        return RepairLoop(self._run.phase_pipeline, module, self._pool, *how, tune=self._run.tuning)
 
     def _packed_first(self, so_far: Outcome, narrow: Narrow) -> Outcome:
         found, refusals = self._packed(narrow)
@@ -151,7 +151,7 @@ class AfterFailure:
             if not narrow.in_place:
                 return None, ()
             # What is computed rightly now may be stored in a way that IREE has no code for: those dispatches alone take words.
-            diagnosis = self._repairer(packed.module).diagnose()
+            diagnosis = self._repair_loop(packed.module).diagnose()
             found, _why_not = self._packed_as(packed.module, find_unlowered(packed.module, diagnosis, ()))
             return (None if found is None else (*packed.findings, *found)), ()
         return (*packed.findings, *done.findings), ()
@@ -174,7 +174,7 @@ class AfterFailure:
             and (booleans := find_packed_booleans(origin, failure.message, str(failure))).found
         ):
             return booleans
-        return find_unlowered(origin, self._repairer(origin).diagnose())
+        return find_unlowered(origin, self._repair_loop(origin).diagnose())
 
     def _repair(self, module: Module, narrow_is_left: bool = False) -> Outcome:
         """Diagnoses ``module`` (at global optimisation), repairs what fails, and compiles it to the end.
@@ -194,15 +194,15 @@ class AfterFailure:
         """The outcome has a failure where the repaired module does not compile and ``optimistic`` may be why; it has what is narrow
         where that is to be packed first."""
         failure, request = self._failure, self._run.request
-        repairer = self._repairer(module, optimistic, self._repairs)
-        before, packed = repairer.diagnose(), module is not self._origin
+        repair_loop = self._repair_loop(module, optimistic, self._repairs)
+        before, packed = repair_loop.diagnose(), module is not self._origin
         if before.failed is not None:
             return Outcome((rejected(before.failed),))
         if not before.failing and isinstance(failure, StraightEnded):
             # Every dispatch comes as far as LLVM or SPIR-V: what ended the compile is behind that.
             self._pool.translate_all()
-            repairer = self._repairer(module, optimistic, self._repairs)
-            before = repairer.diagnose()
+            repair_loop = self._repair_loop(module, optimistic, self._repairs)
+            before = repair_loop.diagnose()
         if not before.failing:
             if isinstance(failure, (PhaseFailed, StraightEnded)) and not packed:
                 return Outcome((rejected(failure),))
@@ -211,28 +211,28 @@ class AfterFailure:
             found = tuple(c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing)
             if self._withheld(found):
                 return Outcome(found)
-            return self._finish(module, Repair((), found, True, 0), repairer, packed, narrow_is_left)
-        spec = self._spec(module, repairer, before)
-        repair = repairer.repair(spec.after if spec else before, tune=self._run.tuning)
+            return self._finish(module, Repair((), found, True, 0), repair_loop, packed, narrow_is_left)
+        spec = self._spec(module, repair_loop, before)
+        repair = repair_loop.repair(spec.after if spec else before, tune=self._run.tuning)
         if spec:
             repair = replace(repair, findings=(*repair.findings, *spec.repaired))
-        done, generated = list(repair.edits), repairer.generated
+        done, generated = list(repair.edits), repair_loop.generated
         if repair.partial and repair.compiles:
             # What the edits made of an op (an attention's sums) has no index in the module as it was.
             module = module.clone()
             apply_edits(module, repair.edits)
-            repairer = self._repairer(module)
-            before = repairer.diagnose()
-            second = repairer.repair(before, tune=self._run.tuning)
+            repair_loop = self._repair_loop(module)
+            before = repair_loop.diagnose()
+            second = repair_loop.repair(before, tune=self._run.tuning)
             repair = replace(
                 second, findings=(*repair.findings, *second.findings), rounds=repair.rounds + second.rounds
             )
-            done, generated = [*done, *repair.edits], generated + repairer.generated
+            done, generated = [*done, *repair.edits], generated + repair_loop.generated
         self._run.facts.update(
             edits=[f"{edit.remedy} {edit.op}" for edit in done],
             rounds=repair.rounds,
             generated=generated,
-            graph=contained("the drawing", lambda: repairer.drawn(before, repair.edits), None),
+            graph=contained("the drawing", lambda: repair_loop.drawn(before, repair.edits), None),
         )
         if self._withheld(repair.findings):
             return Outcome(repair.findings)
@@ -241,8 +241,8 @@ class AfterFailure:
             from ..tune.fastest import Fastest
 
             with self._run.step("tune"):
-                repair, tuned = Fastest(self._run, module, repairer).of(repair, before)
-        finished = self._finish(module, repair, repairer, packed, narrow_is_left)
+                repair, tuned = Fastest(self._run, module, repair_loop).of(repair, before)
+        finished = self._finish(module, repair, repair_loop, packed, narrow_is_left)
         if finished.narrow.found or finished.failure is not None and optimistic:
             return finished
         if finished.failure is not None:
@@ -260,12 +260,12 @@ class AfterFailure:
         """Whether there is no use in compiling on: IREE would stop, or its output would not be written."""
         return any(f.stops or f.withholds and not self._run.request.allow_wrong for f in findings)
 
-    def _spec(self, module: Module, repairer: Repairer, before: Diagnosis) -> FoundSpec | None:
+    def _spec(self, module: Module, repair_loop: RepairLoop, before: Diagnosis) -> FoundSpec | None:
         """What a tuning spec repairs, where one was requested. It is in force from here on."""
         if not self._run.request.emit_tuning_spec or self._run.request.tune or not before.failing:
             return None
         with self._run.step("tuning-spec"):
-            return SpecSearch(self._run.phase_pipeline, module, repairer, self._run.scratch).search(before)
+            return SpecSearch(self._run.phase_pipeline, module, repair_loop, self._run.scratch).search(before)
 
     def _emit_spec(self, spec: FoundSpec | None) -> list[Finding]:
         """Writes the spec that was found, and tells what it does not repair."""
@@ -286,15 +286,15 @@ class AfterFailure:
         return [reported] if reported else []
 
     def _finish(
-        self, module: Module, repair: Repair, repairer: Repairer, packed: bool, narrow_is_left: bool
+        self, module: Module, repair: Repair, repair_loop: RepairLoop, packed: bool, narrow_is_left: bool
     ) -> Outcome:
-        """Compiles ``module``, edited as ``repair`` says, to the end; from where ``repairer`` left it, if it did.
+        """Compiles ``module``, edited as ``repair`` says, to the end; from where ``repair_loop`` left it, if it did.
 
         The outcome has a failure where IREE does not get there, and what is narrow where a packed module has narrow elements
         nevertheless, or another one has such that the program had not; ``narrow_is_left``: those are reported.
         """
-        request, found = self._run.request, list(repairer.slow(repair.edits))
-        configured, original, repaired = repairer.take(repair.edits), "", ""
+        request, found = self._run.request, list(repair_loop.slow(repair.edits))
+        configured, original, repaired = repair_loop.take(repair.edits), "", ""
         try:
             if configured is None or request.verify or request.emit_mlir:
                 edited = module.clone()

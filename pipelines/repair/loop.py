@@ -69,7 +69,7 @@ class Repair:
         return not any(f.stops for f in self.findings)
 
 
-class Repairer:
+class RepairLoop:
     """Diagnoses and repairs one module, given at phase global-optimization. The module itself is never changed.
 
     ``phase_pipeline`` keeps it: nobody else has to. Its dispatches are checked by ``checker``, or by one that generates code in

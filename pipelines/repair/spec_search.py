@@ -23,7 +23,7 @@ from fissile.quantity import total
 from ..phase_pipeline import PhasePipeline
 from ..probe.dispatch_check import CheckedDispatch
 from ..session import Module, Session
-from .loop import Repairer
+from .loop import RepairLoop
 from .repair_case import Diagnosis
 
 TILES = ({"largest": 64, "whole": True}, {"largest": 64, "whole": False}, {"largest": 16, "whole": True})
@@ -53,11 +53,11 @@ class SpecSearch:
     """
 
     def __init__(
-        self, phase_pipeline: PhasePipeline, module: Module, repairer: Repairer, folder: Path
+        self, phase_pipeline: PhasePipeline, module: Module, repair_loop: RepairLoop, folder: Path
     ) -> None:
         self._phase_pipeline = phase_pipeline
         self._module = module
-        self._repairer = repairer
+        self._repair_loop = repair_loop
         self._folder = folder
 
     def search(self, before: Diagnosis) -> FoundSpec:
@@ -107,7 +107,7 @@ class SpecSearch:
 
     def _under(self, entries: Sequence[Entry]) -> Diagnosis:
         self._in_force(write_spec(entries))
-        return self._repairer.diagnose()
+        return self._repair_loop.diagnose()
 
     def _in_force(self, text: str | None) -> None:
         """Makes the session read ``text`` as its tuning spec; None: none. IREE keeps what it read by path, so each has its own."""
@@ -117,7 +117,7 @@ class SpecSearch:
             with open(handle, "w") as opened:
                 opened.write(text)
         in_force(self._phase_pipeline.session, file)
-        self._repairer.forget()
+        self._repair_loop.forget()
 
 
 def in_force(session: Session, file: str | Path) -> None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..repair.edits import CUT, FOLD, Edit, edits
-from ..repair.loop import Diagnosis, Repair, Repairer
+from ..repair.loop import Diagnosis, Repair, RepairLoop
 from .search import MODELS_CHOICE, Candidate
 
 MOST_FAMILIES = 6
 """Producers that are tried one by one: each costs a compile and three rounds on the device."""
 
 
-def candidates(repairer: Repairer, repair: Repair, before: Diagnosis) -> list[Candidate]:
+def candidates(repair_loop: RepairLoop, repair: Repair, before: Diagnosis) -> list[Candidate]:
     """The model's choice first, then each other program that passes as it does."""
-    families = repairer.producers_to_try(before)
+    families = repair_loop.producers_to_try(before)
     every = [tag for family in families for tag in family]
     offers = [] if before.failing else [Candidate("as it was", ())]
     if every:
@@ -23,12 +23,12 @@ def candidates(repairer: Repairer, repair: Repair, before: Diagnosis) -> list[Ca
             Candidate("every producer folded", edits(FOLD, every)),
         ]
     if 1 < len(families) <= MOST_FAMILIES:
-        offers += one_by_one(repair.edits, [(str(repairer.ops[tags[0]]), tags) for tags in families])
+        offers += one_by_one(repair.edits, [(str(repair_loop.ops[tags[0]]), tags) for tags in families])
     found = {repair.edits: Candidate(MODELS_CHOICE, repair.edits)}
     for offer in offers:
         if offer.edits in found:
             continue
-        after = repairer.diagnose(offer.edits)
+        after = repair_loop.diagnose(offer.edits)
         if after.failed is None and not after.failing:
             found[offer.edits] = offer
     return list(found.values())

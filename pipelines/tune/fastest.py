@@ -21,7 +21,7 @@ from ..numerics.build import compile_stock
 from ..numerics.signature import Signature, signatures_of_module
 from ..process.scratch import scratch
 from ..repair.edits import Edit, apply_edits, instead
-from ..repair.loop import Diagnosis, Repair, Repairer
+from ..repair.loop import Diagnosis, Repair, RepairLoop
 from ..session import Module, PhaseFailed
 from .candidates import candidates as candidates_of
 from .devices import Device, NotTimed, device_for
@@ -49,8 +49,8 @@ class Winner:
 class Fastest:
     """Tunes one module, given at phase global-optimization."""
 
-    def __init__(self, run: CompileRun, module: Module, repairer: Repairer) -> None:
-        self._run, self._module, self._repairer = run, module, repairer
+    def __init__(self, run: CompileRun, module: Module, repair_loop: RepairLoop) -> None:
+        self._run, self._module, self._repair_loop = run, module, repair_loop
         self._builds = 0
 
     def of(self, repair: Repair, before: Diagnosis) -> tuple[Repair, str]:
@@ -60,7 +60,7 @@ class Fastest:
         """
         drivers = {RUNTIME_OF_BACKEND.get(c.dispatch.target.backend) for c in before.checked} - {None}
         device = device_for({name for name in drivers if name}, self._run.request.tune_on)
-        candidates = candidates_of(self._repairer, repair, before)
+        candidates = candidates_of(self._repair_loop, repair, before)
         signatures = tuple(signatures_of_module(self._run.parse().op).values())
         opaque = next((signature.opaque for signature in signatures if signature.opaque), "")
         if device is None or opaque:
@@ -145,15 +145,15 @@ class Fastest:
     def _holds(self, wanted: tuple[Edit, ...], spec: str) -> bool:
         """Whether the program passes every check with ``spec``, which its module carries from now on; if not, it carries none."""
         attach_spec(self._module.op, spec)
-        self._repairer.forget()
+        self._repair_loop.forget()
         if self._passes(wanted):
             return True
         detach_spec(self._module.op)
-        self._repairer.forget()
+        self._repair_loop.forget()
         return False
 
     def _passes(self, wanted: tuple[Edit, ...]) -> bool:
-        after = self._repairer.diagnose(wanted)
+        after = self._repair_loop.diagnose(wanted)
         return after.failed is None and not after.failing
 
     # --- compiling

@@ -53,7 +53,7 @@ def test_the_bytes_after_it_say_how_they_are_known(checked):
 
 def test_what_does_not_end_is_not_tried_and_the_table_names_what_is_tried_first(path, monkeypatch):
     monkeypatch.setattr(repair_advice, "ENDLESS", ("FIS101",))
-    monkeypatch.setattr(repair_advice, "Repairer", None)  # nothing is tried
+    monkeypatch.setattr(repair_advice, "RepairLoop", None)  # nothing is tried
     help_ = the_help(check(path, ["gfx942"], probe="never"))
     assert help_.title == repair_advice.TRIES_THEM
     first = dict(help_.facts)["1."]
@@ -69,7 +69,7 @@ def test_a_repair_that_is_not_found_in_a_few_rounds_is_not_denied(path, monkeypa
 
 
 def test_a_failure_of_the_advice_leaves_the_findings(path, monkeypatch):
-    monkeypatch.setattr(repair_advice, "Repairer", None)  # calling it throws
+    monkeypatch.setattr(repair_advice, "RepairLoop", None)  # calling it throws
     report = check(path, ["gfx942"], probe="never")
     assert [f.code for f in report.errors] == ["FIS101"] and not report.errors[0].helps
     assert any(f.code == "FIS902" for f in report.findings)

@@ -207,15 +207,15 @@ from pathlib import Path
 from fissile.pipelines.compile.compile_run import CompileRun
 from fissile.pipelines.compile.guarded_compile import GuardedCompile
 from fissile.passes.iree.library import initialise_command_line
-from fissile.pipelines.repair.loop import Repairer
+from fissile.pipelines.repair.loop import RepairLoop
 from fissile.pipelines.compile.request import parse_command_line
 
 request, folder = parse_command_line(sys.argv[1:]), Path(sys.argv[-1]).parent
 initialise_command_line(list(request.flags))
-taken, take = [], Repairer.take
-Repairer.take = lambda self, wanted: taken.append(take(self, wanted)) or taken[-1]
+taken, take = [], RepairLoop.take
+RepairLoop.take = lambda self, wanted: taken.append(take(self, wanted)) or taken[-1]
 GuardedCompile(CompileRun(request, folder / "taken.vmfb")).run()
-Repairer.take = lambda self, wanted: None
+RepairLoop.take = lambda self, wanted: None
 GuardedCompile(CompileRun(request, folder / "anew.vmfb")).run()
 print([one is not None for one in taken])
 """

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-PATIENCE = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
+TIMEOUTS = {"distributed.comm.timeouts.connect": "300s", "distributed.comm.timeouts.tcp": "300s"}
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def local_cluster(workers=2, **settings):
     distributed = pytest.importorskip("distributed")
     chosen = {f"distributed.scheduler.{name.replace('_', '-')}": value for name, value in settings.items()}
     with (
-        dask.config.set(PATIENCE | chosen),
+        dask.config.set(TIMEOUTS | chosen),
         distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,

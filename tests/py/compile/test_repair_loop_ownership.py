@@ -1,4 +1,4 @@
-"""A repairer lives as long as the phase pipeline that it works with; to free it in the middle of a compile may crash."""
+"""A repair loop lives as long as the phase pipeline that it works with; to free it in the middle of a compile may crash."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import weakref
 
 from fissile.pipelines.phase_pipeline import PhaseHook, PhasePipeline
 from fissile.pipelines.probe.probe_pool import ProbePool
-from fissile.pipelines.repair.loop import Repairer
+from fissile.pipelines.repair.loop import RepairLoop
 from fissile.pipelines.session import Session
 
 FLAGS = ("--iree-hal-target-device=vulkan",)
@@ -20,18 +20,18 @@ TEXT = """func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 """
 
 
-def test_the_pipeline_keeps_a_repairer_that_nobody_else_holds():
+def test_the_pipeline_keeps_a_repair_loop_that_nobody_else_holds():
     session = Session(FLAGS)
     pipeline = PhasePipeline(session)
     module = session.parse_text(TEXT)
     pipeline.advance(module, "global-optimization")
     with ProbePool(FLAGS, 0) as pool:
-        # The pipeline that a repairer works with may be one made of another, with a hook more.
+        # The pipeline that a repair loop works with may be one made of another, with a hook more.
         hooked = pipeline.with_hook(PhaseHook("flow", "nothing", lambda _module: []))
-        repairer = Repairer(hooked, module, pool)
-        assert not repairer.diagnose().failing
-        held = weakref.ref(repairer)
-        del repairer, hooked
+        repair_loop = RepairLoop(hooked, module, pool)
+        assert not repair_loop.diagnose().failing
+        held = weakref.ref(repair_loop)
+        del repair_loop, hooked
         gc.collect()
         assert held() is not None
         del pipeline
@@ -48,12 +48,12 @@ load_late()
 from fissile.pipelines.compile.compile_run import CompileRun
 from fissile.pipelines.compile.guarded_compile import GuardedCompile
 from fissile.pipelines.compile.request import parse_command_line
-from fissile.pipelines.repair.loop import Repairer
-diagnose = Repairer.diagnose
+from fissile.pipelines.repair.loop import RepairLoop
+diagnose = RepairLoop.diagnose
 def collecting(self, *wanted):
     gc.collect()
     return diagnose(self, *wanted)
-Repairer.diagnose = collecting
+RepairLoop.diagnose = collecting
 source, output = map(Path, sys.argv[1:])
 request = parse_command_line(["--iree-hal-target-device=vulkan", str(source), "-o", str(output)])
 initialise_command_line(list(request.flags))
@@ -71,7 +71,7 @@ FFT = """func.func @main(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
 """
 
 
-def test_a_compile_with_many_repairers_outlives_the_collector(tmp_path):
+def test_a_compile_with_many_repair_loops_outlives_the_collector(tmp_path):
     source = tmp_path / "fft.mlir"
     source.write_text(FFT)
     ended = subprocess.run(
