@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from fissile.rules import RULES
 
@@ -49,6 +49,7 @@ def page(document: Mapping[str, Any], source: SourceLines | None = None, title: 
         document=document,
         title=title or _subject(document),
         verdict=_verdict(document, findings),
+        way_out=_way_out(document, findings),
         findings=[_finding(one, lines) for one in findings],
         counts=[(word, sum(f["severity"] == word for f in findings)) for word in WORDS],
         targets=targets,
@@ -74,6 +75,7 @@ def _template() -> jinja2.Template:
         lstrip_blocks=True,
     )
     environment.filters["bytes"] = _count
+    environment.filters["prose"] = _prose
     environment.globals["style"] = Markup((folder / "page.css").read_text(encoding="utf-8"))
     return environment.get_template("page.html.j2")
 
@@ -90,9 +92,20 @@ def _count(value: int | None) -> Markup:
     return Markup("unknown" if value is None else f"{value:,}".replace(",", "&#8239;"))
 
 
+def _prose(sentence: str) -> Markup:
+    """A sentence with what stands between backticks as code; all of it escaped."""
+    parts = str(_printable(sentence)).split("`")
+    if len(parts) % 2 == 0:
+        return escape("`".join(parts))
+    pieces = (
+        Markup("<code>{}</code>").format(part) if at % 2 else escape(part) for at, part in enumerate(parts)
+    )
+    return Markup("").join(pieces)
+
+
 def _subject(document: Mapping[str, Any]) -> str:
     places = [place["file"] for finding in document["findings"] for place in finding["places"][:1]]
-    return places[0] if places else document["output"] or f"fissile {document['command']}"
+    return places[0] if places else document["output"] or ""
 
 
 def _verdict(document: Mapping[str, Any], findings: list[Mapping]) -> tuple[str, str]:
@@ -112,10 +125,25 @@ def _verdict(document: Mapping[str, Any], findings: list[Mapping]) -> tuple[str,
     return "clean", "no findings"
 
 
+def _way_out(document: Mapping[str, Any], findings: list[Mapping]) -> str:
+    """Under the verdict of a check: for how many errors a repair is known."""
+    errors = [one for one in findings if one["severity"] == "error"]
+    helped = sum(bool(one["helps"]) for one in errors)
+    if document["command"] != "check" or not helped:
+        return ""
+    which = "it" if len(errors) == 1 else "all of them" if helped == len(errors) else f"{helped} of them"
+    return f"Stock IREE fails here. `fissile compile` has a repair for {which}: see the findings."
+
+
 def _finding(finding: Mapping, lines: SourceLines) -> dict[str, Any]:
     rule = RULES[finding["code"]] if finding["code"] in RULES else None
     places = [
-        {**place, "text": lines.line(place["file"], place["line"]).strip()} for place in finding["places"]
+        {
+            **place,
+            "text": lines.line(place["file"], place["line"]).strip(),
+            "name": "" if place["name"] and place["name"] in place["label"] else place["name"],
+        }
+        for place in finding["places"]
     ]
     total = finding["ledger"]["total"]["value"] if finding["ledger"] else None
     ledger = [

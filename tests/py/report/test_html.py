@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 import pytest
 from report_documents import HOSTILE, check_document, compile_document, repaired_finding, verify_document
 
+from fissile.finding import Place
 from fissile.pipelines.report.html.bars import target_bars
 from fissile.pipelines.report.html.layout import MOST_COLUMNS, MOST_DRAWN, draw
 from fissile.pipelines.report.html.page import page
@@ -186,3 +187,29 @@ def test_bars_are_shares_of_the_same_scale():
     for bar in bars:
         share = sum(segment.percent for segment in bar.segments)
         assert share <= 100 and (share > bar.limit) == (bar.fits is False)
+
+
+def test_a_check_says_under_its_verdict_how_many_errors_have_a_repair():
+    document = check_document(1)
+    error = {**compile_document()["findings"][0], "severity": "error"}
+    with_help = {**document, "findings": [error, {**error, "helps": []}]}
+    assert "`" not in Structure(page(with_help)).text
+    assert "fissile compile has a repair for 1 of them" in Structure(page(with_help)).text
+    assert "has a repair for" not in page({**document, "findings": [{**error, "helps": []}]})
+
+
+def test_code_in_a_sentence_is_code_and_escaped():
+    finding = repaired_finding().with_(notes=("`<b>` applies it", "an odd ` stays"))
+    text = page(compile_document(finding))
+    assert "<code>&lt;b&gt;</code> applies it" in text and "an odd ` stays" in text
+
+
+def test_a_place_is_not_named_twice():
+    finding = repaired_finding().with_(
+        places=(
+            Place("m.onnx", 3, 1, "node 3: Relu(x) -> x_relu: held", "x_relu"),
+            Place("m.py", 4, 1, "root", "attn"),
+        )
+    )
+    text = Structure(page(compile_document(finding))).text
+    assert "in x_relu" not in text and "in attn" in text
