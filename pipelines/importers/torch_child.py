@@ -1,6 +1,6 @@
 """The child process that imports an exported PyTorch program with iree-turbine: `python -m fissile.pipelines.importers.torch_child JOB.json`.
 
-A file that could run code while PyTorch loads it is refused (`exported_archive`). `expand` in the job names ops that are replaced by PyTorch's own decomposition first. Locations are those of the exporter: lines of the model's own Python source.
+A file that could run code while PyTorch loads it is refused (`exported_archive`). `expand` in the job names ops that are replaced by PyTorch's own decomposition first. Locations are lines of the model's own Python source, as the exporter recorded them, with the module's path as name.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from fissile.errors import refused_by_system
 
 from ..process.entry import begin, leave_answer
 from .exported_archive import code_in
+from .module_paths import module_paths_kept
 
 if TYPE_CHECKING:
     import torch
@@ -81,7 +82,8 @@ def _import(model: str, program: Path, expand: Sequence[str]) -> list[str]:
         exported = exported.run_decompositions({op: table[op] for op in table if _name(op) in expand})
     _inline_gradient_modes(exported)
     _list_results(exported.graph_module)
-    imported = aot.export(exported)
+    with module_paths_kept():
+        imported = aot.export(exported)
     with program.open("wb") as file:
         imported.mlir_module.operation.write_bytecode(file)
     return sorted(can_expand | {EVERY})

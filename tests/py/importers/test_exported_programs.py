@@ -61,3 +61,34 @@ def test_an_exported_program_enters_and_agrees_with_pytorch(tmp_path, module, el
     several = expected if isinstance(expected, tuple) else (expected,)
     for mine, right in zip(got if isinstance(got, tuple | list) else (got,), several, strict=True):
         np.testing.assert_allclose(mine.to_host(), right.numpy(), rtol=1e-6)
+
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = torch.nn.LayerNorm(8)
+        self.attn = torch.nn.Linear(8, 8)
+
+    def forward(self, x):
+        return x + torch.nn.functional.smooth_l1_loss(self.attn(self.norm(x)), x)
+
+
+class Stack(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([Block(), Block()])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def test_a_finding_names_the_module_that_an_op_stands_in(tmp_path):
+    torch.export.save(torch.export.export(Stack(), (torch.zeros(2, 8),)), tmp_path / "model.pt2")
+    report = tmp_path / "report.json"
+    words = ["check", str(tmp_path / "model.pt2"), "--target=llvm-cpu", "--probe=never", "--format=json"]
+    assert main([*words, f"--report-file={report}"]) == 1
+    [finding] = json.loads(report.read_text())["findings"]
+    assert finding["subject"] == "aten.smooth_l1_loss"
+    assert finding["places"][0]["name"] == "layers.0"

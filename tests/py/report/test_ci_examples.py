@@ -49,3 +49,14 @@ def test_the_workflow_annotates_and_writes_sarif_of_a_model_that_fails(folder):
     assert (
         done[1].stdout.startswith("::error file=bad.mlir,line=1,") and len(done[1].stdout.splitlines()) == 1
     )
+
+
+def test_the_pytorch_job_runs_targets_that_the_makefile_has():
+    root = CI.parents[1]
+    commands = re.findall(r"run: (make .*)", (CI / "pytorch-workflow.yml").read_text())
+    assert [shlex.split(command)[1] for command in commands] == ["walk-torch", "test-torch"]
+    wanted = ["examples/walk_torch.py", "tests/py/importers/test_exported_programs.py"]
+    for command, file in zip(commands, wanted, strict=True):
+        planned = bash(f"{command} --dry-run", root)
+        assert planned.returncode == 0 and file in planned.stdout, planned.stderr
+        assert (root / file).exists()
