@@ -1,10 +1,12 @@
 """One table: what compiling, checking and repairing costs beside stock, and what a repaired program runs at.
 
-    python -m bench.table [PROGRAM.mlir …] [--rounds N] [--growth 10,100,1000] [--only PART] [--write docs/bench.md]
+    python -m bench.table [PROGRAM.mlir …] [--rounds N] [--growth 10,100,1000,10000] [--only PART] [--write docs/bench.md]
 
 Each number is a ratio, the median over rounds in which both commands ran one after the other. Without programs: two quantised
-convolutions of the README's form (repaired on GPUs and Vulkan; the small one fits a larger budget), and a StableHLO and a TOSA
-program from bench/front_ends (healthy). What was measured is kept in build/bench-table.jsonl: the same command goes on from there.
+convolutions of the README's form (repaired on GPUs and Vulkan; the small one fits a larger budget), and healthy ones: a StableHLO
+and a TOSA program from bench/front_ends, a quantised transformer block, and the onnx package's light_resnet50, once.
+What was measured is kept in build/bench-table.jsonl: the same command goes on from there. All of it takes about a quarter of an
+hour on two quiet cores.
 """
 
 from __future__ import annotations
@@ -15,8 +17,11 @@ import platform
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 
+from bench.programs.transformer_program import TransformerBlock
 from fissile.passes.iree.version import installed
 
 from .compiling import checks, growth, healthy, repairs
@@ -24,20 +29,23 @@ from .kept import Kept, Row
 from .running import runs
 
 ROOT = Path(__file__).resolve().parents[2]
-HEALTHY = ("stablehlo_einsum", "stablehlo_gelu_mlp_i8", "tosa_conv_rescale")
+HEALTHY = ("stablehlo_einsum", "tosa_conv_rescale")
 REPAIRED_ON = ("gfx942", "vulkan")
 HEALTHY_ON = ("llvm-cpu", "gfx942")
+NETWORK_ON = ("gfx942",)
 RUN_ON = ("llvm-cpu", "vulkan")
 PARTS = ("repair", "growth", "healthy", "check", "running")
 COMPILING = (
     "Without fissile's cache, but for *a second time*. A repair is divided by what stock takes for the module that it made, from the "
-    "program on. Growth: so many different dispatches, as far as fissile looks at each of them (phase executable-configurations). "
-    "The programs are small: stock takes about a second, of which the start of Python and IREE is a part in both columns. "
+    "program on. Growth: so many ops in different dispatches, as far as fissile looks at each of them (phase executable-configurations). "
+    "The programs are small, but for the transformer block (stock: 4 s) and resnet50 (20 s): stock takes about a second, of which "
+    "the start of Python and IREE is a part in both columns. "
     "Where stock refuses the program, `check` is divided by that refusal."
 )
 RUNNING = (
     "The repaired program's time for one call (llvm-cpu: compiled with `--fusion=tune`) divided by that of the other one; below 1 "
-    "it is faster. Vulkan is Mesa's lavapipe, which computes on the host's processors. Best of 3 rounds each, in turns. "
+    "it is faster. Vulkan is Mesa's lavapipe, which computes on the host's processors. Best of 3 rounds each, in turns, of processor "
+    "time: where a value exceeds its goal by no more than the repaired program differs from itself (*noise*), the two are equal. "
     "A device of another machine: `python -m bench.packed_runs`."
 )
 
@@ -47,8 +55,8 @@ def main() -> int:
     parser.add_argument(
         "programs", nargs="*", type=Path, help="programs to repair and run, instead of the README's"
     )
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--growth", default="10,100,1000", help="numbers of dispatches, at most 10,000")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--growth", default="10,100,1000,10000", help="numbers of ops")
     parser.add_argument("--only", choices=PARTS, help="measure this part; others as they are kept")
     parser.add_argument("--write", type=Path, help="write the table as Markdown as well")
     parser.add_argument(
@@ -64,12 +72,20 @@ def main() -> int:
             args.keep.unlink(missing_ok=True)
         programs = args.programs or [_convolution(folder, 16, 256), _convolution(folder, 8, 64)]
         front_ends = [ROOT / "bench/front_ends" / f"{stem}.mlir" for stem in HEALTHY]
+        front_ends.append(_transformer_block(folder))
+        network = [_resnet50(folder)] if find_spec("onnx") and not args.kept else []
         sizes = [int(size) for size in args.growth.split(",") if size]
         parts = {
             "repair": repairs(programs, REPAIRED_ON, folder, args.rounds),
             "growth": growth(sizes, folder),
-            "healthy": healthy(front_ends, HEALTHY_ON, folder, args.rounds),
-            "check": checks([*front_ends, *programs], HEALTHY_ON, folder, args.rounds),
+            "healthy": chain(
+                healthy(front_ends, HEALTHY_ON, folder, args.rounds),
+                healthy(network, NETWORK_ON, folder, 1),
+            ),
+            "check": chain(
+                checks([*front_ends, *programs], HEALTHY_ON, folder, args.rounds),
+                checks(network, NETWORK_ON, folder, 1),
+            ),
             "running": runs(programs, RUN_ON, folder),
         }
         kept, rows = Kept(args.keep), []
@@ -93,6 +109,19 @@ def _convolution(folder: Path, size: int, filters: int) -> Path:
     )
     path.write_text(made.stdout, encoding="utf-8")
     return path
+
+
+def _transformer_block(folder: Path) -> Path:
+    path = folder / "transformer_block.mlir"
+    path.write_text(TransformerBlock(128, 256, 4, 1024).text, encoding="utf-8")
+    return path
+
+
+def _resnet50(folder: Path) -> Path:
+    """In a process of its own: what this one holds in memory would count for every command that it starts."""
+    made = f"from bench.check_cost import import_resnet50; import_resnet50(Path({str(folder)!r}))"
+    subprocess.run([sys.executable, "-c", f"from pathlib import Path; {made}"], check=True, cwd=ROOT)
+    return folder / "resnet50.mlir"
 
 
 def markdown(rows: list[Row]) -> str:
@@ -122,11 +151,12 @@ def markdown(rows: list[Row]) -> str:
     if running:
         lines += ["", "## Running, beside what a user has otherwise", "", RUNNING, ""]
         lines += [
-            "| program | target | beside | processor | goal | met | wall |",
-            "|---|---|---|---|---|---|---|",
+            "| program | target | beside | processor | goal | met | wall | noise |",
+            "|---|---|---|---|---|---|---|---|",
         ]
         lines += [
-            f"| {r.program} | {r.target} | {r.what} | {r.note or _number(r.processor)} | {_goal(r)} | {_number(r.wall)} |"
+            f"| {r.program} | {r.target} | {r.what} | {r.note or _number(r.processor)} | {_goal(r)} | {_number(r.wall)} "
+            f"| {_number(r.noise) if r.processor else ''} |"
             for r in running
         ]
     return "\n".join(lines) + "\n"
@@ -137,10 +167,13 @@ def _number(value: float | None) -> str:
 
 
 def _goal(row: Row) -> str:
-    """The columns "goal" and "met"; equal to the second digit counts as met."""
+    """The columns "goal" and "met"; equal to the second digit counts as met, and so does what only noise puts above it."""
     if not row.goal or row.processor is None:
         return " | "
-    return f"{row.goal:.2f} | {'yes' if round(row.processor, 2) <= row.goal else 'no'}"
+    met = "yes" if round(row.processor, 2) <= row.goal else "no"
+    if met == "no" and round(row.processor, 2) <= row.goal * row.noise:
+        met = "within noise"
+    return f"{row.goal:.2f} | {met}"
 
 
 def _processor() -> str:

@@ -1,7 +1,8 @@
-"""Rows about compiling: a healthy program, `check`, a repair, the same repair again, growth."""
+"""Rows about compiling: a healthy program on one to all cores, `check`, a repair, the same repair again, growth."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -17,6 +18,8 @@ from .paired import Cost, Ratio, in_turns, ratio
 BIN = Path(sys.executable).parent
 PART = "compiling"
 HEALTHY_GOAL, CHECK_GOAL, REPAIR_GOAL, AGAIN_GOAL = 1.05, 0.25, 1.5, 1.1
+OPS_A_DISPATCH = 4
+"""Of `bench.faults.growth`: a constant, an empty tensor, a fill and a matmul."""
 DISPATCHES_CONFIGURED = "--compile-to=executable-configurations"
 """As far as fissile looks at every dispatch; behind it only IREE's own code generation is left."""
 
@@ -31,12 +34,19 @@ def fissile(source: Path, target: str, output: Path, *flags: str) -> list[str]:
     return [*words, "-o", str(output)]
 
 
+def core_counts() -> list[int]:
+    """1, 2, 4, … and 0 for all of this machine's."""
+    count = len(os.sched_getaffinity(0))
+    return [1 << power for power in range(count.bit_length()) if 1 << power < count] + [0]
+
+
 def healthy(programs: Sequence[Path], targets: Sequence[str], folder: Path, rounds: int) -> Iterator[Unit]:
     """Without the cache: what a program costs that was never compiled before."""
     for source in programs:
         for target in targets:
-            for cores in (1, 0):
-                shown = "healthy compile, 1 core" if cores else "healthy compile, all cores"
+            for cores in core_counts():
+                few = {0: "all cores", 1: "1 core"}.get(cores, f"{cores} cores")
+                shown = f"healthy compile, {few}"
                 yield _unit(shown, source, target, partial(_healthy, source, target, folder, rounds, cores))
 
 
@@ -45,7 +55,7 @@ def _healthy(source: Path, target: str, folder: Path, rounds: int, cores: int) -
         "stock": stock(source, target, folder / "stock.vmfb"),
         "fissile": fissile(source, target, folder / "fissile.vmfb", "--no-cache"),
     }
-    costs = in_turns(commands, rounds, cores)
+    costs = in_turns(commands, rounds, cores, warm=rounds > 1)
     refused = any(cost.status for cost in costs["stock"])
     return None if refused else ratio(costs["fissile"], costs["stock"]), HEALTHY_GOAL
 
@@ -58,7 +68,8 @@ def checks(programs: Sequence[Path], targets: Sequence[str], folder: Path, round
 
 def _check(source: Path, target: str, folder: Path, rounds: int) -> tuple[Ratio, float]:
     words = [str(BIN / "fissile"), "check", str(source), "--target", target, "--no-cache"]
-    costs = in_turns({"stock": stock(source, target, folder / "stock.vmfb"), "check": words}, rounds)
+    commands = {"stock": stock(source, target, folder / "stock.vmfb"), "check": words}
+    costs = in_turns(commands, rounds, warm=rounds > 1)
     return ratio(costs["check"], costs["stock"]), CHECK_GOAL
 
 
@@ -94,19 +105,19 @@ def _sum(a: Cost, b: Cost) -> Cost:
 
 
 def growth(sizes: Sequence[int], folder: Path) -> Iterator[Unit]:
-    """Programs of so many different dispatches, as far as fissile looks at each of them."""
+    """Programs of so many ops in different dispatches, as far as fissile looks at each of them."""
     for size in sizes:
-        source = folder / f"{size}_dispatches.mlir"
+        source = folder / f"{size}_ops.mlir"
         yield _unit("growth", source, "llvm-cpu", partial(_growth, source, size, folder))
 
 
 def _growth(source: Path, size: int, folder: Path) -> tuple[Ratio, float]:
-    source.write_text(many_dispatches(size, True), encoding="utf-8")
+    source.write_text(many_dispatches(max(1, size // OPS_A_DISPATCH), True), encoding="utf-8")
     commands = {
         "stock": stock(source, "llvm-cpu", folder / "stock.mlir", DISPATCHES_CONFIGURED),
         "fissile": fissile(source, "llvm-cpu", folder / "own.mlir", "--no-cache", DISPATCHES_CONFIGURED),
     }
-    few = size > 100
+    few = size > 1000
     costs = in_turns(commands, 1 if few else 3, warm=not few, limit=3600.0)
     return ratio(costs["fissile"], costs["stock"]), 0.0
 

@@ -28,6 +28,8 @@ class Row:
     rounds: int = 1
     goal: float = 0.0
     note: str = ""
+    noise: float = 1.0
+    """How much the same program differed from itself in the same rounds; at least 1."""
 
 
 @dataclass(frozen=True)

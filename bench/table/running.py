@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 from fissile.pipelines.numerics.runtimes import named
 from fissile.pipelines.numerics.signature import signatures_of_source
-from fissile.pipelines.tune.timing import ROUNDS, time_in_turns
+from fissile.pipelines.tune.timing import ROUNDS, Timed, time_in_turns
 
 from .compiling import fissile, stock
 from .kept import Row, Unit
@@ -17,6 +17,8 @@ from .paired import measure
 DEVICES = {"llvm-cpu": "local-task", "vulkan": "vulkan"}
 PART = "running"
 OWN = "repaired"
+ITSELF = "itself, a second time"
+"""The same file under another name: how much two equal programs differ in the rounds."""
 LARGER = "stock, for a budget of 32768 bytes (default: 16384)"
 GOAL, LARGER_GOAL = 1.0, 1.2
 _MOST_OPS = 400
@@ -68,18 +70,28 @@ def _run(source: Path, target: str, folder: Path) -> list[Row]:
             built[name] = Path(command[-1])
     if OWN not in built:
         return []
+    built[ITSELF] = built[OWN]
     signatures = list(signatures_of_source(source).values())
     timed = time_in_turns(list(built.items()), signatures, named([DEVICES[target]])[0], _RUN_SECONDS)
     by_name = {row.name: row for row in timed if row.seconds}
+    noise = _noise(by_name)
     rows = []
     for name in [*built, *notes]:
-        if name == OWN:
+        if name in (OWN, ITSELF):
             continue
         goal = LARGER_GOAL if name == LARGER else GOAL
         own, other = by_name.get(OWN), by_name.get(name)
         if own and other:
             ratios = own.processor / other.processor, own.seconds / other.seconds
-            rows.append(Row(PART, name, source.stem, target, *ratios, rounds=ROUNDS, goal=goal))
+            rows.append(Row(PART, name, source.stem, target, *ratios, rounds=ROUNDS, goal=goal, noise=noise))
         else:
             rows.append(Row(PART, name, source.stem, target, None, None, note=notes.get(name, "not timed")))
     return rows
+
+
+def _noise(timed: Mapping[str, Timed]) -> float:
+    """How much the repaired program differs from itself, as a factor of at least 1."""
+    if OWN not in timed or ITSELF not in timed:
+        return 1.0
+    share = timed[OWN].processor / timed[ITSELF].processor
+    return max(share, 1 / share)

@@ -1,8 +1,10 @@
 """bench.table goes on where it stopped and prints each goal beside its value: without a measurement."""
 
 import json
+from dataclasses import replace
 
 from bench.table.__main__ import markdown
+from bench.table.compiling import core_counts
 from bench.table.kept import Kept, Row, Unit
 from bench.table.paired import Cost, ratio
 
@@ -38,7 +40,19 @@ def test_a_goal_stands_beside_its_value():
     text = markdown([GOOD, BAD, REFUSED])
     assert "| check | conv | gfx942 | 0.25 | 0.25 | yes | 0.40 | 0.90 | 5 |" in text
     assert "| repair | conv | gfx942 | 1.61 | 1.50 | no | 1.70 | 1.20 | 5 |" in text
-    assert "| conv | vulkan | stock | refused |  |  |  |" in text
+    assert "| conv | vulkan | stock | refused |  |  |  |  |" in text
+
+
+def test_what_only_noise_puts_above_its_goal_is_met():
+    row = Row("running", "every op its own dispatch", "conv", "llvm-cpu", 1.03, 1.1, goal=1.0, noise=1.05)
+    assert "| 1.03 | 1.00 | within noise | 1.10 | 1.05 |" in markdown([row])
+    assert "| 1.03 | 1.00 | no | 1.10 | 1.01 |" in markdown([replace(row, noise=1.01)])
+
+
+def test_cores_go_from_one_to_all(monkeypatch):
+    for count, wanted in ((1, [0]), (2, [1, 0]), (6, [1, 2, 4, 0]), (8, [1, 2, 4, 0])):
+        monkeypatch.setattr("os.sched_getaffinity", lambda _pid, count=count: set(range(count)))
+        assert core_counts() == wanted
 
 
 def test_a_ratio_is_of_neighbours():
