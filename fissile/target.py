@@ -233,9 +233,19 @@ def find_target(name: str) -> Target:
     raise UsageError(f"unknown target '{name}'", f"{near} {known}" if near.startswith("did") else known)
 
 
+LAVAPIPE = "llvmpipe"
+"""What IREE, and Mesa in the device's name, call lavapipe."""
+
+
 def may_be_lavapipe(arch: str) -> bool:
     """Whether the device behind ``arch`` may be lavapipe, which ends long loops: a target that names no product may be."""
-    return arch in ("", "vulkan", "vulkan:device") or arch.startswith("vp_") or "llvmpipe" in arch
+    return arch in ("", "vulkan", "vulkan:device") or arch.startswith("vp_") or LAVAPIPE in arch
+
+
+def repairs_slow(arch: str, changed: bool) -> bool:
+    """Whether what is right, and slow on lavapipe, is repaired for ``arch`` without being asked for: where it names lavapipe. In a program
+    that is ``changed`` anyway, of which there is no code of stock's to keep, also where it may be lavapipe."""
+    return LAVAPIPE in arch or changed and may_be_lavapipe(arch)
 
 
 def device_claim(backend: str, arch: str) -> Claim | None:

@@ -115,7 +115,9 @@ class Failure:
         """What ``code``, generated for ``dispatch``, shows of it at ``stage``; ``code`` is the configured dispatch itself at CONFIGURED."""
         raise NotImplementedError
 
-    def matters(self, dispatch: Dispatch, evidence: Evidence, tune: bool = False) -> bool:
+    def matters(
+        self, dispatch: Dispatch, evidence: Evidence, tune: bool = False, changed: bool = False
+    ) -> bool:
         """Whether ``evidence`` is enough to report; ``tune``: also what is slow on another device."""
         return True
 

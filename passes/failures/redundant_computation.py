@@ -32,7 +32,7 @@ class RedundantComputation(Failure):
     )
     remedy = (
         "fissile makes the loops one (`fissile-read-by-element{flat=true}`): each thread has an element of its own. Where no term can get "
-        "lost this is done by default where the target may be lavapipe; elsewhere it is a warning, and `--tune` repairs it."
+        "lost a program that stock IREE builds right is left as it is, with a warning, unless the target is lavapipe; `--tune` repairs it."
     )
     effect = Effect.SLOW
     order = CONVERTED + 20

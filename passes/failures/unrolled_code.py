@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fissile.effect import Effect
-from fissile.target import may_be_lavapipe
+from fissile.target import repairs_slow
 
 from .failure import Failure, Stage, failure
 
@@ -79,10 +79,10 @@ func.func @f(%a: tensor<64x1024xi8>, %b: tensor<1024x64xf32>) -> tensor<64x64xf3
         effect = Effect.ENDLESS if endless else self.effect
         return Evidence(count=found.elements, tags=found.tags, effect=effect) if found.elements else None
 
-    def matters(self, dispatch, evidence, tune=False):
-        """Whether it is too much: as measured on lavapipe where the target may be it, or with ``tune``; elsewhere only what IREE
+    def matters(self, dispatch, evidence, tune=False, changed=False):
+        """Whether it is too much: as measured on lavapipe where that is the target, or with ``tune``; elsewhere only what IREE
         itself does not end with."""
-        measured = tune or may_be_lavapipe(dispatch.target.arch)
+        measured = tune or repairs_slow(dispatch.target.arch, changed)
         return evidence.count >= (UNROLLED_FROM if measured else ENDLESS_FROM)
 
     def explain(self, dispatch, evidence, ops):

@@ -77,7 +77,7 @@ def generate(
     results = {}
     for one in checked:
         results[id(one.dispatch)] = one.result
-        slow = UNROLLED.explain(one.dispatch, unrolls(one.dispatch), formed.ops)
+        slow = UNROLLED.explain(one.dispatch, unrolls(one.dispatch, changed=True), formed.ops)
         fails = one.finding or slow or one.slow
         failing.append(replace(one, finding=fails))
         found = (fails, check_recomputation(one.dispatch, one.recomputed, formed.ops))

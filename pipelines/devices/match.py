@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 from fissile.passes.iree.attributes import EXECUTABLE_TARGET
 
+from fissile.target import LAVAPIPE
+
 from .vulkan import VulkanDevice
 
 _BACKEND = f'{EXECUTABLE_TARGET}"vulkan-spirv"'
@@ -99,7 +101,8 @@ def _fields(device: VulkanDevice) -> dict[str, tuple[str, str]]:
         "arithmetic" in operations
     )
     say = f"{device.name} "
-    return {
+    arch = {"arch": (f'"{LAVAPIPE}"', say + "is Mesa's lavapipe")} if LAVAPIPE in device.name else {}
+    return arch | {
         "compute": ("|".join(compute), say + "computes in these types"),
         "storage": ("|".join(storage), say + "loads and stores elements of these widths"),
         "subgroup": ("|".join(subgroup) or "none", say + "offers these operations across a subgroup"),

@@ -61,7 +61,7 @@ class DispatchChecker:
     nothing fails in it that a prediction cannot tell, no later module's are probed either. ``foresee``: what it finds unrolled fails, and
     its code is not generated. ``calibrated``: nobody else finds out, so only dispatches of a calibrated structure that fit by prediction are
     left without code generation. ``limit`` stands in for each dispatch's own: a budget, a vendor's figure.
-    ``tune``: what is only slow fails on every target.
+    ``tune``: what is only slow fails on every target. ``changed``: also where the target may be the device that is slow.
     """
 
     def __init__(
@@ -73,8 +73,10 @@ class DispatchChecker:
         calibrated: bool = False,
         limit: Limit | None = None,
         tune: bool = False,
+        changed: bool = False,
     ) -> None:
         self._tune = tune
+        self._changed = changed
         self._pool = pool
         self._foresee = foresee
         self._optimistic = optimistic
@@ -136,7 +138,7 @@ class DispatchChecker:
                 about=dispatch,
             )
             finding = finding or first_configured(dispatch, ops)
-            slow = as_it_is(finding) if finding and is_left(finding, dispatch, self._tune) else None
+            slow = as_it_is(finding) if finding and is_left(finding, dispatch, self._tune, self._changed) else None
             finding = None if slow else finding
             if probe_result and finding is None and slow is None:
                 self._passed[dispatch.fingerprint] = result

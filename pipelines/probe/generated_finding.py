@@ -20,7 +20,7 @@ from fissile.passes.failures.failure import (
     failures_of,
 )
 from fissile.passes.iree.backends import backend_named
-from fissile.target import may_be_lavapipe
+from fissile.target import repairs_slow
 
 from .diagnostics import Diagnostic, quoted
 from .one_dispatch import Probed
@@ -87,11 +87,11 @@ def _seen(dispatch: Dispatch, probed: Probed) -> Shown:
             yield one, evidence
 
 
-def is_left(finding: Finding, dispatch: Dispatch, tune: bool) -> bool:
-    """Whether, without ``tune``, ``finding`` is reported and the program left as it is: failures that declare so, and what is right
-    and slow on a target whose device was not measured (one that names a product is not lavapipe).
+def is_left(finding: Finding, dispatch: Dispatch, tune: bool, changed: bool = False) -> bool:
+    """Whether, without ``tune``, ``finding`` is reported and the dispatch left as it is: failures that declare so, and what is right
+    and slow on a target that is not the device that was measured. ``changed``: the program is, for another reason.
     """
-    slow_elsewhere = finding.effect is Effect.SLOW and not may_be_lavapipe(dispatch.target.arch)
+    slow_elsewhere = finding.effect is Effect.SLOW and not repairs_slow(dispatch.target.arch, changed)
     return not tune and (finding.code in REPORTED_ONLY or slow_elsewhere)
 
 
@@ -102,5 +102,5 @@ def as_it_is(finding: Finding) -> Finding:
     """``finding`` with the reason why nothing is done about it."""
     if finding.code in REPORTED_ONLY:
         return finding
-    note = "the numbers are right and nothing is changed: what is slow was measured on another device; --tune repairs it"
+    note = "the numbers are right and nothing is changed: what is slow was measured on lavapipe; --tune repairs it"
     return finding.with_(notes=(*finding.notes, note))

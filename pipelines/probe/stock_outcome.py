@@ -25,7 +25,7 @@ from fissile.passes.failures.narrow.narrow_elements import NarrowElements
 from fissile.passes.iree.backends import BACKENDS, backend_named
 
 from ..session import Module
-from .unroll_limit import Foresee, unrolls, unrolls_endlessly
+from .unroll_limit import UNROLLED, Foresee, unrolls, unrolls_endlessly
 
 if TYPE_CHECKING:
     from .one_dispatch import Probed
@@ -101,6 +101,8 @@ def built_wrong(
         finding = first_configured(dispatch) or contained(
             "generated code", lambda d=dispatch: _built_wrong(d, generate), None, about=dispatch, cpu_limit=0
         )
+        if finding is None and (unrolled := unrolls(dispatch, changed=True)):
+            finding = UNROLLED.explain(dispatch, unrolled, ())
         if finding is None:
             continue
         from .generated_finding import as_it_is, is_left

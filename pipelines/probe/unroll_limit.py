@@ -17,10 +17,10 @@ Foresee = Callable[[Dispatch], Evidence]
 """What of a dispatch is unrolled so far that its code is not to be generated."""
 
 
-def unrolls(dispatch: Dispatch, tune: bool = False) -> Evidence:
+def unrolls(dispatch: Dispatch, tune: bool = False, changed: bool = False) -> Evidence:
     """What SPIR-V code generation will unroll of ``dispatch``, where that is too much; no code is generated to know it.
 
-    What lavapipe takes seconds for counts where the target may be it, or with ``tune``.
+    What lavapipe takes seconds for counts where it is the target, in a program that is ``changed`` anyway where it may be, or with ``tune``.
     """
     concerned = UNROLLED.concerns(backend_named(dispatch.target.backend))
     if not concerned or not UNROLLED.may_occur(dispatch, lambda: read_configured(dispatch)):
@@ -31,7 +31,7 @@ def unrolls(dispatch: Dispatch, tune: bool = False) -> Evidence:
         NOTHING,
         about=dispatch,
     )
-    return found if found and UNROLLED.matters(dispatch, found, tune) else NOTHING
+    return found if found and UNROLLED.matters(dispatch, found, tune, changed) else NOTHING
 
 
 def unrolls_endlessly(dispatch: Dispatch) -> Evidence:

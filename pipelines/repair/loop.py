@@ -93,8 +93,8 @@ class RepairLoop:
         self._origin = origin
         if checker is None:
             assert pool is not None, "code is generated in a pool"
-            foreseen = partial(unrolls, tune=tune) if foresee else foresees_nothing
-            checker = DispatchChecker(pool, optimistic, foreseen, tune=tune)
+            foreseen = partial(unrolls, tune=tune, changed=True) if foresee else foresees_nothing
+            checker = DispatchChecker(pool, optimistic, foreseen, tune=tune, changed=True)
         self._checker = checker
         self._most_rounds = most_rounds
         self.ops: list[SourceOp] = describe_source_ops(origin.op)

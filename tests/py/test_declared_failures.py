@@ -102,18 +102,24 @@ def test_a_failure_that_leaves_something_undeclared_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("arch", "effect", "tune", "left"),
+    ("arch", "effect", "how", "left"),
     [
-        ("vp_android_baseline_2022", Effect.SLOW, False, False),
-        ("ampere", Effect.SLOW, False, True),
-        ("ampere", Effect.SLOW, True, False),
-        ("ampere", Effect.MAY_BE_WRONG, False, False),
-        ("ampere", Effect.WRONG, False, False),
+        ("llvmpipe", Effect.SLOW, {}, False),
+        ("vp_android_baseline_2022", Effect.SLOW, {}, True),
+        ("vp_android_baseline_2022", Effect.SLOW, {"changed": True}, False),
+        ("vp_android_baseline_2022", Effect.SLOW, {"tune": True}, False),
+        ("vp_android_baseline_2022", Effect.MAY_BE_WRONG, {}, False),
+        ("ampere", Effect.SLOW, {}, True),
+        ("ampere", Effect.SLOW, {"changed": True}, True),
+        ("ampere", Effect.SLOW, {"tune": True}, False),
+        ("ampere", Effect.MAY_BE_WRONG, {}, False),
+        ("ampere", Effect.UNPROVED, {}, False),
+        ("ampere", Effect.WRONG, {}, False),
     ],
 )
-def test_what_is_only_slow_is_left_on_a_device_that_was_not_measured(arch, effect, tune, left):
+def test_what_is_only_slow_is_left_on_a_device_that_was_not_measured(arch, effect, how, left):
     dispatch = SimpleNamespace(target=SimpleNamespace(arch=arch))
-    assert is_left(Finding("FIS127", "x", effect=effect), dispatch, tune) is left
+    assert is_left(Finding("FIS127", "x", effect=effect), dispatch, **{"tune": False, **how}) is left
 
 
 def test_plain_values_come_back_by_their_types():

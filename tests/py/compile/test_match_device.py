@@ -49,6 +49,12 @@ TARGET = (
 )
 
 
+def test_lavapipe_is_named_so_that_what_was_measured_on_it_counts():
+    text, changes = match_text(TARGET, dataclasses.replace(DEVICE, name="llvmpipe (LLVM 15.0.6, 256 bits)"))
+    assert 'arch = "llvmpipe"' in text and "arch" in {c.field for c in changes}
+    assert 'arch = "sm_80"' in match_text(TARGET, DEVICE)[0]
+
+
 def test_every_field_is_what_the_device_says():
     text, changes = match_text(f'#hal.device.target<"vulkan", [{TARGET}]>', DEVICE)
     assert "compute = fp32|fp16|int64|int32|int16|int8, storage = b64|b32|b16|b8" in text
