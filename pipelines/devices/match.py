@@ -14,7 +14,6 @@ import re
 from dataclasses import dataclass
 
 from fissile.passes.iree.attributes import EXECUTABLE_TARGET
-
 from fissile.target import LAVAPIPE
 
 from .vulkan import VulkanDevice

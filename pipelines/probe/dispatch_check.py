@@ -138,7 +138,11 @@ class DispatchChecker:
                 about=dispatch,
             )
             finding = finding or first_configured(dispatch, ops)
-            slow = as_it_is(finding) if finding and is_left(finding, dispatch, self._tune, self._changed) else None
+            slow = (
+                as_it_is(finding)
+                if finding and is_left(finding, dispatch, self._tune, self._changed)
+                else None
+            )
             finding = None if slow else finding
             if probe_result and finding is None and slow is None:
                 self._passed[dispatch.fingerprint] = result

@@ -152,6 +152,15 @@ def _both_parts(case: Situation) -> Iterator[tuple[Edit, ...]]:
             yield (*kept, *(_configured(tag, info) for tag, info in stages))
 
 
+def _tabulated(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    """Alone, and where threads share a row, with one thread for each butterfly."""
+    if given := case.each("fissile-tabulate-ffts"):
+        yield given
+        if backend_named(case.failing.dispatch.target.backend).spirv:
+            stages = [(e.op, info) for e in given for info in _one_thread(case.op(e.op))]
+            yield (*given, *(_configured(tag, info) for tag, info in stages))
+
+
 def _tiled_root(case: Situation) -> Iterator[tuple[Edit, ...]]:
     target, root = case.failing.dispatch.target, case.failing.dispatch.root
     structure = None if root is None else case.structure(root)
@@ -204,6 +213,12 @@ STRATEGIES: tuple[Strategy, ...] = (
         "an FFT stage has an unused result",
         "keep it in global memory; then also one thread",
         _both_parts,
+    ),
+    Strategy(
+        ("FIS107", "FIS111"),
+        "an FFT stage has no table of factors",
+        "give it one; then also one thread for each butterfly",
+        _tabulated,
     ),
     Strategy(("FIS112",), "an op feeds no other of its ops", "boundaries behind those", _behind_the_last),
     Strategy(("FIS125", "FIS127"), "it sorts", "sort by rank", every("fissile-rank-sorts"), follows=True),
