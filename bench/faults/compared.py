@@ -22,7 +22,7 @@ from fissile.pipelines.compile.request import parse_command_line
 from fissile.pipelines.session import PhaseFailed, Session
 from fissile.report import Report
 
-from .differential import MEMORY, TARGETS, drawn, seconds_for
+from .differential import MEMORY, MODULE, TARGETS, drawn, seconds_for
 
 Verdict = tuple[int, str, str]
 """A program's number, its verdict, and fissile's messages about it."""
@@ -169,10 +169,12 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_CPU, (seconds_for(len(numbers)),) * 2)
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     target, to, programs = drawn(trial)
-    module = Module({number: programs[number][0] for number in numbers})
     with tempfile.TemporaryDirectory() as folder, file.open("a", buffering=1) as out:
-        for verdict in Comparison(target, Path(folder), to).verdicts(module):
-            out.write(json.dumps(verdict) + "\n")
+        comparison = Comparison(target, Path(folder), to)
+        for first in range(0, len(numbers), MODULE):
+            module = Module({number: programs[number][0] for number in numbers[first : first + MODULE]})
+            for verdict in comparison.verdicts(module):
+                out.write(json.dumps(verdict) + "\n")
     return 0
 
 

@@ -15,16 +15,26 @@ from .generated import program
 from .results import Row
 from .trial import world
 
-BATCH = 25
-"""Programs of one trial: each is a function, all of them one module, which takes about as long to compile as three programs alone."""
+BATCH = 48
+"""Programs of one trial, which is one process."""
+MODULE = 8
+"""Programs that are the functions of one module: more share a compile, fewer are compiled again where one of them is refused."""
 TARGETS = {
     "llvm-cpu": ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu"],
     "vulkan": ["--iree-hal-target-device=vulkan"],
     "gfx942": ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"],
 }
 _TURNS = ("llvm-cpu", "vulkan", "llvm-cpu", "vulkan", "gfx942")
-_ENDS = ("end", "executable-targets", "executable-targets")
-"""How far: to the artifact, or as far as all of IREE's code generation; LLVM, which follows, takes most of the time."""
+_ENDS = (
+    "executable-configurations",
+    "executable-configurations",
+    "executable-targets",
+    "executable-configurations",
+    "executable-configurations",
+    "end",
+)
+"""How far: up to what code generation begins with, where fissile has changed all that it changes; through IREE's code generation; or to
+the artifact. Code generation and LLVM, which follow on the same module, take most of the time."""
 MEMORY = 8 << 30
 """Bytes for one child process."""
 SAFETY_NET = 7200.0
@@ -133,7 +143,7 @@ def table(rows: list[Row]) -> str:
         verdicts.update(row["verdicts"])
         kinds.update(row["kinds"])
     lines = [
-        f"{sum(verdicts.values())} programs in {len(rows)} modules: "
+        f"{sum(verdicts.values())} programs in {len(rows)} processes: "
         + ", ".join(
             f"{count} for {target} to {to}"
             for (target, to), count in Counter((row.get("target"), row.get("to")) for row in rows).items()

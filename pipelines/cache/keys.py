@@ -24,7 +24,9 @@ def key_of(question: str, *parts: Any) -> str:
 
 
 def content_of(file: str | os.PathLike[str]) -> str:
-    """The digest of a file's bytes; empty where it cannot be read."""
+    """The digest of a file's bytes; empty where it cannot be read, or may have no end (a device, a pipe)."""
+    if not os.path.isfile(file):
+        return ""
     try:
         with open(file, "rb") as opened:
             return hashlib.file_digest(opened, "sha256").hexdigest()

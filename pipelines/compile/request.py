@@ -172,6 +172,9 @@ def _expand(argv: Sequence[str]) -> list[str]:
 
 def _response_file(file: str) -> list[str]:
     """The words of a response file. Raises UsageError where it cannot be read, or is no text of words."""
+    path = Path(file)
+    if path.exists() and not (path.is_file() or path.is_fifo()):  # a pipe: a shell's @<(command)
+        raise UsageError(f"cannot read the response file {file}: not a regular file")
     try:
         return shlex.split(Path(file).read_text(encoding="utf-8"), comments=False)
     except OSError as error:

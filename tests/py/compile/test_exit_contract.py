@@ -364,6 +364,16 @@ def test_a_signal_to_the_child_alone_is_named(number, folder):
     assert not (folder / "out.mlir").exists()
 
 
+@pytest.mark.parametrize("command", [
+    "fissile check pipe --target llvm-cpu", "fissile check /dev/zero --target llvm-cpu", "fissile audit pipe --target llvm-cpu",
+    f"fissile compile {' '.join(LLVM_CPU)} pipe -o out", f"fissile reduce {' '.join(LLVM_CPU)} pipe -o out",
+    "fissile verify pipe --on local-task", "fissile-opt pipe", "fissile compile @/dev/zero",
+])  # fmt: skip
+def test_an_input_that_may_have_no_end_is_not_read(command, folder):
+    os.mkfifo(folder / "pipe")
+    holds(shell(command, folder), 2, "file")
+
+
 @pytest.mark.parametrize("command", ["fissile-opt deep.mlir", "fissile verify deep.mlir"])
 def test_a_type_that_the_parser_crashes_over_does_not_end_the_caller(command, folder):
     (folder / "deep.mlir").write_text(
