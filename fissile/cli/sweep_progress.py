@@ -20,6 +20,7 @@ class Progress:
         self._folder = folder
         self._done = self._total = 0
         self._counts: dict[str, Counter] = {}
+        self._why = ""
         self._live: Any = None  # rich is loaded where there is a terminal
 
     def __enter__(self) -> Progress:
@@ -41,10 +42,12 @@ class Progress:
                 file=sys.stderr,
             )
 
-    def planned(self, total: int, reused: int) -> None:
-        self._done, self._total = reused, total
+    def planned(self, total: int, reused: int, why: str = "") -> None:
+        """``why`` results of the last run do not count; empty where they do."""
+        self._done, self._total, self._why = reused, total, why
         if self._live is None:
-            print(f"fissile: {total} compiles, {reused} have a result", file=sys.stderr)
+            reason = f" ({why})" if why else ""
+            print(f"fissile: {total} compiles, {reused} have a result{reason}", file=sys.stderr)
 
     def ended(self, cell: Cell, outcome: Outcome, done: int, total: int) -> None:
         self._done, self._total = done, total
@@ -60,7 +63,9 @@ class Progress:
         from rich.table import Table
 
         verdicts = [verdict for verdict in Verdict if any(row[verdict] for row in self._counts.values())]
-        table = Table(title=f"{self._done} of {self._total} compiles", title_justify="left")
+        table = Table(
+            title=f"{self._done} of {self._total} compiles", title_justify="left", caption=self._why
+        )
         table.add_column("target")
         for verdict in verdicts:
             table.add_column(verdict.value, justify="right", style=_COLOURS.get(verdict, "red"))

@@ -65,6 +65,8 @@ class Sweep:
         return ExitCode.CLEAN if all(o.verdict.is_well for o in self.outcomes.values()) else ExitCode.FINDINGS
 
 
+OTHER_VERSIONS = "fissile or IREE changed since the last run"
+
 Progress = Callable[[Cell, Outcome, int, int], None]
 """Called with each cell that ended, how many have ended, and of how many."""
 
@@ -73,7 +75,7 @@ def run_sweep(request: SweepRequest, progress: Progress = lambda *_: None, plann
     """Compiles what has no result yet. Raises UsageError.
 
     Each result is written as it comes: whatever ends this, the same request goes on with what is missing. ``planned`` is called
-    once with the number of cells and of results that are there.
+    once with the number of cells, that of results that are there, and why those of the last run do not count, if so.
     """
     began = time.monotonic()
     cells = matrix(
@@ -89,7 +91,13 @@ def run_sweep(request: SweepRequest, progress: Progress = lambda *_: None, plann
         if kept is not None and not _wanted_again(kept, request.again):
             outcomes.update({cell: kept for cell in same})
     reused = len(outcomes)
-    planned(len(cells), reused)
+    before = store.last_run()
+    versions = sorted({" ".join(cell.environment.identity) for cell in cells})
+    planned(
+        len(cells),
+        reused,
+        OTHER_VERSIONS if before and before.get("versions") not in (None, versions) else "",
+    )
     for cell, outcome, module in _run(
         [same[0] for same in by_key.values() if same[0] not in outcomes], request
     ):
@@ -99,10 +107,9 @@ def run_sweep(request: SweepRequest, progress: Progress = lambda *_: None, plann
             outcomes[twin] = outcome
             progress(twin, outcome, len(outcomes), len(cells))
     outcomes = {cell: outcomes[cell] for cell in cells}
-    before = store.last_run()
     now = {cell.label: summary_of(outcome) for cell, outcome in outcomes.items()}
     changes = changes_between(before["cells"], now) if before else []
-    store.keep_run({"finished": time.strftime("%Y-%m-%d %H:%M:%S"), "cells": now})
+    store.keep_run({"finished": time.strftime("%Y-%m-%d %H:%M:%S"), "versions": versions, "cells": now})
     since = before["finished"] if before else ""
     return Sweep(outcomes, tuple(changes), since, reused, time.monotonic() - began, request.out)
 

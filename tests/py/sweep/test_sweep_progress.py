@@ -2,12 +2,14 @@
 
 import io
 import sys
+from dataclasses import replace
 
 import pytest
 
 from fissile.cli.sweep_progress import Progress
 from fissile.pipelines.sweep import entry
 from fissile.pipelines.sweep.entry import SweepRequest, run_sweep
+from fissile.pipelines.sweep.environments import find_environments
 from fissile.pipelines.sweep.outcome import Outcome, Verdict
 
 
@@ -67,3 +69,16 @@ def test_an_interrupted_sweep_goes_on_with_what_is_missing(request_for, capsys):
     assert last.startswith("fissile: 2 of 6 compiles have a result in out")
     rest = run_sweep(request_for)
     assert rest.reused == 2 and len(rest.outcomes) == 6 and not rest.since
+
+
+def test_another_fissile_is_the_reason_why_results_do_not_count(request_for, capsys, monkeypatch):
+    def first_line():
+        with Progress("out") as progress:
+            run_sweep(request_for, progress.ended, progress.planned)
+        return capsys.readouterr().err.splitlines()[0]
+
+    assert first_line() == "fissile: 6 compiles, 0 have a result"
+    assert first_line() == "fissile: 6 compiles, 6 have a result"
+    renewed = [replace(one, fissile="another") for one in find_environments(())]
+    monkeypatch.setattr(entry, "find_environments", lambda _pythons: renewed)
+    assert first_line() == "fissile: 6 compiles, 0 have a result (fissile or IREE changed since the last run)"
