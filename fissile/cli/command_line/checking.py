@@ -16,21 +16,30 @@ from fissile.shared_options import (
 
 from .declaration import Command, Example
 
+MODEL = Argument("MODEL", "an ONNX model, an exported PyTorch program, or MLIR as text or bytecode")
+TARGET = Option(
+    "target",
+    "gfx942, sm_86, vulkan, vulkan:ampere, vulkan:device, llvm-cpu, …; may be repeated (`fissile targets` lists them)",
+    value="NAME",
+    repeated=True,
+)
+IREE_FLAGS = Option(
+    "iree-flags",
+    "further flags of iree-compile in one word: --iree-flags='--iree-input-type=torch'",
+    value="FLAGS",
+    default="",
+)
+
 CHECK = Command(
     "check",
     "fissile.cli.commands.check",
     "what stock IREE refuses or builds wrong, for many targets, without a full compile",
-    arguments=(Argument("MODEL", "an ONNX model, an exported PyTorch program, or MLIR as text or bytecode"),),
+    arguments=(MODEL,),
     options=(
         (
             "what is checked",
             (
-                Option(
-                    "target",
-                    "gfx942, sm_86, vulkan, vulkan:ampere, vulkan:device, llvm-cpu, …; may be repeated (`fissile targets` lists them)",
-                    value="NAME",
-                    repeated=True,
-                ),
+                TARGET,
                 Option(
                     "budget", "a limit to check against instead of the target's: 65536, 64K", value="BYTES"
                 ),
@@ -44,7 +53,7 @@ CHECK = Command(
                 Option(
                     "memory", "print the peak of live bytes over program time, and the tensors alive there"
                 ),
-                Option("iree-flags", "further flags of iree-compile in one word", value="FLAGS", default=""),
+                IREE_FLAGS,
                 ALLOW_PIPELINES,
                 STRICT,
             ),
@@ -174,23 +183,13 @@ AUDIT = Command(
     "audit",
     "fissile.cli.commands.audit",
     "every op that IREE cannot compile, in one run, with the way out",
-    arguments=(Argument("MODEL", "an ONNX model, an exported PyTorch program, or MLIR as text or bytecode"),),
+    arguments=(MODEL,),
     options=(
         (
             "what is checked",
             (
-                Option(
-                    "target",
-                    "gfx942, vulkan, llvm-cpu, …; may be repeated (`fissile targets` lists them)",
-                    value="NAME",
-                    repeated=True,
-                ),
-                Option(
-                    "iree-flags",
-                    "further flags of iree-compile in one word: --iree-flags='--iree-input-type=torch'",
-                    value="FLAGS",
-                    default="",
-                ),
+                TARGET,
+                IREE_FLAGS,
                 ALLOW_PIPELINES,
                 Option(
                     "strict",

@@ -35,13 +35,12 @@ IREE_PHASES = {
 
 NAMES_ALLOWED = {
     # (file, name): help texts and sources of a limit, read by people and never given to IREE.
-    ("fissile/cli/commands/check.py", "--iree-flags"),
+    ("fissile/cli/many_targets.py", "--iree-flags"),
     ("fissile/cli/command_line/checking.py", "iree-flags"),
     ("fissile/cli/command_line/checking.py", "--iree-flags"),
     ("fissile/cli/command_line/checking.py", "--iree-input-type"),
     ("fissile/cli/command_line/compiling.py", "--iree-hal-target-device"),
     ("fissile/cli/command_line/compiling.py", "--iree-rocm-target"),
-    ("fissile/cli/commands/audit.py", "--iree-flags"),
     ("fissile/rules/audit.py", "--iree-input-type"),
     ("fissile/rules/audit.py", "--iree-preprocessing-pass-pipeline"),
     ("fissile/rules/audit.py", "--iree-flags"),
