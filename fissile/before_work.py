@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+# Not signal, which makes enumerations for some milliseconds: Ctrl-C would be a traceback.
+import _signal  # type: ignore[import-not-found]
 import os
-import signal
 import sys
-from types import FrameType
+
+TYPE_CHECKING = False  # not typing's, which is not loaded yet
+if TYPE_CHECKING:
+    from types import FrameType
 
 PROGRAMS = ("fissile", "fissile-opt")
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_NAMES = {_signal.SIGINT: "SIGINT", _signal.SIGTERM: "SIGTERM", _signal.SIGHUP: "SIGHUP"}
+SIGNALS = tuple(_NAMES)
 
 
 def end_at_once(number: int, _frame: FrameType | None) -> None:
     """Ends the process: there is nothing to clean up. No exception, which what is being imported could catch."""
-    line = f"{_program()}: stopped by {signal.Signals(number).name}\n"
+    line = f"{_program()}: stopped by {_NAMES[number]}\n"
     try:
         os.write(2, line.encode())
     finally:
@@ -28,8 +33,8 @@ def signals_end_it() -> None:
     if not _program():
         return
     for number in SIGNALS:
-        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
-            signal.signal(number, end_at_once)
+        if _signal.getsignal(number) in (_signal.SIG_DFL, _signal.default_int_handler):
+            _signal.signal(number, end_at_once)
 
 
 def _program() -> str:
