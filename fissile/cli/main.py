@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -15,7 +16,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     from fissile.cli.program import adopt_streams, run_program
 
     if argv is None:
+        from fissile.pipelines.process.child import FORKS
+
+        gc.set_threshold(
+            100_000
+        )  # what is loaded stays: to look through it for garbage is a tenth of the start
         adopt_streams()
+        FORKS.set(True)
         return run_program("fissile", sys.argv[1:], _contained)
     return run_program("fissile", list(argv), _dispatch)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from fissile.finding import Finding
 from fissile.passes.failures.failure import Ending
+from fissile.passes.iree.flags import TOLD_AT_EXIT
 from fissile.report import Report
 
 from ..compile.request import CompileRequest
@@ -38,6 +39,11 @@ class Job:
         """The file with the program."""
         raise NotImplementedError
 
+    @property
+    def may_be_forked(self) -> bool:
+        """Whether the worker may end without Python's and native exit functions, as a fork does."""
+        return True
+
 
 @dataclass(frozen=True)
 class CompileJob(Job):
@@ -63,6 +69,14 @@ class CompileJob(Job):
     @property
     def reads(self) -> str:
         return self.input or self.request.input
+
+    @property
+    def may_be_forked(self) -> bool:
+        """Not where IREE prints as the process ends, nor where passes of the user's own may have something to do then."""
+        words = (*self.request.argv, *self.request.flags)
+        return not self.request.load_passes and not any(
+            told in word for word in words for told in TOLD_AT_EXIT
+        )
 
     @property
     def started(self) -> Path:

@@ -138,6 +138,11 @@ def _temporary_folder() -> str:
     )
 
 
+def is_child() -> bool:
+    """Whether this process was started by fissile, for one job."""
+    return _is_child
+
+
 def stage(folder: Path, outside: Path) -> None:
     """Lists ``outside``, a folder that is about to be made, among what goes with the scratch ``folder``."""
     line = json.dumps(str(outside)).encode() + b"\n"
@@ -157,7 +162,7 @@ def _start_reaper() -> tuple[int | None, int]:
     except OSError:
         return None, 0
     try:
-        return writing, _forked_reaper(reading) if _is_small() else _executed_reaper(reading)
+        return writing, _forked_reaper(reading) if is_small() else _executed_reaper(reading)
     except OSError:
         os.close(writing)
         return None, 0
@@ -165,7 +170,7 @@ def _start_reaper() -> tuple[int | None, int]:
         os.close(reading)
 
 
-def _is_small() -> bool:
+def is_small() -> bool:
     """Whether a fork is safe (no other thread) and cheap."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:

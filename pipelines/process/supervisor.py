@@ -27,7 +27,7 @@ from ..compile.stepping_aside import command_of, compile_with_stock, hold_strict
 from ..importers.imported import with_import
 from ..status import is_listened, line_of, tell
 from .atomic_write import Place, deliver, place_of, staged
-from .child import Child, module_command
+from .child import Child
 from .deadline import CpuDeadline
 from .job import Answer, CompileJob, Job
 from .phase_timeout import phase_timeout
@@ -134,7 +134,7 @@ def run_job(
         (folder / name).unlink(missing_ok=True)
     with (
         errors.open("wb") as sink,
-        Child(module_command(worker, str(job.file)), folder, stdout=sink, stderr=sink) as child,
+        Child.worker(worker, job.file, folder, sink, job.may_be_forked) as child,
     ):
         while (status := child.wait(0.05 if limit is None else 0.2)) is None:
             count, _repairing, _fingerprint = translating(at_work)

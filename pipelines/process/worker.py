@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING
 
 from fissile import wire
 from fissile.errors import InternalError
-from fissile.passes.iree.flags import TOLD_AT_EXIT
 from fissile.passes.iree.late_imports import load_late
 
-from ..compile.request import CompileRequest
 from .entry import begin, error_in_words, leave_answer
 from .job import Answer, CompileJob
+from .scratch import is_child
 
 if TYPE_CHECKING:
     from fissile.report import Report
@@ -37,7 +36,7 @@ def main() -> int:
     gc.disable()  # what is loaded stays: to look through it for garbage, again and again, is a tenth of the time
     job = wire.decode(CompileJob, Path(sys.argv[1]).read_bytes())
     leave_answer(job.result, answer(job))
-    if not _has_more_to_say(job.request):
+    if job.may_be_forked:
         # To free what the compile has made, op by op, takes 0.2 s and more: the process is at its end.
         sys.stdout.flush()
         sys.stderr.flush()
@@ -52,13 +51,6 @@ def answer(job: CompileJob) -> Answer:
         return Answer(_compile(job))
     except BaseException as error:  # the caller turns it into one line and a reproducer
         return Answer(error=error_in_words(error))
-
-
-def _has_more_to_say(request: CompileRequest) -> bool:
-    """Whether IREE prints as the process ends, or passes of the user's own may have something to do then."""
-    return bool(request.load_passes) or any(
-        word in flag for flag in (*request.argv, *request.flags) for word in TOLD_AT_EXIT
-    )
 
 
 def _compile(job: CompileJob) -> Report:
@@ -103,7 +95,7 @@ def _compile(job: CompileJob) -> Report:
             translating.write_text(f"{dispatches} repairing {fingerprint}" if dispatches else "")
 
         watched = request.dispatch_timeout and not job.apart
-        with containing(Containment(command_of(request), expendable=__name__ == "__main__")):
+        with containing(Containment(command_of(request), expendable=is_child())):
             if request.task == "reduce":
                 from ..reduce.request import reduce
 

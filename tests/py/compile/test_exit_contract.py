@@ -444,7 +444,7 @@ def test_an_answer_that_cannot_be_written_is_no_crash(folder):
 def test_a_phase_that_does_not_end_is_named(folder, monkeypatch):
     """The supervisor's side: a worker whose note says what it does, and which does nothing more."""
     from fissile.pipelines.compile.request import CompileRequest
-    from fissile.pipelines.process import supervisor
+    from fissile.pipelines.process import child, supervisor
     from fissile.pipelines.process.job import CompileJob
     from fissile.pipelines.process.phase_timeout import VARIABLE
 
@@ -453,7 +453,7 @@ def test_a_phase_that_does_not_end_is_named(folder, monkeypatch):
         'import sys, time, pathlib\npathlib.Path(sys.argv[1]).with_name(\'step\').write_text(\'{"what": "phase flow", "users": false}\')\ntime.sleep(100)\n'
     )
     monkeypatch.setattr(
-        supervisor,
+        child,
         "module_command",
         lambda _module, *words: [sys.executable, str(folder / "slow_worker.py"), *words],
     )
