@@ -64,7 +64,7 @@ class TabulateFfts(OpRemedy):
         for op in ops:
             stage, real, imaginary = op.operands
             with ir.InsertionPoint(op), op.location:
-                tables = [_constant(part, _element(op)) for part in factors(_stage(op))]
+                tables = [_constant(part, _element(op)) for part in factors(_stage(op) or 1)]
                 new = ir.Operation.create(
                     FFT,
                     [result.type for result in op.results],
@@ -79,7 +79,7 @@ class TabulateFfts(OpRemedy):
             op.erase()
 
     def costs(self, ops: Sequence[ir.Operation]) -> str:
-        return f"{sum(8 << (_stage(op) - 1) for op in ops)} bytes of constants"
+        return f"{sum(8 << ((_stage(op) or 1) - 1) for op in ops)} bytes of constants"
 
 
 _SEGMENTS = "operandSegmentSizes"
