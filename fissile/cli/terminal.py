@@ -65,10 +65,10 @@ def print_error(error: FissileError, program: str = "fissile") -> int:
     lines = [f"{program}: error: {shown(error.message.strip())}"]
     if error.hint:
         lines.append(f"{program}: {shown(error.hint)}")
-    if getattr(error, "detail", "") and os.environ.get("FISSILE_TRACEBACK"):
-        lines += [shown(line) for line in error.detail.rstrip().splitlines()]
-    if getattr(error, "reproducer", ""):
-        lines.append(f"{program}: shows it again: {shown(error.reproducer)}")
+    if (detail := getattr(error, "detail", "")) and os.environ.get("FISSILE_TRACEBACK"):
+        lines += [shown(line) for line in detail.rstrip().splitlines()]
+    if reproducer := getattr(error, "reproducer", ""):
+        lines.append(f"{program}: shows it again: {shown(reproducer)}")
     text = "\n".join(lines)
     sys.stderr.write((fitted(text, columns_of(sys.stderr)) if sys.stderr.isatty() else text) + "\n")
     return int(error.exit_code)

@@ -32,7 +32,7 @@ def _stand_in(name: str) -> ModuleType:
         stand_in.__dict__.update(loaded.__dict__)
         return getattr(loaded, attribute)
 
-    stand_in.__getattr__ = load
+    stand_in.__dict__["__getattr__"] = load
     stand_in.__spec__ = ModuleSpec(
         name, None
     )  # what every import statement asks for; finding it must load nothing

@@ -23,7 +23,7 @@ class Copy:
     """A copy of a dispatch's executable. It owns the ops: they are gone with it."""
 
     def __init__(self, dispatch: Dispatch, original: Copy | None = None) -> None:
-        self._executable = (original._executable if original else dispatch.executable).clone()
+        self._executable: ir.Operation = (original._executable if original else dispatch.executable).clone()
         self.inner = dispatch.inner_module(self._executable)
 
     def generate(self, pipeline: str) -> Diagnostic | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fissile import wire
@@ -43,7 +44,7 @@ def main() -> int:
         with containing(Containment()) as containment:
             probed, converted = contained(
                 "generated code",
-                lambda job=job: _answer(session, job),
+                partial(_answer, session, job),
                 (None, None),
                 about=job.name,
                 cpu_limit=0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from iree.compiler import ir
@@ -59,9 +59,7 @@ def may_recompute(module: Module, origin: Module) -> bool:
     costly = {
         (d.name, producer.root, producer.body)
         for d in formed_dispatches(module)
-        for producer in contained(
-            "recomputed producers", lambda d=d: worth_cutting(recomputed(d)), (), about=d
-        )
+        for producer in contained("recomputed producers", partial(_worth_cutting, d), (), about=d)
     }
     if not costly:
         return False
@@ -69,6 +67,10 @@ def may_recompute(module: Module, origin: Module) -> bool:
         "bodies of the program", lambda: bodies_of(origin.op), Counter()
     )
     return bool(Counter(body for _dispatch, _root, body in costly) - written)
+
+
+def _worth_cutting(dispatch: Dispatch):
+    return worth_cutting(recomputed(dispatch))
 
 
 def formed_dispatches(module: Module) -> list[Dispatch]:
@@ -99,7 +101,7 @@ def built_wrong(
     left: list[Finding] = []
     for dispatch in formed_dispatches(module):
         finding = first_configured(dispatch) or contained(
-            "generated code", lambda d=dispatch: _built_wrong(d, generate), None, about=dispatch, cpu_limit=0
+            "generated code", partial(_built_wrong, dispatch, generate), None, about=dispatch, cpu_limit=0
         )
         if finding is None and (unrolled := unrolls(dispatch, changed=True)):
             finding = UNROLLED.explain(dispatch, unrolled, ())
@@ -125,9 +127,7 @@ def configured_findings(
     found = []
     for one in failures_of(backend_named(dispatch.target.backend)):
         if one.stage is Stage.CONFIGURED and not one.packed and (endless_code or not one.endless_code):
-            found.append(
-                contained(one.name, lambda one=one: _configured(one, dispatch, ops), None, about=dispatch)
-            )
+            found.append(contained(one.name, partial(_configured, one, dispatch, ops), None, about=dispatch))
     return [finding for finding in found if finding is not None]
 
 
@@ -168,7 +168,7 @@ def may_be_built_wrong(dispatch: Dispatch) -> bool:
 def predicted_to_exceed(module: Module) -> bool:
     """Whether a dispatch will not fit its target by a prediction without doubts: decided before any code is generated."""
     return any(
-        contained("predicted memory", lambda d=d: _predicted_to_exceed(d), False, about=d)
+        contained("predicted memory", partial(_predicted_to_exceed, d), False, about=d)
         for d in formed_dispatches(module)
     )
 
@@ -188,9 +188,7 @@ def exceeds_device(module: Module, generate: Generate = probe) -> bool:
     exceeds that or has doubts.
     """
     return any(
-        contained(
-            "memory of the device", lambda d=d: _exceeds_device(d, generate), False, about=d, cpu_limit=0
-        )
+        contained("memory of the device", partial(_exceeds_device, d, generate), False, about=d, cpu_limit=0)
         for d in formed_dispatches(module)
     )
 
@@ -218,11 +216,11 @@ def narrow_elements(
     found = []
     for dispatch in formed:
         if one.concerns(backend_named(dispatch.target.backend)) and one.may_occur(
-            dispatch, lambda d=dispatch: read_configured(d)
+            dispatch, partial(read_configured, dispatch)
         ):
             evidence = contained(
                 one.name,
-                lambda d=dispatch: _narrow(one, d, generate, foresee),
+                partial(_narrow, one, dispatch, generate, foresee),
                 NOTHING,
                 about=dispatch,
                 cpu_limit=0,

@@ -71,6 +71,7 @@ class Apply:
     parameter: int = 0
     key: tuple = field(init=False, repr=False)
     depth: int = field(init=False, repr=False)
+    _hash: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(
@@ -124,7 +125,7 @@ class Term:
         kept = {m: c for m, c in monomials.items() if c}
         self.monomials = dict(sorted(kept.items(), key=lambda mc: _monomial_key(mc[0])))
         self._hash = hash(tuple(self.monomials.items()))
-        self._key = None
+        self._key: tuple | None = None
 
     @property
     def key(self) -> tuple:
