@@ -23,6 +23,8 @@ LARGER = "stock, for a budget of 32768 bytes (default: 16384)"
 GOAL, LARGER_GOAL = 1.0, 1.2
 _MOST_OPS = 400
 _RUN_SECONDS = 120.0
+_COMPILE_SECONDS = 120.0
+"""Stock has programs that it never ends."""
 
 
 def alternatives(source: Path, target: str, folder: Path) -> dict[str, list[str]]:
@@ -63,9 +65,10 @@ def runs(programs: Sequence[Path], targets: Sequence[str], folder: Path) -> Iter
 def _run(source: Path, target: str, folder: Path) -> list[Row]:
     built, notes = {}, {}
     for name, command in alternatives(source, target, folder).items():
-        cost = measure(command)
+        cost = measure(command, limit=_COMPILE_SECONDS)
         if cost.status:
-            notes[name] = "refused" if cost.status == 1 else f"exit status {cost.status}"
+            ended = f"exit status {cost.status}" if cost.wall < _COMPILE_SECONDS else "endless"
+            notes[name] = "refused" if cost.status == 1 else ended
         else:
             built[name] = Path(command[-1])
     if OWN not in built:
