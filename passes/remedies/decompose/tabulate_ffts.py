@@ -57,8 +57,7 @@ class TabulateFfts(OpRemedy):
             return Match("it has tables")
         if not isinstance(_element(op), ir.F32Type):
             return Match("its elements are not f32")
-        stage = _stage(op)
-        return Match("" if stage is not None and 0 < stage <= LARGEST_STAGE else "its stage is not known")
+        return Match("" if 0 < _stage(op) <= LARGEST_STAGE else "its stage is not known, or too large")
 
     def rewrite(self, ops: Sequence[ir.Operation]) -> None:
         for op in ops:
@@ -96,10 +95,11 @@ def _element(op: ir.Operation) -> ir.Type:
     return ir.RankedTensorType(op.results[0].type).element_type
 
 
-def _stage(op: ir.Operation) -> int | None:
+def _stage(op: ir.Operation) -> int:
+    """The number of the stage; 0 where it is known only when the program runs."""
     owner = op.operands[0].owner
     if isinstance(owner, ir.Block) or owner.operation.name != "arith.constant":
-        return None
+        return 0
     return ir.IntegerAttr(owner.operation.attributes["value"]).value
 
 
