@@ -258,6 +258,9 @@ def _program(name: str, arguments: list[str]) -> int:
         return _called(*arguments)
     if name == "fissile":
         from fissile.cli.main import main
+        from fissile.pipelines.process import child
+
+        child.is_small = lambda: False  # its workers are started, by `ForkedWorker`, which no worker inherits
     elif name == "fissile-opt":
         from fissile.cli.opt import main
     else:
