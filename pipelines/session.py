@@ -37,7 +37,7 @@ from .probe.diagnostics import Diagnostic, parse_diagnostic
 from .process.atomic_write import write_atomically
 
 Answer = TypeVar("Answer")
-_BYTECODE = b"ML\xefR"
+BYTECODE = b"ML\xefR"
 """MLIR bytecode begins with it."""
 _MOST_BYTES = 64 << 20
 """Of a program that is read once more for the names in its locations."""
@@ -213,7 +213,7 @@ class Session:
         try:
             content = path.read_bytes() if name else b""
             if name and not content.startswith(
-                _BYTECODE
+                BYTECODE
             ):  # which has its own locations, and ends where it ends
                 opened = library.Source.wrap_buffer(self._session, content + b"\0", buffer_name=name)
             else:
@@ -382,4 +382,4 @@ def _with_names(path: Path) -> bytes:
         content = path.read_bytes() if path.stat().st_size <= _MOST_BYTES else b""
     except OSError:
         return b""
-    return content if content.startswith(_BYTECODE) or b"loc(" in content else b""
+    return content if content.startswith(BYTECODE) or b"loc(" in content else b""

@@ -53,10 +53,11 @@ define(
     "FIS421",
     "front-end-op",
     "IREE has no lowering for an op of the front end",
-    "The program uses an op of PyTorch's or ONNX's that IREE lists, or lets pass, and does not lower. Stock IREE stops at the first one, "
-    "and its message may name another op: the one that it had reached when the conversion was undone.",
-    "No pattern of the torch dialect matches the op, or none does with these types and attributes.",
-    "Where the op is the same as others that IREE lowers, fissile writes those (the `fissile-rewrite-…` passes; for ONNX ops, the definition in the "
+    "The program uses an op of PyTorch's or ONNX's, or of MLIR's own dialects outside of a dispatch, that IREE lists, or lets pass, and does not lower. "
+    "Stock IREE stops at the first one, and its message may name another op: the one that it had reached when the conversion was undone. On some it crashes.",
+    "No pattern matches the op, or none does with these types and attributes: `scf.forall`, `scf.index_switch` and affine loops with tensors among "
+    "their results, `tensor.splat` and `tensor.generate` are such ops.",
+    "Where the op is the same as others that IREE lowers, fissile writes those (the `fissile-decompose-…` and `fissile-lower-…` passes for the input; for ONNX ops, the definition in the "
     "ONNX standard). Others have to be decomposed when the model is exported: `decomposition_table=` of torch.export, or another opset.",
     effect=Effect.REFUSED,
     shown=Shown(

@@ -40,3 +40,6 @@ iree-stream-schedule-allocation, with which the second part begins, finds nothin
 
 RELEASES_AT_RUN_TIME = "func.func(ownership-based-buffer-deallocation,buffer-deallocation-simplification,bufferization-lower-deallocations)"
 """MLIR's placement of releases for one function, with flags where the path decides who owns a buffer."""
+
+AFFINE_LOWERED = "builtin.module(lower-affine)"
+"""MLIR's lowering of affine loops, branches and index arithmetic to scf and arith."""

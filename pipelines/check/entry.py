@@ -178,15 +178,18 @@ class _Check:
         signatures = signatures_of(module)
         hooks = self._phase_pipeline(session).hooks
         phase_pipeline = PhasePipeline(session, (PhaseHook(GUARDED_AT, "guard", self._guard), *hooks))
+        refused: PhaseFailed | None = None
         try:
             phase_pipeline.advance(module, LAST_SHARED_PHASE)
         except PhaseFailed as failure:
+            refused = failure
+        if refused or contained("ops of the front end", lambda: front_end.has_refused_ops(module), False):
             module = session.parse_input(self.source, allow_pipelines=self.allow_pipelines)
-            refusal = failure.message
-            entered = contained("ops of the front end", lambda: front_end.rewritten(module, refusal), ())
+            message = refused.message if refused else ""
+            entered = contained("ops of the front end", lambda: front_end.rewritten(module, message), ())
             self.entered = tuple(suggested(one, "`fissile compile` applies it") for one in entered)
-            if not entered:
-                raise
+            if refused and not entered:
+                raise refused
             phase_pipeline.advance(module, LAST_SHARED_PHASE)
         session.write(module, path, "ir-bytecode")
         self._heard(session)

@@ -147,6 +147,9 @@ class GuardedCompile:
                 with self._run.step("repair"):
                     self._run.origin()  # what IREE refuses before that phase is the failure then
             return so_far.with_(failure=ended)
+        return self._direct(so_far)
+
+    def _direct(self, so_far: Outcome) -> Outcome:
         with self._run.step("parse"):
             module = self._run.parse()
         with self._run.step("compile"):
@@ -161,17 +164,21 @@ class GuardedCompile:
         return so_far.answered(found)
 
     def enters(self, so_far: Outcome) -> bool:
-        """Whether what IREE refuses may be ops of a front end that can be written with others; the input is, from now on."""
-        failure = so_far.failure
-        if not isinstance(failure, PhaseFailed) or self._run.request.repair == "off":
+        """Whether what IREE refuses, or crashes on, may be ops that can be written with others; the input is, from now on."""
+        if self._run.request.repair == "off" or so_far.failure is None:
             return False
-        if not 0 < phase_index(failure.phase) <= phase_index(BOUNDARIES_PLACED_AT):
-            return False  # at 0 the input was not parsed
-        return contained("ops of the front end", lambda: self._run.enter_from_now_on(failure.message), False)
+        from .hooks.front_end import may_enter
+
+        failure = so_far.failure
+        return contained(
+            "ops of the front end",
+            lambda: may_enter(self._run, failure) and self._run.enter_from_now_on(failure.message),
+            False,
+        )
 
     def entered(self, so_far: Outcome) -> Outcome:
-        """Direct again, with such ops written with others as soon as the input is parsed."""
-        return self.direct(Outcome())
+        """Direct again, with such ops written with others as soon as the input is parsed; also where the program as it is ended a process."""
+        return self._direct(so_far.with_(findings=(), failure=None))
 
     def trimmable(self, so_far: Outcome) -> bool:
         """Whether what IREE refuses before there are dispatches can be sliced off."""

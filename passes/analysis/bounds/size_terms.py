@@ -268,6 +268,8 @@ def apply(function: str, *arguments: Term | int, parameter: int = 0) -> Term:
     """``function`` of ``arguments``, computed where they are constant. `wrap` takes its bits as
     ``parameter``."""
     terms = tuple(term(a) for a in arguments)
+    if len(terms) == 1 and function in ("min", "max"):
+        return terms[0]
     values = [t.constant for t in terms]
     if None not in values:
         try:

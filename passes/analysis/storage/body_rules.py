@@ -14,7 +14,8 @@ from ..bounds.extents import Extents
 from ..bounds.shaped_values import DESTINATION_STYLE, is_argument
 from ..bounds.size_terms import ONE, ZERO, Symbol, Term
 from ..bounds.value_names import name_of
-from .obligations import UNKNOWN_BRANCH, Branch, ElementBound, Guard, Loop, Requirement
+from .guards import UNKNOWN_BRANCH, Branch, Guard, Loop
+from .obligations import ElementBound, Requirement
 from .sentences import inside as inside_of
 
 

@@ -16,7 +16,8 @@ from ..bounds.extents import Extents
 from ..bounds.shaped_values import rank_of
 from ..bounds.size_terms import ONE, ZERO
 from ..bounds.value_names import name_of
-from .obligations import UNKNOWN_BRANCH, Branch, ElementBound, Loop, Requirement
+from .guards import UNKNOWN_BRANCH, Branch, Loop
+from .obligations import ElementBound, Requirement
 from .sentences import amount, indexed, same_size, span
 
 

@@ -19,15 +19,16 @@ from fissile.finding import Place
 from fissile.passes.containment import contained
 from fissile.passes.iree import ops as iree_ops
 
-from ..bounds.conditions import TRUE, Condition, any_of, at_most, equal, less, negation, symbols
+from ..bounds.conditions import TRUE, Condition, any_of, equal, negation, symbols
 from ..bounds.extents import Extents
 from ..bounds.intervals import always_holds
 from ..bounds.private_calls import FUNCTIONS, calls_of_private_functions
 from ..bounds.shaped_values import is_argument, is_shaped, last_of, rank_of, static_dimension
-from ..bounds.size_terms import Symbol, Term, apply, term
+from ..bounds.size_terms import Term, term
 from ..bounds.value_names import ASYNC_SUFFIX
 from ..program.deep_walk import Steps, walk_deep
 from .assumptions import assumption
+from .guards import UNKNOWN_BRANCH, Branch, Guard, Loop, loops_of
 from .loop_facts import equal_integers, invariants, of_results
 from .sentences import Wording, as_written, worded
 
@@ -35,45 +36,6 @@ ASSERTS = ("cf.assert",)
 TRANSPARENT = (iree_ops.FLOW_DISPATCH_REGION, "fissile.group", "scf.forall.in_parallel")
 """Ops whose regions run exactly where the op stands."""
 STRUCTURED = ("linalg.", iree_ops.LINALG_EXT_OPS)
-
-
-@dataclass(frozen=True)
-class Branch:
-    """The op runs only where ``condition`` holds."""
-
-    op: ir.Operation = field(compare=False)
-    condition: Condition
-
-    @property
-    def runs(self) -> Condition:
-        return self.condition
-
-
-@dataclass(frozen=True)
-class Loop:
-    """The op runs for ``variable`` = low, low + step, … below ``high``; ``step`` is positive."""
-
-    op: ir.Operation = field(compare=False)
-    variable: Symbol
-    low: Term
-    high: Term
-    step: Term
-
-    @property
-    def runs(self) -> Condition:
-        """Whether it runs at all."""
-        return less(self.low, self.high)
-
-    @property
-    def facts(self) -> list[Condition]:
-        v = term(self.variable)
-        found = [at_most(self.low, v), less(v, self.high)]
-        if self.step.constant not in (1, None):
-            found.append(equal(apply("mod", v - self.low, self.step), 0))
-        return found
-
-
-Guard = Branch | Loop
 
 
 @dataclass(frozen=True)
@@ -269,23 +231,14 @@ class _Walk:
         silent = op.name.startswith(STRUCTURED) and len(self.obligations) == before
         if (rule is None or silent) and not self._covers(op):
             self.uncovered.setdefault(op.name, op)
-        if op.name == "scf.for":
-            yield self._loop(
-                op,
-                Loop(
-                    op,
-                    self.extents.symbol(op.regions[0].blocks[0].arguments[0]),
-                    *(self.extents.value(v) for v in op.operands[:3]),
-                ),
-            )
+        if loops := contained("loops", lambda: loops_of(self.extents, op), [], about=op):
+            yield self._loop(op, loops)
         elif op.name == "scf.if":
             condition = self.extents.condition(op.operands[0])
             for region, taken in zip(op.regions, (condition, negation(condition)), strict=False):
                 yield self._scoped(region, [Branch(op, taken)], [taken])
         elif op.name == "scf.while":
             yield self._while(op)
-        elif op.name == "scf.forall":
-            yield self._forall(op)
         elif op.name in TRANSPARENT:
             for region in op.regions:
                 yield self._scoped(region, [], [])
@@ -297,13 +250,15 @@ class _Walk:
                 opaque = Branch(op, UNKNOWN_BRANCH)
                 yield self._scoped(region, [opaque], [])
 
-    def _loop(self, op: ir.Operation, loop: Loop) -> Steps:
+    def _loop(self, op: ir.Operation, loops: list[Loop]) -> Steps:
+        runs = [fact for loop in loops for fact in loop.facts]
+        if op.name != "scf.for":
+            yield self._scoped(op.regions[0], [*loops], runs)
+            return
         carried = list(op.regions[0].blocks[0].arguments)[1:]
         rows = list(zip(carried, list(op.operands)[3:], last_of(op.regions[0]).operands, strict=False))
-        kept = invariants(self.extents, rows, [*self._facts, *loop.facts])
-        yield self._scoped(
-            op.regions[0], [loop], [*loop.facts, *(f for facts in kept.values() for f in facts)]
-        )
+        kept = invariants(self.extents, rows, [*self._facts, *runs])
+        yield self._scoped(op.regions[0], [*loops], [*runs, *(f for facts in kept.values() for f in facts)])
         for fact in of_results(self.extents, kept, dict(zip(carried, op.results, strict=False))):
             self._learn(fact)
 
@@ -321,18 +276,6 @@ class _Walk:
         yield self._scoped(op.regions[1], [opaque], [*kept, goes_on, *same])
         for fact in (*kept, negation(goes_on), *equal_integers(self.extents, op.results, passed)):
             self._learn(fact)
-
-    def _forall(self, op: ir.Operation) -> Steps:
-        view = op.opview
-        low = self.extents.mixed(list(op.attributes["staticLowerBound"]), list(view.dynamicLowerBound))
-        high = self.extents.mixed(list(op.attributes["staticUpperBound"]), list(view.dynamicUpperBound))
-        step = self.extents.mixed(list(op.attributes["staticStep"]), list(view.dynamicStep))
-        variables = list(op.regions[0].blocks[0].arguments)[: len(low)]
-        loops = [
-            Loop(op, self.extents.symbol(v), *row)
-            for v, *row in zip(variables, low, high, step, strict=False)
-        ]
-        yield self._scoped(op.regions[0], loops, [fact for loop in loops for fact in loop.facts])
 
     def _scoped(self, region: ir.Region, guards: list[Guard], facts: list[Condition]) -> Steps:
         known, guarded = len(self._facts), len(self._guards)
@@ -382,10 +325,6 @@ class _Walk:
             self._learn(requirement.afterwards)
         elif not requirement.guards:
             self._learn(requirement.condition)
-
-
-UNKNOWN_BRANCH: Condition = any_of(())
-"""The condition of a region of which nothing is known. As a guard it cannot be moved out of."""
 
 
 def argument_symbols(extents: Extents, condition: Condition) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -26,19 +26,36 @@ class FrontEndRemedy(Remedy):
     cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP,)
     dialects: ClassVar[tuple[str, ...]] = ("torch",)
 
+    def candidates(self, op: ir.Operation) -> Iterable[ir.Operation]:
+        """The ops inside ``op`` that may fit."""
+        return ops_of(op, "torch.")
+
     def fits(self, op: ir.Operation) -> bool:
         """Whether ``op`` is one that this remedy writes with others. It changes nothing."""
         raise NotImplementedError
+
+    def named(self, op: ir.Operation) -> str:
+        """What the front end calls ``op``."""
+        return front_end_name(op)
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
         """Builds what takes the place of ``op``'s results, at the insertion point."""
         raise NotImplementedError
 
+    def found(self, op: ir.Operation) -> list[ir.Operation]:
+        """The ops inside ``op`` that fit."""
+        return [one for one in self.candidates(op) if self.fits(one)]
+
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        found = self.found(op)
+        self.report(found, report)
+        self.replace(found)
+
+    def report(self, found: Iterable[ir.Operation], report: Callable[[Finding], None]) -> None:
+        """FIS421, once for each kind of op."""
         kinds: dict[str, list[ir.Operation]] = {}
-        for one in ops_of(op, "torch."):
-            if self.fits(one):
-                kinds.setdefault(front_end_name(one), []).append(one)
+        for one in found:
+            kinds.setdefault(self.named(one), []).append(one)
         for name, ops in kinds.items():
             places = tuple(dict.fromkeys(place for one in ops if (place := place_of(one))))
             count = "" if len(ops) == 1 else f", {len(ops)} times"
@@ -52,9 +69,12 @@ class FrontEndRemedy(Remedy):
                     helps=(self.help(("pass", self.name), ("numerics", self.numbers)),),
                 )
             )
-            for one in ops:
-                with ir.InsertionPoint(one), one.location:
-                    values = self.written(one)
-                for result, value in zip(one.results, values, strict=True):
-                    result.replace_all_uses_with(value)
-                one.erase()
+
+    def replace(self, found: Iterable[ir.Operation]) -> None:
+        """Puts what is `written` in the place of each op."""
+        for one in found:
+            with ir.InsertionPoint(one), one.location:
+                values = self.written(one)
+            for result, value in zip(one.results, values, strict=True):
+                result.replace_all_uses_with(value)
+            one.erase()

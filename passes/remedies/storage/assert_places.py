@@ -26,11 +26,10 @@ from fissile.passes.analysis.bounds.conditions import (
 from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.size_terms import Term, apply, symbols_of
 from fissile.passes.analysis.program.defined_before import exists_before
+from fissile.passes.analysis.storage.guards import Branch, Loop
 from fissile.passes.analysis.storage.obligations import (
     FUNCTIONS,
     TRANSPARENT,
-    Branch,
-    Loop,
     Obligation,
     argument_symbols,
 )

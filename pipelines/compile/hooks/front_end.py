@@ -1,22 +1,38 @@
-"""Ops of a front end that IREE does not lower, written with ops that it does, as soon as the input is parsed.
+"""Ops of the input that IREE does not lower, written with ops that it does, as soon as the input is parsed.
 
 Only where stock IREE has refused the program: what it lowers itself stays as it is.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fissile.finding import Finding
 from fissile.passes.containment import contained
+from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 from fissile.passes.remedies.entry.decompose_diff import DecomposeDiff
 from fissile.passes.remedies.entry.decompose_nll_loss import DecomposeNllLoss
+from fissile.passes.remedies.entry.lower_control_flow import LowerControlFlow
+from fissile.passes.remedies.entry.lower_tensor_ops import LowerTensorOps
 from fissile.passes.remedies.entry.rename_torch_ops import RenameTorchOps
 
 from ...pass_runner import run_pipeline
 from ...probe.diagnostics import quoted
-from ...session import Module
+from ...repair.failures import Failure, StraightEnded
+from ...session import BYTECODE, Module, PhaseFailed, phase_index
 
-REMEDIES = (RenameTorchOps, DecomposeDiff, DecomposeNllLoss)
+if TYPE_CHECKING:
+    from ..compile_run import CompileRun
+
+REMEDIES = (RenameTorchOps, DecomposeDiff, DecomposeNllLoss, LowerControlFlow, LowerTensorOps)
 """In this order: what one writes, the next may find."""
+_LATE = (LowerControlFlow(), LowerTensorOps())
+"""The remedies for ops that pass the input conversion, and are refused on the way to code generation."""
+_LATE_NAMES = (
+    b"scf.index_switch", b"scf.forall", b"scf.parallel", b"affine.for", b"affine.if", b"affine.parallel",
+    b"tensor.splat", b"tensor.generate", b"tensor.pad",
+)  # fmt: skip
+"""The ops that those look at, as a program in text has them."""
 _PIPELINE = f"builtin.module({','.join(one.name for one in REMEDIES)})"
 
 
@@ -30,3 +46,28 @@ def rewritten(module: Module, message: str) -> tuple[Finding, ...]:
 def can_enter(module: Module, message: str) -> bool:
     """Whether `rewritten` changes anything; tried on a clone."""
     return bool(contained("ops of the front end", lambda: rewritten(module.clone(), message), ()))
+
+
+def has_refused_ops(module: Module) -> bool:
+    """Whether ``module``, before global optimisation, has loops, branches or ops on tensors that IREE refuses or crashes on later.
+
+    Those that IREE folds away on the way there do not count: a branch on a constant, a loop of one round.
+    """
+    if not any(remedy.found(module.op) for remedy in _LATE):
+        return False
+    folded = module.clone()
+    run_pipeline("builtin.module(canonicalize,cse)", folded.op, report=lambda _finding: None)
+    return any(remedy.found(folded.op) for remedy in _LATE)
+
+
+def may_enter(run: CompileRun, failure: Failure) -> bool:
+    """Whether ``failure`` may be that of an op that `rewritten` changes; a cheap look, before the input is parsed once more.
+
+    Ops of a front end are refused before there are dispatches. Others get further, and may end in a crash.
+    """
+    if isinstance(failure, PhaseFailed) and phase_index(failure.phase) <= phase_index(BOUNDARIES_PLACED_AT):
+        return phase_index(failure.phase) > 0  # at 0 the input was not parsed
+    if not isinstance(failure, PhaseFailed | StraightEnded):
+        return False
+    program = run.input.read_bytes()
+    return program.startswith(BYTECODE) or any(name in program for name in _LATE_NAMES)

@@ -1,0 +1,18 @@
+"""Where an op runs: on the host, which starts dispatches, or inside of one."""
+
+from __future__ import annotations
+
+from iree.compiler import ir
+
+_AROUND = ("builtin.", "func.", "util.", "scf.", "affine.")
+"""The dialects of the ops around what runs on the host: neither a dispatch nor the body of an op on tensors."""
+
+
+def is_on_host(op: ir.Operation) -> bool:
+    """Whether ``op`` stands outside of every dispatch and of the body of every op on tensors."""
+    parent = op.parent
+    while parent is not None:
+        if not parent.name.startswith(_AROUND):
+            return False
+        parent = parent.operation.parent
+    return True
