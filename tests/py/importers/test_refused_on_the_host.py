@@ -11,7 +11,7 @@ import pytest
 
 from fissile.cli.main import main
 from fissile.passes.checks.storage.storage_fit import judge_storage
-from fissile.pipelines.compile.front_end import has_refused_ops
+from fissile.pipelines.compile.hooks.front_end import has_refused_ops
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.signature import signatures_of_source
 from fissile.pipelines.session import Session
