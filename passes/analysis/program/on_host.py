@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
-_AROUND = ("builtin.", "func.", "util.", "scf.", "affine.")
+from fissile.passes.iree.ops import UTIL_OPS
+
+_AROUND = ("builtin.", "func.", UTIL_OPS, "scf.", "affine.")
 """The dialects of the ops around what runs on the host: neither a dispatch nor the body of an op on tensors."""
 
 
