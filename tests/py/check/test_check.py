@@ -101,7 +101,7 @@ def test_what_only_irees_figure_allows_is_an_error_and_the_disagreement_a_warnin
 def test_a_dynamic_size_says_for_which_sizes_it_fits(program):
     report = check(program(dynamic_channels()), ["vulkan", "gfx942"])
     (finding,) = found(report, "FIS105")
-    assert finding.target == "vulkan" and "*n" in finding.message and "fits for n" in finding.notes[0]
+    assert finding.target == "vulkan" and "* n" in finding.message and "fits for n" in finding.notes[0]
     row = report.facts["targets"][0]["dispatches"][0]
     (largest,) = row["largest"].values()
     assert row["bytes"] is None and row["fits"] is None and largest > 0
