@@ -17,8 +17,10 @@ def cut(module: ir.Operation, unwanted: Iterable[Unit]) -> list[Unit]:
     An op stays where a result has a type that no function takes, or its function is called by another.
     """
     called = _called(module)
-    done = []
-    for unit in unwanted:
+    done: list[Unit] = []
+    unwanted = list(unwanted)
+    ops = {unit.op for unit in unwanted}
+    for unit in [one for one in unwanted if not _is_inside(one.op, ops)]:
         if text_of(unit.function, "sym_name") in called:
             continue
         if any(_is_used(result) and not is_passable(result.type) for result in unit.op.results):
@@ -32,6 +34,16 @@ def cut(module: ir.Operation, unwanted: Iterable[Unit]) -> list[Unit]:
             _retype(unit.function, block)
         done.append(unit)
     return done
+
+
+def _is_inside(op: ir.Operation, ops: set[ir.Operation]) -> bool:
+    """Whether one of ``ops`` is around ``op``, and takes it along."""
+    parent = op.parent
+    while parent is not None:
+        if parent.operation in ops:
+            return True
+        parent = parent.operation.parent
+    return False
 
 
 def remove_functions(module: ir.Operation, names: Iterable[str]) -> bool:

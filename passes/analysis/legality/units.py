@@ -70,7 +70,8 @@ def _inside(op: ir.Operation) -> Iterator[ir.Operation]:
         for block in region.blocks:
             for child in block.operations:
                 inner = child.operation
-                if not inner.name.endswith(TERMINATORS):
-                    yield inner
+                if inner.name.endswith(TERMINATORS):
+                    continue
+                yield inner
                 if inner.name.startswith(OPENED_OPS):
                     yield from _inside(inner)

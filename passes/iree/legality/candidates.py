@@ -116,6 +116,9 @@ TERMINATORS = (
     "torch.prim.Loop.condition",
     "cf.br",
     "cf.cond_br",
+    "cf.switch",
+    "scf.reduce",
+    "scf.forall.in_parallel",
     "scf.condition",
     "util.unreachable",
 )
