@@ -14,9 +14,9 @@ from iree.compiler import ir
 
 from fissile.dialect import register
 from fissile.passes.iree import library, version
-from fissile.passes.iree.legality.candidates import STEPS
+from fissile.passes.iree.legality.candidates import STEPS, TARGET_FLAGS
 from fissile.passes.iree.messages import FAILED_PASS
-from fissile.passes.iree.phases import PHASES
+from fissile.passes.iree.phases import INPUT_CONVERTED_AT, PHASES
 
 MOST_ANSWERS = 4096
 _DISPATCH = re.compile(r"func\.func (?:\w+ )?@(?P<name>[\w$.]*_dispatch_\d+[\w$.]*)")
@@ -54,7 +54,12 @@ def text_of_module(op: ir.Operation, *, locations: bool = False, generic: bool =
 
 
 def key_of(text: str, flags: Sequence[str], start: str, to: str) -> str:
-    """The question: program, flags (the target among them), phases, and the version of IREE that answers."""
+    """The question: program, flags (the target among them, where it matters), phases, and the version of IREE that answers.
+
+    The import of a front end does not look at the target: what it does with a program is asked once for all of them.
+    """
+    if to == INPUT_CONVERTED_AT:
+        flags = [flag for flag in flags if not flag.startswith(TARGET_FLAGS)]
     parts = (text, *flags, start, to, version.installed() or "")
     return hashlib.sha256("\0".join(parts).encode(errors="backslashreplace")).hexdigest()
 
@@ -85,12 +90,17 @@ class Compiler:
     ) -> Outcome:
         """How far IREE gets with ``text``, which stands at phase ``start``, on the way to ``to`` (one of STEPS)."""
         key = key_of(text, flags, start, to)
-        known = self._answers.get(key)
+        imported = key_of(text, flags, start, INPUT_CONVERTED_AT)
+        known = self._answers.get(key) or self._failed_import(imported)
         if known is not None:
             return known
         with _native_stderr() as printed:
             outcome = self._compile(
-                text, tuple(flags), to, start, lambda step: self._begins(key, whole, step)
+                text,
+                tuple(flags),
+                to,
+                start,
+                lambda step: self._begins(imported if step == INPUT_CONVERTED_AT else key, whole, step),
             )
             printed_text = printed()
         if outcome.failed:
@@ -98,11 +108,21 @@ class Compiler:
                 outcome, failing_pass=failing_pass(printed_text), dispatch=dispatch_in(printed_text)
             )
         self.compiled += 1
+        self._remember(key, outcome)
+        if outcome.failed == INPUT_CONVERTED_AT and key != imported:
+            self._remember(imported, outcome)
+        return outcome
+
+    def _failed_import(self, key: str) -> Outcome | None:
+        """A program that does not get through the import does not get further."""
+        known = self._answers.get(key)
+        return known if known is not None and not known.ok else None
+
+    def _remember(self, key: str, outcome: Outcome) -> None:
         if len(self._answers) >= MOST_ANSWERS:
             self._answers.pop(next(iter(self._answers)))
         self._answers[key] = outcome
         self._ended(key, outcome)
-        return outcome
 
     def session(self, flags: Sequence[str] = ()) -> library.Session:
         """The session for ``flags``, made when it is first needed. Raises ValueError for flags that IREE refuses."""

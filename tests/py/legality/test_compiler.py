@@ -1,0 +1,47 @@
+"""What `Compiler` asks IREE for once, and what for each target."""
+
+from __future__ import annotations
+
+import legality_programs as programs_of
+import pytest
+
+from fissile.passes.analysis.legality.compiler import Compiler
+from fissile.passes.iree.targets import flags_for
+from fissile.target import find_target
+
+TARGETS = ("llvm-cpu", "gfx942")
+
+
+@pytest.fixture
+def begun():
+    return []
+
+
+@pytest.fixture
+def compiler(begun):
+    return Compiler(begins=lambda _key, _whole, step: begun.append(step))
+
+
+def outcomes(compiler, text, to):
+    return [compiler.compile(text, flags_for(find_target(name)), to) for name in TARGETS]
+
+
+def test_what_the_import_refuses_is_refused_for_every_target_at_once(compiler, begun):
+    first, second = outcomes(compiler, programs_of.AND, "end")
+    assert first == second and first.failed == "input"
+    assert begun == ["start", "input"] and compiler.compiled == 1
+
+
+def test_what_the_import_takes_is_compiled_for_each_target(compiler, begun):
+    assert all(one.ok for one in outcomes(compiler, programs_of.REDUCE, "flow"))
+    assert begun.count("input") == 2 and compiler.compiled == 2
+
+
+def test_a_crash_of_the_import_in_another_process_is_known_for_every_target(begun):
+    keys = []
+    first = Compiler(begins=lambda key, _whole, step: keys.append((step, key)))
+    [crashed, _other] = outcomes(first, programs_of.AND, "input")
+    known = {key: crashed for step, key in keys if step == "input"}
+    second = Compiler(known, lambda _key, _whole, step: begun.append(step))
+    assert [one.failed for one in outcomes(second, programs_of.AND, "end")] == ["input", "input"]
+    assert begun == []
