@@ -6,7 +6,6 @@ What was measured before is taken from the cache (`fissile support`); --again me
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 
 from fissile.passes.iree import version
@@ -15,7 +14,7 @@ from fissile.pipelines.support import kept
 from fissile.pipelines.support.all_programs import all_programs
 from fissile.pipelines.support.measure import CRASHES, REFUSED, WRONG, YES, Cell, measured
 
-from .measured_tables import DOCS, write_table
+from .measured_tables import write_table
 
 
 def main() -> int:
@@ -35,10 +34,7 @@ def main() -> int:
             f" ({len(cells)} of {len(programs)} were measured so far.)" if len(cells) < len(programs) else ""
         )
         parts.append(f"## {target}\n\n{_counts(cells)}{so_far}\n\n{support_markdown(cells)}")
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=DOCS, check=True
-    ).stdout.strip()
-    head = f"IREE {version.installed()}, fissile {commit}.\n\n{LEGEND}"
+    head = f"IREE {version.installed()}.\n\n{LEGEND}"
     write_table("support.md", "support", "\n".join([head, *parts]))
     return 0
 

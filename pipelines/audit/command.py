@@ -13,6 +13,7 @@ from ..importers.imported import Imported, with_import
 from ..process.scratch import scratch
 from ..targets import resolve_target
 from .audit_worker import run_audit
+from .merged import merged_targets
 from .repairable import without_repairable
 from .reproducers import write_reproducers
 from .traced import with_trace
@@ -48,7 +49,7 @@ def audit_command(
             return with_trace(without_repairable(found, dispatch_timeout), program, every_op)
 
         report = with_import(source, folder, audited, advice="`fissile compile` applies it")
-    findings = [_strictly(finding) if strict else finding for finding in report.findings]
+    findings = [_strictly(finding) if strict else finding for finding in merged_targets(report.findings)]
     if reproducers:
         report.facts["reproducers"] = write_reproducers(reproducers, report)
     return replace(report, findings=tuple(findings))

@@ -79,11 +79,15 @@ def run_audit_here(
             contained("ways out", partial(ways_out, compiler, one, flags), WaysOut(), about=one.name)
             for one in found.refused
         ]
+        by_value = [bool(found.unranked) and way.needs_rank for way in ways]
         reported = merged(
-            [check_refused(one, way, name) for one, way in zip(found.refused, ways, strict=True)]
+            check_refused(one, way, name)
+            for one, way, unranked in zip(found.refused, ways, by_value, strict=True)
+            if not unranked
         )
         findings += [_with_whole(finding, found) for finding in reported]
-        findings += [check_unranked(value) for value in found.unranked]
+        if any(by_value) or not found.rest.ok:
+            findings += [check_unranked(value) for value in found.unranked]
         findings += [check_boundary(value) for value in found.boundaries]
         if not found.rest.ok and not found.unranked and not _explained(found):
             findings.append(_of_the_rest(found, name))
@@ -124,7 +128,7 @@ def _with_whole(finding: Finding, found: Audit) -> Finding:
 
 def _of_the_rest(found: Audit, target: str) -> Finding:
     """What IREE refuses without the ops that were found: of a rule of its own, or FIS414."""
-    in_context = check_in_context(found.rest, found.part, bool(found.refused), target)
+    in_context = check_in_context(found.rest, found.part, bool(found.refused), target, found.unprobed)
     code = failure_code(found.rest.text)
     return in_context.with_(code=code) if code in OWN_RULES else in_context
 

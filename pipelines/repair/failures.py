@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from fissile.finding import Finding, Severity
 from fissile.passes.checks.refusals.front_end_ops import check_front_end_op
+from fissile.passes.checks.refusals.unknown_op import check_unknown_op
 from fissile.passes.failures.failure import Ending, failure_that_ends
 from fissile.passes.failures.not_built.codegen_failed import CodegenFailed
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
@@ -77,6 +78,11 @@ def rejected(failure: Failure) -> Finding:
         return no_target(first)
     if code == CodegenFailed.code and not first.places:
         code = "FIS002"
+    if (
+        failure.phase == "start"
+        and (unknown := check_unknown_op(first.message, first.places[:1])) is not None
+    ):
+        return unknown.with_(stock=quoted(first.message), detail=first.text)
     rest = tuple(f"also: {quoted(d.message)}" for d in errors[1:4] if d.message != first.message)
     if early and (unlowered := check_front_end_op(first.message, first.places[:1])) is not None:
         return unlowered.with_(

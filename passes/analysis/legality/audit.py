@@ -20,7 +20,7 @@ from .refused import Audit, Occurrence, Refused
 from .scalars import scalar_to_blame
 from .slices import named_units, smallest_refused
 from .units import Unit, op_name, units
-from .unranked import unranked_values
+from .unranked import Unranked, unranked_values
 
 MOST_ROUNDS = 12
 """How often the program is compiled without what was found so far."""
@@ -41,11 +41,13 @@ def audit(
     refused = [*_unknown(module)]
     outcomes: list[Outcome] = []
     boundaries: list[BoundaryValue] = []
+    unranked: list[Unranked] = []
     for _round in range(MOST_ROUNDS):
         text = text_of_module(module, locations=True)
         outcomes.append(compiler.compile(text, flags, to, start, whole=True))
         if outcomes[-1].ok:
             break
+        unranked = unranked or contained("values without a rank", lambda: unranked_values(module), [])
         found = _refused_alone(compiler, module, flags, outcomes[-1].failed, start)
         found = found or _named_by_message(module, outcomes[-1], start)
         refused += [one for one, _units in found]
@@ -61,14 +63,18 @@ def audit(
             break
     if outcomes[-1].ok:
         refused += _dead(compiler, module, flags, to, start)
-        return Audit(tuple(refused), outcomes[0], outcomes[-1], boundaries=tuple(boundaries))
+        return Audit(
+            tuple(refused), outcomes[0], outcomes[-1], unranked=tuple(unranked), boundaries=tuple(boundaries)
+        )
     part = contained(
         "the smallest part that fails",
         lambda: smallest_refused(compiler, module, outcomes[-1], flags, start),
         None,
     )
-    unranked = contained("values without a rank", lambda: unranked_values(module), [])
-    return Audit(tuple(refused), outcomes[0], outcomes[-1], part, tuple(unranked), tuple(boundaries))
+    unprobed = contained("ops that are not compiled alone", lambda: _unprobed(module), [])
+    return Audit(
+        tuple(refused), outcomes[0], outcomes[-1], part, tuple(unranked), tuple(boundaries), tuple(unprobed)
+    )
 
 
 def _unknown(module: ir.Operation) -> list[Refused]:
@@ -150,6 +156,15 @@ def _groups(module: ir.Operation, wanted: Callable[[Unit], bool] = lambda _unit:
         if isolated is not None:
             groups.setdefault(isolated.text, _Group(isolated)).units.append(unit)
     return list(groups.values())
+
+
+def _unprobed(module: ir.Operation) -> list[tuple[str, Place | None]]:
+    """The ops that cannot be compiled alone, because of what they read, make or refer to."""
+    return [
+        (unit.name, unit.place)
+        for unit in units(module)
+        if not is_constant(unit.op) and _isolated(unit) is None
+    ]
 
 
 def _isolated(unit: Unit) -> Isolated | None:

@@ -18,7 +18,7 @@ from .unranked import is_unranked
 
 @dataclass(frozen=True)
 class BoundaryValue:
-    """``what`` is `argument 2 of @main`, ``function`` its symbol; ``outcome`` what becomes of a function that takes ``type`` and does nothing."""
+    """``what`` is `argument 2 of @main`, ``function`` its symbol; ``outcome`` what becomes of a function that takes ``type`` and returns it."""
 
     what: str
     function: str
@@ -49,4 +49,6 @@ def refused_boundaries(
 
 
 def _program(type_: str) -> str:
-    return f"func.func @op({f'%a: {type_}' if type_ else ''}) {{\n  return\n}}\n"
+    if not type_:
+        return "func.func @op() {\n  return\n}\n"
+    return f"func.func @op(%a: {type_}) -> {type_} {{\n  return %a : {type_}\n}}\n"

@@ -48,7 +48,8 @@ class Audit:
     """``whole`` is what IREE does with the program as it is, ``rest`` without the ops in ``refused``.
 
     ``part`` is the smallest part of the rest that is refused as well, where it is and one was found. ``unranked``: values
-    without a rank, and ``boundaries``: arguments and results of types that no function takes, where the rest is refused.
+    without a rank, where the program is refused, and ``boundaries``: arguments and results of types that no function takes.
+    ``unprobed``: the ops of a refused rest that cannot be compiled alone, with their places.
     """
 
     refused: tuple[Refused, ...]
@@ -57,3 +58,4 @@ class Audit:
     part: Slice | None = None
     unranked: tuple[Unranked, ...] = ()
     boundaries: tuple[BoundaryValue, ...] = ()
+    unprobed: tuple[tuple[str, Place | None], ...] = ()

@@ -27,6 +27,7 @@ from .refused import Refused
 _STATIC = "4"
 _DYNAMIC_TENSOR = re.compile(r"tensor<((?:[?\d]+x)*)")
 _DYNAMIC_LIST = re.compile(r"<\[([?\d,]*)\]")
+_UNRANKED = (("tensor<*x", "tensor<4x4x"), ("memref<*x", "memref<4x4x"), ("vtensor<*,", "vtensor<[4,4],"))
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class WaysOut:
     passes: tuple[str, ...] = ()
     lacking: tuple[tuple[str, str], ...] = ()
     needs_static: bool = False
+    needs_rank: bool = False
     on_reference: bool | None = None
     """Whether llvm-cpu takes it; None where that is the target, or was not compiled."""
 
@@ -59,9 +61,9 @@ def ways_out(compiler: Compiler, refused: Refused, flags: Sequence[str]) -> Ways
     lacking = tuple(
         (wide, narrow)
         for wide, narrow in NARROWER.items()
-        if (other := _retyped(text, wide, narrow)) != text and taken(other, flags)
+        if any(taken(other, flags) for other in _retyped(text, wide, narrow))
     )
-    static = _static(text)
+    static, ranked = _static(text), _ranked(text)
     early = to == INPUT_CONVERTED_AT
     return WaysOut(
         settling,
@@ -72,6 +74,7 @@ def ways_out(compiler: Compiler, refused: Refused, flags: Sequence[str]) -> Ways
         ),
         lacking,
         static != text and taken(static, flags),
+        ranked != text and taken(ranked, flags),
         None if early or _is_reference(flags) else taken(text, _on_reference(flags)),
     )
 
@@ -99,8 +102,20 @@ def _is_reference(flags: Sequence[str]) -> bool:
     return REFERENCE_FLAGS[1] in flags
 
 
-def _retyped(text: str, wide: str, narrow: str) -> str:
-    return re.sub(rf"(?<![A-Za-z0-9_]){wide}(?![A-Za-z0-9_])|(?<=x){wide}(?![A-Za-z0-9_])", narrow, text)
+def _retyped(text: str, wide: str, narrow: str) -> list[str]:
+    """``text`` with ``narrow`` in the place of ``wide``: everywhere, and in types alone, where an attribute needs its own."""
+    word = rf"(?<![A-Za-z0-9_]){wide}(?![A-Za-z0-9_])|(?<=x){wide}(?![A-Za-z0-9_])"
+    lists = rf"(?<!array<)(?:{word})"
+    numbers = rf"(?<!\d : ){lists}"
+    made = (re.sub(pattern, narrow, text) for pattern in (lists, numbers))
+    return [other for other in dict.fromkeys(made) if other != text]
+
+
+def _ranked(text: str) -> str:
+    """``text`` with two sizes in the place of every unknown rank."""
+    for unranked, ranked in _UNRANKED:
+        text = text.replace(unranked, ranked)
+    return text
 
 
 def _static(text: str) -> str:

@@ -57,7 +57,9 @@ class AuditLegality(Pass):
             for one in found.refused
         ]
         if not found.rest.ok:
-            findings.append(check_in_context(found.rest, None, bool(found.refused), self.target))
+            findings.append(
+                check_in_context(found.rest, None, bool(found.refused), self.target, found.unprobed)
+            )
         errors = [f for f in findings if self.strict or f.severity is Severity.ERROR]
         if errors:
             raise PassFailed([f.with_(severity=Severity.ERROR) for f in errors])

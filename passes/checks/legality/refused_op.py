@@ -7,7 +7,13 @@ from dataclasses import replace
 from fissile.finding import Finding, Help, Place
 from fissile.passes.analysis.legality.refused import Occurrence, Refused
 from fissile.passes.analysis.legality.ways_out import WaysOut
-from fissile.passes.iree.legality.candidates import CHANGES_NUMBERS, FRONT_ENDS, INPUT_TYPE_FLAG
+from fissile.passes.iree.legality.candidates import (
+    CHANGES_NUMBERS,
+    FRONT_ENDS,
+    INPUT_TYPE_FLAG,
+    OPEN_TYPE,
+    TERMINATORS,
+)
 from fissile.passes.iree.messages import quoted
 from fissile.passes.iree.phases import INPUT_CONVERTED_AT
 
@@ -60,7 +66,7 @@ def rule_of(refused: Refused, ways: WaysOut) -> str:
         return "FIS407"
     if ways.lacking:
         return "FIS410"
-    if ways.needs_static:
+    if ways.needs_static or ways.needs_rank:
         return "FIS411"
     if ways.flags or ways.passes:
         return "FIS408"
@@ -93,8 +99,12 @@ def _predicate(code: str, refused: Refused, ways: WaysOut, target: str) -> str:
         return f"is unknown: IREE has no op '{refused.name}'"
     if code == "FIS410":
         wide, narrow = ways.lacking[0]
+        if wide == OPEN_TYPE:
+            return f"does not compile{here} without an element type; with {narrow} it does"
         return f"does not compile{here} with elements of type {wide}; with {narrow} it does"
     if code == "FIS411":
+        if ways.needs_rank:
+            return f"does not compile{here} without the rank of its operands; with one it does"
         return f"does not compile{here} with unknown sizes; with static ones it does"
     if code == "FIS407":
         front = FRONT_ENDS.get(dialect_of(refused.name), ("front end", ""))[0]
@@ -127,7 +137,9 @@ def _helps(code: str, refused: Refused, ways: WaysOut, target: str) -> list[Help
     helps += [
         checked(f"rewrite it: fissile-opt --pass-pipeline='{one}'", "after that pass") for one in ways.passes
     ]
-    helps += [checked(f"use {narrow} instead of {wide}", f"with {narrow}") for wide, narrow in ways.lacking]
+    helps += [checked(_type_help(wide, narrow), f"with {narrow}") for wide, narrow in ways.lacking]
+    if ways.needs_rank:
+        helps.append(checked("give its operands a rank, as in tensor<?x?xf32>", "with rank 2"))
     if ways.needs_static:
         helps.append(checked("give its operands static sizes", "with static sizes"))
     if code == "FIS412":
@@ -135,6 +147,12 @@ def _helps(code: str, refused: Refused, ways: WaysOut, target: str) -> list[Help
     if code == "FIS407" and not helps:
         helps += _front_end_help(refused)
     return helps
+
+
+def _type_help(wide: str, narrow: str) -> str:
+    if wide == OPEN_TYPE:
+        return f"give the tensors an element type in the model, such as {narrow}"
+    return f"use {narrow} instead of {wide}"
 
 
 def _costs(flag: str) -> list[tuple[str, str]]:
@@ -199,6 +217,8 @@ def _uses(refused: Refused) -> list[str]:
     users = [user for one in refused.occurrences for user in one.users]
     if refused.dies_unused and len(refused.occurrences) == 1 and len(users) == 1:
         name, place = users[0]
+        if name.endswith(TERMINATORS):
+            return []  # the result of a program
         at = f" at {place}" if place else ""
         return [f"only {name}{at} uses it; without that use it is dead code"]
     return []

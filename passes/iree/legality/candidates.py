@@ -50,6 +50,9 @@ SETTLING_PASSES = (
 )
 """Passes that rewrite an op into others; each is run on the op alone before IREE takes it."""
 
+OPEN_TYPE = "unk"
+"""The element type of a tensor of PyTorch's whose type the model leaves open."""
+
 NARROWER = {
     "f64": "f32",
     "si64": "si32",
@@ -72,7 +75,9 @@ NARROWER = {
     "i2": "i8",
     "i8": "i32",
     "i16": "i32",
+    "i128": "i64",
     "index": "i32",
+    OPEN_TYPE: "f32",
 }
 """Element type -> the one that is put in its place to see whether the type is what an op fails for."""
 

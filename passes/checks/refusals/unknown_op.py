@@ -1,0 +1,26 @@
+"""An op that IREE's parser does not know (FIS406): without a definition of it, its syntax cannot be read."""
+
+from __future__ import annotations
+
+from fissile.finding import Finding, Place
+from fissile.passes.iree.messages import UNKNOWN_OP
+
+
+def check_unknown_op(message: str, places: tuple[Place, ...]) -> Finding | None:
+    """FIS406 for the parser's ``message``; None where that is about something else."""
+    found = UNKNOWN_OP.search(message)
+    if found is None:
+        return None
+    op, dialect = found["op"] or found["known"], found["dialect"]
+    lacking = f"dialect '{dialect}'" if dialect else f"op '{op}'"
+    return Finding(
+        "FIS406",
+        f"{op} is unknown: IREE has no {lacking}",
+        subject=op,
+        places=places,
+        notes=(
+            "class: unknown op or dialect",
+            "IREE cannot read the program beyond this op: there may be more",
+            "way out: lower the op to one that IREE has before the program is compiled",
+        ),
+    )
