@@ -84,3 +84,17 @@ def test_a_reproducer_is_a_program_that_stock_iree_refuses(tmp_path):
     control = tmp_path / "taken.mlir"
     control.write_text(file.read_text().replace("aten.__and__.Tensor", "aten.bitwise_and.Tensor"))
     assert run_program(["iree-compile", *flags, control, "-o", "/dev/null"]).returncode == 0
+
+
+def test_a_value_of_the_front_end_without_a_rank_is_blamed_and_not_its_reader(tmp_path):
+    status, [finding] = audit(tmp_path, programs_of.UNRANKED_TORCH)
+    assert (status, finding["code"], finding["subject"]) == (1, "FIS411", "argument 0 of @main")
+    assert lines_of(finding) == [2, 3] and "needed by: torch.aten.relu" in finding["notes"]
+
+
+def test_an_element_type_that_the_model_leaves_open_is_named(tmp_path):
+    status, [finding] = audit(tmp_path, programs_of.OPEN_TYPE)
+    assert (status, finding["code"]) == (1, "FIS410")
+    assert [h["title"] for h in finding["helps"]] == [
+        "give the tensors an element type in the model, such as f32"
+    ]

@@ -140,3 +140,18 @@ func.func @list(%a: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
 }
 """
 """A type that no function takes, and an op that cannot be compiled alone because of one."""
+
+UNRANKED_TORCH = """
+func.func @main(%a: !torch.vtensor<*,f32>) -> !torch.vtensor<*,f32> {
+  %0 = torch.aten.relu %a : !torch.vtensor<*,f32> -> !torch.vtensor<*,f32>
+  return %0 : !torch.vtensor<*,f32>
+}
+"""
+"""IREE's import crashes on it."""
+
+OPEN_TYPE = """
+func.func @main(%a: !torch.vtensor<[4],unk>) -> !torch.vtensor<[4],unk> {
+  %0 = torch.aten.relu %a : !torch.vtensor<[4],unk> -> !torch.vtensor<[4],unk>
+  return %0 : !torch.vtensor<[4],unk>
+}
+"""

@@ -1,0 +1,90 @@
+"""What an audit's findings say, without IREE: unknown syntax, one finding for all targets, types that are tried, ops that are not."""
+
+from __future__ import annotations
+
+import pytest
+
+from fissile.finding import Finding, Help, Place
+from fissile.passes.analysis.legality.compiler import Outcome
+from fissile.passes.analysis.legality.ways_out import _ranked, _retyped
+from fissile.passes.checks.legality.refused_in_context import check_in_context
+from fissile.passes.checks.refusals.unknown_op import check_unknown_op
+from fissile.pipelines.audit.merged import merged_targets
+
+AT = Place("model.mlir", 4, 8)
+
+
+@pytest.mark.parametrize(
+    ("message", "op", "lacking"),
+    [
+        ("Dialect `async' not found for custom op 'async.execute' ", "async.execute", "dialect 'async'"),
+        ("custom op 'linalg.nothing' is unknown", "linalg.nothing", "op 'linalg.nothing'"),
+    ],
+)
+def test_an_op_that_the_parser_does_not_know_is_named(message, op, lacking):
+    finding = check_unknown_op(message, (AT,))
+    assert finding is not None
+    assert (finding.code, finding.subject, finding.places) == ("FIS406", op, (AT,))
+    assert finding.message == f"{op} is unknown: IREE has no {lacking}"
+
+
+def test_another_message_of_the_parser_is_about_no_op():
+    assert check_unknown_op("expected ')' in argument list", (AT,)) is None
+
+
+def of_target(target, **changes):
+    facts = (("checked", f"with i8, for {target}"),)
+    notes = ("class: element type", "llvm-cpu refuses the op as well")
+    return Finding(
+        "FIS410",
+        f"arith.addi does not compile for {target} with elements of type i4",
+        subject="arith.addi",
+        target=target,
+        places=(AT,),
+        helps=(Help("use i8 instead of i4", facts=facts),),
+        notes=notes,
+    ).with_(**changes)
+
+
+def test_findings_that_differ_in_the_target_alone_are_one():
+    [one] = merged_targets([of_target("gfx942"), of_target("llvm-cpu"), of_target("vulkan")])
+    assert (
+        one.message == "arith.addi does not compile for gfx942, llvm-cpu and vulkan with elements of type i4"
+    )
+    assert one.target == "gfx942, llvm-cpu, vulkan" and one.notes == ("class: element type",)
+    assert [len(help_.facts) for help_ in one.helps] == [3]
+
+
+@pytest.mark.parametrize(
+    "changes", [{"places": (Place("model.mlir", 5, 8),)}, {"helps": ()}, {"code": "FIS409"}]
+)
+def test_findings_that_differ_in_more_are_kept_apart(changes):
+    assert len(merged_targets([of_target("gfx942"), of_target("vulkan", **changes)])) == 2
+
+
+def test_an_attribute_keeps_its_type_where_the_values_get_another():
+    text = '"x.topk"(%0) {dimension = 0 : i64, sizes = array<i64: 1, 2>} : (tensor<4xi64>) -> tensor<4xi64>'
+    everywhere, in_types = _retyped(text, "i64", "i32")
+    assert "0 : i32" in everywhere and "array<i64: 1, 2>" in everywhere and "tensor<4xi32>" in everywhere
+    assert in_types == text.replace("4xi64", "4xi32")
+    assert _retyped(text, "f64", "f32") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "ranked"),
+    [
+        ("tensor<*xf32>", "tensor<4x4xf32>"),
+        ("!torch.vtensor<*,f32>", "!torch.vtensor<[4,4],f32>"),
+        ("tensor<?xf32>", "tensor<?xf32>"),
+    ],
+)
+def test_a_rank_is_put_in_the_place_of_an_open_one(text, ranked):
+    assert _ranked(text) == ranked
+
+
+def test_ops_that_were_not_compiled_alone_are_listed_and_none_is_cleared():
+    rest = Outcome("hal", "end", "failed to legalize", "iree-vm-conversion", "failed to legalize")
+    listed = check_in_context(rest, None, False, "vulkan", [("memref.store", AT), ("memref.store", None)])
+    assert listed.places == (AT,) and "each op of it compiles alone" not in listed.notes
+    assert "not compiled alone, because of their types or symbols: memref.store" in listed.notes
+    assert "each op of it compiles alone" in check_in_context(rest, None, False, "vulkan").notes
