@@ -174,7 +174,8 @@ def _response_file(file: str) -> list[str]:
     """The words of a response file. Raises UsageError where it cannot be read, or is no text of words."""
     path = Path(file)
     if path.exists() and not (path.is_file() or path.is_fifo()):  # a pipe: a shell's @<(command)
-        raise UsageError(f"cannot read the response file {file}: not a regular file")
+        why = "Is a directory" if path.is_dir() else "not a regular file"
+        raise UsageError(f"cannot read the response file {file}: {why}")
     try:
         return shlex.split(Path(file).read_text(encoding="utf-8"), comments=False)
     except OSError as error:

@@ -66,7 +66,7 @@ DIFFERENCES = {
     "FIS127": Difference(FROM_FAILURES["FIS127"], "vulkan", "--repair=off"),
     "FIS142": Difference(RETURNED, "llvm-cpu", "--repair=off"),
 }
-ELSEWHERE = {"FIS005"}
+ELSEWHERE = {"FIS005", "FIS006"}
 """Refused, with an option that takes it: tests/py/compile/test_untrusted_input.py."""
 
 
