@@ -16,9 +16,9 @@ NO_ELEMENT_TYPE = "'hal.element_type' op unsupported element type"
 """What IREE says of a tensor in a function's signature whose elements buffer views have no name for."""
 
 UNKNOWN_OP = re.compile(
-    r"Dialect `(?P<dialect>\w+)' not found for custom op '(?P<op>[\w.$-]+)'|custom op '(?P<known>[\w.$-]+)' is unknown"
+    r"Dialect `(?P<dialect>\w+)' not found for custom op '(?P<op>[\w.$-]+)'|custom op '(?P<known>\w+\.[\w.$-]+)' is unknown"
 )
-"""What the parser says of an op in its own syntax whose dialect, or which itself, IREE does not have."""
+"""What the parser says of an op in its own syntax whose dialect, or which itself, IREE does not have. A word without a dialect is no op."""
 
 NO_SUCH_TARGET = (
     r"no HAL devices defined|missing GPU target in|unregistered device alias|target backend '.*' not registered"
