@@ -3,9 +3,12 @@
 import json
 
 import jsonschema
+import numpy as np
 import pytest
 from iree.compiler import ir
 
+import fissile
+from bench.lifetime import transients
 from bench.lifetime.native_passes import STREAM_PROGRAMS
 from bench.lifetime.suite import new_context
 from fissile.cli.main import main
@@ -32,6 +35,23 @@ func.func @main(%x: tensor<16x16xf32>, %y: tensor<16x16xf32>, %n: index) -> tens
       outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>
   return %last : tensor<16x16xf32>
 }}
+"""
+
+CARRIED = """\
+func.func @main(%x: tensor<64x64xf32>, %rounds: tensor<i32>) -> tensor<64x64xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %many = tensor.extract %rounds[] : tensor<i32>
+  %n = arith.index_cast %many : i32 to index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%q = %x) -> tensor<64x64xf32> {
+    %e = tensor.empty() : tensor<64x64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+    %next = linalg.matmul ins(%q, %q : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
+    scf.yield %next : tensor<64x64xf32>
+  }
+  return %r : tensor<64x64xf32>
+}
 """
 
 
@@ -67,6 +87,25 @@ def test_compile_reports_transients_that_are_not_deallocated(loop, tmp_path, cap
     assert status == 0, printed
     assert "note[FIS308] peak of live bytes in 'main'" in printed
     assert "is not deallocated on every path" in printed
+
+
+def test_what_a_loop_carries_is_at_its_bound_without_a_deallocation(tmp_path):
+    """Stock IREE deallocates nothing of it: the last reference frees it in time, however many rounds there are."""
+    source = tmp_path / "carried.mlir"
+    source.write_text(CARRIED)
+    report = fissile.check(source, "llvm-cpu", probe="never", memory=True).report
+    [memory] = report.facts["targets"][0]["memory"]
+    assert memory["peak"] == memory["bound"]
+    image = np.eye(64, dtype=np.float32)
+    few, many = (
+        transients.Program("carried", source, [image, np.array(rounds, np.int32)], "main")
+        for rounds in (2, 60)
+    )
+    module, _slabs = transients.compiled(few, "llvm-cpu", packed=False)
+    [first, last] = [transients.measured(one, module, "local-sync") for one in (few, many)]
+    assert first.outputs == last.outputs
+    # The caller's tensor, its counter, and what the check counts.
+    assert first.peak == last.peak <= image.nbytes + 4 + memory["peak"]
 
 
 @pytest.mark.parametrize("name", STREAM_PROGRAMS)
