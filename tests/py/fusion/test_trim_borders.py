@@ -97,7 +97,7 @@ def test_another_failure_is_told_as_it_is(tmp_path):
         convolution(4, 4, 3, 2).replace("linalg.fill ins(%zero : f32)", "linalg.unknown ins(%zero : f32)")
     )
     report = fissile.compile(source, tmp_path / "f.vmfb", list(CPU), check=False)
-    assert [f.code for f in report.errors] == ["FIS001"]
+    assert [f.code for f in report.errors] == ["FIS406"]
 
 
 @pytest.mark.parametrize(("size", "codes"), ((4, ["FIS119"]), (5, [])))

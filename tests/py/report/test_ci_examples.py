@@ -34,7 +34,7 @@ def test_the_hook_refuses_a_commit_with_a_model_that_fails(folder):
     entry = re.search(r"entry: (.*)", (CI / "pre-commit-config.yaml").read_text())[1]
     assert bash(f"{entry} good.mlir", folder).returncode == 0
     done = bash(f"{entry} bad.mlir good.mlir", folder)
-    assert done.returncode == 1 and "error[FIS001]" in done.stdout, "a good model after it hides nothing"
+    assert done.returncode == 1 and "error[FIS406]" in done.stdout, "a good model after it hides nothing"
 
 
 def test_the_workflow_annotates_and_writes_sarif_of_a_model_that_fails(folder):
@@ -45,7 +45,7 @@ def test_the_workflow_annotates_and_writes_sarif_of_a_model_that_fails(folder):
     assert [one.returncode for one in done] == [1, 1]
     (log,) = [folder / name for name in re.findall(r"sarif_file: (.*)", workflow)]
     (result,) = json.loads(log.read_text())["runs"][0]["results"]
-    assert result["ruleId"] == "FIS001"
+    assert result["ruleId"] == "FIS406"
     assert (
         done[1].stdout.startswith("::error file=bad.mlir,line=1,") and len(done[1].stdout.splitlines()) == 1
     )
