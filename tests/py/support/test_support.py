@@ -146,3 +146,9 @@ def test_an_unknown_op_is_a_usage_error():
         ["fissile", "support", "--target=llvm-cpu", "--op=linalg.matmull"], capture_output=True, text=True
     )
     assert done.returncode == 2 and "linalg.matmul" in done.stderr
+
+
+def test_named_ops_of_linalg_are_logical_on_booleans():
+    two = np.ones((2, 2), bool)
+    assert arithmetic.expected("matmul", [two, two], "i1").all()  # 1 and 1, or 1 and 1
+    assert not arithmetic.expected("sum", [two], "i1").any()  # 1 + 1 of `arith.addi`
