@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .generated import program
+from .generated.random_program import program
 from .results import Row
 from .trial import world
 

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from . import generated_ops
-from .generated import FLOATS, INTEGERS, SIZES, Program
+from .generated.families import FAMILIES
+from .generated.program import FLOATS, INTEGERS, SIZES, Program
 from .results import Row
 from .trial import world
 
@@ -26,12 +26,12 @@ def trials(count: int, seed: int) -> Iterator[str]:
 def drawn(trial: str) -> tuple[str, str]:
     """The text of a program of one op of a family, and the family: the families take turns."""
     draw = random.Random(f"numbers:{trial}")
-    family = list(generated_ops.KINDS)[int(trial.rpartition("-")[2]) % len(generated_ops.KINDS)]
+    family = list(FAMILIES)[int(trial.rpartition("-")[2]) % len(FAMILIES)]
     while True:
         made = Program(draw)
         shape = tuple(draw.choice(SIZES) for _ in range(draw.choice((1, 2, 2, 3))))
         value = made.argument(shape, draw.choice(FLOATS + INTEGERS))
-        if generated_ops.KINDS[family](made, value) is not None:
+        if FAMILIES[family](made, value) is not None:
             return made.text(), family
 
 

@@ -9,7 +9,7 @@ from programs import run_program
 
 from bench.faults import compared, differential, environments, growth, mutations, planted, results, signals
 from bench.faults.commands import ADD, COMMANDS, CONV, MATMUL, STORE
-from bench.faults.generated import KINDS, program
+from bench.faults.generated.random_program import KINDS, program
 from bench.faults.trial import Ended, broken_promises, world
 from fissile.finding import Finding, Place, Severity
 from fissile.report import Report

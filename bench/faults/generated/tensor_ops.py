@@ -1,18 +1,11 @@
-"""Random small programs of many kinds of ops: a chain and its branches, over small tensors of several element types, control flow
-and sizes that are known at run time (`generated_control`), and more (`generated_data`, `generated_ops`)."""
+"""Ops of random programs over tensors of fixed sizes: those that every model has."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from . import generated_control, generated_data, generated_ops
-from .generated_data import generic
+from .program import FLOATS, INTEGERS, SIZES, SMALL, Program, Value, generic, zero_of
 
-FLOATS, INTEGERS = ("f32", "f32", "f16", "bf16", "f64"), ("i8", "i16", "i32", "i64", "i1")
-SMALL = ("i4", "i2", "f8E4M3FN", "f8E5M2", "f8E4M3FNUZ", "f8E5M2FNUZ")
-SIZES = (1, 2, 3, 4, 7, 8, 16, 17, 32)
 _BITS = {
     "i1": 1,
     "i2": 2,
@@ -32,127 +25,7 @@ _BITS = {
 }
 
 
-@dataclass(frozen=True)
-class Value:
-    name: str
-    shape: tuple[int, ...]
-    element: str
-
-    @property
-    def type(self) -> str:
-        sizes = "".join("?x" if n < 0 else f"{n}x" for n in self.shape)
-        return f"tensor<{sizes}{self.element}>"
-
-    @property
-    def is_float(self) -> bool:
-        return "f" in self.element
-
-
-class Program:
-    """A function that grows op by op. Every op returns a new value."""
-
-    def __init__(self, draw: random.Random, name: str = "main") -> None:
-        self.draw = draw
-        self.name = name
-        self.lines: list[str] = []
-        self.arguments: list[Value] = []
-        self.values: list[Value] = []
-        self.kinds: list[str] = []
-        self.functions: list[str] = []
-        self.results: list[Value] = []
-        self._count = 0
-
-    def text(self) -> str:
-        results = self.values[-1:] + (
-            [v]
-            if self.draw.random() < 0.3 and (v := self.draw.choice(self.values)) not in self.arguments
-            else []
-        )
-        results = list(dict.fromkeys([*results, *self.results[:1]]))
-        types = ", ".join(v.type for v in results)
-        head = f"func.func @{self.name}({', '.join(f'{v.name}: {v.type}' for v in self.arguments)}) -> ({types}) {{"
-        return "\n".join(
-            [
-                *self.functions,
-                head,
-                *self.lines,
-                f"  return {', '.join(v.name for v in results)} : {types}",
-                "}",
-                "",
-            ]
-        )
-
-    def argument(self, shape: tuple[int, ...], element: str) -> Value:
-        value = Value(f"%a{len(self.arguments)}", shape, element)
-        self.arguments.append(value)
-        self.values.append(value)
-        return value
-
-    def op(self, text: str, shape: tuple[int, ...], element: str) -> Value:
-        """Adds ``%v = text`` and returns its value."""
-        value = self._named(shape, element)
-        self.lines.append(f"  {value.name} = {text}")
-        self.values.append(value)
-        return value
-
-    def hidden(self, text: str, shape: tuple[int, ...], element: str) -> Value:
-        """An op whose result no later op picks by chance."""
-        value = self.op(text, shape, element)
-        self.values.pop()
-        return value
-
-    def filled(self, shape: tuple[int, ...], element: str, number: str = "") -> Value:
-        scalar = self._named((), element)
-        self.lines.append(f"  {scalar.name} = arith.constant {_zero(element, number)}")
-        empty = self.hidden(f"tensor.empty() : {Value('', shape, element).type}", shape, element)
-        return self.hidden(
-            f"linalg.fill ins({scalar.name} : {element}) outs({empty.name} : {empty.type}) -> {empty.type}",
-            shape,
-            element,
-        )
-
-    def like(self, value: Value) -> Value:
-        """A value of the same type: an old one, or a new argument."""
-        same = [v for v in self.values if v.type == value.type]
-        return (
-            self.draw.choice(same) if self.draw.random() < 0.6 else self.argument(value.shape, value.element)
-        )
-
-    def _named(self, shape: tuple[int, ...], element: str) -> Value:
-        self._count += 1
-        return Value(f"%v{self._count}", shape, element)
-
-
-def _zero(element: str, number: str = "") -> str:
-    """Zero, or ``number``, as `arith.constant` takes it."""
-    return "false" if element == "i1" else f"{number or ('0.0' if 'f' in element else '0')} : {element}"
-
-
-def program(draw: random.Random, name: str = "main") -> tuple[str, list[str]]:
-    """The text of a program of one to six ops, and their kinds: function ``name``, and those that it calls."""
-    made = Program(draw, name)
-    rank = draw.choice((1, 2, 2, 3, 4))
-    made.argument(
-        tuple(draw.choice(SIZES) for _ in range(rank)), draw.choice(FLOATS + INTEGERS + ("f32", "i8", *SMALL))
-    )
-    wanted, tries = draw.randrange(1, 7), 0
-    while len(made.kinds) < wanted and tries < 60:
-        tries += 1
-        name = draw.choice(list(KINDS))
-        usable = [value for value in made.values if value.shape]  # a scalar is a result, and no op's operand
-        value = usable[-1] if draw.random() < 0.7 else draw.choice(usable)
-        before = len(made.lines), len(made.arguments), list(made.values)
-        if KINDS[name](made, value) is None:
-            del made.lines[before[0] :], made.arguments[before[1] :]
-            made.values = before[2]
-        else:
-            made.kinds.append(name)
-    if not made.kinds:
-        _unary(made, made.values[0])
-    return made.text(), made.kinds
-
-
-def _unary(p: Program, v: Value) -> Value | None:
+def unary(p: Program, v: Value) -> Value | None:
     if v.is_float:
         return p.op(
             f"{p.draw.choice(('math.exp', 'math.tanh', 'math.absf', 'arith.negf', 'math.floor', 'math.log1p', 'math.erf'))} {v.name} : {v.type}",
@@ -325,7 +198,7 @@ def _pad(p: Program, v: Value) -> Value:
     low, high = [p.draw.choice((0, 0, 1, 3)) for _ in v.shape], [p.draw.choice((0, 1, 2)) for _ in v.shape]
     shape = tuple(n + a + b for n, a, b in zip(v.shape, low, high, strict=True))
     zero = p.hidden(
-        f"arith.constant {_zero(v.element)}",
+        f"arith.constant {zero_of(v.element)}",
         (),
         v.element,
     )
@@ -411,8 +284,7 @@ def _constant(p: Program, v: Value) -> Value:
 
 
 KINDS: dict[str, Callable[[Program, Value], Value | None]] = {
-    "unary": _unary, "binary": _binary, "cast": _cast, "select": _select, "matmul": _matmul, "matvec": _matvec, "convolution": _convolution,
+    "unary": unary, "binary": _binary, "cast": _cast, "select": _select, "matmul": _matmul, "matvec": _matvec, "convolution": _convolution,
     "pool": _pool, "reduce": _reduce, "transpose": _transpose, "broadcast": _broadcast, "slice": _slice, "insert": _insert, "pad": _pad,
     "reshape": _reshape, "concat": _concat, "gather": _gather, "map": _generic_map, "softmax": _softmax, "loop": _loop, "constant": _constant,
-    **generated_control.KINDS, **generated_data.KINDS, **generated_ops.KINDS,
 }  # fmt: skip

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .generated import Program, Value
-
-
-def _made(p: Program, v: Value, shape: tuple[int, ...], element: str) -> Value:
-    """An empty tensor."""
-    return p.hidden(f"tensor.empty() : {type(v)('', shape, element).type}", shape, element)
+from .program import Program, Value, dims, empty, generic, sum_op
 
 
 def complex_numbers(p: Program, v: Value) -> Value | None:
@@ -20,7 +12,7 @@ def complex_numbers(p: Program, v: Value) -> Value | None:
     element = f"complex<{v.element}>"
     given = p.argument(v.shape, element)
     p.values.remove(given)
-    out = _made(p, v, v.shape, v.element)
+    out = empty(p, v, v.shape, v.element)
     name = p.draw.choice(("re", "im", "abs"))
     other = p.draw.choice(("add", "mul", "sub", "exp", "conj"))
     words = "%x" if other in ("exp", "conj") else "%x, %x"
@@ -28,7 +20,7 @@ def complex_numbers(p: Program, v: Value) -> Value | None:
         f"  ^bb0(%x: {element}, %r: {v.element}, %out: {v.element}):\n    %c = complex.{other} {words} : {element}\n"
         f"    %p = complex.{name} %c : {element}\n    %s = arith.addf %p, %r : {v.element}\n    linalg.yield %s : {v.element}\n"
     )
-    same = f"({_dims(v)}) -> ({_dims(v)})"
+    same = f"({dims(v)}) -> ({dims(v)})"
     return p.op(generic([same] * 3, ["parallel"] * len(v.shape), [given, v], out, body), v.shape, v.element)
 
 
@@ -39,7 +31,7 @@ def rows_by_index(p: Program, v: Value) -> Value | None:
     many = p.draw.choice((1, 3, 8))
     places = p.argument((many,), "i32")
     p.values.remove(places)
-    out = _made(p, v, (many, v.shape[1]), v.element)
+    out = empty(p, v, (many, v.shape[1]), v.element)
     body = (
         f"  ^bb0(%in: i32, %out: {v.element}):\n    %limit = arith.constant {v.shape[0]} : i32\n    %r = arith.remui %in, %limit : i32\n"
         f"    %i = arith.index_cast %r : i32 to index\n    %j = linalg.index 1 : index\n"
@@ -79,7 +71,7 @@ def largest(p: Program, v: Value) -> Value | None:
 def two_from_a_call(p: Program, v: Value) -> Value:
     """A function of two results, both of which are used."""
     name = f"@{p.name}_f{len(p.functions)}"
-    add = _sum(v)
+    add = sum_op(v)
     p.functions.append(
         f"func.func private {name}(%x: {v.type}) -> ({v.type}, {v.type}) {{\n  %y = {add} %x, %x : {v.type}\n"
         f"  %z = {add} %y, %x : {v.type}\n  return %y, %z : {v.type}, {v.type}\n}}\n"
@@ -96,15 +88,15 @@ def counted(p: Program, v: Value) -> Value | None:
     """Each element with its index."""
     if v.element not in ("i32", "i64", "f32", "i16", "i8"):
         return None
-    out = _made(p, v, v.shape, v.element)
+    out = empty(p, v, v.shape, v.element)
     axis = p.draw.randrange(len(v.shape))
     wide = "i32" if v.is_float else v.element
     more = f"    %n = arith.sitofp %a : i32 to {v.element}\n" if v.is_float else ""
     body = (
         f"  ^bb0(%x: {v.element}, %out: {v.element}):\n    %i = linalg.index {axis} : index\n    %a = arith.index_cast %i : index to {wide}\n"
-        f"{more}    %s = {_sum(v)} %x, {'%n' if v.is_float else '%a'} : {v.element}\n    linalg.yield %s : {v.element}\n"
+        f"{more}    %s = {sum_op(v)} %x, {'%n' if v.is_float else '%a'} : {v.element}\n    linalg.yield %s : {v.element}\n"
     )
-    same = f"({_dims(v)}) -> ({_dims(v)})"
+    same = f"({dims(v)}) -> ({dims(v)})"
     return p.op(generic([same] * 2, ["parallel"] * len(v.shape), [v], out, body), v.shape, v.element)
 
 
@@ -121,22 +113,6 @@ def several_axes(p: Program, v: Value) -> Value | None:
         out.shape,
         v.element,
     )
-
-
-def generic(maps: list[str], iterators: list[str], inputs: list[Value], out: Value, body: str) -> str:
-    """A `linalg.generic` of one result."""
-    spelled = ", ".join(f"affine_map<{m}>" for m in maps)
-    kinds = ", ".join(f'"{i}"' for i in iterators)
-    return (f"linalg.generic {{indexing_maps = [{spelled}], iterator_types = [{kinds}]}} "
-            f"ins({', '.join(v.name for v in inputs)} : {', '.join(v.type for v in inputs)}) outs({out.name} : {out.type}) {{\n{body}  }} -> {out.type}")  # fmt: skip
-
-
-def _dims(v: Value) -> str:
-    return ", ".join(f"d{n}" for n in range(len(v.shape)))
-
-
-def _sum(v: Value) -> str:
-    return "arith.addf" if v.is_float else "arith.xori" if v.element == "i1" else "arith.addi"
 
 
 KINDS = {

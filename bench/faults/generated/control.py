@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .generated import Program, Value
-
-DYNAMIC = -1
-"""A size that is known at run time."""
-
-
-def _sum(v: Value) -> str:
-    return "arith.addf" if v.is_float else "arith.xori" if v.element == "i1" else "arith.addi"
+from .program import DYNAMIC, Program, Value, sum_op
 
 
 def branch(p: Program, v: Value) -> Value:
@@ -23,7 +13,7 @@ def branch(p: Program, v: Value) -> Value:
     limit = p.hidden(f"arith.constant {p.draw.choice((-1, 0, 3))} : i32", (), "i32")
     taken = p.hidden(f"arith.cmpi sgt, {number.name}, {limit.name} : i32", (), "i1")
     return p.op(
-        f"scf.if {taken.name} -> ({v.type}) {{\n    %t = {_sum(v)} {v.name}, {v.name} : {v.type}\n    scf.yield %t : {v.type}\n"
+        f"scf.if {taken.name} -> ({v.type}) {{\n    %t = {sum_op(v)} {v.name}, {v.name} : {v.type}\n    scf.yield %t : {v.type}\n"
         f"  }} else {{\n    scf.yield {v.name} : {v.type}\n  }}",
         v.shape,
         v.element,
@@ -42,7 +32,7 @@ def until(p: Program, v: Value) -> Value:
     loop = p.hidden(
         f"scf.while (%i = {zero.name}, %x = {v.name}) : {pair} -> {pair} {{\n"
         f"    %more = arith.cmpi slt, %i, {limit.name} : i32\n    scf.condition(%more) %i, %x : i32, {v.type}\n"
-        f"  }} do {{\n  ^bb0(%i: i32, %x: {v.type}):\n    %y = {_sum(v)} %x, {v.name} : {v.type}\n"
+        f"  }} do {{\n  ^bb0(%i: i32, %x: {v.type}):\n    %y = {sum_op(v)} %x, {v.name} : {v.type}\n"
         f"    %j = arith.addi %i, {one.name} : i32\n    scf.yield %j, %y : i32, {v.type}\n  }}",
         v.shape,
         v.element,
@@ -57,7 +47,7 @@ def call(p: Program, v: Value) -> Value:
     """A function of its own, called once or twice."""
     name, kept = f"@{p.name}_f{len(p.functions)}", p.draw.choice((" attributes {noinline}", ""))
     p.functions.append(
-        f"func.func private {name}(%x: {v.type}) -> {v.type}{kept} {{\n  %y = {_sum(v)} %x, %x : {v.type}\n  return %y : {v.type}\n}}\n"
+        f"func.func private {name}(%x: {v.type}) -> {v.type}{kept} {{\n  %y = {sum_op(v)} %x, %x : {v.type}\n  return %y : {v.type}\n}}\n"
     )
     for _ in range(p.draw.choice((1, 2))):
         v = p.op(f"func.call {name}({v.name}) : ({v.type}) -> {v.type}", v.shape, v.element)
@@ -73,7 +63,7 @@ def dynamic(p: Program, v: Value) -> Value | None:
     p.values.remove(given)
     zero = p.hidden("arith.constant 0 : index", (), "index")
     rows = p.hidden(f"tensor.dim {given.name}, {zero.name} : {given.type}", (), "index")
-    many = p.hidden(f"{_sum(v)} {given.name}, {given.name} : {given.type}", given.shape, v.element)
+    many = p.hidden(f"{sum_op(v)} {given.name}, {given.name} : {given.type}", given.shape, v.element)
     way = p.draw.randrange(4)
     if way == 0:  # written into a tensor that may be too small
         into = p.filled((p.draw.choice((8, 32)), wide), v.element)
