@@ -17,7 +17,7 @@ from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.footprint import STACK, Footprint, read_footprint
 from fissile.passes.checks.fit.workgroup_fit import IREE_DEFAULT_STACK_BYTES, space_of
 from fissile.passes.containment import contained
-from fissile.passes.failures.failure import Failure, Stage, failures_of
+from fissile.passes.failures.failure import Failure, Stage, codes_of, failures_of
 from fissile.passes.iree.backends import BACKENDS, backend_named
 from fissile.passes.iree.pipelines import NARROW_EMULATED, VIEWS_FOLDED
 from fissile.quantity import total
@@ -88,9 +88,10 @@ def _probe(dispatch: Dispatch, conversion: Conversion, converted: bool) -> Probe
         else None
     )
     # Last, since it changes the copy; a failure of it is none of the program.
-    moving = backend_named(backend).divides_indices and not failure and copy.generate(VIEWS_FOLDED) is None
+    moving = not failure and _folds_views(dispatch) and copy.generate(VIEWS_FOLDED) is None
     if moving:
-        seen |= _look(dispatch, inner, Stage.VIEWS_FOLDED)
+        folded = _look(dispatch, inner, Stage.VIEWS_FOLDED)
+        seen |= {code: _or_refused(code, evidence, refused, conversion) for code, evidence in folded.items()}
     for one in _at(Stage.NARROW_EMULATED, dispatch):
         evidence = contained(
             one.name,
@@ -100,6 +101,14 @@ def _probe(dispatch: Dispatch, conversion: Conversion, converted: bool) -> Probe
         )
         seen |= {one.code: evidence} if evidence else {}
     return Probed(footprint, failure, seen, refused.message if refused else "")
+
+
+def _folds_views(dispatch: Dispatch) -> bool:
+    """Whether a failure is looked for in code with views folded into accesses; SPIR-V's always is."""
+    return backend_named(dispatch.target.backend).divides_indices or any(
+        one.may_occur(dispatch, lambda: read_configured(dispatch))
+        for one in _at(Stage.VIEWS_FOLDED, dispatch)
+    )
 
 
 def _at(stage: Stage, dispatch: Dispatch) -> list[Failure]:
@@ -133,6 +142,15 @@ def _exceeds(dispatch: Dispatch, footprint: Footprint) -> bool:
         limit is not None
         and total(a.bytes for a in footprint.allocations if a.space == space).exceeds(limit) is not False
     )
+
+
+def _or_refused(
+    code: str, evidence: Evidence, too_large: Diagnostic | None, conversion: Conversion
+) -> Evidence:
+    """``evidence`` of wrong numbers of narrow elements, or IREE's refusal of the same dispatch."""
+    if code not in codes_of(lambda one: one.packed) or not (refused := too_large or conversion.diagnostic()):
+        return evidence
+    return replace(evidence, effect=Effect.REFUSED, message=refused.message)
 
 
 def _emulated(

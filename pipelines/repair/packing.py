@@ -140,18 +140,18 @@ def find_narrow_in(formed: Sequence[Dispatch], generate: Generate, foresee: Fore
     """The same of the configured dispatches ``formed``; no signs are looked for in what ``foresee`` finds unrolled."""
     findings: list[Finding] = []
     types: dict[str, None] = {}
-    in_place = False
+    in_place = True
     for one in NARROW.values():
         if not (found := narrow_elements(one, formed, generate, foresee)):
             continue
         findings += one.explain_all(found)
         if one.every_buffer:
             return Narrow(tuple(findings))
-        in_place |= one.in_place
+        in_place &= one.in_place
         types |= {
             kind: None for _dispatch, evidence in found for kind in evidence.types if kind in NARROW_TYPES
         }
-    return Narrow(tuple(findings), tuple(types), in_place=in_place)
+    return Narrow(tuple(findings), tuple(types), in_place=in_place and bool(findings))
 
 
 def narrow_without_code(formed: Sequence[Dispatch]) -> list[Finding]:

@@ -34,6 +34,7 @@ _SLICES = (
     "tensor.pad",
 )
 _ANY_DEPTH = 24
+_DYNAMIC = ir.ShapedType.get_dynamic_size()
 _COMBINED: dict[str, Callable[[int, int], int]] = {
     "arith.addi": operator.add,
     "arith.subi": operator.sub,
@@ -149,7 +150,7 @@ def residues(index: ir.Value, modulus: int, depth: int = 0) -> set[int]:
         if loop.name == "scf.for" and owner.arguments[0] == index:
             lower, step = (residues(loop.operands[i], modulus, depth + 1) for i in (0, 2))
             return lower if step == {0} else anything
-        return anything
+        return _of_parallel(loop, index, modulus) if loop.name == "scf.forall" else anything
     op = owner.operation
     of = [lambda v=v: residues(v, modulus, depth + 1) for v in op.operands]
     if op.name == "arith.constant":
@@ -168,6 +169,18 @@ def residues(index: ir.Value, modulus: int, depth: int = 0) -> set[int]:
     ):
         return _of_lane(op.operands[0], lane[0], modulus, depth + 1)
     return anything
+
+
+def _of_parallel(loop: ir.Operation, index: ir.Value, modulus: int) -> set[int]:
+    """What an index of an scf.forall with static bounds can be."""
+    number = next(i for i, argument in enumerate(index.owner.arguments) if argument == index)
+    bounds = [
+        list(ir.DenseI64ArrayAttr(loop.attributes[name])) for name in ("staticLowerBound", "staticStep")
+    ]
+    lower, step = ((of[number] if number < len(of) else _DYNAMIC) for of in bounds)
+    if _DYNAMIC in (lower, step) or step % modulus:
+        return set(range(modulus))
+    return {lower % modulus}
 
 
 def _of_lane(vector: ir.Value, lane: int, modulus: int, depth: int) -> set[int]:

@@ -40,7 +40,7 @@ class PackNarrowStorage(Remedy):
     """
 
     name: ClassVar[str] = "fissile-pack-narrow-storage"
-    cures: ClassVar[tuple[str, ...]] = ("FIS104", "FIS108", "FIS110", "FIS118", "FIS135", "FIS136")
+    cures: ClassVar[tuple[str, ...]] = ("FIS104", "FIS108", "FIS110", "FIS118", "FIS135", "FIS136", "FIS138")
     exactness: ClassVar[Exactness] = Exactness.ROUNDING
     does: ClassVar[str] = (
         "narrow elements are stored as before and read and written as 32-bit words, 8-bit floats as "
@@ -50,7 +50,7 @@ class PackNarrowStorage(Remedy):
     repairs: ClassVar[str] = (
         "wrong numbers and `vector.bitcast` on targets without 8/16-bit storage (FIS110); compiles "
         "without end of dequantised matmuls there; i2 and i4 that Vulkan extends with their "
-        "neighbours' bits (FIS135); packed booleans on AMD and NVIDIA (FIS136); 8-bit floats on CUDA "
+        "neighbours' bits (FIS135); vectors of them that begin within a byte (FIS138); packed booleans on AMD and NVIDIA (FIS136); 8-bit floats on CUDA "
         "and most AMD targets, i4 and i2 that are stored (any target)"
     )
     numbers: ClassVar[str] = (

@@ -1,0 +1,58 @@
+"""FIS138: vectors of elements below a byte are read from the beginning of a byte, wherever they begin."""
+
+from __future__ import annotations
+
+from fissile.effect import Effect
+
+from ..failure import Stage, failure
+from .narrow_elements import NarrowElements
+
+
+@failure
+class SubByteAddress(NarrowElements):
+    code = "FIS138"
+    name = "sub-byte-address"
+    title = "the numbers will be wrong: vectors of elements below a byte are read at a wrong address"
+    what = (
+        "A dispatch reads or writes vectors of i4, i2, f4 or packed i1 that begin within a byte: a slice at an odd column, a border, the "
+        "window of a convolution. They are read or written from where the byte begins. The module compiles and runs. The finding says "
+        "*may* where sizes of the call decide."
+    )
+    why = (
+        "IREE 3.13 emulates such buffers by bytes (EmulateNarrowType). Where a vector fills whole bytes, its position within the first one "
+        "is taken for 0 without a look at the address. `tensor.extract_slice %x[0, 1] [8, 8]` of 8x16xi4 had 61 of 64 values wrong on "
+        "llvm-cpu, an i4 convolution of NCHW 120 of 128."
+    )
+    remedy = (
+        "fissile reads such buffers as 32-bit words and takes the elements out of these itself. By hand: extend the tensor to i8 in a "
+        "dispatch of its own, compute there, and truncate the result."
+    )
+    effect = Effect.WRONG
+    stage = Stage.VIEWS_FOLDED
+    order = 45
+    headline = "vectors of {element} that begin within a byte are read from its beginning in {count}"
+    label = "reads or writes vectors of {element} at a wrong address"
+    note = "the module builds and runs"
+    target = "llvm-cpu"
+    fails = """\
+func.func @f(%x: tensor<8x16xi4>) -> tensor<8x8xi4> {
+  %r = tensor.extract_slice %x[0, 1] [8, 8] [1, 1] : tensor<8x16xi4> to tensor<8x8xi4>
+  return %r : tensor<8x8xi4>
+}
+"""
+    repaired_by = "fissile-pack-narrow-storage{types=i4}"
+
+    def concerns(self, backend):
+        return bool(backend.lowering)
+
+    def may_occur(self, dispatch, configured):
+        return any(0 < b.element_bits < 8 for b in dispatch.bindings)
+
+    def detect(self, dispatch, code):
+        from fissile.passes.analysis.kernel.byte_alignment import misread_types
+        from fissile.passes.analysis.kernel.evidence import Evidence
+
+        if not (found := misread_types(code)):
+            return None
+        effect = Effect.WRONG if any(found.values()) else Effect.UNPROVED
+        return Evidence(types=tuple(found), effect=effect)
