@@ -84,21 +84,21 @@ def refused_by_system(error: BaseException) -> UsageError | None:
         or isinstance(error, (ImportError, RuntimeError))
         and _NO_MEMORY.search(str(error))
     ):
-        return UsageError("out of memory", _WAYS_OUT[errno.ENOMEM])
+        return UsageError("out of memory", WAYS_OUT[errno.ENOMEM])
     if isinstance(error, ImportError):  # the loader of shared libraries has its errors as text
         number = next((n for n in (errno.EMFILE, errno.ENFILE) if os.strerror(n) in str(error)), 0)
-        return UsageError(os.strerror(number), _WAYS_OUT[number]) if number else None
+        return UsageError(os.strerror(number), WAYS_OUT[number]) if number else None
     if not isinstance(error, OSError) or error.errno is None or isinstance(error, ConnectionError):
         return None
     named = f" ({error.filename})" if isinstance(error.filename, (str, os.PathLike)) else ""
-    return UsageError(f"{os.strerror(error.errno)}{named}", _WAYS_OUT.get(error.errno, ""))
+    return UsageError(f"{os.strerror(error.errno)}{named}", WAYS_OUT.get(error.errno, ""))
 
 
 _NO_MEMORY = re.compile(
     "failed to map segment|cannot allocate memory|can't start new thread|bad_alloc", re.IGNORECASE
 )
 """What the loader of shared libraries, Python and C++ say where memory, or room for a thread, is refused."""
-_WAYS_OUT = {
+WAYS_OUT = {
     errno.ENOSPC: "free space there, or choose another place; temporary files go to the folder that TMPDIR names",
     errno.EDQUOT: "free space there, or choose another place; temporary files go to the folder that TMPDIR names",
     errno.EFBIG: "the shell limits the size of files: ulimit -f",

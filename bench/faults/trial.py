@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import secrets
 import shutil
@@ -21,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 MARK = "FAULT_BENCH_MARK"
 """In the environment of every process of a trial."""
 STATUSES = (0, 1, 2, 3)
+BEFORE_SIGNALS = {"fissile/__init__.py", "fissile/cli/__init__.py", "fissile/before_work.py"}
+"""What is being imported until `signals_end_it` has run; the last of them runs it."""
 GRACE_SECONDS = 120.0
 """For what cleans up after a command that was killed, on a machine that has other work."""
 
@@ -181,5 +184,6 @@ def broken_promises(ended: Ended, statuses: Sequence[int] = STATUSES) -> list[st
 
 
 def _is_pythons(output: str) -> bool:
-    """Whether Ctrl-C came while Python itself started, before it had imported anything of fissile's."""
-    return output.rstrip().endswith("KeyboardInterrupt") and f"{ROOT}/fissile" not in output
+    """Whether Ctrl-C came while Python itself started, before fissile's first modules had taken the signal over."""
+    files = set(re.findall(rf'File "{re.escape(str(ROOT))}/(fissile/[^"]+)"', output))
+    return output.rstrip().endswith("KeyboardInterrupt") and files <= BEFORE_SIGNALS

@@ -12,6 +12,13 @@ LINKER_SAID = (
 )
 """All that IREE prints of one link that found undefined symbols."""
 
+TOOL_LACKED_SPACE = re.compile(
+    r"^(?:iree-lld|ld\.lld|\S*wasm-ld): error: (?:cannot|failed to|could not|unable to) .*: (?:No space left on device|File too large|Disk quota exceeded)$"
+    r"|^\S+ execute fail:(?:File size limit exceeded|File too large|No space left on device|Disk quota exceeded)",
+    re.MULTILINE,
+)
+"""What a linker prints that cannot write its file, and what IREE says of one that the system ended for that (ROCM's target backend)."""
+
 NO_ELEMENT_TYPE = "'hal.element_type' op unsupported element type"
 """What IREE says of a tensor in a function's signature whose elements buffer views have no name for."""
 

@@ -33,7 +33,7 @@ from ..process.entry import begin, error_in_words, leave_answer
 from ..process.job import Answer, CheckJob, WorkerError
 from ..process.scratch import scratch
 from ..process.supervisor import run_job, translating
-from ..process.worker_end import WorkerEnd, ending_of, how_it_ended, phase_not_ended, system_ended
+from ..process.worker_end import WorkerEnd, ending_of, how_it_ended, phase_not_ended, system_ended, with_room
 from ..targets import resolve_target
 
 
@@ -110,7 +110,7 @@ def _checked(
     while True:
         end = run_job(job, folder, 0.0, seconds, __name__)
         if job.result.exists() and not end.timed_out:
-            return _outcome(wire.decode(Answer, job.result.read_bytes()), job)
+            return with_room(_outcome(wire.decode(Answer, job.result.read_bytes()), job), end.errors)
         count, _repairing, fingerprint = translating(job.translating)
         target, phase = _read(job.at)
         for file in (job.at, job.translating):

@@ -43,6 +43,7 @@ from .worker_end import (
     report_of,
     users_error,
     why_it_ended,
+    with_room,
 )
 
 NOT_ENDED = "a step of fissile's own did not end"
@@ -301,6 +302,8 @@ def _outcome(job: CompileJob, end: WorkerEnd, request: CompileRequest) -> Report
     report = answer.report
     # What IREE prints itself: --mlir-print-ir-…, --mlir-timing, … What the linker missed is reported, or repaired.
     printed = re.sub(LINKER_SAID, "", end.errors) if report and not report.exit_code else end.errors
+    if report:
+        report = with_room(report, printed)
     if job.started.exists() and printed.strip() and not request.inner:
         sys.stderr.write(printed)
     if report is None:

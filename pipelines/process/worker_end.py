@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fissile import wire
-from fissile.errors import ExitCode, FissileError, InternalError, UsageError, refused_by_system
+from fissile.errors import WAYS_OUT, ExitCode, FissileError, InternalError, UsageError, refused_by_system
 from fissile.finding import Finding
 from fissile.passes.failures.failure import Ending, failure_that_ends
-from fissile.passes.iree.messages import DID_YOU_MEAN, FLAG_ERROR, UNKNOWN_FLAG
+from fissile.passes.iree.messages import DID_YOU_MEAN, FLAG_ERROR, TOOL_LACKED_SPACE, UNKNOWN_FLAG
 from fissile.passes.progress import Step
 from fissile.report import Report
 
@@ -98,6 +98,19 @@ def system_ended(status: int, error_lines: str) -> UsageError | None:
     if status == -signal.SIGXFSZ:
         return UsageError("File too large (SIGXFSZ)", "the shell limits the size of files: ulimit -f")
     return None
+
+
+def with_room(report: Report, printed: str) -> Report:
+    """``report``, whose process printed ``printed``. Raises UsageError where what it reports is a linker that had no room for its file."""
+    if report.exit_code:
+        texts = (printed, *(f"{finding.stock}\n{finding.detail}" for finding in report.findings))
+        if lacked := next(filter(None, map(TOOL_LACKED_SPACE.search, texts)), None):
+            words = lacked[0].rpartition(":")[2].strip()
+            number = _OUT_OF_SPACE_NUMBERS.get(
+                words, errno.EFBIG
+            )  # File size limit exceeded: a signal's name
+            raise UsageError(f"IREE's linker: {os.strerror(number)}", WAYS_OUT[number])
+    return report
 
 
 def out_of_space(folder: Path) -> UsageError | None:

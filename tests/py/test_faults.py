@@ -10,7 +10,7 @@ from programs import run_program
 from bench.faults import compared, differential, environments, growth, mutations, planted, results, signals
 from bench.faults.commands import ADD, COMMANDS, CONV, MATMUL, STORE
 from bench.faults.generated.random_program import KINDS, program
-from bench.faults.trial import Ended, broken_promises, world
+from bench.faults.trial import ROOT, Ended, broken_promises, world
 from fissile.finding import Finding, Place, Severity
 from fissile.report import Report
 
@@ -142,6 +142,16 @@ def test_what_breaks_the_contract_is_seen(changes, printed):
     kept = {"status": 0, "out": "", "err": "", "seconds": 0.0, "used": 0.0, "hung": False}
     assert broken_promises(Ended(**kept)) == []
     assert broken_promises(Ended(**kept | changes)) == [printed]
+
+
+@pytest.mark.parametrize(
+    ("module", "is_ours"),
+    [("fissile/__init__.py", False), ("fissile/cli/__init__.py", False), ("fissile/cli/main.py", True), ("fissile/errors.py", True)],
+)  # fmt: skip
+def test_an_interrupt_is_pythons_until_fissile_has_taken_the_signal_over(module, is_ours):
+    printed = f'Traceback (most recent call last)\n  File "{ROOT}/{module}", line 1\n  File "<frozen zipimport>"\nKeyboardInterrupt\n'
+    ended = Ended(status=1, out="", err=printed, seconds=0.0, used=0.0, hung=False)
+    assert broken_promises(ended) == ["a traceback"] * is_ours
 
 
 def test_orphans_and_leftovers_are_found():

@@ -433,6 +433,34 @@ def test_what_ended_a_worker_is_its_true_cause():
     )
 
 
+@pytest.mark.parametrize(
+    ("printed", "cause"),
+    [
+        ("iree-lld: error: failed to open /tmp/kernel.hsaco: File too large\nStack dump:\n", "File too large"),
+        ("iree-lld: error: cannot open output file x.so: No space left on device\n", "No space left on device"),
+        ("iree-lld execute fail:File size limit exceededError Code:-2", "File too large"),
+    ],
+)  # fmt: skip
+def test_a_linker_without_room_for_its_file_is_no_fault_of_the_program(printed, cause):
+    from fissile.errors import UsageError
+    from fissile.finding import Finding
+    from fissile.pipelines.process.worker_end import with_room
+    from fissile.report import Report
+
+    for detail, errors in ((printed, ""), ("", printed)):
+        failed = Report("check", (Finding("FIS108", "IREE stops before phase end", detail=detail),))
+        with pytest.raises(UsageError, match=cause) as refused:
+            with_room(failed, errors)
+        assert refused.value.exit_code == 2 and refused.value.hint
+    for other in (
+        "iree-lld: error: undefined symbol: File too large\n",
+        "the function 'No space left on device'\n",
+    ):
+        failed = Report("check", (Finding("FIS108", "IREE stops before phase end", detail=other),))
+        assert with_room(failed, other) is failed
+    assert with_room(Report("check", ()), printed).exit_code == 0
+
+
 def test_an_answer_that_cannot_be_written_is_no_crash(folder):
     """The worker reaches its end, and its report is larger than a file may be."""
     (folder / "in.mlir").write_text(REFUSED)
