@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -36,6 +38,10 @@ INTEGER_RANGES: dict[str, tuple[int, int]] = {
 
 FLOAT_EDGES = (0.0, -0.0, 1.0, -1.0)
 """Infinities and NaNs are left out: one of them in a sum hides every other value of the result."""
+
+
+_WIDEST = np.dtype(np.complex128).itemsize
+"""Bytes of the widest element that anything is drawn in."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,7 @@ def draw(
 
     The first elements are edge values (smallest, largest, 0, 1, -1, as far as the range has them), the
     rest uniform integers or normal floats. ``ranges`` overrides the closed range of an argument by its index;
-    floats are then uniform in it. `UsageError` for a type that no data can be made for.
+    floats are then uniform in it. `UsageError` for a type or a size that no data can be made for.
     """
     arrays = []
     for index, value in enumerate(signature.arguments):
@@ -92,6 +98,11 @@ def draw(
             if value.shape is None
             else tuple(sizes.of(index, d) if size is None else size for d, size in enumerate(value.shape))
         )
+        if math.prod(max(1, size) for size in shape) * _WIDEST > sys.maxsize:
+            raise UsageError(
+                f"no input can be made of argument {index}, {'x'.join(map(str, shape))} elements",
+                "no machine has that much memory",
+            )
         generator = np.random.default_rng([seed, index])
         arrays.append(_array(value, shape, generator, (ranges or {}).get(index)))
     return arrays

@@ -11,6 +11,7 @@ from fissile.pipelines.numerics.inputs import Sizes, draw
 from fissile.pipelines.numerics.signature import (
     ELEMENT_TYPES,
     Signature,
+    Value,
     choose,
     parse_declaration,
     parse_value,
@@ -98,6 +99,13 @@ def test_ranges_and_sizes():
 def test_bad_sizes(text):
     with pytest.raises(UsageError, match="sizes for dynamic"):
         Sizes.parse(text)
+
+
+@pytest.mark.parametrize("shape", [(64, 2**63 - 1, 18), (2**60,), (0, 2**62), (2**31, 2**31)])
+def test_a_size_that_no_memory_has_is_refused(shape):
+    text = "x".join(map(str, shape))
+    with pytest.raises(UsageError, match=rf"argument 0, {text} elements"):
+        draw(Signature("f", (Value(f"tensor<{text}xf32>", "f32", shape),), ()), 0)
 
 
 def test_choose():
