@@ -9,10 +9,10 @@ import argparse
 import sys
 
 from fissile.passes.iree import version
-from fissile.pipelines.report.support_table import LEGEND, support_markdown
+from fissile.pipelines.report.support_table import LEGEND, mark, support_markdown
 from fissile.pipelines.support import kept
 from fissile.pipelines.support.all_programs import all_programs
-from fissile.pipelines.support.measure import CRASHES, REFUSED, WRONG, YES, Cell, measured
+from fissile.pipelines.support.measure import CRASHES, REFUSED, WRONG, Cell, measured
 
 from .measured_tables import write_table
 
@@ -41,13 +41,18 @@ def main() -> int:
 
 def _counts(cells: list[Cell]) -> str:
     refused = [cell for cell in cells if cell.stock in (REFUSED, CRASHES)]
-    repaired = sum(cell.fissile == YES for cell in refused)
     crashes = sum(cell.stock == CRASHES for cell in cells)
-    wrong = sum(cell.numbers == WRONG for cell in cells)
+    wrong = [cell for cell in cells if cell.numbers == WRONG]
     return (
-        f"{len(cells)} programs: stock IREE compiles {len(cells) - len(refused)} of them, {wrong} of those wrong, and crashes on {crashes}; "
-        f"fissile compiles {repaired} of the {len(refused)} others."
+        f"{len(cells)} programs. Stock IREE compiles {len(cells) - len(refused)} of them, {len(wrong)} of those wrong, and crashes on {crashes}. "
+        f"fissile compiles {_compiled(refused)} of the {len(refused)} others, and repairs or withholds "
+        f"{sum(not mark(cell).startswith(WRONG) for cell in wrong)} of the {len(wrong)} wrong ones. "
+        f"{sum(mark(cell).startswith(WRONG) for cell in cells)} are wrong without a report."
     )
+
+
+def _compiled(cells: list[Cell]) -> int:
+    return sum(mark(cell).startswith("fissile") for cell in cells)
 
 
 def _tell(done: int, of: int) -> None:

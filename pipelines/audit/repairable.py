@@ -32,15 +32,19 @@ def without_repairable(report: Report, dispatch_timeout: float = 30.0) -> Report
 
 
 def compiled_by_fissile(
-    source: Path, flags: Sequence[str], start: str = "start", dispatch_timeout: float = 30.0
+    source: Path,
+    flags: Sequence[str],
+    start: str = "start",
+    dispatch_timeout: float = 30.0,
+    output: Path | None = None,
 ) -> Report:
-    """What `fissile compile` reports of ``source``; the output is thrown away. Raises FissileError as the command does."""
+    """What `fissile compile` reports of ``source``; it is thrown away without ``output``. Raises FissileError as the command does."""
     from ..process.supervisor import run_compile
 
     with scratch() as folder:
         request = CompileRequest(
             input=str(source),
-            output=str(folder / "out.vmfb"),
+            output=str(output or folder / "out.vmfb"),
             flags=tuple(flags),
             compile_from=start,
             dispatch_timeout=dispatch_timeout,

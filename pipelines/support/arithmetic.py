@@ -62,16 +62,15 @@ INTEGER_BINARY: dict[str, Callable] = {
     "shli": np.left_shift,
     "shrsi": np.right_shift,
 }
-_STEPS = {
-    "f64": 2.0**-50,
-    "f32": 2.0**-19,
-    "f16": 2.0**-8,
-    "bf16": 2.0**-6,
-    "f8E4M3FN": 2.0**-2,
-    "f8E5M2": 2.0**-1,
-}
-"""Relative error that is taken as rounding: some units in the last place of each type, for functions that IREE approximates."""
-
+_UNITS = {"f64": 4, "f32": 16, "f16": 4, "bf16": 2, "f8E4M3FN": 2, "f8E5M2": 2}
+"""How many units in the last place of a type a result may differ: functions that IREE approximates, and sums in another order."""
+_MANTISSA_BITS = {"f64": 52, "f32": 23, "f16": 10, "bf16": 7, "f8E4M3FN": 3, "f8E5M2": 2}
+EXACT = frozenset(
+    "absf ceil floor round roundeven trunc addf subf mulf maximumf minimumf transpose sort".split()
+)
+"""References whose result is rounded once or not at all: another number than NumPy's, rounded to the type, is wrong."""
+_LEAST = 2.0**-4
+"""Below this, a unit is that of this number: what cancels is judged by its operands."""
 
 _NAMED_SUMS = (
     "matmul", "batch_matmul", "matvec", "dot", "conv_2d_nhwc_hwcf", "conv_2d_nchw_fchw", "depthwise_conv_2d_nhwc_hwc",
@@ -128,19 +127,29 @@ def _computed(reference: str, arrays: Sequence[np.ndarray]) -> np.ndarray:
     return np.asarray(_OPS[reference](*arrays))
 
 
-def agrees(got: np.ndarray, right: np.ndarray, element: str) -> bool:
-    """Whether ``got`` is ``right`` up to rounding in ``element``; whole numbers have to be equal."""
+def agrees(got: np.ndarray, right: np.ndarray, element: str, reference: str = "") -> bool:
+    """Whether ``got`` is ``right`` up to rounding in ``element``.
+
+    Whole numbers, and what a reference of `EXACT` computes, have to be equal to ``right`` rounded once.
+    """
     if got.shape != right.shape:
         return False
     if element.startswith("i"):
         return bool(np.array_equal(got.astype(right.dtype), right))
-    step = _STEPS.get(element, 0.5)
     with np.errstate(all="ignore"):
         rounded = right.astype(ELEMENT_TYPES[element]).astype(np.float64)
-    mine = got.astype(np.float64)
-    same = (mine == rounded) | (np.isnan(mine) & np.isnan(rounded))
-    close = np.abs(mine - right) <= step * np.maximum(np.abs(right), 2.0**-4)
+        mine = got.astype(np.float64)
+        same = (mine == rounded) | (np.isnan(mine) & np.isnan(rounded))
+        if reference in EXACT:
+            return bool(np.all(same))
+        close = np.abs(mine - right) <= _UNITS.get(element, 1) * _unit(right, element)
     return bool(np.all(same | close))
+
+
+def _unit(numbers: np.ndarray, element: str) -> np.ndarray:
+    """The unit in the last place of ``element`` at ``numbers``."""
+    exponents = np.floor(np.log2(np.maximum(np.abs(numbers), _LEAST)))
+    return 2.0 ** (exponents - _MANTISSA_BITS.get(element, 1))
 
 
 def _softmax(x: np.ndarray) -> np.ndarray:

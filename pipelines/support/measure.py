@@ -1,7 +1,7 @@
 """Which ops on which element types stock IREE and fissile compile for a target, and whether the numbers are right: measured.
 
-Each program is compiled by stock IREE to the end; what that refuses, by `fissile compile`. Where a runtime of the target is here, what
-stock compiled is run, and compared with NumPy.
+Each program is compiled by stock IREE to the end. Where a runtime of the target is here, what stock compiled is run, and compared with
+NumPy. What stock refuses or builds wrong is compiled by `fissile compile`, run and compared in the same way.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from fissile.errors import FissileError
 from fissile.passes.iree.targets import flags_for, runtime_for
 
 from ..numerics import runtimes
-from ..numerics.signature import Signature, signatures_of_vmfb
+from ..numerics.signature import signatures_of_vmfb
 from ..process.child import module_command, run_child
 from ..process.scratch import scratch
 from ..targets import resolve_target
@@ -35,6 +35,7 @@ class Cell:
 
     ``stock`` and ``fissile``: YES, REFUSED or CRASHES; ``why``: what stock says. ``numbers``: RIGHT or WRONG where the program was
     run and its result is known; ``runs_in``: the element type that its function has in the end, where that is another.
+    ``repaired_numbers``: RIGHT or WRONG of what fissile built, where stock refused the program or built it wrong.
     """
 
     op: str
@@ -45,6 +46,11 @@ class Cell:
     numbers: str = ""
     runs_in: str = ""
     group: str = ""
+    repaired_numbers: str = ""
+
+    @property
+    def needs_repair(self) -> bool:
+        return self.stock != YES or self.numbers == WRONG
 
 
 def measured(
@@ -72,15 +78,36 @@ def measured(
 def _cells(programs: Sequence[Program], flags: tuple[str, ...]) -> list[Cell]:
     with scratch() as folder:
         stock = _stock(programs, flags, folder)
-        refused = [one for one in programs if stock[one.key]["state"] != YES]
-        repaired = _repaired(refused, flags, folder)
         cells = []
         for one in programs:
             outcome = stock[one.key]
-            ours = outcome["state"] if outcome["state"] == YES else YES if one.key in repaired else REFUSED
-            cell = Cell(one.op, one.element, outcome["state"], ours, outcome.get("why", ""), group=one.group)
-            cells.append(_run(cell, one, outcome, flags))
-    return cells
+            numbers, runs_in = _run(one, outcome, flags)
+            cells.append(
+                Cell(
+                    one.op,
+                    one.element,
+                    outcome["state"],
+                    YES,
+                    outcome.get("why", ""),
+                    numbers,
+                    runs_in,
+                    one.group,
+                )
+            )
+        unfit = [one for one, cell in zip(programs, cells, strict=True) if cell.needs_repair]
+        repaired = _repaired(unfit, flags, folder)
+        return [
+            _with_repair(cell, one, repaired.get(one.key), flags) if cell.needs_repair else cell
+            for one, cell in zip(programs, cells, strict=True)
+        ]
+
+
+def _with_repair(cell: Cell, program: Program, outcome: dict | None, flags: tuple[str, ...]) -> Cell:
+    """``cell`` with what fissile builds of its program; ``outcome`` is None where it refuses it."""
+    if outcome is None:
+        return replace(cell, fissile=REFUSED)
+    numbers, runs_in = _run(program, outcome, flags)
+    return replace(cell, repaired_numbers=numbers, runs_in=runs_in)
 
 
 def _stock(programs: Sequence[Program], flags: tuple[str, ...], folder: Path) -> dict[str, dict]:
@@ -117,31 +144,30 @@ def _stock(programs: Sequence[Program], flags: tuple[str, ...], folder: Path) ->
     return found
 
 
-def _repaired(programs: Sequence[Program], flags: tuple[str, ...], folder: Path) -> set[str]:
-    """Of ``programs``, those that `fissile compile` compiles."""
+def _repaired(programs: Sequence[Program], flags: tuple[str, ...], folder: Path) -> dict[str, dict]:
+    """Of ``programs``, those that `fissile compile` compiles: where each is built."""
     from ..audit.repairable import compiled_by_fissile
 
-    done: set[str] = set()
-    refused: set[str] = set()
+    done: dict[str, dict] = {}
     queue = [Batch(tuple((one.key, one.text) for one in programs))] if programs else []
     source = folder / "programs.mlir"
     while queue:
         batch = queue.pop(0)
         source.write_text(batch.text())
+        output = folder / f"fissile-{batch.name}.vmfb"
         try:
-            errors = compiled_by_fissile(source, flags).errors
+            errors = compiled_by_fissile(source, flags, output=output).errors
         except FissileError:
-            errors = ()
-            if len(batch.programs) == 1:
-                refused.add(batch.keys[0])
-            else:
+            if len(batch.programs) > 1:
                 queue = [*batch.split(()), *queue]
             continue
         if not errors:
-            done.update(batch.keys)
-        elif len(batch.programs) == 1:
-            refused.add(batch.keys[0])
-        else:
+            artifact = str(output) if runtime_for(flags) in _here() else ""
+            done |= {
+                key: {"artifact": artifact, "function": batch.function(index)}
+                for index, key in enumerate(batch.keys)
+            }
+        elif len(batch.programs) > 1:
             named = blamed(batch, [place for error in errors for place in error.places])
             queue = [*batch.split(named), *queue]
     return done
@@ -151,27 +177,22 @@ def _here() -> Iterator[str]:
     return iter(runtime.name for runtime in runtimes.present())
 
 
-def _run(cell: Cell, program: Program, outcome: dict, flags: tuple[str, ...]) -> Cell:
-    """``cell`` with what its program computes, where it can be run and the answer is known."""
+def _run(program: Program, outcome: dict, flags: tuple[str, ...]) -> tuple[str, str]:
+    """`Cell.numbers` and `Cell.runs_in` of what was built; empty where it cannot be run or the answer is not known."""
     if not outcome.get("artifact") or not program.reference:
-        return cell
+        return "", ""
     artifact = Path(outcome["artifact"])
     try:
         signature = signatures_of_vmfb(artifact)[outcome["function"]]
-        runs_in = signature.results[0].element
         arrays = arithmetic.inputs(program.shapes, program.element, program.reference)
         [runtime] = runtimes.named([runtime_for(flags)])
         answer = runtimes.run(artifact, signature, arrays, runtime)
     except (FissileError, KeyError):  # no data can be made for the type
-        return cell
-    cell = replace(cell, runs_in="" if runs_in == program.element else runs_in)
+        return "", ""
+    element = signature.results[0].element
+    runs_in = "" if element == program.element else element
     if not isinstance(answer, list):
-        return replace(cell, numbers=f"not run: {answer.message}")
+        return f"not run: {answer.message}", runs_in
     right = arithmetic.expected(program.reference, arrays, program.element)
-    return replace(
-        cell, numbers=RIGHT if arithmetic.agrees(answer[0], right, signature_element(signature)) else WRONG
-    )
-
-
-def signature_element(signature: Signature) -> str:
-    return signature.results[0].element
+    same = arithmetic.agrees(answer[0], right, element, program.reference)
+    return RIGHT if same else WRONG, runs_in

@@ -61,6 +61,17 @@ def test_what_numpy_computes_is_right_and_anything_else_is_wrong(reference):
     assert not arithmetic.agrees((right * 1.01 + 0.01).astype(np.float32), right, "f32")
 
 
+@pytest.mark.parametrize(("element", "unit"), [("f16", 2.0**-10), ("f32", 2.0**-23), ("bf16", 2.0**-7)])
+def test_rounding_is_judged_in_units_of_the_element_type(element, unit):
+    near, far = np.array([1.0 + 2 * unit]), np.array([1.0 + 17 * unit])
+    right = np.array([1.0])
+    assert arithmetic.agrees(near, right, element, "tanh") and not arithmetic.agrees(
+        far, right, element, "tanh"
+    )
+    assert not arithmetic.agrees(near, right, element, "floor")  # rounds nothing
+    assert arithmetic.agrees(np.array([1.0]), np.array([1.0 + unit / 4]), element, "mulf")  # rounded once
+
+
 @pytest.mark.parametrize(("element", "least"), [("i8", -128), ("i4", -8), ("i32", -(2**31))])
 def test_whole_numbers_wrap_as_their_type_does(element, least):
     arrays = [np.array([-least - 1]), np.array([1])]
@@ -71,8 +82,11 @@ CELLS = [
     (Cell("op", "f32", YES, YES, numbers=RIGHT), "right"),
     (Cell("op", "f64", YES, YES, numbers=RIGHT, runs_in="f32"), "right (f32)"),
     (Cell("op", "f16", YES, YES), "yes"),
-    (Cell("op", "bf16", YES, YES, numbers=WRONG), "wrong"),
+    (Cell("op", "bf16", YES, YES, numbers=WRONG, repaired_numbers=WRONG), "wrong"),
+    (Cell("op", "bf16", YES, YES, numbers=WRONG, repaired_numbers=RIGHT), "fissile"),
+    (Cell("op", "bf16", YES, REFUSED, numbers=WRONG), "withheld"),
     (Cell("op", "i8", REFUSED, YES, "why"), "fissile"),
+    (Cell("op", "i8", REFUSED, YES, "why", repaired_numbers=WRONG, runs_in="i32"), "wrong (i32)"),
     (Cell("op", "i4", CRASHES, REFUSED, "why"), "no"),
 ]
 
