@@ -13,6 +13,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 from fissile.errors import FissileError
@@ -24,22 +25,23 @@ from fissile.pipelines.targets import resolve_target
 
 from . import results as kept
 from .models import onnx_models
-from .worker import named_by
+from .torch_operators import torch_models
+from .worker import NOTHING_NAMED, named_by
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "legality-sweep.md"
-_PART = re.compile(r"(<!-- measured: onnx -->\n).*?(<!-- end -->)", re.S)
-SECONDS_PER_CASE = 1800.0
+SECONDS_PER_CASE = 300.0
+"""For one model and target; what takes longer counts as a program that does not end."""
 MODELS_PER_PROCESS = 50
 """IREE keeps memory of every session: a process ends after so many models."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.legality_sweep", description=__doc__)
-    parser.add_argument("front_end", choices=("onnx",))
+    parser.add_argument("front_end", choices=("onnx", "torch"))
     parser.add_argument("--limit", type=int, default=0, help="how many models that are imported; 0: all")
     parser.add_argument("--target", action="append", default=[], help="may be repeated (default llvm-cpu)")
-    parser.add_argument("--results", type=Path, default=ROOT / "build" / "legality-sweep.jsonl")
+    parser.add_argument("--results", type=Path, help="default build/legality-sweep-FRONT_END.jsonl")
     parser.add_argument(
         "--fissile", action="store_true", help="compile what stock IREE refuses with fissile as well"
     )
@@ -52,23 +54,41 @@ def main() -> int:
     )
     args = parser.parse_args()
     targets = args.target or ["llvm-cpu"]
-    args.results.parent.mkdir(parents=True, exist_ok=True)
+    results = args.results or ROOT / "build" / f"legality-sweep-{args.front_end}.jsonl"
+    results.parent.mkdir(parents=True, exist_ok=True)
     if not args.no_run:
-        models = [str(model) for model in onnx_models(args.results.parent / "onnx-operator-tests", 0)]
-        _sweep(models, targets, args.limit, args.results)
+        models = _models(args.front_end, results.parent)
+        _sweep(args.front_end, models, targets, args.limit, results)
         if args.fissile:
-            _compile_refused(models, targets, args.results)
-    found = kept.read(args.results)
+            _compile_refused(models, targets, results)
+    found = kept.read(results)
     if args.misses:
         print(kept.misses(found), end="")
     table = kept.markdown(found)
     print(table, end="")
     if args.docs:
-        PAGE.write_text(_PART.sub(lambda part: f"{part[1]}\n{table}\n{part[2]}", PAGE.read_text()))
+        part = re.compile(rf"(<!-- measured: {args.front_end} -->\n).*?(<!-- end -->)", re.S)
+        PAGE.write_text(part.sub(lambda found: f"{found[1]}\n{table}\n{found[2]}", PAGE.read_text()))
     return 0
 
 
-def _sweep(models: list[str], targets: list[str], limit: int, file: Path) -> None:
+def _models(front_end: str, folder: Path) -> list[str]:
+    if front_end == "onnx":
+        return [str(model) for model in onnx_models(folder / "onnx-operator-tests", 0)]
+    missing = [name for name in ("torch", "iree.turbine") if not _installed(name)]
+    if missing:
+        sys.exit(f"{', '.join(missing)} not installed: pip install torch iree-turbine")
+    return [str(model) for model in torch_models(folder / "torch-operators")]
+
+
+def _installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _sweep(front_end: str, models: list[str], targets: list[str], limit: int, file: Path) -> None:
     """Adds what is missing to ``file``, until ``limit`` models that were imported have all ``targets``."""
     while True:
         found = kept.read(file)
@@ -88,16 +108,18 @@ def _sweep(models: list[str], targets: list[str], limit: int, file: Path) -> Non
                 break
         if not left:
             break
-        for result in _stock_and_audit(left, targets):
+        for result in _stock_and_audit(front_end, left, targets):
             with file.open("a") as out:
                 out.write(json.dumps(result) + "\n")
 
 
-def _stock_and_audit(models: list[tuple[str, list[str]]], targets: list[str]) -> Iterator[dict]:
+def _stock_and_audit(
+    front_end: str, models: list[tuple[str, list[str]]], targets: list[str]
+) -> Iterator[dict]:
     """Results as a worker has them, until all are done or it ends; what ended it is audited as the command does."""
     with tempfile.TemporaryDirectory(prefix="fissile-sweep-") as folder:
         job = Path(folder, "job.json")
-        job.write_text(json.dumps({"models": models, "targets": targets}))
+        job.write_text(json.dumps({"front_end": front_end, "models": models, "targets": targets}))
         at = None
         with subprocess.Popen(
             [sys.executable, "-m", "bench.legality_sweep.worker", str(job)],
@@ -140,9 +162,12 @@ def _next(lines: Iterator[str], worker: subprocess.Popen) -> str:
 
 
 def _audited(model: str, target: str, folder: Path) -> dict:
-    """What `fissile audit` finds in a program that ends the compiler's process."""
+    """What `fissile audit` finds in a program that ends the compiler's process, or takes longer than SECONDS_PER_CASE."""
+    if not Path(model).exists():  # a torch operator whose export did not end
+        return NOTHING_NAMED
     program = imported.importable(Path(model), folder)
-    return named_by(run_audit(str(program), [(target, flags_for(resolve_target(target)))]))
+    flags = flags_for(resolve_target(target))
+    return named_by(run_audit(str(program), [(target, flags)], time_limit=SECONDS_PER_CASE))
 
 
 def _compile_refused(models: list[str], targets: list[str], file: Path) -> None:

@@ -84,6 +84,12 @@ def markdown(results: dict[tuple[str, str], dict]) -> str:
             f"| {row.target} | {row.models} | {row.stock} | {'not run yet' if row.fissile is None else row.fissile} | {row.foreseen} | {row.missed} | {row.false_alarms} "
             f"| {row.precision:.3f} | {row.recall:.3f} |"
         )
+    refused = {model for (model, _target), r in results.items() if r["stock"] == "not imported"}
+    tried = {model for model, _target in results}
+    lines += [
+        "",
+        f"{len(tried)} were tried; {len(refused)} of them have no program, because the importer takes no such model.",
+    ]
     left = Counter(
         op
         for r in results.values()

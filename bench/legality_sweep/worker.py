@@ -18,6 +18,8 @@ from fissile.pipelines.session import PhaseFailed, Session
 from fissile.pipelines.targets import resolve_target
 from fissile.report import Report
 
+from . import torch_operators
+
 
 def main() -> None:
     job = json.loads(Path(sys.argv[1]).read_text())
@@ -27,7 +29,8 @@ def main() -> None:
     compiler = Compiler()
     for model, targets in job["models"]:
         program = folder / "program.mlirbc"
-        found = onnx_child.answer({"model": model, "name": model, "program": str(program), "expand": []})
+        _say({"model": Path(model).stem, "target": targets[0], "begins": True})
+        found = imported(job["front_end"], Path(model), program)
         for target in targets:
             result = {"model": Path(model).stem, "target": target}
             _say(result | {"begins": True})
@@ -40,6 +43,13 @@ def main() -> None:
             else:
                 stock = stock_compiles(program, sessions[target])
             _say(result | stock | named_by(report))
+
+
+def imported(front_end: str, model: Path, program: Path) -> dict:
+    """Writes ``program``, or says in ``refused`` why there is none."""
+    if front_end == "torch":
+        return torch_operators.answer(model, program)
+    return onnx_child.answer({"model": str(model), "name": str(model), "program": str(program), "expand": []})
 
 
 def stock_compiles(program: Path, session: Session) -> dict:

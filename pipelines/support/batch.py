@@ -45,6 +45,30 @@ class Batch:
             first = last
         return None
 
+    def refused(self, errors: Iterable[tuple[str, Sequence[Place]]]) -> tuple[dict[str, str], list[Batch]]:
+        """By key, what an error says of one program and no other; and what is to be compiled again.
+
+        ``errors``: message and places. The first line may stand for the whole module, so an error there says nothing of its program.
+        """
+        why: dict[int, str] = {}
+        doubtful: set[int] = set()
+        for message, places in errors:
+            named = set(blamed(self, places))
+            if len(named) == 1 and all(place.line > 1 for place in places):
+                why.setdefault(*named, message)
+            else:
+                doubtful |= named
+        left = Batch(tuple(one for index, one in enumerate(self.programs) if index not in why))
+        doubtful_keys = {self.keys[index] for index in doubtful - set(why)}
+        again = [index for index, key in enumerate(left.keys) if key in doubtful_keys]
+        if not left.programs:
+            queue = []
+        elif why and not again or len(left.programs) == 1:
+            queue = [left]
+        else:
+            queue = left.split(again)
+        return {self.keys[index]: message for index, message in why.items()}, queue
+
     def split(self, unwanted: Iterable[int]) -> list[Batch]:
         """Each of ``unwanted`` alone, and the others together; the two halves where there is none."""
         alone = sorted(set(unwanted))

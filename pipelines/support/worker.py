@@ -1,7 +1,8 @@
 """One process that measures: `python -m fissile.pipelines.support.worker JOB.json`. A crash of IREE ends it, and not the table.
 
-Programs are compiled many at a time, as functions of one module. Where IREE refuses it, the functions that its errors name are
-compiled alone, and the others once more; where they name none, the halves are. For each program a line says what became of it.
+Programs are compiled many at a time, as functions of one module. Where IREE refuses it, a function that an error names by itself is refused,
+and the others are compiled once more. Functions that an error names together are compiled alone; where errors name none, the
+halves are. For each program a line says what became of it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..process.entry import begin
-from .batch import Batch, blamed
+from .batch import Batch
 
 
 def main() -> int:
@@ -36,13 +37,10 @@ def main() -> int:
             if len(batch.programs) == 1:
                 say(key=batch.keys[0], state="refused", why=failure.message)
             else:
-                places = [
-                    place
-                    for diagnostic in failure.diagnostics
-                    if diagnostic.is_error
-                    for place in diagnostic.places
-                ]
-                queue = [*batch.split(blamed(batch, places)), *queue]
+                refused, queued = batch.refused([(one.message, one.places) for one in failure.errors])
+                for key, why in refused.items():
+                    say(key=key, state="refused", why=why)
+                queue = [*queued, *queue]
             continue
         artifact = ""
         if job["artifacts"]:

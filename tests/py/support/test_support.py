@@ -38,6 +38,23 @@ def test_what_an_error_names_is_compiled_alone_and_otherwise_the_halves():
     assert [part.keys for part in batch.split([0, 1, 2])] == [["a"], ["b"], ["c"]]
 
 
+def test_what_one_error_says_of_one_function_is_its_verdict_and_the_rest_is_compiled_again():
+    batch = Batch((("a", ONE), ("b", TWO), ("c", ONE)))  # lines 1-3, 4-7, 8-10
+
+    def judged(*errors):
+        refused, queue = batch.refused(
+            [(why, [Place("m", line, 1) for line in lines]) for why, lines in errors]
+        )
+        return refused, [part.keys for part in queue]
+
+    assert judged(("no", [5]), ("and more", [6])) == ({"b": "no"}, [["a", "c"]])
+    assert judged(("both", [5, 9])) == ({}, [["a"], ["b"], ["c"]])
+    assert judged(("no", [9]), ("both", [2, 5])) == ({"c": "no"}, [["a"], ["b"]])
+    assert judged(("the module", [1])) == ({}, [["b", "c"], ["a"]])
+    assert judged(("nowhere", [])) == ({}, [["a"], ["b", "c"]])
+    assert judged(("x", [2]), ("y", [5]), ("z", [8])) == ({"a": "x", "b": "y", "c": "z"}, [])
+
+
 def test_every_program_is_once_in_the_table_and_its_arguments_are_those_of_its_text():
     programs = list(all_programs())
     assert len({one.key for one in programs}) == len(programs) > 1000
