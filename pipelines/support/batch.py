@@ -55,7 +55,7 @@ class Batch:
         for message, places in errors:
             named = set(blamed(self, places))
             if len(named) == 1 and all(place.line > 1 for place in places):
-                why.setdefault(*named, message)
+                why.setdefault(named.pop(), message)
             else:
                 doubtful |= named
         left = Batch(tuple(one for index, one in enumerate(self.programs) if index not in why))
