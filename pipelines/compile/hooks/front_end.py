@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fissile.finding import Finding
 from fissile.passes.containment import contained
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
+from fissile.passes.remedies.entry.decompose_bitcast import DecomposeBitCast
 from fissile.passes.remedies.entry.decompose_diff import DecomposeDiff
 from fissile.passes.remedies.entry.decompose_nll_loss import DecomposeNllLoss
 from fissile.passes.remedies.entry.lower_control_flow import LowerControlFlow
@@ -24,7 +25,14 @@ from ...session import BYTECODE, Module, PhaseFailed, phase_index
 if TYPE_CHECKING:
     from ..compile_run import CompileRun
 
-REMEDIES = (RenameTorchOps, DecomposeDiff, DecomposeNllLoss, LowerControlFlow, LowerTensorOps)
+REMEDIES = (
+    RenameTorchOps,
+    DecomposeBitCast,
+    DecomposeDiff,
+    DecomposeNllLoss,
+    LowerControlFlow,
+    LowerTensorOps,
+)
 """In this order: what one writes, the next may find."""
 _LATE = (LowerControlFlow(), LowerTensorOps())
 """The remedies for ops that pass the input conversion, and are refused on the way to code generation."""

@@ -45,6 +45,12 @@ func.func @main(%x: !torch.vtensor<[6,4],f32>, %t: !torch.vtensor<[6],si64>, %w:
   return %0 : !torch.vtensor<[SHAPE],f32>
 }
 """
+BITCAST = """
+func.func @main(%a: !torch.vtensor<[4],si32>) -> !torch.vtensor<[4],f32> {
+  %0 = torch.operator "onnx.BitCast"(%a) {torch.onnx.to = 1 : si64} : (!torch.vtensor<[4],si32>) -> !torch.vtensor<[4],f32>
+  return %0 : !torch.vtensor<[4],f32>
+}
+"""
 ADD = """
 func.func @main(%a: !torch.vtensor<[4],f32>, %b: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
   %one = torch.constant.int 1
@@ -106,6 +112,12 @@ def test_an_operator_without_an_op_gets_that_of_its_function(tmp_path):
     entered(tmp_path, XOR, "aten.__xor__.Tensor", "fissile-rename-torch-ops")
     a, b = np.array([1, 2, -3, 7]), np.array([5, -6, 7, 7])
     assert np.array_equal(computed(tmp_path, a, b), a ^ b)
+
+
+def test_bitcast_keeps_every_bit(tmp_path):
+    entered(tmp_path, BITCAST, "onnx.BitCast", "fissile-decompose-bitcast")
+    bits = np.array([0x3F800000, -0x80000000, 0x7FC00001, 1], np.int64).astype(np.int32)
+    assert np.array_equal(computed(tmp_path, bits).view(np.int32), bits)
 
 
 @pytest.mark.parametrize("times", [1, 2, 3])
