@@ -94,7 +94,7 @@ BACKENDS = {
             lowering="builtin.module(iree-codegen-llvmcpu-lowering-pipeline{include-llvm-lowering=false})",
             conversion="builtin.module(iree-codegen-llvmcpu-lowering-pipeline)",
             conversion_resumes=True,
-            resource_check="builtin.module(iree-llvmcpu-check-ir-before-llvm-conversion)",
+            resource_check="builtin.module(func.func(iree-llvmcpu-check-ir-before-llvm-conversion))",
             recomputes=True,
             spec_flag=TUNING_SPEC_FLAG,
             library_calls={

@@ -103,9 +103,10 @@ def allocation_of(op: ir.Operation, space: str) -> Allocation:
 def _allocation(op: ir.Operation, kind: ir.MemRefType, space: str, alignment: int) -> Allocation:
     if "alignment" in op.attributes:
         alignment = max(alignment, ir.IntegerAttr(op.attributes["alignment"]).value)
-    shape = "x".join("?" if kind.is_dynamic_dim(i) else str(kind.shape[i]) for i in range(kind.rank))
+    open_ = [kind.is_dynamic_dim(i) or kind.shape[i] == NO_BOUND for i in range(kind.rank)]
+    shape = "x".join("?" if is_open else str(size) for is_open, size in zip(open_, kind.shape, strict=True))
     text = f"{shape}x{kind.element_type}" if shape else str(kind.element_type)
-    if kind.has_static_shape and NO_BOUND not in kind.shape:
+    if not any(open_):
         bits = element_bits(kind.element_type)
         for size in kind.shape:
             bits *= size

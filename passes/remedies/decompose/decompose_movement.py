@@ -35,7 +35,7 @@ class DecomposeMovement(OpRemedy):
     all of these kinds. Elements are copied, so every bit stays.
 
     Where a gather's mask is false, the output's element stays and nothing is read. Run it after global optimisation: before,
-    IREE turns reads back into operands. Tiles of dynamic size are FIS114.
+    IREE turns reads back into operands. Tiles may be of dynamic size; a chosen op of another kind is FIS114.
     """
 
     name: ClassVar[str] = "fissile-decompose-movement"
@@ -66,10 +66,6 @@ class DecomposeMovement(OpRemedy):
     def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
         if op.name not in MOVEMENTS:
             return Match("it does more than move elements")
-        if op.name == GATHER:
-            return FITS
-        if ir.ShapedType.get_dynamic_size() in _integers(op, "static_inner_tiles"):
-            return Match("its tiles are of dynamic size")
         return FITS
 
     def chooses(self, op: ir.Operation) -> bool:
@@ -107,7 +103,7 @@ def _packed(op: ir.Operation, loops: Sequence[ir.Value], bounds: Sequence[ir.Val
         position = loops[outer.index(dimension)]
         if dimension in tiles:
             inner = loops[rank + tiled.index(dimension)]
-            position = _apply(lambda o, i, tile=tiles[dimension]: o * tile + i, position, inner)
+            position = _position(position, tiles[dimension], inner)
         at.append(position)
     source, padding = operand(op, "source"), operand(op, "padding_value")
     if padding is None:  # the tiles are full
@@ -126,13 +122,8 @@ def _packed(op: ir.Operation, loops: Sequence[ir.Value], bounds: Sequence[ir.Val
 def _unpacked(op: ir.Operation, loops: Sequence[ir.Value], _bounds: Sequence[ir.Value]) -> ir.Value:
     """Each index is that of a tile and one within it."""
     rank, outer, tiles = _tiling(op, op.results[0])
-    at = [
-        _apply(lambda d, tile=tiles[d_]: ir.AffineExpr.get_floor_div(d, tile), loops[d_])
-        if d_ in tiles
-        else loops[d_]
-        for d_ in outer[:rank]
-    ]
-    at += [_apply(lambda d, tile=tile: d % tile, loops[dimension]) for dimension, tile in tiles.items()]
+    at = [_quotient(loops[d], tiles[d]) if d in tiles else loops[d] for d in outer[:rank]]
+    at += [_remainder(loops[dimension], tile) for dimension, tile in tiles.items()]
     return tensor.extract(operand(op, "source"), at)
 
 
@@ -167,15 +158,33 @@ def _is_set(mask: ir.Value) -> ir.Value:
     return mask if str(mask.type) == "i1" else arith.trunci(ir.IntegerType.get_signless(1), mask)
 
 
-def _tiling(op: ir.Operation, plain: ir.Value) -> tuple[int, list[int], dict[int, int]]:
+def _tiling(op: ir.Operation, plain: ir.Value) -> tuple[int, list[int], dict[int, int | ir.Value]]:
     """Rank of the ``plain`` tensor, its dimensions in the order of the outer loops, and dimension -> size of its tiles."""
     rank = ir.RankedTensorType(plain.type).rank
     outer = _integers(op, "outer_dims_perm") or list(range(rank))
-    return (
-        rank,
-        outer,
-        dict(zip(_integers(op, "inner_dims_pos"), _integers(op, "static_inner_tiles"), strict=True)),
-    )
+    dynamic = iter(operands_named(op, "inner_tiles"))
+    sizes = [
+        next(dynamic) if size == ir.ShapedType.get_dynamic_size() else size
+        for size in _integers(op, "static_inner_tiles")
+    ]
+    return rank, outer, dict(zip(_integers(op, "inner_dims_pos"), sizes, strict=True))
+
+
+def _position(tile: ir.Value, size: int | ir.Value, within: ir.Value) -> ir.Value:
+    """The position ``within`` a ``tile``, counted from the first tile's begin. An affine map takes no value as a factor."""
+    if isinstance(size, int):
+        return _apply(lambda t, w: t * size + w, tile, within)
+    return arith.addi(arith.muli(tile, size), within)
+
+
+def _quotient(position: ir.Value, size: int | ir.Value) -> ir.Value:
+    if isinstance(size, int):
+        return _apply(lambda p: ir.AffineExpr.get_floor_div(p, size), position)
+    return arith.divui(position, size)
+
+
+def _remainder(position: ir.Value, size: int | ir.Value) -> ir.Value:
+    return _apply(lambda p: p % size, position) if isinstance(size, int) else arith.remui(position, size)
 
 
 def _integers(op: ir.Operation, name: str) -> list[int]:

@@ -121,6 +121,43 @@ def test_a_dynamic_pack(tmp_path):
     np.testing.assert_array_equal(run(path, [x])[0], numpy_pack(x, [0, 1], [4, 2], [1, 0]))
 
 
+DYNAMIC_TILES = """
+func.func @main(%x: tensor<?x?xf32>, %t: index, %u: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %z = arith.constant -7.0 : f32
+  %a = tensor.dim %x, %c0 : tensor<?x?xf32>
+  %b = tensor.dim %x, %c1 : tensor<?x?xf32>
+  %m = arith.ceildivui %a, %t : index
+  %n = arith.ceildivui %b, %u : index
+  %e = tensor.empty(%n, %m, %t, %u) : tensor<?x?x?x?xf32>
+  %p = linalg.pack %x padding_value(%z : f32) outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [%t, %u]
+      into %e : tensor<?x?xf32> -> tensor<?x?x?x?xf32>
+  %o = util.optimization_barrier %p : tensor<?x?x?x?xf32>
+  %q = flow.tensor.tie_shape %o : tensor<?x?x?x?xf32>{%n, %m, %t, %u}
+  %f = tensor.empty(%a, %b) : tensor<?x?xf32>
+  %r = linalg.unpack %q outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [%t, %u]
+      into %f : tensor<?x?x?x?xf32> -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("target", ("llvm-cpu", "vulkan"))
+def test_tiles_of_dynamic_size(tmp_path, target):
+    """Stock refuses both for Vulkan, and the unpack for llvm-cpu; there and back again is the source."""
+    path = tmp_path / "x.vmfb"
+    report = fissile.compile(DYNAMIC_TILES, path, [f"--target={target}", "--guard=off"], check=False)
+    assert report.output and {f.code for f in report.findings if f.severity.value == "repaired"} <= {
+        "FIS105",
+        "FIS108",
+    }
+    if target == "vulkan" and not any(runtime.name == "vulkan" for runtime in runtimes.present()):
+        pytest.skip("no Vulkan device")
+    x = np.arange(77, dtype=np.float32).reshape(7, 11)
+    np.testing.assert_array_equal(run(path, [x, 4, 3], *(["vulkan"] if target == "vulkan" else []))[0], x)
+
+
 GATHER = """
 func.func @main(%x: {x}, %i: {i}) -> {y} {{
   %e = tensor.empty() : {y}

@@ -6,6 +6,7 @@ import re
 from dataclasses import fields
 
 import pytest
+from iree.compiler import ir
 from small_programs import ADD, TARGETS, quantised_conv
 
 from fissile import wire
@@ -19,6 +20,7 @@ from fissile.passes.analysis.memory.footprint import WORKGROUP, Allocation, Foot
 from fissile.passes.checks.speed.recomputation import check_recomputation
 from fissile.passes.failures.workgroup_race import WorkgroupRace
 from fissile.passes.iree.backends import BACKENDS
+from fissile.passes.iree.messages import STACK_EXCEEDED, WORKGROUP_MEMORY_EXCEEDED
 from fissile.pipelines.probe.conversion import Conversion, Copy
 from fissile.pipelines.probe.diagnostics import Diagnostic
 from fissile.pipelines.probe.dispatch_check import DispatchChecker
@@ -253,6 +255,27 @@ def test_the_pool_says_what_the_probe_says(target):
         here = probe(dispatch)
         assert result.probed.footprint == here.footprint
         assert result.probed.seen == here.seen
+
+
+@pytest.mark.parametrize("target", ["gfx942", "sm_86", "llvm-cpu", "vulkan"])
+def test_the_resource_check_refuses_in_its_own_words(target):
+    """It is quoted as what stock says, so it must be the check that speaks, not the pass manager."""
+    module, _ops = configured(target, ADD)
+    (dispatch,) = dispatches(module.op)
+    copy, backend = Copy(dispatch), BACKENDS[dispatch.target.backend]
+    assert copy.generate(backend.lowering) is None
+    assert copy.generate(backend.resource_check) is None, "it fits"
+    space = "" if target == "llvm-cpu" else ", #gpu.address_space<workgroup>"
+    allocate = "memref.alloca" if target == "llvm-cpu" else "memref.alloc"
+    with copy.inner.context, ir.Location.unknown():
+        large = ir.Module.parse(
+            f"func.func @large() {{\n  %0 = {allocate}() : memref<1000x1000xf32{space}>\n  return\n}}"
+        )
+        [function] = large.body.operations
+        copy.inner.regions[0].blocks[0].append(function.operation.clone())
+    refused = copy.generate(backend.resource_check)
+    assert refused is not None
+    assert re.search(f"{WORKGROUP_MEMORY_EXCEEDED}|{STACK_EXCEEDED}", refused.message), refused.message
 
 
 @pytest.mark.parametrize("target", ["gfx942", "sm_86", "llvm-cpu"])
