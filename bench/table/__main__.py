@@ -3,8 +3,8 @@
     python -m bench.table [PROGRAM.mlir …] [--rounds N] [--growth 10,100,1000,10000] [--only PART] [--write docs/bench.md]
 
 Each number is a ratio, the median over rounds in which both commands ran one after the other. Without programs: two quantised
-convolutions of the README's form (repaired on GPUs and Vulkan; the small one fits a larger budget), and healthy ones: a StableHLO
-and a TOSA program from bench/front_ends, a quantised transformer block, and the onnx package's light_resnet50, once.
+convolutions of the README's form (repaired on GPUs and Vulkan; the small one fits a larger budget), for running also a batched matmul of
+int8 and a softmax of long rows; and healthy ones: a StableHLO and a TOSA program from bench/front_ends, a quantised transformer block, and the onnx package's light_resnet50, once.
 What was measured is kept in build/bench-table.jsonl: the same command goes on from there. All of it takes about a quarter of an
 hour on two quiet cores.
 """
@@ -14,25 +14,26 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import subprocess
 import sys
 import tempfile
+import time
+from collections import Counter
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
-from bench.programs.transformer_program import TransformerBlock
 from fissile.passes.iree.version import installed
+from fissile.pipelines.numerics.runtimes import present
 
+from . import programs as chosen
 from .compiling import checks, growth, healthy, repairs
 from .kept import Kept, Row
-from .running import runs
+from .running import SAME, runs
 
-ROOT = Path(__file__).resolve().parents[2]
-HEALTHY = ("stablehlo_einsum", "tosa_conv_rescale")
 REPAIRED_ON = ("gfx942", "vulkan")
 HEALTHY_ON = ("llvm-cpu", "gfx942")
 NETWORK_ON = ("gfx942",)
+WITHIN_NOISE = "within noise"
 RUN_ON = ("llvm-cpu", "vulkan")
 PARTS = ("repair", "growth", "healthy", "check", "running")
 COMPILING = (
@@ -44,7 +45,9 @@ COMPILING = (
 )
 RUNNING = (
     "The repaired program's time for one call (llvm-cpu: compiled with `--fusion=tune`) divided by that of the other one; below 1 "
-    "it is faster. Vulkan is Mesa's lavapipe, which computes on the host's processors. Best of 3 rounds each, in turns, of processor "
+    "it is faster. Every module's numbers are compared with those of stock's module for llvm-cpu, with the tolerance of `fissile "
+    "verify`: *wrong numbers* have no time. *The same module*: byte for byte, so nothing is timed. *Refused*: there is no module. "
+    "Vulkan is Mesa's lavapipe, which computes on the host's processors. Best of 3 rounds each, in turns, of processor "
     "time: where a value exceeds its goal by no more than the repaired program differs from itself (*noise*), the two are equal. "
     "A device of another machine: `python -m bench.packed_runs`."
 )
@@ -60,7 +63,7 @@ def main() -> int:
     parser.add_argument("--only", choices=PARTS, help="measure this part; others as they are kept")
     parser.add_argument("--write", type=Path, help="write the table as Markdown as well")
     parser.add_argument(
-        "--keep", type=Path, default=ROOT / "build/bench-table.jsonl", help="rows that are measured"
+        "--keep", type=Path, default=chosen.ROOT / "build/bench-table.jsonl", help="rows that are measured"
     )
     parser.add_argument("--kept", action="store_true", help="measure nothing: the table of what is kept")
     parser.add_argument("--fresh", action="store_true", help="measure all rows again")
@@ -70,10 +73,12 @@ def main() -> int:
         os.environ["XDG_CACHE_HOME"] = str(folder / "cache")  # the second time of a repair is this run's own
         if args.fresh:
             args.keep.unlink(missing_ok=True)
-        programs = args.programs or [_convolution(folder, 16, 256), _convolution(folder, 8, 64)]
-        front_ends = [ROOT / "bench/front_ends" / f"{stem}.mlir" for stem in HEALTHY]
-        front_ends.append(_transformer_block(folder))
-        network = [_resnet50(folder)] if find_spec("onnx") and not args.kept else []
+        programs = args.programs or chosen.repaired(folder)
+        run = args.programs or [*programs, *chosen.run_as_well(folder)]
+        front_ends = chosen.healthy(folder)
+        network = [folder / "resnet50.mlir"] if find_spec("onnx") else []
+        if network and not args.kept and args.only in (None, "healthy", "check"):
+            chosen.resnet50(folder)
         sizes = [int(size) for size in args.growth.split(",") if size]
         parts = {
             "repair": repairs(programs, REPAIRED_ON, folder, args.rounds),
@@ -86,42 +91,23 @@ def main() -> int:
                 checks([*front_ends, *programs], HEALTHY_ON, folder, args.rounds),
                 checks(network, NETWORK_ON, folder, 1),
             ),
-            "running": runs(programs, RUN_ON, folder),
+            "running": runs(run, RUN_ON, folder),
         }
         kept, rows = Kept(args.keep), []
         for name, units in parts.items():
+            began = time.monotonic()
             found = kept.rows(units, measures=args.only in (None, name) and not args.kept)
             for row, was_there in found:
                 print("kept" if was_there else "measured", row, file=sys.stderr, flush=True)
                 rows.append(row)
+            print(f"{name}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     text = markdown(rows)
     print("\n" + text)
     if args.write:
         args.write.write_text(text, encoding="utf-8")
-    return 0
-
-
-def _convolution(folder: Path, size: int, filters: int) -> Path:
-    path = folder / f"quantised_conv_{size}.mlir"
-    words = ["--size", str(size), "--filters", str(filters)]
-    made = subprocess.run(
-        [sys.executable, ROOT / "examples/programs.py", *words], check=True, capture_output=True, text=True
-    )
-    path.write_text(made.stdout, encoding="utf-8")
-    return path
-
-
-def _transformer_block(folder: Path) -> Path:
-    path = folder / "transformer_block.mlir"
-    path.write_text(TransformerBlock(128, 256, 4, 1024).text, encoding="utf-8")
-    return path
-
-
-def _resnet50(folder: Path) -> Path:
-    """In a process of its own: what this one holds in memory would count for every command that it starts."""
-    made = f"from bench.check_cost import import_resnet50; import_resnet50(Path({str(folder)!r}))"
-    subprocess.run([sys.executable, "-c", f"from pathlib import Path; {made}"], check=True, cwd=ROOT)
-    return folder / "resnet50.mlir"
+    for name, why in kept.failed.items():
+        print(f"not measured: {name}: {why}", file=sys.stderr)
+    return 1 if kept.failed else 0
 
 
 def markdown(rows: list[Row]) -> str:
@@ -133,7 +119,9 @@ def markdown(rows: list[Row]) -> str:
         "other, the median of the rounds; on a machine that others use, trust the processor time and not the clock.",
         "",
         f"Machine: {_processor()}, {len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[1]:.0f}; "
-        f"Python {platform.python_version()}, IREE {installed()}.",
+        f"Python {platform.python_version()}, IREE {installed()}; " + "; ".join(map(str, present())) + ".",
+        "",
+        *_summary(rows),
     ]
     compiling = [row for row in rows if row.part == "compiling"]
     running = [row for row in rows if row.part == "running"]
@@ -144,8 +132,8 @@ def markdown(rows: list[Row]) -> str:
             "|---|---|---|---|---|---|---|---|---|",
         ]
         lines += [
-            f"| {r.what} | {r.program} | {r.target} | {_number(r.processor)} | {_goal(r)} | {_number(r.wall)} "
-            f"| {_number(r.memory)} | {r.rounds} |"
+            f"| {r.what} | {r.program} | {r.target} | {r.note or _number(r.processor)} | {_goal(r)} | {_number(r.wall)} "
+            f"| {_number(r.memory)} | {'' if r.note else r.rounds} |"
             for r in compiling
         ]
     if running:
@@ -156,10 +144,27 @@ def markdown(rows: list[Row]) -> str:
         ]
         lines += [
             f"| {r.program} | {r.target} | {r.what} | {r.note or _number(r.processor)} | {_goal(r)} | {_number(r.wall)} "
-            f"| {_number(r.noise) if r.processor else ''} |"
+            f"| {'' if r.note else _number(r.noise)} |"
             for r in running
         ]
     return "\n".join(lines) + "\n"
+
+
+def _summary(rows: list[Row]) -> list[str]:
+    """How many rows with a goal meet it, by what was measured."""
+    counts: dict[str, Counter] = {}
+    for row in rows:
+        what = f"running, beside {row.what}" if row.part == "running" else row.what.partition(",")[0]
+        if met := _met(row):
+            counts.setdefault(what, Counter())[met] += 1
+    if not counts:
+        return []
+    heads = ("yes", WITHIN_NOISE, "no")
+    return [
+        f"| goal met | {' | '.join(heads)} |",
+        "|---|---|---|---|",
+        *(f"| {what} | {' | '.join(str(count[head]) for head in heads)} |" for what, count in counts.items()),
+    ]
 
 
 def _number(value: float | None) -> str:
@@ -167,13 +172,19 @@ def _number(value: float | None) -> str:
 
 
 def _goal(row: Row) -> str:
-    """The columns "goal" and "met"; equal to the second digit counts as met, and so does what only noise puts above it."""
+    """The columns "goal" and "met"."""
+    return f"{row.goal:.2f} | {met}" if (met := _met(row)) else " | "
+
+
+def _met(row: Row) -> str:
+    """Equal to the second digit counts as met, and so does what only noise puts above it; empty: there is no goal or no ratio."""
+    if row.goal and row.note == SAME:
+        return "yes"
     if not row.goal or row.processor is None:
-        return " | "
-    met = "yes" if round(row.processor, 2) <= row.goal else "no"
-    if met == "no" and round(row.processor, 2) <= row.goal * row.noise:
-        met = "within noise"
-    return f"{row.goal:.2f} | {met}"
+        return ""
+    if round(row.processor, 2) <= row.goal:
+        return "yes"
+    return WITHIN_NOISE if round(row.processor, 2) <= row.goal * row.noise else "no"
 
 
 def _processor() -> str:

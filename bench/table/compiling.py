@@ -85,7 +85,7 @@ def _repair(source: Path, target: str, folder: Path, rounds: int) -> list[Row]:
     repaired.unlink(missing_ok=True)
     emitting = fissile(source, target, folder / "a.vmfb", "--no-cache", f"--emit-mlir={repaired}")
     if in_turns({"": emitting}, 1, warm=False)[""][0].status or not repaired.exists():
-        return []
+        return [_none("repair", source, target, "no repair")]
     commands = {
         "back half": stock(repaired, target, folder / "b.vmfb", "--compile-from=global-optimization"),
         "front half": stock(source, target, folder / "front.mlir", "--compile-to=global-optimization"),
@@ -125,9 +125,13 @@ def _growth(source: Path, size: int, folder: Path) -> tuple[Ratio, float]:
 def _unit(what: str, source: Path, target: str, measured) -> Unit:
     def rows() -> list[Row]:
         value, goal = measured()
-        return [] if value is None else [_row(what, source, target, value, goal)]
+        return [_row(what, source, target, value, goal) if value else _none(what, source, target, "refused")]
 
     return Unit(f"{what} {source.stem} {target}", rows)
+
+
+def _none(what: str, source: Path, target: str, why: str) -> Row:
+    return Row(PART, what, source.stem, target, None, None, note=why)
 
 
 def _row(what: str, source: Path, target: str, value: Ratio, goal: float) -> Row:

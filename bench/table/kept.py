@@ -47,6 +47,8 @@ class Kept:
         self._path = path
         self._version = f"{digest_of_sources()} {installed()}"
         self._rows: dict[str, list[Row]] = {}
+        self.failed: dict[str, str] = {}
+        """The units that could not be measured, and why: the next run tries them again."""
         if path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():
                 entry = json.loads(line)
@@ -63,7 +65,11 @@ class Kept:
             if not was_there and not measures:
                 continue
             if not was_there:
-                self._rows[unit.name] = list(unit.measure())
+                try:
+                    self._rows[unit.name] = list(unit.measure())
+                except Exception as error:  # the other units are measured nevertheless
+                    self.failed[unit.name] = f"{type(error).__name__}: {error}"
+                    continue
                 line = {"version": self._version, "unit": unit.name}
                 line["rows"] = [asdict(row) for row in self._rows[unit.name]]
                 self._path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,12 +1,15 @@
 """bench.table goes on where it stopped and prints each goal beside its value: without a measurement."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 
+from bench.table import running
 from bench.table.__main__ import markdown
 from bench.table.compiling import core_counts
 from bench.table.kept import Kept, Row, Unit
 from bench.table.paired import Cost, ratio
+from fissile.pipelines.tune.timing import Timed
 
 
 def unit(name, measured, *rows):
@@ -47,6 +50,54 @@ def test_what_only_noise_puts_above_its_goal_is_met():
     row = Row("running", "every op its own dispatch", "conv", "llvm-cpu", 1.03, 1.1, goal=1.0, noise=1.05)
     assert "| 1.03 | 1.00 | within noise | 1.10 | 1.05 |" in markdown([row])
     assert "| 1.03 | 1.00 | no | 1.10 | 1.01 |" in markdown([replace(row, noise=1.01)])
+
+
+def test_what_fails_is_named_and_the_rest_is_measured(tmp_path):
+    def fails():
+        raise OSError("no space")
+
+    kept = Kept(tmp_path / "kept.jsonl")
+    assert list(kept.rows([Unit("a", fails), Unit("b", lambda: [GOOD])])) == [(GOOD, False)]
+    assert kept.failed == {"a": "OSError: no space"}
+    assert [row for row, was_there in Kept(tmp_path / "kept.jsonl").rows([Unit("a", lambda: [BAD])])] == [BAD]
+
+
+def test_goals_are_counted():
+    same = Row("running", "stock", "pool", "vulkan", None, None, goal=1.0, note=running.SAME)
+    text = markdown([GOOD, BAD, REFUSED, same, replace(same, note=running.WRONG)])
+    assert "| check | 1 | 0 | 0 |" in text and "| repair | 0 | 0 | 1 |" in text
+    assert "| running, beside stock | 1 | 0 | 0 |" in text
+    assert "| pool | vulkan | stock | the same module | 1.00 | yes |  |  |" in text
+    assert "| pool | vulkan | stock | wrong numbers |  |  |  |  |" in text
+
+
+ADD = "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {{ %0 = arith.{op} %a, %a : tensor<4xf32> return %0 : tensor<4xf32> }}"
+
+
+def test_an_alternative_with_wrong_numbers_has_no_time_and_an_equal_one_is_not_timed(tmp_path, monkeypatch):
+    source, other = tmp_path / "add.mlir", tmp_path / "other.mlir"
+    source.write_text(ADD.format(op="addf"))
+    other.write_text(ADD.format(op="mulf"))
+    commands = {
+        running.OWN: running.fissile(source, "llvm-cpu", tmp_path / "own.vmfb", "--no-cache"),
+        "stock": running.stock(source, "llvm-cpu", tmp_path / "stock.vmfb"),
+        "another program": running.stock(other, "llvm-cpu", tmp_path / "other.vmfb"),
+        "slower": running.stock(
+            source, "llvm-cpu", tmp_path / "slow.vmfb", "--iree-hal-executable-debug-level=3"
+        ),
+        "no option": running.stock(source, "llvm-cpu", tmp_path / "none.vmfb", "--no-such-option"),
+    }
+    monkeypatch.setattr(running, "alternatives", lambda *_: commands)
+    timed = Counter()
+
+    def in_turns(programs, *_):
+        timed.update(name for name, _ in programs)
+        return [Timed(name, 2.0 if name == "slower" else 1.0, processor=1.0) for name, _ in programs]
+
+    monkeypatch.setattr(running, "time_in_turns", in_turns)
+    found = {row.what: row.note or row.wall for row in running._run(source, "llvm-cpu", tmp_path)}
+    assert found["stock"] == running.SAME and found["another program"] == running.WRONG
+    assert found["no option"] == "refused" and set(timed) <= {running.OWN, running.ITSELF, "slower"}
 
 
 def test_cores_go_from_one_to_all(monkeypatch):

@@ -1,0 +1,58 @@
+"""The programs that the table repairs, runs and compiles, when none are given."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from bench.programs.linalg_text import Function
+from bench.programs.transformer_program import TransformerBlock
+
+ROOT = Path(__file__).resolve().parents[2]
+HEALTHY = ("stablehlo_einsum", "tosa_conv_rescale")
+SCALE = 2.0**-7
+
+
+def repaired(folder: Path) -> list[Path]:
+    """The README's convolution, and a small one that fits a larger budget."""
+    return [_convolution(folder, 16, 256), _convolution(folder, 8, 64)]
+
+
+def run_as_well(folder: Path) -> list[Path]:
+    """Of other forms that are repaired on Vulkan: a batched matmul of int8, and a softmax over rows longer than lavapipe's loops."""
+    x, w = ("x", (4, 64, 64), "i8"), ("w", (4, 64, 64), "i8")
+    matmul = Function("main", [x, w])
+    a, b = (matmul.dequantise(value, SCALE) for value in matmul.values)
+    softmax = Function("main", [("x", (8, 70000), "f32")])
+    texts = {
+        "quantised_batch_matmul": matmul.returning(matmul.matmul(a, b, "f32")),
+        "softmax_of_long_rows": softmax.returning(softmax.softmax(softmax.values[0])),
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.mlir").write_text(text, encoding="utf-8")
+    return [folder / f"{name}.mlir" for name in texts]
+
+
+def healthy(folder: Path) -> list[Path]:
+    """A StableHLO and a TOSA program of bench/front_ends, and a quantised transformer block."""
+    block = folder / "transformer_block.mlir"
+    block.write_text(TransformerBlock(128, 256, 4, 1024).text, encoding="utf-8")
+    return [*(ROOT / "bench/front_ends" / f"{stem}.mlir" for stem in HEALTHY), block]
+
+
+def resnet50(folder: Path) -> Path:
+    """In a process of its own: what this one holds in memory would count for every command that it starts."""
+    made = f"from bench.check_cost import import_resnet50; import_resnet50(Path({str(folder)!r}))"
+    subprocess.run([sys.executable, "-c", f"from pathlib import Path; {made}"], check=True, cwd=ROOT)
+    return folder / "resnet50.mlir"
+
+
+def _convolution(folder: Path, size: int, filters: int) -> Path:
+    path = folder / f"quantised_conv_{size}.mlir"
+    words = ["--size", str(size), "--filters", str(filters)]
+    made = subprocess.run(
+        [sys.executable, ROOT / "examples/programs.py", *words], check=True, capture_output=True, text=True
+    )
+    path.write_text(made.stdout, encoding="utf-8")
+    return path
