@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from iree.compiler import ir
-from iree.compiler.dialects import iree_codegen, iree_gpu
+from iree.compiler._mlir_libs._ireeCompilerDialects import iree_codegen, iree_gpu
 
 EXECUTABLE_TARGET = "#hal.executable.target<"
 """How the text of an executable target attribute begins."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iree.compiler import ir
-from iree.compiler.dialects import iree_codegen
+from iree.compiler._mlir_libs._ireeCompilerDialects import iree_codegen
 
 from fissile.passes.iree.attributes import (
     COMPILATION_INFO,

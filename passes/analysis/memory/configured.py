@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from iree.compiler import ir
-from iree.compiler.dialects import iree_codegen
+from iree.compiler._mlir_libs._ireeCompilerDialects import iree_codegen
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect.operands import init_of, init_positions

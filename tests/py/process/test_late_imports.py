@@ -13,7 +13,8 @@ from fissile.passes.iree.late_imports import load_late
 load_late()
 import iree.compiler.ir
 from fissile.pipelines.session import Session
-loaded = lambda: [name for name in ("numpy", "iree.compiler.dialects.linalg") if "__file__" in vars(sys.modules[name])]
+from fissile.passes.iree.late_imports import UNUSED
+loaded = lambda: [name for name in UNUSED if "__file__" in vars(sys.modules[name])]
 """
 
 
@@ -47,6 +48,8 @@ print([type(op).__name__ for op in body.operations], loaded())
         "from iree.compiler.dialects.linalg import matmul",
         "import iree.compiler.dialects.linalg as linalg; linalg.opdsl",
         "from iree.compiler.dialects.linalg.opdsl.lang import linalg_structured_op",
+        "from iree.compiler.dialects import util; assert util.FuncOp",
+        "from iree.compiler.dialects import iree_gpu; assert iree_gpu.LoweringConfigAttr",
         "import numpy; assert numpy.zeros(3).sum() == 0",
         "import numpy.linalg; assert numpy.linalg.norm([3, 4]) == 5",
         "from numpy import array; assert array([1]).dtype.kind == 'i'",
