@@ -25,6 +25,7 @@ from fissile.finding import Finding, Place
 from fissile.passes.analysis.bounds.value_names import declared_names
 from fissile.passes.analysis.program.embedded_pipelines import embedded_pipelines, may_embed_pipelines
 from fissile.passes.analysis.program.native_code import may_hold_native_code, native_code
+from fissile.passes.analysis.program.source_lines import may_be_quoted
 from fissile.passes.checks.refusals.embedded_pipelines import check_embedded_pipeline
 from fissile.passes.checks.refusals.native_code import check_native_code
 from fissile.passes.containment import contained
@@ -221,6 +222,8 @@ class Session:
         except (ValueError, OSError) as error:
             raise UsageError(f"cannot read {path}: {error}") from None
         self._parsed, self._names = path, None
+        for spelled in (str(path), name):
+            may_be_quoted(spelled)
         return self._parse(opened, name or str(path))
 
     def parse_input(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 
 from iree.compiler import ir
@@ -11,6 +10,7 @@ from fissile.dialect import ops_of, place_of
 from fissile.passes.analysis.lifetime.explore import Moment
 from fissile.passes.analysis.lifetime.module import Lifetimes, lifetimes_of
 from fissile.passes.analysis.lifetime.steps import Step
+from fissile.passes.analysis.program.source_lines import line_at
 from fissile.passes.iree import ops as iree_ops
 from fissile.quantity import Bytes
 
@@ -84,7 +84,7 @@ def _writers(made: ir.Operation) -> list[ir.Operation]:
 def _name(op: ir.Operation) -> str:
     """What the program calls the result that ``op`` computes."""
     place = place_of(op)
-    match = _NAME.match(linecache.getline(place.file, place.line)) if place else None
+    match = _NAME.match(line_at(place))
     return match[1] if match else ""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from fissile.dialect.attributes import text_of
 from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 
+from ..program.source_lines import line_at
 from .private_calls import FUNCTIONS
 from .shaped_values import DESTINATION_STYLE, is_argument
 
@@ -52,7 +52,7 @@ def _argument(argument: ir.BlockArgument) -> str:
     if named:
         return f"{named} (argument {number})" if of_function else named
     place = place_of_location(argument.location)
-    line = linecache.getline(place.file, place.line)[place.column - 1 :] if place else ""
+    line = line_at(place)[place.column - 1 :] if place else ""
     if match := re.match(r"%[\w$.-]+", line):
         return match[0]
     if of_function:
@@ -71,7 +71,7 @@ def _result(value: ir.Value) -> str:
     if op.name == "linalg.index":
         return f"loop index {ir.IntegerAttr(op.attributes['dim']).value}"
     place = place_of(op)
-    line = linecache.getline(place.file, place.line) if place else ""
+    line = line_at(place)
     if place and (match := re.match(r"\s*(%[\w$.-]+)(?::\d+)?\s*(?:=|,)", line)):
         named = match[1] + (f"#{number}" if len(op.results) > 1 else "")
         return named if written_as(op) == op.name or not _is_inner(value, place) else _part_of(op, named)
@@ -83,7 +83,7 @@ def _result(value: ir.Value) -> str:
 def written_as(op: ir.Operation) -> str:
     """What the source has where ``op`` stands: the op of a front end that it was made of, or its own name."""
     place = place_of(op)
-    line = linecache.getline(place.file, place.line)[place.column - 1 :] if place and place.column else ""
+    line = line_at(place)[place.column - 1 :] if place and place.column else ""
     if op.name in line or op.name.rpartition(".")[2] in line:
         return op.name
     found = re.match(r"%[^=]*=\s*(?:torch\.operator\s+)?\"?([a-z_]+\.[\w.]+)|\"?([a-z_]+\.[\w.]+)", line)

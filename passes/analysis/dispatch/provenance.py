@@ -7,7 +7,6 @@ contains later can be traced to the exact op, without parsing any name.
 
 from __future__ import annotations
 
-import linecache
 import re
 from dataclasses import dataclass
 
@@ -17,6 +16,7 @@ from fissile.dialect.places import TAG_FILE, place_of
 from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 
+from ..program.source_lines import line_at
 from .given_configuration import given_configuration
 
 __all__ = [
@@ -185,5 +185,5 @@ def ssa_name(place: Place | None) -> str:
     """The name that the source line at ``place`` gives its first result (`%xd`), empty where it cannot be read."""
     if place is None:
         return ""
-    match = re.match(r"\s*(%[\w$.-]+)(?::\d+)?\s*(?:=|,)", linecache.getline(place.file, place.line))
+    match = re.match(r"\s*(%[\w$.-]+)(?::\d+)?\s*(?:=|,)", line_at(place))
     return match.group(1) if match else ""

@@ -11,6 +11,7 @@ import pytest
 from programs import run_program
 from report_documents import check_document
 
+from bench.faults.commands import CONV
 from fissile.finding import Finding, Place
 from fissile.passes.definition import PassFailed
 from fissile.pipelines.report.text import render
@@ -319,6 +320,44 @@ def test_an_input_that_is_no_regular_file_is_not_read(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     for device in (str(tmp_path / "fifo"), "/dev/zero"):
         assert SourceLines(device).line(device, 1) == ""
+
+
+def test_a_name_is_read_in_a_line_of_the_input_alone(tmp_path, monkeypatch):
+    """Findings call a value as its line does; a location may name any file."""
+    from fissile.passes.analysis.program import source_lines
+
+    opened = []
+    own, other, late = (tmp_path / name for name in ("own.mlir", "other.mlir", "late.mlir"))
+    for file in (own, other, late):
+        file.write_text("%secret = first\n")
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setattr(source_lines, "_inputs", set())
+    monkeypatch.setattr(
+        source_lines.linecache, "getline", lambda file, line: opened.append((file, line)) or "%a = x"
+    )
+    for file in (own, late, tmp_path / "pipe", "/dev/zero", "", "a\0b"):
+        source_lines.may_be_quoted(str(file))
+    assert source_lines.line_at(Place(str(own), 1, 1)) == "%a = x" and opened == [(str(own), 1)]
+    late.unlink()
+    for file in (other, late, tmp_path / "pipe", "/dev/zero", "/etc/passwd", "", "a\0b"):
+        assert source_lines.line_at(Place(str(file), 1, 1)) == ""
+    assert source_lines.line_at(None) == "" and len(opened) == 1
+
+
+def test_a_compile_opens_no_file_that_a_location_names(tmp_path):
+    """FIS101 names values; their locations are in a pipe, which nobody writes to."""
+    os.mkfifo(tmp_path / "pipe")
+    at = ' loc("pipe":1:1)\n'
+    text = CONV.replace("  } -> tensor<1x64x18x18xf32>\n", f"  }} -> tensor<1x64x18x18xf32>{at}")
+    text = text.replace("-> tensor<1x64x16x16xf32>\n  return", f"-> tensor<1x64x16x16xf32>{at}  return")
+    assert text.count(at) == 2
+    (tmp_path / "in.mlir").write_text(text)
+    ended = run(("fissile", "check", "in.mlir", "--target", "gfx942"), tmp_path)
+    assert (
+        ended.returncode == 1
+        and "[FIS101]" in ended.stdout + ended.stderr
+        and "pipe:1:1" in ended.stdout + ended.stderr
+    )
 
 
 def test_a_location_that_names_a_device_or_a_pipe_is_not_opened(tmp_path):
