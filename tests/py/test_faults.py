@@ -67,6 +67,21 @@ def test_each_program_of_a_module_has_its_own_verdict(tmp_path, monkeypatch):
     assert found == {n: special.get(n, "same bytes") for n in programs}
 
 
+@pytest.mark.parametrize(
+    ("anew", "verdict"), [([b"x", b"o"], "same bytes"), ([b"x"] * 16, "changed without a finding")]
+)
+def test_stock_may_have_more_than_one_answer(anew, verdict, tmp_path, monkeypatch):
+    comparison, answers = compared.Comparison("llvm-cpu", tmp_path), list(anew)
+    (tmp_path / "ours.vmfb").write_bytes(b"o")
+    (tmp_path / "stocks.vmfb").write_bytes(b"s")
+    monkeypatch.setattr(comparison, "_stock", lambda _text: "")
+    monkeypatch.setattr(comparison, "_fissile", lambda _text: Report("compile", ()))
+    monkeypatch.setattr(
+        comparison, "_stock_anew", lambda: bool((tmp_path / "stocks.vmfb").write_bytes(answers.pop(0)))
+    )
+    assert comparison.verdict("")[0] == verdict and not answers
+
+
 def test_what_ends_the_shared_process_is_found_by_halves(tmp_path, monkeypatch):
     calls = []
 
