@@ -11,6 +11,8 @@ from iree.compiler import ir
 from fissile.dialect import place_of
 from fissile.dialect.places import ops_of
 from fissile.finding import Finding, Severity
+from fissile.passes.definition import Contract
+from fissile.passes.properties import WELL_FORMED
 from fissile.passes.remedies.remedy import Remedy
 
 from .torch_ops import front_end_name
@@ -25,6 +27,8 @@ class FrontEndRemedy(Remedy):
 
     cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP,)
     dialects: ClassVar[tuple[str, ...]] = ("torch",)
+    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED,))
+    """A program may bring dispatches of its own beside such ops."""
 
     def candidates(self, op: ir.Operation) -> Iterable[ir.Operation]:
         """The ops inside ``op`` that may fit."""

@@ -100,3 +100,34 @@ func.func @border_by_place(%x: tensor<?x2xi32>, %n: i32) -> tensor<?x4xi32> {
   } : tensor<?x2xi32> to tensor<?x4xi32>
   return %r : tensor<?x4xi32>
 }
+
+// A dispatch that the program brings: what is inside of it is code already and stays.
+flow.executable private @own {
+  flow.executable.export public @double workgroups() -> (index, index, index) {
+    %x, %y, %z = iree_tensor_ext.dispatch.workgroup_count_from_slice()
+    flow.return %x, %y, %z : index, index, index
+  }
+  builtin.module {
+    func.func @double(%in: !iree_tensor_ext.dispatch.tensor<readonly:tensor<4xf32>>,
+        %out: !iree_tensor_ext.dispatch.tensor<writeonly:tensor<4xf32>>) {
+      %x = iree_tensor_ext.dispatch.tensor.load %in, offsets = [0], sizes = [4], strides = [1]
+          : !iree_tensor_ext.dispatch.tensor<readonly:tensor<4xf32>> -> tensor<4xf32>
+      %e = tensor.empty() : tensor<4xf32>
+      %y = linalg.elementwise <add> ins(%x, %x : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+      iree_tensor_ext.dispatch.tensor.store %y, %out, offsets = [0], sizes = [4], strides = [1]
+          : tensor<4xf32> -> !iree_tensor_ext.dispatch.tensor<writeonly:tensor<4xf32>>
+      return
+    }
+  }
+}
+
+func.func @beside_a_dispatch(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = flow.dispatch @own::@double(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %r = scf.forall (%i) in (2) shared_outs(%o = %y) -> tensor<4xf32> {
+    %one = arith.constant dense<1.0> : tensor<1xf32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %one into %o[%i] [1] [1] : tensor<1xf32> into tensor<4xf32>
+    }
+  }
+  return %r : tensor<4xf32>
+}

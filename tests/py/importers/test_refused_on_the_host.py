@@ -74,6 +74,7 @@ def test_each_kind_is_repaired_and_computes_what_it_says(tmp_path):
     assert np.array_equal(computed("by_place", three), places[:3])
     places[3:4, 1:3] = [[-1, -2]]
     assert np.array_equal(computed("border_by_place", np.array([[-1, -2]], np.int32), three), places)
+    assert np.array_equal(computed("beside_a_dispatch", X[:4]), np.float32([1, 1, 6, 8]))
 
 
 def test_what_iree_folds_away_is_none_of_it():
