@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
@@ -22,11 +23,12 @@ from ..probe.one_dispatch import Probed
 from ..probe.probe_pool import ProbePool
 from ..probe.stock_outcome import configured_findings
 from ..probe.unroll_limit import UNROLLED, unrolls, unrolls_endlessly
-from ..repair.loop import Checker
 from ..repair.packing import Narrow, find_narrow_in, narrow_without_code
 from ..session import Module
 from .measured import Measured
-from .repair_advice import PredictedOnly
+
+if TYPE_CHECKING:
+    from ..repair.loop import Checker
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,7 @@ def generate(
 
 def without_codegen(formed: Formed, target: Target) -> Looked:
     """What is known of each dispatch without code generation."""
+    from .repair_advice import PredictedOnly
 
     def found(dispatch: Dispatch, prediction: Prediction, ops: Sequence[SourceOp]) -> list[Finding]:
         fit = None if prediction.doubts else check_prediction(dispatch, prediction, target.limit, ops)

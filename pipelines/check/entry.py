@@ -37,7 +37,6 @@ from ..plugged_checks import plugged_findings
 from ..probe.probe_pool import ProbePool
 from ..process.scratch import scratch
 from ..repair.failures import rejected, suggested
-from ..repair.trimming import trimming
 from ..session import Module, PhaseFailed, Session
 from ..targets import resolve_target
 from . import baseline as baselines
@@ -45,8 +44,6 @@ from .after_codegen import doubtful_on_host
 from .check_input import no_functions, refuse_executables, signatures_of
 from .dispatch_findings import Formed, Looked, generate, without_codegen
 from .measured import Measured, between, facts_of, no_facts
-from .memory import memory_of
-from .repair_advice import advise
 from .watched import Watched
 
 PROBE_MODES = ("auto", "all", "never")
@@ -220,8 +217,6 @@ class _Check:
         hooks.append(PhaseHook(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
         return PhasePipeline(session, hooks)
 
-    # --- one target
-
     def _net_under(self, pool: ProbePool, target: Target, shared: Path) -> tuple[list[Finding], dict]:
         """`_target`; where it throws as a whole, nothing is known of the target, which is an error (FIS903)."""
         try:
@@ -251,13 +246,17 @@ class _Check:
         except PassFailed as failure:
             return [finding.with_(target=target.name) for finding in failure.findings], gathered
         if self.memory:
+            from .memory import memory_of
+
             gathered["memory"] = contained("live bytes", lambda: memory_of(formed.module.op.operation), [])
         looked = (
             without_codegen(formed, target)
             if self.mode == "never"
             else generate(pool, formed, target, self.flags, self.mode == "auto")
         )
-        findings = contained("repairs", lambda: self._advised(looked, target, shared), looked.findings)
+        findings = looked.findings and contained(
+            "repairs", lambda: self._advised(looked, target, shared), looked.findings
+        )
         between_limits = between(looked.measured, target)
         limits = contained("the target's limit", lambda: check_limit(target, between_limits), None)
         facts = [self._facts(one, target, formed) for one in looked.measured]
@@ -275,6 +274,8 @@ class _Check:
             flags = (*self.flags, *flags_for(target))
             phase_pipeline = self._phase_pipeline(self._session(flags))
             return phase_pipeline, self._optimise(flags, phase_pipeline, shared)[0]
+
+        from .repair_advice import advise  # the repair loop, with all remedies
 
         return advise(looked.findings, looked.failing, looked.narrow, looked.checker, reform)
 
@@ -330,17 +331,19 @@ class _Check:
             failure = failed
         if failure is None:
             return module, [
-                *_attentions(module),
+                *attentions.advised(module),
                 *host_floats.findings_of(module),
                 *host_updates.findings_of(module, phase_pipeline.session),
             ]
+        from ..repair.trimming import trimming
+
         module = _resumed(phase_pipeline.session, shared)
         borders = phase_pipeline.with_hook(trimming(failure.message)).advance(module, BOUNDARIES_PLACED_AT)
         if not borders or not module.is_valid():
             raise failure
         return module, [
             *(suggested(border, "`fissile compile` applies it") for border in borders),
-            *_attentions(module),
+            *attentions.advised(module),
             *host_floats.findings_of(module),
             *host_updates.findings_of(module, phase_pipeline.session),
         ]
@@ -353,8 +356,6 @@ class _Check:
         except PhaseFailed as failure:
             return failure
         return None
-
-    # --- small things
 
     def _session(self, flags: Sequence[str]) -> Session:
         # IREE's verifier between passes costs a fifth of the time here; the input is verified, and what comes of it.
@@ -382,11 +383,6 @@ class _Check:
             dict(self.seconds),
             {"targets": facts, "contract": self.contract},
         )
-
-
-def _attentions(module: Module) -> list[Finding]:
-    """Decomposes what IREE would crash over in this process; with what `fissile compile` does about it as advice."""
-    return [suggested(found, "`fissile compile` applies it") for found in attentions.DECOMPOSE.act(module)]
 
 
 def _resumed(session: Session, shared: Path) -> Module:

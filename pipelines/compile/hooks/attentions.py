@@ -13,6 +13,7 @@ from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
 from ...phase_pipeline import PhaseHook
+from ...repair.failures import suggested
 from ...session import Module
 
 
@@ -51,3 +52,8 @@ def _decompose(module: Module) -> list[Finding]:
 
 DECOMPOSE = PhaseHook(BOUNDARIES_PLACED_AT, "decompose-attentions", _decompose)
 """Decomposes such attentions; reports FIS107 or FIS108 of each."""
+
+
+def advised(module: Module) -> list[Finding]:
+    """Decomposes what IREE would crash over in this process; with what `fissile compile` does about it as advice."""
+    return [suggested(found, "`fissile compile` applies it") for found in DECOMPOSE.act(module)]

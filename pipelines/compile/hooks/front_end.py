@@ -7,17 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from iree.compiler import ir
+
 from fissile.finding import Finding
 from fissile.passes.containment import contained
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
-from fissile.passes.remedies.entry.decompose_bitcast import DecomposeBitCast
-from fissile.passes.remedies.entry.decompose_diff import DecomposeDiff
-from fissile.passes.remedies.entry.decompose_nll_loss import DecomposeNllLoss
-from fissile.passes.remedies.entry.lower_control_flow import LowerControlFlow
-from fissile.passes.remedies.entry.lower_tensor_ops import LowerTensorOps
-from fissile.passes.remedies.entry.rename_torch_ops import RenameTorchOps
 
-from ...pass_runner import run_pipeline
 from ...probe.diagnostics import quoted
 from ...repair.failures import Failure, StraightEnded
 from ...session import BYTECODE, Module, PhaseFailed, phase_index
@@ -26,26 +21,26 @@ if TYPE_CHECKING:
     from ..compile_run import CompileRun
 
 REMEDIES = (
-    RenameTorchOps,
-    DecomposeBitCast,
-    DecomposeDiff,
-    DecomposeNllLoss,
-    LowerControlFlow,
-    LowerTensorOps,
+    "fissile-rename-torch-ops",
+    "fissile-decompose-bitcast",
+    "fissile-decompose-diff",
+    "fissile-decompose-nll-loss",
+    "fissile-lower-control-flow",
+    "fissile-lower-tensor-ops",
 )
 """In this order: what one writes, the next may find."""
-_LATE = (LowerControlFlow(), LowerTensorOps())
-"""The remedies for ops that pass the input conversion, and are refused on the way to code generation."""
 _LATE_NAMES = (
-    b"scf.index_switch", b"scf.forall", b"scf.parallel", b"affine.for", b"affine.if", b"affine.parallel",
-    b"tensor.splat", b"tensor.generate", b"tensor.pad",
+    "scf.index_switch", "scf.forall", "scf.parallel", "affine.for", "affine.if", "affine.parallel",
+    "tensor.splat", "tensor.generate", "tensor.pad",
 )  # fmt: skip
-"""The ops that those look at, as a program in text has them."""
-_PIPELINE = f"builtin.module({','.join(one.name for one in REMEDIES)})"
+"""The ops that the last two look at: they pass the input conversion, and are refused on the way to code generation."""
+_PIPELINE = f"builtin.module({','.join(REMEDIES)})"
 
 
 def rewritten(module: Module, message: str) -> tuple[Finding, ...]:
     """Rewrites ``module``, which no phase has changed, in place; FIS421 for each kind of op, with IREE's ``message``."""
+    from ...pass_runner import run_pipeline
+
     found: list[Finding] = []
     run_pipeline(_PIPELINE, module.op, report=found.append)
     return tuple(finding.with_(stock=quoted(message)) for finding in found)
@@ -61,11 +56,32 @@ def has_refused_ops(module: Module) -> bool:
 
     Those that IREE folds away on the way there do not count: a branch on a constant, a loop of one round.
     """
-    if not any(remedy.found(module.op) for remedy in _LATE):
+    if not _may_hold_late_ops(module.op.operation):
+        return False  # and the remedies need not be loaded
+    from fissile.passes.remedies.entry.lower_control_flow import LowerControlFlow
+    from fissile.passes.remedies.entry.lower_tensor_ops import LowerTensorOps
+
+    from ...pass_runner import run_pipeline
+
+    late = (LowerControlFlow(), LowerTensorOps())
+    if not any(remedy.found(module.op) for remedy in late):
         return False
     folded = module.clone()
     run_pipeline("builtin.module(canonicalize,cse)", folded.op, report=lambda _finding: None)
-    return any(remedy.found(folded.op) for remedy in _LATE)
+    return any(remedy.found(folded.op) for remedy in late)
+
+
+def _may_hold_late_ops(module: ir.Operation) -> bool:
+    """A look at names alone."""
+    found: list[str] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name in _LATE_NAMES:
+            found.append(op.name)
+        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
+
+    module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return bool(found)
 
 
 def may_enter(run: CompileRun, failure: Failure) -> bool:
@@ -78,4 +94,4 @@ def may_enter(run: CompileRun, failure: Failure) -> bool:
     if not isinstance(failure, PhaseFailed | StraightEnded):
         return False
     program = run.input.read_bytes()
-    return program.startswith(BYTECODE) or any(name in program for name in _LATE_NAMES)
+    return program.startswith(BYTECODE) or any(name.encode() in program for name in _LATE_NAMES)
