@@ -51,7 +51,7 @@ test-lit: setup  ## the lit tests alone
 lint: setup  ## ruff: errors, unused names, order of imports, likely bugs, old syntax, layout
 	@.venv/bin/ruff check . && .venv/bin/ruff format --check .
 
-types: setup  ## mypy, over the modules that pyproject.toml does not excuse
+types: setup  ## mypy, over the whole package
 	@.venv/bin/python tools/types_check.py
 
 format: setup  ## ruff: lays the code out, and repairs what lint finds where that is safe

@@ -46,7 +46,7 @@ def cause(error: BaseException, file: str | None) -> str:
     summary = " ".join(str(error).split())[:300]
     text = f"{type(error).__name__}: {summary}".rstrip(": ")
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    return f"{text} ({as_typed(file)}:{lines[-1]})" if lines else text
+    return f"{text} ({as_typed(file)}:{lines[-1]})" if file and lines else text
 
 
 def as_typed(file: str | os.PathLike) -> str:

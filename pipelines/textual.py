@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from fissile.errors import UsageError
 
@@ -80,6 +81,7 @@ class _Parser:
             )
         if self.peek():
             self.fail(f"expected the end of the pipeline, found '{self.peek()}'", "join passes by ','")
+        assert isinstance(element, Nest)
         return element
 
     def element(self) -> PassCall | Nest:
@@ -152,7 +154,7 @@ class _Parser:
     def peek(self) -> str:
         return self.text[self.at : self.at + 1]
 
-    def fail(self, message: str, hint: str) -> None:
+    def fail(self, message: str, hint: str) -> NoReturn:
         # One line of text around the column, so that the caret stands under it on any terminal.
         start = max(0, self.at - 60)
         shown = self.text[start : self.at + 20].replace("\n", " ").replace("\t", " ")

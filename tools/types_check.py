@@ -1,7 +1,6 @@
 """mypy over the package, whose folders lie beside each other and are one package only when installed.
 
 python tools/types_check.py            # make types; exit status 1 with mypy's errors
-python tools/types_check.py --counts   # the modules with errors, had none of them been excused in pyproject.toml
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,13 +24,13 @@ def lay_out(folder: Path) -> None:
             (package / part.name).symlink_to(part)
 
 
-def check(*options: str) -> subprocess.CompletedProcess:
+def check() -> subprocess.CompletedProcess:
     """Runs mypy; what it has learnt is kept in .mypy_cache."""
     with tempfile.TemporaryDirectory(prefix="fissile-types-") as folder:
         lay_out(Path(folder))
         command = [sys.executable, "-m", "mypy", "--cache-dir", str(ROOT / ".mypy_cache"), "-p", "fissile"]
         return subprocess.run(
-            [*command, *(options or ("--config-file", str(ROOT / "pyproject.toml")))],
+            [*command, "--config-file", str(ROOT / "pyproject.toml")],
             cwd=folder,
             capture_output=True,
             text=True,
@@ -56,19 +54,7 @@ def strictly(folder: Path, files: Sequence[Path]) -> subprocess.CompletedProcess
     )
 
 
-def modules_with_errors(*options: str) -> Counter[str]:
-    done = check("--config-file", "", "--ignore-missing-imports", *options)
-    lines = [line.partition(":")[0] for line in done.stdout.splitlines() if ": error: " in line]
-    return Counter(name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in lines)
-
-
 def main() -> int:
-    if "--counts" in sys.argv:
-        for options in ((), ("--no-strict-optional",)):
-            found = modules_with_errors(*options)
-            print(f"{found.total()} errors in {len(found)} modules {' '.join(options)}")
-            print("\n".join(f'  "{name}",  # {count}' for name, count in sorted(found.items())))
-        return 0
     done = check()
     print(done.stdout + done.stderr, end="")
     return done.returncode

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
+from typing import TextIO
 
 from fissile.errors import ExitCode, FissileError, InternalError, UsageError, refused_by_system
 
@@ -175,12 +176,12 @@ class _Messages(io.TextIOWrapper):
             discard(self)
 
 
-def _binary(stream: io.TextIOWrapper | None, descriptor: int):
+def _binary(stream: TextIO | None, descriptor: int):
     """A binary stream to ``descriptor``; whoever still holds the text stream that was there before may go on using it."""
     if stream is not None:
         stream.flush()
     return open(descriptor, "wb", closefd=False)
 
 
-def _encoding(stream: io.TextIOWrapper | None) -> str:
+def _encoding(stream: TextIO | None) -> str:
     return stream.encoding if stream is not None else "utf-8"

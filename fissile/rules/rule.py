@@ -103,5 +103,5 @@ RETIRED = {
 
 def define(*args: Any, shown: Shown | None = None, **kwargs: Any) -> None:
     if shown is not None:
-        kwargs |= {"example": shown.fails(), "repaired": shown.works()}
-    RULES.enter(Rule(*args, shown=shown, **kwargs))
+        kwargs |= {"example": shown.fails(), "repaired": shown.works(), "shown": shown}
+    RULES.enter(Rule(*args, **kwargs))

@@ -115,6 +115,12 @@ class Failure:
         """What ``code``, generated for ``dispatch``, shows of it at ``stage``; ``code`` is the configured dispatch itself at CONFIGURED."""
         raise NotImplementedError
 
+    def without_code(self, dispatch: Dispatch) -> Evidence:
+        """What is known of it where no code is generated; nothing where only the code can show it."""
+        from fissile.passes.analysis.kernel.evidence import NOTHING
+
+        return NOTHING
+
     def matters(
         self, dispatch: Dispatch, evidence: Evidence, tune: bool = False, changed: bool = False
     ) -> bool:

@@ -55,6 +55,7 @@ def _trace(program: str, flags: Sequence[str], ops: Sequence[str], effects: Sequ
     with scratch() as folder:
         command = [stock_compiler(), program, *flags, *TRACE_FLAGS, "-o", str(folder / "out.vmfb")]
         with Child(command, folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:
+            assert child.stdout is not None  # a pipe
             lines = _lines(child.stdout)
             trace = read_trace(lines, ops, effects)
             complete = trace.complete and child.wait() == 0

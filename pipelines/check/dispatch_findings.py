@@ -86,10 +86,12 @@ def generate(
         findings += [finding for finding in found if finding is not None]
     measured = []
     for dispatch in formed.dispatches:
-        one = Measured(dispatch, _predicted(dispatch), results.get(id(dispatch)))
-        if one.exact is not None and (differs := check_agreement(dispatch, one.prediction, one.exact)):
+        counted = Measured(dispatch, _predicted(dispatch), results.get(id(dispatch)))
+        if counted.exact is not None and (
+            differs := check_agreement(dispatch, counted.prediction, counted.exact)
+        ):
             findings.append(differs)
-        measured.append(one)
+        measured.append(counted)
     return Looked(measured, findings, failing, narrow, checker)
 
 

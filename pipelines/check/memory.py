@@ -50,12 +50,14 @@ def _changes(moments: list[Moment]) -> list[Moment]:
 
 
 def _moment(step: Step, moment: Moment) -> dict:
+    assert step.op is not None  # of an allocation or a use
     return {"at": _place(step), "op": step.op.name, "live": moment.live.value, "needed": moment.needed.value}
 
 
 def _alive(step: Step, needed: bool) -> dict:
     """An allocation with the tensors in it: those that dispatches write there, by the program's names."""
     made = step.op
+    assert made is not None
     names = list(dict.fromkeys(name for op in _writers(made) if (name := _name(op))))
     sizes = [one.bytes for one in step.made] or [Bytes.unknown("no size")]
     return {

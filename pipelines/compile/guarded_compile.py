@@ -193,6 +193,7 @@ class GuardedCompile:
         """Direct again, with unread borders sliced off on the way."""
         from ..repair.trimming import trimming
 
+        assert so_far.failure is not None  # `trimmable`
         self._run.add_hook(trimming(so_far.failure.message))
         return self.direct(Outcome())
 
@@ -217,6 +218,7 @@ class GuardedCompile:
             )
             # What the first look found holds for the module as it is; a repair looks again at what it makes.
             kept = so_far.findings if request.repair == "off" and not self._ended else ()
+            assert so_far.failure is not None  # `repairable`
             self._after = AfterFailure(
                 self._run, so_far.failure, kept, pool, self._progress, self._straight.probe_watched
             )

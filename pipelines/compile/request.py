@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from fissile.errors import UsageError, closest
 from fissile.option import Option
@@ -116,7 +117,7 @@ def parse_command_line(argv: Sequence[str]) -> CompileRequest:
     input. `--verify` is both: iree-compile's `--verify=true|false` (verify IR) and, without a value, fissile's
     (verify the numbers).
     """
-    values: dict[str, object] = {}
+    values: dict[str, Any] = {}
     flags: list[str] = []
     positional: list[str] = []
     words = _expand(argv)

@@ -10,6 +10,7 @@ import ctypes
 from ctypes import POINTER, Structure, byref, c_char, c_char_p, c_uint8, c_uint32, c_uint64, c_void_p
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from fissile import wire
 from fissile.errors import UsageError
@@ -212,7 +213,7 @@ class _InstanceCreate(Structure):
     ]
 
 
-def _ask(function, device, *types: type) -> list:
+def _properties(function, device, *types: Any) -> list:
     """One struct of each type, chained and filled in by a vkGetPhysicalDevice…2 function."""
     structs = [t(sType=t.TYPE) for t in types]
     for this, following in zip(structs, structs[1:], strict=False):
@@ -223,7 +224,7 @@ def _ask(function, device, *types: type) -> list:
 
 
 def _describe(vulkan, index: int, device: int) -> VulkanDevice:
-    properties, identity, driver, subgroup, sizes = _ask(
+    properties, identity, driver, subgroup, sizes = _properties(
         vulkan.vkGetPhysicalDeviceProperties2,
         device,
         _Properties,
@@ -232,7 +233,7 @@ def _describe(vulkan, index: int, device: int) -> VulkanDevice:
         _Subgroup,
         _SubgroupSizes,
     )
-    features, storage16, storage8, narrow, dot, matrix = _ask(
+    features, storage16, storage8, narrow, dot, matrix = _properties(
         vulkan.vkGetPhysicalDeviceFeatures2, device, _Features, _Storage16, _Storage8, _Narrow, _Dot, _Matrix
     )
     in_compute = subgroup.stages & _COMPUTE_STAGE

@@ -110,6 +110,7 @@ def draw(
 
 def _array(value: Value, shape: tuple[int, ...], generator, limits: tuple[float, float] | None) -> np.ndarray:
     dtype = value.dtype
+    edges: list[complex]
     if value.element == "i1":
         return generator.integers(0, 2, shape).astype(dtype)
     if value.element in INTEGER_RANGES:

@@ -33,6 +33,7 @@ from .sub_byte import SUB_BYTE_BITS
 from .witness.ask import Evaluation, evaluate
 
 Arrays = list[np.ndarray]
+Cases = list[tuple[int | None, Arrays]]
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def verify(
     if signature.opaque:
         return _not_run(subject, signature.opaque)
     if inputs is not None:
-        cases: list[tuple[int | None, Arrays]] = [(None, _checked(inputs, signature))]
+        cases: Cases = [(None, _checked(inputs, signature))]
     else:
         ranges = (_limits(first, second, signature.function) if expected is None else {}) | options.ranges
         cases = [(seed, draw(signature, seed, options.sizes, ranges)) for seed in options.seeds]
@@ -95,8 +96,8 @@ def verify(
                 subject, second or first, "the expected arrays", [list(expected)] * len(cases)
             )
         if reference is not None:
-            answers = [_called(reference, arrays) for _seed, arrays in cases]
-            return session.compare(subject, second or first, "the NumPy reference", answers, wide=True)
+            numbers = [_called(reference, arrays) for _seed, arrays in cases]
+            return session.compare(subject, second or first, "the NumPy reference", numbers, wide=True)
         session.witness = Witness(first, signature.function, [arrays for _seed, arrays in cases], options)
         against, answers = session.reference(first)
         # The only program is not compared with its own run on the same runtime.
@@ -136,7 +137,8 @@ def certify_transform(
     """
     options = replace(options, tolerance=tolerance or options.tolerance)
     with scratch() as folder:
-        skipped, refused = [], None
+        skipped: list[str] = []
+        refused: Finding | None = None
         (folder / "before.mlir").write_text(original, encoding="utf-8")
         for backend in ("llvm-cpu", "vmvx"):
             refused = _compile_pair(folder, original, repaired, backend, options)
@@ -144,7 +146,11 @@ def certify_transform(
                 return _compare_pair(folder, backend, options, tuple(skipped))
             skipped.append(f"{backend}: {refused.message}")
         check = Check(
-            "repaired module", "local-task", None, "the original", finding=refused.with_(notes=tuple(skipped))
+            "repaired module",
+            "local-task",
+            None,
+            "the original",
+            finding=refused and refused.with_(notes=tuple(skipped)),
         )
         return Certificate("repaired against original", (check,), tuple(skipped))
 
@@ -173,7 +179,7 @@ def _compare_pair(folder: Path, backend: str, options: Options, skipped: tuple[s
             skipped += (signature.opaque,)
             continue
         ranges = index_limits(folder / "original.mlir", signature.function) | options.ranges
-        cases = [(seed, draw(signature, seed, options.sizes, ranges)) for seed in options.seeds]
+        cases: Cases = [(seed, draw(signature, seed, options.sizes, ranges)) for seed in options.seeds]
         session = _Verification(folder, signature, options, cases)
         session.witness = Witness(
             folder / "before.mlir", signature.function, [arrays for _seed, arrays in cases], options
@@ -190,9 +196,7 @@ Answers = Sequence[Arrays | Finding]
 class _Verification:
     """One function's programs on some inputs, built once per runtime."""
 
-    def __init__(
-        self, folder: Path, signature: Signature, options: Options, cases: list[tuple[int | None, Arrays]]
-    ) -> None:
+    def __init__(self, folder: Path, signature: Signature, options: Options, cases: Cases) -> None:
         self.folder = folder
         self.signature = signature
         self.options = options

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from fissile.finding import Finding, Limit
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
@@ -48,6 +49,12 @@ class CheckedDispatch:
     """The result of code generation; None where it was not run."""
     slow: Finding | None = None
     """What is right and slow, and left as it is (`is_left`)."""
+
+    @property
+    def failure(self) -> Finding:
+        """``finding`` of a dispatch that fails."""
+        assert self.finding is not None
+        return self.finding
 
 
 class DispatchChecker:
@@ -106,7 +113,7 @@ class DispatchChecker:
                 d for d in seen if d.fingerprint not in self._passed and d.identity not in self._failed
             ]
             cleared = {
-                d.identity: contained("predicted memory", lambda d=d: self._cleared(d), None, about=d)
+                d.identity: contained("predicted memory", partial(self._cleared, d), None, about=d)
                 for d in unknown
             }
             self._trusted |= {identity: answer for identity, answer in cleared.items() if answer is not None}
@@ -115,14 +122,14 @@ class DispatchChecker:
         results = self._generate(fresh)
         checked = []
         for dispatch in formed:
-            if found := unrolling.get(id(dispatch)):
+            if unrolled := unrolling.get(id(dispatch)):
                 finding = contained(
                     "unrolled code",
-                    lambda d=dispatch, u=found: UNROLLED.explain(d, u, ops),
+                    partial(UNROLLED.explain, dispatch, unrolled, ops),
                     None,
                     about=dispatch,
                 )
-                checked.append(CheckedDispatch(dispatch, Footprint(()), finding, {UNROLLED.code: found}))
+                checked.append(CheckedDispatch(dispatch, Footprint(()), finding, {UNROLLED.code: unrolled}))
                 continue
             identity = dispatch.identity
             probe_result = (
@@ -133,7 +140,7 @@ class DispatchChecker:
             result = probe_result or self._trusted[identity]
             finding = contained(
                 "generated code",
-                lambda d=dispatch, r=result: finding_of(d, r, ops, self._limit),
+                partial(finding_of, dispatch, result, ops, self._limit),
                 None,
                 about=dispatch,
             )
@@ -178,7 +185,7 @@ class DispatchChecker:
             for d in rest
             if contained(
                 "generated code",
-                lambda d=d: finding_of(d, by_body[d.fingerprint], (), self._limit),
+                partial(finding_of, d, by_body[d.fingerprint], (), self._limit),
                 None,
                 about=d,
             )

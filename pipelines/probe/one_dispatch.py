@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from iree.compiler import ir
 
@@ -95,7 +96,7 @@ def _probe(dispatch: Dispatch, conversion: Conversion, converted: bool) -> Probe
     for one in _at(Stage.NARROW_EMULATED, dispatch):
         evidence = contained(
             one.name,
-            lambda one=one: _emulated(one, dispatch, copy, conversion, failure, refused, moving),
+            partial(_emulated, one, dispatch, copy, conversion, failure, refused, moving),
             one.without_code(dispatch),
             about=dispatch,
         )
@@ -123,7 +124,7 @@ def _look(dispatch: Dispatch, code: ir.Operation, stage: Stage) -> dict[str, Evi
     """What ``code`` shows of the failures that are seen at ``stage``."""
     found = {
         one.code: contained(
-            f"{one.name} ({one.code})", lambda one=one: one.detect(dispatch, code), None, about=dispatch
+            f"{one.name} ({one.code})", partial(one.detect, dispatch, code), None, about=dispatch
         )
         for one in _at(stage, dispatch)
     }

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 from fissile import wire
 from fissile.errors import InternalError
@@ -116,7 +117,7 @@ class ProbePool:
                     self._endless.get(d.fingerprint)
                     or contained(
                         "generated code",
-                        lambda d=d: self._here(d, convert),
+                        partial(self._here, d, convert),
                         None,
                         about=d,
                         cpu_limit=0,
@@ -128,14 +129,7 @@ class ProbePool:
         jobs = [
             contained(
                 "generated code",
-                lambda d=d: GenerateJob(
-                    standalone(d),
-                    _index(d),
-                    d.name,
-                    convert,
-                    convert and self._translate,
-                    self._session_flags,
-                ),
+                partial(self._job, d, convert),
                 None,
                 about=d,
             )
@@ -153,16 +147,28 @@ class ProbePool:
                 raise InternalError(self._missed.get().message)
         return results
 
+    def _job(self, dispatch: Dispatch, convert: bool) -> GenerateJob:
+        return GenerateJob(
+            standalone(dispatch),
+            _index(dispatch),
+            dispatch.name,
+            convert,
+            convert and self._translate,
+            self._session_flags,
+        )
+
     def _here(self, dispatch: Dispatch, converted: bool) -> ProbeResult:
+        watch = self._watch
+        assert watch is not None  # else code is not generated here
         start = time.perf_counter()
-        self._watch(1, dispatch.fingerprint)
+        watch(1, dispatch.fingerprint)
         try:
             if converted:
                 probed, conversion_error = probe_and_convert(dispatch, self._session_flags)
             else:
                 probed, conversion_error = probe(dispatch), None
         finally:
-            self._watch(0)
+            watch(0)
         return ProbeResult(probed, conversion_error, time.perf_counter() - start)
 
     def _not_ended(self, seconds: float) -> ProbeResult:

@@ -21,7 +21,7 @@ from contextvars import Context, ContextVar
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from .deadline import CpuDeadline
 from .memory_limit import OUT_OF_MEMORY, apply_memory_limit, memory_limit
@@ -73,9 +73,9 @@ class Child:
         command: Sequence[str | os.PathLike],
         folder: Path,
         *,
-        stdin: object = subprocess.DEVNULL,
-        stdout: object = subprocess.DEVNULL,
-        stderr: object = subprocess.DEVNULL,
+        stdin: int | IO | None = subprocess.DEVNULL,
+        stdout: int | IO | None = subprocess.DEVNULL,
+        stderr: int | IO | None = subprocess.DEVNULL,
         memory: int | None = None,
         directory: Path | None = None,
     ) -> None:

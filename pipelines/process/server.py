@@ -48,7 +48,9 @@ class Server:
         except BaseException:
             self._stack.close()
             raise
-        self._in, self._out = self._child.stdin.fileno(), self._child.stdout.fileno()
+        streams = self._child.stdin, self._child.stdout
+        assert streams[0] is not None and streams[1] is not None  # pipes
+        self._in, self._out = streams[0].fileno(), streams[1].fileno()
         os.set_blocking(self._in, False)
         os.set_blocking(self._out, False)
         self._to_send: deque[memoryview] = deque()

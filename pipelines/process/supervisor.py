@@ -100,7 +100,9 @@ def run_stock(request: CompileRequest) -> int:
         scratch() as folder,
         Child([stock_compiler(), *request.argv], folder, stdin=None, stdout=None, stderr=None) as child,
     ):
-        return child.wait()
+        status = child.wait()
+        assert status is not None  # no limit of time
+        return status
 
 
 def stock_compiler() -> str:
@@ -307,6 +309,7 @@ def _outcome(job: CompileJob, end: WorkerEnd, request: CompileRequest) -> Report
     if job.started.exists() and printed.strip() and not request.inner:
         sys.stderr.write(printed)
     if report is None:
+        assert answer.error is not None
         raise error_of(answer.error, request)
     return report
 

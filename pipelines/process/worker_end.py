@@ -175,11 +175,12 @@ def why_it_ended(end: WorkerEnd, request: CompileRequest) -> str:
 
 def users_error(end: WorkerEnd, again: str) -> FissileError:
     """What a step of the user's own did to a worker."""
+    step = end.step.what if end.step else "a step"
     if refused := system_ended(0 if end.timed_out else end.status, end.errors):
-        return UsageError(f"{end.step.what}: {refused.message}", refused.hint)
+        return UsageError(f"{step}: {refused.message}", refused.hint)
     limit = f" within {end.phase_limit:g} s (--phase-timeout)" if end.phase_limit else ""
     how = f"did not end{limit}" if end.timed_out else f"ended the process ({how_it_ended(end.status)})"
-    return InternalError(f"{end.step.what} {how}", reproducer=again)
+    return InternalError(f"{step} {how}", reproducer=again)
 
 
 def phase_not_ended(end: WorkerEnd) -> str:

@@ -118,8 +118,10 @@ class AfterFailure:
     def _apart(self, dispatch: Dispatch) -> Probed:
         return self._pool.probe_all([dispatch], convert=False)[0].probed
 
-    def _repair_loop(self, module: Module, *how) -> RepairLoop:
-        return RepairLoop(self._run.phase_pipeline, module, self._pool, *how, tune=self._run.tuning)
+    def _repair_loop(self, module: Module, optimistic: bool = False, foresee: bool = True) -> RepairLoop:
+        return RepairLoop(
+            self._run.phase_pipeline, module, self._pool, optimistic, foresee, tune=self._run.tuning
+        )
 
     def _packed_first(self, so_far: Outcome, narrow: Narrow) -> Outcome:
         found, refusals = self._packed(narrow)
@@ -208,7 +210,7 @@ class AfterFailure:
                 return Outcome((rejected(failure),))
         elif not self._repairs:
             note = "--repair=off: nothing was changed"
-            found = tuple(c.finding.with_(notes=(*c.finding.notes, note)) for c in before.failing)
+            found = tuple(c.failure.with_(notes=(*c.failure.notes, note)) for c in before.failing)
             if self._withheld(found):
                 return Outcome(found)
             return self._finish(module, Repair((), found, True, 0), repair_loop, packed, narrow_is_left)
@@ -270,8 +272,9 @@ class AfterFailure:
     def _emit_spec(self, spec: FoundSpec | None) -> list[Finding]:
         """Writes the spec that was found, and tells what it does not repair."""
         path, found = self._run.request.emit_tuning_spec, spec.repaired if spec else ()
-        if found:
-            write_atomically(path, lambda partial: partial.write_text(spec.text))
+        if spec is not None and found:
+            text = spec.text
+            write_atomically(path, lambda partial: partial.write_text(text))
         self._run.facts["tuning_spec"] = {"written": bool(found), "dispatches": [f.subject for f in found]}
         reported = not_carried(path, len(found), spec.why_not if spec else {})
         return [reported] if reported else []

@@ -135,7 +135,7 @@ class RepairLoop:
             self._known[edited] = self._diagnose(edited)
         return self._known[edited]
 
-    def _diagnose(self, wanted: Iterable[Edit]) -> Diagnosis:
+    def _diagnose(self, wanted: frozenset[Edit]) -> Diagnosis:
         self._rounds += 1
         clone = self._origin.clone()
         tag_source_ops(clone.op)
@@ -152,11 +152,16 @@ class RepairLoop:
             self._passing = wanted, clone, reported
         return found
 
+    @staticmethod
+    def _edited(clone: Module, wanted: Iterable[Edit]) -> bool:
+        apply_edits(clone, wanted)
+        return True
+
     def _applied(self, clone: Module, wanted: Iterable[Edit]) -> bool:
         """Edits ``clone``; False where a remedy throws, which is not tried again then."""
         done = contained(
             "a remedy",
-            lambda: apply_edits(clone, wanted) or True,
+            lambda: self._edited(clone, wanted),
             False,
             about=", ".join(sorted({e.remedy for e in wanted})),
         )
@@ -220,20 +225,20 @@ class RepairLoop:
                         case.reject(tried, now)
         for case in cases:
             case.take(case.accepted or case.partial)
-        final = sorted(
+        final: list[Edit] = sorted(
             committed | {edit for case in cases if case.accepted for edit in case.spread(case.accepted)}
         )
         after = self.diagnose(final) if final else before
         if folded := {id(case): fold for case in cases if (fold := self._fold_instead(case, after))}:
-            wanted = sorted(
+            folded_edits = sorted(
                 committed
                 | {edit for case in cases for edit in case.spread(folded.get(id(case), case.accepted or ()))}
             )
-            instead = self.diagnose(wanted)
+            instead = self.diagnose(folded_edits)
             if instead.failed is None and len(instead.failing) <= len(after.failing):
                 for case in cases:
                     case.take(folded.get(id(case), case.accepted))
-                final, after = wanted, instead
+                final, after = folded_edits, instead
         repair = self._tell(before, after, cases, tuple(final))
         if not tuned:
             return repair
@@ -318,7 +323,7 @@ class RepairLoop:
             families = members(list(diagnosis.groups), failing.dispatch.tags)
             families.sort(key=lambda family: len(tags & set(family)), reverse=True)
             trials = self._offers.trials(failing, families[0])
-            minimise = failing.finding.code not in WHOLE_LIMIT
+            minimise = failing.failure.code not in WHOLE_LIMIT
             cases.append(Case(failing, families, trials, minimise=minimise, shared=diagnosis.shared))
 
     def _offered(self, case: Case) -> tuple[Edit, ...] | None:
@@ -371,7 +376,7 @@ class RepairLoop:
         )
         # A dispatch whose ops all stand in others too is repaired with those that are like it: it is reported where it is left.
         untagged = [
-            c.finding
+            c.failure
             for c in before.failing
             if not c.dispatch.tags or not covered & set(c.dispatch.tags) and left & set(c.dispatch.tags)
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -102,8 +103,6 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
     """
     if not narrow.found:
         return NOT_PACKED
-    from ..pass_runner import run_pipeline
-
     packed = origin.clone()
     found: list[Finding] = []
     # Indices are those of the module as it is: nothing is rewritten before.
@@ -116,7 +115,7 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
         passes = ",".join((*before, narrow.pass_text, "fissile-lower-boundaries,canonicalize,cse"))
         done = contained(
             "packing into words",
-            lambda: run_pipeline(f"builtin.module({passes})", packed.op, report=found.append) or True,
+            lambda: _run(passes, packed, found),
             False,
         )
     except PassFailed as refused:
@@ -124,6 +123,13 @@ def pack(origin: Module, narrow: Narrow) -> Packed:
     if not done:
         return NOT_PACKED
     return Packed(packed, _each_once([_packed_finding(finding, narrow) for finding in narrow.found]))
+
+
+def _run(passes: str, packed: Module, found: list[Finding]) -> bool:
+    from ..pass_runner import run_pipeline
+
+    run_pipeline(f"builtin.module({passes})", packed.op, report=found.append)
+    return True
 
 
 def advised(narrow: Narrow) -> dict[int, Finding]:
@@ -158,7 +164,7 @@ def narrow_without_code(formed: Sequence[Dispatch]) -> list[Finding]:
     """What is known of narrow elements where no code is generated, by the failures that concern all buffers."""
     found: list[Finding] = []
     for one in NARROW.values():
-        among = [d for d in formed if one.every_buffer and one.may_occur(d, lambda d=d: read_configured(d))]
+        among = [d for d in formed if one.every_buffer and one.may_occur(d, partial(read_configured, d))]
         shown = [(d, gravest((one.around(d), one.without_code(d)))) for d in among]
         found += one.explain_all([(d, evidence) for d, evidence in shown if evidence])
     return found
@@ -196,8 +202,8 @@ def find_unlowered(origin: Module, diagnosis: Diagnosis, codes: Sequence[str] = 
             *chain.from_iterable(members(list(diagnosis.groups), checked.dispatch.tags)),
         }
         tags = {tag for tag in alike if uncommon_types(ops[tag], among)}
-        if tags and (not codes or checked.finding.code in codes):
-            found.append(checked.finding)
+        if tags and (not codes or checked.failure.code in codes):
+            found.append(checked.failure)
             chosen |= tags
             types |= set().union(*(uncommon_types(ops[tag], among) for tag in tags))
     return Narrow(tuple(found), tuple(sorted(types)), tuple(sorted(chosen)))

@@ -54,6 +54,12 @@ class Case:
     shared: frozenset[int] = frozenset()
     """Source ops that stand in other dispatches as well: a fill, a producer that each of its users has a copy of."""
 
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """What was accepted, of a case that has it."""
+        assert self.accepted is not None
+        return self.accepted
+
     def spread(self, wanted: Sequence[Edit]) -> set[Edit]:
         """``wanted`` for the first dispatch, and the same for what stands there in every dispatch of equal body."""
         alike = {

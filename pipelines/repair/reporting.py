@@ -27,7 +27,7 @@ class RepairFindings:
 
     def repaired(self, case: Case, before: Diagnosis, after: Diagnosis) -> Finding:
         """The finding of a dispatch that passes now."""
-        finding = case.first.finding
+        finding = case.first.failure
         return finding.with_(
             severity=Severity.REPAIRED,
             helps=(self._help(case, before, after),),
@@ -36,7 +36,7 @@ class RepairFindings:
 
     def not_repaired(self, case: Case) -> Finding:
         """The finding of a dispatch that still fails: an error unless stock IREE builds it and its numbers are right."""
-        finding = case.first.finding
+        finding = case.first.failure
         tried = len(case.tried)
         note = (
             f"no remedy helps: {tried} tried ({', '.join(sorted({e.remedy for t in case.tried for e in t}))})"
@@ -76,7 +76,7 @@ class RepairFindings:
     def _help(self, case: Case, before: Diagnosis, after: Diagnosis) -> Help:
         spread = [
             (applied, [self._graph.ops[e.op] for e in group])
-            for applied, group in by_remedy(case.spread(case.accepted))
+            for applied, group in by_remedy(case.spread(case.edits))
         ]
         largest = _largest(case, after)
         size = "unknown" if largest.value is None else f"{largest.value} bytes"
@@ -93,9 +93,9 @@ class RepairFindings:
                     f"{alike} more dispatch{'es' if alike > 1 else ''} of equal body, repaired the same way",
                 )
             )
-        facts += [("pass", text) for text in passes_of(case.spread(case.accepted))]
-        done, advice = (self.sentences(case.accepted, advice) for advice in (False, True))
-        return Help(done, case.accepted[0].remedy, True, tuple(facts), advice)
+        facts += [("pass", text) for text in passes_of(case.spread(case.edits))]
+        done, advice = (self.sentences(case.edits, advice) for advice in (False, True))
+        return Help(done, case.edits[0].remedy, True, tuple(facts), advice)
 
     def sentences(self, accepted: Sequence[Edit], advice: bool) -> str:
         """What was done, or is advised, remedy by remedy."""
@@ -109,10 +109,10 @@ class RepairFindings:
         return "; ".join(sentences)
 
     def _what_does_not_help(self, case: Case) -> tuple[str, ...]:
-        if any(edit.remedy != CUT for edit in case.accepted):
+        if any(edit.remedy != CUT for edit in case.edits):
             only_cuts = any(all(edit.remedy == CUT for edit in tried) for tried in case.tried)
             return ("no fusion boundary helps",) if only_cuts else ()
-        failed = [t[0].op for t in case.tried if len(t) == 1 < len(case.accepted) and t[0].remedy == CUT]
+        failed = [t[0].op for t in case.tried if len(t) == 1 < len(case.edits) and t[0].remedy == CUT]
         names = sorted(set(self._names(failed)))
         return (f"a boundary on {' or '.join(names)} alone is not enough",) if names else ()
 

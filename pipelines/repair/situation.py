@@ -40,6 +40,10 @@ class Situation:
     def structure(self, tag: int) -> Structure | None:
         return structure_of(self.op(tag))
 
+    def reduces(self, tag: int) -> bool:
+        structure = self.structure(tag)
+        return structure is not None and not structure.all_parallel
+
     def fits(self, name: str, options: str = "", among: Iterable[int] | None = None) -> list[int]:
         """The source ops that the remedy ``name`` can change."""
         chosen = remedy(name, options)

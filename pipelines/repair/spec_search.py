@@ -166,6 +166,7 @@ def _root(dispatch: Dispatch) -> tuple[ir.Operation | None, str]:
 
 def _configuration(root: ir.Operation, subgroup: int, **tiles) -> str:
     structure = structure_of(root)
+    assert structure is not None  # of a root that reduces
     inputs = len(structure.maps) - len(root.results)
     return tile_and_fuse(structure.parallel, loop_extents(root, structure), subgroup, inputs=inputs, **tiles)
 
@@ -182,4 +183,4 @@ def _configured_finding(failing: CheckedDispatch, now: Diagnosis) -> Finding:
     done, advice = (
         f"{verb} the dispatch's root tiles of its own, by a tuning spec" for verb in ("gave", "give")
     )
-    return failing.finding.with_(severity=Severity.REPAIRED, helps=(Help(done, REMEDY, True, facts, advice),))
+    return failing.failure.with_(severity=Severity.REPAIRED, helps=(Help(done, REMEDY, True, facts, advice),))

@@ -67,7 +67,7 @@ def every(name: str, options: str = "", only: Callable[[ir.Operation], bool] = l
 
 
 def _given_configurations(case: Situation) -> Iterator[tuple[Edit, ...]]:
-    if case.failing.finding.effect is Effect.REFUSED:
+    if case.failing.failure.effect is Effect.REFUSED:
         yield case.each("fissile-drop-configuration")
 
 
@@ -83,7 +83,7 @@ def _behind_the_last(case: Situation) -> Iterator[tuple[Edit, ...]]:
 
 
 def _flat(case: Situation) -> Iterator[tuple[Edit, ...]]:
-    tags = [tag for tag in case.fits(BY_ELEMENT, FLAT) if not case.structure(tag).all_parallel]
+    tags = [tag for tag in case.fits(BY_ELEMENT, FLAT) if case.reduces(tag)]
     yield tuple(Edit(BY_ELEMENT, tag, FLAT) for tag in tags)
 
 
@@ -163,12 +163,10 @@ def _tabulated(case: Situation) -> Iterator[tuple[Edit, ...]]:
 
 def _tiled_root(case: Situation) -> Iterator[tuple[Edit, ...]]:
     target, root = case.failing.dispatch.target, case.failing.dispatch.root
-    structure = None if root is None else case.structure(root)
-    if (
-        backend_named(target.backend).takes_configuration
-        and structure is not None
-        and not structure.all_parallel
-    ):
+    if root is None or not backend_named(target.backend).takes_configuration:
+        return
+    structure = case.structure(root)
+    if structure is not None and not structure.all_parallel:
         extents = loop_extents(case.op(root), structure)
         yield (_configured(root, tile_and_fuse(structure.parallel, extents, target.subgroup)),)
 

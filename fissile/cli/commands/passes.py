@@ -5,9 +5,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import inspect
+from typing import TYPE_CHECKING
 
 from fissile.cli.fitted_text import print_fitted
 from fissile.errors import ExitCode
+
+if TYPE_CHECKING:
+    from fissile.passes.definition import Pass
 
 
 def run(args: argparse.Namespace) -> int:
@@ -27,13 +31,13 @@ def run(args: argparse.Namespace) -> int:
 
 def headline(cls: type) -> str:
     """The first sentence of a pass's docstring, on one line."""
-    text = " ".join(inspect.getdoc(cls).split("\n\n")[0].split())
+    text = " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
     return text.split(". ")[0].rstrip(".")
 
 
-def page(cls: type) -> str:
+def page(cls: type[Pass]) -> str:
     """A pass's manual page: docstring, options, contract."""
-    lines = [f"{cls.name}  (on {cls.anchor})", "", inspect.getdoc(cls), ""]
+    lines = [f"{cls.name}  (on {cls.anchor})", "", inspect.getdoc(cls) or "", ""]
     options = dataclasses.fields(cls)
     if options:
         lines.append("options")

@@ -54,14 +54,13 @@ def element(extents: Extents, tensor: ir.Value, position: int | None = None) -> 
 def any_element(extents: Extents, tensor: ir.Value, position: int | None = None) -> Term:
     """Any element of an integer tensor as a term, the same one each time: what holds of it holds of all elements."""
     extents, key = extents.base, ("any", tensor, position)
-    if key not in extents.templates:
-        found = element(extents, tensor, position)
-        if found is None:
-            low, high = range_of_type(tensor.type.element_type)
-            some = extents.unnamed(f"an element of {name_of(tensor)}", low, high)
-            found = Element(term(some), (), (some,))
-        extents.templates[key] = found
-    return extents.templates[key].term
+    found = extents.templates.get(key) or element(extents, tensor, position)
+    if found is None:
+        low, high = range_of_type(tensor.type.element_type)
+        some = extents.unnamed(f"an element of {name_of(tensor)}", low, high)
+        found = Element(term(some), (), (some,))
+    extents.templates[key] = found
+    return found.term
 
 
 def operand_of(argument: ir.Value) -> tuple[ir.Operation, ir.Value, ir.AffineMap | None] | None:
@@ -277,7 +276,7 @@ _INDEX_OF: dict[str, Callable] = {
 def _position(extents: Extents, op: ir.Operation, searched: ir.Value) -> Element:
     size = extents.dimension(searched, ir.IntegerAttr(op.attributes["dimension"]).value)
     some = extents.unnamed(f"an index from {op.name}", 0, (1 << 63) - 1)
-    return Element(term(some), (less(some, size),), (some,))
+    return Element(term(some), (less(term(some), term(size)),), (some,))
 
 
 def _reduced_choice(extents: Extents, op: ir.Operation, yielded: ir.Value, number: int) -> Element | None:
@@ -334,8 +333,9 @@ def _of_value(extents: Extents, value: ir.Value) -> Element | None:
     facts = extents.facts_about(symbols_of(found))
     everything = {**symbols_of(found), **symbols(all_of(facts))}
     inner = tuple(s for s in everything.values() if extents.is_inner(s))
-    if found.atom in inner and not facts and (found.atom.low, found.atom.high) == range_of_type(value.type):
-        return None  # known only by its type
+    if isinstance(atom := found.atom, Symbol) and atom in inner and not facts:
+        if (atom.low, atom.high) == range_of_type(value.type):
+            return None  # known only by its type
     return Element(found, tuple(facts), inner)
 
 
@@ -343,12 +343,12 @@ def _union(extents: Extents, parts: Iterable[Element | None]) -> Element | None:
     parts = list(parts)
     if not parts or None in parts or len(parts) > MAX_UNION:
         return None
-    distinct = list(dict.fromkeys(parts))
+    distinct = list(dict.fromkeys(part for part in parts if part is not None))
     if len(distinct) == 1:
         return distinct[0]
     bounds = [Bounds(p.facts).of(p.term) for p in distinct]
     some = extents.unnamed("an element", min(b[0] for b in bounds), max(b[1] for b in bounds))
-    cases = any_of(all_of((equal(some, p.term), *p.facts)) for p in distinct)
+    cases = any_of(all_of((equal(term(some), p.term), *p.facts)) for p in distinct)
     return Element(term(some), (cases,), (some, *(s for p in distinct for s in p.inner)))
 
 

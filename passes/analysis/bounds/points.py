@@ -8,7 +8,7 @@ of one is known of the others.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from iree.compiler import ir
 
@@ -38,12 +38,16 @@ class AtPoint:
     def __getattr__(self, name: str):
         return getattr(self._extents, name)
 
+    @property
+    def _as_extents(self) -> Extents:
+        return cast("Extents", self)
+
     def value(self, value: ir.Value) -> Term:
         if not _in_body(value):
             return self._extents.value(value)
         if value not in self._values:
-            found = self._read(value) if is_argument(value) else value_terms.term_of(self, value)
-            bounded = None if found is None else type(self.base).bounded(self, found, value)
+            found = self._read(value) if is_argument(value) else value_terms.term_of(self._as_extents, value)
+            bounded = None if found is None else type(self.base).bounded(self._as_extents, found, value)
             self._values[value] = term(self.symbol(value)) if bounded is None else bounded
         return self._values[value]
 
@@ -51,7 +55,7 @@ class AtPoint:
         read = element_values.operand_of(value) if is_argument(value) else None
         if read is not None and isinstance(read[1].type, ir.ShapedType):
             return self.at(read[1], read[0], read[2]).truth(read[1])
-        return value_terms.condition_of(self, value)
+        return value_terms.condition_of(self._as_extents, value)
 
     def symbol(self, value: ir.Value, dimension: int | None = None, element: int | None = None) -> Symbol:
         if dimension is not None or element is not None or not _in_body(value):

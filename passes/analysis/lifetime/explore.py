@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from fissile.quantity import Bytes, total
 
@@ -66,19 +67,19 @@ class Walk:
     complete: bool = True
 
     @property
-    def peak(self) -> Moment | None:
+    def peak(self) -> Moment:
+        """The moment at which most bytes are alive. Only where there are moments."""
         return max(
             self.moments.values(),
             key=lambda m: (m.live.value is None, m.live.value or 0, -m.at),
-            default=None,
         )
 
     @property
-    def bound(self) -> Moment | None:
+    def bound(self) -> Moment:
+        """The moment at which most bytes are needed. Only where there are moments."""
         return max(
             self.moments.values(),
             key=lambda m: (m.needed.value is None, m.needed.value or 0, -m.at),
-            default=None,
         )
 
 
@@ -242,11 +243,12 @@ class _Walker:
     @staticmethod
     def choose(chosen: tuple[int, int, int, int], state: _State) -> None:
         new, condition, where_true, where_false = chosen
-        for table in (state.names, state.known, state.covers):
+        tables: tuple[dict[int, Any], ...] = (state.names, state.known, state.covers)
+        for table in tables:
             table.pop(new, None)
         if condition in state.known:
             old = where_true if state.known[condition] else where_false
-            for table in (state.names, state.known, state.covers):
+            for table in tables:
                 if old in table:
                     table[new] = table[old]
 
@@ -262,11 +264,12 @@ class _Walker:
                 known.setdefault(opposite, not holds)
             way = (way, at, holds, state.decisions + 1) if name not in state.known else way
         after = _State(dict(state.names), list(state.pieces), known, dict(state.covers), state.done, way)
-        for table, old_table in (
+        tables: tuple[tuple[dict[int, Any], dict[int, Any]], ...] = (
             (after.names, state.names),
             (after.known, known.copy()),
             (after.covers, state.covers),
-        ):
+        )
+        for table, old_table in tables:
             for new, _ in edge.moves:
                 table.pop(new, None)
             for new, old in edge.moves:
@@ -339,7 +342,8 @@ class _Walker:
     def sum_of(self, pieces: list[_Piece]) -> float:
         """The bytes of ``pieces``; more than any number where one is unknown."""
         values = [self.bytes_of(piece).value for piece in pieces]
-        return math.inf if None in values else sum(values)
+        known = [value for value in values if value is not None]
+        return sum(known) if len(known) == len(values) else math.inf
 
     def bytes_of(self, piece: _Piece) -> Bytes:
         return next(m.bytes for m in self.flow.steps[piece.made].made if m.name == piece.part)

@@ -85,6 +85,10 @@ class _Builder:
         condition = (self.name(when[0]), when[1]) if when is not None else None
         self.steps[source].edges.append(Edge(target, tuple(moves), condition))
 
+    def links(self, source: int, *targets: int) -> None:
+        for target in targets:
+            self.link(source, target)
+
     def matters(self, value: ir.Value) -> bool:
         """Whether a name may hold storage, a timepoint or a condition. A tensor does where it stands on a storage."""
         kind = value.type
@@ -154,7 +158,7 @@ class _Builder:
         after = self.step(None)
         self.link(here, after)
         for region in regions:  # run any number of times, in any order
-            entry = self.region(region, lambda _op, last: (self.link(last, here), self.link(last, after)))
+            entry = self.region(region, lambda _op, last: self.links(last, here, after))
             self.link(here, entry)
         return after
 
@@ -171,8 +175,11 @@ class _Builder:
             return here
         if op.name == "arith.select" and self.matters(op.results[0]):
             view = op.opview
-            step.chosen = tuple(
-                map(self.name, (view.result, view.condition, view.true_value, view.false_value))
+            step.chosen = (
+                self.name(view.result),
+                self.name(view.condition),
+                self.name(view.true_value),
+                self.name(view.false_value),
             )
             return here
         if op.name == "arith.constant" and str(op.results[0].type) == "i1":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from typing import cast
 
 from iree.compiler import ir
 from iree.compiler._mlir_libs._ireeCompilerDialects import iree_codegen
@@ -87,7 +88,8 @@ class _Reader:
         self.stored: set[int] = set()
 
     def read(self) -> ConfiguredDispatch:
-        ops, opaque = [], []
+        ops: list[ir.Operation] = []
+        opaque: list[str] = []
         for block in self.function.regions[0].blocks:
             for op in block.operations:
                 operation = op.operation
@@ -159,7 +161,7 @@ class _Reader:
         ]
         return Op(
             **base,
-            loops=loops,
+            loops=cast("tuple[Dim, ...]", loops),  # all known, where the op is understood
             reduction=reduction,
             inputs=tuple(tensors),
             inits=tuple(values[first_init:]),

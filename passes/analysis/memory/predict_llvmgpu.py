@@ -32,7 +32,7 @@ def tile_and_fuse(dispatch: ConfiguredDispatch) -> Prediction:
         return Prediction((), _shared_scalars(dispatch))
     promoted = root.config.lists.get("promote_operands", ())
     doubts = list(_unknown_keys(root))
-    if dispatch.options.get("prefetch_num_stages", 0) > KNOWN_STAGES:
+    if int(dispatch.options.get("prefetch_num_stages", 0)) > KNOWN_STAGES:
         doubts.append(f"prefetching in {dispatch.options['prefetch_num_stages']} stages")
     if not promoted:
         return Prediction((), (*doubts, *_shared_scalars(dispatch)))
@@ -48,8 +48,8 @@ def tile_and_fuse(dispatch: ConfiguredDispatch) -> Prediction:
     for number in promoted:
         if number < len(operands):
             index, value = operands[number]
-            shape = tuple(tiles[i.loop] if i is not None and i.loop is not None else None for i in index)
-            if None in shape:
+            shape = tuple(tiles[i.loop] for i in index if i is not None and i.loop is not None)
+            if len(shape) < len(index):
                 doubts.append("an operand that is read through a window is promoted")
                 continue
             maker = root if value.maker is None else dispatch.ops[value.maker]
@@ -98,7 +98,8 @@ def vector_distribute(dispatch: ConfiguredDispatch) -> Prediction:
     Mirrors DistributeMultiReduction (GPUNestedLayoutDistributionPatterns): the reduced vector's shape, each
     reduced dimension replaced by its number of subgroups.
     """
-    buffers, doubts = [], []
+    buffers: list[PredictedBuffer] = []
+    doubts: list[str] = []
     workgroup = dispatch.root.config if dispatch.root else None
     for op in dispatch.ops:
         if not op.config:
@@ -143,7 +144,7 @@ def base_lowering(dispatch: ConfiguredDispatch) -> Prediction:
 
 def _promotion_tiles(root: Op, loops: tuple[Dim, ...], reduction: tuple[bool, ...]) -> tuple[Dim, ...]:
     """Each loop's tile. The innermost reduction counts in matrix intrinsics where there is one."""
-    config = root.config
+    config = root.configuration
     innermost = max((k for k, reduced in enumerate(reduction) if reduced), default=-1)
     tiles: list[Dim] = []
     for k, extent in enumerate(loops):
@@ -211,19 +212,20 @@ def _beside_the_root(
             if read is None:
                 doubts.append("a consumer reads another fused producer")
                 continue
-            tiles = [root.config.tile("workgroup", loop) for loop in read]
-            partial = [tile and loops[loop] % tile for tile, loop in zip(tiles, read, strict=True)]
-            if any(partial) and "padding" not in root.config.lists:
+            tiles = [root.configuration.tile("workgroup", loop) for loop in read]
+            extents = [_static(loops[loop]) for loop in read]
+            partial = [tile and extent % tile for tile, extent in zip(tiles, extents, strict=True)]
+            if any(partial) and "padding" not in root.configuration.lists:
                 doubts.append("a consumer reads another fused producer by partial tiles")
             elif any(partial):
-                shape = tuple(clamp(tile, loops[loop]) for tile, loop in zip(tiles, read, strict=True))
+                shape = tuple(clamp(tile, extent) for tile, extent in zip(tiles, extents, strict=True))
                 buffers.append(
                     _buffer(
                         shape, value, "tile that a consumer reads padded", True, dispatch.ops[value.maker]
                     )
                 )
                 cut_short |= any(
-                    rest and loops[loop] > tile for rest, tile, loop in zip(partial, tiles, read, strict=True)
+                    rest and extent > tile for rest, tile, extent in zip(partial, tiles, extents, strict=True)
                 )
     return buffers, cut_short, doubts
 
@@ -236,17 +238,19 @@ def _padded_start(
     Padded by zeros, a fill of 0 is one fill again. Any other is padded by a tensor.pad, and handed over in shared memory as in
     `_beside_the_root`. Where a subgroup computes one intrinsic, its threads start from the number itself.
     """
-    if all(tile <= 1 for tile in root.config.lists.get("subgroup", ())):
+    config = root.configuration
+    if all(tile <= 1 for tile in config.lists.get("subgroup", ())):
         return None
-    if not (root.config.intrinsic and "padding" in root.config.lists) or len(root.inits) != 1:
+    if not (config.intrinsic and "padding" in config.lists) or len(root.inits) != 1:
         return None
     value = root.inits[0]
     if value.maker is None or not value.plain:
         return None
     fill = dispatch.ops[value.maker]
-    if not fill.is_fill or fill.fills_zero or any(not isinstance(loops[i.loop], int) for i in value.index):
+    read = _single_loops(value)
+    if not fill.is_fill or fill.fills_zero or any(not isinstance(loops[loop], int) for loop in read):
         return None
-    tiles = [(root.config.tile("workgroup", i.loop), loops[i.loop]) for i in value.index]
+    tiles = [(config.tile("workgroup", loop), _static(loops[loop])) for loop in read]
     partial = [(tile, extent) for tile, extent in tiles if tile and extent % tile]
     if not partial:
         return None
@@ -259,6 +263,7 @@ def _loops_of_the_root(
     dispatch: ConfiguredDispatch, root: Op, user: Op, value: Value
 ) -> tuple[int, ...] | None:
     """For each dimension of ``value``, made for ``user`` alone, the root's loop that tiles it; None where it is not known how."""
+    assert value.maker is not None
     producer = dispatch.ops[value.maker]
     made_for_it = (
         producer.understood
@@ -269,7 +274,7 @@ def _loops_of_the_root(
     )
     direct = [read for read in user.inputs if read.maker == root.number]
     if not (
-        root.config.intrinsic
+        root.configuration.intrinsic
         and made_for_it
         and value.plain
         and direct
@@ -281,9 +286,19 @@ def _loops_of_the_root(
         isinstance(extent, int) for extent in root.loops
     ):
         return None
-    of_user = {read.loop: own.loop for read, own in zip(direct[0].index, root.inits[0].index, strict=True)}
-    read = [of_user.get(index.loop) for index in value.index]
-    return None if None in read else tuple(read)
+    of_user = dict(zip(_single_loops(direct[0]), _single_loops(root.inits[0]), strict=True))
+    read = [of_user[loop] for loop in _single_loops(value) if loop in of_user]
+    return tuple(read) if len(read) == len(value.index) else None
+
+
+def _single_loops(value: Value) -> list[int]:
+    """The loop of each dimension of a plain ``value``."""
+    return [index.loop for index in value.index if index is not None and index.loop is not None]
+
+
+def _static(extent: Dim) -> int:
+    assert isinstance(extent, int)
+    return extent
 
 
 def _shared_scalars(dispatch: ConfiguredDispatch) -> tuple[str, ...]:
@@ -303,7 +318,7 @@ def _shared_scalars(dispatch: ConfiguredDispatch) -> tuple[str, ...]:
 
 
 def _unknown_keys(op: Op) -> tuple[str, ...]:
-    return tuple(f"lowering configuration has '{key}'" for key in op.config.other)
+    return tuple(f"lowering configuration has '{key}'" for key in op.configuration.other)
 
 
 def _buffer(shape: tuple[Dim, ...], value: Value, reason: str, scales: bool, op: Op) -> PredictedBuffer:
@@ -320,7 +335,7 @@ def _padded(dispatch: ConfiguredDispatch, buffers: list[PredictedBuffer]) -> lis
     if any(buffer.size.constant is None for buffer in buffers):
         return buffers
     grown = [pad_rows(buffer, PADDING_BITS) for buffer in buffers]
-    if dispatch.limit is not None and sum(buffer.size.constant for buffer in grown) > dispatch.limit:
+    if dispatch.limit is not None and sum(buffer.size.constant or 0 for buffer in grown) > dispatch.limit:
         return buffers
     # A buffer that is reshaped after its allocation is counted in the sum above, but keeps its rows.
     return [old if old.reason == HANDED_OVER else new for old, new in zip(buffers, grown, strict=True)]
@@ -331,6 +346,7 @@ def pad_rows(buffer: PredictedBuffer, padding_bits: int) -> PredictedBuffer:
     if not buffer.shape or not isinstance(buffer.shape[-1], int):
         return buffer
     elements = product(buffer.shape).constant
+    assert buffer.size.constant is not None
     bits = buffer.size.constant * 8 // max(1, elements or 1)
     shape = (*buffer.shape[:-1], buffer.shape[-1] + padding_bits // max(1, bits))
     return replace(buffer, shape=shape, size=bytes_of(shape, bits))

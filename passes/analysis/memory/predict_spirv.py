@@ -124,7 +124,7 @@ def _promoted(dispatch: ConfiguredDispatch, copies: int, result: bool, reduction
     doubts = [
         "a partial tile is not promoted"
         for tile, extent in zip(tiles, root.loops, strict=True)
-        if not isinstance(extent, int) or extent % tile
+        if not isinstance(extent, int) or not isinstance(tile, int) or extent % tile
     ]
     return Prediction(tuple(replace(b, alignment=ALIGNMENT) for b in buffers), tuple(doubts))
 

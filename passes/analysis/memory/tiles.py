@@ -102,6 +102,12 @@ class Op:
     """A fill of the constant 0: padded by zeros it is one fill again."""
 
     @property
+    def configuration(self) -> Config:
+        """``config`` of an op that has one."""
+        assert self.config is not None
+        return self.config
+
+    @property
     def is_fill(self) -> bool:
         return self.name == "linalg.fill"
 

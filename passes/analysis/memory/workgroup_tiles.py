@@ -62,7 +62,7 @@ def tiles_backwards(dispatch: ConfiguredDispatch) -> tuple[dict[int, tuple[Exten
                     doubts.append(f"{maker.name} feeds a fused op")
                     break
                 given = region(maker.inits[value.result], tiles[value.maker])
-                found = list(op.loops)
+                found: list[Extent] = list(op.loops)
                 if value.reshaped or len(given) != len(value.index):
                     doubts.append("a reshape stands between two fused ops")
                     break
@@ -83,7 +83,7 @@ def tiles_backwards(dispatch: ConfiguredDispatch) -> tuple[dict[int, tuple[Exten
                 )
                 continue
             needed = region(value, tiles[op.number])
-            found = list(maker.loops)
+            found = [*maker.loops]
             made = maker.inits[value.result]
             if len(made.index) != len(needed):
                 doubts.append(f"{maker.name} feeds a fused op with another shape")

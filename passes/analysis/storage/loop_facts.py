@@ -10,7 +10,7 @@ from fissile.verdict import Answer
 
 from ..bounds.conditions import Condition, at_most, equal, replace
 from ..bounds.extents import Extents
-from ..bounds.size_terms import ZERO, Apply, symbols_of
+from ..bounds.size_terms import ZERO, Apply, Symbol, symbols_of
 from .proof import decide
 
 
@@ -49,7 +49,9 @@ def of_results(
     """The invariants of a loop's arguments, stated for its results."""
     found: list[Condition] = []
     for argument, facts in kept.items():
-        by = {extents.value(argument).atom.ident: extents.value(results[argument])}
+        atom = extents.value(argument).atom
+        assert isinstance(atom, Symbol)  # else nothing would be known of it
+        by = {atom.ident: extents.value(results[argument])}
         found += [replace(fact, by) for fact in facts]
     return found
 

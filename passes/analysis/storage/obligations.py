@@ -57,6 +57,12 @@ class Obligation:
     guards: tuple[Guard, ...] = ()
     elements: ElementBound | None = None
 
+    @property
+    def bound(self) -> ElementBound:
+        """``elements`` of an obligation about values inside the op."""
+        assert self.elements is not None
+        return self.elements
+
     @cached_property
     def sentence(self) -> str:
         return worded(self.wording)

@@ -45,7 +45,7 @@ def check_prediction(
     message = (
         f"dispatch needs {kind}{needed.value} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
     )
-    notes = ()
+    notes: tuple[str, ...] = ()
     if kind:
         notes = (f"the size is {prediction.formula} bytes", *_sizes(prediction.largest(limit.bytes)))
     return with_floor(Finding(code, message, notes=notes, **common), prediction)

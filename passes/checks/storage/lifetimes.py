@@ -181,7 +181,7 @@ class CheckLifetimes(Pass):
         seen = lifetimes_of(op)
         found = [finding for one in seen for finding in _findings(one)]
         for finding in ordered(
-            [*found, *_in_pure_regions(op), *(_peak(one) for one in seen if self.peak and one.walk.peak)]
+            [*found, *_in_pure_regions(op), *(_peak(one) for one in seen if self.peak and one.walk.moments)]
         ):
             report(finding)
 

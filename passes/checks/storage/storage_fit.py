@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from iree.compiler import ir
 
@@ -81,19 +82,19 @@ def judge_storage(
     SMT off."""
     collected = collect(module, trust_asserts=trust_asserts)
     time_outs = 0
-    decided: dict[tuple, Decision] = {}
+    decided: dict[tuple, Decision | None] = {}
     judged = []
     for obligation in collected.obligations:
         key = (obligation.condition, obligation.facts, obligation.guards)
         if key not in decided:
             limit = smt_timeout_ms if time_outs < MAX_TIME_OUTS else 0
-            decided[key] = contained(
-                "a size", lambda o=obligation, ms=limit: _decide(o, ms), None, about=obligation.op
-            )
-            time_outs += decided[key] is not None and decided[key].timed_out
-        if decided[key] is None:
+            answer = contained("a size", partial(_decide, obligation, limit), None, about=obligation.op)
+            decided[key] = answer
+            time_outs += answer is not None and answer.timed_out
+        decision = decided[key]
+        if decision is None:
             continue
-        judged.append(Judged(obligation, decided[key]))
+        judged.append(Judged(obligation, decision))
     return StorageReport(collected.extents, tuple(judged), collected.uncovered)
 
 

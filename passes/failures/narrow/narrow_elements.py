@@ -43,12 +43,6 @@ class NarrowElements(Failure):
 
         return NOTHING
 
-    def without_code(self, dispatch):
-        """`Evidence` where no code is generated; nothing where only the code can show it."""
-        from fissile.passes.analysis.kernel.evidence import NOTHING
-
-        return NOTHING
-
     def explain(self, dispatch, evidence, ops):
         return next(iter(self.explain_all([(dispatch, evidence)])), None)
 

@@ -156,7 +156,9 @@ def _split_loop(op: ir.Operation, structure: Structure) -> int | None:
 def _split(op: ir.Operation, structure: Structure) -> list[ir.Operation]:
     """Replaces ``op``; returns the ops that add up its parts."""
     loop, combination = _split_loop(op, structure), combination_of(op)
+    assert loop is not None and combination is not None  # `match`
     steps, results = loop_extents(op, structure)[loop], len(op.results)
+    assert steps is not None  # `_split_loop`
     parts = 1 << (isqrt(steps).bit_length() - 1)
     each = steps // parts
     start, left, inits = parts * each, steps % parts, list(op.operands)[-results:]
@@ -208,7 +210,7 @@ def _partial(
 ) -> list[ir.Value]:
     """``parts`` sums for every sum of ``op``, in a last dimension: of every ``parts``-th term each, so that threads beside each other
     read elements beside each other, or, where the order counts, of the terms that follow each other."""
-    steps = loop_extents(op, structure)[loop] // parts
+    steps = (loop_extents(op, structure)[loop] or 0) // parts
     loops, step, part = structure.loops + 1, ir.AffineDimExpr.get(loop), ir.AffineDimExpr.get(structure.loops)
     wide, both = ((parts, steps), [part, step]) if combination.in_order else ((steps, parts), [step, part])
     # A window's index (d1 * 2 + d5) stays one, of both loops; where the loop is an index by itself, its dimension becomes two.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
@@ -104,7 +105,7 @@ def _rewrite(op: ir.Operation, structure: Structure, extended: dict[int, ir.Oper
     old = op.regions[0].blocks[0]
     for position, extension in extended.items():
         operands[position] = elementwise(
-            operands[position], extension.results[0].type, lambda e, x=extension: _again(x, e)
+            operands[position], extension.results[0].type, partial(_again, extension)
         )
     # As a generic op: the body of a named one would have to be made by the op itself.
     new, block = build_generic(

@@ -128,6 +128,8 @@ def fold_operand(producer: ir.Operation, consumer: ir.Operation, position: int) 
     """Folds ``producer`` into operand ``position`` of ``consumer`` alone, where that is legal: ``consumer`` is replaced by
     the op that is returned. None where it is not legal; nothing is changed then."""
     structure, target = structure_of(producer), structure_of(consumer)
+    if structure is None or target is None:
+        return None
     if _not_foldable(producer, structure) or _not_a_consumer(consumer, target, position):
         return None
     result = ir.OpResult(consumer.operands[position]).result_number
@@ -147,14 +149,16 @@ def _in_program_order(chosen: Sequence[ir.Operation]) -> list[ir.Operation]:
 
 def _fold(producer: ir.Operation) -> Folded:
     structure = structure_of(producer)
-    if why := _not_foldable(producer, structure):
-        return Folded(0, (why,))
-    folded, kept = 0, []
+    refused = _not_foldable(producer, structure)
+    if structure is None or refused:
+        return Folded(0, (refused,))
+    folded = 0
+    kept: list[tuple[int, int, str]] = []
     while (use := _next_use(producer, kept)) is not None:
         consumer, position, result = use
         target = structure_of(consumer)
         why = _not_a_consumer(consumer, target, position)
-        if why is None:
+        if target is not None and not why:
             fold = _Fold(producer, structure, consumer, target, position, result)
             if fold.is_legal:
                 fold.apply()

@@ -155,6 +155,7 @@ def _remove_releases(function: ir.Operation, ownership: Ownership, spots: dict) 
     for name in RELEASES:
         for op in ops_of(function, name):
             value = released(op)
+            assert value is not None  # of an op of RELEASES
             bases = ownership.bases.get(value)
             if name == iree_ops.STREAM_RESOURCE_DEALLOCA:
                 continue

@@ -132,18 +132,24 @@ class _Packing:
     def _is_narrow(self, value: ir.Value) -> bool:
         return isinstance(value.type, ir.RankedTensorType) and self._narrow.of(value.type) is not None
 
+    def _type_of(self, kind: ir.Type) -> NarrowType:
+        """The narrow type of what `_is_narrow`."""
+        found = self._narrow.of(kind)
+        assert found is not None
+        return found
+
     def wide(self, value: ir.Value) -> ir.Value:
         """The 32-bit form of a narrow tensor; what comes from storage is unpacked where it is defined."""
         if value not in self._wide:
             with _after(value):
-                self._wide[value] = unpack(value, self._narrow.of(value.type))
+                self._wide[value] = unpack(value, self._type_of(value.type))
         return self._wide[value]
 
     def narrow(self, value: ir.Value) -> ir.Value:
         """The stored form of a narrow tensor that is computed."""
         if value not in self._packed:
             with _after(self._wide[value]):
-                self._packed[value] = pack(self._wide[value], self._narrow.of(value.type), value.type)
+                self._packed[value] = pack(self._wide[value], self._type_of(value.type), value.type)
         return self._packed[value]
 
     def _operand(self, value: ir.Value) -> ir.Value:
@@ -214,12 +220,12 @@ class _Packing:
         """
         inputs = list(op.operands)[: len(op.operands) - len(op.results)]
         return {
-            i: self._narrow.of(v.type)
+            i: self._type_of(v.type)
             for i, v in enumerate(inputs)
             if self._is_narrow(v)
             and v not in self._computed
             and ir.RankedTensorType(v.type).rank
-            and self._narrow.of(v.type).per_word > 1
+            and self._type_of(v.type).per_word > 1
         }
 
     def _by_words(self, op: ir.Operation, maps: Sequence[ir.AffineMap], plan: ReadByWords) -> None:
@@ -294,9 +300,8 @@ class _Packing:
             value = ir.Operation.create(
                 op.name, [self._narrow.wide_type(kind)], [self.wide(op.operands[0]), *list(op.operands)[1:]]
             ).results[0]
-            narrowed = (
-                arith.truncf(kind, value) if self._narrow.of(kind).is_float else arith.trunci(kind, value)
-            )
+            cast = arith.truncf if self._type_of(kind).is_float else arith.trunci
+            narrowed = cast(kind, value)
             op.results[0].replace_all_uses_with(narrowed)
             self._replaced.append(op)
         elif op.operands[0] in self._computed:

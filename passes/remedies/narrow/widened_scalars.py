@@ -169,7 +169,7 @@ class ScalarWidener:
     def _extract(self, op: ir.Operation) -> None:
         new = ir.Operation.create(
             "tensor.extract",
-            [ir.Type.parse(self._narrow.of(op.results[0].type).wide)],
+            [self._narrow.wide_type(op.results[0].type)],
             [self._wide_tensor(op.operands[0]), *(self.value(v) for v in list(op.operands)[1:])],
             loc=op.location,
         )
@@ -221,6 +221,12 @@ class ScalarWidener:
 
     # --- conversions
 
+    def _narrow_kind(self, kind: ir.Type) -> NarrowType:
+        """The same of a type that is narrow."""
+        found = self._kind(kind)
+        assert found is not None
+        return found
+
     def _kind(self, kind: ir.Type) -> NarrowType | None:
         """The narrow scalar type that ``kind`` is; booleans are computed as booleans."""
         if isinstance(kind, ir.RankedTensorType) or self._is_boolean(kind):
@@ -256,7 +262,7 @@ class ScalarWidener:
         return (arith.extf if ir.FloatType(kind).width > 32 else arith.truncf)(kind, value)
 
     def _const(self, op: ir.Operation) -> ir.Value:
-        return self._constant(op, self._kind(op.results[0].type))
+        return self._constant(op, self._narrow_kind(op.results[0].type))
 
     def _extsi(self, op: ir.Operation) -> ir.Value:
         source = self.value(op.operands[0])
@@ -342,7 +348,7 @@ class ScalarWidener:
         return arith.index_cast(op.results[0].type, source)
 
     def _count_zeros(self, op: ir.Operation) -> ir.Value:
-        kind, source = self._kind(op.operands[0].type), self.value(op.operands[0])
+        kind, source = self._narrow_kind(op.operands[0].type), self.value(op.operands[0])
         if op.name == "math.cttz":
             return self._again(op, [arith.ori(source, word(1 << kind.value_bits))], i32())
         zeros = self._again(op, [zero_extended(source, kind.value_bits)], i32())

@@ -46,6 +46,13 @@ def can_check(obligation: Obligation) -> bool:
     )
 
 
+def _maps_of(op: ir.Operation) -> list[ir.AffineMap]:
+    """The maps of an op that has a body."""
+    maps = indexing_maps(op)
+    assert maps is not None
+    return maps
+
+
 @dataclass(frozen=True)
 class Reading:
     """A loop nest over ``inputs``, each read by its map. ``bad`` writes the loop's body: for the elements that it is
@@ -64,7 +71,7 @@ def flags_of(bound: ElementBound) -> int:
 
 def plain_indices(obligation: Obligation) -> ir.Value | None:
     """The tensor of which every element is checked as it is, against one size; None where the check is about more."""
-    bound, op = obligation.elements, obligation.op
+    bound, op = obligation.bound, obligation.op
     if bound.indices is not None:
         return bound.indices if bound.depth == 1 and bound.mask is None else None
     if bound.index is None or bound.when:
@@ -74,8 +81,9 @@ def plain_indices(obligation: Obligation) -> ir.Value | None:
         return None
     number = ir.BlockArgument(index).arg_number
     tensor = op.operands[number]
-    expressions = list(indexing_maps(op)[number].results)
-    plain = len(_plain_dims(indexing_maps(op)[number])) == len(expressions) == len(set(map(str, expressions)))
+    map_ = _maps_of(op)[number]
+    expressions = list(map_.results)
+    plain = len(_plain_dims(map_)) == len(expressions) == len(set(map(str, expressions)))
     return tensor if plain and is_shaped(tensor) and expressions else None
 
 
@@ -132,7 +140,7 @@ def _over_body(op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence
     slice_, block = _slice(op, needed), op.regions[0].blocks[0]
     read = [*needed, *(v for o in slice_ for v in o.operands)]
     chosen = sorted({ir.BlockArgument(v).arg_number for v in read if _is_body_argument(v, block)})
-    maps = indexing_maps(op)
+    maps = _maps_of(op)
     loops = {ir.IntegerAttr(o.attributes["dim"]).value for o in slice_ if o.name == "linalg.index"}
     # Every loop that is used needs an operand that tells its extent: a shaped one that indexes it alone.
     for number, (operand, map_) in enumerate(zip(op.operands, maps, strict=False)):

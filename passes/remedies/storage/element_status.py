@@ -130,10 +130,11 @@ def _assert(word: ir.Value, bit: int, flag: _Flag, at: ir.InsertionPoint) -> ir.
 
 def _flags(judged: Judged) -> list[_Flag]:
     """In the order of `flags_of`."""
-    bound = judged.obligation.elements
+    bound = judged.obligation.bound
     if flags_of(bound) == 1:
         return [_Flag(judged)]
-    last = None if bound.size.constant is None else bound.size.constant - 1
+    size = None if bound.size is None else bound.size.constant
+    last = None if size is None else size - 1
     above = "one past the last element" if last is None else f"one above {last}"
     return [_Flag(judged, "got a negative one"), _Flag(judged, f"got {above}")]
 
@@ -149,19 +150,21 @@ def _readings(
         if indices is None:
             others.setdefault(j.obligation.op, []).append(j)
         else:
-            _add_size(plain.setdefault(same_elements(indices), []), j.obligation.elements.size, j)
+            wanted = j.obligation.bound.size
+            assert wanted is not None  # `plain_indices`
+            _add_size(plain.setdefault(same_elements(indices), []), wanted, j)
     groups: dict[tuple, list[tuple[ir.Value, Term, Judged]]] = {}
     for indices, rows in plain.items():
         groups.setdefault(tuple(extents.shape(indices)), []).extend((indices, size, j) for size, j in rows)
     found: list[tuple[Reading, list[_Flag]]] = []
-    for rows in groups.values():
-        for part in _parts(rows, MAX_INPUTS):
+    for read in groups.values():
+        for part in _parts(read, MAX_INPUTS):
             sizes = [writer.index(size) for _, size, _ in part]
             reading = read_plain([indices for indices, _, _ in part], sizes)
             found.append((reading, [flag for _, _, j in part for flag in _flags(j)]))
-    for op, rows in others.items():
-        for part in _parts(rows, MAX_FLAGS // 2):
-            bounds = [j.obligation.elements for j in part]
+    for op, asked in others.items():
+        for part in _parts(asked, MAX_FLAGS // 2):
+            bounds = [j.obligation.bound for j in part]
             sizes = [writer.index(b.size) if b.size is not None else None for b in bounds]
             found.append((read_elements(op, bounds, sizes), [flag for j in part for flag in _flags(j)]))
     return found

@@ -85,7 +85,7 @@ def _from_text(text: str, kind: ir.Type) -> np.ndarray:
     if found[2] is not None:
         return _from_bytes(bytes.fromhex(found[2]), shape, element)
     # The greedy group runs to the last `> : tensor<`: there is one attribute in the text.
-    numbers = [_number(token, element) for token in _TOKEN.findall(found[3])]
+    numbers: list[complex] = [_number(token, element) for token in _TOKEN.findall(found[3])]
     if element.kind == "complex":
         numbers = [complex(a, b) for a, b in zip(numbers[::2], numbers[1::2], strict=False)]
     count = math.prod(shape)

@@ -45,6 +45,12 @@ class Element:
     narrow: np.dtype | None = None
 
     @property
+    def stored(self) -> np.dtype:
+        """``narrow`` of a float type."""
+        assert self.narrow is not None
+        return self.narrow
+
+    @property
     def exact(self) -> bool:
         """No rounding when held: integers, and float64."""
         return self.kind == "integer" or self.bits == 64
@@ -113,7 +119,7 @@ def round_to(array: np.ndarray, element: Element) -> np.ndarray:
 
 
 def _rounded(array: np.ndarray, element: Element) -> np.ndarray:
-    if element.narrow.itemsize < 2 or element.text == "bf16":
+    if element.stored.itemsize < 2 or element.text == "bf16":
         # ml_dtypes converts from float32; rounding to odd there keeps the second rounding right.
         single = array.astype(np.float32)
         wide = single.astype(np.float64)
@@ -131,7 +137,7 @@ def to_bits(array: np.ndarray, element: Element) -> np.ndarray:
     if element.kind == "complex":
         raise NoWitness("bits of complex numbers")
     stored = np.ascontiguousarray(round_to(array, element).astype(element.narrow))
-    return stored.view(f"u{element.narrow.itemsize}").reshape(np.shape(array))
+    return stored.view(f"u{element.stored.itemsize}").reshape(np.shape(array))
 
 
 def from_bits(bits: np.ndarray, element: Element) -> np.ndarray:
@@ -140,5 +146,5 @@ def from_bits(bits: np.ndarray, element: Element) -> np.ndarray:
         return hold(bits.astype(np.uint64).view(np.int64), element)
     if element.kind == "complex":
         raise NoWitness("bits of complex numbers")
-    stored = np.ascontiguousarray(bits.astype(f"u{element.narrow.itemsize}"))
-    return stored.view(element.narrow).astype(np.float64).reshape(np.shape(bits))
+    stored = np.ascontiguousarray(bits.astype(f"u{element.stored.itemsize}"))
+    return stored.view(element.stored).astype(np.float64).reshape(np.shape(bits))

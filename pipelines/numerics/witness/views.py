@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from iree.compiler import ir
@@ -79,8 +80,9 @@ def over_loops(
 ) -> np.ndarray:
     """``array`` with one axis per loop; the loops of ``fixed`` are held at an index. A view where the map is linear."""
     array = np.asarray(array)
-    terms = [linear_index(expression, map_.n_dims) for expression in map_.results]
-    if any(term is None for term in terms):
+    found = [linear_index(expression, map_.n_dims) for expression in map_.results]
+    terms = [term for term in found if term is not None]
+    if len(terms) < len(found):
         loops = [index_of_loop(loop, ranges, fixed) for loop in range(len(ranges))]
         indices = tuple(np.asarray(value_of(expression, loops)) for expression in map_.results)
         _check(all(((i >= 0) & (i < n)).all() for i, n in zip(indices, array.shape, strict=False)))
@@ -102,9 +104,8 @@ def over_loops(
         loops = [index_of_loop(loop, ranges, fixed) for loop in range(len(ranges))]
         indices = tuple(np.asarray(value_of(expression, loops)) for expression in map_.results)
         return np.broadcast_to(array[indices], np.broadcast_shapes(*(i.shape for i in indices), tuple(shape)))
-    return as_strided(
-        array[(*(slice(c, None) for c in corner), ...)], shape, strides, writeable=array.flags.writeable
-    )
+    inside: tuple[Any, ...] = (*(slice(c, None) for c in corner), ...)
+    return as_strided(array[inside], shape, strides, writeable=array.flags.writeable)
 
 
 def _check(inside: bool) -> None:
