@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from fissile.pipelines.process import memory_limit, reaper, worker_end
+from fissile.pipelines.process import reaper
 from fissile.pipelines.process import scratch as scratches
 from fissile.pipelines.process.child import Child, run_child
 from fissile.pipelines.process.scratch import scratch
@@ -172,53 +172,6 @@ def test_what_a_child_prints_without_end_is_bounded_by_its_deadline(tmp_path, mo
     assert ended.status is None and ended.out.startswith("line\n") and "did not end" in ended.reason
 
 
-@pytest.mark.parametrize("limit", ["150M", "0"])
-def test_a_child_may_take_so_much_memory_and_no_more(monkeypatch, limit):
-    monkeypatch.setenv(memory_limit.VARIABLE, limit)
-    # It waits for its input, so that the limit is there before it begins.
-    with scratch() as folder, (folder / "err").open("wb") as err:
-        child = Child([sys.executable, "-c", "input(); len(bytearray(300 << 20))"], folder,
-                      stdin=subprocess.PIPE, stderr=err)  # fmt: skip
-        with child:
-            child.stdin.write(b"\n")
-            child.stdin.close()
-            status = child.wait(ENDLESS)
-        assert status == (1 if limit == "150M" else 0)
-        assert bool(memory_limit.OUT_OF_MEMORY.search((folder / "err").read_text())) == (limit == "150M")
-
-
-def test_the_default_memory_limit_is_the_machines():
-    total = int(Path("/proc/meminfo").read_text().split()[1]) << 10
-    assert 0 < memory_limit.machine_memory() and memory_limit.parse_size("2G") == 2 << 30
-    assert memory_limit.machine_memory() <= 2 * total
-
-
-@pytest.mark.parametrize("words, rest", [
-    (["check", "--memory-limit=1G", "a.mlir"], ["check", "a.mlir"]),
-    (["compile", "--", "--memory-limit=1G"], ["compile", "--", "--memory-limit=1G"]),
-])  # fmt: skip
-def test_the_memory_limit_is_an_option_of_every_command(monkeypatch, words, rest):
-    monkeypatch.setenv(memory_limit.VARIABLE, "3G")
-    assert memory_limit.take_option(words) == rest
-    assert memory_limit.memory_limit() == (1 << 30 if rest == ["check", "a.mlir"] else 3 << 30)
-
-
-def test_the_limits_of_a_command_end_with_it(monkeypatch):
-    from fissile.cli.program import run_program
-
-    monkeypatch.setenv(memory_limit.VARIABLE, "3G")
-    monkeypatch.delenv("FISSILE_PHASE_TIMEOUT", raising=False)
-    seen = []
-
-    def work(words: list[str]) -> int:
-        seen.append((words, memory_limit.memory_limit()))
-        return 0
-
-    assert run_program("test", ["--memory-limit=1G", "--phase-timeout=5", "a"], work) == 0
-    assert seen == [(["a"], 1 << 30)]
-    assert memory_limit.memory_limit() == 3 << 30 and "FISSILE_PHASE_TIMEOUT" not in os.environ
-
-
 HALF = "import sys, time\nsys.stdout.write('{\"half')\nsys.stdout.flush()\ntime.sleep(1000)\n"
 DEAF = "import time\ntime.sleep(1000)\n"
 NONSENSE = "print('no JSON', flush=True)\ninput()\n"
@@ -304,33 +257,6 @@ with scratch() as folder:
     )
     assert ended.returncode == -signal.SIGQUIT and ended.stdout.strip().startswith(str(tmp_path))
     becomes(lambda: not os.listdir(tmp_path), of="the folder stays")
-
-
-@pytest.mark.parametrize(
-    ("limit", "status", "words"),
-    [
-        ("RLIMIT_DATA", -signal.SIGABRT, "SIGABRT; a limit is set here that may be why: ulimit -d"),
-        ("RLIMIT_AS", -signal.SIGSEGV, "SIGSEGV; a limit is set here that may be why: ulimit -v"),
-        ("RLIMIT_FSIZE", 1, "exit status 1; a limit is set here that may be why: ulimit -f"),
-        ("RLIMIT_FSIZE", -signal.SIGABRT, "SIGABRT"),
-        ("RLIMIT_DATA", 1, "exit status 1"),
-        ("", -signal.SIGABRT, "SIGABRT"),
-    ],
-)
-def test_a_silent_end_under_a_limit_of_the_shell_names_it(limit, status, words, monkeypatch):
-    chosen = getattr(worker_end.resource, limit, None)
-    never = worker_end.resource.RLIM_INFINITY
-    monkeypatch.setattr(
-        worker_end.resource, "getrlimit", lambda kind: (1 << 20 if kind == chosen else never,) * 2
-    )
-    assert worker_end.how_it_ended(status) == words
-
-
-def test_the_limit_that_fissile_sets_for_its_children_is_not_called_the_shells(monkeypatch):
-    own, never = memory_limit.memory_limit(), worker_end.resource.RLIM_INFINITY
-    data = worker_end.resource.RLIMIT_DATA
-    monkeypatch.setattr(worker_end.resource, "getrlimit", lambda kind: (own if kind == data else never,) * 2)
-    assert worker_end.how_it_ended(-signal.SIGABRT) == "SIGABRT"
 
 
 def test_a_child_that_may_write_no_more_says_so():
