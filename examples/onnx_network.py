@@ -28,7 +28,6 @@ from onnx_models import input_names, names, network
 import fissile
 from fissile.pipelines.numerics.compare import Tolerance
 from fissile.pipelines.numerics.runtimes import present
-from fissile.pipelines.numerics.verify import Options
 
 TOLERANCE = Tolerance(relative=1e-4, scaled=1e-5, reason="26 layers of float32 sums in another order")
 """Measured on llvm-cpu and lavapipe: relative 5.3e-6 at most, 6e-7 of outputs up to 0.4."""
@@ -103,8 +102,9 @@ def agrees_with_onnxruntime(folder: Path, name: str, pixels: int | None, runtime
     if not report.output:
         return False
     # The source first: a torch import's vmfb does not tell its types.
-    options = Options(on=(runtime,), tolerance=TOLERANCE, run_timeout=1800)
-    certificate = fissile.verify(source, vmfb, inputs=[image], expected=expected, options=options)
+    certificate = fissile.verify(
+        source, vmfb, inputs=[image], expected=expected, on=runtime, tolerance=TOLERANCE, timeout=1800
+    )
     for check in certificate.checks:
         print(f"{runtime:<11} ran:     {check.sentence.replace('the expected arrays', 'onnxruntime')}")
     return certificate.agrees

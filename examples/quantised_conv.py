@@ -21,12 +21,10 @@ from programs import QuantisedConv
 import fissile
 from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics.build import stock_compiler
-from fissile.pipelines.numerics.compare import steps_within
 from fissile.pipelines.numerics.runtimes import present
-from fissile.pipelines.numerics.verify import Options
 from fissile.target import find_target
 
-TOLERANCE = steps_within(1, 0.001)
+TOLERANCE = "1steps,0.001"
 
 
 def main() -> int:
@@ -84,8 +82,9 @@ def build(source: Path, target: str, match_device: str = "") -> bool:
 
 
 def agrees(vmfb: Path, runtime: str, program: QuantisedConv) -> bool:
-    options = Options(on=(runtime,), tolerance=TOLERANCE, run_timeout=1800)
-    certificate = fissile.verify(vmfb, reference=program.reference, options=options)
+    certificate = fissile.verify(
+        vmfb, reference=program.reference, on=runtime, tolerance=TOLERANCE, timeout=1800
+    )
     for check in certificate.checks:
         print(f"{runtime:<11} ran:     {check.sentence}")
     return certificate.agrees

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    import numpy as np
+    from numpy.typing import ArrayLike
 
     from fissile.api.programs import Program
-    from fissile.pipelines.numerics.verify import Options
+    from fissile.pipelines.numerics.tolerance import Tolerance
 
+    from . import errors as errors
     from .api.result import Result as Result
     from .errors import CompileError as CompileError
     from .errors import FissileError as FissileError
@@ -102,7 +103,7 @@ def check(
     program: Program,
     target: str | Target | Sequence[str | Target],
     *,
-    budget: int | None = None,
+    budget: int | str | None = None,
     flags: Sequence[str] = (),
     probe: str = "auto",
     dispatch_timeout: float = 30.0,
@@ -113,7 +114,8 @@ def check(
 ) -> Result:
     """Which dispatches of ``program`` (as for `compile`) do not fit one or many targets, without a full compile.
 
-    ``budget`` bytes stand in for each target's own limit. ``probe`` says for which dispatches code is generated: "auto" for all but
+    ``target`` is a name or a `Target`, or a list of them. ``budget`` bytes (65536, or "64K") stand in for each target's own limit.
+    ``probe`` says for which dispatches code is generated: "auto" for all but
     those of a calibrated structure that fit by prediction, "all" or "never". ``dispatch_timeout`` is in seconds for each dispatch, 0
     is none. ``memory`` adds the live bytes over program time to the facts. ``baseline`` names a file of recorded bytes to compare
     with, or to write with ``update_baseline``. ``allow_pipelines`` runs pass pipelines that the program brings along (FIS005).
@@ -126,10 +128,10 @@ def check(
         program,
         target,
         budget=budget,
-        flags=list(flags),
+        flags=flags,
         probe=probe,
         dispatch_timeout=dispatch_timeout,
-        baseline=None if baseline is None else os.fspath(baseline),
+        baseline=baseline,
         update_baseline=update_baseline,
         allow_pipelines=allow_pipelines,
         memory=memory,
@@ -140,29 +142,57 @@ def verify(
     first: Program,
     second: Program | None = None,
     *,
-    inputs: Sequence[np.ndarray[Any, Any]] | None = None,
-    expected: Sequence[np.ndarray[Any, Any]] | None = None,
+    inputs: Sequence[ArrayLike] | None = None,
+    expected: Sequence[ArrayLike] | None = None,
     reference: Callable[..., Any] | None = None,
-    options: Options | None = None,
+    function: str | None = None,
+    on: str | Sequence[str] = (),
+    seeds: int | Sequence[int] = 1,
+    sizes: int | str = 8,
+    tolerance: float | str | Tolerance | None = None,
+    flags: Sequence[str] = (),
+    timeout: float = 120.0,
 ) -> Result:
     """Whether ``second`` (or ``first`` on every runtime that is present) computes the numbers of ``first``.
 
-    Programs are as for `compile`; compiled modules (a path that ends in .vmfb, or a `Result`) too. ``inputs`` stand in for seeded
-    random ones; ``expected`` arrays, or ``reference``, a function of the inputs that returns an array or a tuple of them, for what
-    ``first`` computes on llvm-cpu. ``options`` has the runtimes, seeds, sizes and tolerance.
+    Programs are as for `compile`; compiled modules (a path that ends in .vmfb, or a `Result`) too. ``inputs``, one array for each
+    argument, stand in for seeded random ones. What is right is what ``first`` computes on llvm-cpu, or ``expected``, one array
+    for each result, or what ``reference`` returns: a function of the inputs that returns an array or a tuple of them.
 
-    The result is `ok` where everything that was compared agrees; `checks` has each comparison. Raises `UsageError`.
+    ``function`` is needed where a program has several. ``on`` names runtimes ("local-task", "vulkan", "cuda", "hip"; default: all
+    that are present). ``seeds`` is how many random inputs are tried, or their seeds. ``sizes`` is the size of every dynamic
+    dimension, or with exceptions "8,0.1=16": dimension 1 of argument 0 is 16. ``tolerance`` is "exact", an absolute difference,
+    "ABSOLUTE,RELATIVE", "1steps,0.001" for quantised results, or a `fissile.pipelines.numerics.tolerance.Tolerance`; the default follows from each result's type. ``flags`` go
+    to every compile; a run ends after ``timeout`` seconds.
+
+    The result is `ok` where everything that was compared agrees; `checks` has each comparison. Raises `UsageError`, and
+    `CompileError` where a model cannot be imported.
     """
     from fissile.api.verifying import verify_programs
 
-    return verify_programs(first, second, inputs, expected, reference, options)
+    return verify_programs(
+        first,
+        second,
+        inputs=inputs,
+        expected=expected,
+        reference=reference,
+        function=function,
+        on=on,
+        seeds=seeds,
+        sizes=sizes,
+        tolerance=tolerance,
+        flags=flags,
+        timeout=timeout,
+    )
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'fissile' has no attribute '{name}'")
     from importlib import import_module
 
+    if name == "errors":
+        return import_module("fissile.errors")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'fissile' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)
 
 

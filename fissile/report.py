@@ -27,6 +27,20 @@ class Report:
     def __post_init__(self) -> None:
         object.__setattr__(self, "findings", ordered(self.findings))
 
+    def __str__(self) -> str:
+        """Every finding: its headline, place, notes and help. A `Result` also shows lines of the program, and bytes."""
+        lines = []
+        for finding in self.findings:
+            lines.append(f"{finding.severity.value}[{finding.code}] {finding.message}")
+            lines += [
+                f"  --> {place.file}:{place.line}:{place.column}"
+                for place in finding.places[:1]
+                if place.line
+            ]
+            lines += [f"note: {note}" for note in finding.notes]
+            lines += [f"help: {help_.title}" for help_ in finding.helps]
+        return "\n".join(lines) or "no findings"
+
     @property
     def errors(self) -> tuple[Finding, ...]:
         """The findings that remain as errors."""

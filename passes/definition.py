@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from fissile.errors import ExitCode, FissileError
+from fissile.errors import ExitCode, FissileError, UsageError
 from fissile.finding import Finding, Place
 
 from .options import is_supported, option, option_types, print_options, read_options
@@ -48,8 +48,8 @@ __all__ = [
 ]
 
 
-class PassDefinitionError(TypeError):
-    """A pass class or a property is defined wrongly; the message names it."""
+class PassDefinitionError(UsageError, TypeError):
+    """A pass class or a property is defined wrongly; the message names it and what to change."""
 
 
 class PassFailed(FissileError):
@@ -155,7 +155,15 @@ def defined_properties() -> dict[str, Property]:
 
 
 def register_pass(cls: PassClass) -> PassClass:
-    """Class decorator: makes the pass known by its name. Raises PassDefinitionError for a wrong one."""
+    """Class decorator: makes a pass known by its name, for `fissile.compile` in this process and for files of passes.
+
+    ``cls`` is a frozen dataclass that derives from `fissile.passes.definition.Pass` and defines ``name`` (lower case words joined
+    by `-`) and ``run(self, op, report)``; its docstring is its manual page and its fields are its options. ``op`` is the
+    module as `iree.compiler.ir` shows it, or the op that ``anchor`` names. A pipeline names the pass:
+    ``flags=["--iree-preprocessing-pass-pipeline=builtin.module(my-pass)"]``.
+
+    Raises `PassDefinitionError`, a `UsageError`, for a class that is defined wrongly or a name that is taken.
+    """
     _check_definition(cls)
     _PASSES[cls.name] = cls
     return cls
@@ -172,6 +180,8 @@ def make_pass(cls: type[Pass], options: str = "") -> Pass:
 
 
 def _check_definition(cls: Any) -> None:
+    if not hasattr(cls, "__qualname__"):
+        raise PassDefinitionError(f"{cls!r} is no class", "@register_pass stands above a class of a pass")
     who = f"pass class {cls.__module__}.{cls.__qualname__}"
 
     def refuse(why: str) -> None:

@@ -18,6 +18,7 @@ from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics.build import stock_compiler
 from fissile.pipelines.numerics.compare import Tolerance
 from fissile.pipelines.numerics.verify import Options
+from fissile.pipelines.numerics.verify_worker import run_verify
 from fissile.pipelines.process.child import run_child
 from fissile.target import find_target
 
@@ -137,7 +138,7 @@ class Case:
             run_flags=self.parameters,
         )
         # The source first: a torch import's vmfb does not tell its types.
-        certificate = fissile.verify(
+        certificate = run_verify(
             self.source, output, inputs=list(self.inputs), expected=list(self.expected), options=options
         )
         for check in certificate.checks:

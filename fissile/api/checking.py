@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from typing import Any
@@ -10,18 +11,27 @@ from fissile.errors import UsageError
 from fissile.pipelines.check.check_worker import run_check
 from fissile.target import Target, find_target
 
+from .arguments import budget_bytes, file_path, flag_words, many_targets, seconds
 from .programs import Program, program_file, renamed
 from .result import Result
 
 
 def check_program(
-    program: Program, target: str | Target | Sequence[str | Target], *, budget: int | None, **options: Any
+    program: Program,
+    target: str | Target | Sequence[str | Target],
+    *,
+    budget: int | str | None,
+    flags: Sequence[str],
+    dispatch_timeout: float,
+    baseline: str | os.PathLike[str] | None,
+    **options: Any,
 ) -> Result:
     """The result of checking ``program``; ``options`` are `fissile.pipelines.check.entry.check`'s. Raises UsageError."""
-    wanted = [target] if isinstance(target, (str, Target)) else list(target)
+    wanted = many_targets(target)
+    given = budget_bytes(budget)
     names = [one if isinstance(one, str) else one.name for one in wanted]
     own = {limit for one in wanted if (limit := _own_limit(one)) is not None}
-    if own and (len(own) > 1 or len(wanted) > 1 or budget is not None):
+    if own and (len(own) > 1 or len(wanted) > 1 or given is not None):
         raise UsageError(
             "targets with limits of their own are checked one at a time", "give one target a call"
         )
@@ -31,7 +41,10 @@ def check_program(
             str(file.path),
             names,
             command=f"fissile check --strict {words}",
-            budget=budget or next(iter(own), None),
+            budget=given or next(iter(own), None),
+            flags=flag_words(flags),
+            dispatch_timeout=seconds(dispatch_timeout, "dispatch_timeout", endless=True),
+            baseline=None if baseline is None else file_path(baseline, "baseline"),
             **options,
         )
         return Result(renamed(report, file), program=program)

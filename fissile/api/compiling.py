@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from fissile.errors import CompileError
-from fissile.passes.iree.targets import flags_for, runtime_for
+from fissile.passes.iree.targets import runtime_for
 from fissile.passes.shipped_passes import ship
 from fissile.pipelines.compile import entry
 from fissile.pipelines.process.scratch import scratch
-from fissile.pipelines.targets import PRESENT_DEVICE, resolve_target
+from fissile.pipelines.targets import PRESENT_DEVICE
 from fissile.target import Target
 
+from .arguments import file_path, flag_words, target_flags
 from .programs import Program, program_file, renamed
 from .result import Result
 
@@ -36,15 +37,15 @@ def compile_program(
     """The result of compiling ``program``; ``options`` are `entry.compile`'s. Raises CompileError with ``check``, UsageError."""
     if isinstance(target, str) and target.strip().lower() == PRESENT_DEVICE:
         target, match_device = "vulkan", "vulkan"
-    chosen = resolve_target(target) if isinstance(target, str) else target
-    words = [*(flags_for(chosen) if chosen else ()), *flags]
+    words = [*target_flags(target), *flag_words(flags)]
+    named = None if output is None else Path(file_path(output, "output"))
     with program_file(program) as file, scratch() as folder:
         if shipped := ship(folder):
             words.append(f"--load-passes={shipped}")
-        made = folder / "module.vmfb" if output is None else Path(output)
+        made = named or folder / "module.vmfb"
         report = renamed(entry.compile(file.path, made, words, match_device=match_device, **options), file)
         vmfb = made.read_bytes() if report.output else b""
-    if vmfb and output is None:
+    if vmfb and named is None:
         report = replace(report, output=MEMORY)
     if check and report.errors:
         raise CompileError(report)

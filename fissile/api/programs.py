@@ -54,15 +54,18 @@ class ProgramFile:
 
 
 @contextmanager
-def program_file(program: Program) -> Iterator[ProgramFile]:
-    """``program`` as a file, which is gone with the block where it was in memory. Raises UsageError for what is no program."""
+def program_file(program: Program, name: str = "program") -> Iterator[ProgramFile]:
+    """``program`` as a file, which is gone with the block where it was in memory: it is called ``name`` then.
+
+    Raises UsageError for what is no program.
+    """
     if isinstance(program, os.PathLike) or isinstance(program, str) and not _is_text(program):
-        yield ProgramFile(Path(program))
+        yield ProgramFile(_existing(Path(program)))
         return
     from fissile.pipelines.process.scratch import scratch
 
     with scratch() as folder:
-        yield ProgramFile(_written(program, folder), IN_MEMORY)
+        yield ProgramFile(_written(program, folder / name), IN_MEMORY)
 
 
 def source_lines(program: Program) -> SourceLines:
@@ -78,39 +81,46 @@ def _is_text(program: str) -> bool:
     return "\n" in program or "{" in program and not os.path.exists(program)
 
 
-def _written(program: Any, folder: Path) -> Path:
+def _existing(path: Path) -> Path:
+    if not str(path).strip(" ."):
+        raise UsageError("the program is an empty string", "give a path, or MLIR with a public function")
+    if not path.exists():
+        raise UsageError(f"no such file: {path}", "a string without a line break or a brace is a path")
+    return path
+
+
+def _written(program: Any, stem: Path) -> Path:
+    """The file ``stem`` with the suffix that fits, written."""
+    mlir, bytecode = stem.with_suffix(".mlir"), stem.with_suffix(".mlirbc")
     if isinstance(program, str):
         program = program.encode()
     if isinstance(program, (bytes, bytearray)):
-        return _bytes_in(folder, bytes(program))
+        file = bytecode if program.startswith(_BYTECODE) else mlir
+        file.write_bytes(program)
+        return file
     if isinstance(vmfb := getattr(program, "vmfb", None), bytes):
         if not vmfb:
             raise UsageError("the result holds no module", "it was refused, or it is a check's")
-        (folder / "program.vmfb").write_bytes(vmfb)
-        return folder / "program.vmfb"
+        module = stem.with_suffix(".vmfb")
+        module.write_bytes(vmfb)
+        return module
     if callable(save := getattr(program, "save_mlir", None)):
-        save(folder / "program.mlirbc")
-        return folder / "program.mlirbc"
-    if (module := getattr(program, "mlir_module", None)) is not None:
-        program = module
+        save(bytecode)
+        return bytecode
+    if (made := getattr(program, "mlir_module", None)) is not None:
+        program = made
     operation: Any = getattr(program, "operation", None)
     if not callable(getattr(operation, "write_bytecode", None)):
         raise UsageError(
             f"{type(program).__name__} is no program",
             "give a path, MLIR as text or bytes, an iree.compiler.ir.Module, or what aot.export returns",
         )
-    with (folder / "program.mlirbc").open("wb") as file:
-        operation.write_bytecode(file)
-    return folder / "program.mlirbc"
+    with bytecode.open("wb") as opened:
+        operation.write_bytecode(opened)
+    return bytecode
 
 
 _BYTECODE = b"ML\xefR"
-
-
-def _bytes_in(folder: Path, program: bytes) -> Path:
-    file = folder / ("program.mlirbc" if program.startswith(_BYTECODE) else "program.mlir")
-    file.write_bytes(program)
-    return file
 
 
 def renamed(report: Report, file: ProgramFile) -> Report:

@@ -101,10 +101,11 @@ class Result:
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Writes the module to ``file``, whole or not at all. Raises UsageError where there is none."""
+        from fissile.api.arguments import file_path
         from fissile.pipelines.process.atomic_write import write_atomically
 
         module = self._module()
-        write_atomically(file, lambda partial: partial.write_bytes(module))
+        write_atomically(file_path(file, "file"), lambda partial: partial.write_bytes(module))
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -123,11 +124,12 @@ class Result:
         It runs on the runtime that the module was compiled for, or on ``runtime`` (local-task, vulkan, cuda, hip), in a process
         of its own, for at most ``timeout`` seconds. Raises UsageError for wrong arguments, RunError where the run fails.
         """
+        from fissile.api.arguments import seconds
         from fissile.pipelines.numerics.runtimes import named, run
         from fissile.pipelines.numerics.signature import choose
         from fissile.pipelines.process.scratch import scratch
 
-        module = self._module()
+        module, timeout = self._module(), seconds(timeout, "timeout")
         signature = choose(dict(self._known_signatures()), function, "the module")
         if signature.opaque:
             raise UsageError(signature.opaque, "call it with iree.runtime")

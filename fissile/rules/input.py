@@ -13,7 +13,7 @@ define(
     "the input is not a module that IREE accepts",
     "The file does not parse as MLIR, does not verify, or IREE's own diagnostics end the compile before code generation.",
     "A syntax error, an op of a dialect that IREE does not know, or types that do not agree.",
-    "Mend the place that is named. `iree-opt FILE` shows the same error without the rest of the compile.",
+    "Correct the place that is named. `iree-opt FILE` shows the same error without the rest of the compile.",
     effect=Effect.REFUSED,
     shown=Shown(
         "fissile-opt in.mlir",

@@ -28,7 +28,7 @@ define(
     "a fissile op does not verify",
     "An op of the fissile dialect breaks its own rules: operand or result types, attributes, regions.",
     "Written by hand, or made by a pass with a mistake.",
-    "Mend the op that is named; `fissile-opt --verify-dialect` shows the same error.",
+    "Correct the op that is named; `fissile-opt --verify-dialect` shows the same error.",
     shown=Shown(
         "fissile-opt in.mlir --verify-dialect",
         """\
@@ -51,7 +51,7 @@ define(
     "a precondition never holds",
     "The condition of a fissile.require is the constant false: no input can satisfy it.",
     "The program contradicts its own precondition.",
-    "Mend the sizes or the condition that the sentence speaks of.",
+    "Correct the sizes or the condition that the finding names.",
     shown=Shown(
         "fissile-opt in.mlir --pass-pipeline='builtin.module(func.func(canonicalize),fissile-lower-requires)'",
         """\

@@ -171,7 +171,7 @@ def failure(cls: type[Failure]) -> type[Failure]:
         cls.why,
         cls.remedy,
         example=f"// {cls.target}\n{cls.fails}",
-        repaired=f"the same after {cls.repaired_by}",
+        repaired=f"the same program: fissile compile runs {cls.repaired_by} on it",
         effect=cls.effect,
     )
     _FAILURES[cls.code] = cls()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from fissile.errors import UsageError
 
 from .signature import Signature, Value
+from .sub_byte import SUB_BYTE_BITS
 
 INTEGER_RANGES: dict[str, tuple[int, int]] = {
     # 16 bits and below are quantised data: all values. Wider ones are mostly biases, sums and indices, where the
@@ -133,3 +134,33 @@ def _array(value: Value, shape: tuple[int, ...], generator, limits: tuple[float,
     count = min(len(edges), data.size // 2)
     data.reshape(-1)[:count] = edges[:count]
     return data.astype(dtype)
+
+
+def checked(inputs: Sequence[np.ndarray], signature: Signature) -> list[np.ndarray]:
+    """``inputs`` where they are what the function takes. Raises UsageError, with the first that is not."""
+    if len(inputs) != len(signature.arguments):
+        raise UsageError(
+            f"@{signature.function} takes {len(signature.arguments)} inputs, {len(inputs)} were given",
+            "give one array (--input=FILE.npy) for each argument, in order",
+        )
+    for index, (array, value) in enumerate(zip(inputs, signature.arguments, strict=False)):
+        shape = value.shape or ()
+        fits = len(shape) == array.ndim and all(
+            d in (None, n) for d, n in zip(shape, array.shape, strict=False)
+        )
+        if not fits or array.dtype != value.dtype:
+            given = "x".join([*map(str, array.shape), array.dtype.name])
+            raise UsageError(
+                f"input {index} of @{signature.function} is {given}, and {value.text} is needed",
+                f"convert it: array.astype({value.dtype.name!r})"
+                if fits
+                else f"the function takes {value.text}",
+            )
+        if bits := SUB_BYTE_BITS.get(value.element):
+            low = 0 if array.dtype.kind == "u" else -(1 << (bits - 1))
+            if array.size and not (low <= array.min() and array.max() < low + (1 << bits)):
+                raise UsageError(
+                    f"input {index} of @{signature.function} has values from {array.min()} to {array.max()}",
+                    f"{value.element} holds {low} to {low + (1 << bits) - 1}",
+                )
+    return list(inputs)

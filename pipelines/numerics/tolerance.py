@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
+from fissile.errors import UsageError
+
 NARROW_FLOATS = tuple(
     np.dtype(t)
     for t in (
@@ -64,6 +66,21 @@ class Tolerance:
     def __post_init__(self) -> None:
         if min(self.absolute, self.relative, self.scaled, self.steps, self.share) < 0 or self.share > 1:
             raise ValueError(f"a tolerance is not negative, and a share is at most 1: {self}")
+
+    @staticmethod
+    def parse(text: str) -> Tolerance:
+        """From ``exact``, ``1e-5`` (absolute), ``1e-5,1e-4`` (absolute, relative) or ``1steps,0.001``. `UsageError` otherwise."""
+        if text == "exact":
+            return EXACT
+        first, _, second = text.partition(",")
+        try:
+            if first.endswith(("step", "steps")):
+                return steps_within(int(first.removesuffix("s").removesuffix("step")), float(second))
+            return Tolerance(absolute=float(first), relative=float(second or 0), reason="given by the caller")
+        except ValueError:
+            raise UsageError(
+                f"'{text}' is no tolerance", "write exact, ABSOLUTE, ABSOLUTE,RELATIVE or 1steps,0.001"
+            ) from None
 
     def __str__(self) -> str:
         if self.exact:

@@ -23,13 +23,12 @@ from .build import compile_stock
 from .certificate import Certificate, Check, joined
 from .compare import Comparison, Tolerance, compare
 from .index_arguments import index_limits
-from .inputs import Sizes, draw
+from .inputs import Sizes, checked, draw
 from .judge import EVALUATION, Sides, judged, unwitnessed
 from .reference import build_for, portable_module, suspects
 from .retarget import retarget
 from .runtimes import Runtime, named, present, run
 from .signature import Signature, choose, refuse_pipelines_of, signatures_of_source, signatures_of_vmfb
-from .sub_byte import SUB_BYTE_BITS
 from .witness.ask import Evaluation, evaluate
 
 Arrays = list[np.ndarray]
@@ -85,7 +84,7 @@ def verify(
     if signature.opaque:
         return _not_run(subject, signature.opaque)
     if inputs is not None:
-        cases: Cases = [(None, _checked(inputs, signature))]
+        cases: Cases = [(None, checked(inputs, signature))]
     else:
         ranges = (_limits(first, second, signature.function) if expected is None else {}) | options.ranges
         cases = [(seed, draw(signature, seed, options.sizes, ranges)) for seed in options.seeds]
@@ -254,7 +253,7 @@ class _Verification:
             elif answer is None or isinstance(answer, Finding):
                 checks.append(self._by_witness(check, case, outputs, answer))
             elif len(outputs) != len(answer):
-                sentence = f"{program.name} has {len(outputs)} results, {against} has {len(answer)}"
+                sentence = f"results: {len(outputs)} of {program.name}, {len(answer)} of {against}"
                 checks.append(replace(check, finding=Finding("FIS131", sentence, subject=program.name)))
             else:
                 compared = [
@@ -274,7 +273,7 @@ class _Verification:
             return tuple(compared)
         evaluation = self.witness.of(case)
         if isinstance(evaluation, Evaluation) and len(evaluation.wide) != len(outputs):
-            evaluation = f"it has {len(evaluation.wide)} results"
+            evaluation = f"results: {len(evaluation.wide)} instead of {len(outputs)}"
         if isinstance(evaluation, str):
             return tuple(
                 c if c.equal_bits and not self.witness.needed else unwitnessed(c, evaluation)
@@ -307,7 +306,7 @@ class _Verification:
                 finding=(why or Finding("FIS131", sentence, subject=check.program)).with_(message=sentence),
             )
         if len(evaluation.wide) != len(outputs):
-            sentence = f"{check.program} has {len(outputs)} results, {EVALUATION} has {len(evaluation.wide)}"
+            sentence = f"results: {len(outputs)} of {check.program}, {len(evaluation.wide)} of {EVALUATION}"
             return replace(check, finding=Finding("FIS131", sentence, subject=check.program))
         compared = (
             judged(
@@ -360,33 +359,6 @@ def _signature(first: Path, second: Path | None, options: Options) -> Signature:
     return choose(found, options.function, where.name)
 
 
-def _checked(inputs: Sequence[np.ndarray], signature: Signature) -> Arrays:
-    if len(inputs) != len(signature.arguments):
-        raise UsageError(
-            f"@{signature.function} takes {len(signature.arguments)} inputs, {len(inputs)} were given",
-            "one --input=FILE.npy each, in order",
-        )
-    for index, (array, value) in enumerate(zip(inputs, signature.arguments, strict=False)):
-        shape = value.shape or ()
-        fits = len(shape) == array.ndim and all(
-            d in (None, n) for d, n in zip(shape, array.shape, strict=False)
-        )
-        if not fits or array.dtype != value.dtype:
-            given = "x".join([*map(str, array.shape), array.dtype.name])
-            raise UsageError(
-                f"input {index} of @{signature.function} is {given}, and {value.text} is needed",
-                "save it with numpy.save in the type and shape that the function takes",
-            )
-        if bits := SUB_BYTE_BITS.get(value.element):
-            low = 0 if array.dtype.kind == "u" else -(1 << (bits - 1))
-            if array.size and not (low <= array.min() and array.max() < low + (1 << bits)):
-                raise UsageError(
-                    f"input {index} of @{signature.function} has values from {array.min()} to {array.max()}",
-                    f"{value.element} holds {low} to {low + (1 << bits) - 1}",
-                )
-    return list(inputs)
-
-
 def _called(reference: Callable, arrays: Arrays) -> Arrays:
     try:
         answer = reference(*[array.copy() for array in arrays])
@@ -395,4 +367,16 @@ def _called(reference: Callable, arrays: Arrays) -> Arrays:
             f"the reference function failed: {type(error).__name__}: {error}",
             "it is called with one array per argument and returns the expected outputs",
         ) from None
-    return [np.asarray(a) for a in (answer if isinstance(answer, (tuple, list)) else (answer,))]
+    return checked_answer(answer)
+
+
+def checked_answer(answer: object) -> Arrays:
+    """What a reference function returned, as arrays. Raises UsageError for what is no array of numbers."""
+    arrays = [np.asarray(one) for one in (answer if isinstance(answer, (tuple, list)) else (answer,))]
+    for index, array in enumerate(arrays):
+        if array.dtype == object:
+            raise UsageError(
+                f"result {index} of the reference function is no array of numbers: {str(array)[:40]}",
+                "return an array, or a tuple of one array for each result",
+            )
+    return arrays

@@ -28,7 +28,7 @@ from ..process.scratch import scratch
 from ..process.server import Server
 from .certificate import Certificate, Check
 from .inputs import Sizes
-from .verify import Options, verify
+from .verify import Options, checked_answer, verify
 
 Reference = Callable[..., Any]
 
@@ -78,8 +78,7 @@ def _called(reference: Reference | None, inputs: list[np.ndarray], folder: Path)
             f"the reference function failed: {type(error).__name__}: {error}",
             "it is called with one array per argument and returns the expected outputs",
         ) from error
-    results = results if isinstance(results, (tuple, list)) else (results,)
-    return {"results": save([np.asarray(one) for one in results], folder, "result")}
+    return {"results": save(checked_answer(results), folder, "result")}
 
 
 def _crashed(first: Path, second: Path | None, why: str) -> Certificate:

@@ -7,7 +7,6 @@ import fissile
 from fissile.passes.iree.targets import flags_for
 from fissile.passes.remedies.fusion.enlarge_workgroups import EnlargeWorkgroups
 from fissile.pipelines.numerics.runtimes import present
-from fissile.pipelines.numerics.verify import Options
 from fissile.rules import RULES
 from fissile.target import find_target
 
@@ -40,5 +39,5 @@ def test_the_numbers_are_right_with_larger_workgroups_and_with_too_many(tmp_path
     assert (finding.code, finding.severity.value) == ("FIS144", "repaired" if tune else "warning")
     assert tune == ("fissile-enlarge-workgroups{ops=0}" in str(finding.helps))
     x = np.arange(SIZE, dtype=np.float32) % 1000
-    verdict = fissile.verify(source, output, inputs=[x], expected=[x + x], options=Options(on=("vulkan",)))
+    verdict = fissile.verify(source, output, inputs=[x], expected=[x + x], on="vulkan")
     assert verdict.agrees

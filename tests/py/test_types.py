@@ -31,12 +31,17 @@ import fissile
 def build(model: str) -> "np.ndarray[Any, Any]":
     try:
         built: fissile.Result = fissile.compile(model, target="gfx942", guard="check")
+    except fissile.errors.UsageError as wrong:
+        raise SystemExit(f"{wrong}: {wrong.hint}") from wrong
     except fissile.CompileError as refused:
         report: fissile.Report = refused.report
         raise SystemExit(str(report.errors)) from refused
     findings: tuple[fissile.Finding, ...] = built.findings
     targets: list[str | fissile.Target] = ["gfx942", "vulkan"]
-    assert fissile.check(model, targets).ok and fissile.verify(built).ok, findings
+    assert fissile.check(model, targets, budget="64K").ok, findings
+    x = np.ones(4, np.float32)
+    same = fissile.verify(built, inputs=[x], expected=[x + x], on="local-task", tolerance=1e-6, seeds=range(3))
+    assert same.agrees and same.sentence
     built.save("model.vmfb")
     return np.asarray(built.run(np.zeros(4), function="main"))
 """

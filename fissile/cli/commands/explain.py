@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
         print_fitted("".join(f"{rule.code}  {rule.name:<{room}}  {rule.title}\n" for rule in rules))
         return int(ExitCode.CLEAN)
     width = min(MOST, columns_of(sys.stdout) or MOST)
-    print("\n".join(page(find_rule(code), width) for code in args.code), end="")
+    print("\n".join(_replaced(code) + page(find_rule(code), width) for code in args.code), end="")
     return int(ExitCode.CLEAN)
 
 
@@ -47,6 +47,11 @@ def find_rule(text: str) -> Rule:
         f"unknown finding '{text}'",
         closest(text.upper() if text[:3].upper() == "FIS" else text, names) or "fissile explain lists all",
     )
+
+
+def _replaced(text: str) -> str:
+    code = text.upper()
+    return f"{code} is now part of {RETIRED[code]}.\n\n" if code in RETIRED else ""
 
 
 def page(rule: Rule, width: int = MOST) -> str:

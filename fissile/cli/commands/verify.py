@@ -64,6 +64,7 @@ def run(argv: Sequence[str]) -> int:
 
 def _certificate(args: argparse.Namespace, first: Path, second: Path | None, flags: Sequence[str]):
     from fissile.pipelines.numerics.inputs import Sizes
+    from fissile.pipelines.numerics.tolerance import Tolerance
     from fissile.pipelines.numerics.verify import Options, verify
 
     return verify(
@@ -78,7 +79,7 @@ def _certificate(args: argparse.Namespace, first: Path, second: Path | None, fla
             seeds=tuple(range(args.seeds)),
             sizes=Sizes.parse(args.sizes),
             ranges=dict(map(_range, args.range)),
-            tolerance=_tolerance(args.tolerance),
+            tolerance=Tolerance.parse(args.tolerance) if args.tolerance else None,
             flags=tuple(flags),
             run_timeout=args.timeout,
             allow_pipelines=args.allow_pipelines,
@@ -155,24 +156,4 @@ def _range(spelled: str) -> tuple[int, tuple[float, float]]:
     except ValueError:
         raise UsageError(
             f"'{spelled}' is no range", "write --range=ARGUMENT=LOW:HIGH, as in 0=-1:1"
-        ) from None
-
-
-def _tolerance(spelled: str | None):
-    from fissile.pipelines.numerics.compare import EXACT, Tolerance, steps_within
-
-    if spelled is None:
-        return None
-    if spelled == "exact":
-        return EXACT
-    first, _, second = spelled.partition(",")
-    try:
-        if first.endswith(("step", "steps")):
-            return steps_within(int(first.removesuffix("s").removesuffix("step")), float(second))
-        return Tolerance(
-            absolute=float(first), relative=float(second or 0), reason="given on the command line"
-        )
-    except ValueError:
-        raise UsageError(
-            f"'{spelled}' is no tolerance", "write exact, ABSOLUTE, ABSOLUTE,RELATIVE or 1steps,0.001"
         ) from None

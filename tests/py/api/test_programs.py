@@ -175,11 +175,9 @@ def test_a_target_with_a_budget_is_checked_against_it():
 
 
 def test_verify_compares_with_arrays_and_functions(built):
-    from fissile.pipelines.numerics.verify import Options
-
-    right = fissile.verify(built, inputs=[FOUR, FOUR], expected=[FOUR * 2], options=Options(function="main"))
+    right = fissile.verify(built, inputs=[FOUR, FOUR], expected=[FOUR * 2], function="main")
     assert right.ok and right.agrees and right.bit_identical and right.checks
-    wrong = fissile.verify(built, inputs=[FOUR, FOUR], expected=[FOUR * 3], options=Options(function="main"))
+    wrong = fissile.verify(built, inputs=[FOUR, FOUR], expected=[FOUR * 3], function="main")
     assert not wrong.ok and [f.code for f in wrong.findings] == ["FIS130"]
     called = []
 
@@ -187,9 +185,9 @@ def test_verify_compares_with_arrays_and_functions(built):
         called.append((a, b))
         return a + b
 
-    seeds = Options(function="main", seeds=(0, 1), on=("local-task",))
-    assert fissile.verify(built, reference=reference, options=seeds).ok and len(called) == 2
+    how = {"function": "main", "seeds": (0, 1), "on": "local-task"}
+    assert fissile.verify(built, reference=reference, **how).ok and len(called) == 2
     with pytest.raises(UsageError, match="the reference function failed: ZeroDivisionError"):
-        fissile.verify(built, reference=lambda a, b: 1 // 0, options=seeds)
+        fissile.verify(built, reference=lambda a, b: 1 // 0, **how)
     with pytest.raises(UsageError, match="no public function"):
-        fissile.verify(built, options=Options(function="none"))
+        fissile.verify(built, function="none")

@@ -9,6 +9,7 @@ from typing import ClassVar
 import pytest
 
 from fissile.cli.commands.explain import find_rule
+from fissile.cli.main import main
 from fissile.finding import Finding, Help, Severity
 from fissile.passes.catalogue import find_pass
 from fissile.passes.definition import PassDefinitionError
@@ -92,6 +93,8 @@ def test_what_was_done_reads_as_advice_where_nothing_was_applied():
 
 
 @pytest.mark.parametrize("code", sorted(RETIRED))
-def test_a_code_of_an_earlier_version_is_still_explained(code):
+def test_a_code_of_an_earlier_version_is_still_explained(code, capsys):
     assert code not in RULES
     assert find_rule(code).code == RETIRED[code]
+    assert main(["explain", code.lower()]) == 0
+    assert capsys.readouterr().out.startswith(f"{code} is now part of {RETIRED[code]}.\n\n{RETIRED[code]} ")

@@ -8,9 +8,7 @@ import fissile
 from fissile.passes.analysis.kernel.sharing import unsynchronised
 from fissile.passes.analysis.memory.footprint import STORAGE
 from fissile.passes.iree.targets import flags_for
-from fissile.pipelines.numerics.compare import Tolerance
 from fissile.pipelines.numerics.runtimes import present
-from fissile.pipelines.numerics.verify import Options
 from fissile.target import find_target
 
 needs_vulkan = pytest.mark.skipif(
@@ -49,10 +47,9 @@ def test_a_depthwise_convolution_is_right_after_its_fill_is_cut_off(tmp_path, ch
     report = fissile.compile(source, output, flags_for(find_target("vulkan")), check=False)
     assert [(f.code, f.severity.value) for f in report.findings] == [("FIS111", "repaired")]
     assert "storage" in report.findings[0].message
-    options = Options(
-        on=("vulkan",), tolerance=Tolerance(relative=1e-5, reason="float32 sums in another order")
-    )
-    assert fissile.verify(source, output, inputs=inputs, expected=[expected], options=options).agrees
+    assert fissile.verify(
+        source, output, inputs=inputs, expected=[expected], on="vulkan", tolerance="0,1e-5"
+    ).agrees
 
 
 @needs_vulkan
@@ -75,10 +72,9 @@ def test_so_is_what_is_computed_of_it_in_the_same_dispatch(tmp_path):
     source.write_text("#same = affine_map<(n, c, h, w) -> (n, c, h, w)>" + text)
     report = fissile.compile(source, output, flags_for(find_target("vulkan")), check=False)
     assert [(f.code, f.severity.value) for f in report.findings] == [("FIS111", "repaired")]
-    options = Options(
-        on=("vulkan",), tolerance=Tolerance(relative=1e-5, reason="float32 sums in another order")
-    )
-    assert fissile.verify(source, output, inputs=inputs, expected=[2 * expected], options=options).agrees
+    assert fissile.verify(
+        source, output, inputs=inputs, expected=[2 * expected], on="vulkan", tolerance="0,1e-5"
+    ).agrees
 
 
 def test_check_tells_it(tmp_path):
@@ -255,9 +251,7 @@ def test_one_row_is_gone_along_by_one_thread(tmp_path, text, expected, rows, rep
     report = fissile.compile(source, output, flags_for(find_target("vulkan")), check=False)
     assert [(f.code, f.severity.value) for f in report.findings] == reported
     given = np.random.default_rng(rows).integers(-99, 100, (rows, 48)).astype(np.float32)
-    assert fissile.verify(
-        source, output, inputs=[given], expected=[expected(given)], options=Options(on=("vulkan",))
-    ).agrees
+    assert fissile.verify(source, output, inputs=[given], expected=[expected(given)], on="vulkan").agrees
 
 
 FFT = """
@@ -287,7 +281,7 @@ def test_a_part_of_a_fourier_transform_is_computed_by_one_thread(tmp_path):
         output,
         inputs=[given],
         expected=[expected.real, expected.imag],
-        options=Options(on=("vulkan",)),
+        on="vulkan",
     ).agrees
 
 
@@ -321,7 +315,11 @@ def test_equal_stages_of_two_transforms_are_repaired_in_both(tmp_path):
         ("forth", whole, [inverse.real, inverse.imag]),
         ("back", half, [np.fft.irfft(half).astype(np.float32)]),
     ):
-        options = Options(on=("vulkan",), function=function)
         assert fissile.verify(
-            source, output, inputs=[given.astype(np.complex64)], expected=wanted, options=options
+            source,
+            output,
+            inputs=[given.astype(np.complex64)],
+            expected=wanted,
+            on="vulkan",
+            function=function,
         ).agrees
