@@ -227,10 +227,17 @@ def find_target(name: str) -> Target:
         return KNOWN_TARGETS["llvm-cpu"]
     if re.fullmatch(r"sm_\d+[a-z]?|gfx[0-9a-f]+", wanted):
         why = f"IREE 3.13 has no entry for '{name}' (it would compile with no limits known, or not at all)"
-        raise UsageError(why, "known: " + ", ".join(_names_of(wanted[:3])))
+        names = _names_of(wanted[:3])
+        near = closest(wanted, names)
+        asked = f"{near} " if near.startswith("did") else ""
+        raise UsageError(why, f"{asked}known: {', '.join(names)}")
     near = closest(wanted, list(KNOWN_TARGETS))
-    known = "known: " + ", ".join(KNOWN_TARGETS)
-    raise UsageError(f"unknown target '{name}'", f"{near} {known}" if near.startswith("did") else known)
+    raise UsageError(
+        f"unknown target '{name}'",
+        f"{near} `fissile targets` lists all"
+        if near
+        else "`fissile targets` lists them, gfx942 and vulkan for example",
+    )
 
 
 LAVAPIPE = "llvmpipe"

@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import NoReturn
 
-from fissile.errors import UsageError
+from fissile.errors import UsageError, closest
 from fissile.option import Argument, Option
 
 from .declaration import Command
 from .help_text import help_text
+
+_UNRECOGNIZED = "unrecognized arguments: "
+"""How argparse begins its message about an option that it does not know."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -18,6 +21,13 @@ class Parser(argparse.ArgumentParser):
     command: Command | None = None
 
     def error(self, message: str) -> NoReturn:
+        flag = message.removeprefix(_UNRECOGNIZED).partition(" ")[0].partition("=")[0]
+        if message.startswith(_UNRECOGNIZED) and flag.startswith("-") and self.command is not None:
+            known = [spelling for option in self.command.all_options for spelling in option.spellings]
+            hint = closest(flag, known)
+            message = f"unknown option '{flag}'"
+            if hint.startswith("did"):
+                raise UsageError(message, hint)
         raise UsageError(message, f"{self.prog} --help lists the options")
 
     def format_help(self) -> str:

@@ -42,11 +42,14 @@ def find_rule(text: str) -> Rule:
     for rule in RULES.values():
         if text.lower() in (rule.code.lower(), rule.name):
             return rule
-    names = [*RULES, *(rule.name for rule in RULES.values())]
-    raise UsageError(
-        f"unknown finding '{text}'",
-        closest(text.upper() if text[:3].upper() == "FIS" else text, names) or "fissile explain lists all",
-    )
+    if text[:3].upper() == "FIS":
+        near = max(
+            sorted(RULES), key=lambda code: sum(a == b for a, b in zip(code, text.upper(), strict=False))
+        )
+        hint = f"did you mean '{near}'? `fissile explain` lists all"
+    else:
+        hint = closest(text, [rule.name for rule in RULES.values()]) or "`fissile explain` lists all"
+    raise UsageError(f"unknown finding '{text}'", hint)
 
 
 def _replaced(text: str) -> str:
