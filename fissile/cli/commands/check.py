@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from fissile.cli.many_targets import flags_of, show, strictly
 from fissile.cli.progress import progress_shown
 from fissile.cli.report_output import ReportOutput
+from fissile.report import Report
 
 
 def run(args: argparse.Namespace) -> int:
@@ -39,7 +41,14 @@ def run(args: argparse.Namespace) -> int:
         )
     from fissile.pipelines.report.footprint_text import render_check
 
-    return show(args, output, report, command, lambda view: render_check(report, args.model, view))
+    printed = report if args.memory else _without_memory(report)
+    return show(args, output, report, command, lambda view: render_check(printed, args.model, view))
+
+
+def _without_memory(report: Report) -> Report:
+    """For the terminal where the bytes over time are gathered for the HTML report alone."""
+    targets = [{k: v for k, v in one.items() if k != "memory"} for one in report.facts.get("targets", ())]
+    return replace(report, facts=report.facts | {"targets": targets}) if targets else report
 
 
 def _own(args: argparse.Namespace) -> list[str]:

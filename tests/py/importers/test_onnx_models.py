@@ -303,3 +303,13 @@ def test_a_failing_dispatch_names_tensors_of_the_model_and_replaces_no_op(tmp_pa
     (error,) = report.errors
     assert error.code == "FIS101" and error.ledger.lines[0].value == "x_relu 64x56x56xf32"
     assert error.helps[0].title == "compute x_relu in a separate dispatch, read it back by tile"
+
+
+def test_an_import_says_what_it_waits_for(tmp_path):
+    from fissile.pipelines.status import listened
+
+    attention(tmp_path / "model.onnx")
+    lines: list[str] = []
+    with listened(lines.append):
+        imported.importable(tmp_path / "model.onnx", tmp_path)
+    assert lines and lines[0].startswith(f"importing {tmp_path / 'model.onnx'}, limit ")

@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from report_documents import check_document, compile_document, verify_document
+from report_documents import check_document, compile_document, repaired_finding, verify_document
 
 from fissile.pipelines.report.html.page import page
 
@@ -132,11 +132,15 @@ def dom(browser, folder: Path, document: dict, width: int) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("width", [360, 768, 1280])
-@pytest.mark.parametrize("name", ["repaired", "check", "verify"])
+@pytest.mark.parametrize("name", ["repaired", "check", "verify", "long"])
 def test_no_width_scrolls_sideways(browser, tmp_path, width, name):
-    document = {"repaired": compile_document(), "check": check_document(12), "verify": verify_document()}[
-        name
-    ]
+    quoted = f"function '{'main_dispatch_' * 12}' uses 9 bytes"
+    document = {
+        "repaired": compile_document(),
+        "check": check_document(12),
+        "verify": verify_document(),
+        "long": compile_document(repaired_finding("%" + "name" * 40).with_(stock=quoted)),
+    }[name]
     sizes = dom(browser, tmp_path, document, width)
     assert sizes["needs"] <= sizes["width"], sizes
 

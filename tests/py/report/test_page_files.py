@@ -107,3 +107,13 @@ def test_a_result_shows_the_page_in_a_notebook():
     assert result.html().startswith("<!DOCTYPE html>")
     frame = result._repr_html_()
     assert frame.startswith("<iframe") and "&lt;!DOCTYPE html&gt;" in frame and "<script" not in frame
+
+
+def test_bytes_over_time_are_printed_only_where_asked_for():
+    """The page alone needs them: `--report` prints no more than the command without it."""
+    from fissile.cli.commands.check import _without_memory
+    from fissile.report import Report
+
+    report = Report("check", facts={"targets": [{"name": "gfx942", "memory": [{"peak": 9}]}], "contract": {}})
+    assert _without_memory(report).facts == {"targets": [{"name": "gfx942"}], "contract": {}}
+    assert _without_memory(Report("check")).facts == {}
