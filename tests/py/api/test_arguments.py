@@ -59,7 +59,11 @@ MODULE = fissile.Result(Report("compile"), b"a module")
         (lambda: fissile.verify(ADD, seeds=0), "seeds=0 tries nothing", "1 or more"),
         (lambda: fissile.verify(ADD, tolerance="near"), "'near' is no tolerance", "ABSOLUTE"),
         (lambda: fissile.verify(ADD, timeout=-1), "timeout=-1", "timeout=60"),
-        (lambda: MODULE.run(FOUR, timeout=0), "timeout=0 is no number of seconds", "timeout=60"),
+        (
+            lambda: MODULE.run(FOUR, timeout=0),  # a deadline under test
+            "timeout=0 is no number of seconds",
+            "timeout=60",
+        ),
         (lambda: MODULE.save(3), "file is 3", "give a path"),
         (lambda: fissile.register_pass(7), "7 is no class", "@register_pass"),
     ],
