@@ -25,6 +25,8 @@ REMEDIES = (
     "fissile-decompose-bitcast",
     "fissile-decompose-diff",
     "fissile-decompose-nll-loss",
+    "fissile-decompose-recurrent-cells",
+    "fissile-expand-attention-masks",
     "fissile-lower-control-flow",
     "fissile-lower-tensor-ops",
 )
