@@ -36,9 +36,15 @@ def calls_a_library(op: ir.Operation, backend: str) -> bool:
 
 
 def standalone(dispatch: Dispatch) -> str:
-    """The dispatch's executable as a module of its own, locations and tags included."""
+    """The dispatch's executable as a module of its own, locations, tags and the bytes of constants included."""
     body = dispatch.executable.get_asm(enable_debug_info=True, use_local_scope=True, assume_verified=True)
-    return f"module {{\n{body}\n}}\n"
+    if "dense_resource<" not in body:
+        return f"module {{\n{body}\n}}\n"
+    # The bytes of a resource stand behind a whole module, never behind an op inside one.
+    with dispatch.executable.context, ir.Location.unknown():
+        module = ir.Module.create()
+        module.body.append(dispatch.executable.operation.clone())
+    return module.operation.get_asm(enable_debug_info=True, assume_verified=True)
 
 
 def link(dispatch: Dispatch, flags: tuple[str, ...] = ()) -> Diagnostic | None:

@@ -24,6 +24,7 @@ from fissile.passes.iree.messages import STACK_EXCEEDED, WORKGROUP_MEMORY_EXCEED
 from fissile.pipelines.probe.conversion import Conversion, Copy
 from fissile.pipelines.probe.diagnostics import Diagnostic
 from fissile.pipelines.probe.dispatch_check import DispatchChecker
+from fissile.pipelines.probe.linking import standalone
 from fissile.pipelines.probe.one_dispatch import Probed, probe, probe_and_convert
 from fissile.pipelines.probe.probe_pool import ProbePool
 from fissile.pipelines.repair.edits import CUT, apply_edits, edits
@@ -60,6 +61,34 @@ def test_the_probed_module_is_not_changed():
         "its narrow loads do not fit in memory, and IREE's own check refuses it"
     )
     assert module.text(locations=True) == before
+
+
+BIASED = """
+#id = affine_map<(d0) -> (d0)>
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %bias = arith.constant dense_resource<bias> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]} ins(%x, %bias : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%in: f32, %b: f32, %out: f32):
+    %s = arith.addf %in, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+{-# dialect_resources: { builtin: { bias: "0x040000000000803F000000400000404000008040" } } #-}
+"""
+
+
+@pytest.mark.parametrize("target", ["vulkan", "gfx942"])
+def test_the_bytes_of_a_constant_go_with_its_dispatch(target):
+    """A small constant of an exported model is inlined into its dispatch: a process that probes it has no other module."""
+    module, _ops = configured(target, BIASED)
+    (dispatch,) = dispatches(module.op)
+    text = standalone(dispatch)
+    assert "dense_resource<bias>" in text and "0000803F000000400000404000008040" in text
+    (alone,) = dispatches(Session(TARGETS[target]).parse_text(text, "dispatch.mlir").op)
+    probed, conversion = probe_and_convert(alone)
+    assert probed.failure is None and conversion is None
 
 
 def test_a_tile_shared_without_a_barrier_is_a_race_and_a_private_one_is_none():
