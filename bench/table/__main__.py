@@ -3,8 +3,9 @@
     python -m bench.table [PROGRAM.mlir …] [--rounds N] [--growth 10,100,1000,10000] [--only PART] [--write docs/bench.md]
 
 Each number is a ratio, the median over rounds in which both commands ran one after the other. Without programs: two quantised
-convolutions of the README's form (repaired on GPUs and Vulkan; the small one fits a larger budget), for running also a batched matmul of
-int8 and a softmax of long rows; and healthy ones: a StableHLO and a TOSA program from bench/front_ends, a quantised transformer block, and the onnx package's light_resnet50, once.
+convolutions of the README's form (repaired on GPUs and Vulkan; the small one fits a larger budget), for running also a softmax
+of long rows; and healthy ones: a StableHLO and a TOSA program from bench/front_ends, a quantised transformer block, and the onnx
+package's light_resnet50, once.
 What was measured is kept in build/bench-table.jsonl: the same command goes on from there. All of it takes about a quarter of an
 hour on two quiet cores.
 """
