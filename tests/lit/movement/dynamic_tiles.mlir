@@ -2,7 +2,7 @@
 
 // The size of a tile is a value: an affine map takes no value as a factor, so positions are products and quotients of indices.
 // CHECK-LABEL: func.func @packed
-// CHECK-SAME:    (%[[X:.*]]: tensor<100xf32>, %[[T:.*]]: index
+// CHECK-SAME:    (%[[X:.*]]: tensor<100xf32>, %[[T:[a-z0-9]*]]: index
 // CHECK:           %[[OUTER:.*]] = linalg.index 0
 // CHECK:           %[[INNER:.*]] = linalg.index 1
 // CHECK:           %[[BEGIN:.*]] = arith.muli %[[OUTER]], %[[T]]
@@ -19,7 +19,7 @@ func.func @packed(%x: tensor<100xf32>, %t: index, %n: index) -> tensor<?x?xf32> 
 
 // One tile has a static size, the other a dynamic one.
 // CHECK-LABEL: func.func @unpacked
-// CHECK-SAME:    (%[[X:.*]]: tensor<?x?x?x8xf32>, %[[T:.*]]: index
+// CHECK-SAME:    (%[[X:.*]]: tensor<?x?x?x8xf32>, %[[T:[a-z0-9]*]]: index
 // CHECK:           %[[TILE:.*]] = arith.divui %[[I:.*]], %[[T]]
 // CHECK:           affine.apply
 // CHECK:           arith.remui %[[I]], %[[T]]

@@ -73,9 +73,8 @@ def test_a_race_says_why_threads_share_and_a_repair_lists_no_trials(tmp_path, te
 
 def case_of(*whys: str) -> Case:
     """A dispatch for which each op was cut off in vain, for the reasons ``whys``."""
-    first = SimpleNamespace(
-        finding=Finding("FIS101", "too large"), dispatch=SimpleNamespace(tags=(0,), root=0)
-    )
+    finding = Finding("FIS101", "too large")
+    first = SimpleNamespace(finding=finding, failure=finding, dispatch=SimpleNamespace(tags=(0,), root=0))
     case = Case(first, [(0,)], iter(()))
     case.rejected = {(Edit(CUT, op),): why for op, why in enumerate(whys)}
     case.tried = list(case.rejected)
