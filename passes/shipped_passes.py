@@ -6,10 +6,14 @@ A class of the caller's own, from a script, a notebook or a module, is written b
 from __future__ import annotations
 
 import inspect
+import io
 import pickle
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import get_type_hints
+from types import CodeType, ModuleType
+from typing import Any, get_type_hints
 
 from fissile.errors import UsageError
 
@@ -19,30 +23,56 @@ from .user_code import MODULE_PREFIX, is_users
 SUFFIX = ".passes"
 """Of the file that `ship` writes; `load_user_passes` takes it as it takes a Python file. It holds code: fissile reads only its own."""
 
+_REGISTRY = threading.Lock()
+"""cloudpickle keeps one list per process of the modules that are written by value: two compiles in threads would empty it for each other."""
+
 
 def ship(folder: Path) -> Path | None:
     """Writes the passes that are not fissile's own to a file in ``folder``; None where there are none. Raises UsageError."""
     own = [cls for cls in registered_passes().values() if not cls.__module__.startswith("fissile.")]
     if not own:
         return None
-    import cloudpickle
-
     modules = {sys.modules[name] for cls in own if (name := cls.__module__) in sys.modules}
-    for module in modules:
-        cloudpickle.register_pickle_by_value(module)
     file = folder / f"registered{SUFFIX}"
     try:
-        file.write_bytes(cloudpickle.dumps([(cls, _annotations(cls)) for cls in own]))
+        file.write_bytes(_by_value([(cls, _annotations(cls)) for cls in own], modules))
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         names = ", ".join(cls.name for cls in own)
         raise UsageError(
             f"the registered passes cannot be sent to the compiling process: {error} ({names})",
             "a pass refers to what can be pickled: no open file, lock or module of IREE's",
         ) from error
-    finally:
-        for module in modules:
-            cloudpickle.unregister_pickle_by_value(module)
     return file
+
+
+def _by_value(value: object, modules: set[ModuleType]) -> bytes:
+    """``value`` pickled, with what it takes from ``modules``, and with the file that each function is from: findings name it."""
+    import cloudpickle
+
+    class Pickler(cloudpickle.Pickler):
+        def reducer_override(self, obj: Any) -> Any:
+            if not isinstance(obj, CodeType):
+                return super().reducer_override(obj)
+            make, arguments = self.dispatch_table[CodeType](obj)  # from 3.1.3 on without the file
+            return _code_of_file, (obj.co_filename, make, arguments)
+
+    written = io.BytesIO()
+    with _REGISTRY:
+        unlisted = [
+            one for one in modules if one.__name__ not in cloudpickle.list_registry_pickle_by_value()
+        ]
+        try:
+            for module in unlisted:
+                cloudpickle.register_pickle_by_value(module)
+            Pickler(written).dump(value)
+        finally:
+            for module in unlisted:
+                cloudpickle.unregister_pickle_by_value(module)
+    return written.getvalue()
+
+
+def _code_of_file(file: str, make: Callable[..., CodeType], arguments: tuple) -> CodeType:
+    return make(*arguments).replace(co_filename=file)
 
 
 def _annotations(cls: type) -> list[tuple[type, dict[str, object]]]:

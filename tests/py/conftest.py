@@ -21,6 +21,7 @@ import programs
 import pytest
 from hypothesis import settings
 
+from fissile.passes.definition import _PASSES
 from fissile.pipelines.compile import entry as api
 
 # No test takes an answer of another one, or of the user's.
@@ -84,6 +85,16 @@ def forked_compiles():
     compiled, api.run_compile = api.run_compile, programs.run_compile
     yield
     api.run_compile = compiled
+
+
+@pytest.fixture(autouse=True)
+def registered_passes_end_with_their_test():
+    """A pass that a test registers is sent along with each compile of its process: not with those of other tests."""
+    before = dict(_PASSES)
+    yield
+    if before != _PASSES:
+        _PASSES.clear()
+        _PASSES.update(before)
 
 
 def pytest_sessionfinish():

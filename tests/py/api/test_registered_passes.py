@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,8 +12,9 @@ import pytest
 
 import fissile
 from fissile.errors import FissileError
-from fissile.passes.definition import _PASSES, Contract, Pass, option
+from fissile.passes.definition import Contract, Pass, option
 from fissile.passes.properties import LINALG_ON_TENSORS
+from fissile.passes.shipped_passes import ship
 
 ADD = """\
 func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
@@ -23,21 +25,12 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
 CODE = "FIS402"
 
 
-@pytest.fixture
-def registered():
-    """Passes are known for one test."""
-    before = dict(_PASSES)
-    yield fissile.register_pass
-    _PASSES.clear()
-    _PASSES.update(before)
-
-
 def pipeline(name: str) -> list[str]:
     return [f"--iree-preprocessing-pass-pipeline=builtin.module({name})"]
 
 
-def test_a_registered_pass_runs_where_it_is_compiled(registered):
-    @registered
+def test_a_registered_pass_runs_where_it_is_compiled():
+    @fissile.register_pass
     @dataclass(frozen=True)
     class CountAdds(Pass):
         """Reports how many additions there are."""
@@ -54,8 +47,8 @@ def test_a_registered_pass_runs_where_it_is_compiled(registered):
     assert [f.message for f in built.findings] == ["3 additions"]
 
 
-def test_what_it_throws_names_the_pass(registered):
-    @registered
+def test_what_it_throws_names_the_pass():
+    @fissile.register_pass
     @dataclass(frozen=True)
     class Throws(Pass):
         """Divides by zero."""
@@ -69,6 +62,26 @@ def test_what_it_throws_names_the_pass(registered):
         FissileError, match="pass 'test-throws' .*test_registered_passes.py.*ZeroDivisionError"
     ):
         fissile.compile(ADD, target="llvm-cpu", flags=pipeline("test-throws"))
+
+
+def test_threads_do_not_lose_the_passes_of_each_other(tmp_path):
+    @fissile.register_pass
+    @dataclass(frozen=True)
+    class Quiet(Pass):
+        """Does nothing."""
+
+        name: ClassVar[str] = "test-quiet"
+
+        def run(self, op, report):
+            pass
+
+    folders = [tmp_path / str(number) for number in range(40)]
+    for folder in folders:
+        folder.mkdir()
+    with ThreadPoolExecutor(8) as threads:
+        shipped = {file.read_bytes() for file in threads.map(ship, folders)}
+    assert len(shipped) == 1
+    assert __file__.encode() in shipped.pop()
 
 
 SCRIPT = '''
