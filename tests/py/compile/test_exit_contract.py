@@ -3,83 +3,25 @@
 import errno
 import json
 import os
-import shlex
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from contract_shell import ADD, LLVM_CPU, holds, shell
 
 from fissile.cli.main import main
 from fissile.cli.program import run_program
 from fissile.errors import UsageError, refused_by_system
 
-BIN = Path(sys.executable).parent
-ADD = """func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
-  %0 = arith.addf %a, %a : tensor<4xf32>
-  return %0 : tensor<4xf32>
-}
-"""
 REFUSED = "\n".join(
     f"func.func @f{n}(%a: tensor<4xf32>) -> tensor<4xf32> {{ return %a : tensor<4xf32> }}" for n in range(200)
 )
-LLVM_CPU = ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu")
-PASS = '''from dataclasses import dataclass
-from typing import ClassVar
-import os, sys
-from fissile.passes.definition import Pass, register_pass
-{top}
-@register_pass
-@dataclass(frozen=True)
-class Mine(Pass):
-    """A test pass."""
-    name: ClassVar[str] = "mine-p"
-    def run(self, op, report):
-        {act}
-'''
-THROWS = {
-    "sys.exit(0)": "SystemExit: 0",
-    "sys.exit(5)": "SystemExit: 5",
-    "raise BaseException('base')": "BaseException: base",
-    "raise GeneratorExit": "GeneratorExit",
-    "self.run(op, report)": "RecursionError",
-    "{}['key']": "KeyError",
-}
-ENDS = {
-    "os._exit(0)": "exit status 0",
-    "os._exit(99)": "exit status 99",
-    "os.abort()": "SIGABRT",
-    "os.kill(os.getpid(), 11)": "SIGSEGV",
-}
-
-
-def shell(command: str, folder: Path, **environment: str) -> subprocess.CompletedProcess:
-    """``command`` with fissile's programs on PATH; ``$?`` of a pipeline's first part is for the command to print."""
-    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        ["bash", "-c", command],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=300,
-        env=os.environ | {"PATH": path} | environment,
-    )
 
 
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "in.mlir").write_text(ADD)
     return tmp_path
-
-
-def holds(ended: subprocess.CompletedProcess, status: int, *printed: str) -> None:
-    assert ended.returncode == status, ended.stderr
-    assert "Traceback" not in ended.stderr + ended.stdout and "Exception ignored" not in ended.stderr, (
-        ended.stderr
-    )
-    for words in printed:
-        assert words in ended.stderr, ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -214,133 +156,6 @@ def test_what_a_command_raises_is_exit_status_3_with_a_reproducer(error, capsys)
     assert "shows it again: fissile check 'a b.mlir'" in capsys.readouterr().err
 
 
-def with_pass(folder: Path, act: str = "pass", top: str = "") -> None:
-    (folder / "mine.py").write_text(PASS.format(act=act, top=top))
-
-
-@pytest.mark.parametrize("act", THROWS)
-def test_a_users_pass_that_throws_is_named_with_its_line(act, folder, capsys, monkeypatch):
-    from fissile.errors import InternalError
-    from fissile.passes.catalogue import load_user_passes
-    from fissile.passes.definition import registered_passes
-    from fissile.pipelines.pass_runner import run_pipeline
-    from fissile.pipelines.session import Session
-
-    monkeypatch.chdir(folder)
-    name = f"mine-{list(THROWS).index(act)}"
-    (folder / "mine.py").write_text(PASS.format(act=act, top="").replace("mine-p", name))
-    load_user_passes("mine.py")
-    assert name in registered_passes()
-    with pytest.raises(InternalError) as raised:
-        run_pipeline(f"builtin.module({name})", Session().parse("in.mlir").op, report=print)
-    assert raised.value.message.startswith(f"pass '{name}' (mine.py:11) failed: {THROWS[act]}")
-    assert "(mine.py:12)" in raised.value.message or act == "self.run(op, report)"
-
-
-@pytest.mark.parametrize("act", ["os._exit(99)", "os.abort()"])
-def test_a_users_pass_that_ends_the_compile_is_named(act, folder):
-    with_pass(folder, act)
-    command = f"fissile compile {' '.join(LLVM_CPU)} in.mlir -o out.vmfb --fissile-load-passes=mine.py '--fissile-pipeline-after=input:builtin.module(mine-p)'"
-    ended = shell(command, folder)
-    holds(ended, 3, f"pass 'mine-p' (mine.py:11) ended the process ({ENDS[act]})", "shows it again")
-    again = next(line for line in ended.stderr.splitlines() if "shows it again: " in line).partition(
-        "shows it again: "
-    )[2]
-    holds(shell(again, folder), 3, "pass 'mine-p' (mine.py:11) ended the process")
-    assert sorted(p.name for p in folder.iterdir()) == ["__pycache__", "in.mlir", "mine.py"][-2:]
-
-
-@pytest.mark.parametrize(
-    ("top", "status"), [("sys.exit(5)", 2), ("raise BaseException('top')", 2), ("os._exit(0)", 3)]
-)
-def test_a_users_file_that_ends_while_it_is_imported(top, status, folder):
-    with_pass(folder, top=top)
-    holds(
-        shell(
-            f"fissile compile {shlex.join(LLVM_CPU)} in.mlir -o out.vmfb --fissile-load-passes=mine.py",
-            folder,
-        ),
-        status,
-        "mine.py",
-    )
-
-
-def test_a_users_pass_that_does_not_end_is_named(folder):
-    with_pass(folder, "__import__('time').sleep(1000)")
-    ended = shell("fissile-opt in.mlir --load-passes=mine.py --mine-p -o out.mlir --phase-timeout=1", folder)
-    holds(
-        ended, 3, "pass 'mine-p' (mine.py:11) did not end within 1 s (--phase-timeout)", "--phase-timeout=1"
-    )
-    assert not (folder / "out.mlir").exists()
-
-
-START = ("fissile.errors", "fissile.cli.program", "fissile.pipelines.process.limits")
-"""Modules that a program imports before its work begins."""
-
-
-@pytest.mark.parametrize(("program", "module", "number"), [
-    *(("fissile", module, 2) for module in START),
-    *(("fissile-opt", module, 15) for module in START),
-    ("python -P -m fissile", "fissile.cli.main", 2),
-])  # fmt: skip
-def test_a_signal_while_a_program_is_imported_ends_it_in_one_line(program, module, number, folder):
-    """The signal comes when ``module`` is looked for."""
-    (folder / "sitecustomize.py").write_text(f"""import os, sys
-class Interrupting:
-    def find_spec(self, name, path=None, target=None):
-        if name == {module!r}:
-            os.kill(os.getpid(), {number})
-sys.meta_path.insert(0, Interrupting())
-""")
-    ended = shell(f"{program} --version; echo $?", folder, PYTHONPATH=str(folder))
-    assert ended.stdout == f"{128 + number}\n"
-    name = "fissile-opt" if program == "fissile-opt" else "fissile"
-    assert ended.stderr.startswith(f"{name}: stopped by {'SIGINT' if number == 2 else 'SIGTERM'}")
-    assert len(ended.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    "loses", ["kept = Holder()\ndel kept", "try:\n    kill()\nexcept BaseException:\n    raise ImportError('of native code')"]
-)  # fmt: skip
-def test_a_signal_is_not_lost_in_what_runs_then(loses, folder):
-    """A finalizer lets no exception out; native code that is imported turns one into another."""
-    (folder / "sitecustomize.py").write_text(f"""import os, sys
-class Holder:
-    def __del__(self):
-        kill()
-def kill():
-    os.kill(os.getpid(), 2)
-    for _ in range(1000):
-        pass
-class Interrupting:
-    def find_spec(self, name, path=None, target=None):
-        if name == "fissile.cli.command_line.help_text":
-            {"            ".join(loses.splitlines(True))}
-            for _ in range(1 << 28):  # until the signal comes again
-                pass
-sys.meta_path.insert(0, Interrupting())
-""")
-    ended = shell("fissile --help; echo $?", folder, PYTHONPATH=str(folder))
-    assert ended.stdout == "130\n"
-    assert ended.stderr == "fissile: stopped by SIGINT: unfinished output is removed, no process is left\n"
-
-
-def test_a_worker_that_a_signal_ends_is_named(folder):
-    """Also while it imports what it works with: SIGINT is no exception there."""
-    (folder / "sitecustomize.py").write_text("""import os, sys
-class Interrupting:
-    def find_spec(self, name, path=None, target=None):
-        if name == "fissile.pipelines.compile.guarded_compile":
-            os.kill(os.getpid(), 2)
-sys.meta_path.insert(0, Interrupting())
-""")
-    for command in ("compile", "reduce"):
-        line = f"fissile {command} {' '.join(LLVM_CPU)} in.mlir -o out"
-        ended = shell(line, folder, PYTHONPATH=str(folder))
-        holds(ended, 2, "a signal ended the compiler's process (SIGINT)")
-        assert not (folder / "out").exists()
-
-
 def test_a_reduction_that_fails_in_fissile_is_no_success(folder):
     """No stock stands in for it: nothing is written, and that is exit status 3 with a reproducer."""
     (folder / "sitecustomize.py").write_text("""import sys
@@ -353,15 +168,6 @@ sys.meta_path.insert(0, Breaking())
     ended = shell(f"fissile reduce {' '.join(LLVM_CPU)} in.mlir -o out", folder, PYTHONPATH=str(folder))
     holds(ended, 3, "KeyError: 'planted'", "shows it again: ")
     assert not (folder / "out").exists()
-
-
-@pytest.mark.parametrize("number", [1, 2, 15], ids=["SIGHUP", "SIGINT", "SIGTERM"])
-def test_a_signal_to_the_child_alone_is_named(number, folder):
-    """It does not end the command as if it had been sent to it."""
-    with_pass(folder, f"os.kill(os.getpid(), {number})")
-    ended = shell("fissile-opt in.mlir --load-passes=mine.py --mine-p -o out.mlir", folder)
-    holds(ended, 2, "pass 'mine-p' (mine.py:11): a signal ended the compiler's process (SIG")
-    assert not (folder / "out.mlir").exists()
 
 
 @pytest.mark.parametrize("command", [

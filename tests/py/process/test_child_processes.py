@@ -189,7 +189,7 @@ def test_an_answer_has_a_deadline(tmp_path, monkeypatch, script, answer):
     monkeypatch.setenv("PYTHONPATH", f"{tmp_path}")
     server = Server("answering")
     try:
-        assert server.ask({"a": "x" * 2**20}, 0.2 if answer is None else ENDLESS) == answer
+        assert server.request({"a": "x" * 2**20}, 0.2 if answer is None else ENDLESS) == answer
     finally:
         server.end()
 
@@ -212,7 +212,7 @@ def test_no_descriptor_is_left_open(tmp_path, monkeypatch):
     def everything(**compiles: int) -> None:
         run_child(["true"], ENDLESS)
         server = Server("answering")
-        server.ask({}, ENDLESS)
+        server.request({}, ENDLESS)
         server.end()
         with Session(CPU) as session:
             module = session.parse(tmp_path / "add.mlir")

@@ -1,0 +1,83 @@
+"""A pass of a user's that throws, ends the process or does not end is named, with its file and line."""
+
+import shlex
+
+import pytest
+from contract_shell import ADD, LLVM_CPU, PASS, holds, shell, with_pass
+
+THROWS = {
+    "sys.exit(0)": "SystemExit: 0",
+    "sys.exit(5)": "SystemExit: 5",
+    "raise BaseException('base')": "BaseException: base",
+    "raise GeneratorExit": "GeneratorExit",
+    "self.run(op, report)": "RecursionError",
+    "{}['key']": "KeyError",
+}
+ENDS = {
+    "os._exit(0)": "exit status 0",
+    "os._exit(99)": "exit status 99",
+    "os.abort()": "SIGABRT",
+    "os.kill(os.getpid(), 11)": "SIGSEGV",
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "in.mlir").write_text(ADD)
+    return tmp_path
+
+
+@pytest.mark.parametrize("act", THROWS)
+def test_a_users_pass_that_throws_is_named_with_its_line(act, folder, capsys, monkeypatch):
+    from fissile.errors import InternalError
+    from fissile.passes.catalogue import load_user_passes
+    from fissile.passes.definition import registered_passes
+    from fissile.pipelines.pass_runner import run_pipeline
+    from fissile.pipelines.session import Session
+
+    monkeypatch.chdir(folder)
+    name = f"mine-{list(THROWS).index(act)}"
+    (folder / "mine.py").write_text(PASS.format(act=act, top="").replace("mine-p", name))
+    load_user_passes("mine.py")
+    assert name in registered_passes()
+    with pytest.raises(InternalError) as raised:
+        run_pipeline(f"builtin.module({name})", Session().parse("in.mlir").op, report=print)
+    assert raised.value.message.startswith(f"pass '{name}' (mine.py:11) failed: {THROWS[act]}")
+    assert "(mine.py:12)" in raised.value.message or act == "self.run(op, report)"
+
+
+@pytest.mark.parametrize("act", ["os._exit(99)", "os.abort()"])
+def test_a_users_pass_that_ends_the_compile_is_named(act, folder):
+    with_pass(folder, act)
+    command = f"fissile compile {' '.join(LLVM_CPU)} in.mlir -o out.vmfb --fissile-load-passes=mine.py '--fissile-pipeline-after=input:builtin.module(mine-p)'"
+    ended = shell(command, folder)
+    holds(ended, 3, f"pass 'mine-p' (mine.py:11) ended the process ({ENDS[act]})", "shows it again")
+    again = next(line for line in ended.stderr.splitlines() if "shows it again: " in line).partition(
+        "shows it again: "
+    )[2]
+    holds(shell(again, folder), 3, "pass 'mine-p' (mine.py:11) ended the process")
+    assert sorted(p.name for p in folder.iterdir()) == ["__pycache__", "in.mlir", "mine.py"][-2:]
+
+
+@pytest.mark.parametrize(
+    ("top", "status"), [("sys.exit(5)", 2), ("raise BaseException('top')", 2), ("os._exit(0)", 3)]
+)
+def test_a_users_file_that_ends_while_it_is_imported(top, status, folder):
+    with_pass(folder, top=top)
+    holds(
+        shell(
+            f"fissile compile {shlex.join(LLVM_CPU)} in.mlir -o out.vmfb --fissile-load-passes=mine.py",
+            folder,
+        ),
+        status,
+        "mine.py",
+    )
+
+
+def test_a_users_pass_that_does_not_end_is_named(folder):
+    with_pass(folder, "__import__('time').sleep(1000)")
+    ended = shell("fissile-opt in.mlir --load-passes=mine.py --mine-p -o out.mlir --phase-timeout=1", folder)
+    holds(
+        ended, 3, "pass 'mine-p' (mine.py:11) did not end within 1 s (--phase-timeout)", "--phase-timeout=1"
+    )
+    assert not (folder / "out.mlir").exists()
