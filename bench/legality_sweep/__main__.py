@@ -100,11 +100,8 @@ def _sweep(front_end: str, models: list[str], targets: list[str], limit: int, fi
                 left.append((model, missing))
             elif found[Path(model).stem, targets[0]]["stock"] != "not imported":
                 enough += 1
-            if (
-                limit
-                and enough >= limit
-                or len(left) >= min(MODELS_PER_PROCESS, limit - enough or len(models))
-            ):
+            wanted = limit - enough if limit else len(models)
+            if len(left) >= min(MODELS_PER_PROCESS, wanted):
                 break
         if not left:
             break

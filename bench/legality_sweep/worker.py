@@ -29,20 +29,20 @@ def main() -> None:
     compiler = Compiler()
     for model, targets in job["models"]:
         program = folder / "program.mlirbc"
-        _say({"model": Path(model).stem, "target": targets[0], "begins": True})
+        _print_result({"model": Path(model).stem, "target": targets[0], "begins": True})
         found = imported(job["front_end"], Path(model), program)
         for target in targets:
             result = {"model": Path(model).stem, "target": target}
-            _say(result | {"begins": True})
+            _print_result(result | {"begins": True})
             if "refused" in found:
-                _say(result | {"stock": "not imported", "message": found["refused"]} | NOTHING_NAMED)
+                _print_result(result | {"stock": "not imported", "message": found["refused"]} | NOTHING_NAMED)
                 continue
             report = run_audit_here(AuditJob(str(program), ((target, flags[target]),)), compiler=compiler)
             if report.facts["audit"] and report.facts["audit"][0]["compiles"]:
                 stock = {"stock": "compiles", "message": ""}
             else:
                 stock = stock_compiles(program, sessions[target])
-            _say(result | stock | named_by(report))
+            _print_result(result | stock | named_by(report))
 
 
 def imported(front_end: str, model: Path, program: Path) -> dict:
@@ -76,7 +76,7 @@ def named_by(report: Report) -> dict:
     }
 
 
-def _say(result: dict) -> None:
+def _print_result(result: dict) -> None:
     print(json.dumps(result), flush=True)
 
 

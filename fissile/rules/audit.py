@@ -117,8 +117,9 @@ define(
     "FIS410",
     "element-type",
     "an element type that the target lacks",
-    "The op was compiled alone and is refused; with another element type in its place, IREE takes it.",
-    "The target, or the lowering of this op, has no arithmetic or storage for the type.",
+    "The op was compiled alone and is refused; with another element type in its place, IREE takes it. Or an argument or a result of a "
+    "function has a type that IREE's functions cannot pass.",
+    "The target, or the lowering of this op, has no arithmetic or storage for the type; or IREE's ABI has no name for it.",
     "Use the type that is named, or the flag that converts the program.",
     effect=Effect.REFUSED,
     shown=Shown(

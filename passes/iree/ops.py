@@ -54,6 +54,8 @@ HAL_TENSOR_TRANSIENTS = "hal.tensor.transients"
 CODEGEN_DISPATCH_CONFIG = "iree_codegen.dispatch_config"
 CODEGEN_LOAD_FROM_BUFFER = "iree_codegen.load_from_buffer"
 CODEGEN_PASS_PIPELINE = "iree_codegen.pass_pipeline"
+TUNING_SPEC = "iree_codegen.tuning_spec_with_default_entrypoint"
+TUNING_SPEC_ENTRY = "iree_codegen.tuning_spec_entrypoint"
 CODEGEN_TUNING_SPEC_BYTECODE = "iree_codegen.tuning_spec_mlirbc"
 CODEGEN_STORE_TO_BUFFER = "iree_codegen.store_to_buffer"
 
@@ -123,6 +125,9 @@ UTIL_OPTIMIZATION_BARRIER = "util.optimization_barrier"
 UTIL_PREPROCESSING_PIPELINE = "util.preprocessing_pipeline"
 UTIL_RETURN = "util.return"
 UTIL_UNFOLDABLE_CONSTANT = "util.unfoldable_constant"
+
+# vm
+VM_MODULE = "vm.module"
 
 # How names of related ops, and of the ops of a dialect, begin
 LINALG_EXT_OPS = "iree_linalg_ext."

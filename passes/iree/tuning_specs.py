@@ -172,18 +172,18 @@ def _graph_block(module: ir.Operation) -> tuple[ir.Block, ir.Operation]:
     return block, block.operations[0].operation
 
 
-def _any_generic(kind: ir.Type) -> ir.Value:
-    """The result, of type ``kind``, of a generic op that any generic op matches. Made at the insertion point."""
-    shaped = ir.RankedTensorType(kind)
+def _any_generic(type_: ir.Type) -> ir.Value:
+    """The result, of type ``type_``, of a generic op that any generic op matches. Made at the insertion point."""
+    shaped = ir.RankedTensorType(type_)
     loops = ", ".join(f"d{i}" for i in range(shaped.rank))
     kinds = ", ".join(['"parallel"'] * shaped.rank)
     made = ir.Module.parse(f"""
-      %start = ub.poison : {kind}
+      %start = ub.poison : {type_}
       %any = linalg.generic {{indexing_maps = [affine_map<({loops}) -> ({loops})>], iterator_types = [{kinds}]}}
-          outs(%start : {kind}) attrs = {{{_NAME_ONLY}}} {{
+          outs(%start : {type_}) attrs = {{{_NAME_ONLY}}} {{
       ^bb0(%out: {shaped.element_type}):
         linalg.yield %out : {shaped.element_type}
-      }} -> {kind}""")
+      }} -> {type_}""")
     start, generic = (op.operation.clone() for op in made.body.operations)
     generic.operands[0] = start.results[0]
     return generic.results[0]

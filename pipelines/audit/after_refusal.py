@@ -16,7 +16,9 @@ from .repairable import CONFIRMED, without_repairable
 CRASHES = codes_of(lambda one: one.ending)
 IMPORT_MESSAGE = "FIS421"
 """What is read from the import's message, which may name another op than the one that is refused."""
-BARE_REFUSALS = ("FIS001", "FIS002", IMPORT_MESSAGE, *CRASHES)
+MESSAGES = codes_of(lambda one: one.lacks_code)
+"""Rules that quote IREE's message: where they are about no dispatch, they say no more."""
+BARE_REFUSALS = ("FIS001", "FIS002", IMPORT_MESSAGE, *CRASHES, *MESSAGES)
 """Rules of a refusal that only repeats IREE's message, and of a compiler that crashed or did not end."""
 OPS = ("FIS406", "FIS407", *CONFIRMED)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from fissile import wire
 from fissile.finding import Finding
 from fissile.passes.analysis.legality.audit import audit
+from fissile.passes.analysis.legality.boundary_types import with_ways_out
 from fissile.passes.analysis.legality.compiler import Compiler, Outcome
 from fissile.passes.analysis.legality.effects import effects, op_counts
 from fissile.passes.analysis.legality.isolation import Isolated
@@ -19,6 +20,7 @@ from fissile.passes.checks.legality.boundary_type import check_boundary
 from fissile.passes.checks.legality.refused_in_context import check_in_context
 from fissile.passes.checks.legality.refused_op import check_refused
 from fissile.passes.checks.legality.unranked_value import check_unranked
+from fissile.passes.checks.refusals.other_program import note_other_program
 from fissile.passes.containment import contained
 from fissile.passes.definition import PassFailed
 from fissile.passes.failures.failure import codes_of
@@ -74,12 +76,13 @@ def run_audit_here(
     findings: list[Finding] = []
     facts: list[dict] = []
     for name, flags in job.targets:
-        found = audit(compiler, module.clone().op, flags, job.to, job.start)
+        changed = module.clone()  # the ops in it live as long as this name does
+        found = audit(compiler, changed.op, flags, job.to, job.start)
         ways = [
             contained("ways out", partial(ways_out, compiler, one, flags), WaysOut(), about=one.name)
             for one in found.refused
         ]
-        by_value = [bool(found.unranked) and way.needs_rank for way in ways]
+        by_value = [bool(found.unranked or found.without_rank) and way.needs_rank for way in ways]
         reported = merged(
             check_refused(one, way, name)
             for one, way, unranked in zip(found.refused, ways, by_value, strict=True)
@@ -88,18 +91,23 @@ def run_audit_here(
         findings += [_with_whole(finding, found) for finding in reported]
         if any(by_value) or not found.rest.ok:
             findings += [check_unranked(value) for value in found.unranked]
-        findings += [check_boundary(value) for value in found.boundaries]
-        if not found.rest.ok and not found.unranked and not _explained(found):
-            findings.append(_of_the_rest(found, name))
+        findings += [check_unranked(value) for value in found.without_rank]
+        findings += [
+            check_boundary(contained("types instead", partial(with_ways_out, compiler, value, flags), value))
+            for value in found.boundaries
+        ]
+        findings += [
+            check_in_context(one.outcome, one.part, True, name, one.unprobed, one.function)
+            for one in found.functions
+        ]
+        if not found.rest.ok and not found.unranked and not found.is_explained:
+            rest = _of_the_rest(found, name)
+            findings.append(
+                contained("the kind of program", partial(note_other_program, rest, module.op), rest)
+            )
         facts.append(_facts(name, flags, job.start, found, compiler))
     more = {"ops": counts, "effects": [wire.plain(effect) for effect in effects_found]}
     return Report("audit", tuple(merged(findings)), facts={"audit": facts, **more})
-
-
-def _explained(found: Audit) -> bool:
-    """Whether what is left of the program fails for what was named already, and could not be taken out."""
-    last = found.refused[-1] if found.refused else None
-    return bool(found.boundaries) or last is not None and last.probe is None and not last.unknown
 
 
 def _lower(module: Module) -> None:
@@ -130,6 +138,10 @@ def _of_the_rest(found: Audit, target: str) -> Finding:
     """What IREE refuses without the ops that were found: of a rule of its own, or FIS414."""
     in_context = check_in_context(found.rest, found.part, bool(found.refused), target, found.unprobed)
     code = failure_code(found.rest.text)
+    if code == "FIS003":
+        return in_context.with_(
+            code=code, message="the module has no functions: there is nothing to compile", notes=()
+        )
     return in_context.with_(code=code) if code in OWN_RULES else in_context
 
 
@@ -140,10 +152,10 @@ def _facts(name: str, flags: Sequence[str], start: str, found: Audit, compiler: 
         "start": start,
         "compiles": found.whole.ok and not any(one.unknown for one in found.refused),
         "stopped_before": found.whole.failed,
-        "rest_compiles": found.rest.ok,
+        "rest_compiles": found.rest.ok and not found.functions,
         "compiled": compiler.compiled,
         "part": _row(
-            ", ".join(unit.name for unit in found.part.ops), "", 1, found.part.outcome, found.part.program
+            ", ".join(name for name, _place in found.part.ops), "", 1, found.part.outcome, found.part.program
         )
         if found.part
         else None,

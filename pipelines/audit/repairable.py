@@ -17,16 +17,26 @@ from ..process.scratch import scratch
 
 CONFIRMED = ("FIS408", "FIS409", "FIS410", "FIS411")
 """Rules of ops that a repair may help: those behind the import."""
+IN_CONTEXT = "FIS414"
 
 
 def without_repairable(report: Report, dispatch_timeout: float = 30.0) -> Report:
-    """``report`` of an audit; an op that `fissile compile` repairs, compiled alone, is a note."""
+    """``report`` of an audit; what `fissile compile` repairs, compiled alone, is a note: an op, the smallest part that is refused."""
     findings = list(report.findings)
     for target in cast(list[dict], report.facts.get("audit", [])):
         for finding in report.findings:
             rows = [row for row in target["ops"] if _is_about(row, finding, target)]
+            if (
+                finding.code == IN_CONTEXT
+                and not finding.subject
+                and finding.target == target["target"]
+                and target["part"]
+            ):
+                rows = [target["part"]]
             if rows and all(_repaired(row, target, dispatch_timeout) for row in rows):
-                findings[findings.index(finding)] = _as_note(finding)
+                findings[findings.index(finding)] = _as_note(
+                    finding, "part" if finding.code == IN_CONTEXT else "op"
+                )
                 target["repairable"] = True
     return replace(report, findings=tuple(findings))
 
@@ -75,10 +85,10 @@ def _repaired(row: dict, target: dict, dispatch_timeout: float) -> bool:
         return not report.errors
 
 
-def _as_note(finding: Finding) -> Finding:
-    """IREE refuses the op, and that is no obstacle."""
+def _as_note(finding: Finding, what: str) -> Finding:
+    """IREE refuses the op, or a part of the program, and that is no obstacle."""
     return finding.with_(
         severity=Severity.NOTE,
         helps=(),
-        notes=(*finding.notes, "handled later: `fissile compile` repairs the op alone"),
+        notes=(*finding.notes, f"handled later: `fissile compile` repairs the {what} alone"),
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fissile.dialect.attributes import text_of
 from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
+from fissile.passes.checks.refusals.other_program import note_other_program
+from fissile.passes.containment import contained
 from fissile.passes.iree import ops as iree_ops
 
 from ..session import Module
@@ -15,15 +17,17 @@ _EXECUTABLES = (
     iree_ops.HAL_EXECUTABLE_BINARY,
     iree_ops.STREAM_EXECUTABLE,
     iree_ops.FLOW_EXECUTABLE,
+    iree_ops.VM_MODULE,
 )
 _FUNCTIONS = ("func.func", iree_ops.UTIL_FUNC)
 
 
 def refuse_executables(module: Module) -> None:
+    """Raises UsageError for what is formed, or compiled, already."""
     for op in module.op.regions[0].blocks[0].operations:
         if op.operation.name in _EXECUTABLES:
             raise UsageError(
-                f"the module already contains executables ({op.operation.name})",
+                f"the module already contains executables or compiled code ({op.operation.name})",
                 "check needs the program before its dispatches are formed: the input of iree-compile",
             )
 
@@ -39,19 +43,21 @@ def signatures_of(module: Module) -> list[str]:
             )
             if visibility is None or str(visibility) == '"public"':
                 name = text_of(operation, "sym_name")
-                kind = (
+                signature = (
                     str(operation.attributes["function_type"])
                     if "function_type" in operation.attributes
                     else ""
                 )
-                found.append(f"{name}: {kind}")
+                found.append(f"{name}: {signature}")
     return found
 
 
-def no_functions() -> Finding:
-    return Finding(
+def no_functions(module: Module) -> Finding:
+    """FIS003 for ``module``; with what it is instead."""
+    finding = Finding(
         "FIS003",
         "the module has no functions: there is nothing to check",
         Severity.ERROR,
         notes=("give a module with at least one public function",),
     )
+    return contained("the kind of program", lambda: note_other_program(finding, module.op), finding)

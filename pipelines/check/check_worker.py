@@ -214,15 +214,17 @@ def _check_here(job: CheckJob) -> Report:
 
     watched = Watched(
         lambda target, phase: job.at.write_text(f"{target}\t{phase}"),
-        partial(_tell, job.translating) if job.options.get("dispatch_timeout") and not job.apart else None,
-        partial(_tell, job.translating),
+        partial(_write_progress, job.translating)
+        if job.options.get("dispatch_timeout") and not job.apart
+        else None,
+        partial(_write_progress, job.translating),
         job.endless,
         job.ended,
     )
     return check(job.program, list(job.targets), watched=watched, **job.options)
 
 
-def _tell(file: Path, dispatches: int, fingerprint: str = "") -> None:
+def _write_progress(file: Path, dispatches: int, fingerprint: str = "") -> None:
     file.write_text(f"{dispatches} repairing {fingerprint}" if dispatches else "")
 
 

@@ -147,8 +147,6 @@ class _Check:
                 return self._report([rejected(failure)], [])
             except PassFailed as failure:
                 return self._report(list(failure.findings), [])
-            if not signatures:
-                return self._report([no_functions()], [])
             before = baselines.read(baseline, signatures) if baseline and not update else None
             watch, endless = self.watched.watch, self.watched.endless
             with ProbePool(self.flags, self.timeout, watch=watch, endless=endless) as pool:
@@ -173,6 +171,8 @@ class _Check:
         module = session.parse_input(self.source, allow_pipelines=self.allow_pipelines)
         refuse_executables(module)
         signatures = signatures_of(module)
+        if not signatures:
+            raise PassFailed([no_functions(module)])
         hooks = self._phase_pipeline(session).hooks
         phase_pipeline = PhasePipeline(session, (PhaseHook(GUARDED_AT, "guard", self._guard), *hooks))
         refused: PhaseFailed | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from fissile.finding import Finding
 
-from ..probe.probe_pool import Tell
+from ..probe.probe_pool import CodegenProgress
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Watched:
     """
 
     at: Callable[[str, str], object] = lambda _target, _phase: None
-    watch: Tell | None = None
-    translating: Tell = lambda *_: None
+    watch: CodegenProgress | None = None
+    translating: CodegenProgress = lambda *_: None
     endless: tuple[str, ...] = ()
     ended: Mapping[str, Finding] = field(default_factory=dict)

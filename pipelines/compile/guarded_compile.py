@@ -23,13 +23,13 @@ from ..repair.failures import (
 from ..repair.outcome import Outcome
 from ..session import PhaseFailed, phase_index
 from .compile_run import CompileRun
-from .refusal_advice import can_go_back, with_argument_types, with_mode, with_way_out
+from .refusal_advice import can_go_back, with_mode, with_way_out
 from .stepping_aside import stands_in
 from .straight_compile import StraightCompile
 from .wrong_numbers import write_down, written_down, wrong_as_it_is
 
 if TYPE_CHECKING:
-    from ..probe.probe_pool import Tell
+    from ..probe.probe_pool import CodegenProgress
     from ..repair.after_failure import AfterFailure
 
 ENDINGS = codes_of(lambda one: one.ending)
@@ -62,8 +62,8 @@ class GuardedCompile:
         self,
         run: CompileRun,
         ended: str = "",
-        progress: Tell = lambda *_: None,
-        watch: Tell | None = None,
+        progress: CodegenProgress = lambda *_: None,
+        watch: CodegenProgress | None = None,
         endless: Iterable[str] = (),
         translate: bool = False,
         ending: Ending = Ending.CRASHED,
@@ -98,7 +98,7 @@ class GuardedCompile:
             findings = [with_way_out(self._run, rejected(so_far.failure))]
         elif so_far.over and not so_far.written:
             return self._run.report(findings)
-        findings = with_mode(self._run, with_argument_types(self._run, findings))
+        findings = with_mode(self._run, findings)
         return self._run.report(findings, written=so_far.failure is None)
 
     def _made(self, attempt: Attempt, so_far: Outcome) -> Outcome:

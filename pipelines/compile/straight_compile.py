@@ -34,13 +34,13 @@ from .refusal_advice import can_go_back
 
 if TYPE_CHECKING:
     from ..probe.one_dispatch import Probed
-    from ..probe.probe_pool import Tell
+    from ..probe.probe_pool import CodegenProgress
 
 
 class StraightCompile:
     """``progress`` is called with how many dispatches are about to be translated (one: with its fingerprint), and 0 when that is over."""
 
-    def __init__(self, run: CompileRun, progress: Tell) -> None:
+    def __init__(self, run: CompileRun, progress: CodegenProgress) -> None:
         self._run, self._progress = run, progress
 
     def through(self, phases: PhasePipeline) -> None:

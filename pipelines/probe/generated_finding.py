@@ -50,8 +50,8 @@ def _first(dispatch: Dispatch, shown: Shown, ops: Sequence[SourceOp]) -> Finding
 def _shown(dispatch: Dispatch, result: ProbeResult, limit: Limit | None) -> Shown:
     probed = result.probed
     if result.ended and probed.failure is not None:
-        said = probed.failure
-        yield failure_that_ends(result.ended), Evidence(message=said.message, text=said.text)
+        error = probed.failure
+        yield failure_that_ends(result.ended), Evidence(message=error.message, text=error.text)
         return
     refusal = quoted(probed.refusal) if probed.refusal else ""
     for one, evidence in exceeded(dispatch, probed.footprint, limit):

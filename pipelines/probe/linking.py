@@ -30,8 +30,8 @@ def calls_a_library(op: ir.Operation, backend: str) -> bool:
     kinds = backend_named(backend).library_calls.get(op.name)
     if kinds is None or not op.results:
         return False
-    kind = op.results[0].type
-    element = ir.VectorType(kind).element_type if isinstance(kind, ir.VectorType) else kind
+    type_ = op.results[0].type
+    element = ir.VectorType(type_).element_type if isinstance(type_, ir.VectorType) else type_
     return not kinds or str(element) in kinds
 
 

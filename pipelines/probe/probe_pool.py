@@ -35,7 +35,7 @@ FEW = 8
 TIMED_OUT = "code generation did not end within {:g} seconds"
 CRASHED = "code generation crashed ({})"
 
-Tell = Callable[..., None]
+CodegenProgress = Callable[..., None]
 """Called with the number of dispatches that code is generated for from now on, and the fingerprint where it is one."""
 
 
@@ -67,7 +67,7 @@ class ProbePool:
         flags: Sequence[str],
         deadline: float,
         processes: int | None = None,
-        watch: Tell | None = None,
+        watch: CodegenProgress | None = None,
         endless: Iterable[str] = (),
         session_flags: Sequence[str] = (),
         translate: bool = False,
@@ -187,7 +187,7 @@ class ProbePool:
                 server = Server("fissile.pipelines.probe.probe_server")
                 server.send(ServerFlags(tuple(self._flags)))
             start = time.perf_counter()
-            answer = server.ask(job, self._deadline)
+            answer = server.request(job, self._deadline)
             seconds = time.perf_counter() - start
             if isinstance(answer, dict):
                 generated = wire.build(Generated, answer)

@@ -57,10 +57,10 @@ class Server:
         self._received = b""
 
     def send(self, message: object) -> None:
-        """Queues ``message``; it goes out with the next `ask`."""
+        """Queues ``message``; it goes out with the next `request`."""
         self._to_send.append(memoryview(wire.encode(message) + b"\n"))
 
-    def ask(self, message: object, seconds: float) -> dict | str | None:
+    def request(self, message: object, seconds: float) -> dict | str | None:
         """The answer to ``message``, None when ``seconds`` (0: no limit) have passed without a whole one, or why there is none."""
         self.send(message)
         deadline = CpuDeadline(self._child.pid, seconds) if seconds else None

@@ -13,7 +13,7 @@ from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT
 from ..compile.compile_run import CompileRun
 from ..compile.emitted_spec import not_carried, tuned_spec
 from ..probe.one_dispatch import Probed
-from ..probe.probe_pool import ProbePool, Tell
+from ..probe.probe_pool import CodegenProgress, ProbePool
 from ..probe.stock_outcome import Generate, translation_work
 from ..process.atomic_write import write_atomically
 from ..session import Module, PhaseFailed
@@ -46,7 +46,7 @@ class AfterFailure:
         failure: Failure,
         kept: Iterable[Finding],
         pool: ProbePool,
-        progress: Tell,
+        progress: CodegenProgress,
         generate: Generate,
     ) -> None:
         self._run = run
@@ -270,7 +270,7 @@ class AfterFailure:
             return SpecSearch(self._run.phase_pipeline, module, repair_loop, self._run.scratch).search(before)
 
     def _emit_spec(self, spec: FoundSpec | None) -> list[Finding]:
-        """Writes the spec that was found, and tells what it does not repair."""
+        """Writes the spec that was found, and reports what it does not repair."""
         path, found = self._run.request.emit_tuning_spec, spec.repaired if spec else ()
         if spec is not None and found:
             text = spec.text

@@ -90,7 +90,7 @@ def rejected(failure: Failure) -> Finding:
         )
     return Finding(
         code,
-        f"IREE stops before phase {failure.phase}: {first.message}"
+        f"IREE stops before phase {failure.phase}: {quoted(first.message)}"
         if failure.phase != "start"
         else f"the input is no valid module: {first.message}",
         places=first.places[:1],

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 from iree.compiler import ir
 
 from fissile.dialect import place_of
+from fissile.dialect.attributes import text_of
 from fissile.finding import Place
 from fissile.passes.containment import contained
 
-from .boundary_types import BoundaryValue, refused_boundaries
+from .boundary_types import BoundaryValue, nameless_boundaries, refused_boundaries
 from .compiler import Compiler, Outcome, text_of_module
 from .cutting import cut, remove_functions
 from .isolation import CannotIsolate, Isolated, is_constant, isolate
-from .refused import Audit, Occurrence, Refused
+from .nameless_elements import nameless_elements, shut_in
+from .refused import Audit, InContext, Occurrence, Refused
 from .scalars import scalar_to_blame
 from .slices import named_units, smallest_refused
-from .units import Unit, op_name, units
+from .units import Unit, called_symbols, functions, op_name, units, value_types
 from .unranked import Unranked, unranked_values
 
 MOST_ROUNDS = 12
@@ -42,16 +44,25 @@ def audit(
     outcomes: list[Outcome] = []
     boundaries: list[BoundaryValue] = []
     unranked: list[Unranked] = []
-    for _round in range(MOST_ROUNDS):
+    nameless: dict[str, Outcome] = {}
+    in_context: list[InContext] = []
+    without_rank: list[Unranked] = []
+    for round_ in range(MOST_ROUNDS):
         text = text_of_module(module, locations=True)
         outcomes.append(compiler.compile(text, flags, to, start, whole=True))
         if outcomes[-1].ok:
             break
+        if not round_ and start == "start":
+            nameless = _nameless(compiler, module, flags)
+            boundaries += nameless_boundaries(module, nameless)
+            if nameless and shut_in(module, nameless):
+                continue
         unranked = unranked or contained("values without a rank", lambda: unranked_values(module), [])
-        found = _refused_alone(compiler, module, flags, outcomes[-1].failed, start)
+        found = _refused_alone(compiler, module, flags, outcomes[-1].failed, start, nameless)
         found = found or _named_by_message(module, outcomes[-1], start)
         refused += [one for one, _units in found]
         if found and cut(module, [unit for _one, group in found for unit in group]):
+            shut_in(module, nameless)
             continue
         types = contained(
             "types of arguments and results",
@@ -59,21 +70,73 @@ def audit(
             [],
         )
         boundaries += types
-        if not types or not remove_functions(module, [value.function for value in types]):
+        if types and remove_functions(module, [value.function for value in types]):
+            continue
+        alone = contained(
+            "functions alone", partial(_functions_alone, compiler, module, flags, to, start), {}
+        )
+        for name, one in alone.items():
+            refused += one.refused
+            boundaries += one.boundaries
+            without_rank += one.unranked if not one.rest.ok else ()
+            if not one.rest.ok and not one.unranked and not one.is_explained:
+                in_context.append(InContext(name, one.rest, one.part, one.unprobed))
+        if not alone or not remove_functions(module, alone):
+            break
+        if not functions(module):
+            outcomes.append(Outcome(to))
             break
     if outcomes[-1].ok:
-        refused += _dead(compiler, module, flags, to, start)
+        refused += _dead(compiler, module, flags, to, start, nameless)
         return Audit(
-            tuple(refused), outcomes[0], outcomes[-1], unranked=tuple(unranked), boundaries=tuple(boundaries)
+            tuple(refused),
+            outcomes[0],
+            outcomes[-1],
+            unranked=tuple(unranked),
+            boundaries=tuple(boundaries),
+            functions=tuple(in_context),
+            without_rank=tuple(without_rank),
         )
     part = contained(
         "the smallest part that fails",
-        lambda: smallest_refused(compiler, module, outcomes[-1], flags, start),
+        lambda: smallest_refused(compiler, module, outcomes[-1], flags, start, nameless),
         None,
     )
     unprobed = contained("ops that are not compiled alone", lambda: _unprobed(module), [])
     return Audit(
-        tuple(refused), outcomes[0], outcomes[-1], part, tuple(unranked), tuple(boundaries), tuple(unprobed)
+        tuple(refused),
+        outcomes[0],
+        outcomes[-1],
+        part,
+        tuple(unranked),
+        tuple(boundaries),
+        tuple(unprobed),
+        tuple(in_context),
+        tuple(without_rank),
+    )
+
+
+def _functions_alone(
+    compiler: Compiler, module: ir.Operation, flags: Sequence[str], to: str, start: str
+) -> dict[str, Audit]:
+    """Of ``module``'s functions that no other calls, those that IREE refuses without the others; none where there is one function."""
+    called = called_symbols(module)
+    names = [name for one in functions(module) if (name := text_of(one, "sym_name")) not in called]
+    found = {}
+    for name in names if len(names) > 1 else ():
+        clone = module.clone()
+        remove_functions(clone.operation, [other for other in names if other != name])
+        one = audit(compiler, clone.operation, flags, to, start)
+        if not one.whole.ok:
+            found[name] = one
+    return found
+
+
+def _nameless(compiler: Compiler, module: ir.Operation, flags: Sequence[str]) -> dict[str, Outcome]:
+    return contained(
+        "element types of arguments",
+        lambda: nameless_elements(compiler, value_types(module), flags),
+        {},
     )
 
 
@@ -93,14 +156,19 @@ def _unknown(module: ir.Operation) -> list[Refused]:
 
 
 def _refused_alone(
-    compiler: Compiler, module: ir.Operation, flags: Sequence[str], to: str, start: str
+    compiler: Compiler,
+    module: ir.Operation,
+    flags: Sequence[str],
+    to: str,
+    start: str,
+    nameless: Collection[str] = (),
 ) -> list[tuple[Refused, list[Unit]]]:
     """The ops of ``module`` that IREE does not take alone to phase ``to``, although it takes a function of their types."""
     found = []
-    for group in _groups(module)[:MOST_PROBES]:
+    for group in _groups(module, nameless)[:MOST_PROBES]:
         outcome = compiler.compile(group.isolated.text, flags, to, start)
         if not outcome.ok and compiler.compile(group.isolated.control, flags, to, start).ok:
-            found.append((_described(compiler, group, outcome, flags, to, start), group.units))
+            found.append((_described(compiler, group, outcome, flags, to, start, nameless), group.units))
     return found
 
 
@@ -116,23 +184,36 @@ def _named_by_message(module: ir.Operation, failed: Outcome, start: str) -> list
 
 
 def _dead(
-    compiler: Compiler, module: ir.Operation, flags: Sequence[str], to: str, start: str
+    compiler: Compiler,
+    module: ir.Operation,
+    flags: Sequence[str],
+    to: str,
+    start: str,
+    nameless: Collection[str],
 ) -> list[Refused]:
     """Ops without a use that IREE would refuse if one were there."""
-    groups = _groups(module, lambda unit: not _users(unit.op) and bool(unit.op.results))
+    groups = _groups(module, nameless, lambda unit: not _users(unit.op) and bool(unit.op.results))
     found = []
     for group in groups[:MOST_PROBES]:
         outcome = compiler.compile(group.isolated.text, flags, to, start)
         if not outcome.ok and compiler.compile(group.isolated.control, flags, to, start).ok:
-            found.append(_described(compiler, group, outcome, flags, to, start))
+            found.append(_described(compiler, group, outcome, flags, to, start, nameless))
     return found
 
 
 def _described(
-    compiler: Compiler, group: _Group, outcome: Outcome, flags: Sequence[str], to: str, start: str
+    compiler: Compiler,
+    group: _Group,
+    outcome: Outcome,
+    flags: Sequence[str],
+    to: str,
+    start: str,
+    nameless: Collection[str],
 ) -> Refused:
     op = group.units[0].op
-    inner = contained("the scalar op to blame", lambda: scalar_to_blame(compiler, op, flags, to), None)
+    inner = contained(
+        "the scalar op to blame", lambda: scalar_to_blame(compiler, op, flags, to, nameless), None
+    )
     return Refused(
         group.units[0].name,
         types_of(op),
@@ -146,13 +227,17 @@ def _described(
     )
 
 
-def _groups(module: ir.Operation, wanted: Callable[[Unit], bool] = lambda _unit: True) -> list[_Group]:
+def _groups(
+    module: ir.Operation,
+    nameless: Collection[str],
+    wanted: Callable[[Unit], bool] = lambda _unit: True,
+) -> list[_Group]:
     """The ops of ``module`` that can be compiled alone; those whose programs read the same are one group."""
     groups: dict[str, _Group] = {}
     for unit in units(module):
         if is_constant(unit.op) or not wanted(unit):
             continue
-        isolated = contained("an op alone", partial(_isolated, unit), None, about=unit.op)
+        isolated = contained("an op alone", partial(_isolated, unit, nameless), None, about=unit.op)
         if isolated is not None:
             groups.setdefault(isolated.text, _Group(isolated)).units.append(unit)
     return list(groups.values())
@@ -167,9 +252,9 @@ def _unprobed(module: ir.Operation) -> list[tuple[str, Place | None]]:
     ]
 
 
-def _isolated(unit: Unit) -> Isolated | None:
+def _isolated(unit: Unit, nameless: Collection[str] = ()) -> Isolated | None:
     try:
-        return isolate(unit)
+        return isolate(unit, nameless)
     except CannotIsolate:
         return None
 

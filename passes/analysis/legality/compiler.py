@@ -101,6 +101,7 @@ class Compiler:
                 to,
                 start,
                 lambda step: self._begins(imported if step == INPUT_CONVERTED_AT else key, whole, step),
+                whole,
             )
             printed_text = printed()
         if outcome.failed:
@@ -136,7 +137,13 @@ class Compiler:
         return self._sessions[key]
 
     def _compile(
-        self, text: str, flags: tuple[str, ...], to: str, start: str, begins: Callable[[str], object]
+        self,
+        text: str,
+        flags: tuple[str, ...],
+        to: str,
+        start: str,
+        begins: Callable[[str], object],
+        whole: bool,
     ) -> Outcome:
         try:
             session = self.session(flags)
@@ -157,9 +164,23 @@ class Compiler:
                 if not invocation.execute():
                     return _stopped(reached, step, printed_text)
                 reached = step
+            if whole and to == STEPS[-1] and not _serialized(invocation):
+                return _stopped(reached, to, printed_text)
             return Outcome(reached)
         finally:
             invocation.close()
+
+
+def _serialized(invocation: library.Invocation) -> bool:
+    """Whether the module can be written: IREE verifies its imports as it writes them."""
+    output = library.Output.open_membuffer()
+    try:
+        invocation.output_vm_bytecode(output)
+    except (ValueError, RuntimeError):
+        return False
+    finally:
+        output.close()
+    return True
 
 
 def steps(start: str, to: str) -> list[str]:

@@ -8,7 +8,7 @@ from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
 
-from .units import Unit, functions, is_passable
+from .units import Unit, called_symbols, functions, is_passable
 
 
 def cut(module: ir.Operation, unwanted: Iterable[Unit]) -> list[Unit]:
@@ -16,7 +16,7 @@ def cut(module: ir.Operation, unwanted: Iterable[Unit]) -> list[Unit]:
 
     An op stays where a result has a type that no function takes, or its function is called by another.
     """
-    called = _called(module)
+    called = called_symbols(module)
     done: list[Unit] = []
     unwanted = list(unwanted)
     ops = {unit.op for unit in unwanted}
@@ -48,7 +48,7 @@ def _is_inside(op: ir.Operation, ops: set[ir.Operation]) -> bool:
 
 def remove_functions(module: ir.Operation, names: Iterable[str]) -> bool:
     """Takes those of the functions ``names`` out of ``module`` that no other calls; whether there was one."""
-    wanted = set(names) - _called(module)
+    wanted = set(names) - called_symbols(module)
     found = [op for op in functions(module) if text_of(op, "sym_name") in wanted]
     for op in found:
         op.erase()
@@ -68,16 +68,3 @@ def _retype(function: ir.Operation, block: ir.Block) -> None:
         given = list(ir.ArrayAttr(function.attributes["arg_attrs"]))
         given += [ir.DictAttr.get({})] * (len(inputs) - len(given))
         function.attributes["arg_attrs"] = ir.ArrayAttr.get(given)
-
-
-def _called(module: ir.Operation) -> set[str]:
-    """The symbols that ops in functions of ``module`` call."""
-    found: set[str] = set()
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if "callee" in op.attributes:
-            found.add(text_of(op, "callee"))
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return found

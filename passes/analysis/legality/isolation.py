@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from iree.compiler import ir
@@ -10,6 +10,7 @@ from iree.compiler import ir
 from fissile.dialect.attributes import attributes
 
 from .compiler import text_of_module
+from .nameless_elements import element_of, kept, value_from_nowhere
 from .units import Unit, is_passable
 
 LARGEST_CONSTANT = 4096
@@ -22,7 +23,8 @@ DEEPEST = 64
 class Isolated:
     """``text`` has the op, with constants and what no function can take.
 
-    ``control`` is a function with its results' types and without the op: where IREE refuses that as well, the op is not to blame.
+    ``control`` is a function of its types and without the op: where IREE refuses that as well, the op is not to blame.
+    What has an element type that no function takes comes from nowhere in all of them, and goes nowhere.
     ``unused`` has the op and no use of its results.
     """
 
@@ -35,12 +37,14 @@ class CannotIsolate(Exception):
     """The op is not to be had alone; the message says why."""
 
 
-def isolate(unit: Unit) -> Isolated:
-    """``unit`` alone. Raises CannotIsolate where it needs symbols, or values that no function can take or return."""
-    return isolate_slice([unit.op], unit.function)
+def isolate(unit: Unit, nameless: Collection[str] = ()) -> Isolated:
+    """``unit`` alone; ``nameless``: element types that no function takes. Raises CannotIsolate where it needs symbols, or values that no function can take or return."""
+    return isolate_slice([unit.op], unit.function, nameless)
 
 
-def isolate_slice(ops: Iterable[ir.Operation], function: ir.Operation) -> Isolated:
+def isolate_slice(
+    ops: Iterable[ir.Operation], function: ir.Operation, nameless: Collection[str] = ()
+) -> Isolated:
     """``ops``, in program order, of ``function`` as a program whose arguments are what they read, and whose results are theirs."""
     wanted = [op.operation for op in ops]
     if any(_symbols(op) for op in wanted):
@@ -49,8 +53,11 @@ def isolate_slice(ops: Iterable[ir.Operation], function: ir.Operation) -> Isolat
     if not all(is_passable(result.type) for result in results):
         raise CannotIsolate("a result has a type that no function returns")
     taken = _with_constants(wanted)
+    arguments = _arguments(taken)
     return Isolated(
-        _program(taken, results, function), _control(results, function), _program(taken, [], function)
+        _program(taken, results, function, nameless),
+        _control(arguments, results, function, nameless),
+        _program(taken, [], function, nameless),
     )
 
 
@@ -143,22 +150,39 @@ def _symbols(op: ir.Operation) -> bool:
     return any(isinstance(value, (ir.FlatSymbolRefAttr, ir.SymbolRefAttr)) for _name, value in attributes(op))
 
 
-def _program(taken: list[ir.Operation], results: list[ir.Value], function: ir.Operation) -> str:
+def _arguments(taken: list[ir.Operation]) -> list[ir.Value]:
+    """What ``taken`` reads and does not make, each once. Raises CannotIsolate where no function takes it."""
     made = {hash(result) for op in taken for result in op.results}
-    arguments = [value for op in taken for value in captured(op) if hash(value) not in made]
-    arguments = list({hash(value): value for value in arguments}.values())
-    for value in arguments:
+    read = [value for op in taken for value in captured(op) if hash(value) not in made]
+    for value in read:
         if not is_passable(value.type):
             raise CannotIsolate(f"it reads a value of type {value.type}")
-    module, block = _function([v.type for v in arguments], [v.type for v in results], function)
-    values = {hash(value): block.arguments[i] for i, value in enumerate(arguments)}
+    return list({hash(value): value for value in read}.values())
+
+
+def _program(
+    taken: list[ir.Operation], results: list[ir.Value], function: ir.Operation, nameless: Collection[str]
+) -> str:
+    arguments = _arguments(taken)
+    passed = [value for value in arguments if element_of(value.type) not in nameless]
+    returned = [value for value in results if element_of(value.type) not in nameless]
+    module, block = _function([v.type for v in passed], [v.type for v in returned], function)
+    values = {hash(value): block.arguments[i] for i, value in enumerate(passed)}
     at = ir.InsertionPoint(block)
+    with function.context, ir.Location.unknown(function.context):
+        for value in arguments:
+            if hash(value) not in values:
+                values[hash(value)] = value_from_nowhere(value.type, at)
     for op in taken:
         clone = op.clone(at)
         _rewire(clone, op, values)
         for before, after in zip(op.results, clone.operation.results, strict=True):
             values[hash(before)] = after
-    _return([values[hash(result)] for result in results], block, function)
+    with function.context, ir.Location.unknown(function.context):
+        for value in results:
+            if element_of(value.type) in nameless:
+                kept(values[hash(value)], at)
+    _return([values[hash(result)] for result in returned], block, function)
     return _printed(module)
 
 
@@ -181,9 +205,13 @@ def _walked(root: ir.Operation) -> list[ir.Operation]:
     return found
 
 
-def _control(results: list[ir.Value], function: ir.Operation) -> str:
-    module, block = _function([v.type for v in results], [v.type for v in results], function)
-    _return(list(block.arguments), block, function)
+def _control(
+    arguments: list[ir.Value], results: list[ir.Value], function: ir.Operation, nameless: Collection[str]
+) -> str:
+    given = [v.type for v in arguments if element_of(v.type) not in nameless]
+    types = [v.type for v in results if element_of(v.type) not in nameless]
+    module, block = _function([*given, *types], types, function)
+    _return(list(block.arguments)[len(given) :], block, function)
     return _printed(module)
 
 

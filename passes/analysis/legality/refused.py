@@ -44,12 +44,26 @@ class Refused:
 
 
 @dataclass(frozen=True)
+class InContext:
+    """A function that IREE refuses alone, although it takes each op of it: ``outcome`` is what becomes of it.
+
+    ``part`` and ``unprobed`` are as `Audit` has them for the whole program.
+    """
+
+    function: str
+    outcome: Outcome
+    part: Slice | None
+    unprobed: tuple[tuple[str, Place | None], ...] = ()
+
+
+@dataclass(frozen=True)
 class Audit:
     """``whole`` is what IREE does with the program as it is, ``rest`` without the ops in ``refused``.
 
     ``part`` is the smallest part of the rest that is refused as well, where it is and one was found. ``unranked``: values
     without a rank, where the program is refused, and ``boundaries``: arguments and results of types that no function takes.
-    ``unprobed``: the ops of a refused rest that cannot be compiled alone, with their places.
+    ``unprobed``: the ops of a refused rest that cannot be compiled alone, with their places. ``functions``: those that are refused as a
+    whole, and ``without_rank`` the values for which others are; the rest is without them.
     """
 
     refused: tuple[Refused, ...]
@@ -59,3 +73,14 @@ class Audit:
     unranked: tuple[Unranked, ...] = ()
     boundaries: tuple[BoundaryValue, ...] = ()
     unprobed: tuple[tuple[str, Place | None], ...] = ()
+    functions: tuple[InContext, ...] = ()
+    without_rank: tuple[Unranked, ...] = ()
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether ``rest`` fails for what was named already, and could not be taken out."""
+        last = self.refused[-1] if self.refused else None
+        boundaries = (
+            one for one in self.boundaries if not one.apart or one.outcome.message == self.rest.message
+        )
+        return any(boundaries) or last is not None and last.probe is None and not last.unknown

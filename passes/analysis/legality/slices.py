@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from iree.compiler import ir
 
 from fissile.dialect import place_of
+from fissile.finding import Place
 
 from .compiler import Compiler, Outcome
 from .isolation import CannotIsolate, Isolated, captured, isolate_slice, producer_of
@@ -22,15 +23,23 @@ _LINE = re.compile(r'"?(?P<file>[^"\n:]+)"?:(?P<line>\d+):\d+')
 
 @dataclass(frozen=True)
 class Slice:
-    """The ops that are refused together, in program order; ``outcome`` is what becomes of ``program``."""
+    """The ops that are refused together, in program order, by name and place; ``outcome`` is what becomes of ``program``.
 
-    ops: tuple[Unit, ...]
+    It outlives the module that the ops are of.
+    """
+
+    ops: tuple[tuple[str, Place | None], ...]
     program: Isolated
     outcome: Outcome
 
 
 def smallest_refused(
-    compiler: Compiler, module: ir.Operation, failed: Outcome, flags: Sequence[str], start: str
+    compiler: Compiler,
+    module: ir.Operation,
+    failed: Outcome,
+    flags: Sequence[str],
+    start: str,
+    nameless: Collection[str] = (),
 ) -> Slice | None:
     """The first of growing parts around the ops that ``failed`` names which IREE refuses as well; None where none is."""
     everything = list(units(module))
@@ -39,13 +48,15 @@ def smallest_refused(
     def refused(ops: list[ir.Operation]) -> Slice | None:
         ordered = sorted(ops, key=lambda op: position[hash(op)])
         try:
-            program = isolate_slice(ordered, everything[position[hash(ordered[0])]].function)
+            function = everything[position[hash(ordered[0])]].function
+            program = isolate_slice(ordered, function, nameless)
         except CannotIsolate:
             return None
         outcome = compiler.compile(program.text, flags, failed.failed, start)
         if outcome.ok:
             return None
-        return Slice(tuple(everything[position[hash(op)]] for op in ordered), program, outcome)
+        part = (everything[position[hash(op)]] for op in ordered)
+        return Slice(tuple((unit.name, unit.place) for unit in part), program, outcome)
 
     for unit in named_units(everything, failed.text)[:MOST_STARTS]:
         taken: list[ir.Operation] = [unit.op]

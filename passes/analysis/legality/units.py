@@ -16,7 +16,7 @@ from fissile.passes.iree.legality.candidates import OPENED_OPS, TERMINATORS
 
 FUNCTIONS = ("func.func", iree_ops.UTIL_FUNC)
 _PASSABLE = re.compile(
-    r"tensor<(?!\*)|!torch\.vtensor|!torch\.(?:int|float|bool)\b|[su]?i\d+$|bf16$|t?f\d+\w*$|index$|complex<"
+    r"(?:tensor|vector)<(?!\*)|!torch\.vtensor|!torch\.(?:int|float|bool)\b|[su]?i\d+$|bf16$|t?f\d+\w*$|index$|complex<"
 )
 """Types of values that a function may take and return."""
 
@@ -58,6 +58,33 @@ def functions(module: ir.Operation) -> list[ir.Operation]:
     ]
 
 
+def is_private(function: ir.Operation) -> bool:
+    return "private" in text_of(function, "sym_visibility")
+
+
+def called_symbols(module: ir.Operation) -> set[str]:
+    """The symbols that ops in functions of ``module`` call."""
+    found: set[str] = set()
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if "callee" in op.attributes:
+            found.add(text_of(op, "callee"))
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def value_types(module: ir.Operation) -> list[ir.Type]:
+    """The types of all values in the functions of ``module``, and of what these return."""
+    found: list[ir.Type] = []
+    for function in functions(module):
+        signature = ir.FunctionType(ir.TypeAttr(function.attributes["function_type"]).value)
+        found += [*signature.inputs, *signature.results]
+    found += [result.type for unit in units(module) for result in unit.op.results]
+    return list({hash(value_type): value_type for value_type in found}.values())
+
+
 def units(module: ir.Operation) -> Iterator[Unit]:
     """Every op of the functions of ``module``, in program order; terminators are none."""
     for function in functions(module):
@@ -70,7 +97,7 @@ def _inside(op: ir.Operation) -> Iterator[ir.Operation]:
         for block in region.blocks:
             for child in block.operations:
                 inner = child.operation
-                if inner.name.endswith(TERMINATORS):
+                if inner.name.endswith(TERMINATORS) or inner.name == iree_ops.UTIL_OPTIMIZATION_BARRIER:
                     continue
                 yield inner
                 if inner.name.startswith(OPENED_OPS):

@@ -39,6 +39,8 @@ class WaysOut:
     lacking: tuple[tuple[str, str], ...] = ()
     needs_static: bool = False
     needs_rank: bool = False
+    needs_tensors: bool = False
+    """It computes with vectors, and IREE takes it with tensors of the same sizes."""
     on_reference: bool | None = None
     """Whether llvm-cpu takes it; None where that is the target, or was not compiled."""
 
@@ -64,6 +66,7 @@ def ways_out(compiler: Compiler, refused: Refused, flags: Sequence[str]) -> Ways
         if any(taken(other, flags) for other in _retyped(text, wide, narrow))
     )
     static, ranked = _static(text), _ranked(text)
+    tensors = text.replace("vector<", "tensor<")
     early = to == INPUT_CONVERTED_AT
     return WaysOut(
         settling,
@@ -75,6 +78,7 @@ def ways_out(compiler: Compiler, refused: Refused, flags: Sequence[str]) -> Ways
         lacking,
         static != text and taken(static, flags),
         ranked != text and taken(ranked, flags),
+        tensors != text and taken(tensors, flags),
         None if early or _is_reference(flags) else taken(text, _on_reference(flags)),
     )
 

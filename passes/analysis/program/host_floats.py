@@ -22,7 +22,7 @@ class HostFloat:
 
     op: ir.Operation
     name: str
-    kind: ir.FloatType
+    type: ir.FloatType
     value: float | None
     place: Place | None
     stores: tuple[ir.Operation, ...]
@@ -35,9 +35,9 @@ def host_floats(module: ir.Operation) -> list[HostFloat]:
     globals_ = {}
     for op in (o.operation for o in module.regions[0].blocks[0].operations):
         if op.name == iree_ops.UTIL_GLOBAL:
-            kind = ir.TypeAttr(op.attributes["type"]).value
-            if isinstance(kind, ir.FloatType) and kind.width < VM_FLOAT_BITS:
-                globals_[text_of(op, "sym_name")] = (op, kind)
+            float_type = ir.TypeAttr(op.attributes["type"]).value
+            if isinstance(float_type, ir.FloatType) and float_type.width < VM_FLOAT_BITS:
+                globals_[text_of(op, "sym_name")] = (op, float_type)
     if not globals_:
         return []
     uses: dict[str, list[ir.Operation]] = {name: [] for name in globals_}
@@ -51,7 +51,7 @@ def host_floats(module: ir.Operation) -> list[HostFloat]:
 
     module.walk(visit)
     found = []
-    for name, (op, kind) in globals_.items():
+    for name, (op, float_type) in globals_.items():
         stores, loads = (
             tuple(u for u in uses[name] if u.name.endswith(which)) for which in (".store", ".load")
         )
@@ -61,7 +61,9 @@ def host_floats(module: ir.Operation) -> list[HostFloat]:
             else None
         )
         found.append(
-            HostFloat(op, name, kind, value, place_of(stores[0]) if stores else place_of(op), stores, loads)
+            HostFloat(
+                op, name, float_type, value, place_of(stores[0]) if stores else place_of(op), stores, loads
+            )
         )
     return found
 

@@ -18,12 +18,15 @@ def check_in_context(
     found_others: bool,
     target: str = "",
     unprobed: Sequence[tuple[str, Place | None]] = (),
+    function: str = "",
 ) -> Finding:
     """FIS414 for the outcome ``rest`` of a program, ``part`` of which is refused as well; ``found_others``: without some ops.
 
-    ``unprobed``: ops that were not compiled alone: one of them may be to blame.
+    ``function``: the one that ``rest`` is the outcome of, without the others. ``unprobed``: ops that were not compiled alone: one of them may be to blame.
     """
     whose = "the rest of the program" if found_others else "the program"
+    if function:
+        whose = f"@{function}"
     notes = [f"phase: before {rest.failed}"]
     if rest.failing_pass:
         notes.append(f"pass: {rest.failing_pass}")
@@ -38,11 +41,12 @@ def check_in_context(
     else:
         notes.append("each op of it compiles alone")
     if part is not None:
-        notes.append(f"smallest part that fails: {', '.join(unit.name for unit in part.ops)}")
-        places = [unit.place for unit in reversed(part.ops) if unit.place]
+        notes.append(f"smallest part that fails: {', '.join(name for name, _place in part.ops)}")
+        places = [place for _name, place in reversed(part.ops) if place]
     return Finding(
         "FIS414",
         f"IREE refuses {whose} before phase {rest.failed}: {quoted(rest.message)}",
+        subject=f"@{function}" if function else "",
         target=target,
         places=tuple(dict.fromkeys(places)),
         notes=tuple(notes),

@@ -15,6 +15,7 @@ from fissile.passes.iree.legality.candidates import (
     TERMINATORS,
 )
 from fissile.passes.iree.messages import quoted
+from fissile.passes.iree.ops import UTIL_OPTIMIZATION_BARRIER
 from fissile.passes.iree.phases import INPUT_CONVERTED_AT
 
 MOST_PLACES = 12
@@ -64,7 +65,7 @@ def rule_of(refused: Refused, ways: WaysOut) -> str:
         return "FIS406"
     if any(flag.startswith(INPUT_TYPE_FLAG) for flag in ways.flags):
         return "FIS407"
-    if ways.lacking:
+    if ways.lacking or ways.needs_tensors:
         return "FIS410"
     if ways.needs_static or ways.needs_rank:
         return "FIS411"
@@ -98,6 +99,8 @@ def _predicate(code: str, refused: Refused, ways: WaysOut, target: str) -> str:
     if code == "FIS406":
         return f"is unknown: IREE has no op '{refused.name}'"
     if code == "FIS410":
+        if ways.needs_tensors:
+            return f"does not compile{here} on vectors outside of a dispatch; on tensors it does"
         wide, narrow = ways.lacking[0]
         if wide == OPEN_TYPE:
             return f"does not compile{here} without an element type; with {narrow} it does"
@@ -138,6 +141,8 @@ def _helps(code: str, refused: Refused, ways: WaysOut, target: str) -> list[Help
         checked(f"rewrite it: fissile-opt --pass-pipeline='{one}'", "after that pass") for one in ways.passes
     ]
     helps += [checked(_type_help(wide, narrow), f"with {narrow}") for wide, narrow in ways.lacking]
+    if ways.needs_tensors:
+        helps.append(checked("use tensors instead of vectors", "with tensors"))
     if ways.needs_rank:
         helps.append(checked("give its operands a rank, as in tensor<?x?xf32>", "with rank 2"))
     if ways.needs_static:
@@ -217,7 +222,7 @@ def _uses(refused: Refused) -> list[str]:
     users = [user for one in refused.occurrences for user in one.users]
     if refused.dies_unused and len(refused.occurrences) == 1 and len(users) == 1:
         name, place = users[0]
-        if name.endswith(TERMINATORS):
+        if name.endswith(TERMINATORS) or name == UTIL_OPTIMIZATION_BARRIER:
             return []  # the result of a program
         at = f" at {place}" if place else ""
         return [f"only {name}{at} uses it; without that use it is dead code"]

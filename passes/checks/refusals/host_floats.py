@@ -15,9 +15,9 @@ def check_host_floats(found: Iterable[HostFloat]) -> list[Finding]:
     return [
         Finding(
             "FIS126",
-            f"a constant of type {one.kind} is kept on the host, and IREE's VM has no such type",
+            f"a constant of type {one.type} is kept on the host, and IREE's VM has no such type",
             subject=one.name,
-            places=labelled(one.place, f"{one.value:g} as {one.kind}"),
+            places=labelled(one.place, f"{one.value:g} as {one.type}"),
         )
         for one in found
         if one.value is not None

@@ -81,6 +81,9 @@ NARROWER = {
 }
 """Element type -> the one that is put in its place to see whether the type is what an op fails for."""
 
+ABI_ELEMENTS = frozenset(("i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"))
+"""Element types that every function of IREE's takes: no others are measured."""
+
 REFERENCE_FLAGS = (
     "--iree-hal-target-device=local",
     "--iree-hal-local-target-device-backends=llvm-cpu",

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
+from typing import get_args, get_type_hints
+
 from iree.compiler import ir
 
+from fissile.passes.analysis.legality.boundary_types import BoundaryValue
 from fissile.passes.analysis.legality.cutting import cut
-from fissile.passes.analysis.legality.units import units
+from fissile.passes.analysis.legality.refused import Audit
+from fissile.passes.analysis.legality.slices import Slice
+from fissile.passes.analysis.legality.units import Unit, units
 
 THREADS = """
 func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
@@ -33,3 +39,24 @@ def test_an_op_goes_with_the_op_around_it():
         assert cut(module.operation, [loop, slice_]) == [loop]
         assert list(units(module.operation)) == []
         assert module.operation.verify()
+
+
+def _held(kind: object) -> set[type]:
+    """The classes of what a dataclass holds, in its fields' fields as well."""
+    found: set[type] = set()
+    inner = get_args(kind)
+    for one in inner:
+        found |= _held(one)
+    if isinstance(kind, type):
+        found.add(kind)
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        for field in fields(kind):
+            found |= _held(hints[field.name])
+    return found
+
+
+def test_what_an_audit_finds_holds_no_op_of_the_module_that_is_freed_behind_it():
+    held = _held(Audit)
+    assert Slice in held and BoundaryValue in held
+    assert not [kind for kind in held if kind is Unit or kind.__module__.startswith("iree.")]

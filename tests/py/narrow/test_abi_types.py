@@ -28,12 +28,12 @@ def test_the_argument_is_named_and_the_way_out_builds(tmp_path):
     source.write_text(GIVEN)
     report = fissile.compile(source, tmp_path / "x.vmfb", GFX942, check=False)
     [finding] = report.findings
-    assert (finding.code, report.exit_code) == ("FIS001", 1)
-    assert "@layer" in finding.message and "%w" in finding.message and "f4E2M1FN" in finding.message
-    assert "tensor<4xi8>" in finding.notes[0]
+    assert (finding.code, report.exit_code) == ("FIS410", 1)
+    assert "argument 1 of @layer" in finding.message and "f4E2M1FN" in finding.message
+    assert "tensor<4xi8>" in finding.helps[0].title
     source.write_text(AS_BYTES)
     assert not [
         f
         for f in fissile.compile(source, tmp_path / "x.vmfb", GFX942, check=False).findings
-        if f.code == "FIS001"
+        if f.code == "FIS410"
     ]

@@ -1,0 +1,58 @@
+"""Is what IREE refuses no program of tensors: an executable, a tuning spec, code of a device, a program that is compiled already?"""
+
+from __future__ import annotations
+
+from iree.compiler import ir
+
+from fissile.dialect.attributes import attribute
+from fissile.finding import Finding
+from fissile.passes.iree import flags
+from fissile.passes.iree import ops as iree_ops
+
+HAND_WRITTEN = (
+    f"the program holds a {iree_ops.HAL_EXECUTABLE_SOURCE}, whose body IREE takes for host code here: "
+    "--compile-mode=hal-executable compiles it"
+)
+EXECUTABLE_ALONE = "the module holds executables and no function that dispatches them: add one, or compile the program that they are of"
+TUNING_SPEC = f"the module is a tuning spec: give it beside a program, with --{flags.TUNING_SPEC_FLAG}"
+TRANSFORMS = (
+    "the module holds transforms of other programs: keep them in a file of their own, "
+    f"and give it beside the program, with --{flags.TRANSFORM_LIBRARY_FLAG}"
+)
+HOSTS = ("func.func", iree_ops.UTIL_FUNC, iree_ops.VM_MODULE)
+FOREIGN = ("gpu.", "spirv.", "llvm.", "emitc.", "pdl.", "pdl_interp.")
+"""Beginnings of the names of ops that hold code for a device, or for another tool, and that IREE lowers in no program (3.13)."""
+SIGNS = tuple(name.encode() for name in (iree_ops.HAL_EXECUTABLE, "transform.", *FOREIGN))
+"""What the text of such a module has in it: others need not be parsed to know."""
+
+
+def note_other_program(finding: Finding, module: ir.Operation) -> Finding:
+    """``finding`` about ``module``, as it was parsed, with what the module is and what to do with it, where it is no program of tensors."""
+    found = other_program(module)
+    return finding.with_(notes=(*finding.notes, *(note for note in found if note not in finding.notes)))
+
+
+def other_program(module: ir.Operation) -> tuple[str, ...]:
+    """What ``module`` is instead of a program of tensors, with the way out; nothing where it is one."""
+    held = list(dict.fromkeys(op.operation.name for op in module.regions[0].blocks[0].operations))
+    found = []
+    if iree_ops.HAL_EXECUTABLE_SOURCE in held:
+        found.append(HAND_WRITTEN)
+    has_host = any(name in HOSTS for name in held)
+    if not has_host and iree_ops.HAL_EXECUTABLE in held:
+        found.append(EXECUTABLE_ALONE)
+    if any(name.startswith("transform.") for name in held):
+        found.append(TUNING_SPEC if not has_host and _is_tuning_spec(module) else TRANSFORMS)
+    others = [name for name in held if name.startswith(FOREIGN)]
+    if others:
+        found.append(
+            f"the module holds {', '.join(others)} outside of its functions, which IREE lowers in no program: "
+            "it takes functions on tensors (func.func), and code of a device as an object of an executable"
+        )
+    return tuple(found)
+
+
+def _is_tuning_spec(module: ir.Operation) -> bool:
+    names = (iree_ops.TUNING_SPEC, iree_ops.TUNING_SPEC_ENTRY)
+    ops = [module, *(op.operation for op in module.regions[0].blocks[0].operations)]
+    return any(attribute(op, name) is not None for op in ops for name in names)

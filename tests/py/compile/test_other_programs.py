@@ -1,0 +1,131 @@
+"""What is no program of tensors is refused as stock refuses it, with what it is and how it is used; a program that stock compiles has no such note."""
+
+import pytest
+
+import fissile
+from fissile.cli.main import main
+
+GFX942 = ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"]
+ALONE = """
+#layout = #hal.pipeline.layout<constants = 1, bindings = [#hal.pipeline.binding<storage_buffer>]>
+hal.executable.source public @alone {
+  hal.executable.export public @ones ordinal(0) layout(#layout) count(%d: !hal.device) -> (index, index, index) {
+    %c1 = arith.constant 1 : index
+    hal.return %c1, %c1, %c1 : index, index, index
+  }
+  builtin.module {
+    func.func @ones() {
+      %one = arith.constant 1.0 : f32
+      %n = hal.interface.constant.load layout(#layout) ordinal(0) : index
+      %y = hal.interface.binding.subspan layout(#layout) binding(0)
+          : !iree_tensor_ext.dispatch.tensor<writeonly:tensor<8xf32>>
+      %e = tensor.empty(%n) : tensor<?xf32>
+      %f = linalg.fill ins(%one : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+      iree_tensor_ext.dispatch.tensor.store %f, %y, offsets = [0], sizes = [%n], strides = [1]
+          : tensor<?xf32> -> !iree_tensor_ext.dispatch.tensor<writeonly:tensor<8xf32>>
+      return
+    }
+  }
+}
+"""
+REFUSED = """
+func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "no.such"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+
+
+def test_the_mode_that_compiles_it_is_named_and_does(tmp_path):
+    source, output = tmp_path / "alone.mlir", tmp_path / "alone.vmfb"
+    source.write_text(ALONE)
+    report = fissile.compile(source, output, GFX942, check=False)
+    [error] = report.errors
+    assert error.code == "FIS104" and any("--compile-mode=hal-executable" in note for note in error.notes)
+    assert main(["compile", *GFX942, "--compile-mode=hal-executable", str(source), "-o", str(output)]) == 0
+    assert output.stat().st_size > 0
+
+
+def test_another_refused_program_has_no_such_note(tmp_path):
+    source = tmp_path / "x.mlir"
+    source.write_text(REFUSED)
+    report = fissile.compile(source, tmp_path / "x.vmfb", GFX942, check=False)
+    assert report.errors and not any("--compile-mode" in note for f in report.errors for note in f.notes)
+
+
+SPEC = """
+module attributes { transform.with_named_sequence } {
+  transform.named_sequence @__kernel_config(%m: !transform.any_op {transform.consumed}) -> !transform.any_op attributes { iree_codegen.tuning_spec_entrypoint } {
+    transform.yield %m : !transform.any_op
+  }
+}
+"""
+TRANSFORMED = """
+module attributes { transform.with_named_sequence } {
+  func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = math.absf %a : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+  transform.named_sequence @__transform_main(%m: !transform.any_op {transform.readonly}) {
+    transform.yield
+  }
+}
+"""
+DEVICE_CODE = """
+gpu.module @k {
+  gpu.func @f(%a: memref<4xf32>) kernel {
+    gpu.return
+  }
+}
+"""
+EXECUTABLE = """
+#layout = #hal.pipeline.layout<constants = 0, bindings = [#hal.pipeline.binding<storage_buffer>]>
+#target = #hal.executable.target<"llvm-cpu", "embedded-elf-x86_64">
+hal.executable private @exe {
+  hal.executable.variant public @v target(#target) {
+    hal.executable.export public @go ordinal(0) layout(#layout) count(%d: !hal.device) -> (index, index, index) {
+      %c1 = arith.constant 1 : index
+      hal.return %c1, %c1, %c1 : index, index, index
+    }
+    builtin.module {
+      func.func @go() {
+        return
+      }
+    }
+  }
+}
+"""
+OTHERS = {
+    "spec": (SPEC, "is a tuning spec: give it beside a program, with --iree-codegen-tuning-spec-path"),
+    "transformed": (TRANSFORMED, "with --iree-codegen-transform-dialect-library"),
+    "device": (DEVICE_CODE, "holds gpu.module outside of its functions"),
+    "executable": (EXECUTABLE, "holds executables and no function that dispatches them"),
+}
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("command", ["audit", "check", "compile"])
+def test_what_is_no_program_of_tensors_is_refused_as_by_stock_with_what_it_is(
+    tmp_path, capsys, command, kind
+):
+    text, words = OTHERS[kind]
+    source = tmp_path / "x.mlir"
+    source.write_text(text)
+    output = ["-o", str(tmp_path / "x.vmfb")] if command == "compile" else []
+    status = main([command, "--target=llvm-cpu", str(source), *output])
+    shown = capsys.readouterr()
+    if (command, kind) == ("check", "executable"):
+        assert status == 2 and "already contains executables" in shown.err
+    else:
+        assert status == 1 and words in " ".join((shown.out + shown.err).split())
+
+
+def test_a_program_that_stock_compiles_is_not_refused_for_what_stands_beside_it(tmp_path):
+    host = "func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n  return %a : tensor<4xf32>\n}\n"
+    sequence = (
+        "transform.sequence failures(propagate) {\n^bb0(%m: !transform.any_op):\n  transform.yield\n}\n"
+    )
+    source = tmp_path / "x.mlir"
+    source.write_text(EXECUTABLE + host + sequence)
+    for command, output in (("audit", []), ("compile", ["-o", str(tmp_path / "x.vmfb")])):
+        assert main([command, "--target=llvm-cpu", str(source), *output]) == 0
