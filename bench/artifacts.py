@@ -49,7 +49,9 @@ def main() -> int:
     arguments = parser.parse_args()
     sampled = wrong = 0
     for program in drawn(arguments.paths, arguments.only, arguments.seed):
-        answers = ask(program, [*TARGETS[arguments.target], *NO_PLACES], arguments.flag, arguments.limit)
+        answers = artifacts_of(
+            program, [*TARGETS[arguments.target], *NO_PLACES], arguments.flag, arguments.limit
+        )
         if answers is None:
             continue
         sampled += 1
@@ -66,7 +68,9 @@ def main() -> int:
     return 1 if wrong or not sampled else 0
 
 
-def ask(program: Path, flags: Sequence[str], how: Sequence[str], limit: float) -> dict[str, str] | None:
+def artifacts_of(
+    program: Path, flags: Sequence[str], how: Sequence[str], limit: float
+) -> dict[str, str] | None:
     """Question -> answer; None where nothing of ``program`` had to be repaired."""
     with tempfile.TemporaryDirectory(prefix="fissile-bench-") as name:
         folder = Path(name)

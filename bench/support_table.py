@@ -12,7 +12,7 @@ from fissile.passes.iree import version
 from fissile.pipelines.report.support_table import LEGEND, mark, support_markdown
 from fissile.pipelines.support import kept
 from fissile.pipelines.support.all_programs import all_programs
-from fissile.pipelines.support.measure import CRASHES, REFUSED, WRONG, Cell, measured
+from fissile.pipelines.support.measure import CRASHES, REFUSED, RIGHT, WRONG, Cell, measured
 
 from .measured_tables import write_table
 
@@ -25,15 +25,19 @@ def main() -> int:
     args = parser.parse_args()
     programs = list(all_programs())
     parts = []
+    measured_before: list[Cell] = []
     for target in args.target:
         file = kept.file_for(target)
         known = {} if args.again else kept.read(file, programs)
         chosen = [one for one in programs if one.key in known] if args.no_run else programs
-        cells = measured(target, chosen, known, kept.keeper(file, programs), _tell)
+        cells = measured(target, chosen, known, kept.keeper(file, programs), _print_progress)
         so_far = (
             f" ({len(cells)} of {len(programs)} were measured so far.)" if len(cells) < len(programs) else ""
         )
-        parts.append(f"## {target}\n\n{_counts(cells)}{so_far}\n\n{support_markdown(cells)}")
+        parts.append(
+            f"## {target}\n\n{_counts(cells)}{so_far}{whose_result(cells, measured_before)}\n\n{support_markdown(cells)}"
+        )
+        measured_before += cells
     head = f"IREE {version.installed()}.\n\n{LEGEND}"
     write_table("support.md", "support", "\n".join([head, *parts]))
     return 0
@@ -51,11 +55,30 @@ def _counts(cells: list[Cell]) -> str:
     )
 
 
+def whose_result(cells: list[Cell], elsewhere: list[Cell]) -> str:
+    """Who is to blame for the wrong ones: the same driver and the same reference are tried in other ways. ``elsewhere``: other targets."""
+    wrong = [cell for cell in cells if cell.numbers == WRONG]
+    repaired = sum(cell.repaired_numbers == RIGHT for cell in wrong)
+    keys = {(cell.op, cell.element) for cell in elsewhere if cell.numbers == RIGHT}
+    confirmed = sum((cell.op, cell.element) in keys for cell in wrong)
+    if not wrong:
+        return ""
+    verdict = (
+        "The driver and NumPy agree on all of them, so that the code which stock IREE generates for this target is wrong."
+        if repaired == len(wrong)
+        else f"Of the other {len(wrong) - repaired}, whose result is wrong is not known."
+    )
+    return (
+        f"\n\nWhose result is wrong: {repaired} of the {len(wrong)} are right where the same driver runs what fissile builds, "
+        f"and {confirmed} where stock IREE builds them for another target of this page. {verdict}"
+    )
+
+
 def _compiled(cells: list[Cell]) -> int:
     return sum(mark(cell).startswith("fissile") for cell in cells)
 
 
-def _tell(done: int, of: int) -> None:
+def _print_progress(done: int, of: int) -> None:
     print(f"{done} of {of}", file=sys.stderr, flush=True)
 
 

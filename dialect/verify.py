@@ -169,16 +169,16 @@ def _inside(op: ir.Operation, name: str) -> bool:
     return parent is not None
 
 
-def _is_tensor(kind: ir.Type) -> bool:
-    return isinstance(kind, ir.RankedTensorType)
+def _is_tensor(type_: ir.Type) -> bool:
+    return isinstance(type_, ir.RankedTensorType)
 
 
-def _is_index(kind: ir.Type) -> bool:
-    return isinstance(kind, ir.IndexType)
+def _is_index(type_: ir.Type) -> bool:
+    return isinstance(type_, ir.IndexType)
 
 
-def _is_storage(kind: ir.Type) -> bool:
-    return str(kind) == STORAGE_TYPE
+def _is_storage(type_: ir.Type) -> bool:
+    return str(type_) == STORAGE_TYPE
 
 
 def _count(number: int, noun: str) -> str:

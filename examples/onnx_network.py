@@ -71,7 +71,7 @@ def main() -> int:
 
 
 def agrees_with_onnxruntime(folder: Path, name: str, pixels: int | None, runtime: str, seed: int) -> bool:
-    """Imports, compiles, runs and compares one network on one runtime; tells each step in a line."""
+    """Imports, compiles, runs and compares one network on one runtime; prints a line for each step."""
     model = network(name, pixels, seed)
     saved, source, vmfb = folder / f"{name}.onnx", folder / f"{name}.mlir", folder / f"{name}.vmfb"
     onnx.save(model, saved)
@@ -101,7 +101,7 @@ def agrees_with_onnxruntime(folder: Path, name: str, pixels: int | None, runtime
         print(f"{runtime:<11} fissile: {finding.severity.value} {finding.code}: {finding.message}")
     if not report.output:
         return False
-    # The source first: a torch import's vmfb does not tell its types.
+    # The source first: a torch import's vmfb does not hold its types.
     certificate = fissile.verify(
         source, vmfb, inputs=[image], expected=expected, on=runtime, tolerance=TOLERANCE, timeout=1800
     )

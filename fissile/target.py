@@ -229,8 +229,8 @@ def find_target(name: str) -> Target:
         why = f"IREE 3.13 has no entry for '{name}' (it would compile with no limits known, or not at all)"
         names = _names_of(wanted[:3])
         near = closest(wanted, names)
-        asked = f"{near} " if near.startswith("did") else ""
-        raise UsageError(why, f"{asked}known: {', '.join(names)}")
+        suggestion = f"{near} " if near.startswith("did") else ""
+        raise UsageError(why, f"{suggestion}known: {', '.join(names)}")
     near = closest(wanted, list(KNOWN_TARGETS))
     raise UsageError(
         f"unknown target '{name}'",
@@ -250,7 +250,7 @@ def may_be_lavapipe(arch: str) -> bool:
 
 
 def repairs_slow(arch: str, changed: bool) -> bool:
-    """Whether what is right, and slow on lavapipe, is repaired for ``arch`` without being asked for: where it names lavapipe. In a program
+    """Whether what is right, and slow on lavapipe, is repaired for ``arch`` without a request: where it names lavapipe. In a program
     that is ``changed`` anyway, of which there is no code of stock's to keep, also where it may be lavapipe."""
     return LAVAPIPE in arch or changed and may_be_lavapipe(arch)
 

@@ -49,11 +49,11 @@ def FULLY_TYPED(op: ir.Operation) -> list[Offence]:
 
     def visit(one: ir.Operation) -> ir.WalkResult:
         for result in one.results:
-            kind = result.type
-            if kind not in typed:
-                typed[kind] = not _UNTYPED.match(str(kind))
-            if not typed[kind]:
-                found.append(Offence(f"{one.name} has a result of type {kind}", place_of(one)))
+            type_ = result.type
+            if type_ not in typed:
+                typed[type_] = not _UNTYPED.match(str(type_))
+            if not typed[type_]:
+                found.append(Offence(f"{one.name} has a result of type {type_}", place_of(one)))
         return ir.WalkResult.ADVANCE
 
     op.operation.walk(visit, ir.WalkOrder.PRE_ORDER)

@@ -58,9 +58,7 @@ def _by_value(value: object, modules: set[ModuleType]) -> bytes:
 
     written = io.BytesIO()
     with _REGISTRY:
-        unlisted = [
-            one for one in modules if one.__name__ not in cloudpickle.list_registry_pickle_by_value()
-        ]
+        unlisted = [one for one in modules if one.__name__ not in cloudpickle.list_registry_pickle_by_value()]
         try:
             for module in unlisted:
                 cloudpickle.register_pickle_by_value(module)

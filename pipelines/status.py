@@ -27,7 +27,7 @@ def is_listened() -> bool:
     return _LISTENER.get() is not None
 
 
-def tell(line: str) -> None:
+def announce(line: str) -> None:
     if (listener := _LISTENER.get()) is not None and line:
         listener(line)
 

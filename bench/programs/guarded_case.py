@@ -47,7 +47,7 @@ class Answer:
         return f"{self.verdict}{detail}, {self.seconds:.0f} s"
 
 
-def ask_stock(source: Path, target: str, limit: float) -> Answer:
+def compile_with_stock(source: Path, target: str, limit: float) -> Answer:
     """Stock iree-compile's answer; ``limit`` in seconds."""
     if target == MATCHED:
         return Answer("not run", "", 0.0)
@@ -61,7 +61,9 @@ def ask_stock(source: Path, target: str, limit: float) -> Answer:
     return Answer("endless" if ended.status is None else "refused", detail, seconds)
 
 
-def ask_fissile(source: Path, target: str, output: Path, limit: float, options: Sequence[str] = ()) -> Answer:
+def compile_with_fissile(
+    source: Path, target: str, output: Path, limit: float, options: Sequence[str] = ()
+) -> Answer:
     """`fissile compile`'s answer; the module is in ``output`` where the verdict is clean or repaired."""
     matched = ["--match-device=vulkan"] if target == MATCHED else []
     flags = flags_for(find_target(target.partition(":")[0]))
@@ -120,8 +122,8 @@ class Case:
         """Prints a line for the compiles, one for each finding, one for the run. True where all is well."""
         head = f"{self.name} {self.target}"
         output = self.source.with_suffix(f".{self.target.replace(':', '-')}.vmfb")
-        stock = f"stock: {ask_stock(self.source, self.target, self.limit)} | " if self.stock else ""
-        answer = ask_fissile(self.source, self.target, output, self.limit, self.options)
+        stock = f"stock: {compile_with_stock(self.source, self.target, self.limit)} | " if self.stock else ""
+        answer = compile_with_fissile(self.source, self.target, output, self.limit, self.options)
         size = f", {output.stat().st_size} bytes" if output.exists() else ""
         print(f"{head} | {stock}fissile: {answer}{size}", flush=True)
         for finding, count in Counter(answer.findings).items():
@@ -137,7 +139,7 @@ class Case:
             run_timeout=self.limit,
             run_flags=self.parameters,
         )
-        # The source first: a torch import's vmfb does not tell its types.
+        # The source first: a torch import's vmfb does not hold its types.
         certificate = run_verify(
             self.source, output, inputs=list(self.inputs), expected=list(self.expected), options=options
         )

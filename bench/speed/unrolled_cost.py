@@ -1,4 +1,4 @@
-"""What does code cost that is unrolled over narrow elements (FIS109), and what once its producers are kept out?
+"""What does code cost that is unrolled over narrow elements (FIS109), and what once its producers are in dispatches of their own?
 
     python -m bench.speed.unrolled_cost [--sums 16,32,64,96,192] [--limit 120]
 

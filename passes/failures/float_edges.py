@@ -78,10 +78,10 @@ def _conversions(dispatch) -> tuple[str, ...]:
     found: dict[str, None] = {}
 
     def visit(op):
-        if op.name == "arith.extf" and (kind := str(op.operands[0].type)) in NAN_READ_AS_NUMBER:
-            found[f"a negative NaN of {kind} is extended to -480"] = None
-        if op.name == "arith.truncf" and (kind := str(op.results[0].type)) in ROUNDED_TO_ZERO:
-            found[f"what rounds up to the smallest normal {kind} is rounded to 0"] = None
+        if op.name == "arith.extf" and (element := str(op.operands[0].type)) in NAN_READ_AS_NUMBER:
+            found[f"a negative NaN of {element} is extended to -480"] = None
+        if op.name == "arith.truncf" and (element := str(op.results[0].type)) in ROUNDED_TO_ZERO:
+            found[f"what rounds up to the smallest normal {element} is rounded to 0"] = None
         return ir.WalkResult.ADVANCE
 
     dispatch.inner_module().walk(visit)

@@ -37,7 +37,7 @@ STOCK_ONLY_FLAGS = {
 }
 """Flags that ask iree-compile for something other than one guarded compile."""
 
-TOLD_AT_EXIT = ("timing", "stat", "time-", "remark", "profil", "trace", "debug", "dump", "print", "graph")
+PRINTED_AT_EXIT = ("timing", "stat", "time-", "remark", "profil", "trace", "debug", "dump", "print", "graph")
 """In flags that write as the process ends (`--time-passes`, `--stats`), or may write to buffers that are flushed then."""
 
 ASSERTS_STRIPPED_BY = "iree-opt-strip-assertions"

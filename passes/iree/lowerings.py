@@ -31,15 +31,15 @@ def tile_and_fuse(
     up in the accumulator's own type, and in the program's order where one loop reduces.
     """
     workgroup, thread, reduction = ([0] * len(parallel) for _ in range(3))
-    wide = [i for i, kind in enumerate(parallel) if kind and extents[i] != 1][-2:]
+    wide = [i for i, is_parallel in enumerate(parallel) if is_parallel and extents[i] != 1][-2:]
     threads = 1
-    for i, kind in enumerate(parallel):
-        if not kind:
+    for i, is_parallel in enumerate(parallel):
+        if not is_parallel:
             continue
         tile = _tile(extents[i], largest, whole) if i in wide else 1
         workgroup[i], thread[i] = tile, _tile(tile, PER_THREAD, True)
         threads *= tile // thread[i]
-    summed = [i for i, kind in enumerate(parallel) if not kind]
+    summed = [i for i, is_parallel in enumerate(parallel) if not is_parallel]
     if summed:
         longest = max(summed, key=lambda i: (extents[i] is None, extents[i] or 0, i))
         for i in summed:
@@ -81,9 +81,9 @@ def one_thread_per_element(parallel: Sequence[bool], threads: int) -> str:
 
     ``parallel`` describes the loops; a workgroup has ``threads`` threads along the innermost parallel one.
     """
-    innermost = max(i for i, kind in enumerate(parallel) if kind)
-    workgroup = [threads if i == innermost else int(kind) for i, kind in enumerate(parallel)]
-    thread = [int(kind) for kind in parallel]
+    innermost = max(i for i, is_parallel in enumerate(parallel) if is_parallel)
+    workgroup = [threads if i == innermost else int(is_parallel) for i, is_parallel in enumerate(parallel)]
+    thread = [int(is_parallel) for is_parallel in parallel]
     return spirv_tiles(workgroup, thread, threads)
 
 

@@ -19,7 +19,7 @@ from fissile.report import Report
 
 from ..process.child import module_command, run_child
 from ..process.phase_timeout import phase_timeout
-from ..status import tell
+from ..status import announce
 from .recognise import EXPORTED, ONNX, recognised
 
 NOT_LOWERED = "FIS421"
@@ -209,7 +209,7 @@ def _import(path: str, kind: str, folder: Path, expand: Sequence[str] = ()) -> I
         )
     )
     limit = phase_timeout(path)
-    tell(f"importing {path}" + (f", limit {limit:g} s" if limit else ""))
+    announce(f"importing {path}" + (f", limit {limit:g} s" if limit else ""))
     ended = run_child(module_command(_CHILDREN[kind], str(job)), limit or None)
     if not result.exists():
         last = [line for line in ended.err.splitlines() if line.strip()][-1:]

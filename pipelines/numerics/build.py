@@ -14,7 +14,7 @@ from fissile.errors import InternalError, UsageError
 from fissile.finding import Finding
 
 from ..process.child import run_child
-from ..status import tell
+from ..status import announce
 
 
 def compile_guarded(
@@ -43,7 +43,7 @@ def compile_guarded(
 
 def compile_stock(source: Path, output: Path, flags: Sequence[str], timeout: float = 300.0) -> Finding | None:
     """Stock iree-compile in a child process; None where it succeeded, else FIS131 with IREE's first error."""
-    tell(f"compiling {source.name} with iree-compile, limit {timeout:g} s")
+    announce(f"compiling {source.name} with iree-compile, limit {timeout:g} s")
     ended = run_child([stock_compiler(), str(source), "-o", str(output), *flags], timeout)
     if ended.status == 0:
         return None

@@ -69,7 +69,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Certificate:
-    """All checks of one question. ``skipped`` tells, in words, what was left out and is no failure."""
+    """All checks of one question. ``skipped`` lists, in words, what was left out and is no failure."""
 
     subject: str
     checks: tuple[Check, ...]

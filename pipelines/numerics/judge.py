@@ -8,7 +8,7 @@ import numpy as np
 
 from .compare import Comparison, compare, in_parts
 from .tolerance import Tolerance, derived_tolerance, is_float, narrowed
-from .witness.ask import Evaluation
+from .witness.evaluation import Evaluation
 
 EVALUATION = "NumPy's evaluation"
 """What the witness is called in sentences."""

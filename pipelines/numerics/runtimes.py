@@ -22,7 +22,7 @@ from fissile.finding import Finding, Severity
 
 from ..process.child import run_child
 from ..process.scratch import scratch
-from ..status import tell
+from ..status import announce
 from .signature import Signature, Value
 from .sub_byte import SUB_BYTE_BITS, pack, unpack
 
@@ -49,7 +49,7 @@ class Runtime:
 @cache
 def present() -> tuple[Runtime, ...]:
     """The runtimes that answer, queried once per process. local-task always does."""
-    return tuple(runtime for driver in DRIVERS if (runtime := _ask(driver)))
+    return tuple(runtime for driver in DRIVERS if (runtime := _queried(driver)))
 
 
 def named(names: Sequence[str]) -> tuple[Runtime, ...]:
@@ -65,7 +65,7 @@ def named(names: Sequence[str]) -> tuple[Runtime, ...]:
     return tuple(here[name] for name in dict.fromkeys(names)) or present()
 
 
-def _ask(driver: str) -> Runtime | None:
+def _queried(driver: str) -> Runtime | None:
     if driver == "local-task":
         return Runtime(driver, driver, "llvm-cpu on this processor")
     ended = run_child([run_module_program(), f"--dump_devices={driver}"], _QUERY_SECONDS)
@@ -157,7 +157,7 @@ def _output(path: Path, value: Value, shape: tuple[int, ...] | None) -> np.ndarr
 
 
 def _failure(command: list[str], signature: Signature, runtime: Runtime, timeout: float) -> Finding | None:
-    tell(f"running @{signature.function} on {runtime}, limit {timeout:g} s")
+    announce(f"running @{signature.function} on {runtime}, limit {timeout:g} s")
     ended = run_child(command, timeout)
     if ended.status == 0:
         return None

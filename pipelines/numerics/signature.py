@@ -242,7 +242,7 @@ def refuse_pipelines_of(path: Path) -> None:
 
 
 def signatures_of_vmfb(path: Path) -> dict[str, Signature]:
-    """The functions of a compiled module whose reflection tells their types (torch imports have none)."""
+    """The functions of a compiled module whose reflection has their types (torch imports have none)."""
     from iree import runtime
 
     try:

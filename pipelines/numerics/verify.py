@@ -29,7 +29,7 @@ from .reference import build_for, portable_module, suspects
 from .retarget import retarget
 from .runtimes import Runtime, named, present, run
 from .signature import Signature, choose, refuse_pipelines_of, signatures_of_source, signatures_of_vmfb
-from .witness.ask import Evaluation, evaluate
+from .witness.evaluation import Evaluation, evaluate
 
 Arrays = list[np.ndarray]
 Cases = list[tuple[int | None, Arrays]]

@@ -1,6 +1,6 @@
 """`verify` in a process of its own: `python -m fissile.pipelines.numerics.verify_worker`, run as a `Server`.
 
-The caller asks {"first", "second", "inputs", "expected", "options", "folder", "reference"} and is answered {"certificate"} or {"error"}. Where the
+The caller sends {"first", "second", "inputs", "expected", "options", "folder", "reference"} and gets {"certificate"} or {"error"}. Where the
 caller has a reference function, the answer may be {"call": arrays} first: the caller answers {"results": arrays}. Arrays are files in
 the folder, by name, element type and shape.
 """
@@ -56,7 +56,7 @@ def run_verify(
                 "folder": str(folder),
             }
             while True:
-                answer = server.ask(job, 0.0)
+                answer = server.request(job, 0.0)
                 if not isinstance(answer, dict):
                     return _crashed(first, second, str(answer))
                 if "call" not in answer:
@@ -121,7 +121,7 @@ def main() -> int:
     answers = os.fdopen(os.dup(1), "w")  # what IREE prints itself must not mix with answers
     os.dup2(2, 1)
 
-    def tell(message: dict[str, Any]) -> None:
+    def answer(message: dict[str, Any]) -> None:
         answers.write(json.dumps(message, default=lambda number: number.item()) + "\n")
         answers.flush()
 
@@ -129,7 +129,7 @@ def main() -> int:
     folder = Path(job["folder"])
 
     def reference(*inputs: np.ndarray) -> tuple[np.ndarray, ...]:
-        tell({"call": save(inputs, folder, "argument")})
+        answer({"call": save(inputs, folder, "argument")})
         return tuple(load(json.loads(sys.stdin.readline())["results"], folder))
 
     try:
@@ -141,9 +141,9 @@ def main() -> int:
             reference=reference if job["reference"] else None,
             options=options_from(job["options"]),
         )
-        tell({"certificate": wire.plain(certificate)})
+        answer({"certificate": wire.plain(certificate)})
     except BaseException as error:  # the caller raises it again
-        tell({"error": wire.plain(error_in_words(error))})
+        answer({"error": wire.plain(error_in_words(error))})
     os._exit(0)
 
 

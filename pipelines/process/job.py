@@ -8,7 +8,7 @@ from typing import Any
 
 from fissile.finding import Finding
 from fissile.passes.failures.failure import Ending
-from fissile.passes.iree.flags import TOLD_AT_EXIT
+from fissile.passes.iree.flags import PRINTED_AT_EXIT
 from fissile.report import Report
 
 from ..compile.request import CompileRequest
@@ -75,7 +75,7 @@ class CompileJob(Job):
         """Not where IREE prints as the process ends, nor where passes of the user's own may have something to do then."""
         words = (*self.request.argv, *self.request.flags)
         return not self.request.load_passes and not any(
-            told in word for word in words for told in TOLD_AT_EXIT
+            part in word for word in words for part in PRINTED_AT_EXIT
         )
 
     @property

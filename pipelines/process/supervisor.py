@@ -25,7 +25,7 @@ from ..cache.reports import KeptCompile
 from ..compile.request import STDIN_NAME, CompileRequest
 from ..compile.stepping_aside import command_of, compile_with_stock, hold_strictly, stands_in
 from ..importers.imported import with_import
-from ..status import is_listened, line_of, tell
+from ..status import announce, is_listened, line_of
 from .atomic_write import Place, deliver, place_of, staged
 from .child import Child
 from .deadline import CpuDeadline
@@ -149,7 +149,7 @@ def run_job(
             if phase_limit and (began := noted_at(folder)) != step_at:
                 step_at, step_limit = began, CpuDeadline(child.pid, phase_limit) if began else None
             if is_listened():
-                tell(line_of(folder, count, dispatch_timeout, phase_limit))
+                announce(line_of(folder, count, dispatch_timeout, phase_limit))
             step_over = limit is None and step_limit is not None and step_limit.is_over
             if step_over or time.monotonic() > deadline or limit is not None and limit.is_over:
                 timed_out, status = True, 124

@@ -88,7 +88,7 @@ def reduce(phase_pipeline: PhasePipeline, origin: Module, pool: ProbePool, dispa
     except PhaseFailed as failed:
         raise UsageError(
             f"the program does not reach code generation: {failed.message}",
-            "fissile compile tells where and why",
+            "fissile compile reports where and why",
         ) from None
     ops = tensor_ops(origin.op)
     tries = [(among, f, alike) for alike in (True, False) for among in (_own, _near, _all) for f in chosen]
@@ -182,13 +182,13 @@ def _narrow(phase_pipeline: PhasePipeline, origin: Module, pool: ProbePool) -> l
     tag_source_ops(clone.op)
     phase_pipeline.advance(clone, DISPATCHES_CONFIGURED_AT)
 
-    def ask(dispatch: Dispatch) -> Probed:
+    def probed(dispatch: Dispatch) -> Probed:
         return pool.probe_all([dispatch], convert=False)[0].probed
 
     return [
         _failing(d, finding, sources)
         for d in dispatches(clone.op)
-        for finding in find_narrow_in([d], ask).found
+        for finding in find_narrow_in([d], probed).found
     ]
 
 

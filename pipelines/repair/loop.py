@@ -51,7 +51,7 @@ class Checker(Protocol):
 
 @dataclass(frozen=True)
 class Repair:
-    """The outcome: ``edits`` (on source ops of the module at global optimisation) and what to tell.
+    """The outcome: ``edits`` (on source ops of the module at global optimisation) and what is reported.
 
     ``complete`` is False where a dispatch still fails; its finding is an error then.
     """
@@ -239,7 +239,7 @@ class RepairLoop:
                 for case in cases:
                     case.take(folded.get(id(case), case.accepted))
                 final, after = folded_edits, instead
-        repair = self._tell(before, after, cases, tuple(final))
+        repair = self._outcome(before, after, cases, tuple(final))
         if not tuned:
             return repair
         reported = [self._reporting.tuned(finding, tags, before, after) for finding, tags in tuned.items()]
@@ -353,7 +353,7 @@ class RepairLoop:
             else:
                 case.passed_with(tried)
 
-    def _tell(
+    def _outcome(
         self, before: Diagnosis, after: Diagnosis, cases: list[Case], final: tuple[Edit, ...]
     ) -> Repair:
         complete = after.failed is None and not after.failing

@@ -51,7 +51,7 @@ MOVEMENT_APART = "fissile-decompose-movement"
 class Packed:
     """``module`` is the packed clone, None where nothing had to be packed or not all could be.
 
-    ``findings`` tell what was packed, ``refusals`` why it could not be.
+    ``findings`` report what was packed, ``refusals`` why it could not be.
     """
 
     module: Module | None
@@ -64,7 +64,7 @@ NOT_PACKED = Packed(None)
 
 @dataclass(frozen=True)
 class Narrow:
-    """What packing is for: ``found`` tells it, dispatch by dispatch; nothing is packed where it is empty.
+    """What packing is for: ``found`` reports it, dispatch by dispatch; nothing is packed where it is empty.
 
     ``types``: only these, where the target has storage for them; ``ops``: only these source ops. ``in_place``: integers below a byte
     are read and written as they are, and only computed in 32 bits.

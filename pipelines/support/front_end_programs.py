@@ -66,7 +66,7 @@ def _onnx(
     out = f"!torch.vtensor<[{result}],{made or element}>"
     attributes = ", ".join(f"torch.onnx.{one.replace('[2, 2]', '[2 : si64, 2 : si64]')}" for one in given)
     text = (
-        f"func.func @main({', '.join(f'%a{i}: {kind}' for i, kind in enumerate(types))}) -> {out} "
+        f"func.func @main({', '.join(f'%a{i}: {type_}' for i, type_ in enumerate(types))}) -> {out} "
         f"attributes {{torch.onnx_meta.opset_version = {ONNX_OPSET} : si64}} {{\n"
         f'  %r = torch.operator "onnx.{name}"({", ".join(f"%a{i}" for i in range(len(types)))})'
         f"{f' {{{attributes}}}' if attributes else ''} : ({', '.join(types)}) -> {out}\n  return %r : {out}\n}}\n"
@@ -117,11 +117,11 @@ def _torch(
 ) -> Program:
     types = [f"!torch.vtensor<[{shape}],{element}>" for shape in arguments]
     out = f"!torch.vtensor<[{result}],{element}>"
-    operands = [f"%a{i}" for i in range(len(types))] + [line.partition(" ")[0] for line, _kind in constants]
-    kinds = [*types, *(kind for _line, kind in constants)]
+    operands = [f"%a{i}" for i in range(len(types))] + [line.partition(" ")[0] for line, _type in constants]
+    all_types = [*types, *(type_ for _line, type_ in constants)]
     text = (
-        f"func.func @main({', '.join(f'%a{i}: {kind}' for i, kind in enumerate(types))}) -> {out} {{\n"
-        + "".join(f"  {line}\n" for line, _kind in constants)
-        + f"  %r = torch.aten.{name} {', '.join(operands)} : {', '.join(kinds)} -> {out}\n  return %r : {out}\n}}\n"
+        f"func.func @main({', '.join(f'%a{i}: {type_}' for i, type_ in enumerate(types))}) -> {out} {{\n"
+        + "".join(f"  {line}\n" for line, _type in constants)
+        + f"  %r = torch.aten.{name} {', '.join(operands)} : {', '.join(all_types)} -> {out}\n  return %r : {out}\n}}\n"
     )
     return Program(f"torch.aten.{name}", element, text, group="PyTorch operators")

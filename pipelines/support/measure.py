@@ -58,7 +58,7 @@ def measured(
     programs: Sequence[Program],
     known: dict[str, Cell],
     keep: Callable[[Sequence[Cell]], object] = lambda _cells: None,
-    tell: Callable[[int, int], object] = lambda _done, _of: None,
+    progress: Callable[[int, int], object] = lambda _done, _of: None,
 ) -> list[Cell]:
     """The cells of ``programs``. Those in ``known``, by `Program.key`, are not measured again; ``keep`` gets what is, as it comes."""
     flags = tuple(flags_for(resolve_target(target)))
@@ -66,12 +66,12 @@ def measured(
     batches = [left[i : i + PROGRAMS_PER_BATCH] for i in range(0, len(left), PROGRAMS_PER_BATCH)]
     found = dict(known)
     for number, batch in enumerate(batches):
-        tell(number * PROGRAMS_PER_BATCH, len(left))
+        progress(number * PROGRAMS_PER_BATCH, len(left))
         cells = _cells(batch, flags)
         keep(cells)
         found |= {f"{cell.op} {cell.element}": cell for cell in cells}
     if left:
-        tell(len(left), len(left))
+        progress(len(left), len(left))
     return [found[one.key] for one in programs]
 
 

@@ -55,18 +55,18 @@ def builtin_programs() -> Iterator[Program]:
 
 def _elementwise(dialect: str, name: str, element: str, operands: int) -> Program:
     """A linalg.generic over 64 elements."""
-    kind = f"tensor<64x{element}>"
+    type_ = f"tensor<64x{element}>"
     names = "ab"[:operands]
     maps = ", ".join(["affine_map<(d0) -> (d0)>"] * (operands + 1))
     op = f"{dialect}.{name}"
     text = (
-        f"func.func @main({', '.join(f'%x{n}: {kind}' for n in names)}) -> {kind} {{\n"
-        f"  %e = tensor.empty() : {kind}\n"
+        f"func.func @main({', '.join(f'%x{n}: {type_}' for n in names)}) -> {type_} {{\n"
+        f"  %e = tensor.empty() : {type_}\n"
         f'  %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel"]}}\n'
-        f"    ins({', '.join(f'%x{n}' for n in names)} : {', '.join([kind] * operands)}) outs(%e : {kind}) {{\n"
+        f"    ins({', '.join(f'%x{n}' for n in names)} : {', '.join([type_] * operands)}) outs(%e : {type_}) {{\n"
         f"  ^bb0({', '.join(f'%{n}: {element}' for n in names)}, %o: {element}):\n"
         f"    %v = {op} {', '.join(f'%{n}' for n in names)} : {element}\n"
-        f"    linalg.yield %v : {element}\n  }} -> {kind}\n  return %r : {kind}\n}}\n"
+        f"    linalg.yield %v : {element}\n  }} -> {type_}\n  return %r : {type_}\n}}\n"
     )
     return Program(op, element, text, ((64,),) * operands, name, f"{dialect}: scalars")
 
@@ -185,11 +185,11 @@ def _tensor(shape: tuple[int, ...], element: str) -> str:
     return f"tensor<{''.join(f'{size}x' for size in shape)}{element}>"
 
 
-def _filled(kind: str, element: str, suffix: str = "") -> str:
+def _filled(type_: str, element: str, suffix: str = "") -> str:
     """%f, all zero."""
     zero = "0.0" if element in FLOATS else "false" if element == "i1" else "0"
     constant = f"arith.constant {zero}" + ("" if element == "i1" else f" : {element}")
     return (
-        f"  %z{suffix} = {constant}\n  %i{suffix} = tensor.empty() : {kind}\n"
-        f"  %f{suffix} = linalg.fill ins(%z{suffix} : {element}) outs(%i{suffix} : {kind}) -> {kind}\n"
+        f"  %z{suffix} = {constant}\n  %i{suffix} = tensor.empty() : {type_}\n"
+        f"  %f{suffix} = linalg.fill ins(%z{suffix} : {element}) outs(%i{suffix} : {type_}) -> {type_}\n"
     )

@@ -24,22 +24,22 @@ def main() -> int:
     session = Session(job["flags"])
     out = open(job["results"], "a", encoding="utf-8")
 
-    def say(**line: Any) -> None:
+    def write(**line: Any) -> None:
         print(json.dumps(line), file=out, flush=True)
 
     queue = [Batch(tuple(map(tuple, programs))) for programs in job["batches"]]
     while queue:
         batch = queue.pop(0)
-        say(begins=batch.keys)
+        write(begins=batch.keys)
         try:
             module = session.run(session.parse_text(batch.text()), "end")
         except PhaseFailed as failure:
             if len(batch.programs) == 1:
-                say(key=batch.keys[0], state="refused", why=failure.message)
+                write(key=batch.keys[0], state="refused", why=failure.message)
             else:
                 refused, queued = batch.refused([(one.message, one.places) for one in failure.errors])
                 for key, why in refused.items():
-                    say(key=key, state="refused", why=why)
+                    write(key=key, state="refused", why=why)
                 queue = [*queued, *queue]
             continue
         artifact = ""
@@ -47,7 +47,7 @@ def main() -> int:
             artifact = f"{job['artifacts']}/{batch.name}.vmfb"
             session.write(module, artifact)
         for index, key in enumerate(batch.keys):
-            say(key=key, state="compiles", artifact=artifact, function=batch.function(index))
+            write(key=key, state="compiles", artifact=artifact, function=batch.function(index))
     return 0
 
 

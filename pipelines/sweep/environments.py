@@ -52,7 +52,7 @@ def find_environments(interpreters: Sequence[str]) -> list[Environment]:
     """The environments of ``interpreters``; of this process where none is named. Raises UsageError for one without fissile."""
     if not interpreters:
         return [Environment(sys.executable, **described())]
-    return [_ask(python) for python in dict.fromkeys(map(_absolute, interpreters))]
+    return [_queried(python) for python in dict.fromkeys(map(_absolute, interpreters))]
 
 
 def _absolute(python: str) -> str:
@@ -60,7 +60,7 @@ def _absolute(python: str) -> str:
     return os.path.abspath(python) if os.sep in python else shutil.which(python) or python
 
 
-def _ask(python: str) -> Environment:
+def _queried(python: str) -> Environment:
     try:
         ended = run_child([python, SAFE_PATH, "-c", _QUESTION], _SECONDS)
     except OSError as error:

@@ -36,12 +36,12 @@ def array_of(op: ir.Operation) -> np.ndarray | None:
         if not isinstance(held, ir.DenseElementsAttr):
             return None
         if held.is_splat:
-            kind = (
+            as_dense = (
                 ir.IntegerAttr
                 if isinstance(op.results[0].type.element_type, (ir.IntegerType, ir.IndexType))
                 else ir.FloatAttr
             )
-            return np.array(_signed(kind(held.get_splat_value()))).reshape([1] * rank)
+            return np.array(_signed(as_dense(held.get_splat_value()))).reshape([1] * rank)
         if len(held) > LARGEST_READ:
             return None
         found = np.array(held)

@@ -375,8 +375,8 @@ def _fresh(extents: Extents, template: Element) -> Element:
 # -- reading ops --------------------------------------------------------------------------------------------
 
 
-def _is_integer(kind: ir.Type) -> bool:
-    return isinstance(kind, (ir.IntegerType, ir.IndexType)) and getattr(kind, "width", 64) > 1
+def _is_integer(type_: ir.Type) -> bool:
+    return isinstance(type_, (ir.IntegerType, ir.IndexType)) and getattr(type_, "width", 64) > 1
 
 
 def has_body_of_elements(op: ir.Operation) -> bool:

@@ -93,7 +93,7 @@ class Extents:
                 tensor = self._tensors.setdefault(value, len(self._tensors))
             elif element is not None:
                 low, high = range_of_type(value.type.element_type)
-            name = self._told_apart(name, value)
+            name = self._distinguished(name, value)
             if dimension is not None:
                 name = (
                     f"the length of {name}"
@@ -107,8 +107,8 @@ class Extents:
             self._handles[made.ident] = Handle(value, dimension, element)
         return self._symbols[key]
 
-    def _told_apart(self, name: str, value: ir.Value) -> str:
-        """Two values of one function may come from one name in the source: then the second says where it stands."""
+    def _distinguished(self, name: str, value: ir.Value) -> str:
+        """Two values of one function may come from one name in the source: then the second has its place."""
         known = self._names.setdefault((_function_of(value), name), [])
         if value not in known:
             known.append(value)

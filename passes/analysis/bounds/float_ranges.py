@@ -117,12 +117,12 @@ def _from_integer(extents: Extents, op: ir.Operation) -> FloatRange:
     return _rounded(op.results[0].type, float(low), float(high))
 
 
-def _rounded(kind: ir.Type, low: float, high: float, exact: bool = True) -> FloatRange:
-    """[low, high] after one rounding to ``kind``; ``exact`` where a result that the type has is that result on every device."""
-    bits = _PRECISION.get(str(kind))
+def _rounded(type_: ir.Type, low: float, high: float, exact: bool = True) -> FloatRange:
+    """[low, high] after one rounding to ``type_``; ``exact`` where a result that the type has is that result on every device."""
+    bits = _PRECISION.get(str(type_))
     if bits is None or not (math.isfinite(low) and math.isfinite(high)):
         return UNKNOWN
-    largest = 65504.0 if str(kind) == "f16" else 3e38 if bits < 53 else 1e308
+    largest = 65504.0 if str(type_) == "f16" else 3e38 if bits < 53 else 1e308
     room = 2.0 ** (3 - bits)
     if not (exact and _fits(low, bits)):
         low -= abs(low) * room
@@ -139,9 +139,9 @@ def _fits(value: float, bits: int) -> bool:
 def _corners(
     combine: Callable[[float, float], float], exact: Callable[[FloatRange, FloatRange], bool]
 ) -> Callable:
-    def rule(kind: ir.Type, a: FloatRange, b: FloatRange) -> FloatRange:
+    def rule(type_: ir.Type, a: FloatRange, b: FloatRange) -> FloatRange:
         ends = [combine(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
-        return _rounded(kind, min(ends), max(ends), exact(a, b))
+        return _rounded(type_, min(ends), max(ends), exact(a, b))
 
     return rule
 
@@ -150,24 +150,24 @@ def _always(_a: FloatRange, _b: FloatRange) -> bool:
     return True
 
 
-def _divide(kind: ir.Type, a: FloatRange, b: FloatRange) -> FloatRange:
+def _divide(type_: ir.Type, a: FloatRange, b: FloatRange) -> FloatRange:
     if b.low <= 0 <= b.high:
         return UNKNOWN
     ends = [x / y for x in (a.low, a.high) for y in (b.low, b.high)]
     power_of_two = b.low == b.high and math.frexp(abs(b.low))[0] == 0.5
-    return _rounded(kind, min(ends), max(ends), power_of_two)
+    return _rounded(type_, min(ends), max(ends), power_of_two)
 
 
 def _monotone(function: Callable[[float], float]) -> Callable:
-    return lambda kind, a: _rounded(kind, function(a.low), function(a.high))
+    return lambda type_, a: _rounded(type_, function(a.low), function(a.high))
 
 
-def _fma(kind: ir.Type, a: FloatRange, b: FloatRange, c: FloatRange) -> FloatRange:
+def _fma(type_: ir.Type, a: FloatRange, b: FloatRange, c: FloatRange) -> FloatRange:
     ends = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
-    return _rounded(kind, min(ends) + c.low, max(ends) + c.high, False)
+    return _rounded(type_, min(ends) + c.low, max(ends) + c.high, False)
 
 
-def _absolute(kind: ir.Type, a: FloatRange) -> FloatRange:
+def _absolute(type_: ir.Type, a: FloatRange) -> FloatRange:
     low = 0.0 if a.low <= 0 <= a.high else min(abs(a.low), abs(a.high))
     return FloatRange(low, max(abs(a.low), abs(a.high)))
 
@@ -177,8 +177,8 @@ _RULES: dict[str, Callable[..., FloatRange]] = {
     "arith.subf": _corners(lambda x, y: x - y, _always),
     "arith.mulf": _corners(lambda x, y: x * y, _always),
     "arith.divf": _divide,
-    "arith.negf": lambda kind, a: FloatRange(-a.high, -a.low),
-    "arith.extf": lambda kind, a: a,
+    "arith.negf": lambda type_, a: FloatRange(-a.high, -a.low),
+    "arith.extf": lambda type_, a: a,
     "arith.truncf": _monotone(lambda x: x),
     "math.floor": _monotone(lambda x: float(math.floor(x))),
     "math.ceil": _monotone(lambda x: float(math.ceil(x))),

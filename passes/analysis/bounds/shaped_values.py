@@ -68,9 +68,9 @@ def _places(sizes: list[int], shape: list[int | None]) -> bool:
     return position == len(shape)
 
 
-def range_of_type(kind: ir.Type) -> tuple[int, int]:
-    if isinstance(kind, ir.IntegerType) and kind.width < 64:
-        return (0, 1) if kind.width == 1 else (-(1 << (kind.width - 1)), (1 << (kind.width - 1)) - 1)
+def range_of_type(type_: ir.Type) -> tuple[int, int]:
+    if isinstance(type_, ir.IntegerType) and type_.width < 64:
+        return (0, 1) if type_.width == 1 else (-(1 << (type_.width - 1)), (1 << (type_.width - 1)) - 1)
     return INDEX_MIN, INDEX_MAX
 
 

@@ -112,8 +112,8 @@ def _constant_elements(op: ir.Operation) -> list[int] | None:
     return [int(v) for v in dense]
 
 
-def bits_of(kind: ir.Type) -> int:
-    return kind.width if isinstance(kind, ir.IntegerType) else INDEX_BITS
+def bits_of(type_: ir.Type) -> int:
+    return type_.width if isinstance(type_, ir.IntegerType) else INDEX_BITS
 
 
 # -- rules: (extents, op, result) -> Term or None -----------------------------------------------------------

@@ -56,10 +56,10 @@ def _defect(roles: AttentionRoles) -> Defect | None:
 
 def is_packed_i1(value: ir.Value) -> bool:
     """Whether eight booleans of the tensor ``value`` share a byte (`#iree_encoding.packed_storage`)."""
-    kind = value.type
+    type_ = value.type
     return (
-        isinstance(kind, ir.RankedTensorType)
-        and kind.encoding is not None
-        and "packed_storage" in str(kind.encoding)
-        and str(kind.element_type) == "i1"
+        isinstance(type_, ir.RankedTensorType)
+        and type_.encoding is not None
+        and "packed_storage" in str(type_.encoding)
+        and str(type_.element_type) == "i1"
     )

@@ -95,10 +95,10 @@ class AttentionRoles:
     def extent(self, loop: int) -> int | None:
         """How often ``loop`` runs, read off the operands; None where that is dynamic."""
         for name in ("query", "key", "value", "output"):
-            kind = ir.ShapedType(self.operands[name].type)
+            shaped_type = ir.ShapedType(self.operands[name].type)
             for dimension, other in enumerate(self.loops_of(name)):
-                if other == loop and not kind.is_dynamic_dim(dimension):
-                    return kind.get_dim_size(dimension)
+                if other == loop and not shaped_type.is_dynamic_dim(dimension):
+                    return shaped_type.get_dim_size(dimension)
         return None
 
 

@@ -131,8 +131,8 @@ def _chosen(value: ir.Value, compare: ir.Operation, before: ir.Value) -> tuple[i
     return (op.operands[2], False) if op.operands[1] == before else None
 
 
-def _number(which: str, kind: ir.Type) -> int | float:
-    if isinstance(kind, ir.FloatType):
+def _number(which: str, type_: ir.Type) -> int | float:
+    if isinstance(type_, ir.FloatType):
         return {_ZERO: -0.0, _ONE: 1.0, _LEAST: float("-inf"), _MOST: float("inf")}[which]
-    width = ir.IntegerType(kind).width
+    width = ir.IntegerType(type_).width
     return {_ZERO: 0, _ONE: 1, _ALL: -1, _LEAST: -(1 << (width - 1)), _MOST: (1 << (width - 1)) - 1}[which]

@@ -41,8 +41,8 @@ class NarrowType:
 
 
 NARROW_TYPES = {
-    kind.name: kind
-    for kind in (
+    narrow.name: narrow
+    for narrow in (
         # IREE stores booleans as bytes, unless their tensor says otherwise, and packs the other sub-byte types
         # (TypeUtils.cpp, needToPackSubByteElements).
         NarrowType("i1", 1, 8),
@@ -63,11 +63,11 @@ NARROW_TYPES = {
 }
 """All types that can be packed, by name."""
 BYTE_FLOATS = frozenset(
-    name for name, kind in NARROW_TYPES.items() if kind.is_float and kind.storage_bits == 8
+    name for name, narrow in NARROW_TYPES.items() if narrow.is_float and narrow.storage_bits == 8
 )
 BELOW_A_BYTE = frozenset(("i2", "i4"))
 """Integers that IREE lays out side by side in a byte, and whose elements it reads and writes singly."""
-UNCOMMON = BYTE_FLOATS | {name for name, kind in NARROW_TYPES.items() if kind.storage_bits < 8}
+UNCOMMON = BYTE_FLOATS | {name for name, narrow in NARROW_TYPES.items() if narrow.storage_bits < 8}
 """8-bit floats and types below a byte: IREE 3.13 lays all of them out in memory, and most backends generate code for some."""
 
 
@@ -86,16 +86,16 @@ def uncommon_types(op: ir.Operation, among: frozenset[str] | set[str] = UNCOMMON
     return frozenset(_name(v.type) for v in values) & among
 
 
-def _name(kind: ir.Type) -> str:
-    """``kind``, or the type of its elements, as NARROW_TYPES spells it."""
-    if not isinstance(kind, ir.RankedTensorType):
-        return str(kind)
-    return PACKED_BOOLEAN if is_packed(kind) else str(kind.element_type)
+def _name(type_: ir.Type) -> str:
+    """``type_``, or the type of its elements, as NARROW_TYPES spells it."""
+    if not isinstance(type_, ir.RankedTensorType):
+        return str(type_)
+    return PACKED_BOOLEAN if is_packed(type_) else str(type_.element_type)
 
 
-def is_packed(kind: ir.RankedTensorType) -> bool:
+def is_packed(tensor_type: ir.RankedTensorType) -> bool:
     """Whether the tensor's booleans take a bit each in storage (`#iree_encoding.packed_storage`)."""
-    return str(kind.element_type) == "i1" and str(kind.encoding) == PACKED_STORAGE
+    return str(tensor_type.element_type) == "i1" and str(tensor_type.encoding) == PACKED_STORAGE
 
 
 class NarrowSet:
@@ -111,30 +111,30 @@ class NarrowSet:
         if unknown:
             raise ValueError(f"not a narrow type: {unknown[0]}")
         single = (BYTE_FLOATS if has_bytes else frozenset()) | (BELOW_A_BYTE if in_place else frozenset())
-        kinds = {name: NARROW_TYPES[name] for name in self.names}
-        self._kinds = {
-            name: replace(kind, word_bits=kind.storage_bits) if name in single else kind
-            for name, kind in kinds.items()
+        types = {name: NARROW_TYPES[name] for name in self.names}
+        self._types = {
+            name: replace(narrow, word_bits=narrow.storage_bits) if name in single else narrow
+            for name, narrow in types.items()
         }
 
     def __bool__(self) -> bool:
         return bool(self.names)
 
-    def of(self, kind: ir.Type) -> NarrowType | None:
-        """The narrow type that ``kind`` is, or that it is a tensor of; None where it is neither."""
-        name = _name(kind)
-        if name == "i1" and PACKED_BOOLEAN in self.names and not isinstance(kind, ir.RankedTensorType):
+    def of(self, type_: ir.Type) -> NarrowType | None:
+        """The narrow type that ``type_`` is, or that it is a tensor of; None where it is neither."""
+        name = _name(type_)
+        if name == "i1" and PACKED_BOOLEAN in self.names and not isinstance(type_, ir.RankedTensorType):
             return NARROW_TYPES["i1"]
-        return self._kinds.get(name)
+        return self._types.get(name)
 
-    def wide_type(self, kind: ir.Type) -> ir.Type:
-        """``kind`` with its narrow element type replaced by the wide one; other types as they are."""
-        narrow = self.of(kind)
+    def wide_type(self, type_: ir.Type) -> ir.Type:
+        """``type_`` with its narrow element type replaced by the wide one; other types as they are."""
+        narrow = self.of(type_)
         if narrow is None:
-            return kind
-        wide = ir.Type.parse(narrow.wide, kind.context)
-        if isinstance(kind, ir.RankedTensorType):
-            return ir.RankedTensorType.get(kind.shape, wide, None if is_packed(kind) else kind.encoding)
+            return type_
+        wide = ir.Type.parse(narrow.wide, type_.context)
+        if isinstance(type_, ir.RankedTensorType):
+            return ir.RankedTensorType.get(type_.shape, wide, None if is_packed(type_) else type_.encoding)
         return wide
 
 
@@ -146,7 +146,11 @@ def missing_types(storage_bits: Iterable[int], backend: str) -> frozenset[str]:
     widths = set(storage_bits)
     missing = set()
     if widths and 8 not in widths:
-        missing |= {"i8", *(name for name, kind in NARROW_TYPES.items() if kind.value_bits < 8), *BYTE_FLOATS}
+        missing |= {
+            "i8",
+            *(name for name, narrow in NARROW_TYPES.items() if narrow.value_bits < 8),
+            *BYTE_FLOATS,
+        }
     if widths and 16 not in widths:
         missing |= {"i16", "f16", "bf16"}
     if backend.endswith("-spirv"):

@@ -78,13 +78,13 @@ def bytes_of_results(op: ir.Operation) -> int | None:
     """Bytes of all tensor results of ``op``; None where a dimension is dynamic."""
     count = 0
     for result in op.results:
-        kind = result.type
-        if not isinstance(kind, ir.RankedTensorType):
+        type_ = result.type
+        if not isinstance(type_, ir.RankedTensorType):
             continue
-        if not kind.has_static_shape:
+        if not type_.has_static_shape:
             return None
-        bits = element_bits(kind.element_type)
-        for size in kind.shape:
+        bits = element_bits(type_.element_type)
+        for size in type_.shape:
             bits *= size
         count += -(-bits // 8)
     return count

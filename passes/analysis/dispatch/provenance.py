@@ -175,9 +175,11 @@ def describe_source_ops(module: ir.Operation) -> list[SourceOp]:
     described = []
     for index, op in enumerate(source_ops(module)):
         place = place_of(op)
-        kind = re.sub(r"^(?:tensor|memref|vector)<(.*)>$", r"\1", str(op.results[0].type))
+        shown_type = re.sub(r"^(?:tensor|memref|vector)<(.*)>$", r"\1", str(op.results[0].type))
         name = ssa_name(place) or (place.name if place is not None else "")
-        described.append(SourceOp(index, op.name, kind.split(",")[0], name, place, given_configuration(op)))
+        described.append(
+            SourceOp(index, op.name, shown_type.split(",")[0], name, place, given_configuration(op))
+        )
     return described
 
 

@@ -83,11 +83,11 @@ def _producers(op: ir.Operation) -> list[Recomputed]:
     outputs = ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"])[1]
     producers = []
     for position in range(len(body.arguments) - outputs):
-        kind = op.operands[position].type
-        if not isinstance(kind, ir.RankedTensorType) or not kind.has_static_shape:
+        type_ = op.operands[position].type
+        if not isinstance(type_, ir.RankedTensorType) or not type_.has_static_shape:
             continue
         elements = 1
-        for size in kind.shape:
+        for size in type_.shape:
             elements *= size
         for use in body.arguments[position].uses:
             user = use.owner.operation
@@ -100,7 +100,7 @@ def _producers(op: ir.Operation) -> list[Recomputed]:
                         root,
                         iterations // max(1, elements),
                         elements,
-                        str(kind),
+                        str(type_),
                         _body_of(op),
                     )
                 )

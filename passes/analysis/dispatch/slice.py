@@ -49,12 +49,12 @@ def slice_of(ops: Iterable[ir.Operation], name: str = "reduced") -> ir.Operation
         results = [value.type for value in outputs]
         new = ir.Operation.create("builtin.module", regions=1)
         body = new.regions[0].blocks.append()
-        kind = ir.TypeAttr.get(ir.FunctionType.get(types, results))
+        signature = ir.TypeAttr.get(ir.FunctionType.get(types, results))
         function = ir.Operation.create(
             "func.func",
             regions=1,
             ip=ir.InsertionPoint(body),
-            attributes={"sym_name": ir.StringAttr.get(name), "function_type": kind},
+            attributes={"sym_name": ir.StringAttr.get(name), "function_type": signature},
         )
         entry = function.regions[0].blocks.append(*types)
         replaced = dict(zip(map(hash, inputs), entry.arguments, strict=True))

@@ -37,10 +37,10 @@ def borders_of(op: ir.Operation) -> list[UnreadBorder]:
     extents = loop_extents(op, structure)
     found = []
     for position, indexing in enumerate(structure.maps[: len(structure.maps) - len(op.results)]):
-        kind = op.operands[position].type
-        if not isinstance(kind, ir.RankedTensorType) or not kind.has_static_shape:
+        type_ = op.operands[position].type
+        if not isinstance(type_, ir.RankedTensorType) or not type_.has_static_shape:
             continue
-        have = tuple(kind.shape)
+        have = tuple(type_.shape)
         reads = [_read(result, size, extents) for result, size in zip(indexing.results, have, strict=True)]
         read = tuple(min(size, some) for size, some in zip(have, reads, strict=True))
         if read != have:

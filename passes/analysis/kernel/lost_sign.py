@@ -34,10 +34,12 @@ def lost_signs(function_or_module: ir.Operation) -> tuple[str, ...]:
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name == "arith.extsi":
             for read in _reads_behind(op.operands[0]):
-                kind = ir.VectorType(read.results[0].type)
-                width = ir.IntegerType(kind.element_type).width
-                if width < WORD_BITS and width * prod(kind.shape) > WORD_BITS:  # whole words keep their sign
-                    found[str(kind.element_type)] = None
+                vector_type = ir.VectorType(read.results[0].type)
+                width = ir.IntegerType(vector_type.element_type).width
+                if (
+                    width < WORD_BITS and width * prod(vector_type.shape) > WORD_BITS
+                ):  # whole words keep their sign
+                    found[str(vector_type.element_type)] = None
         return ir.WalkResult.ADVANCE
 
     function_or_module.walk(visit)

@@ -138,12 +138,14 @@ def generated_access(function_or_module: ir.Operation) -> NarrowAccess:
         nonlocal found
         if op.name in _BUFFERS:
             found = worst((found, _of_buffer(ir.MemRefType(op.results[0].type).element_type)))
-        elif op.name not in _LOW_BITS and (kind := _narrow_value(op)) is not None and not _reads_extended(op):
+        elif (
+            op.name not in _LOW_BITS and (narrow := _narrow_value(op)) is not None and not _reads_extended(op)
+        ):
             found = worst(
                 (
                     found,
                     NarrowAccess(
-                        Numbers.UNPROVED, f"{op.name} on {kind} reads upper bits that are not defined"
+                        Numbers.UNPROVED, f"{op.name} on {narrow} reads upper bits that are not defined"
                     ),
                 )
             )
@@ -204,8 +206,8 @@ def _of_buffer(element: ir.Type) -> NarrowAccess:
 def _narrow_value(op: ir.Operation) -> ir.Type | None:
     """The narrow type that ``op`` computes with. Booleans are none: they have a type of their own in SPIR-V."""
     for value in (*op.operands, *op.results):
-        kind = value.type
-        element = kind.element_type if isinstance(kind, (ir.VectorType, ir.MemRefType)) else kind
+        type_ = value.type
+        element = type_.element_type if isinstance(type_, (ir.VectorType, ir.MemRefType)) else type_
         element = ir.VectorType(element).element_type if isinstance(element, ir.VectorType) else element
         bits = _bits(element)
         if bits is not None and 1 < bits < WORD_BITS:
@@ -227,5 +229,5 @@ def _is_extended(value: ir.Value, depth: int = 0) -> bool:
     return op.name in _EXTENDED or op.name in _MOVES and all(_is_extended(v, depth + 1) for v in below)
 
 
-def _bits(kind: ir.Type) -> int | None:
-    return kind.width if isinstance(kind, (ir.IntegerType, ir.FloatType)) else None
+def _bits(type_: ir.Type) -> int | None:
+    return type_.width if isinstance(type_, (ir.IntegerType, ir.FloatType)) else None

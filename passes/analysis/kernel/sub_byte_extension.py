@@ -70,9 +70,9 @@ def _has_neighbours(value: ir.Value, depth: int = 0) -> bool:
     return op.name in _KEEP_UPPER and any(_has_neighbours(v, depth + 1) for v in narrow)
 
 
-def _is_short(kind: ir.Type) -> bool:
-    return isinstance(kind, ir.IntegerType) and kind.width < WORD_BITS
+def _is_short(type_: ir.Type) -> bool:
+    return isinstance(type_, ir.IntegerType) and type_.width < WORD_BITS
 
 
-def _is_below_a_byte(kind: ir.Type) -> bool:
-    return isinstance(kind, ir.IntegerType) and 1 < kind.width < 8
+def _is_below_a_byte(type_: ir.Type) -> bool:
+    return isinstance(type_, ir.IntegerType) and 1 < type_.width < 8

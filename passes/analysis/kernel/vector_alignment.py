@@ -66,9 +66,12 @@ def misaligned_vectors(function_or_module: ir.Operation) -> tuple[str, ...]:
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name in _BUFFERS and _misaligned(op.results[0]):
-            kind = ir.MemRefType(op.results[0].type)
-            sizes = ["?" if kind.is_dynamic_dim(i) else str(kind.get_dim_size(i)) for i in range(kind.rank)]
-            found["x".join([*sizes, str(kind.element_type)])] = None
+            memref_type = ir.MemRefType(op.results[0].type)
+            sizes = [
+                "?" if memref_type.is_dynamic_dim(i) else str(memref_type.get_dim_size(i))
+                for i in range(memref_type.rank)
+            ]
+            found["x".join([*sizes, str(memref_type.element_type)])] = None
         return ir.WalkResult.ADVANCE
 
     function_or_module.walk(visit)
@@ -76,19 +79,19 @@ def misaligned_vectors(function_or_module: ir.Operation) -> tuple[str, ...]:
 
 
 def _misaligned(buffer: ir.Value) -> list[ir.Operation]:
-    kind = ir.MemRefType(buffer.type)
+    memref_type = ir.MemRefType(buffer.type)
     if (
-        not kind.rank
-        or kind.is_dynamic_dim(kind.rank - 1)
-        or not isinstance(kind.element_type, (ir.IntegerType, ir.FloatType))
+        not memref_type.rank
+        or memref_type.is_dynamic_dim(memref_type.rank - 1)
+        or not isinstance(memref_type.element_type, (ir.IntegerType, ir.FloatType))
     ):
         return []
     transfers = _transfers(buffer)
     if not transfers:
         return []
-    element = kind.element_type.width
+    element = memref_type.element_type.width
     vector = min([MAX_VECTOR_BITS, *(_bits(op) for op in transfers)])
-    last = kind.shape[-1]
+    last = memref_type.shape[-1]
     if last % 2 or vector % WORD_BITS or (vector // element) % 2 or last * element % vector:
         return []  # IREE leaves such a buffer as it is
     return [op for op in transfers if residues(_last_index(op), vector // element) != {0}]
@@ -126,9 +129,9 @@ def _is_plain(transfer: ir.Operation) -> bool:
 
 def _bits(transfer: ir.Operation) -> int:
     value = transfer.results[0] if transfer.name == _READ else transfer.operands[0]
-    kind = ir.VectorType(value.type)
-    bits = kind.element_type.width
-    for size in kind.shape:
+    vector_type = ir.VectorType(value.type)
+    bits = vector_type.element_type.width
+    for size in vector_type.shape:
         bits *= size
     return bits
 

@@ -91,12 +91,12 @@ class _Builder:
 
     def matters(self, value: ir.Value) -> bool:
         """Whether a name may hold storage, a timepoint or a condition. A tensor does where it stands on a storage."""
-        kind = value.type
+        type_ = value.type
         return (
-            kinds.is_storage_like(kind)
-            or kinds.is_timepoint(kind)
+            kinds.is_storage_like(type_)
+            or kinds.is_timepoint(type_)
             or self.is_tracked(value)
-            or (isinstance(kind, ir.IntegerType) and kind.width == 1)
+            or (isinstance(type_, ir.IntegerType) and type_.width == 1)
         )
 
     # Regions

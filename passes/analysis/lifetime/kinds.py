@@ -149,26 +149,26 @@ def same_storage(op: ir.Operation) -> list[tuple[ir.Value, ir.Value]]:
     return []
 
 
-def is_storage_like(kind: ir.Type) -> bool:
+def is_storage_like(type_: ir.Type) -> bool:
     """Whether a value of this type is a name of storage: a memref, a storage, a resource. A tensor is one only on a storage."""
     return (
-        isinstance(kind, (ir.MemRefType, ir.UnrankedMemRefType))
-        or str(kind) == STORAGE_TYPE
-        or is_resource(kind)
+        isinstance(type_, (ir.MemRefType, ir.UnrankedMemRefType))
+        or str(type_) == STORAGE_TYPE
+        or is_resource(type_)
     )
 
 
-def is_resource(kind: ir.Type) -> bool:
-    return str(kind).startswith(iree_ops.RESOURCE_TYPE)
+def is_resource(type_: ir.Type) -> bool:
+    return str(type_).startswith(iree_ops.RESOURCE_TYPE)
 
 
-def is_timepoint(kind: ir.Type) -> bool:
-    return str(kind) == iree_ops.TIMEPOINT_TYPE
+def is_timepoint(type_: ir.Type) -> bool:
+    return str(type_) == iree_ops.TIMEPOINT_TYPE
 
 
-def is_workgroup_memory(kind: ir.Type) -> bool:
+def is_workgroup_memory(type_: ir.Type) -> bool:
     """Whether a memref lives in a workgroup's memory, which ends with the workgroup and is never released."""
-    return isinstance(kind, ir.MemRefType) and "workgroup" in str(kind.memory_space)
+    return isinstance(type_, ir.MemRefType) and "workgroup" in str(type_.memory_space)
 
 
 def operands_of(ops: Sequence[ir.Operation]) -> list[ir.Value]:

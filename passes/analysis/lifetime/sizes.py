@@ -9,30 +9,34 @@ from fissile.passes.analysis.storage.memory_rules import bytes_of_element
 from fissile.quantity import Bytes
 
 
-def bytes_of_type(kind: ir.Type) -> Bytes:
+def bytes_of_type(type_: ir.Type) -> Bytes:
     """The bytes of a buffer of a shaped type with its elements one after the other."""
-    shaped = ir.ShapedType(kind)
+    shaped = ir.ShapedType(type_)
     width = bytes_of_element(shaped.element_type)
     if width is None or not shaped.has_rank or not shaped.has_static_shape:
-        return Bytes.unknown(f"{kind} has sizes that the program computes")
+        return Bytes.unknown(f"{type_} has sizes that the program computes")
     count = 1
     for dimension in range(shaped.rank):
         count *= shaped.get_dim_size(dimension)
-    return Bytes.exact(count * width, str(kind))
+    return Bytes.exact(count * width, str(type_))
 
 
 def bytes_of_memref(op: ir.Operation) -> Bytes:
     """The bytes of a memref.alloc; sizes that are constants count as static ones."""
-    kind = ir.MemRefType(op.results[0].type)
-    width = bytes_of_element(kind.element_type)
+    memref_type = ir.MemRefType(op.results[0].type)
+    width = bytes_of_element(memref_type.element_type)
     given = iter(op.opview.dynamicSizes)
     count = width
-    for dimension in range(kind.rank):
-        size = constant(next(given)) if kind.is_dynamic_dim(dimension) else kind.get_dim_size(dimension)
+    for dimension in range(memref_type.rank):
+        size = (
+            constant(next(given))
+            if memref_type.is_dynamic_dim(dimension)
+            else memref_type.get_dim_size(dimension)
+        )
         if size is None or count is None:
-            return Bytes.unknown(f"{kind} has sizes that the program computes")
+            return Bytes.unknown(f"{memref_type} has sizes that the program computes")
         count *= size
-    return Bytes.unknown(str(kind)) if count is None else Bytes.exact(count, str(kind))
+    return Bytes.unknown(str(memref_type)) if count is None else Bytes.exact(count, str(memref_type))
 
 
 def bytes_of_value(size: ir.Value, what: str) -> Bytes:

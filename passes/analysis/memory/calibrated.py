@@ -100,9 +100,9 @@ def _unlisted(inner: ir.Operation) -> str:
     return found[0] if found else ""
 
 
-def _is_listed(kind: ir.Type) -> bool:
-    if isinstance(kind, (ir.RankedTensorType, ir.MemRefType)):
-        return str(kind.element_type) in _ELEMENTS
-    if re.match(r"!(iree_tensor_ext|flow)\.dispatch\.tensor<", text := str(kind)):
+def _is_listed(type_: ir.Type) -> bool:
+    if isinstance(type_, (ir.RankedTensorType, ir.MemRefType)):
+        return str(type_.element_type) in _ELEMENTS
+    if re.match(r"!(iree_tensor_ext|flow)\.dispatch\.tensor<", text := str(type_)):
         return re.search(r"(?:x|<tensor<)(f32|i32)>", text) is not None
     return text in _SCALARS

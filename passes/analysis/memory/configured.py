@@ -199,14 +199,14 @@ class _Reader:
             return None, reshaped, 0
 
     def _shape(self, value: ir.Value) -> tuple[Dim, ...]:
-        kind = value.type
+        type_ = value.type
         dims: list[Dim] = []
         dynamic = self._dynamic_sizes(value)
-        for i in range(kind.rank):
-            if kind.is_dynamic_dim(i):
+        for i in range(type_.rank):
+            if type_.is_dynamic_dim(i):
                 dims.append(dynamic.pop(0) if dynamic else f"{self._name(value)}_{i}")
             else:
-                dims.append(kind.shape[i])
+                dims.append(type_.shape[i])
         return tuple(dims)
 
     def _dynamic_sizes(self, value: ir.Value) -> list[str]:

@@ -82,13 +82,13 @@ def read_footprint(function_or_module: ir.Operation, workgroup_alignment: int = 
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name == "memref.alloc":
-            kind = ir.MemRefType(op.results[0].type)
-            if "workgroup" in str(kind.memory_space):
-                found.append(_allocation(op, kind, WORKGROUP, workgroup_alignment))
+            memref_type = ir.MemRefType(op.results[0].type)
+            if "workgroup" in str(memref_type.memory_space):
+                found.append(_allocation(op, memref_type, WORKGROUP, workgroup_alignment))
         elif op.name == "memref.alloca":
-            kind = ir.MemRefType(op.results[0].type)
-            if "private" not in str(kind.memory_space):
-                found.append(_allocation(op, kind, STACK, 1))
+            memref_type = ir.MemRefType(op.results[0].type)
+            if "private" not in str(memref_type.memory_space):
+                found.append(_allocation(op, memref_type, STACK, 1))
         return ir.WalkResult.ADVANCE
 
     function_or_module.walk(visit)
@@ -100,15 +100,19 @@ def allocation_of(op: ir.Operation, space: str) -> Allocation:
     return _allocation(op, ir.MemRefType(op.results[0].type), space, 1)
 
 
-def _allocation(op: ir.Operation, kind: ir.MemRefType, space: str, alignment: int) -> Allocation:
+def _allocation(op: ir.Operation, memref_type: ir.MemRefType, space: str, alignment: int) -> Allocation:
     if "alignment" in op.attributes:
         alignment = max(alignment, ir.IntegerAttr(op.attributes["alignment"]).value)
-    open_ = [kind.is_dynamic_dim(i) or kind.shape[i] == NO_BOUND for i in range(kind.rank)]
-    shape = "x".join("?" if is_open else str(size) for is_open, size in zip(open_, kind.shape, strict=True))
-    text = f"{shape}x{kind.element_type}" if shape else str(kind.element_type)
+    open_ = [
+        memref_type.is_dynamic_dim(i) or memref_type.shape[i] == NO_BOUND for i in range(memref_type.rank)
+    ]
+    shape = "x".join(
+        "?" if is_open else str(size) for is_open, size in zip(open_, memref_type.shape, strict=True)
+    )
+    text = f"{shape}x{memref_type.element_type}" if shape else str(memref_type.element_type)
     if not any(open_):
-        bits = element_bits(kind.element_type)
-        for size in kind.shape:
+        bits = element_bits(memref_type.element_type)
+        for size in memref_type.shape:
             bits *= size
         count = Bytes.exact(round_up(-(-bits // 8), alignment))
     else:

@@ -132,7 +132,8 @@ def _grows(value: ir.Value, carried: ir.Value) -> bool:
     along = ir.IntegerAttr(op.attributes["dim"]).value
     others = [v for v in op.operands if v != carried]
     return len(others) == len(op.operands) - 1 and any(
-        not (kind := ir.RankedTensorType(v.type)).is_dynamic_dim(along) and kind.get_dim_size(along) > 0
+        not (tensor_type := ir.RankedTensorType(v.type)).is_dynamic_dim(along)
+        and tensor_type.get_dim_size(along) > 0
         for v in others
     )
 

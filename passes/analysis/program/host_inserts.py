@@ -48,11 +48,12 @@ def host_inserts(module: ir.Operation) -> list[HostInsert]:
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name in (INSERT, FROM_ELEMENTS, STORE) and _on_the_host(op):
-            kind = ir.RankedTensorType(op.results[0].type)
+            tensor_type = ir.RankedTensorType(op.results[0].type)
             several = op.name != FROM_ELEMENTS or len(op.operands) > 1
-            if kind.rank > 1 and several:
+            if tensor_type.rank > 1 and several:
                 shape = tuple(
-                    None if kind.is_dynamic_dim(d) else kind.get_dim_size(d) for d in range(kind.rank)
+                    None if tensor_type.is_dynamic_dim(d) else tensor_type.get_dim_size(d)
+                    for d in range(tensor_type.rank)
                 )
                 found.append(HostInsert(op, shape, _extra(shape), place_of(op)))
         return ir.WalkResult.ADVANCE

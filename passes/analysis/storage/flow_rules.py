@@ -114,8 +114,8 @@ def reshape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     )
 
 
-def _bits(kind: ir.Type) -> int | None:
-    element = ir.ShapedType(kind).element_type
+def _bits(type_: ir.Type) -> int | None:
+    element = ir.ShapedType(type_).element_type
     if isinstance(element, ir.ComplexType):
         inner = getattr(element.element_type, "width", None)
         return None if inner is None else 2 * inner

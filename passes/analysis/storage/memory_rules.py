@@ -24,9 +24,9 @@ def view(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
 
 
 def _bytes(
-    shape: list[Term], kind: ir.Type, offset: Term, capacity: Term, what: str
+    shape: list[Term], type_: ir.Type, offset: Term, capacity: Term, what: str
 ) -> Iterator[Requirement]:
-    width = bytes_of_element(ir.ShapedType(kind).element_type)
+    width = bytes_of_element(ir.ShapedType(type_).element_type)
     if width is None:
         return
     need = product((*shape, term(width)))
@@ -41,14 +41,14 @@ def _bytes(
     )
 
 
-def bytes_of_element(kind: ir.Type) -> int | None:
+def bytes_of_element(type_: ir.Type) -> int | None:
     """Bytes that one element takes in memory, whole bytes; None where the type has no fixed size."""
-    if isinstance(kind, ir.IndexType):
+    if isinstance(type_, ir.IndexType):
         return 8
-    if isinstance(kind, ir.ComplexType):
-        inner = bytes_of_element(kind.element_type)
+    if isinstance(type_, ir.ComplexType):
+        inner = bytes_of_element(type_.element_type)
         return None if inner is None else 2 * inner
-    width = getattr(kind, "width", None)
+    width = getattr(type_, "width", None)
     return None if width is None else -(-width // 8)
 
 

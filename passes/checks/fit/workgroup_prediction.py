@@ -41,12 +41,12 @@ def check_prediction(
             f"dispatch needs {prediction.formula} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
         )
         return Finding(code, message, notes=_sizes(largest), **common)
-    kind = "" if needed.certainty is Certainty.PREDICTED else "at most "
+    hedge = "" if needed.certainty is Certainty.PREDICTED else "at most "
     message = (
-        f"dispatch needs {kind}{needed.value} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
+        f"dispatch needs {hedge}{needed.value} bytes of {memory}; {dispatch.target.name} has {limit.bytes}"
     )
     notes: tuple[str, ...] = ()
-    if kind:
+    if hedge:
         notes = (f"the size is {prediction.formula} bytes", *_sizes(prediction.largest(limit.bytes)))
     return with_floor(Finding(code, message, notes=notes, **common), prediction)
 

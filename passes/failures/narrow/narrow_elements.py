@@ -68,7 +68,7 @@ class NarrowElements(Failure):
             for dispatch, _ in graver_first
             for place in labelled(dispatch.place, self.label.format(element=element))
         )
-        said = self.headline.format(
+        headline = self.headline.format(
             element=element,
             target=target,
             bits=max(8, bits),
@@ -76,7 +76,7 @@ class NarrowElements(Failure):
         )
         return Finding(
             self.code,
-            f"{CLAIMS[effect][0]}: {said}",
+            f"{CLAIMS[effect][0]}: {headline}",
             effect=effect,
             subject=where[0][0].name,
             target=target,

@@ -149,11 +149,11 @@ def scores_bytes(op: ir.Operation) -> int | None:
 
 def _wide(roles: AttentionRoles) -> ir.Type:
     """The type that everything is computed in."""
-    kind = roles.op.context
+    context = roles.op.context
     return (
-        ir.F64Type.get(kind)
+        ir.F64Type.get(context)
         if str(element_type(roles.operands["query"].type)) == "f64"
-        else ir.F32Type.get(kind)
+        else ir.F32Type.get(context)
     )
 
 
@@ -347,9 +347,9 @@ def _score(
     return arith.select(kept, score, arith.constant(wide, float("-inf")))
 
 
-def _converted(value: ir.Value, kind: ir.Type) -> ir.Value:
+def _converted(value: ir.Value, type_: ir.Type) -> ir.Value:
     """A float of another float type."""
-    if value.type == kind:
+    if value.type == type_:
         return value
-    wider = ir.FloatType(kind).width > ir.FloatType(value.type).width
-    return (arith.extf if wider else arith.truncf)(kind, value)
+    wider = ir.FloatType(type_).width > ir.FloatType(value.type).width
+    return (arith.extf if wider else arith.truncf)(type_, value)

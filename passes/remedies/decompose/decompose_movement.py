@@ -80,15 +80,15 @@ def decompose_movement(op: ir.Operation) -> None:
     """Rewrites ``op`` in place, which matches."""
     read = {PACK: _packed, UNPACK: _unpacked, GATHER: _gathered}[op.name]
     destination = operand(op, "output" if op.name == GATHER else "dest")
-    kind = ir.RankedTensorType(op.results[0].type)
+    tensor_type = ir.RankedTensorType(op.results[0].type)
     with ir.InsertionPoint(op), op.location:
         sizes = sizes_of(operand(op, "source"))
         bounds = [s if isinstance(s, ir.Value) else _index(s) for s in sizes] if op.name == PACK else []
         new, block = build_generic(
-            [], [destination], [ir.AffineMap.get_identity(kind.rank)], [True] * kind.rank
+            [], [destination], [ir.AffineMap.get_identity(tensor_type.rank)], [True] * tensor_type.rank
         )
         with ir.InsertionPoint(block):
-            loops = [linalg.IndexOp(i).result for i in range(kind.rank)]
+            loops = [linalg.IndexOp(i).result for i in range(tensor_type.rank)]
             linalg.YieldOp([read(op, loops, bounds)])
     op.results[0].replace_all_uses_with(new.operation.results[0])
     op.erase()

@@ -57,7 +57,7 @@ class DecomposeSoftmax(OpRemedy):
     refusal: ClassVar[str] = "{op} cannot be decomposed as a softmax: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "linalg", "math", "tensor")
     contract: ClassVar[Contract] = PLACES_BOUNDARIES
-    ops: tuple[int, ...] = option((), "indices of the source ops to take apart; empty: every linalg.softmax")
+    ops: tuple[int, ...] = option((), "indices of the source ops to decompose; empty: every linalg.softmax")
     boundaries: bool = option(True, "keep the parts in dispatches of their own")
 
     def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:

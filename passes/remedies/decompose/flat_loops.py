@@ -111,17 +111,17 @@ def _extents(operands: Sequence[ir.Value], structure: Structure) -> list[Size]:
 
 
 def _collapsed(value: ir.Value, shape: Sequence[Size], groups: list[list[int]]) -> ir.Value:
-    kind = ir.RankedTensorType(value.type)
-    size = prod(kind.shape) if kind.has_static_shape else ir.ShapedType.get_dynamic_size()
-    return tensor.collapse_shape(ir.RankedTensorType.get([size], kind.element_type), value, groups)
+    tensor_type = ir.RankedTensorType(value.type)
+    size = prod(tensor_type.shape) if tensor_type.has_static_shape else ir.ShapedType.get_dynamic_size()
+    return tensor.collapse_shape(ir.RankedTensorType.get([size], tensor_type.element_type), value, groups)
 
 
-def _expanded(value: ir.Value, kind: ir.Type, shape: Sequence[Size], groups: list[list[int]]) -> ir.Value:
-    static = list(ir.RankedTensorType(kind).shape)
+def _expanded(value: ir.Value, type_: ir.Type, shape: Sequence[Size], groups: list[list[int]]) -> ir.Value:
+    static = list(ir.RankedTensorType(type_).shape)
     dynamic = [
         size for size, known in zip(shape, static, strict=True) if known == ir.ShapedType.get_dynamic_size()
     ]
-    return tensor.expand_shape(kind, value, groups, dynamic, static)
+    return tensor.expand_shape(type_, value, groups, dynamic, static)
 
 
 def _product(sizes: Sequence[Size]) -> Size:

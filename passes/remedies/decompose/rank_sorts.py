@@ -68,10 +68,10 @@ class RankSorts(OpRemedy):
     def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
         if op.name != SORT:
             return Match("it is no sort")
-        kind = ir.RankedTensorType(op.results[0].type)
+        tensor_type = ir.RankedTensorType(op.results[0].type)
         if len(op.operands) != len(op.results):
             return Match("it has inputs beside the tensors that it sorts")
-        return Match("its rows are of dynamic size" if kind.is_dynamic_dim(_along(op)) else "")
+        return Match("its rows are of dynamic size" if tensor_type.is_dynamic_dim(_along(op)) else "")
 
     def chooses(self, op: ir.Operation) -> bool:
         return op.name == SORT
@@ -102,8 +102,8 @@ def _along(op: ir.Operation) -> int:
 
 def _ranks(op: ir.Operation) -> ir.Value:
     """For each element, how many of its row precede it."""
-    along, kind = _along(op), ir.RankedTensorType(op.operands[0].type)
-    rank, i32 = kind.rank, ir.IntegerType.get_signless(32)
+    along, tensor_type = _along(op), ir.RankedTensorType(op.operands[0].type)
+    rank, i32 = tensor_type.rank, ir.IntegerType.get_signless(32)
     block = op.regions[0].blocks[0]
     used = [
         k
@@ -135,7 +135,7 @@ def _ranks(op: ir.Operation) -> ir.Value:
         )
         linalg.YieldOp([arith.addi(body.arguments[2 * len(used)], arith.extui(i32, precedes))])
     result = BoundaryOp(counted.operation.results[0]).operation.results[0]
-    if kind.get_dim_size(along) > LONGEST_COUNT:
+    if tensor_type.get_dim_size(along) > LONGEST_COUNT:
         split_reductions([counted.operation])
     return result
 
@@ -156,8 +156,8 @@ def _compared(
 
 def _permutation(ranks: ir.Value, along: int) -> ir.Value:
     """For each place of the result, which element of the row stands there."""
-    kind = ir.RankedTensorType(ranks.type)
-    rank, i32 = kind.rank, kind.element_type
+    tensor_type = ir.RankedTensorType(ranks.type)
+    rank, i32 = tensor_type.rank, tensor_type.element_type
     maps = [
         ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(d) for d in range(rank)]),
         ir.AffineMap.get_identity(rank + 1),

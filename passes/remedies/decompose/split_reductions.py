@@ -131,11 +131,11 @@ def split_reductions(ops: Iterable[ir.Operation]) -> None:
 def _steps(op: ir.Operation) -> int:
     """Steps of all reduction loops for one result, as far as they are known."""
     if op.name == SOFTMAX:
-        kind, along = (
+        tensor_type, along = (
             ir.RankedTensorType(op.operands[0].type),
             ir.IntegerAttr(op.attributes["dimension"]).value,
         )
-        return 0 if kind.is_dynamic_dim(along) else kind.get_dim_size(along)
+        return 0 if tensor_type.is_dynamic_dim(along) else tensor_type.get_dim_size(along)
     structure = loop_structure(op)
     return prod(
         extent or 1
@@ -298,32 +298,32 @@ def _slice(value: ir.Value, m: ir.AffineMap, loop: int, start: int, count: int) 
     at = _dimension(m, loop)
     if at is None or sizes_of(value)[at] == count:
         return value
-    kind = ir.RankedTensorType(value.type)
+    tensor_type = ir.RankedTensorType(value.type)
     sizes = sizes_of(value)
     static = [ir.ShapedType.get_dynamic_size() if isinstance(size, ir.Value) else size for size in sizes]
     static[at] = count
-    offsets = [start if i == at else 0 for i in range(kind.rank)]
+    offsets = [start if i == at else 0 for i in range(tensor_type.rank)]
     dynamic = [size for i, size in enumerate(sizes) if isinstance(size, ir.Value) and i != at]
     return tensor.ExtractSliceOp(
-        ir.RankedTensorType.get(static, kind.element_type),
+        ir.RankedTensorType.get(static, tensor_type.element_type),
         value,
         [],
         dynamic,
         [],
         offsets,
         static,
-        [1] * kind.rank,
+        [1] * tensor_type.rank,
     ).result
 
 
 def _expanded(value: ir.Value, at: int, outer: int, inner: int) -> ir.Value:
     """``value`` with dimension ``at`` as two."""
-    kind, sizes = ir.RankedTensorType(value.type), sizes_of(value)
+    tensor_type, sizes = ir.RankedTensorType(value.type), sizes_of(value)
     wide = [*sizes[:at], outer, inner, *sizes[at + 1 :]]
     static = [ir.ShapedType.get_dynamic_size() if isinstance(size, ir.Value) else size for size in wide]
-    groups = [[i] if i < at else [i, i + 1] if i == at else [i + 1] for i in range(kind.rank)]
+    groups = [[i] if i < at else [i, i + 1] if i == at else [i + 1] for i in range(tensor_type.rank)]
     return tensor.expand_shape(
-        ir.RankedTensorType.get(static, kind.element_type),
+        ir.RankedTensorType.get(static, tensor_type.element_type),
         value,
         groups,
         [size for size in wide if isinstance(size, ir.Value)],

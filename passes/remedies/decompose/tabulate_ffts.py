@@ -104,5 +104,7 @@ def _stage(op: ir.Operation) -> int:
 
 
 def _constant(values: Sequence[float], element: ir.Type) -> ir.Value:
-    kind = ir.RankedTensorType.get([len(values)], element)
-    return arith.ConstantOp(kind, ir.DenseElementsAttr.get(array("f", values), type=kind)).result
+    tensor_type = ir.RankedTensorType.get([len(values)], element)
+    return arith.ConstantOp(
+        tensor_type, ir.DenseElementsAttr.get(array("f", values), type=tensor_type)
+    ).result

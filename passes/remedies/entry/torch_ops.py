@@ -64,11 +64,11 @@ def number_of(value: ir.Value) -> float | None:
     return integer_of(value) if found is None else found
 
 
-def _constant(value: ir.Value, name: str, kind: type):
+def _constant(value: ir.Value, name: str, attribute: type):
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.name != name or "value" not in owner.attributes:
         return None
-    return kind(owner.attributes["value"]).value
+    return attribute(owner.attributes["value"]).value
 
 
 def integer(value: int) -> ir.Value:

@@ -18,12 +18,12 @@ from fissile.passes.properties import DISPATCHES_NOT_FORMED, NO_BOUNDARIES, WELL
 
 def dynamic_sizes(value: ir.Value) -> list[ir.Value]:
     """The sizes (index) of a ranked tensor's dynamic dimensions, read at the insertion point."""
-    kind = ir.RankedTensorType(value.type)
+    tensor_type = ir.RankedTensorType(value.type)
     index = ir.IndexType.get()
     return [
         tensor.dim(value, arith.constant(index, position))
-        for position in range(kind.rank)
-        if kind.is_dynamic_dim(position)
+        for position in range(tensor_type.rank)
+        if tensor_type.is_dynamic_dim(position)
     ]
 
 

@@ -72,24 +72,26 @@ def _result_sizes(group: ir.Operation) -> list[ir.Value]:
     copies: dict[ir.Value, ir.Value] = {}
     sizes = []
     for value in yielded:
-        kind = ir.RankedTensorType(value.type)
-        sizes += [_size(value, i, group, copies) for i in range(kind.rank) if kind.is_dynamic_dim(i)]
+        tensor_type = ir.RankedTensorType(value.type)
+        sizes += [
+            _size(value, i, group, copies) for i in range(tensor_type.rank) if tensor_type.is_dynamic_dim(i)
+        ]
     return sizes
 
 
 def _size(value: ir.Value, position: int, group: ir.Operation, copies: dict) -> ir.Value:
     """The size of dimension ``position`` of ``value``, computed in front of ``group``."""
-    kind = ir.RankedTensorType(value.type)
+    tensor_type = ir.RankedTensorType(value.type)
     index = ir.IndexType.get()
-    if not kind.is_dynamic_dim(position):
-        return arith.constant(index, kind.get_dim_size(position))
+    if not tensor_type.is_dynamic_dim(position):
+        return arith.constant(index, tensor_type.get_dim_size(position))
     if not _is_inside(value, group):
         return tensor.dim(value, arith.constant(index, position))
     op = value.owner.operation
     if (destination := init_of(op, ir.OpResult(value).result_number)) is not None:
         return _size(destination, position, group, copies)
     if op.name == "tensor.empty":
-        before = sum(kind.is_dynamic_dim(i) for i in range(position))
+        before = sum(tensor_type.is_dynamic_dim(i) for i in range(position))
         return _outside(op.operands[before], group, copies)
     if op.name in ("tensor.insert_slice", "tensor.insert"):
         return _size(operand(op, "dest"), position, group, copies)

@@ -147,10 +147,12 @@ def _wide_init(init: ir.Value) -> ir.Value:
     return elementwise(init, ir.F32Type.get(), lambda value: arith.extf(ir.F32Type.get(), value))
 
 
-def _rounded(value: ir.Value, kind: ir.RankedTensorType) -> ir.Value:
-    if value.type == kind:
+def _rounded(value: ir.Value, tensor_type: ir.RankedTensorType) -> ir.Value:
+    if value.type == tensor_type:
         return value
-    return elementwise(value, kind.element_type, lambda wide: arith.truncf(kind.element_type, wide))
+    return elementwise(
+        value, tensor_type.element_type, lambda wide: arith.truncf(tensor_type.element_type, wide)
+    )
 
 
 def _extended(value: ir.Value) -> ir.Value:
@@ -162,9 +164,9 @@ def _extended(value: ir.Value) -> ir.Value:
     return arith.extf(ir.F32Type.get(), value)
 
 
-def _is_narrow(kind: ir.Type) -> bool:
-    return str(kind) in NARROW_FLOATS
+def _is_narrow(type_: ir.Type) -> bool:
+    return str(type_) in NARROW_FLOATS
 
 
-def _wide_type(kind: ir.Type) -> ir.Type:
-    return ir.F32Type.get() if _is_narrow(kind) else kind
+def _wide_type(type_: ir.Type) -> ir.Type:
+    return ir.F32Type.get() if _is_narrow(type_) else type_

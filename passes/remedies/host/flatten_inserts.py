@@ -64,28 +64,32 @@ def _inserted(op: tensor.InsertOp) -> ir.Value:
     for size, index in zip(sizes[1:], indices[1:], strict=True):
         columns = size if isinstance(size, ir.Value) else arith.constant(ir.IndexType.get(), size)
         at = arith.addi(arith.muli(at, columns), index)
-    kind = ir.RankedTensorType(op.dest.type)
-    all_static = kind.has_static_shape
+    tensor_type = ir.RankedTensorType(op.dest.type)
+    all_static = tensor_type.has_static_shape
     count = 1
     for size in sizes:
         count = count * size if all_static else ir.ShapedType.get_dynamic_size()
     flat = tensor.collapse_shape(
-        ir.RankedTensorType.get([count], kind.element_type), op.dest, [list(range(kind.rank))]
+        ir.RankedTensorType.get([count], tensor_type.element_type), op.dest, [list(range(tensor_type.rank))]
     )
-    return _shaped(tensor.insert(op.scalar, flat, [at]), kind, sizes)
+    return _shaped(tensor.insert(op.scalar, flat, [at]), tensor_type, sizes)
 
 
 def _from_elements(op: tensor.FromElementsOp) -> ir.Value:
-    kind, elements = ir.RankedTensorType(op.result.type), list(op.elements)
+    tensor_type, elements = ir.RankedTensorType(op.result.type), list(op.elements)
     # One by one: IREE folds the reshape of a tensor.from_elements into it.
-    flat = tensor.EmptyOp([len(elements)], kind.element_type).result
+    flat = tensor.EmptyOp([len(elements)], tensor_type.element_type).result
     for number, element in enumerate(elements):
         flat = tensor.insert(element, flat, [arith.constant(ir.IndexType.get(), number)])
-    return _shaped(flat, kind, [kind.get_dim_size(d) for d in range(kind.rank)])
+    return _shaped(flat, tensor_type, [tensor_type.get_dim_size(d) for d in range(tensor_type.rank)])
 
 
-def _shaped(flat: ir.Value, kind: ir.RankedTensorType, sizes: list) -> ir.Value:
+def _shaped(flat: ir.Value, tensor_type: ir.RankedTensorType, sizes: list) -> ir.Value:
     static = [ir.ShapedType.get_dynamic_size() if isinstance(size, ir.Value) else size for size in sizes]
     return tensor.expand_shape(
-        kind, flat, [list(range(kind.rank))], [size for size in sizes if isinstance(size, ir.Value)], static
+        tensor_type,
+        flat,
+        [list(range(tensor_type.rank))],
+        [size for size in sizes if isinstance(size, ir.Value)],
+        static,
     )

@@ -50,7 +50,7 @@ def fold_host_floats(found: Iterable[HostFloat]) -> None:
         for load in one.loads:
             with ir.InsertionPoint(load), load.location:
                 constant = ir.Operation.create(
-                    "arith.constant", [one.kind], [], {"value": ir.FloatAttr.get(one.kind, one.value)}
+                    "arith.constant", [one.type], [], {"value": ir.FloatAttr.get(one.type, one.value)}
                 )
             load.results[0].replace_all_uses_with(constant.results[0])
             load.erase()

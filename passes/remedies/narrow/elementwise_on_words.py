@@ -39,7 +39,7 @@ def reads_by_words(
     op: ir.Operation, maps: Sequence[ir.AffineMap], stored: dict[int, NarrowType]
 ) -> ReadByWords | None:
     """How ``op`` can read its ``stored`` operands (position -> type) by words; None where it cannot."""
-    per_word = {kind.per_word for kind in stored.values()}
+    per_word = {narrow.per_word for narrow in stored.values()}
     outputs = len(op.results)
     if len(per_word) != 1 or not all(m.is_projected_permutation for m in maps):
         return None
@@ -62,8 +62,11 @@ def reads_by_words(
         if size and size % lanes == 0 and _static_in(shapes, maps, loop):
             return ReadByWords(loop, lanes, stored)
     identical = all(
-        kind is None or kind.rank == 0 or list(kind.shape) == list(result.shape) and str(m) == str(maps[-1])
-        for kind, m in zip(shapes, maps, strict=False)
+        shaped is None
+        or shaped.rank == 0
+        or list(shaped.shape) == list(result.shape)
+        and str(m) == str(maps[-1])
+        for shaped, m in zip(shapes, maps, strict=False)
     )
     if identical and result.has_static_shape and fills(_product(result.shape), next(iter(stored.values()))):
         return ReadByWords(None, lanes, stored)
@@ -88,11 +91,11 @@ def build_by_words(
     shape = sizes_of(operands[-1])
     new_maps, values = [], []
     for position, (value, m) in enumerate(zip(inputs, maps, strict=False)):
-        kind = plan.words.get(position)
+        narrow = plan.words.get(position)
         values.append(
-            _words_of(value, kind) if kind and plan.loop is not None else _operand(value, m, plan, kind)
+            _words_of(value, narrow) if narrow and plan.loop is not None else _operand(value, m, plan, narrow)
         )
-        new_maps.append(_split_map(m, plan, keeps_lane=kind is None))
+        new_maps.append(_split_map(m, plan, keeps_lane=narrow is None))
     inits = [tensor.EmptyOp(_split_sizes(shape, plan), t.element_type).result for t in result_types]
     loops = ir.RankedTensorType(inits[0].type).rank
     new_maps += [ir.AffineMap.get_identity(loops)] * outputs
@@ -112,19 +115,19 @@ def build_by_words(
 def _static_in(shapes, maps: Sequence[ir.AffineMap], loop: int) -> bool:
     """Whether the dimension that ``loop`` indexes has a static size in every operand."""
     return all(
-        kind is None or not kind.is_dynamic_dim(i)
-        for kind, m in zip(shapes, maps, strict=False)
+        shaped is None or not shaped.is_dynamic_dim(i)
+        for shaped, m in zip(shapes, maps, strict=False)
         for i, r in enumerate(m.results)
         if ir.AffineDimExpr(r).position == loop
     )
 
 
-def _words_of(value: ir.Value, kind: NarrowType) -> ir.Value:
+def _words_of(value: ir.Value, narrow: NarrowType) -> ir.Value:
     sizes = sizes_of(value)
-    return bitcast(value, [*sizes[:-1], sizes[-1] // kind.per_word], i32())
+    return bitcast(value, [*sizes[:-1], sizes[-1] // narrow.per_word], i32())
 
 
-def _operand(value: ir.Value, m: ir.AffineMap, plan: ReadByWords, kind: NarrowType | None) -> ir.Value:
+def _operand(value: ir.Value, m: ir.AffineMap, plan: ReadByWords, narrow: NarrowType | None) -> ir.Value:
     """An input with its dimensions split as the plan says."""
     if not isinstance(value.type, ir.RankedTensorType) or not m.results:
         return value
@@ -132,7 +135,7 @@ def _operand(value: ir.Value, m: ir.AffineMap, plan: ReadByWords, kind: NarrowTy
         count = _product(value.type.shape)
         return (
             bitcast(value, [count // plan.per_word], i32())
-            if kind
+            if narrow
             else expanded(flat(value, count), 0, plan.per_word)
         )
     for position, result in enumerate(m.results):

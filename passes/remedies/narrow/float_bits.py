@@ -69,9 +69,9 @@ _FORMATS = {
 """The small floats as MLIR defines them (BuiltinTypes.td); bf16 is the upper half of an f32."""
 
 
-def has_form(kind: str) -> bool:
-    """Whether ``kind`` is a float of 4 to 8 bits, or f16, that is known here."""
-    return kind in _FORMATS
+def has_form(name: str) -> bool:
+    """Whether ``name`` is a float of 4 to 8 bits, or f16, that is known here."""
+    return name in _FORMATS
 
 
 def i32() -> ir.Type:
@@ -88,14 +88,14 @@ def word(value: int) -> ir.Value:
     return arith.constant(i32(), value - (1 << 32) if value >= 1 << 31 else value)
 
 
-def bits_of_float(kind: str, value: ir.Value) -> ir.Value:
-    """The bits (in an i32, the others 0) of the f32 ``value`` rounded to ``kind``, one of `f16`, `bf16`, `f8…`."""
+def bits_of_float(name: str, value: ir.Value) -> ir.Value:
+    """The bits (in an i32, the others 0) of the f32 ``value`` rounded to the type ``name``, one of `f16`, `bf16`, `f8…`."""
     bits = arith.bitcast(i32(), value)
-    if kind == "bf16":
+    if name == "bf16":
         return _bits_of_bf16(bits)
-    if kind == "f8E8M0FNU":
+    if name == "f8E8M0FNU":
         return _exponent(bits)
-    form = _FORMATS[kind]
+    form = _FORMATS[name]
     sign = arith.andi(arith.shrui(bits, word(31 - form.exponent - form.fraction)), word(form.sign))
     magnitude = arith.andi(bits, word(0x7FFFFFFF))
     code = arith.select(
@@ -114,13 +114,13 @@ def bits_of_float(kind: str, value: ir.Value) -> ir.Value:
     return arith.ori(arith.select(beyond, special, code), sign)
 
 
-def float_of_bits(kind: str, bits: ir.Value) -> ir.Value:
-    """The f32 value of the ``kind`` whose bits are the lowest of the i32 ``bits``; the others are ignored."""
-    if kind == "bf16":
+def float_of_bits(name: str, bits: ir.Value) -> ir.Value:
+    """The f32 value of the type ``name`` whose bits are the lowest of the i32 ``bits``; the others are ignored."""
+    if name == "bf16":
         return arith.bitcast(f32(), arith.shli(bits, word(16)))
-    if kind == "f8E8M0FNU":
+    if name == "f8E8M0FNU":
         return _power_of_two(bits)
-    form = _FORMATS[kind]
+    form = _FORMATS[name]
     sign = arith.shli(arith.andi(bits, word(form.sign)), word(31 - form.exponent - form.fraction))
     magnitude = arith.andi(bits, word(form.sign - 1))
     chosen = arith.addi(arith.shli(magnitude, word(form.dropped)), word((BIAS - form.bias) << FRACTION))
@@ -139,9 +139,9 @@ def float_of_bits(kind: str, bits: ir.Value) -> ir.Value:
     return arith.bitcast(f32(), chosen)
 
 
-def rounded(kind: str, value: ir.Value) -> ir.Value:
-    """The f32 ``value`` rounded to a value of ``kind``, still an f32."""
-    return float_of_bits(kind, bits_of_float(kind, value))
+def rounded(name: str, value: ir.Value) -> ir.Value:
+    """The f32 ``value`` rounded to a value of the type ``name``, still an f32."""
+    return float_of_bits(name, bits_of_float(name, value))
 
 
 def _normal(form: _Format, magnitude: ir.Value) -> ir.Value:

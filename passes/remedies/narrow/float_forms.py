@@ -14,15 +14,15 @@ Form = Callable[[ir.Operation], ir.Value]
 
 def float_form_of(op: ir.Operation) -> Form | None:
     """How ``op`` is computed without itself; None where every target that IREE knows has it."""
-    kind = op.results[0].type
-    if not isinstance(kind, ir.FloatType):
+    type_ = op.results[0].type
+    if not isinstance(type_, ir.FloatType):
         return None
     if op.name in _CONVERSIONS:
         if str(op.operands[0].type) == "i1":
             return _by_choice if op.name == "arith.sitofp" else None
-        return _by_f32 if isinstance(kind, ir.BF16Type) else None
+        return _by_f32 if isinstance(type_, ir.BF16Type) else None
     form, least, most = _FORMS.get(op.name, (None, 0, 0))
-    return form if least <= kind.width <= most else None
+    return form if least <= type_.width <= most else None
 
 
 def _widened(value: ir.Value) -> ir.Value:
@@ -31,8 +31,8 @@ def _widened(value: ir.Value) -> ir.Value:
     return arith.extf(wide, value) if value.type.width < wide.width else value
 
 
-def _narrowed(value: ir.Value, kind: ir.Type) -> ir.Value:
-    return arith.truncf(kind, value) if value.type != kind else value
+def _narrowed(value: ir.Value, type_: ir.Type) -> ir.Value:
+    return arith.truncf(type_, value) if value.type != type_ else value
 
 
 def _log10(op: ir.Operation) -> ir.Value:
@@ -115,8 +115,8 @@ def _by_f32(op: ir.Operation) -> ir.Value:
 
 def _by_choice(op: ir.Operation) -> ir.Value:
     """A boolean: its one bit is a sign."""
-    kind = op.results[0].type
-    return arith.select(op.operands[0], arith.constant(kind, -1.0), arith.constant(kind, 0.0))
+    type_ = op.results[0].type
+    return arith.select(op.operands[0], arith.constant(type_, -1.0), arith.constant(type_, 0.0))
 
 
 _ERFC = (

@@ -19,15 +19,15 @@ def integer_form_of(op: ir.Operation) -> Form | None:
     """How ``op`` is computed without itself from its operands; None where no target lacks it."""
     if op.name in _ANY_WIDTH:
         return _ANY_WIDTH[op.name]
-    kind = op.results[0].type
-    return _WIDE.get(op.name) if isinstance(kind, ir.IntegerType) and kind.width == 64 else None
+    type_ = op.results[0].type
+    return _WIDE.get(op.name) if isinstance(type_, ir.IntegerType) and type_.width == 64 else None
 
 
 # --- words
 
 
-def _constant(kind: ir.Type, number: int) -> ir.Value:
-    return arith.constant(kind, number)
+def _constant(type_: ir.Type, number: int) -> ir.Value:
+    return arith.constant(type_, number)
 
 
 def _halves(value: ir.Value) -> tuple[ir.Value, ir.Value]:
@@ -183,14 +183,14 @@ def _ctpop(value: ir.Value) -> ir.Value:
 
 def _ipowi(base: ir.Value, exponent: ir.Value) -> ir.Value:
     """By squaring, a step for each bit of the exponent; of a negative one only 1 and -1 have a power other than 0."""
-    kind = base.type
-    zero, one = _constant(kind, 0), _constant(kind, 1)
+    type_ = base.type
+    zero, one = _constant(type_, 0), _constant(type_, 1)
     power, square, left = one, base, exponent
-    for _ in range(kind.width - 1):
+    for _ in range(type_.width - 1):
         odd = _is("ne", arith.andi(left, one), zero)
         power = arith.select(odd, arith.muli(power, square), power)
         square, left = arith.muli(square, square), arith.shrui(left, one)
-    minus = _constant(kind, -1)
+    minus = _constant(type_, -1)
     odd = _is("ne", arith.andi(exponent, one), zero)
     alternating = arith.select(odd, minus, one)
     inverse = arith.select(_is("eq", base, one), one, arith.select(_is("eq", base, minus), alternating, zero))

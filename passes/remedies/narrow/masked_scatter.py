@@ -46,9 +46,9 @@ def _longer(value: ir.Value, dimension: int, wanted: Size) -> ir.Value:
     if before[dimension] == wanted:
         return value
     after = [wanted if i == dimension else size for i, size in enumerate(before)]
-    kind = element_type(value.type)
-    zero = arith.constant(kind, 0.0 if isinstance(kind, ir.FloatType) else 0)
-    filled = linalg.fill(zero, outs=[tensor.EmptyOp(after, kind).result])
+    type_ = element_type(value.type)
+    zero = arith.constant(type_, 0.0 if isinstance(type_, ir.FloatType) else 0)
+    filled = linalg.fill(zero, outs=[tensor.EmptyOp(after, type_).result])
     dynamic = ir.ShapedType.get_dynamic_size()
     return tensor.insert_slice(
         value,

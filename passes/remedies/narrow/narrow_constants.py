@@ -26,11 +26,13 @@ def narrow_constants(op: ir.Operation) -> None:
     word = ir.IntegerType.get_signless(32)
     for position in wide_constants(op):
         value = op.operands[position]
-        kind = ir.RankedTensorType.get(ir.RankedTensorType(value.type).shape, word)
+        tensor_type = ir.RankedTensorType.get(ir.RankedTensorType(value.type).shape, word)
         with ir.InsertionPoint(op), op.location:
             op.operands[position] = arith.constant(
-                kind,
-                ir.DenseElementsAttr.get([ir.IntegerAttr.get(word, n) for n in _in_words(value) or ()], kind),
+                tensor_type,
+                ir.DenseElementsAttr.get(
+                    [ir.IntegerAttr.get(word, n) for n in _in_words(value) or ()], tensor_type
+                ),
             )
         argument = body.arguments[position]
         wide = argument.type

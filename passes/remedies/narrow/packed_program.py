@@ -132,9 +132,9 @@ class _Packing:
     def _is_narrow(self, value: ir.Value) -> bool:
         return isinstance(value.type, ir.RankedTensorType) and self._narrow.of(value.type) is not None
 
-    def _type_of(self, kind: ir.Type) -> NarrowType:
+    def _type_of(self, type_: ir.Type) -> NarrowType:
         """The narrow type of what `_is_narrow`."""
-        found = self._narrow.of(kind)
+        found = self._narrow.of(type_)
         assert found is not None
         return found
 
@@ -296,12 +296,12 @@ class _Packing:
 
     def _scalar_or_cast(self, op: ir.Operation) -> None:
         if op.name == "tensor.extract":
-            kind = op.results[0].type
+            type_ = op.results[0].type
             value = ir.Operation.create(
-                op.name, [self._narrow.wide_type(kind)], [self.wide(op.operands[0]), *list(op.operands)[1:]]
+                op.name, [self._narrow.wide_type(type_)], [self.wide(op.operands[0]), *list(op.operands)[1:]]
             ).results[0]
-            cast = arith.truncf if self._type_of(kind).is_float else arith.trunci
-            narrowed = cast(kind, value)
+            cast = arith.truncf if self._type_of(type_).is_float else arith.trunci
+            narrowed = cast(type_, value)
             op.results[0].replace_all_uses_with(narrowed)
             self._replaced.append(op)
         elif op.operands[0] in self._computed:
@@ -335,8 +335,8 @@ def _ops_in(op: ir.Operation) -> list[ir.Operation]:
     return [inner.operation for region in op.regions for block in region.blocks for inner in block.operations]
 
 
-def _is_float(kind: ir.Type) -> bool:
-    return isinstance(element_type(kind), ir.FloatType)
+def _is_float(type_: ir.Type) -> bool:
+    return isinstance(element_type(type_), ir.FloatType)
 
 
 def _refusal(inner: ir.Operation, outer: ir.Operation) -> Finding:

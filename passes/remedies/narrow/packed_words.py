@@ -25,48 +25,48 @@ from .widened_scalars import wrapped, zero_extended
 Size: TypeAlias = "int | ir.Value"
 
 
-def unpack(value: ir.Value, kind: NarrowType) -> ir.Value:
+def unpack(value: ir.Value, narrow: NarrowType) -> ir.Value:
     """The elements of the narrow tensor ``value`` as i32 or f32, in the same shape; built at the insertion
     point."""
     sizes = sizes_of(value)
-    if kind.per_word == 1:
+    if narrow.per_word == 1:
         return _mapped(
-            bitcast(value, sizes, _word_type(kind)),
-            _wide(kind),
-            lambda bits: _value(arith.extui(i32(), bits), kind),
+            bitcast(value, sizes, _word_type(narrow)),
+            _wide(narrow),
+            lambda bits: _value(arith.extui(i32(), bits), narrow),
         )
-    if _fills_rows(sizes, kind):
-        rows = [*sizes[:-1], sizes[-1] // kind.per_word]
-        return merged(_lanes(bitcast(value, rows, i32()), rows, kind), len(rows) - 1)
+    if _fills_rows(sizes, narrow):
+        rows = [*sizes[:-1], sizes[-1] // narrow.per_word]
+        return merged(_lanes(bitcast(value, rows, i32()), rows, narrow), len(rows) - 1)
     count = _count(sizes)
-    words = ceildiv(count, kind.per_word)
-    if fills(count, kind):
-        return unflat(merged(_lanes(bitcast(value, [words], i32()), [words], kind), 0), sizes)
-    line = _lengthened(bitcast(value, [_bytes(count, kind)], _byte()), times(words, _WORD_BYTES))
-    elements = merged(_lanes(bitcast(line, [words], i32()), [words], kind), 0)
+    words = ceildiv(count, narrow.per_word)
+    if fills(count, narrow):
+        return unflat(merged(_lanes(bitcast(value, [words], i32()), [words], narrow), 0), sizes)
+    line = _lengthened(bitcast(value, [_bytes(count, narrow)], _byte()), times(words, _WORD_BYTES))
+    elements = merged(_lanes(bitcast(line, [words], i32()), [words], narrow), 0)
     return unflat(_shortened(elements, count), sizes)
 
 
-def pack(value: ir.Value, kind: NarrowType, result: ir.RankedTensorType) -> ir.Value:
-    """The 32-bit values of ``value``, each in the range of ``kind``, as the narrow tensor of type
+def pack(value: ir.Value, narrow: NarrowType, result: ir.RankedTensorType) -> ir.Value:
+    """The 32-bit values of ``value``, each in the range of ``narrow``, as the narrow tensor of type
     ``result``."""
     sizes = sizes_of(value)
-    if kind.per_word == 1:
-        narrowed = _word_type(kind)
+    if narrow.per_word == 1:
+        narrowed = _word_type(narrow)
         return _as(
-            _mapped(value, narrowed, lambda one: arith.trunci(narrowed, _bits(one, kind))), result, sizes
+            _mapped(value, narrowed, lambda one: arith.trunci(narrowed, _bits(one, narrow))), result, sizes
         )
-    if _fills_rows(sizes, kind):
-        rows = [*sizes[:-1], sizes[-1] // kind.per_word]
-        return _as(_joined(expanded(value, len(rows) - 1, kind.per_word), rows, kind), result, sizes)
+    if _fills_rows(sizes, narrow):
+        rows = [*sizes[:-1], sizes[-1] // narrow.per_word]
+        return _as(_joined(expanded(value, len(rows) - 1, narrow.per_word), rows, narrow), result, sizes)
     count = _count(sizes)
-    words = ceildiv(count, kind.per_word)
+    words = ceildiv(count, narrow.per_word)
     line = flat(value, count)
-    if not fills(count, kind):
-        line = _lengthened(line, times(words, kind.per_word))
-    packed = _joined(expanded(line, 0, kind.per_word), [words], kind)
-    if not fills(count, kind):
-        packed = _shortened(bitcast(packed, [times(words, _WORD_BYTES)], _byte()), _bytes(count, kind))
+    if not fills(count, narrow):
+        line = _lengthened(line, times(words, narrow.per_word))
+    packed = _joined(expanded(line, 0, narrow.per_word), [words], narrow)
+    if not fills(count, narrow):
+        packed = _shortened(bitcast(packed, [times(words, _WORD_BYTES)], _byte()), _bytes(count, narrow))
     return _as(packed, result, sizes)
 
 
@@ -78,77 +78,80 @@ def _mapped(value: ir.Value, element: ir.Type, body: Callable[[ir.Value], ir.Val
     return _generic([value], [identity], init, identity, [True] * len(sizes), lambda one, _: body(one))
 
 
-def _wide(kind: NarrowType) -> ir.Type:
-    return f32() if kind.is_float else i32()
+def _wide(narrow: NarrowType) -> ir.Type:
+    return f32() if narrow.is_float else i32()
 
 
-def _word_type(kind: NarrowType) -> ir.Type:
-    return ir.IntegerType.get_signless(kind.word_bits)
+def _word_type(narrow: NarrowType) -> ir.Type:
+    return ir.IntegerType.get_signless(narrow.word_bits)
 
 
 def sizes_of(value: ir.Value) -> list[Size]:
     """The sizes of a tensor's dimensions; dynamic ones as values."""
-    kind = ir.RankedTensorType(value.type)
+    tensor_type = ir.RankedTensorType(value.type)
     dynamic = iter(dynamic_sizes(value))
-    return [next(dynamic) if kind.is_dynamic_dim(i) else kind.get_dim_size(i) for i in range(kind.rank)]
+    return [
+        next(dynamic) if tensor_type.is_dynamic_dim(i) else tensor_type.get_dim_size(i)
+        for i in range(tensor_type.rank)
+    ]
 
 
-def _fills_rows(sizes: Sequence[Size], kind: NarrowType) -> bool:
+def _fills_rows(sizes: Sequence[Size], narrow: NarrowType) -> bool:
     """Whether whole words make up each row of the innermost dimension."""
-    return bool(sizes) and fills(sizes[-1], kind)
+    return bool(sizes) and fills(sizes[-1], narrow)
 
 
-def fills(count: Size, kind: NarrowType) -> bool:
-    return isinstance(count, int) and count > 0 and count % kind.per_word == 0
+def fills(count: Size, narrow: NarrowType) -> bool:
+    return isinstance(count, int) and count > 0 and count % narrow.per_word == 0
 
 
-def _lanes(words: ir.Value, rows: Sequence[Size], kind: NarrowType) -> ir.Value:
+def _lanes(words: ir.Value, rows: Sequence[Size], narrow: NarrowType) -> ir.Value:
     """The elements of each word along a new innermost dimension."""
     rank = len(rows)
-    element = _wide(kind)
-    init = tensor.EmptyOp([*rows, kind.per_word], element).result
+    element = _wide(narrow)
+    init = tensor.EmptyOp([*rows, narrow.per_word], element).result
 
     def body(source: ir.Value, _: ir.Value) -> ir.Value:
-        return element_of_word(source, rank, kind)
+        return element_of_word(source, rank, narrow)
 
     leading = ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(i) for i in range(rank)])
     return _generic([words], [leading], init, ir.AffineMap.get_identity(rank + 1), [True] * (rank + 1), body)
 
 
-def _joined(lanes: ir.Value, rows: Sequence[Size], kind: NarrowType) -> ir.Value:
+def _joined(lanes: ir.Value, rows: Sequence[Size], narrow: NarrowType) -> ir.Value:
     """One word of each innermost row of ``lanes``."""
     rank = len(rows)
     init = linalg.fill(word(0), outs=[tensor.EmptyOp(list(rows), i32()).result])
 
     def body(source: ir.Value, before: ir.Value) -> ir.Value:
-        return arith.ori(arith.shli(_bits(source, kind), _shift(rank, kind)), before)
+        return arith.ori(arith.shli(_bits(source, narrow), _shift(rank, narrow)), before)
 
     leading = ir.AffineMap.get(rank + 1, 0, [ir.AffineDimExpr.get(i) for i in range(rank)])
     identity = ir.AffineMap.get_identity(rank + 1)
     return _generic([lanes], [identity], init, leading, [True] * rank + [False], body)
 
 
-def element_of_word(source: ir.Value, loop: int, kind: NarrowType) -> ir.Value:
+def element_of_word(source: ir.Value, loop: int, narrow: NarrowType) -> ir.Value:
     """The element of the word ``source`` that ``loop`` (of the structured op around) counts, as i32 or
     f32."""
-    return _value(arith.shrui(source, _shift(loop, kind)), kind)
+    return _value(arith.shrui(source, _shift(loop, narrow)), narrow)
 
 
-def _bits(value: ir.Value, kind: NarrowType) -> ir.Value:
+def _bits(value: ir.Value, narrow: NarrowType) -> ir.Value:
     """The bits of an element whose value is ``value``, the others 0."""
-    return bits_of_float(kind.name, value) if kind.is_float else zero_extended(value, kind.value_bits)
+    return bits_of_float(narrow.name, value) if narrow.is_float else zero_extended(value, narrow.value_bits)
 
 
-def _value(bits: ir.Value, kind: NarrowType) -> ir.Value:
+def _value(bits: ir.Value, narrow: NarrowType) -> ir.Value:
     """The value of the element in the lowest of ``bits``."""
-    if kind.is_float:
-        return float_of_bits(kind.name, bits)
-    return zero_extended(bits, 1) if kind.value_bits == 1 else wrapped(bits, kind.value_bits)
+    if narrow.is_float:
+        return float_of_bits(narrow.name, bits)
+    return zero_extended(bits, 1) if narrow.value_bits == 1 else wrapped(bits, narrow.value_bits)
 
 
-def _shift(dimension: int, kind: NarrowType) -> ir.Value:
+def _shift(dimension: int, narrow: NarrowType) -> ir.Value:
     lane = arith.index_cast(i32(), linalg.IndexOp(dimension).result)
-    return arith.muli(lane, word(kind.storage_bits))
+    return arith.muli(lane, word(narrow.storage_bits))
 
 
 def _generic(inputs, input_maps, init, output_map, parallel, body) -> ir.Value:
@@ -224,11 +227,11 @@ def _byte() -> ir.Type:
     return ir.IntegerType.get_signless(8)
 
 
-def _bytes(count: Size, kind: NarrowType) -> Size:
+def _bytes(count: Size, narrow: NarrowType) -> Size:
     """Bytes of ``count`` elements."""
-    if kind.storage_bits < 8:
-        return ceildiv(count, 8 // kind.storage_bits)
-    return times(count, kind.storage_bits // 8)
+    if narrow.storage_bits < 8:
+        return ceildiv(count, 8 // narrow.storage_bits)
+    return times(count, narrow.storage_bits // 8)
 
 
 def expanded(value: ir.Value, position: int, factor: int) -> ir.Value:
@@ -247,13 +250,13 @@ def expanded(value: ir.Value, position: int, factor: int) -> ir.Value:
 
 def merged(value: ir.Value, position: int) -> ir.Value:
     """``value`` with the dimensions at ``position`` and behind it merged into one."""
-    kind = ir.RankedTensorType(value.type)
-    shape = list(kind.shape)
+    tensor_type = ir.RankedTensorType(value.type)
+    shape = list(tensor_type.shape)
     dynamic = ir.ShapedType.get_dynamic_size()
     pair = shape[position : position + 2]
     shape[position : position + 2] = [dynamic if dynamic in pair else pair[0] * pair[1]]
-    result = ir.RankedTensorType.get(shape, kind.element_type)
-    return tensor.CollapseShapeOp(result, value, _reassociation(_pairing(kind.rank, position))).result
+    result = ir.RankedTensorType.get(shape, tensor_type.element_type)
+    return tensor.CollapseShapeOp(result, value, _reassociation(_pairing(tensor_type.rank, position))).result
 
 
 def _pairing(rank: int, position: int) -> list[list[int]]:
@@ -263,13 +266,13 @@ def _pairing(rank: int, position: int) -> list[list[int]]:
 
 def flat(value: ir.Value, count: Size) -> ir.Value:
     """``value`` in one dimension of ``count`` elements."""
-    kind = ir.RankedTensorType(value.type)
-    result = _tensor([count], kind.element_type)
-    if kind.rank == 1:
+    tensor_type = ir.RankedTensorType(value.type)
+    result = _tensor([count], tensor_type.element_type)
+    if tensor_type.rank == 1:
         return value
-    if kind.rank == 0:
+    if tensor_type.rank == 0:
         return tensor.ExpandShapeOp(result, value, _reassociation([]), [], [1]).result
-    return tensor.CollapseShapeOp(result, value, _reassociation([range(kind.rank)])).result
+    return tensor.CollapseShapeOp(result, value, _reassociation([range(tensor_type.rank)])).result
 
 
 def unflat(value: ir.Value, sizes: Sequence[Size]) -> ir.Value:
@@ -291,9 +294,9 @@ def _reassociation(groups: Sequence[Sequence[int]]) -> ir.Attribute:
 
 def _lengthened(value: ir.Value, length: Size) -> ir.Value:
     """The 1-D ``value`` at the beginning of a tensor of ``length`` elements; what follows is not written."""
-    kind = ir.RankedTensorType(value.type)
+    tensor_type = ir.RankedTensorType(value.type)
     [count] = sizes_of(value)
-    init = tensor.EmptyOp([length], kind.element_type).result
+    init = tensor.EmptyOp([length], tensor_type.element_type).result
     return tensor.insert_slice(value, init, [], _dynamic([count]), [], [0], _static([count]), [1])
 
 

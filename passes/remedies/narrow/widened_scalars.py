@@ -107,13 +107,13 @@ class ScalarWidener:
         """The value that stands for ``old``: itself where it is not narrow and comes from outside."""
         if old in self._values:
             return self._values[old]
-        kind = self._kind(old.type)
-        if kind is None:
+        narrow = self._narrow_type(old.type)
+        if narrow is None:
             return old
         owner = old.owner
         if not isinstance(owner, ir.Block) and owner.operation.name == "arith.constant":
-            return self._constant(owner.operation, kind)
-        return arith.extf(f32(), old) if kind.is_float else arith.extsi(i32(), old)
+            return self._constant(owner.operation, narrow)
+        return arith.extf(f32(), old) if narrow.is_float else arith.extsi(i32(), old)
 
     def block(self, ops: list[ir.Operation]) -> None:
         """Copies ``ops``, the terminator aside; the results are then known to `value` and `leave`."""
@@ -122,7 +122,7 @@ class ScalarWidener:
                 self._extract(op)
             elif op.name in _BLOCKS:
                 self._blocks(op)
-            elif any(self._kind(v.type) for v in [*op.operands, *op.results]):
+            elif any(self._narrow_type(v.type) for v in [*op.operands, *op.results]):
                 with op.location:
                     self._values[op.results[0]] = self._widened(op)
             else:
@@ -162,9 +162,9 @@ class ScalarWidener:
                         ir.Operation.create(body[-1].name, [], [self.value(v) for v in body[-1].operands])
         self._values.update(zip(op.results, new.results, strict=False))
 
-    def _wide(self, kind: ir.Type) -> ir.Type:
-        narrow = self._kind(kind)
-        return ir.Type.parse(narrow.wide) if narrow else kind
+    def _wide(self, type_: ir.Type) -> ir.Type:
+        narrow = self._narrow_type(type_)
+        return ir.Type.parse(narrow.wide) if narrow else type_
 
     def _extract(self, op: ir.Operation) -> None:
         new = ir.Operation.create(
@@ -182,32 +182,32 @@ class ScalarWidener:
         if rule is not None:
             return rule(self, op)
         operands = [self.value(v) for v in op.operands]
-        kind = self._kind(op.results[0].type)
+        narrow = self._narrow_type(op.results[0].type)
         if op.name in _PREDICATES:
             return self._again(op, operands, op.results[0].type)
-        if kind is None:
+        if narrow is None:
             raise CannotWiden(op)
         if op.name == "arith.select":
             return arith.select(*operands)
-        if kind.is_float:
-            return self._float(op, operands, kind)
-        return self._integer(op, operands, kind)
+        if narrow.is_float:
+            return self._float(op, operands, narrow)
+        return self._integer(op, operands, narrow)
 
-    def _float(self, op: ir.Operation, operands: list[ir.Value], kind: NarrowType) -> ir.Value:
+    def _float(self, op: ir.Operation, operands: list[ir.Value], narrow: NarrowType) -> ir.Value:
         if op.name in _CLOSED_FLOAT:
             return self._again(op, operands, f32())
         if op.name in _ROUNDED_FLOAT or op.name.startswith("math."):
-            return rounded(kind.name, self._again(op, operands, f32()))
+            return rounded(narrow.name, self._again(op, operands, f32()))
         raise CannotWiden(op)
 
-    def _integer(self, op: ir.Operation, operands: list[ir.Value], kind: NarrowType) -> ir.Value:
+    def _integer(self, op: ir.Operation, operands: list[ir.Value], narrow: NarrowType) -> ir.Value:
         if op.name in _CLOSED_INTEGER:
             return self._again(op, operands, i32())
         if op.name in _WRAPPING_INTEGER:
-            return wrapped(self._again(op, operands, i32()), kind.value_bits)
+            return wrapped(self._again(op, operands, i32()), narrow.value_bits)
         if op.name in _UNSIGNED_INTEGER:
-            operands = [zero_extended(v, kind.value_bits) for v in operands]
-            return wrapped(self._again(op, operands, i32()), kind.value_bits)
+            operands = [zero_extended(v, narrow.value_bits) for v in operands]
+            return wrapped(self._again(op, operands, i32()), narrow.value_bits)
         raise CannotWiden(op)
 
     @staticmethod
@@ -221,48 +221,48 @@ class ScalarWidener:
 
     # --- conversions
 
-    def _narrow_kind(self, kind: ir.Type) -> NarrowType:
+    def _known_narrow_type(self, type_: ir.Type) -> NarrowType:
         """The same of a type that is narrow."""
-        found = self._kind(kind)
+        found = self._narrow_type(type_)
         assert found is not None
         return found
 
-    def _kind(self, kind: ir.Type) -> NarrowType | None:
-        """The narrow scalar type that ``kind`` is; booleans are computed as booleans."""
-        if isinstance(kind, ir.RankedTensorType) or self._is_boolean(kind):
+    def _narrow_type(self, type_: ir.Type) -> NarrowType | None:
+        """The narrow scalar type that ``type_`` is; booleans are computed as booleans."""
+        if isinstance(type_, ir.RankedTensorType) or self._is_boolean(type_):
             return None
-        return self._narrow.of(kind)
+        return self._narrow.of(type_)
 
     @staticmethod
-    def _is_boolean(kind: ir.Type) -> bool:
-        return str(kind) == "i1"
+    def _is_boolean(type_: ir.Type) -> bool:
+        return str(type_) == "i1"
 
-    def _constant(self, op: ir.Operation, kind: NarrowType) -> ir.Value:
+    def _constant(self, op: ir.Operation, narrow: NarrowType) -> ir.Value:
         value = op.attributes["value"].value
-        if kind.is_float:
+        if narrow.is_float:
             return arith.constant(f32(), value)
-        value &= (1 << kind.value_bits) - 1
-        return word(value - (1 << kind.value_bits) if value >> (kind.value_bits - 1) else value)
+        value &= (1 << narrow.value_bits) - 1
+        return word(value - (1 << narrow.value_bits) if value >> (narrow.value_bits - 1) else value)
 
-    def _fit(self, value: ir.Value, kind: ir.Type) -> ir.Value:
-        """The i32 ``value`` brought into the integer type ``kind`` (narrow ones wrap; wider ones are
+    def _fit(self, value: ir.Value, type_: ir.Type) -> ir.Value:
+        """The i32 ``value`` brought into the integer type ``type_`` (narrow ones wrap; wider ones are
         sign-extended)."""
-        if narrow := self._kind(kind):
+        if narrow := self._narrow_type(type_):
             return wrapped(value, narrow.value_bits)
-        if str(kind) == "i32":
+        if str(type_) == "i32":
             return value
-        return (arith.extsi if ir.IntegerType(kind).width > 32 else arith.trunci)(kind, value)
+        return (arith.extsi if ir.IntegerType(type_).width > 32 else arith.trunci)(type_, value)
 
-    def _round(self, value: ir.Value, kind: ir.Type) -> ir.Value:
-        """The f32 ``value`` brought into the float type ``kind``."""
-        if narrow := self._kind(kind):
+    def _round(self, value: ir.Value, type_: ir.Type) -> ir.Value:
+        """The f32 ``value`` brought into the float type ``type_``."""
+        if narrow := self._narrow_type(type_):
             return rounded(narrow.name, value)
-        if str(kind) == "f32":
+        if str(type_) == "f32":
             return value
-        return (arith.extf if ir.FloatType(kind).width > 32 else arith.truncf)(kind, value)
+        return (arith.extf if ir.FloatType(type_).width > 32 else arith.truncf)(type_, value)
 
     def _const(self, op: ir.Operation) -> ir.Value:
-        return self._constant(op, self._narrow_kind(op.results[0].type))
+        return self._constant(op, self._known_narrow_type(op.results[0].type))
 
     def _extsi(self, op: ir.Operation) -> ir.Value:
         source = self.value(op.operands[0])
@@ -274,9 +274,9 @@ class ScalarWidener:
         source = self.value(op.operands[0])
         if self._is_boolean(op.operands[0].type):
             return arith.extui(i32(), source)
-        if (kind := self._kind(op.operands[0].type)) is None:
+        if (narrow := self._narrow_type(op.operands[0].type)) is None:
             raise CannotWiden(op)
-        return self._fit(zero_extended(source, kind.value_bits), op.results[0].type)
+        return self._fit(zero_extended(source, narrow.value_bits), op.results[0].type)
 
     def _trunci(self, op: ir.Operation) -> ir.Value:
         source, result = self.value(op.operands[0]), op.results[0].type
@@ -290,16 +290,16 @@ class ScalarWidener:
         return value if width == 32 else (arith.trunci if width > 32 else arith.extsi)(i32(), value)
 
     def _int_to_float(self, op: ir.Operation) -> ir.Value:
-        source, kind = self.value(op.operands[0]), self._kind(op.operands[0].type)
-        if kind is not None and op.name == "arith.uitofp":
-            source = zero_extended(source, kind.value_bits)
+        source, narrow = self.value(op.operands[0]), self._narrow_type(op.operands[0].type)
+        if narrow is not None and op.name == "arith.uitofp":
+            source = zero_extended(source, narrow.value_bits)
         build = arith.uitofp if op.name == "arith.uitofp" else arith.sitofp
         return self._round(build(f32(), source), op.results[0].type)
 
     def _float_to_int(self, op: ir.Operation) -> ir.Value:
         build = arith.fptoui if op.name == "arith.fptoui" else arith.fptosi
         result = op.results[0].type
-        if self._kind(result) is None:
+        if self._narrow_type(result) is None:
             return build(result, self.value(op.operands[0]))
         return self._fit(build(i32(), self.value(op.operands[0])), result)
 
@@ -310,7 +310,7 @@ class ScalarWidener:
         if str(source.type) != "f32":
             width = ir.FloatType(source.type).width
             source = (arith.truncf if width > 32 else arith.extf)(f32(), source)
-        if op.name == "arith.extf" and self._kind(op.results[0].type):
+        if op.name == "arith.extf" and self._narrow_type(op.results[0].type):
             return source
         return self._round(source, op.results[0].type)
 
@@ -325,7 +325,7 @@ class ScalarWidener:
         return self._round(scaled(value, exponent_of(scale), up=op.name == SCALING_EXTF), op.results[0].type)
 
     def _bitcast(self, op: ir.Operation) -> ir.Value:
-        source, result = self._kind(op.operands[0].type), self._kind(op.results[0].type)
+        source, result = self._narrow_type(op.operands[0].type), self._narrow_type(op.results[0].type)
         bits = self.value(op.operands[0])
         if source is None:
             if not isinstance(bits.type, ir.IntegerType):
@@ -340,19 +340,19 @@ class ScalarWidener:
         return float_of_bits(result.name, bits) if result.is_float else wrapped(bits, result.value_bits)
 
     def _index_cast(self, op: ir.Operation) -> ir.Value:
-        kind, source = self._kind(op.operands[0].type), self.value(op.operands[0])
-        if kind is None:
+        narrow, source = self._narrow_type(op.operands[0].type), self.value(op.operands[0])
+        if narrow is None:
             return self._fit(arith.index_cast(i32(), source), op.results[0].type)
         if op.name == "arith.index_castui":
-            source = zero_extended(source, kind.value_bits)
+            source = zero_extended(source, narrow.value_bits)
         return arith.index_cast(op.results[0].type, source)
 
     def _count_zeros(self, op: ir.Operation) -> ir.Value:
-        kind, source = self._narrow_kind(op.operands[0].type), self.value(op.operands[0])
+        narrow, source = self._known_narrow_type(op.operands[0].type), self.value(op.operands[0])
         if op.name == "math.cttz":
-            return self._again(op, [arith.ori(source, word(1 << kind.value_bits))], i32())
-        zeros = self._again(op, [zero_extended(source, kind.value_bits)], i32())
-        return arith.subi(zeros, word(32 - kind.value_bits))
+            return self._again(op, [arith.ori(source, word(1 << narrow.value_bits))], i32())
+        zeros = self._again(op, [zero_extended(source, narrow.value_bits)], i32())
+        return arith.subi(zeros, word(32 - narrow.value_bits))
 
 
 _CONVERSIONS: dict[str, Callable[[ScalarWidener, ir.Operation], ir.Value]] = {

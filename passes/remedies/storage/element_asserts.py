@@ -205,13 +205,13 @@ def _only_where(runs: ir.Value, flags: Sequence[ir.Value], at: ir.InsertionPoint
 def _outside(index: ir.Value, size: ir.Value, at: ir.InsertionPoint) -> list[ir.Value]:
     """Whether ``index`` is negative, and whether it is wrong at all. It is compared in its own type: a device whose own
     indices have 32 bits would see a part of one of 64. As an unsigned number a negative one is larger than any size."""
-    kind = index.type
-    if isinstance(kind, ir.IntegerType):
-        if kind.width < 64:
-            largest = arith.constant(ir.IndexType.get(), 1 << (kind.width - 1), ip=at)
+    type_ = index.type
+    if isinstance(type_, ir.IntegerType):
+        if type_.width < 64:
+            largest = arith.constant(ir.IndexType.get(), 1 << (type_.width - 1), ip=at)
             size = arith.minui(size, largest, ip=at)
-        size = arith.index_cast(kind, size, ip=at)
-    negative = arith.cmpi(_SLT, index, arith.constant(kind, 0, ip=at), ip=at)
+        size = arith.index_cast(type_, size, ip=at)
+    negative = arith.cmpi(_SLT, index, arith.constant(type_, 0, ip=at), ip=at)
     return [negative, arith.cmpi(_UGE, index, size, ip=at)]
 
 

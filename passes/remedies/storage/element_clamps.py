@@ -92,13 +92,13 @@ def _clamp_indices(extents: Extents, op: ir.Operation) -> int:
 
 def _clamped(indices: ir.Value, lasts: list[ir.Value], at: ir.InsertionPoint) -> ir.Value:
     """``indices`` with each element at most ``lasts`` at its place of the last dimension, and not negative."""
-    kind, rank = ir.RankedTensorType(indices.type), rank_of(indices)
+    tensor_type, rank = ir.RankedTensorType(indices.type), rank_of(indices)
     sizes = [
         tensor.dim(indices, arith.constant(ir.IndexType.get(), i, ip=at), ip=at)
         for i in range(rank)
-        if kind.is_dynamic_dim(i)
+        if tensor_type.is_dynamic_dim(i)
     ]
-    empty = ir.Operation.create("tensor.empty", [kind], sizes, ip=at).results[0]
+    empty = ir.Operation.create("tensor.empty", [tensor_type], sizes, ip=at).results[0]
     with at:
         op, block = build_generic([indices], [empty], [ir.AffineMap.get_identity(rank)] * 2, [True] * rank)
     inner = ir.InsertionPoint(block)
@@ -114,10 +114,10 @@ def _clamped(indices: ir.Value, lasts: list[ir.Value], at: ir.InsertionPoint) ->
     return op.results[0]
 
 
-def _last(extents: Extents, size: Term, at: ir.InsertionPoint, kind: ir.Type | None = None) -> ir.Value:
-    """The last index of a dimension of ``size`` elements, as an index or an element of the tensor type ``kind``. As an
+def _last(extents: Extents, size: Term, at: ir.InsertionPoint, type_: ir.Type | None = None) -> ir.Value:
+    """The last index of a dimension of ``size`` elements, as an index or an element of the tensor type ``type_``. As an
     unsigned number a negative index is larger. An empty dimension counts as one of one element."""
-    element = ir.RankedTensorType(kind).element_type if kind is not None else ir.IndexType.get()
+    element = ir.RankedTensorType(type_).element_type if type_ is not None else ir.IndexType.get()
     largest = (1 << (element.width - 1)) - 1 if isinstance(element, ir.IntegerType) else (1 << 63) - 1
     if size.constant is not None:
         return arith.constant(element, min(max(size.constant - 1, 0), largest), ip=at)

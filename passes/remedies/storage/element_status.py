@@ -117,8 +117,10 @@ def _write(extents: Extents, stop: _Stop) -> list[tuple[_Flag, ir.Operation]]:
 
 def _no_flags(at: ir.InsertionPoint) -> ir.Value:
     i32 = ir.IntegerType.get_signless(32)
-    kind = ir.RankedTensorType.get([], i32)
-    return arith.constant(kind, ir.DenseElementsAttr.get_splat(kind, ir.IntegerAttr.get(i32, 0)), ip=at)
+    tensor_type = ir.RankedTensorType.get([], i32)
+    return arith.constant(
+        tensor_type, ir.DenseElementsAttr.get_splat(tensor_type, ir.IntegerAttr.get(i32, 0)), ip=at
+    )
 
 
 def _assert(word: ir.Value, bit: int, flag: _Flag, at: ir.InsertionPoint) -> ir.Operation:
@@ -162,8 +164,8 @@ def _readings(
             sizes = [writer.index(size) for _, size, _ in part]
             reading = read_plain([indices for indices, _, _ in part], sizes)
             found.append((reading, [flag for _, _, j in part for flag in _flags(j)]))
-    for op, asked in others.items():
-        for part in _parts(asked, MAX_FLAGS // 2):
+    for op, checks in others.items():
+        for part in _parts(checks, MAX_FLAGS // 2):
             bounds = [j.obligation.bound for j in part]
             sizes = [writer.index(b.size) if b.size is not None else None for b in bounds]
             found.append((read_elements(op, bounds, sizes), [flag for j in part for flag in _flags(j)]))

@@ -62,8 +62,8 @@ def grow_storage(storage: ir.Operation) -> Finding | None:
             continue
         if user.name != "fissile.alloc_tensor":
             return None
-        kind = ir.RankedTensorType(user.results[0].type)
-        width = bytes_of_element(kind.element_type)
+        tensor_type = ir.RankedTensorType(user.results[0].type)
+        width = bytes_of_element(tensor_type.element_type)
         if width is None:
             return None
         ends.append(extents.value(user.operands[1]) + product((*extents.shape(user.results[0]), term(width))))
@@ -77,15 +77,15 @@ def grow_storage(storage: ir.Operation) -> Finding | None:
 
 def grow_tensor(empty: ir.Operation) -> Finding | None:
     """Grows one tensor.empty of static shape and the ops that write it; None where it stays as it is."""
-    kind = ir.RankedTensorType(empty.results[0].type)
-    if not kind.has_static_shape:
+    tensor_type = ir.RankedTensorType(empty.results[0].type)
+    if not tensor_type.has_static_shape:
         return None
     chain = _chain(empty)
     if chain is None:
         return None
     written, slices = chain
     extents = Extents()
-    shape: list[Term] = [term(kind.get_dim_size(i)) for i in range(kind.rank)]
+    shape: list[Term] = [term(tensor_type.get_dim_size(i)) for i in range(tensor_type.rank)]
     grown: list[Term] = list(shape)
     for op in slices:
         offsets = extents.mixed(i64s(op, "static_offsets"), list(op.opview.offsets))
@@ -134,9 +134,9 @@ def _retype(
             old.constant if old == new else writer.index(new) for old, new in zip(shape, grown, strict=False)
         ]
         bigger = tensor.EmptyOp(sizes, element, ip=ir.InsertionPoint(empty))
-        kind = bigger.result.type
+        type_ = bigger.result.type
         for op in written:
-            op.results[0].set_type(kind)
+            op.results[0].set_type(type_)
         empty.results[0].replace_all_uses_with(bigger.result)
         empty.erase()
 

@@ -47,13 +47,14 @@ class LowerStorage(Pass):
             kill.erase()
         for found in tensors:
             sizes = list(found.operands)[2:]
-            kind = ir.RankedTensorType(found.results[0].type)
+            tensor_type = ir.RankedTensorType(found.results[0].type)
             with ir.InsertionPoint(found), found.location:
                 given = iter(sizes)
                 shape = [
-                    next(given) if kind.is_dynamic_dim(i) else kind.get_dim_size(i) for i in range(kind.rank)
+                    next(given) if tensor_type.is_dynamic_dim(i) else tensor_type.get_dim_size(i)
+                    for i in range(tensor_type.rank)
                 ]
-                empty = tensor.EmptyOp(shape, kind.element_type, encoding=kind.encoding)
+                empty = tensor.EmptyOp(shape, tensor_type.element_type, encoding=tensor_type.encoding)
             found.results[0].replace_all_uses_with(empty.result)
             found.erase()
         for storage in storages:

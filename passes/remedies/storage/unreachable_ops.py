@@ -34,28 +34,28 @@ def _replaced(op: ir.Operation) -> bool:
 def _stand_in(op: ir.Operation) -> ir.Value | None:
     if len(op.results) != 1:
         return None
-    kind, at = op.results[0].type, ir.InsertionPoint(op)
+    type_, at = op.results[0].type, ir.InsertionPoint(op)
     if op.name in ("tensor.insert_slice", "tensor.insert"):
         return op.opview.dest
     if op.name == "tensor.extract":
-        return _zero(kind, at)
+        return _zero(type_, at)
     if op.name == "tensor.extract_slice":
         # Dynamic sizes become 0: those of the slice may be none that a tensor can have.
-        sizes = [size for i, size in enumerate(kind.shape) if not kind.is_dynamic_dim(i)]
-        if len(sizes) == len(kind.shape):
-            return tensor.EmptyOp(sizes, kind.element_type, ip=at).result
+        sizes = [size for i, size in enumerate(type_.shape) if not type_.is_dynamic_dim(i)]
+        if len(sizes) == len(type_.shape):
+            return tensor.EmptyOp(sizes, type_.element_type, ip=at).result
         none = arith.constant(ir.IndexType.get(), 0, ip=at)
         return tensor.EmptyOp(
-            [none if kind.is_dynamic_dim(i) else size for i, size in enumerate(kind.shape)],
-            kind.element_type,
+            [none if type_.is_dynamic_dim(i) else size for i, size in enumerate(type_.shape)],
+            type_.element_type,
             ip=at,
         ).result
     return init_of(op, 0)
 
 
-def _zero(kind: ir.Type, at: ir.InsertionPoint) -> ir.Value | None:
-    if isinstance(kind, ir.FloatType):
-        return arith.ConstantOp(kind, ir.FloatAttr.get(kind, 0.0), ip=at).result
-    if isinstance(kind, (ir.IntegerType, ir.IndexType)):
-        return arith.ConstantOp(kind, ir.IntegerAttr.get(kind, 0), ip=at).result
+def _zero(type_: ir.Type, at: ir.InsertionPoint) -> ir.Value | None:
+    if isinstance(type_, ir.FloatType):
+        return arith.ConstantOp(type_, ir.FloatAttr.get(type_, 0.0), ip=at).result
+    if isinstance(type_, (ir.IntegerType, ir.IndexType)):
+        return arith.ConstantOp(type_, ir.IntegerAttr.get(type_, 0), ip=at).result
     return None

@@ -38,4 +38,4 @@ def _fold(module: Module) -> list[Finding]:
 
 
 FOLD = PhaseHook(BOUNDARIES_PLACED_AT, "fold-host-floats", _fold)
-"""Puts such constants where they are used; tells FIS126 of each."""
+"""Puts such constants where they are used; reports FIS126 for each."""

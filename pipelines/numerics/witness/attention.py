@@ -82,13 +82,13 @@ def _weighted(interpreter, op, operands, found: _Scored, powers: np.ndarray) -> 
     return weighted.reshape([n if d in found.out else 1 for d, n in enumerate(ranges)])
 
 
-def _shaped(interpreter, whole: np.ndarray, map_, ranges, kind: ir.Type) -> np.ndarray:
+def _shaped(interpreter, whole: np.ndarray, map_, ranges, type_: ir.Type) -> np.ndarray:
     """``whole``, which has an axis for each loop, as a result that ``map_`` indexes."""
     order = _order(map_)
     spread = np.broadcast_to(whole, [n if d in order else 1 for d, n in enumerate(ranges)])
     kept = sorted(order)
     result = spread.reshape([ranges[d] for d in kept]).transpose([kept.index(d) for d in order])
-    return interpreter.settled(np.ascontiguousarray(result), kind)
+    return interpreter.settled(np.ascontiguousarray(result), type_)
 
 
 @evaluates(iree_ops.LINALG_EXT_ATTENTION)

@@ -17,31 +17,31 @@ _ATTRIBUTE = re.compile(
 _TOKEN = re.compile(r"true|false|0x[0-9A-Fa-f]+|[-+]?\d[\d.]*(?:[eE][-+]?\d+)?")
 
 
-def constant_of(op: ir.Operation, name: str, kind: ir.Type) -> np.ndarray:
-    """The value of attribute ``name`` of ``op``, of type ``kind``."""
+def constant_of(op: ir.Operation, name: str, type_: ir.Type) -> np.ndarray:
+    """The value of attribute ``name`` of ``op``, of type ``type_``."""
     try:
         attribute = op.attributes[name]
     except TypeError:  # complex elements: the bindings of 3.13 have no class for the attribute
-        return _from_text(op.get_asm(large_elements_limit=None), kind)
-    return attribute_value(attribute, kind)
+        return _from_text(op.get_asm(large_elements_limit=None), type_)
+    return attribute_value(attribute, type_)
 
 
-def attribute_value(attribute: ir.Attribute, kind: ir.Type) -> np.ndarray:
+def attribute_value(attribute: ir.Attribute, type_: ir.Type) -> np.ndarray:
     """A number, or a dense or resource tensor of numbers. `NoWitness` for any other attribute."""
-    element = element_of_type(kind)
-    if isinstance(kind, ir.ShapedType) and not ir.ShapedType(kind).has_static_shape:
-        kind = attribute.type  # the shape is hidden from the compiler, not from us
+    element = element_of_type(type_)
+    if isinstance(type_, ir.ShapedType) and not ir.ShapedType(type_).has_static_shape:
+        type_ = attribute.type  # the shape is hidden from the compiler, not from us
     if isinstance(attribute, ir.DenseElementsAttr):
         dense = ir.DenseElementsAttr(attribute)
         if dense.is_splat:
             return np.broadcast_to(
                 attribute_value(dense.get_splat_value(), dense.get_splat_value().type),
-                ir.ShapedType(kind).shape,
+                ir.ShapedType(type_).shape,
             )
         try:
             return hold(np.array(dense), element)
         except (TypeError, ValueError, RuntimeError):
-            return _from_text(str(attribute), kind)
+            return _from_text(str(attribute), type_)
     if isinstance(attribute, ir.BoolAttr):
         return np.asarray(bool(attribute.value))
     if isinstance(attribute, ir.IntegerAttr):
@@ -51,15 +51,15 @@ def attribute_value(attribute: ir.Attribute, kind: ir.Type) -> np.ndarray:
     if str(attribute).startswith("[") and element.kind == "complex":  # complex.constant [1.0, 2.0]
         return np.asarray(complex(*(part.value for part in ir.ArrayAttr(attribute))))
     if str(attribute).startswith("dense_resource"):
-        return _resource(attribute, kind, element)
-    return _from_text(str(attribute), kind)
+        return _resource(attribute, type_, element)
+    return _from_text(str(attribute), type_)
 
 
 def _wrapped(value: int) -> np.int64:
     return np.int64(value - (1 << 64) if value >= 1 << 63 else value)
 
 
-def _resource(attribute, kind: ir.Type, element: Element) -> np.ndarray:
+def _resource(attribute, type_: ir.Type, element: Element) -> np.ndarray:
     for name in (
         "DenseF32ResourceElementsAttr",
         "DenseF64ResourceElementsAttr",
@@ -72,16 +72,16 @@ def _resource(attribute, kind: ir.Type, element: Element) -> np.ndarray:
         if reader is not None and reader.isinstance(attribute):
             held = reader(attribute)
             return hold(
-                np.array([held[i] for i in range(len(held))]).reshape(ir.ShapedType(kind).shape), element
+                np.array([held[i] for i in range(len(held))]).reshape(ir.ShapedType(type_).shape), element
             )
     raise NoWitness(f"a resource of {element.text}")
 
 
-def _from_text(text: str, kind: ir.Type) -> np.ndarray:
+def _from_text(text: str, type_: ir.Type) -> np.ndarray:
     found = _ATTRIBUTE.search(text)
     if not found or found[1] == "dense_resource":
         raise NoWitness(f"constant {text[:60]}")
-    shape, element = ir.ShapedType(kind).shape, element_of_type(kind)
+    shape, element = ir.ShapedType(type_).shape, element_of_type(type_)
     if found[2] is not None:
         return _from_bytes(bytes.fromhex(found[2]), shape, element)
     # The greedy group runs to the last `> : tensor<`: there is one attribute in the text.

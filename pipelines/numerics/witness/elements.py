@@ -77,11 +77,11 @@ def element_of(text: str) -> Element:
     raise NoWitness(f"type {text}")
 
 
-def element_of_type(kind) -> Element:
+def element_of_type(type_) -> Element:
     """Of an `ir.Type`: a shaped type's elements, or the scalar itself."""
     from iree.compiler import ir
 
-    return element_of(str(ir.ShapedType(kind).element_type if isinstance(kind, ir.ShapedType) else kind))
+    return element_of(str(ir.ShapedType(type_).element_type if isinstance(type_, ir.ShapedType) else type_))
 
 
 def hold(array, element: Element) -> np.ndarray:

@@ -94,8 +94,8 @@ class Interpreter:
         """Runs from the first block on, along branches, until something is returned."""
         block = region.blocks[0]
         while True:
-            kind, values, target = self.block(block, arguments)
-            if kind not in ("cf.br", "cf.cond_br"):
+            terminator, values, target = self.block(block, arguments)
+            if terminator not in ("cf.br", "cf.cond_br"):
                 return values
             self.step()
             block, arguments = target, values
@@ -167,15 +167,15 @@ class Interpreter:
 
     # --- numbers
 
-    def rounded(self, array, kind: ir.Type) -> np.ndarray:
-        """Converted to ``kind`` by the program itself."""
-        text = element_of_type(kind).text
+    def rounded(self, array, type_: ir.Type) -> np.ndarray:
+        """Converted to ``type_`` by the program itself."""
+        text = element_of_type(type_).text
         self.roundings[text] = self.roundings.get(text, 0) + 1
-        return round_to(np.asarray(array), element_of_type(kind))
+        return round_to(np.asarray(array), element_of_type(type_))
 
-    def settled(self, array, kind: ir.Type) -> np.ndarray:
-        """The result of an op of type ``kind``: rounded to it where every op rounds."""
-        element = element_of_type(kind)
+    def settled(self, array, type_: ir.Type) -> np.ndarray:
+        """The result of an op of type ``type_``: rounded to it where every op rounds."""
+        element = element_of_type(type_)
         array = np.asarray(array)
         if element.kind == "integer":
             return array
@@ -185,9 +185,9 @@ class Interpreter:
             return round_to(array, element)
         return array.astype(element.held, copy=False)
 
-    def summed(self, length: int, kind: ir.Type) -> None:
-        """Notes a sum of ``length`` terms in ``kind``, whose order a compiler may choose."""
-        element = element_of_type(kind)
+    def summed(self, length: int, type_: ir.Type) -> None:
+        """Notes a sum of ``length`` terms in ``type_``, whose order a compiler may choose."""
+        element = element_of_type(type_)
         if element.kind != "integer":
             self.sums[element.text] = max(self.sums.get(element.text, 0), length)
             self.roundings[element.text] = self.roundings.get(element.text, 0) + length
@@ -208,13 +208,13 @@ class Interpreter:
         if isinstance(held, ir.Operation):
             if "initial_value" not in held.attributes:
                 raise NoWitness(f"@{name}, which has no initial value")
-            kind = ir.TypeAttr(held.attributes["type"]).value
-            held = self.globals[name] = attribute_value(held.attributes["initial_value"], kind)
+            type_ = ir.TypeAttr(held.attributes["type"]).value
+            held = self.globals[name] = attribute_value(held.attributes["initial_value"], type_)
         if held is None:
             raise NoWitness(f"@{name}, which is not declared")
         return held
 
 
-def as_held(array: np.ndarray, kind: ir.Type) -> np.ndarray:
-    """An argument of type ``kind``."""
-    return hold(np.asarray(array), element_of_type(kind))
+def as_held(array: np.ndarray, type_: ir.Type) -> np.ndarray:
+    """An argument of type ``type_``."""
+    return hold(np.asarray(array), element_of_type(type_))

@@ -17,7 +17,7 @@ import numpy as np
 from fissile import wire
 
 from ...process.entry import begin
-from .ask import WitnessAnswer, WitnessCase, WitnessJob
+from .evaluation import WitnessAnswer, WitnessCase, WitnessJob
 
 
 def main(folder: Path) -> int:

@@ -264,8 +264,8 @@ def _product_sum(a, loops_a, b, loops_b, kept, element, count) -> np.ndarray:
     """The sum of products; integers in float64 as long as that is exact, which is far faster."""
     if element.kind == "integer":
         most = [float(np.abs(x.astype(np.float64)).max(initial=0)) for x in (a, b)]
-        kind = np.float64 if most[0] * most[1] * count < 2.0**52 else np.int64
-        a, b = a.astype(kind), b.astype(kind)
+        dtype = np.float64 if most[0] * most[1] * count < 2.0**52 else np.int64
+        a, b = a.astype(dtype), b.astype(dtype)
     numbers = {loop: i for i, loop in enumerate(sorted({*loops_a, *loops_b}))}
     total = np.einsum(
         a,
@@ -291,8 +291,8 @@ def _fill(interpreter, op, operands):
 
 @evaluates("linalg.softmax")
 def _softmax(interpreter, op, operands):
-    axis, kind = ir.IntegerAttr(op.attributes["dimension"]).value, op.results[0].type
+    axis, type_ = ir.IntegerAttr(op.attributes["dimension"]).value, op.results[0].type
     x = operands[0]
-    interpreter.summed(x.shape[axis], kind)
-    powers = interpreter.settled(np.exp(x - x.max(axis=axis, keepdims=True)), kind)
-    return [interpreter.settled(powers / powers.sum(axis=axis, keepdims=True), kind)]
+    interpreter.summed(x.shape[axis], type_)
+    powers = interpreter.settled(np.exp(x - x.max(axis=axis, keepdims=True)), type_)
+    return [interpreter.settled(powers / powers.sum(axis=axis, keepdims=True), type_)]

@@ -20,8 +20,11 @@ _DYNAMIC = -(1 << 63)
 
 def shape_of(interpreter, value: ir.Value, sizes: Sequence) -> list[int]:
     """The shape of a result: its type's, with ``sizes`` for the dynamic dimensions."""
-    kind, given = ir.ShapedType(value.type), iter(sizes)
-    return [int(next(given)) if kind.is_dynamic_dim(i) else kind.get_dim_size(i) for i in range(kind.rank)]
+    shaped_type, given = ir.ShapedType(value.type), iter(sizes)
+    return [
+        int(next(given)) if shaped_type.is_dynamic_dim(i) else shaped_type.get_dim_size(i)
+        for i in range(shaped_type.rank)
+    ]
 
 
 def mixed(interpreter, op: ir.Operation, static: str, dynamic) -> list[int]:
@@ -61,9 +64,10 @@ def _rank(interpreter, op, operands):
 
 @evaluates("tensor.cast")
 def _cast(interpreter, op, operands):
-    kind = ir.ShapedType(op.results[0].type)
-    if kind.has_rank and any(
-        not kind.is_dynamic_dim(i) and kind.get_dim_size(i) != n for i, n in enumerate(operands[0].shape)
+    shaped_type = ir.ShapedType(op.results[0].type)
+    if shaped_type.has_rank and any(
+        not shaped_type.is_dynamic_dim(i) and shaped_type.get_dim_size(i) != n
+        for i, n in enumerate(operands[0].shape)
     ):
         raise NoWitness("tensor.cast to a shape that the tensor does not have")
     return operands
@@ -150,22 +154,26 @@ def _extract_slice(interpreter, op, operands):
     return [part.reshape(_kept(ir.ShapedType(op.results[0].type), sizes))]
 
 
-def _kept(kind: ir.ShapedType, sizes: list[int]) -> list[int]:
+def _kept(shaped_type: ir.ShapedType, sizes: list[int]) -> list[int]:
     """``sizes`` without the dimensions of size 1 that the result type leaves out."""
     kept, axis = [], 0
     for at, size in enumerate(sizes):
         remaining = len(sizes) - at
-        wanted = kind.rank - axis
-        fits = wanted and (kind.is_dynamic_dim(axis) or kind.get_dim_size(axis) == size)
-        if wanted == remaining or (fits and size != 1) or (fits and _needed(kind, axis, sizes[at + 1 :])):
+        wanted = shaped_type.rank - axis
+        fits = wanted and (shaped_type.is_dynamic_dim(axis) or shaped_type.get_dim_size(axis) == size)
+        if (
+            wanted == remaining
+            or (fits and size != 1)
+            or (fits and _needed(shaped_type, axis, sizes[at + 1 :]))
+        ):
             kept.append(size)
             axis += 1
     return kept
 
 
-def _needed(kind: ir.ShapedType, axis: int, rest: list[int]) -> bool:
+def _needed(shaped_type: ir.ShapedType, axis: int, rest: list[int]) -> bool:
     """The result's dimension ``axis`` of size 1 has to be this one, or may as well be."""
-    return len([n for n in rest if n != 1]) <= kind.rank - axis - 1
+    return len([n for n in rest if n != 1]) <= shaped_type.rank - axis - 1
 
 
 @evaluates("tensor.insert_slice")
@@ -264,10 +272,10 @@ def _insert(interpreter, op, operands):
 
 @evaluates("tensor.from_elements")
 def _from_elements(interpreter, op, operands):
-    kind = ir.ShapedType(op.results[0].type)
+    shaped_type = ir.ShapedType(op.results[0].type)
     return [
-        hold(np.array([np.asarray(v).reshape(()) for v in operands]), element_of_type(kind)).reshape(
-            kind.shape
+        hold(np.array([np.asarray(v).reshape(()) for v in operands]), element_of_type(shaped_type)).reshape(
+            shaped_type.shape
         )
     ]
 

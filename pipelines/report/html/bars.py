@@ -82,7 +82,7 @@ def target_bars(target: Mapping) -> list[Bar]:
 
 
 def ledger_bars(finding: Mapping) -> list[Bar]:
-    """Before and after of a finding with a ledger; after only where a repair tells its bytes."""
+    """Before and after of a finding with a ledger; after only where a repair reports its bytes."""
     ledger, limit = finding["ledger"], finding["limit"]
     if not ledger or not limit or ledger["total"]["value"] is None:
         return []

@@ -1,14 +1,14 @@
 // Three slices, each larger than the one before it: placed in the order of the program they need all three sizes.
 // RUN: fissile-opt %s --fissile-pack-transients 2> %t.err | FileCheck %s
-// RUN: FileCheck %s --check-prefix=TOLD < %t.err
+// RUN: FileCheck %s --check-prefix=REPORT < %t.err
 // With IREE's own pass alone the slab is larger.
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(util.func(iree-stream-layout-slices,canonicalize))' | FileCheck %s --check-prefix=STOCK
 // Nothing is changed where only a report is wanted.
 // RUN: fissile-opt %s --fissile-pack-transients='only-report=true' 2> %t.only | FileCheck %s --check-prefix=SAME
 // RUN: FileCheck %s --check-prefix=ONLY < %t.only
 
-// TOLD: repaired[FIS311] transients of 'grows' take 7168 bytes; 6144 are enough (14% less)
-// TOLD-NOT: minimal
+// REPORT: repaired[FIS311] transients of 'grows' take 7168 bytes; 6144 are enough (14% less)
+// REPORT-NOT: minimal
 // ONLY: note[FIS311] transients of 'grows' take 7168 bytes; 6144 are enough
 
 // CHECK-LABEL: util.func public @grows
@@ -55,7 +55,7 @@ util.func public @dynamic(%n: index) -> (index, index, index) {
 }
 
 // Multiples of one value share room, whatever it is; what is as small as it can be, or of another form, is left to IREE behind them.
-// TOLD: repaired[FIS311] transients of 'multiples' take 7168 x %n bytes; 6144 x %n are enough (14% less)
+// REPORT: repaired[FIS311] transients of 'multiples' take 7168 x %n bytes; 6144 x %n are enough (14% less)
 // CHECK-LABEL: util.func public @multiples
 // CHECK-SAME:    (%[[N:.+]]: index, %[[M:.+]]: index)
 // CHECK-DAG:     %[[ROOM:.+]] = arith.muli %{{.+}}, %[[N]] : index

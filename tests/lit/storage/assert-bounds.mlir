@@ -1,14 +1,14 @@
 // RUN: fissile-opt %s --fissile-assert-bounds 2> %t.err | FileCheck %s
-// RUN: FileCheck %s --check-prefix=TOLD < %t.err
+// RUN: FileCheck %s --check-prefix=REPORT < %t.err
 
 // A size that the caller chooses is checked at the entry, once, before anything runs.
 // CHECK-LABEL: func.func @entry
 // CHECK:         cf.assert {{.*}}, "@entry: tensor.insert_slice writes %m elements from 0 on in dimension 0; its destination has 10 (assert-bounds.mlir:[[#]])"
 // CHECK-NOT:     cf.assert
 // CHECK:         tensor.insert_slice
-// TOLD: note[FIS202] tensor.insert_slice writes %m elements from 0 on in dimension 0; its destination has 10
-// TOLD: checked at run time
-// TOLD: it does not hold, for example, where %m is 11
+// REPORT: note[FIS202] tensor.insert_slice writes %m elements from 0 on in dimension 0; its destination has 10
+// REPORT: checked at run time
+// REPORT: it does not hold, for example, where %m is 11
 func.func @entry(%y: tensor<16xf32>, %f: tensor<10xf32>, %m: index) -> tensor<10xf32> {
   %s = tensor.extract_slice %y[0] [%m] [1] : tensor<16xf32> to tensor<?xf32>
   %r = tensor.insert_slice %s into %f[0] [%m] [1] : tensor<?xf32> into tensor<10xf32>

@@ -1,12 +1,12 @@
 // RUN: fissile-opt %s --fissile-grow-storage 2> %t.err | FileCheck %s
-// RUN: FileCheck %s --check-prefix=TOLD < %t.err
+// RUN: FileCheck %s --check-prefix=REPORT < %t.err
 
 // The capacity is the largest end of the uses, and never below what it was.
 // CHECK-LABEL: func.func @storage
 // CHECK:         %[[BYTES:.*]] = arith.muli %arg0
 // CHECK:         %[[MAX:.*]] = arith.maxsi {{.*}}%[[BYTES]]
 // CHECK:         fissile.alloc_storage"(%[[MAX]])
-// TOLD: note[FIS207] storage of 64 bytes has now max(64, 4 * %n) bytes
+// REPORT: note[FIS207] storage of 64 bytes has now max(64, 4 * %n) bytes
 func.func @storage(%n: index) -> tensor<?xf32> {
   %c64 = arith.constant 64 : index
   %c0 = arith.constant 0 : index
@@ -22,7 +22,7 @@ func.func @storage(%n: index) -> tensor<?xf32> {
 // CHECK:         tensor.empty(%{{.*}}) : tensor<?xf32>
 // CHECK:         linalg.fill {{.*}} -> tensor<?xf32>
 // CHECK:         tensor.insert_slice {{.*}} into tensor<?xf32>
-// TOLD: note[FIS207] storage of 10 elements has now
+// REPORT: note[FIS207] storage of 10 elements has now
 func.func @tensor(%y: tensor<?xf32>, %n: index) -> tensor<?xf32> {
   %cst = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<10xf32>
@@ -36,7 +36,7 @@ func.func @tensor(%y: tensor<?xf32>, %n: index) -> tensor<?xf32> {
 // CHECK-LABEL: func.func @left_alone
 // CHECK:         tensor.empty() : tensor<10xf32>
 // CHECK:         tensor.empty() : tensor<12xf32>
-// TOLD-NOT: FIS207
+// REPORT-NOT: FIS207
 func.func @left_alone(%y: tensor<?xf32>, %n: index) -> (tensor<10xf32>, tensor<4xf32>) {
   %cst = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<10xf32>

@@ -197,7 +197,7 @@ class NeverAnswers:
     def send(self, _message):
         pass
 
-    def ask(self, _message, _seconds):
+    def request(self, _message, _seconds):
         return None
 
     def end(self):

@@ -47,7 +47,7 @@ def test_a_step_without_dispatches_has_the_limit_of_steps(tmp_path):
 
 def test_a_process_that_nobody_listens_to_notes_nothing(tmp_path):
     noted.at_dispatch(1, 2, "x")
-    status.tell("nobody")
+    status.announce("nobody")
     assert not status.is_listened() and list(tmp_path.iterdir()) == []
 
 
@@ -88,7 +88,7 @@ def test_without_a_terminal_only_verbose_listens(monkeypatch, verbose, quiet, he
     monkeypatch.setattr(sys, "stderr", stream)
     with cli.progress_shown(verbose, quiet):
         assert status.is_listened() is heard
-        status.tell("phase flow")
+        status.announce("phase flow")
     assert ("phase flow" in stream.getvalue()) is heard
 
 
@@ -98,7 +98,7 @@ def test_an_interrupt_reports_what_was_done_and_what_is_left(monkeypatch):
 
     def work(_words):
         with cli.progress_shown(verbose=True):
-            status.tell("phase flow, limit 600 s")
+            status.announce("phase flow, limit 600 s")
             raise KeyboardInterrupt
 
     assert run_program("fissile", [], work) == 130

@@ -1,4 +1,4 @@
-"""iree-compile's command line, taken apart. Pure."""
+"""iree-compile's command line, parsed. Pure."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from fissile.pipelines.numerics.judge import Sides, judged
 from fissile.pipelines.numerics.reference import portable_module, suspects
 from fissile.pipelines.numerics.tolerance import derived_tolerance
 from fissile.pipelines.numerics.verify import Options, certify_transform, verify
-from fissile.pipelines.numerics.witness.ask import Evaluation
+from fissile.pipelines.numerics.witness.evaluation import Evaluation
 
 LOCAL = Options(on=("local-task",))
 SIDES = Sides("vulkan", "llvm-cpu")

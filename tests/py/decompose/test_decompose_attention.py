@@ -1,4 +1,4 @@
-"""An attention taken apart computes what NumPy does: on llvm-cpu for random shapes, on lavapipe where stock has no schedule."""
+"""A decomposed attention computes what NumPy does: on llvm-cpu for random shapes, on lavapipe where stock has no schedule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A softmax taken apart computes the same numbers, as dispatches of its own."""
+"""A decomposed softmax computes the same numbers, as dispatches of its own."""
 
 import iree.runtime
 import numpy as np

@@ -30,11 +30,6 @@ REFUSED = {
     "workgroup memory": (conv(channels=64, filters=64, size=56, consumer="i8"), "gfx942", "FIS101"),
     "not distributed": (MATMUL.format(m=128, n=128, k=256, t="f16"), "gfx942", "FIS103"),
     "an integer power": (scalar_program("math.ipowi", 60, "i32"), "gfx942", "FIS104"),
-    "a half on the host": (
-        "func.func @main(%a: f16) -> f16 {\n  %c = arith.addf %a, %a : f16\n  return %c : f16\n}\n",
-        "gfx942",
-        "FIS108",
-    ),
     "a bit count of 64 bits": (scalar_program("math.ctpop", 60, "i64"), "vulkan", "FIS108"),
 }
 
@@ -56,6 +51,17 @@ def test_what_stock_refuses_is_the_same_finding_in_check_and_compile(tmp_path, w
         and ours.places == theirs.places
         and ours.ledger == theirs.ledger
     )
+
+
+def test_an_op_that_is_refused_without_a_dispatch_is_the_same_in_check_and_compile(tmp_path):
+    source = tmp_path / "p.mlir"
+    source.write_text(
+        "func.func @main(%a: f16) -> f16 {\n  %c = arith.addf %a, %a : f16\n  return %c : f16\n}\n"
+    )
+    [ours] = fissile.check(source, "gfx942").errors
+    flags = flags_for(resolve_target("gfx942"))
+    [theirs] = fissile.compile(source, tmp_path / "p.vmfb", flags, check=False).errors
+    assert ours.code == theirs.code == "FIS410" and ours.places == theirs.places and ours.places[0].line == 2
 
 
 def test_code_that_never_ends_is_an_error_without_being_generated(tmp_path):

@@ -1,4 +1,4 @@
-"""Producers of narrow elements that SPIR-V code generation unrolls: foreseen, as long as IREE makes it, and kept out."""
+"""Producers of narrow elements that SPIR-V code generation unrolls: foreseen, as long as IREE makes it, and placed in dispatches of their own."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_on_every_target(tmp_path, target):
     assert foreseen.severity.value == "error" and foreseen.places[0].line == 4
 
 
-@pytest.mark.parametrize(("mode", "code"), (("suggest", "FIS126"), ("off", "FIS104")))
+@pytest.mark.parametrize(("mode", "code"), (("suggest", "FIS126"), ("off", "FIS408")))
 def test_other_modes_change_nothing(tmp_path, mode, code):
     source, output = tmp_path / "x.mlir", tmp_path / "x.vmfb"
     source.write_text(PAD.format(kind="f16", value=LOWEST))

@@ -11,7 +11,7 @@ from iree.compiler.api import Session
 from fissile.pipelines.numerics.any_order import in_one_order
 from fissile.pipelines.numerics.judge import Sides, judged
 from fissile.pipelines.numerics.verify import Options, verify
-from fissile.pipelines.numerics.witness.ask import evaluate
+from fissile.pipelines.numerics.witness.evaluation import evaluate
 from fissile.pipelines.numerics.witness.program import Program
 from fissile.pipelines.numerics.witness.registry import NoWitness
 

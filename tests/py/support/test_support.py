@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from programs import run_program
 
+from bench.support_table import whose_result
 from fissile.finding import Place
 from fissile.pipelines.report.support_table import mark, support_markdown
 from fissile.pipelines.support import arithmetic, kept, measure
@@ -183,3 +184,18 @@ def test_named_ops_of_linalg_are_logical_on_booleans():
     two = np.ones((2, 2), bool)
     assert arithmetic.expected("matmul", [two, two], "i1").all()  # 1 and 1, or 1 and 1
     assert not arithmetic.expected("sum", [two], "i1").any()  # 1 + 1 of `arith.addi`
+
+
+@pytest.mark.parametrize(
+    ("repaired", "elsewhere", "words"),
+    [
+        (RIGHT, RIGHT, ("1 of the 1", "and 1 where", "code which stock IREE generates")),
+        (RIGHT, "", ("1 of the 1", "and 0 where", "code which stock IREE generates")),
+        (WRONG, RIGHT, ("0 of the 1", "and 1 where", "is not known")),
+    ],
+)
+def test_whose_result_is_wrong_is_read_from_the_same_driver_and_another_target(repaired, elsewhere, words):
+    cell = Cell("math.exp", "f16", YES, YES, numbers=WRONG, repaired_numbers=repaired)
+    other = Cell("math.exp", "f16", YES, YES, numbers=elsewhere)
+    assert all(word in whose_result([cell], [other]) for word in words)
+    assert whose_result([other], [cell]) == ""

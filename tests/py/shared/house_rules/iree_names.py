@@ -51,7 +51,6 @@ NAMES_ALLOWED = {
     ("fissile/rules/input.py", "--iree-hal-target-device"),
     ("fissile/rules/storage.py", "--iree-opt-strip-assertions"),
     ("passes/failures/narrow/narrow_storage.py", "--iree-vulkan-target"),
-    ("passes/checks/refusals/abi_types.py", "flow.tensor.bitcast"),
     ("passes/remedies/decompose/decompose_attention.py", "iree_linalg_ext.attention"),
     ("passes/remedies/decompose/decompose_movement.py", "iree_linalg_ext.gather"),
     ("passes/remedies/decompose/rank_sorts.py", "iree_linalg_ext.sort"),
