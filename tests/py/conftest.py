@@ -89,12 +89,16 @@ def forked_compiles():
 
 @pytest.fixture(autouse=True)
 def registered_passes_end_with_their_test():
-    """A pass that a test registers is sent along with each compile of its process: not with those of other tests."""
+    """A pass that a test registers is sent along with each compile of its process: not with those of other tests.
+
+    Those of fissile's own modules stay: such a module is imported once, and registers its pass then.
+    """
     before = dict(_PASSES)
     yield
     if before != _PASSES:
+        own = {name: cls for name, cls in _PASSES.items() if cls.__module__.startswith("fissile.")}
         _PASSES.clear()
-        _PASSES.update(before)
+        _PASSES.update(own | before)
 
 
 def pytest_sessionfinish():

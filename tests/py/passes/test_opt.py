@@ -147,7 +147,7 @@ def test_input_from_a_file_and_from_standard_input_is_the_same(tmp_path):
         ([], "this is not MLIR", 1, "error[FIS001] "),
         ([], "func.func @f(%a: i32) -> i64 { return %a : i32 }", 1, "<stdin>:1:"),
         ([], BOUNDARY.replace("-> tensor<4xf32>\n  r", "-> tensor<8xf32>\n  r"), 1, "error[FIS"),
-        (["--fissile-check-leftovers"], BOUNDARY, 1, "error[FIS401] fissile.boundary is left over"),
+        (["--fissile-check-leftovers"], BOUNDARY, 1, "error[FIS401] fissile.boundary remains"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_status_and_no_output(words, text, status, says, tmp_path):
@@ -224,3 +224,10 @@ def test_help_and_the_list_of_passes_name_every_pass():
     listed = opt("--list-passes").stdout
     assert [line.split()[0] for line in listed.splitlines()] == sorted(built_in())
     assert "exit status: 0 clean, 1 findings, 2 usage, 3 internal error" in opt("--help").stdout
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_pass_that_one_test_has_loaded_is_known_to_the_next(number):
+    from fissile.passes.catalogue import find_pass
+
+    assert find_pass("fissile-trim-borders").name == "fissile-trim-borders"
