@@ -16,6 +16,8 @@ from fissile.errors import UsageError
 
 VARIABLE = "FISSILE_MEMORY_LIMIT"
 OPTION = "--memory-limit"
+VALUE = "a size"
+WAY_OUT = f"write {OPTION}=8G, or 0 for no limit"
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _CONTROL_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 OUT_OF_MEMORY = re.compile(
@@ -35,23 +37,8 @@ def parse_size(spelled: str) -> int:
     """Bytes of ``512M``, ``8G``, ``0`` …"""
     match = re.fullmatch(r"(\d+)([KMGT]?)(?:i?B)?", spelled.strip(), re.IGNORECASE)
     if not match:
-        raise UsageError(f"'{spelled}' is no size of memory", f"write {OPTION}=8G, or 0 for no limit")
+        raise UsageError(f"'{spelled}' is not a size of memory", WAY_OUT)
     return int(match[1]) * _UNITS[match[2].upper()]
-
-
-def take_option(words: list[str]) -> list[str]:
-    """``words`` without ``--memory-limit=SIZE``, which holds for this process and all that it starts."""
-    rest, stop = [], words.index("--") if "--" in words else len(words)
-    for index, word in enumerate(words):
-        name, equals, value = word.partition("=")
-        if index < stop and name == OPTION:
-            if not equals:
-                raise UsageError(f"{OPTION} needs a size", f"write {OPTION}=8G, or 0 for no limit")
-            parse_size(value)
-            os.environ[VARIABLE] = value
-        else:
-            rest.append(word)
-    return rest
 
 
 def machine_memory() -> int:

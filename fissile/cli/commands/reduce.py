@@ -18,16 +18,15 @@ def run(argv: Sequence[str]) -> int:
     from fissile.pipelines.report.text import render
     from fissile.pipelines.report.view import View
 
-    words = [word for word in argv if not word.lstrip("-").startswith("dispatch=")]
-    named = [word.partition("=")[2] for word in argv if word.lstrip("-").startswith("dispatch=")]
+    words, dispatch = _without_dispatch(argv)
     request = parse_command_line(words)
     if request.stock:
         raise UsageError("fissile reduce takes a program and iree-compile's flags for one compile")
     output = ReportOutput(
         request.format, request.report_file, "the reduced program" if request.output == "-" else ""
     )
-    with progress_shown(request.verbose, request.quiet):
-        report = run_compile(replace(request, task="reduce", dispatch=named[-1] if named else ""))
+    with progress_shown(f"reading {request.input}", request.verbose, request.quiet):
+        report = run_compile(replace(request, task="reduce", dispatch=dispatch))
     report = replace(report, command="reduce")
     status = int(report.exit_code)
     if report.output:
@@ -39,6 +38,23 @@ def run(argv: Sequence[str]) -> int:
         lambda: render(report, request.input, View(verbose=request.verbose, quiet=request.quiet)),
     )
     return status
+
+
+def _without_dispatch(argv: Sequence[str]) -> tuple[list[str], str]:
+    """``argv`` without `--dispatch=NAME` and `--dispatch NAME`, and the last name; empty without one."""
+    rest, named, left = [], "", list(argv)
+    while left:
+        word = left.pop(0)
+        option, equals, value = word.partition("=")
+        if option not in ("-dispatch", "--dispatch"):
+            rest.append(word)
+        elif equals:
+            named = value
+        elif left:
+            named = left.pop(0)
+        else:
+            raise UsageError("option '--dispatch' needs a value", "write --dispatch=NAME")
+    return rest, named
 
 
 def _print(report, request) -> None:

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from fissile.errors import UsageError
 from fissile.pipelines.process import memory_limit, worker_end
 from fissile.pipelines.process.child import Child
+from fissile.pipelines.process.limits import limits_taken
 from fissile.pipelines.process.scratch import scratch
 
 ENDLESS = 300.0
@@ -41,12 +43,30 @@ def test_the_default_memory_limit_is_the_machines():
 
 @pytest.mark.parametrize("words, rest", [
     (["check", "--memory-limit=1G", "a.mlir"], ["check", "a.mlir"]),
+    (["check", "--memory-limit", "1G", "a.mlir"], ["check", "a.mlir"]),
     (["compile", "--", "--memory-limit=1G"], ["compile", "--", "--memory-limit=1G"]),
 ])  # fmt: skip
 def test_the_memory_limit_is_an_option_of_every_command(monkeypatch, words, rest):
     monkeypatch.setenv(memory_limit.VARIABLE, "3G")
-    assert memory_limit.take_option(words) == rest
-    assert memory_limit.memory_limit() == (1 << 30 if rest == ["check", "a.mlir"] else 3 << 30)
+    with limits_taken(words) as left:
+        assert left == rest
+        assert memory_limit.memory_limit() == (1 << 30 if rest == ["check", "a.mlir"] else 3 << 30)
+
+
+@pytest.mark.parametrize("option, value, wrong", [
+    ("--memory-limit", "a size", "'much' is not a size of memory"),
+    ("--phase-timeout", "a number of seconds", "'much' is not a number of seconds"),
+])  # fmt: skip
+@pytest.mark.parametrize("form", [lambda option: [f"{option}=much"], lambda option: [option, "much"]])
+def test_both_forms_of_a_limit_need_a_value_that_can_be_read(option, value, wrong, form):
+    with pytest.raises(UsageError, match=wrong), limits_taken(["check", *form(option), "a.mlir"]):
+        pass
+    for end in ([], ["--", "a.mlir"], ["--target=gfx942"]):
+        with (
+            pytest.raises(UsageError, match=f"{option} needs {value}"),
+            limits_taken(["check", option, *end]),
+        ):
+            pass
 
 
 def test_the_limits_of_a_command_end_with_it(monkeypatch):
