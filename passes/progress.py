@@ -55,6 +55,8 @@ def noted_at(folder: Path) -> int:
 @contextmanager
 def running(what: str, users: bool = False) -> Iterator[None]:
     """Notes the step until the end of the block; then the one around it."""
+    if (known := _ACTIVITY.get()) is not None and known.dispatch:
+        _act(dispatch="")  # it belongs to the step before
     token = _STEP.set(Step(what, users))
     _write()
     try:
@@ -86,9 +88,39 @@ class Activity:
 _ACTIVITY: ContextVar[Activity | None] = ContextVar("activity", default=None)
 
 
+LINE = "line"
+"""The name of the file beside the note that has the line of progress, for a parent that reports what was interrupted."""
+
+
+def note_line(line: str) -> None:
+    """``line`` is what a person who waits for this process sees."""
+    file = _FILE.get()
+    if file is not None:
+        with suppress(OSError):
+            (file.parent / LINE).write_text(line, encoding="utf-8")
+
+
+def noted_line(folder: Path) -> str:
+    """The last line of progress of a process that notes its steps in ``folder``; empty without one."""
+    try:
+        return (folder / LINE).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
 def at_dispatch(number: int, of: int, name: str) -> None:
     """Code is generated for dispatch ``number`` of ``of`` now."""
     _act(dispatch=f"dispatch {number} of {of} ({name})")
+
+
+def at_op(number: int, of: int, name: str) -> None:
+    """Op ``number`` of ``of`` is compiled alone now."""
+    _act(trying="", dispatch=f"compiling op {number} of {of} alone ({name})")
+
+
+def at_whole_program() -> None:
+    """The program is compiled as it is now."""
+    _act(trying="", dispatch="compiling the whole program")
 
 
 def trying(what: str) -> None:

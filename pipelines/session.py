@@ -36,6 +36,7 @@ from fissile.passes.progress import running
 
 from .probe.diagnostics import Diagnostic, parse_diagnostic
 from .process.atomic_write import write_atomically
+from .process.scratch import SCRATCH_VARIABLE
 
 Answer = TypeVar("Answer")
 BYTECODE = b"ML\xefR"
@@ -197,7 +198,7 @@ class Session:
             if unknown:
                 name = unknown[0].split("=")[0]
                 raise UsageError(
-                    f"'{name}' is no session flag of iree-compile",
+                    f"'{name}' is not a session flag of iree-compile",
                     closest(name, known)
                     or "flags that LLVM reads once per process go through `fissile compile`",
                 ) from None
@@ -206,7 +207,7 @@ class Session:
     def parse(self, source: str | os.PathLike, name: str = "") -> Module:
         """A module from a file of MLIR text or bytecode; ``name`` stands for the file in locations, if given.
 
-        Raises UsageError where the file cannot be read, PhaseFailed (phase "start") where it is no valid module.
+        Raises UsageError where the file cannot be read, PhaseFailed (phase "start") where it is not a valid module.
         """
         path = Path(source)
         if not path.is_file():
@@ -367,7 +368,7 @@ class Session:
         received: list[Diagnostic] = []
         invocation = self._invocation(received)
         try:
-            with running(f"the parse of {name}"):
+            with running(f"the parse of {_without_scratch(name)}"):
                 done = invocation.parse_source(source)
             if not done:
                 raise PhaseFailed("start", received)
@@ -377,6 +378,12 @@ class Session:
         finally:
             self.diagnostics.extend(received)
             invocation.close()
+
+
+def _without_scratch(name: str) -> str:
+    """The file's name alone where it is in fissile's own folder: a model that was imported, which is named as the user's file."""
+    scratch = os.environ.get(SCRATCH_VARIABLE, "")
+    return Path(name).name if scratch and Path(name).is_relative_to(scratch) else name
 
 
 def _with_names(path: Path) -> bytes:

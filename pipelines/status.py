@@ -7,10 +7,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
-from fissile.passes.progress import activity, noted
+from fissile.passes.progress import NOTE, activity, noted
 
 Listener = Callable[[str], None]
 _LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+LOADING = "loading IREE"
+"""What a child does before it notes its first step."""
 
 
 @contextmanager
@@ -34,6 +37,8 @@ def announce(line: str) -> None:
 
 def line_of(folder: Path, translating: int = 0, dispatch_limit: float = 0.0, step_limit: float = 0.0) -> str:
     """What the child that notes its steps in ``folder`` does: step, what is tried, which dispatch, and the limit of time for it."""
+    if not (folder / NOTE).exists():
+        return LOADING
     step, doing = noted(folder), activity(folder)
     parts = [step.what if step else "", doing.trying, doing.dispatch]
     limit = step_limit

@@ -19,7 +19,7 @@ def contained(program: str, words: list[str], work: Callable[[list[str]], int]) 
     A crash of IREE's is a finding. Raises InternalError where a user's code ends the child, UsageError where the system does.
     """
     from fissile.cli.program import run_program
-    from fissile.passes.progress import note_in
+    from fissile.passes.progress import note_in, noted_line
     from fissile.pipelines.process.child import Child
     from fissile.pipelines.process.scratch import scratch
 
@@ -44,7 +44,12 @@ def contained(program: str, words: list[str], work: Callable[[list[str]], int]) 
         try:
             with Child.forked(in_child, folder) as child:
                 os.close(writing)
-                status, limit = _wait(child, folder)
+                try:
+                    status, limit = _wait(child, folder)
+                except KeyboardInterrupt as interrupt:
+                    _end_the_line()
+                    interrupt.add_note(noted_line(folder))
+                    raise
             answered = os.read(reading, 16)  # it has ended: nothing to wait for
         finally:
             os.close(reading)
@@ -52,6 +57,7 @@ def contained(program: str, words: list[str], work: Callable[[list[str]], int]) 
         if answered:
             sys.stderr.write(messages)
             return int(answered)
+        _end_the_line()
         return _ended(program, words, status, limit, folder, messages)
 
 
@@ -115,6 +121,13 @@ def _ended(
     status = int(report.exit_code)
     report_output_of(words).write(report, status, lambda: print_report(report), lambda: render(report))
     return status
+
+
+def _end_the_line() -> None:
+    """On a terminal: clears the line that the child drew its progress in when it was ended, and shows the cursor again."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[2K\x1b[?25h")
+        sys.stderr.flush()
 
 
 def _keep_native_messages(folder: Path) -> None:

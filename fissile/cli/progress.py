@@ -1,4 +1,4 @@
-"""Progress on standard error: a line that is redrawn on a terminal; elsewhere lines, with -v only."""
+"""Progress on standard error: a line that is redrawn on a terminal; elsewhere lines, with -v only. An interrupt names the last one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any, TextIO
 
 from fissile.cli.fitted_text import columns_of
+from fissile.passes.progress import note_line
 
 QUIET_SECONDS = 1.0
 """A command that ends sooner shows nothing."""
@@ -17,10 +18,13 @@ _TICK_SECONDS = 0.25
 
 
 class Progress:
-    """The last line that was heard, and since when. ``stream`` is a terminal, or ``plain`` lines are printed to it."""
+    """The last line that was heard, and since when. ``stream`` is a terminal, or ``plain`` lines are printed to it.
 
-    def __init__(self, stream: TextIO, plain: bool) -> None:
-        self._stream, self._plain = stream, plain
+    ``silent``: nothing is shown.
+    """
+
+    def __init__(self, stream: TextIO, plain: bool, silent: bool = False) -> None:
+        self._stream, self._plain, self._silent = stream, plain, silent
         self._began = time.monotonic()
         self._line = ""
         self._status: Any = None
@@ -30,7 +34,10 @@ class Progress:
         from fissile.pipelines.report.untrusted_text import shown
 
         line = shown(line)
-        if self._plain and line != self._line:
+        if line == self._line:
+            return
+        note_line(line)
+        if self._plain and not self._silent:
             self._stream.write(f"fissile: {self._seconds()} s: {line}\n")
         self._line = line
 
@@ -40,7 +47,7 @@ class Progress:
 
     def draw(self) -> None:
         """Shows the line with the seconds since the command began, on a terminal, once `QUIET_SECONDS` have passed."""
-        if self._plain or not self._line or time.monotonic() - self._began < QUIET_SECONDS:
+        if self._plain or self._silent or not self._line or time.monotonic() - self._began < QUIET_SECONDS:
             return
         from rich.markup import escape
 
@@ -71,15 +78,12 @@ def one_line(text: str, end: str, columns: int) -> str:
 
 
 @contextmanager
-def progress_shown(verbose: bool = False, quiet: bool = False) -> Iterator[None]:
-    """Within the block, what children note is shown while a person waits."""
+def progress_shown(doing: str, verbose: bool = False, quiet: bool = False) -> Iterator[None]:
+    """Within the block, what children note is shown while a person waits. ``doing`` is what the block begins with."""
     from fissile.pipelines.status import listened
 
-    on_terminal = sys.stderr.isatty()
-    if quiet or not (on_terminal or verbose):
-        yield
-        return
-    progress = Progress(sys.stderr, plain=not on_terminal)
+    on_terminal = sys.stderr.isatty() and not quiet
+    progress = Progress(sys.stderr, plain=not on_terminal, silent=quiet or not (on_terminal or verbose))
     over = threading.Event()
 
     def redraw() -> None:
@@ -89,6 +93,7 @@ def progress_shown(verbose: bool = False, quiet: bool = False) -> Iterator[None]
     thread = threading.Thread(target=redraw, daemon=True) if on_terminal else None
     try:
         with listened(progress.hear):
+            progress.hear(doing)
             if thread is not None:
                 thread.start()
             yield

@@ -38,7 +38,7 @@ class Progress:
         if kind is not None and self._total:
             print(
                 f"fissile: {self._done} of {self._total} compiles have a result in {shown(self._folder)}; "
-                "the same command goes on with the rest",
+                "run the same command again to continue",
                 file=sys.stderr,
             )
 
@@ -47,7 +47,7 @@ class Progress:
         self._done, self._total, self._why = reused, total, why
         if self._live is None:
             reason = f" ({why})" if why else ""
-            print(f"fissile: {total} compiles, {reused} have a result{reason}", file=sys.stderr)
+            print(f"fissile: {total} compiles, {reused} already done{reason}", file=sys.stderr)
 
     def ended(self, cell: Cell, outcome: Outcome, done: int, total: int) -> None:
         self._done, self._total = done, total

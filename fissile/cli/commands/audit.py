@@ -17,9 +17,9 @@ def run(args: argparse.Namespace) -> int:
     if not args.target:
         raise UsageError("no target to audit for", "--target gfx942; `fissile targets` lists them")
     flags, command = flags_of(args), strictly("audit", args)
-    from fissile.pipelines.audit.command import audit_command
+    with progress_shown(f"reading {args.model}", args.verbose, args.quiet):
+        from fissile.pipelines.audit.command import audit_command  # what it loads takes a while
 
-    with progress_shown(args.verbose, args.quiet):
         report = audit_command(
             args.model,
             args.target,

@@ -22,9 +22,9 @@ def run(args: argparse.Namespace) -> int:
     if args.update_baseline and not args.baseline:
         raise UsageError("--update-baseline needs a file", "name it: --baseline FILE")
     flags, command = flags_of(args), strictly("check", args, _own(args))
-    from fissile.pipelines.check.check_worker import run_check
+    with progress_shown(f"reading {args.model}", args.verbose, args.quiet):
+        from fissile.pipelines.check.check_worker import run_check  # what it loads takes a while
 
-    with progress_shown(args.verbose, args.quiet):
         report = run_check(
             args.model,
             args.target,

@@ -28,7 +28,7 @@ def run(argv: Sequence[str]) -> int:
         request.page,
         request.input,
     )
-    with progress_shown(request.verbose, request.quiet):
+    with progress_shown(f"reading {request.input}", request.verbose, request.quiet):
         report = run_compile(request)
     output.write(
         report, int(report.exit_code), lambda: _print(report, request), lambda: _text(report, request)

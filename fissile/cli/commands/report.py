@@ -34,6 +34,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _no_report(file: str) -> UsageError:
     return UsageError(
-        f"{file} is no report of this fissile in JSON",
+        f"{file} is not a report of this fissile in JSON",
         "write one: fissile check MODEL --format=json --report-file=FILE",
     )

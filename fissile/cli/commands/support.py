@@ -6,13 +6,18 @@ import argparse
 import json
 import sys
 from dataclasses import asdict
+from functools import partial
 
+from fissile.cli.progress import progress_shown
 from fissile.cli.terminal import print_text
 
 
 def run(args: argparse.Namespace) -> int:
     """Prints a table for each target; returns 0. Raises UsageError."""
     from fissile.errors import UsageError, closest
+
+    if not args.target:
+        raise UsageError("no target to measure for", "--target gfx942; `fissile targets` lists them")
     from fissile.passes.iree import version
     from fissile.pipelines.report.support_table import support_markdown, support_text
     from fissile.pipelines.support import kept
@@ -20,8 +25,6 @@ def run(args: argparse.Namespace) -> int:
     from fissile.pipelines.support.measure import measured
     from fissile.pipelines.targets import resolve_target
 
-    if not args.target:
-        raise UsageError("no target to measure for", "--target gfx942; `fissile targets` lists them")
     for target in args.target:
         resolve_target(target)
     everything = list(all_programs())
@@ -40,11 +43,13 @@ def run(args: argparse.Namespace) -> int:
     if not chosen:
         raise UsageError("no op of these takes elements of these types")
     found = {}
-    for target in dict.fromkeys(args.target):
-        file = kept.file_for(target)
-        known_cells = {} if args.again else kept.read(file, chosen)
-        progress = _progress if sys.stderr.isatty() else lambda _done, _of: None
-        found[target] = measured(target, chosen, known_cells, kept.keeper(file, chosen), progress)
+    with progress_shown("reading what was measured before"):
+        for target in dict.fromkeys(args.target):
+            file = kept.file_for(target)
+            known_cells = {} if args.again else kept.read(file, chosen)
+            found[target] = measured(
+                target, chosen, known_cells, kept.keeper(file, chosen), partial(_progress, target)
+            )
     if args.format == "json":
         rows = [{"target": target, **asdict(cell)} for target, cells in found.items() for cell in cells]
         json.dump({"iree": version.installed(), "cells": rows}, sys.stdout, indent=2)
@@ -57,5 +62,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _progress(done: int, of: int) -> None:
-    print(f"\r{done} of {of} programs", end="\n" if done == of else "", file=sys.stderr, flush=True)
+def _progress(target: str, done: int, of: int) -> None:
+    from fissile.pipelines.status import announce
+
+    announce(f"{target}: {done} of {of} programs measured and kept")

@@ -28,8 +28,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--jobs takes a number above 0")
     if args.timeout < 0:
         raise UsageError("--timeout takes a number of seconds", "0 is no limit")
-    if args.html:
-        place_of(args.html)
+    if args.page:
+        place_of(args.page)
     request = SweepRequest(
         models=tuple(args.model),
         targets=tuple(args.target),
@@ -45,9 +45,9 @@ def run(args: argparse.Namespace) -> int:
     with Progress(args.out) as progress:
         sweep = run_sweep(request, progress.ended, progress.planned)
     status = int(sweep.exit_code(args.fail_on))
-    if args.html:
+    if args.page:
         page = page_of(sweep)
-        write_atomically(args.html, lambda partial: partial.write_text(page, encoding="utf-8"))
+        write_atomically(args.page, lambda partial: partial.write_text(page, encoding="utf-8"))
     if args.format == "json":
         sys.stdout.write(json_of(sweep, status))
     else:

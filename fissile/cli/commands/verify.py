@@ -45,7 +45,7 @@ def run(argv: Sequence[str]) -> int:
     output = ReportOutput(args.format, args.report_file, page=args.page, source=args.first)
     if args.seeds < 1:
         raise UsageError(f"--seeds={args.seeds} tries nothing", "give 1 or more")
-    with progress_shown(args.verbose, args.quiet), scratch() as folder:
+    with progress_shown(f"reading {args.first}", args.verbose, args.quiet), scratch() as folder:
         first = importable(Path(args.first), folder)
         second = importable(Path(args.second), folder) if args.second else None
         certificate = _certificate(args, first, second, flags)
@@ -120,7 +120,7 @@ def _load(path: Path) -> np.ndarray:
             f"cannot read {path}: {error.strerror or error}", "name a file that exists"
         ) from None
     except ValueError:
-        raise UsageError(f"{path} is no .npy file of plain numbers", "write it with numpy.save") from None
+        raise UsageError(f"{path} is not a .npy file of plain numbers", "write it with numpy.save") from None
 
 
 def _reference(spelled: str):
@@ -155,5 +155,5 @@ def _range(spelled: str) -> tuple[int, tuple[float, float]]:
         return int(argument), (low, high)
     except ValueError:
         raise UsageError(
-            f"'{spelled}' is no range", "write --range=ARGUMENT=LOW:HIGH, as in 0=-1:1"
+            f"'{spelled}' is not a range", "write --range=ARGUMENT=LOW:HIGH, as in 0=-1:1"
         ) from None

@@ -12,6 +12,7 @@ from fissile.dialect import place_of
 from fissile.dialect.attributes import text_of
 from fissile.finding import Place
 from fissile.passes.containment import contained
+from fissile.passes.progress import at_op, at_whole_program
 
 from .boundary_types import BoundaryValue, nameless_boundaries, refused_boundaries
 from .compiler import Compiler, Outcome, text_of_module
@@ -49,6 +50,7 @@ def audit(
     without_rank: list[Unranked] = []
     for round_ in range(MOST_ROUNDS):
         text = text_of_module(module, locations=True)
+        at_whole_program()
         outcomes.append(compiler.compile(text, flags, to, start, whole=True))
         if outcomes[-1].ok:
             break
@@ -165,7 +167,9 @@ def _refused_alone(
 ) -> list[tuple[Refused, list[Unit]]]:
     """The ops of ``module`` that IREE does not take alone to phase ``to``, although it takes a function of their types."""
     found = []
-    for group in _groups(module, nameless)[:MOST_PROBES]:
+    groups = _groups(module, nameless)[:MOST_PROBES]
+    for number, group in enumerate(groups, 1):
+        at_op(number, len(groups), group.units[0].name)
         outcome = compiler.compile(group.isolated.text, flags, to, start)
         if not outcome.ok and compiler.compile(group.isolated.control, flags, to, start).ok:
             found.append((_described(compiler, group, outcome, flags, to, start, nameless), group.units))
@@ -193,8 +197,10 @@ def _dead(
 ) -> list[Refused]:
     """Ops without a use that IREE would refuse if one were there."""
     groups = _groups(module, nameless, lambda unit: not _users(unit.op) and bool(unit.op.results))
+    groups = groups[:MOST_PROBES]
     found = []
-    for group in groups[:MOST_PROBES]:
+    for number, group in enumerate(groups, 1):
+        at_op(number, len(groups), group.units[0].name)
         outcome = compiler.compile(group.isolated.text, flags, to, start)
         if not outcome.ok and compiler.compile(group.isolated.control, flags, to, start).ok:
             found.append(_described(compiler, group, outcome, flags, to, start, nameless))

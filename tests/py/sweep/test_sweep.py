@@ -48,7 +48,7 @@ def test_sweep_keeps_results_goes_on_and_compares(models, tmp_path, capsys):
     (models / "typo.mlir").write_text(ADD.format(n=4) + "\n")
     (models / "same.mlir").unlink()
     status, second, progress = document(capsys, models, out)
-    assert status == 0 and second["reused"] == 1 and "1 have a result" in progress
+    assert status == 0 and second["reused"] == 1 and "1 already done" in progress
     kinds = {change["cell"].split()[0]: change["kind"] for change in second["changes"]}
     assert kinds == {"typo.mlir": "better", "same.mlir": "gone"}
 

@@ -52,7 +52,7 @@ def test_elsewhere_each_compile_is_a_line(request_for, capsys):
     with Progress("out") as progress:
         run_sweep(request_for, progress.ended, progress.planned)
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "fissile: 6 compiles, 0 have a result" and len(lines) == 7
+    assert lines[0] == "fissile: 6 compiles, 0 already done" and len(lines) == 7
     assert lines[1].startswith("fissile: 1/6 a.mlir llvm-cpu IREE") and "built" in lines[1]
     assert any("b.mlir" in line and "refused" in line and line.endswith(": why") for line in lines)
 
@@ -77,8 +77,8 @@ def test_another_fissile_is_the_reason_why_results_do_not_count(request_for, cap
             run_sweep(request_for, progress.ended, progress.planned)
         return capsys.readouterr().err.splitlines()[0]
 
-    assert first_line() == "fissile: 6 compiles, 0 have a result"
-    assert first_line() == "fissile: 6 compiles, 6 have a result"
+    assert first_line() == "fissile: 6 compiles, 0 already done"
+    assert first_line() == "fissile: 6 compiles, 6 already done"
     renewed = [replace(one, fissile="another") for one in find_environments(())]
     monkeypatch.setattr(entry, "find_environments", lambda _pythons: renewed)
-    assert first_line() == "fissile: 6 compiles, 0 have a result (fissile or IREE changed since the last run)"
+    assert first_line() == "fissile: 6 compiles, 0 already done (fissile or IREE changed since the last run)"
