@@ -82,7 +82,7 @@ def _memory(function: dict) -> list[str]:
         f"{_bytes(function['bound'])} are needed at once{partly}"
     ]
     for one in function["alive"]:
-        idle = "" if one["needed"] else "  not used any more"
+        idle = "" if one["needed"] else "  no longer used"
         lines.append(f"  {_bytes(one['bytes']):>12}   {shown(', '.join(one['tensors']))}{idle}")
     lines += [
         f"  {_bytes(one['live']):>12}   live, {_bytes(one['needed'])} needed: {one['op']} {shown(one['at'])}".rstrip()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from fissile.pipelines.sweep.cells import Cell
 from fissile.pipelines.sweep.entry import Sweep
 from fissile.pipelines.sweep.outcome import Outcome, Verdict
+from fissile.rules import RULES
 
 from .json_document import versions
 from .untrusted_text import shown
@@ -129,7 +130,7 @@ body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem
 h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; }
 th, td { border-bottom: 1px solid var(--line); padding: .25rem .75rem; text-align: left; vertical-align: top; }
-td small { display: block; color: #888; } code { overflow-wrap: anywhere; }
+td small { display: block; opacity: .7; } abbr { text-decoration: none; } code { overflow-wrap: anywhere; }
 .built { color: var(--ok); } .repaired { color: var(--fixed); }
 .refused, .usage, .endless, .internal, .lost, .worse { color: var(--bad); font-weight: 600; }
 @media print { body { margin: 0; max-width: none; } }
@@ -167,8 +168,14 @@ def _cell(outcome: Outcome | None) -> str:
     if outcome is None:
         return "<td></td>"
     codes = sorted({code for row in outcome.codes.values() for code in row})
-    below = f"<small>{_text(' '.join(codes))}</small>" if codes else ""
+    below = f"<small>{' '.join(map(_code, codes))}</small>" if codes else ""
     return f"<td class='{outcome.verdict}'>{outcome.verdict}{below}</td>"
+
+
+def _code(code: str) -> str:
+    """With what it stands for as its tooltip."""
+    title = RULES[code].title if code in RULES else ""
+    return f"<abbr title='{_text(title)}'>{_text(code)}</abbr>"
 
 
 def _table(

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-BOX_WIDTH, GAP_X, GAP_Y, MARGIN = 232, 26, 52, 12
+BOX_WIDTH, GAP_X, GAP_Y, MARGIN = 232, 26, 40, 12
 HEAD, LINE = 24, 17
 MOST_DRAWN = 80
 """Of more dispatches than these the ones with findings and their neighbours are drawn, up to this many."""
 MOST_LINES = 7
 """Ops named in one box."""
+MOST_CHARACTERS = 29
+"""Of one line in a box, in the page's monospaced font."""
 MOST_COLUMNS = 5
 
 
@@ -164,4 +166,6 @@ def _line(op: Mapping, moved: bool) -> Line:
     name, kind = op["name"], op["op"]
     whole = " ".join(filter(None, (name, kind, op["place"])))
     text = f"{name}  {kind}" if name else kind
-    return Line(text if len(text) <= 31 else f"{text[:30]}…", whole, moved)
+    if len(text) > MOST_CHARACTERS:
+        text = text.replace(kind, kind.rpartition(".")[2])
+    return Line(text if len(text) <= MOST_CHARACTERS else f"{text[: MOST_CHARACTERS - 1]}…", whole, moved)

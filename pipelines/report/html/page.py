@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from fissile.rules import RULES
+from fissile.rules.rule import Rule
 
 from ..untrusted_text import SourceLines, shown
 from .bars import FIRST_SHOWN, HEIGHT, WIDTH, Bar, Timeline, ledger_bars, target_bars, timeline
@@ -51,6 +52,7 @@ def page(document: Mapping[str, Any], source: SourceLines | None = None, title: 
         verdict=_verdict(document, findings),
         way_out=_way_out(document, findings),
         findings=[_finding(one, lines) for one in findings],
+        rules=_rules(findings),
         counts=[(word, sum(f["severity"] == word for f in findings)) for word in WORDS],
         targets=targets,
         matrix=_matrix(facts.get("targets", [])),
@@ -119,7 +121,7 @@ def _verdict(document: Mapping[str, Any], findings: list[Mapping]) -> tuple[str,
     if document["command"] == "verify" and certificate:
         return ("clean" if certificate["agrees"] else "error"), certificate["sentence"]
     if repaired:
-        return "repaired", f"repaired: {repaired} finding{'s' if repaired > 1 else ''}, no error remains"
+        return "repaired", f"{repaired} finding{'s' if repaired > 1 else ''} repaired, no error remains"
     if warnings:
         return "warning", f"{warnings} warning{'s' if warnings > 1 else ''}, no error"
     return "clean", "no findings"
@@ -132,7 +134,12 @@ def _way_out(document: Mapping[str, Any], findings: list[Mapping]) -> str:
     if document["command"] != "check" or not helped:
         return ""
     which = "it" if len(errors) == 1 else "all of them" if helped == len(errors) else f"{helped} of them"
-    return f"Stock IREE fails here. `fissile compile` has a repair for {which}: see the findings."
+    return f"Stock IREE fails on this program. `fissile compile` can repair {which}: see the findings."
+
+
+def _rules(findings: list[Mapping]) -> list[Rule]:
+    """The manual page of each code, once, in the order of the codes."""
+    return [RULES[code] for code in sorted({one["code"] for one in findings}) if code in RULES]
 
 
 def _finding(finding: Mapping, lines: SourceLines) -> dict[str, Any]:
@@ -187,9 +194,22 @@ def _target(target: Mapping, findings: list[Mapping]) -> TargetPart:
         100 * max(sizes, default=0) / target["limit"],
         sum(f["severity"] == "error" and f["target"] == target["name"] for f in findings),
         tuple(target_bars(target)),
-        tuple(timeline(one) for one in target.get("memory", [])),
+        tuple(_timelines(target.get("memory", []))),
         drawing,
     )
+
+
+def _timelines(functions: list[Mapping]) -> list[Timeline]:
+    """One for each function; those with the same memory are named together, as a function and its asynchronous form are."""
+    found: list[tuple[Timeline, list[str]]] = []
+    for one in functions:
+        line = timeline({**one, "function": ""})
+        alike = next((names for other, names in found if other == line), None)
+        if alike is None:
+            found.append((line, [one["function"]]))
+        else:
+            alike.append(one["function"])
+    return [replace(line, function=", ".join(names)) for line, names in found]
 
 
 def _matrix(targets: list[Mapping]) -> list[tuple[str, list[Mapping | None]]]:

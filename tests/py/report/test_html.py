@@ -72,7 +72,8 @@ def test_a_page_is_well_formed_and_loads_nothing(name):
     assert text.startswith("<!DOCTYPE html>") and found.count("h1") == 1
     assert not {tag for tag, _ in found.found} & {"script", "link", "img", "iframe", "object", "form"}
     for _tag, attributes in found.found:
-        assert not [a for a in attributes if a.startswith("on") or a in ("src", "href", "action")]
+        assert not [a for a in attributes if a.startswith("on") or a in ("src", "action")]
+        assert (attributes.get("href") or "#").startswith("#")
     assert "url(" not in text and "@import" not in text
     assert "default-src 'none'" in text
     assert "prefers-color-scheme: dark" in text and "@media print" in text
@@ -80,7 +81,7 @@ def test_a_page_is_well_formed_and_loads_nothing(name):
 
 def test_a_repair_shows_before_and_after_and_the_boundary():
     found = Structure(page(compile_document(), SourceLines("model.mlir", b"\n%xd = producer\n%conv = root")))
-    assert "repaired: 1 finding, no error remains" in found.text
+    assert "1 finding repaired, no error remains" in found.text
     assert "%xd = producer" in found.text and "fused into the dispatch" in found.text
     assert "861 184" in found.text and "910 336" in found.text and "50 688" in found.text
     assert "bit-identical on llvm-cpu" in found.text and "fissile-place-boundaries{ops=0}" in found.text
@@ -136,14 +137,15 @@ def test_a_report_that_somebody_else_wrote_is_escaped_all_over(name):
         )
         assert not {tag for tag, _ in found.found} & {"script", "link", "img", "iframe", "object", "form"}
         for _tag, attributes in found.found:
-            assert not [a for a in attributes if a.startswith("on") or a in ("src", "href", "action")]
+            assert not [a for a in attributes if a.startswith("on") or a in ("src", "action")]
+            assert (attributes.get("href") or "#").startswith("#")
 
 
 def test_many_dispatches_are_folded_away_and_the_failing_are_drawn():
     found = Structure(page(check_document(1000, targets=1)))
     assert found.count("details") >= 1
     drawn = found.count("g", **{"class": "dispatch"})
-    assert drawn == MOST_DRAWN and f"{1000 - MOST_DRAWN} more dispatches are not drawn" in found.text
+    assert drawn == MOST_DRAWN and f"{1000 - MOST_DRAWN} more dispatches are not shown" in found.text
     assert found.count("g", **{"class": "fails"}) > 0
     assert found.count("div", **{"class": "bar-row"}) == 1000
 
@@ -194,7 +196,7 @@ def test_a_check_says_under_its_verdict_how_many_errors_have_a_repair():
     error = {**compile_document()["findings"][0], "severity": "error"}
     with_help = {**document, "findings": [error, {**error, "helps": []}]}
     assert "`" not in Structure(page(with_help)).text
-    assert "fissile compile has a repair for 1 of them" in Structure(page(with_help)).text
+    assert "fissile compile can repair 1 of them" in Structure(page(with_help)).text
     assert "has a repair for" not in page({**document, "findings": [{**error, "helps": []}]})
 
 
@@ -213,3 +215,23 @@ def test_a_place_is_not_named_twice():
     )
     text = Structure(page(compile_document(finding))).text
     assert "in x_relu" not in text and "in attn" in text
+
+
+def test_a_code_is_explained_once_where_it_leads_to():
+    finding = repaired_finding()
+    text = page(compile_document(finding))
+    assert text.count(f'<a href="#{finding.code}">') == 1 and text.count(f'id="{finding.code}"') == 1
+    assert "What the codes mean" not in page(check_document(1))
+
+
+def test_functions_with_the_same_memory_are_named_together():
+    document = check_document(3, targets=1)
+    target = document["facts"]["targets"][0]
+    (memory,) = target["memory"]
+    target["memory"] = [
+        memory,
+        memory | {"function": "main$async"},
+        memory | {"function": "other", "peak": 1},
+    ]
+    text = page(document)
+    assert text.count("live bytes over") == 2 and "main, main$async" in text

@@ -68,7 +68,7 @@ def test_what_is_no_report_is_refused(tmp_path, text):
     file = tmp_path / "out.json"
     file.write_bytes(text.encode("latin-1"))
     status, _out, err = run("report", file)
-    assert status == 2 and "is no report of this fissile" in err
+    assert status == 2 and "is not a report of this fissile" in err
 
 
 def _changed(document, seed):
