@@ -1,13 +1,13 @@
 """One table: what compiling, checking and repairing costs beside stock, and what a repaired program runs at.
 
-    python -m bench.table [PROGRAM.mlir …] [--rounds N] [--growth 10,100,1000,10000] [--only PART] [--write docs/bench.md]
+    python -m bench.table [PROGRAM.mlir …] [--rounds N] [--growth 10,100,1000,10000] [--only PART] [--minutes N] [--write docs/bench.md]
 
 Each number is a ratio, the median over rounds in which both commands ran one after the other. Without programs: two quantised
 convolutions of the README's form (repaired on GPUs and Vulkan; the small one fits a larger budget), for running also a softmax
 of long rows; and healthy ones: a StableHLO and a TOSA program from bench/front_ends, a quantised transformer block, and the onnx
 package's light_resnet50, once.
-What was measured is kept in build/bench-table.jsonl: the same command goes on from there. All of it takes about a quarter of an
-hour on two quiet cores.
+What was measured is kept in build/bench-table.jsonl. No measurement begins after --minutes (20): run the same command again for
+the rest. All of it takes about a quarter of an hour on two quiet cores.
 """
 
 from __future__ import annotations
@@ -38,19 +38,24 @@ WITHIN_NOISE = "within noise"
 RUN_ON = ("llvm-cpu", "vulkan")
 PARTS = ("repair", "growth", "healthy", "check", "running")
 COMPILING = (
-    "Without fissile's cache, but for *a second time*. A repair is divided by what stock takes for the module that it made, from the "
-    "program on. Growth: so many ops in different dispatches, as far as fissile looks at each of them (phase executable-configurations). "
-    "The programs are small, but for the transformer block (stock: 4 s) and resnet50 (20 s): stock takes about a second, of which "
-    "the start of Python and IREE is a part in both columns. "
-    "Where stock refuses the program, `check` is divided by that refusal."
+    "fissile's cache is off, except for *a second time*.\n\n"
+    "- A repair is compared with stock IREE's compile of the repaired module, from the source on.\n"
+    "- *Growth* compiles a program with the given number of ops, all in different dispatches, up to phase executable-configurations: "
+    "behind it, only IREE's own code generation is left.\n"
+    "- Stock IREE needs about a second for most programs, including the start of Python and IREE, 4 s for the transformer block and 20 s "
+    "for resnet50.\n"
+    "- If stock IREE rejects a program, `check` is compared with the time until it does."
 )
 RUNNING = (
-    "The repaired program's time for one call (llvm-cpu: compiled with `--fusion=tune`) divided by that of the other one; below 1 "
-    "it is faster. Every module's numbers are compared with those of stock's module for llvm-cpu, with the tolerance of `fissile "
-    "verify`: *wrong numbers* have no time. *The same module*: byte for byte, so nothing is timed. *Refused*: there is no module. "
-    "Vulkan is Mesa's lavapipe, which computes on the host's processors. Best of 3 rounds each, in turns, of processor "
-    "time: where a value exceeds its goal by no more than the repaired program differs from itself (*noise*), the two are equal. "
-    "A device of another machine: `python -m bench.packed_runs`."
+    "The ratio is the time of one call of the repaired program (on llvm-cpu: compiled with `--fusion=tune`) to that of the alternative; "
+    "below 1 the repaired program is faster.\n\n"
+    "- Every module's numbers are compared with those of stock IREE's module for llvm-cpu, with the tolerance of `fissile verify`. A "
+    "module with *wrong numbers* has no time.\n"
+    "- *The same module* is equal byte for byte and not timed. *Refused* means that there is no module.\n"
+    "- Vulkan is Mesa's lavapipe, which runs on the host's processors. `python -m bench.packed_runs` measures the device of another "
+    "machine.\n"
+    "- The programs run in turns for 3 rounds; the best processor time counts. *Noise* is how much the repaired program differs from "
+    "itself in these rounds. A ratio that exceeds its goal by no more than that counts as met within noise."
 )
 
 
@@ -62,6 +67,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--growth", default="10,100,1000,10000", help="numbers of ops")
     parser.add_argument("--only", choices=PARTS, help="measure this part; others as they are kept")
+    parser.add_argument(
+        "--minutes", type=float, default=20.0, help="begin no measurement later; the next run does the rest"
+    )
     parser.add_argument("--write", type=Path, help="write the table as Markdown as well")
     parser.add_argument(
         "--keep", type=Path, default=chosen.ROOT / "build/bench-table.jsonl", help="rows that are measured"
@@ -94,7 +102,7 @@ def main() -> int:
             ),
             "running": runs(run, RUN_ON, folder),
         }
-        kept, rows = Kept(args.keep), []
+        kept, rows = Kept(args.keep, 60 * args.minutes), []
         for name, units in parts.items():
             began = time.monotonic()
             found = kept.rows(units, measures=args.only in (None, name) and not args.kept)
@@ -108,16 +116,18 @@ def main() -> int:
         args.write.write_text(text, encoding="utf-8")
     for name, why in kept.failed.items():
         print(f"not measured: {name}: {why}", file=sys.stderr)
-    return 1 if kept.failed else 0
+    if kept.left:
+        print(f"not measured yet: {len(kept.left)} measurements; run the same command again", file=sys.stderr)
+    return 1 if kept.failed or kept.left else 0
 
 
 def markdown(rows: list[Row]) -> str:
     """The table as docs/bench.md has it."""
     lines = [
-        "# What fissile costs, and what its repairs run at",
+        "# What does fissile cost, and how fast are its repairs?",
         "",
-        "Written by `python -m bench.table --write docs/bench.md`. Each number is a ratio of two commands that ran one after the "
-        "other, the median of the rounds; on a machine that others use, trust the processor time and not the clock.",
+        "`python -m bench.table --write docs/bench.md` wrote this page. Each number is a ratio: fissile's time divided by stock IREE's, as "
+        "the median of rounds in which both ran one after the other. On a busy machine, trust *processor* rather than *wall*.",
         "",
         f"Machine: {_processor()}, {len(os.sched_getaffinity(0))} cores, load {os.getloadavg()[1]:.0f}; "
         f"Python {platform.python_version()}, IREE {installed()}; " + "; ".join(map(str, present())) + ".",
@@ -127,7 +137,7 @@ def markdown(rows: list[Row]) -> str:
     compiling = [row for row in rows if row.part == "compiling"]
     running = [row for row in rows if row.part == "running"]
     if compiling:
-        lines += ["", "## Compiling, beside stock `iree-compile`", "", COMPILING, ""]
+        lines += ["", "## Compared with stock `iree-compile`", "", COMPILING, ""]
         lines += [
             "| what | program | target | processor | goal | met | wall | memory | rounds |",
             "|---|---|---|---|---|---|---|---|---|",
@@ -138,9 +148,9 @@ def markdown(rows: list[Row]) -> str:
             for r in compiling
         ]
     if running:
-        lines += ["", "## Running, beside what a user has otherwise", "", RUNNING, ""]
+        lines += ["", "## Compared with the alternatives at run time", "", RUNNING, ""]
         lines += [
-            "| program | target | beside | processor | goal | met | wall | noise |",
+            "| program | target | compared with | processor | goal | met | wall | noise |",
             "|---|---|---|---|---|---|---|---|",
         ]
         lines += [
@@ -155,7 +165,7 @@ def _summary(rows: list[Row]) -> list[str]:
     """How many rows with a goal meet it, by what was measured."""
     counts: dict[str, Counter] = {}
     for row in rows:
-        what = f"running, beside {row.what}" if row.part == "running" else row.what.partition(",")[0]
+        what = f"run time, compared with {row.what}" if row.part == "running" else row.what.partition(",")[0]
         if met := _met(row):
             counts.setdefault(what, Counter())[met] += 1
     if not counts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -41,14 +42,20 @@ class Unit:
 
 
 class Kept:
-    """A file of lines, one a unit, for these sources of fissile and this IREE: other lines count as not measured."""
+    """A file of lines, one a unit, for these sources of fissile and this IREE: other lines count as not measured.
 
-    def __init__(self, path: Path) -> None:
+    No unit begins after ``seconds``; None: no limit.
+    """
+
+    def __init__(self, path: Path, seconds: float | None = None) -> None:
         self._path = path
+        self._until = None if seconds is None else time.monotonic() + seconds
         self._version = f"{digest_of_sources()} {installed()}"
         self._rows: dict[str, list[Row]] = {}
         self.failed: dict[str, str] = {}
         """The units that could not be measured, and why: the next run tries them again."""
+        self.left: list[str] = []
+        """The units for which no time was left: the next run measures them."""
         if path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():
                 entry = json.loads(line)
@@ -63,6 +70,9 @@ class Kept:
         for unit in units:
             was_there = unit.name in self._rows
             if not was_there and not measures:
+                continue
+            if not was_there and self._until is not None and time.monotonic() >= self._until:
+                self.left.append(unit.name)
                 continue
             if not was_there:
                 try:

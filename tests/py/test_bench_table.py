@@ -62,11 +62,21 @@ def test_what_fails_is_named_and_the_rest_is_measured(tmp_path):
     assert [row for row, was_there in Kept(tmp_path / "kept.jsonl").rows([Unit("a", lambda: [BAD])])] == [BAD]
 
 
+def test_what_there_is_no_time_for_is_left_for_the_next_run(tmp_path):
+    measured = []
+    units = [unit("a", measured, GOOD), unit("b", measured, BAD)]
+    kept = Kept(tmp_path / "kept.jsonl", seconds=0.0)
+    assert (list(kept.rows(units)), kept.left, measured) == ([], ["a", "b"], [])
+    assert list(Kept(tmp_path / "kept.jsonl", seconds=3600.0).rows(units[:1])) == [(GOOD, False)]
+    again = Kept(tmp_path / "kept.jsonl", seconds=0.0)
+    assert (list(again.rows(units)), again.left) == ([(GOOD, True)], ["b"])
+
+
 def test_goals_are_counted():
     same = Row("running", "stock", "pool", "vulkan", None, None, goal=1.0, note=running.SAME)
     text = markdown([GOOD, BAD, REFUSED, same, replace(same, note=running.WRONG)])
     assert "| check | 1 | 0 | 0 |" in text and "| repair | 0 | 0 | 1 |" in text
-    assert "| running, beside stock | 1 | 0 | 0 |" in text
+    assert "| run time, compared with stock | 1 | 0 | 0 |" in text
     assert "| pool | vulkan | stock | the same module | 1.00 | yes |  |  |" in text
     assert "| pool | vulkan | stock | wrong numbers |  |  |  |  |" in text
 
