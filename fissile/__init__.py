@@ -3,12 +3,12 @@
     import fissile
 
     built = fissile.compile("model.mlir", target="gfx942")
-    print(built)                    # what was found, and what was repaired
-    output = built.run(image)       # on the runtime that the target names
+    print(built)                    # the findings and repairs
+    output = built.run(image)       # on the runtime of the target
     built.save("model.vmfb")
 
-The names of `__all__` are the public face; errors are in `fissile.errors`. IREE is loaded on first use, and native code of
-its compiler runs in processes of their own: a crash there is a finding.
+The names in `__all__` are the public API; errors are in `fissile.errors`. IREE is loaded on first use. Its compiler runs in
+child processes, so that a crash becomes a finding.
 """
 
 from __future__ import annotations
@@ -73,23 +73,22 @@ def compile(
     allow_wrong: bool = False,
     check: bool = True,
 ) -> Result:
-    """Compiles ``program`` as `iree-compile` does, and repairs what stock IREE refuses or builds wrong.
+    """Compiles ``program`` as `iree-compile` does, and repairs it if stock IREE rejects or miscompiles it.
 
-    ``program`` is a path, MLIR as text or bytes (bytecode too), an `iree.compiler.ir.Module`, or what iree-turbine's
-    `aot.export` returns. A string is a path unless it has a line break or a brace.
+    ``program`` is a path, MLIR as text or bytes (including bytecode), an `iree.compiler.ir.Module`, or the result of iree-turbine's
+    `aot.export`. A string is a path unless it contains a line break or a brace.
 
-    ``target`` is a name that `fissile targets` lists (`gfx942`, `sm_86`, `vulkan`, `vulkan:device`, `llvm-cpu`); ``flags`` are
-    further flags of iree-compile and of `fissile compile`, passes of your own among them:
-    ``flags=["--iree-preprocessing-pass-pipeline=builtin.module(my-pass)"]`` runs one that `register_pass` has made known in this
-    process.
+    ``target`` is a name that `fissile targets` lists (`gfx942`, `sm_86`, `vulkan`, `vulkan:device`, `llvm-cpu`). ``flags`` are
+    more flags of iree-compile and of `fissile compile`. They can run your own passes: after `register_pass` in this process,
+    ``flags=["--iree-preprocessing-pass-pipeline=builtin.module(my-pass)"]`` runs the pass `my-pass`.
 
-    ``guard``: "assert" adds run-time checks of sizes that cannot be proved to fit, "check" only reports them, "off" does neither.
-    ``repair``: "auto", "suggest" or "off". ``match_device`` "vulkan" compiles for the Vulkan device that is present. ``verify``
-    runs the repaired program against the original. ``allow_wrong`` returns a module whose numbers are known to be wrong.
+    ``guard``: "assert" adds run-time checks for sizes that cannot be proved to fit, "check" only reports them, "off" does neither.
+    ``repair``: "auto", "suggest" or "off". ``match_device="vulkan"`` compiles for the Vulkan device of this machine. ``verify=True``
+    runs the repaired program against the original. ``allow_wrong=True`` returns a module even if its numbers are known to be wrong.
     ``output`` names a file for the module.
 
-    Raises `CompileError`, which carries the report, where errors remain; with ``check=False`` the result is returned, and its
-    ``vmfb`` is empty. Raises `UsageError` for bad arguments.
+    If errors remain, raises `CompileError`, which carries the report; with ``check=False`` it returns a result without a module
+    instead (``vmfb`` is empty). Raises `UsageError` for bad arguments.
     """
     from fissile.api.compiling import compile_program
 
@@ -112,15 +111,15 @@ def check(
     allow_pipelines: bool = False,
     memory: bool = False,
 ) -> Result:
-    """Which dispatches of ``program`` (as for `compile`) do not fit one or many targets, without a full compile.
+    """Finds what stock IREE would reject or miscompile in ``program`` (as for `compile`), for many targets, without a full compile.
 
-    ``target`` is a name or a `Target`, or a list of them. ``budget`` bytes (65536, or "64K") stand in for each target's own limit.
-    ``probe`` says for which dispatches code is generated: "auto" for all but
-    those of a calibrated structure that fit by prediction, "all" or "never". ``dispatch_timeout`` is in seconds for each dispatch, 0
-    is none. ``memory`` adds the live bytes over program time to the facts. ``baseline`` names a file of recorded bytes to compare
-    with, or to write with ``update_baseline``. ``allow_pipelines`` runs pass pipelines that the program brings along (FIS005).
+    ``target`` is a name or a `Target`, or a list of them. ``budget`` replaces the memory limit of every target (65536, or "64K").
+    ``probe`` chooses the dispatches that code is generated for: "auto" (those whose prediction may be wrong), "all" or "never".
+    ``dispatch_timeout`` is in seconds per dispatch; 0 means no limit. ``memory=True`` adds the live bytes over program time to
+    the facts. ``baseline`` names a file of recorded bytes to compare with, or to write with ``update_baseline=True``.
+    ``allow_pipelines=True`` runs pass pipelines in the program (FIS005).
 
-    The result's ``facts["targets"]`` has bytes, certainty and buffers of every dispatch (docs/footprint.md). Raises `UsageError`.
+    The result's ``facts["targets"]`` has the bytes, certainty and buffers of every dispatch (docs/footprint.md). Raises `UsageError`.
     """
     from fissile.api.checking import check_program
 
@@ -153,20 +152,20 @@ def verify(
     flags: Sequence[str] = (),
     timeout: float = 120.0,
 ) -> Result:
-    """Whether ``second`` (or ``first`` on every runtime that is present) computes the numbers of ``first``.
+    """Checks that ``second``, or ``first`` on every available runtime, computes the same numbers as ``first``.
 
-    Programs are as for `compile`; compiled modules (a path that ends in .vmfb, or a `Result`) too. ``inputs``, one array for each
-    argument, stand in for seeded random ones. What is right is what ``first`` computes on llvm-cpu, or ``expected``, one array
-    for each result, or what ``reference`` returns: a function of the inputs that returns an array or a tuple of them.
+    Programs are as for `compile`, or compiled modules (a path that ends in .vmfb, or a `Result`). ``inputs``, one array per
+    argument, replace random inputs. The reference is what ``first`` computes on llvm-cpu; or ``expected``, one array per result;
+    or ``reference``, a function of the inputs that returns an array or a tuple of arrays.
 
-    ``function`` is needed where a program has several. ``on`` names runtimes ("local-task", "vulkan", "cuda", "hip"; default: all
-    that are present). ``seeds`` is how many random inputs are tried, or their seeds. ``sizes`` is the size of every dynamic
-    dimension, or with exceptions "8,0.1=16": dimension 1 of argument 0 is 16. ``tolerance`` is "exact", an absolute difference,
-    "ABSOLUTE,RELATIVE", "1steps,0.001" for quantised results, or a `fissile.pipelines.numerics.tolerance.Tolerance`; the default follows from each result's type. ``flags`` go
-    to every compile; a run ends after ``timeout`` seconds.
+    ``function`` is required if a program has several. ``on`` names runtimes ("local-task", "vulkan", "cuda", "hip"; default: all
+    available ones). ``seeds`` is the number of random inputs, or their seeds. ``sizes`` is the size of every dynamic dimension;
+    "8,0.1=16" makes an exception: dimension 1 of argument 0 is 16. ``tolerance`` is "exact", an absolute difference,
+    "ABSOLUTE,RELATIVE", "1steps,0.001" for quantised results, or a `fissile.pipelines.numerics.tolerance.Tolerance`; the default
+    depends on the type of each result. ``flags`` go to every compile; ``timeout`` is in seconds per run.
 
-    The result is `ok` where everything that was compared agrees; `checks` has each comparison. Raises `UsageError`, and
-    `CompileError` where a model cannot be imported.
+    The result is `ok` if everything that was compared agrees; `checks` has each comparison. Raises `UsageError`, and
+    `CompileError` if a model cannot be imported.
     """
     from fissile.api.verifying import verify_programs
 

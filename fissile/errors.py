@@ -26,7 +26,7 @@ class ExitCode(IntEnum):
 
 
 class FissileError(Exception):
-    """One line that says what is known, and ``hint``: what to do about it."""
+    """The base class of all errors: a message of one line, and ``hint``, which says what to do."""
 
     exit_code = ExitCode.INTERNAL
 
@@ -43,7 +43,7 @@ class UsageError(FissileError):
 
 
 class InternalError(FissileError):
-    """fissile, a pass, or IREE itself broke. ``reproducer`` is a command that shows it again."""
+    """fissile, a pass, or IREE itself failed. ``reproducer`` is a command that reproduces it."""
 
     def __init__(self, message: str, hint: str = "", reproducer: str = "", detail: str = "") -> None:
         super().__init__(message, hint)
@@ -53,7 +53,7 @@ class InternalError(FissileError):
 
 
 class CompileError(FissileError):
-    """A program that is refused: errors remain, and there is no module. ``report`` has every finding."""
+    """The program was rejected: errors remain, and there is no module. ``report`` has every finding."""
 
     exit_code = ExitCode.FINDINGS
 
@@ -65,7 +65,7 @@ class CompileError(FissileError):
 
 
 class RunError(FissileError):
-    """A compiled module did not run to its end. ``detail`` is the runtime's message."""
+    """A compiled module failed at run time. ``detail`` is the runtime's message."""
 
     exit_code = ExitCode.FINDINGS
 

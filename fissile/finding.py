@@ -108,7 +108,7 @@ class Finding:
     helps: tuple[Help, ...] = ()
     notes: tuple[str, ...] = ()
     detail: str = field(default="", compare=False)
-    """The compiler's messages, verbatim; shown on request only."""
+    """The compiler's messages, verbatim; shown only on request."""
     effect: Effect = None  # type: ignore[assignment]  # derived below
     stock: str = field(default="", compare=False)
 
@@ -126,23 +126,23 @@ class Finding:
 
     @property
     def stock_line(self) -> str:
-        """What stock IREE does with the program: of every repair, and where its own message is not in the headline."""
+        """What stock IREE does with the program; empty if the headline already quotes its message."""
         quote = "" if self.stock in self.message else self.stock
         return self.effect.stock(quote) if quote or self.severity is Severity.REPAIRED else ""
 
     @property
     def withholds(self) -> bool:
-        """Whether it keeps an output back that IREE would write: the numbers are wrong, or depend on luck."""
+        """Whether fissile withholds an output that IREE would write, because its numbers are or may be wrong."""
         return self.severity is Severity.ERROR and self.effect.spoils_numbers
 
     @property
     def stops(self) -> bool:
-        """Whether there is nothing to write, whatever the user insists on."""
+        """Whether no output can be written, even with `--allow-wrong-numbers`."""
         return self.severity is Severity.ERROR and not self.effect.is_built
 
     @property
     def sort_key(self) -> tuple:
-        """By severity, place and code: the order of every report."""
+        """The order of every report: severity, place, code."""
         order = list(Severity).index(self.severity)
         place = self.places[0] if self.places else Place("", 0, 0)
         return (order, place.file, place.line, place.column, self.code, self.subject, self.target)

@@ -12,7 +12,7 @@ from .finding import Finding, Severity, ordered
 
 @dataclass(frozen=True)
 class Report:
-    """The result of one command. ``output`` is the path that was written, empty where none was.
+    """The result of one command. ``output`` is the path that was written; empty if there is none.
 
     ``messages`` are IREE's own warnings and remarks, unchanged. ``seconds`` has one entry per named step.
     """
@@ -48,12 +48,12 @@ class Report:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit status of the command: 0, or 1 where an error remains."""
+        """The exit status of the command: 0, or 1 if an error remains."""
         return ExitCode.FINDINGS if self.errors else ExitCode.CLEAN
 
     @property
     def repaired(self) -> bool:
-        """Whether anything was repaired."""
+        """Whether fissile repaired anything."""
         return any(f.severity is Severity.REPAIRED for f in self.findings)
 
     def to_json(self) -> dict:
@@ -63,5 +63,5 @@ class Report:
 
     @staticmethod
     def from_json(data: dict) -> Report:
-        """The report that `to_json` gave ``data`` of."""
+        """The report from ``data``, which `to_json` returned."""
         return wire.build(Report, data)

@@ -53,7 +53,7 @@ class Target:
 
     @property
     def per(self) -> str:
-        """Whose memory the limit bounds: a workgroup's, or a CPU thread's stack frame."""
+        """What the limit applies to: a workgroup, or the stack frame of a CPU thread."""
         return "stack frame" if self.is_cpu else "workgroup"
 
     @property
@@ -72,7 +72,7 @@ class Target:
 
     @property
     def compiler_bytes(self) -> int | None:
-        """What IREE itself checks against; None where its figure is not among the claims (a --budget)."""
+        """The limit that IREE itself checks; None if its figure is not among the claims (a --budget)."""
         own = [c.bytes for c in self.claims if c.source in (IREE_TABLE, IREE_STACK_LIMIT)]
         return own[0] if own else None
 
@@ -86,7 +86,7 @@ class Target:
         return replace(self, claims=(Claim(budget_bytes, "--budget"),))
 
     def with_device(self, limit_bytes: int, device: str) -> Target:
-        """The same target with what the device that is present reports."""
+        """The same target with the limit that the device of this machine reports."""
         return replace(self, claims=(*self.claims, Claim(limit_bytes, f"queried from {device}")))
 
 

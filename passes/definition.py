@@ -155,14 +155,14 @@ def defined_properties() -> dict[str, Property]:
 
 
 def register_pass(cls: PassClass) -> PassClass:
-    """Class decorator: makes a pass known by its name, for `fissile.compile` in this process and for files of passes.
+    """Class decorator that registers a pass under its name, for `fissile.compile` in this process and for `--load-passes` files.
 
     ``cls`` is a frozen dataclass that derives from `fissile.passes.definition.Pass` and defines ``name`` (lower case words joined
     by `-`) and ``run(self, op, report)``; its docstring is its manual page and its fields are its options. ``op`` is the
-    module as `iree.compiler.ir` shows it, or the op that ``anchor`` names. A pipeline names the pass:
+    module, an `iree.compiler.ir` op, or the op that ``anchor`` names. A pipeline runs the pass by its name:
     ``flags=["--iree-preprocessing-pass-pipeline=builtin.module(my-pass)"]``.
 
-    Raises `PassDefinitionError`, a `UsageError`, for a class that is defined wrongly or a name that is taken.
+    Raises `PassDefinitionError`, a `UsageError`, for an invalid class or a name that is already taken.
     """
     _check_definition(cls)
     _PASSES[cls.name] = cls
@@ -181,7 +181,7 @@ def make_pass(cls: type[Pass], options: str = "") -> Pass:
 
 def _check_definition(cls: Any) -> None:
     if not hasattr(cls, "__qualname__"):
-        raise PassDefinitionError(f"{cls!r} is no class", "@register_pass stands above a class of a pass")
+        raise PassDefinitionError(f"{cls!r} is not a class", "@register_pass stands above a class of a pass")
     who = f"pass class {cls.__module__}.{cls.__qualname__}"
 
     def refuse(why: str) -> None:

@@ -66,5 +66,5 @@ def _class(entry: EntryPoint) -> type[Pass]:
     except Exception as error:  # a package of others may be broken in any way
         raise PassDefinitionError(f"{where} cannot be loaded: {type(error).__name__}: {error}") from error
     if not (isinstance(cls, type) and issubclass(cls, Pass)) or registered_passes().get(cls.name) is not cls:
-        raise PassDefinitionError(f"{where} is no class with @register_pass: {entry.value}")
+        raise PassDefinitionError(f"{where} is not a class with @register_pass: {entry.value}")
     return cls

@@ -66,7 +66,8 @@ def seconds(value: Any, name: str, *, endless: bool = False) -> float:
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not 0 <= value < math.inf or value == 0 and not endless:
         raise UsageError(
-            f"{name}={value!r} is no number of seconds", f"for example {name}=60{'; 0 is no limit' * endless}"
+            f"{name}={value!r} is not a number of seconds",
+            f"for example {name}=60{'; 0 is no limit' * endless}",
         )
     return float(value)
 

@@ -112,7 +112,7 @@ def _written(program: Any, stem: Path) -> Path:
     operation: Any = getattr(program, "operation", None)
     if not callable(getattr(operation, "write_bytecode", None)):
         raise UsageError(
-            f"{type(program).__name__} is no program",
+            f"{type(program).__name__} is not a program",
             "give a path, MLIR as text or bytes, an iree.compiler.ir.Module, or what aot.export returns",
         )
     with bytecode.open("wb") as opened:

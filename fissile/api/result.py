@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Result:
-    """``report`` has the findings; ``vmfb`` is the compiled module, empty where there is none.
+    """What `compile`, `check` and `verify` return. ``report`` has the findings; ``vmfb`` is the compiled module, or empty.
 
-    ``program`` is what it was made of; ``runtime`` the one that the module was compiled for. ``certificate`` is a verification's.
+    ``program`` is the source; ``runtime`` is the one that the module was compiled for; ``certificate`` holds the comparisons of `verify`.
     """
 
     def __init__(
@@ -43,12 +43,12 @@ class Result:
 
     @property
     def ok(self) -> bool:
-        """Whether no error remains; of a verification, whether everything that was compared agrees."""
+        """Whether no error remains; for `verify`, whether everything that was compared agrees."""
         return not self.report.errors and (self.certificate is None or self.certificate.agrees)
 
     @property
     def command(self) -> str:
-        """The command that does the same: `compile`, `check` or `verify`."""
+        """The command with the same effect: `compile`, `check` or `verify`."""
         return self.report.command
 
     @property
@@ -58,17 +58,17 @@ class Result:
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """The findings that keep a module from being built, or that are left of a check."""
+        """The findings that are errors: there is no module, or `check` failed."""
         return self.report.errors
 
     @property
     def repaired(self) -> bool:
-        """Whether anything was repaired."""
+        """Whether fissile repaired anything."""
         return self.report.repaired
 
     @property
     def output(self) -> str:
-        """The file that was written; `<memory>` where `vmfb` alone has the module; empty where there is none."""
+        """The file that was written; `<memory>` if only `vmfb` holds the module; empty if there is none."""
         return self.report.output
 
     @property
@@ -78,7 +78,7 @@ class Result:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What else is known, by name: docs/formats.md."""
+        """More facts, by name: docs/formats.md."""
         return self.report.facts
 
     @property
@@ -88,11 +88,11 @@ class Result:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit status of the command that does the same."""
+        """The exit status of the command with the same effect."""
         return self.report.exit_code
 
     def to_json(self) -> dict[str, Any]:
-        """The report as `--format=json` writes it: docs/formats.md."""
+        """The report as JSON values, as `--format=json` writes it: docs/formats.md."""
         from fissile.pipelines.report.json_document import document
 
         return dict(document(self.report, int(self.exit_code)))
@@ -100,7 +100,7 @@ class Result:
     # --- the module
 
     def save(self, file: str | os.PathLike[str]) -> None:
-        """Writes the module to ``file``, whole or not at all. Raises UsageError where there is none."""
+        """Writes the module to ``file``, completely or not at all. Raises UsageError if there is no module."""
         from fissile.api.arguments import file_path
         from fissile.pipelines.process.atomic_write import write_atomically
 
@@ -119,10 +119,10 @@ class Result:
         runtime: str | None = None,
         timeout: float = 120.0,
     ) -> Any:
-        """What ``function`` (default: the only one) returns for ``arrays``: an array, or a tuple where it has several results.
+        """Calls ``function`` (default: the only one) with ``arrays``. Returns an array, or a tuple for several results.
 
-        It runs on the runtime that the module was compiled for, or on ``runtime`` (local-task, vulkan, cuda, hip), in a process
-        of its own, for at most ``timeout`` seconds. Raises UsageError for wrong arguments, RunError where the run fails.
+        It runs in a child process, for at most ``timeout`` seconds, on the runtime that the module was compiled for or on
+        ``runtime`` (local-task, vulkan, cuda, hip). Raises UsageError for wrong arguments, RunError if the run fails.
         """
         from fissile.api.arguments import seconds
         from fissile.pipelines.numerics.runtimes import named, run
@@ -166,27 +166,27 @@ class Result:
 
     @property
     def agrees(self) -> bool:
-        """Of a verification: whether everything that was compared agrees."""
+        """For `verify`: whether everything that was compared agrees."""
         return self._certificate().agrees
 
     @property
     def bit_identical(self) -> bool:
-        """Of a verification: whether it agrees in every bit."""
+        """For `verify`: whether it agrees in every bit."""
         return self._certificate().bit_identical
 
     @property
     def sentence(self) -> str:
-        """The verdict in one line."""
+        """For `verify`: the verdict in one line."""
         return self._certificate().sentence
 
     @property
     def checks(self) -> tuple[Check, ...]:
-        """One run of one program each, compared output by output."""
+        """For `verify`: each run of a program, compared output by output."""
         return self._certificate().checks
 
     @property
     def skipped(self) -> tuple[str, ...]:
-        """Of a verification: what was not compared, and why."""
+        """For `verify`: what was not compared, and why."""
         return self._certificate().skipped
 
     def _certificate(self) -> Certificate:
@@ -197,13 +197,13 @@ class Result:
     # --- for a person
 
     def html(self) -> str:
-        """The report as one HTML page that works offline, with lines of the program."""
+        """The report as one HTML page that works offline and quotes lines of the program."""
         from fissile.api.rendering import page_of
 
         return page_of(self.to_json(), self._program)
 
     def _repr_html_(self) -> str:
-        """In a notebook the page stands in a frame of its own: its styles and its policy are its own."""
+        """The page in a frame, which keeps its styles apart from the notebook's."""
         page = html.escape(self.html())
         return f'<iframe title="fissile" srcdoc="{page}" style="width:100%;height:640px;border:0" sandbox></iframe>'
 

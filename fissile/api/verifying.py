@@ -101,7 +101,7 @@ def _arrays(values: Any, name: str) -> list[Any] | None:
     for index, array in enumerate(arrays):
         if array.dtype == object:
             raise UsageError(
-                f"{name}[{index}] is no array of numbers",
+                f"{name}[{index}] is not an array of numbers",
                 f"give arrays: {name}=[x, y]",
             )
     return arrays

@@ -30,9 +30,9 @@ define(
     "FIS120",
     "limit-disagreement",
     "two sources give different limits for one target",
-    "IREE's table and the vendor's document, or the device itself, disagree.",
+    "IREE's table disagrees with the vendor's document or with the device itself.",
     "IREE's table is maintained by hand.",
-    "fissile uses the smaller limit and says so.",
+    "fissile uses the smaller limit and reports both.",
     effect=Effect.UNPROVED,
     shown=Shown(
         "fissile check in.mlir --target=sm_86",
@@ -48,10 +48,10 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS121",
     "prediction-mismatch",
-    "prediction and code generation disagree about a dispatch's bytes",
-    "The model of IREE's tiling predicts another sum than IREE's code generation allocates.",
-    "IREE changed, or a pattern the model does not know.",
-    "The probe's number is the true one. Please report the program.",
+    "the predicted bytes of a dispatch differ from those of code generation",
+    "fissile's model of IREE's tiling predicts another total than IREE's code generation allocates.",
+    "IREE changed, or the model does not know the pattern.",
+    "The number from code generation is the right one. Please report the program.",
     effect=Effect.UNPROVED,
     shown=Shown(
         "fissile check in.mlir --target=gfx942 --probe=all",
@@ -71,10 +71,11 @@ define(
     "FIS130",
     "numerics-differ",
     "two programs that must agree compute different numbers",
-    "The repaired program, or the program on a target, differs from its reference by more than the tolerance, and NumPy's "
-    "evaluation of the program, where there is one, does not agree with it either.",
-    "A wrong repair or a miscompile; the finding names the output, the place, the size of the difference and who is wrong.",
-    "Do not ship the module. `--repair=off` shows what stock IREE says.",
+    "The repaired program, or the program on a target, differs from its reference by more than the tolerance, and "
+    "NumPy's evaluation of the program, if there is one, disagrees with it too.",
+    "A repair is wrong or the compiler miscompiled the program. The finding names the output, the position, the "
+    "size of the difference and the side that is wrong.",
+    "Do not ship the module. `--repair=off` shows what stock IREE reports.",
     effect=Effect.WRONG,
     shown=Shown(
         "fissile verify in.mlir other.mlir --on=local-task",
@@ -112,9 +113,10 @@ define(
     "FIS131",
     "not-verified",
     "a program could not be run, so nothing was compared",
-    "A runtime refused the module, stopped with an error, or did not end in time; or no data can be made for an argument's type.",
-    "See the message: the runtime's own, or the type.",
-    "Name a runtime that can run it (`--on`), or smaller inputs.",
+    "A runtime rejected the module, stopped with an error or exceeded its time limit; or fissile cannot make data "
+    "for the type of an argument.",
+    "The finding quotes the runtime's message or names the type.",
+    "Name a runtime that can run the program (`--on`), or use smaller inputs.",
     shown=Shown(
         "fissile verify in.mlir --on=local-task",
         """\
@@ -134,12 +136,14 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS132",
     "witness-differs",
-    "NumPy's evaluation of the program does not agree with the reference",
-    "Two builds of one program were run and compared, and a third evaluation, by NumPy, was consulted. Either the checked program "
-    "agrees with it and the reference does not, or the two builds agree with each other and not with it.",
-    "A miscompile of the reference (stock llvm-cpu, usually: IREE 3.13 makes NaN of `math.powf` of a negative number, for example), or an "
-    "error in fissile's own evaluation of an op.",
-    "Look at the sentence: it names the sides and how far each is off. Give the truth with `--expected` or `--reference` to decide.",
+    "NumPy's evaluation of the program disagrees with the reference",
+    "Two builds of one program were run and compared, and NumPy evaluated the program as a third opinion. Either "
+    "the checked program agrees with NumPy and the reference does not, or the two builds agree with each other and "
+    "not with NumPy.",
+    "The reference is usually miscompiled (stock llvm-cpu: IREE 3.13 returns NaN for `math.powf` of a negative "
+    "number, for example), or fissile's own evaluation of an op is wrong.",
+    "The headline names the sides and how far each is off. To decide, pass the expected values with `--expected` or "
+    "`--reference`.",
     shown=Shown(
         "fissile verify in.mlir other.mlir --on=local-task",
         """\
@@ -156,10 +160,11 @@ func.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {
 define(
     "FIS150",
     "baseline-grown",
-    "a dispatch needs more on-chip memory than the baseline says",
-    "`fissile check --baseline FILE` compares the bytes of every dispatch with those that were recorded, and one grew.",
-    "A change of the model, of the target or of IREE fused or tiled it in another way.",
-    "Look at the ledger of that dispatch (`--format=json` lists every buffer). `--update-baseline` accepts the new bytes.",
+    "a dispatch needs more on-chip memory than the baseline records",
+    "`fissile check --baseline FILE` compares the bytes of every dispatch with the recorded ones, and one grew.",
+    "The model, the target or IREE changed, and the dispatch is fused or tiled differently.",
+    "Look at the byte table of that dispatch (`--format=json` lists every buffer). `--update-baseline` accepts the "
+    "new bytes.",
     shown=Shown(
         "python -m fissile check before.mlir --target=gfx942 --baseline=base.json --update-baseline\nfissile check in.mlir --target=gfx942 --baseline=base.json",
         """\
@@ -181,7 +186,7 @@ define(
     "baseline-incomplete",
     "the baseline has nothing to compare with",
     "A target or a dispatch of this run is not in the baseline file.",
-    "The baseline was written for other targets, or the model has a new dispatch.",
+    "The baseline was recorded for other targets, or the model has a new dispatch.",
     "`--update-baseline` adds what is missing.",
     shown=Shown(
         "python -m fissile check in.mlir --target=gfx942 --baseline=base.json --update-baseline\nfissile check in.mlir --target=gfx1100 --baseline=base.json",
@@ -197,11 +202,13 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS152",
     "not-reduced-alike",
-    "a reduced program does not fail as its program does",
-    "`fissile reduce` found no smaller program in which the same dispatch fails: with the same rule, the same root and the same message of "
-    "IREE's, shown by a compile with stock IREE. The program that comes nearest was written.",
-    "IREE fuses and tiles by what stands around a dispatch; without it, another reason comes first, or none.",
-    "Name another failing dispatch (`--dispatch=NAME`), or reduce the program by hand. What the message names is the difference.",
+    "a reduced program fails in another way",
+    "`fissile reduce` found no smaller program in which the same dispatch fails with the same rule, the same root "
+    "op and the same IREE message when stock IREE compiles it. It wrote the program that comes closest.",
+    "IREE fuses and tiles a dispatch depending on its surroundings. Without them, it fails for another reason or "
+    "not at all.",
+    "Name another failing dispatch (`--dispatch=NAME`), or reduce the program by hand. The message names the "
+    "difference.",
     effect=Effect.UNPROVED,
     shown=Shown(
         "fissile reduce in.mlir --target=gfx942 -o reduced.mlir",

@@ -10,10 +10,10 @@ AUDIT = "fissile audit in.mlir --target=llvm-cpu"
 define(
     "FIS406",
     "unknown-op",
-    "an op that IREE has no definition of",
-    "The program has an op whose dialect IREE does not contain, or one that the dialect does not have.",
-    "The program was written for another compiler, by a newer exporter, or the name is misspelled.",
-    "Rewrite it into ops that IREE knows before the compile, or register the pass that lowers it.",
+    "IREE has no definition of an op",
+    "The program has an op of a dialect that IREE does not contain, or an op that the dialect does not define.",
+    "The program was written for another compiler or by a newer exporter, or the name is misspelled.",
+    "Rewrite the op into ops that IREE knows before you compile, or register a pass that lowers it.",
     effect=Effect.REFUSED,
     shown=Shown(
         AUDIT,
@@ -34,11 +34,13 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS407",
     "front-end-op",
-    "an op of a front end that IREE's import does not lower",
-    "The op was compiled alone, with its types and constants, and IREE's import refuses it. IREE's own message names another op "
-    "where the import goes on for a while: the literal in front of `aten.__and__`, for example.",
-    "IREE lowers most ops of PyTorch, ONNX, StableHLO and TOSA, not all; or --iree-input-type names another front end.",
-    "Give the --iree-input-type that is named, or have the exporter decompose the op (torch.export with a decomposition table).",
+    "IREE's import does not lower a front-end op",
+    "fissile compiled the op alone, with its types and constants, and IREE's import rejects it. IREE's own message "
+    "may name another op if the import continues for a while: the literal before `aten.__and__`, for example.",
+    "IREE lowers most but not all ops of PyTorch, ONNX, StableHLO and TOSA, or --iree-input-type names another "
+    "front end.",
+    "Pass the --iree-input-type that the finding names, or have the exporter decompose the op (torch.export with a "
+    "decomposition table).",
     effect=Effect.REFUSED,
     shown=Shown(
         AUDIT,
@@ -61,10 +63,10 @@ func.func @main(%a: !torch.vtensor<[4],i1>, %b: !torch.vtensor<[4],i1>) -> !torc
 define(
     "FIS408",
     "must-be-handled",
-    "an op that IREE takes only after a pass, or with a flag",
-    "The op was compiled alone and is refused; with the flag or behind the pass that is named, IREE takes it.",
-    "The pipeline lacks a step for it.",
-    "Give the flag, or run the pass before IREE's phases (--iree-preprocessing-pass-pipeline).",
+    "IREE accepts an op only after a pass or with a flag",
+    "IREE rejects the op when it is compiled alone, and accepts it with the named flag or after the named pass.",
+    "The pipeline lacks that step.",
+    "Pass the flag, or run the pass before IREE's phases (--iree-preprocessing-pass-pipeline).",
     effect=Effect.REFUSED,
     shown=Shown(
         f"{AUDIT} --iree-flags=--iree-torch-decompose-complex-ops=false",
@@ -80,10 +82,10 @@ func.func @main(%a: !torch.vtensor<[2,4],f32>) -> !torch.vtensor<[2,4],f32> {
 define(
     "FIS409",
     "not-on-target",
-    "an op that has no code on this target",
-    "The op was compiled alone for the target, and code generation refuses it.",
-    "The target's code generator has no lowering for it.",
-    "Replace the op, or compile for a target that takes it.",
+    "the target has no code for an op",
+    "fissile compiled the op alone for the target, and code generation rejects it.",
+    "The target's code generator has no lowering for the op.",
+    "Replace the op, or compile for a target that supports it.",
     effect=Effect.REFUSED,
     shown=Shown(
         AUDIT,
@@ -116,11 +118,12 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS410",
     "element-type",
-    "an element type that the target lacks",
-    "The op was compiled alone and is refused; with another element type in its place, IREE takes it. Or an argument or a result of a "
-    "function has a type that IREE's functions cannot pass.",
-    "The target, or the lowering of this op, has no arithmetic or storage for the type; or IREE's ABI has no name for it.",
-    "Use the type that is named, or the flag that converts the program.",
+    "the target lacks an element type",
+    "IREE rejects the op when it is compiled alone, and accepts it with another element type. Or an argument or a "
+    "result of a function has a type that IREE's functions cannot pass.",
+    "The target, or the lowering of this op, has no arithmetic or storage for the type; or IREE's ABI has no name "
+    "for it.",
+    "Use the type that the finding names, or the flag that converts the program.",
     effect=Effect.REFUSED,
     shown=Shown(
         "fissile audit in.mlir --target=sm_80",
@@ -141,10 +144,11 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS411",
     "open-shape",
-    "a shape is left open where it has to be known",
-    "The op was compiled alone with its unknown sizes and is refused; with static sizes IREE takes it. Or a value has no rank.",
-    "The lowering of this op needs static sizes, and nothing in the program states them.",
-    "Give the sizes where the value is made: export with static shapes, or cast the argument to a static type.",
+    "a shape is dynamic but must be static",
+    "IREE rejects the op with its dynamic sizes when it is compiled alone, and accepts it with static sizes. Or a "
+    "value has no rank.",
+    "The lowering of this op needs static sizes, and the program does not state them.",
+    "State the sizes where the value is created: export with static shapes, or cast the argument to a static type.",
     effect=Effect.REFUSED,
     shown=Shown(
         AUDIT,
@@ -165,10 +169,11 @@ func.func @main(%a: tensor<?x?xf32>) -> tensor<?x?xf32> {
 define(
     "FIS412",
     "dead-unsupported-op",
-    "an unsupported op that is removed only because nothing uses it",
-    "IREE refuses the op where its result is used. Here none is, dead code elimination removes it, and the program compiles.",
-    "The program computes something that nobody reads.",
-    "Remove the op. With --strict this is an error: a later use would make the program fail.",
+    "an unsupported op compiles only because its result is unused",
+    "IREE rejects the op if its result is used. Here the result is unused, dead code elimination removes the op, "
+    "and the program compiles.",
+    "The program computes a value that nothing reads.",
+    "Remove the op. With --strict this is an error, because a later use would make the program fail.",
     effect=Effect.UNPROVED,
     shown=Shown(
         AUDIT,
@@ -201,11 +206,12 @@ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS413",
     "dropped-effect",
-    "a pass of IREE's drops an op with an effect",
-    "IREE compiles the program and prints it after each pass. Behind the pass that is named, nothing has the op's text any more, although "
-    "the pass proves nothing. An assertion in the body of a linalg op goes so, since a dispatch has nobody to report to.",
-    "The op stands where IREE keeps no effects, or a flag that strips assertions removes it.",
-    "Assert in the function, in front of the op. With --strict this is an error.",
+    "an IREE pass drops an op that has a side effect",
+    "IREE compiles the program, and the IR after the named pass no longer contains the op, although the pass did "
+    "not prove it redundant. Assertions in the body of a linalg op disappear this way, because a dispatch cannot "
+    "report them.",
+    "The op is in a place where IREE preserves no side effects, or a flag that strips assertions removes it.",
+    "Place the assertion in the function, before the op. With --strict this is an error.",
     effect=Effect.UNPROVED,
     shown=Shown(
         AUDIT,
@@ -244,9 +250,10 @@ func.func @main(%a: tensor<4xf32>, %least: f32) -> tensor<4xf32> {
 define(
     "FIS414",
     "refused-in-context",
-    "IREE refuses the program, and takes each of its ops alone",
-    "No op fails by itself. What is named is the smallest part of the program that still fails, with the phase and the pass.",
-    "The failure comes from how ops are fused or scheduled together.",
+    "IREE rejects the program but accepts each op alone",
+    "No op fails alone. The finding names the smallest part of the program that still fails, with the phase and the "
+    "pass.",
+    "The failure comes from how IREE fuses or schedules the ops together.",
     "The reproducer is a standalone program; report it to IREE.",
     effect=Effect.REFUSED,
     shown=Shown(

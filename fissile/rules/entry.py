@@ -8,10 +8,12 @@ from .shown import Shown
 define(
     "FIS420",
     "model-not-imported",
-    "the importer does not take the model",
-    "The input is a model of another format (ONNX, an exported PyTorch program), and the importer that makes MLIR of it ended with an error.",
-    "An element type or an attribute that the importer does not know, a model that the format's own checker refuses, or a file that is damaged.",
-    "Change the node that is named, or export the model again without it.",
+    "the importer rejects the model",
+    "The input is a model in another format (ONNX, an exported PyTorch program), and the importer that converts it "
+    "to MLIR ended with an error.",
+    "The importer does not know an element type or an attribute, the format's own checker rejects the model, or the "
+    "file is damaged.",
+    "Change the node that the finding names, or export the model without it.",
     effect=Effect.REFUSED,
     shown=Shown(
         "python make.py\nfissile compile model.onnx --target=llvm-cpu -o out.vmfb",
@@ -52,13 +54,15 @@ onnx.save(helper.make_model(graph, opset_imports=[opset], ir_version=8), "model.
 define(
     "FIS421",
     "front-end-op",
-    "IREE has no lowering for an op of the front end",
-    "The program uses an op of PyTorch's or ONNX's, or of MLIR's own dialects outside of a dispatch, that IREE lists, or lets pass, and does not lower. "
-    "Stock IREE stops at the first one, and its message may name another op: the one that it had reached when the conversion was undone. On some it crashes.",
-    "No pattern matches the op, or none does with these types and attributes: `scf.forall`, `scf.index_switch` and affine loops with tensors among "
-    "their results, `tensor.splat` and `tensor.generate` are such ops.",
-    "Where the op is the same as others that IREE lowers, fissile writes those (the `fissile-decompose-…` and `fissile-lower-…` passes for the input; for ONNX ops, the definition in the "
-    "ONNX standard). Others have to be decomposed when the model is exported: `decomposition_table=` of torch.export, or another opset.",
+    "IREE has no lowering for a front-end op",
+    "The program uses an op of PyTorch or ONNX, or of an MLIR dialect outside of a dispatch, that IREE accepts but "
+    "does not lower. Stock IREE stops at the first such op. Its message may name another one: the op that it had "
+    "reached when it rolled the conversion back. On some ops it crashes.",
+    "No pattern matches the op, or none does with these types and attributes. Examples are `scf.forall`, "
+    "`scf.index_switch`, affine loops with tensor results, `tensor.splat` and `tensor.generate`.",
+    "If other ops that IREE lowers express the op, fissile rewrites it with them (the `fissile-decompose-…` and "
+    "`fissile-lower-…` passes for the input; for ONNX ops, the definition in the ONNX standard). Decompose any "
+    "other op when you export the model: `decomposition_table=` of torch.export, or another opset.",
     effect=Effect.REFUSED,
     shown=Shown(
         "fissile compile in.mlir --target=llvm-cpu -o out.vmfb",

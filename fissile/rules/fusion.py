@@ -24,13 +24,14 @@ func.func @f(%a: tensor<64xi1, #iree_encoding.packed_storage>) -> tensor<64xi1> 
 define(
     "FIS114",
     "remedy-does-not-apply",
-    "a remedy does not apply to an op that it was given",
-    "A pass was given an op, by its index in `ops`, that it cannot change; or `fissile-pack-narrow-storage` met an op on narrow "
-    "elements of which it knows no 32-bit form. The finding names the pass's reason.",
-    "The index is of another op: indices count the linalg ops of the module in program order. Or the op has a form that the pass does "
-    "not know: its loops, its sizes, the ops in its body (`fissile passes NAME` describes what it takes).",
-    "Leave the op out of `ops`, or choose another remedy (docs/remedies.md). For narrow elements: cast to 32 bits in front of the op, "
-    "or compile for a target with narrow storage (`--match-device=vulkan`).",
+    "a remedy does not apply to an op",
+    "A pass received an op, by its index in `ops`, that it cannot change; or `fissile-pack-narrow-storage` met an "
+    "op on narrow elements that it has no 32-bit form for. The finding gives the pass's reason.",
+    "The index may belong to another op: indices count the linalg ops of the module in program order. Or the pass "
+    "does not support the form of the op: its loops, its sizes, or the ops in its body (`fissile passes NAME` "
+    "describes what the pass supports).",
+    "Leave the op out of `ops`, or choose another remedy (docs/remedies.md). For narrow elements, cast to 32 bits "
+    "before the op, or compile for a target with narrow storage (`--match-device=vulkan`).",
     shown=Shown(
         "fissile-opt in.mlir --pass-pipeline='builtin.module(fissile-use-results{ops=0})'",
         """\
@@ -52,11 +53,12 @@ func.func @f(%r: tensor<4xf32>, %i: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS136",
     "packed-booleans",
-    "the target has no booleans of a bit each",
-    "A tensor of i1 with the encoding `#iree_encoding.packed_storage` is read or written on a GPU target. IREE stops as it configures the "
-    "dispatch, with an unresolved materialization.",
-    "IREE 3.13 drops the encoding on AMD and NVIDIA targets and finds no way between the two types.",
-    "fissile reads and writes such tensors as 32-bit words. By hand: leave the encoding out, so that a boolean takes a byte.",
+    "the target cannot store booleans as single bits",
+    "A GPU dispatch reads or writes an i1 tensor with the encoding `#iree_encoding.packed_storage`. IREE stops "
+    "while it configures the dispatch, with an unresolved materialization.",
+    "IREE 3.13 drops the encoding on AMD and NVIDIA targets and then cannot convert between the two types.",
+    "fissile reads and writes such tensors as 32-bit words. By hand: remove the encoding, so that a boolean takes a "
+    "byte.",
     effect=Effect.REFUSED,
     shown=Shown(
         "fissile compile in.mlir --target=gfx942 -o out.vmfb",
@@ -79,12 +81,13 @@ func.func @f(%a: tensor<64xi1>) -> tensor<64xi1> {
 define(
     "FIS119",
     "unread-border",
-    "a window at one position does not read all of its operand, and IREE refuses the op",
-    "A convolution or pooling whose result is one pixel wide leaves the last rows of its input unread (3x3 with stride 2 on 4x4), and "
-    "IREE stops in global optimisation: `inferred input/output operand #1 has shape's dimension #1 to be 4, but found 3`.",
-    "IREE 3.13 drops loops that run once without making the operand smaller, and its own verifier refuses the result. Small "
-    "inputs to strided networks do this, on every target.",
-    "fissile slices the unread border off before (`fissile-trim-borders`); no number changes.",
+    "a single-position window leaves part of its operand unread, and IREE rejects the op",
+    "A convolution or pooling whose result is one pixel wide does not read the last rows of its input (3x3 with "
+    "stride 2 on 4x4). IREE stops in global optimisation: `inferred input/output operand #1 has shape's dimension "
+    "#1 to be 4, but found 3`.",
+    "IREE 3.13 drops loops that run once without making the operand smaller, and its own verifier rejects the "
+    "result. Small inputs to strided networks trigger this on every target.",
+    "fissile slices the unread border off first (`fissile-trim-borders`). No number changes.",
     effect=Effect.REFUSED,
     shown=Shown(
         COMPILE,
@@ -115,12 +118,13 @@ func.func @f(%x: tensor<1x3x3x2xf32>) -> tensor<1x1x1x2xf32> {
 define(
     "FIS122",
     "not-in-the-spec",
-    "the requested tuning spec does not carry every repair",
-    "`--emit-tuning-spec=FILE` writes the repairs that are lowering configurations, as a tuning spec that "
-    "stock iree-compile takes beside the program as it is. Here some repairs, or all, are changes of the program.",
-    "A configuration chooses tiles and a pipeline for one dispatch's root; it cannot split a dispatch or change a type. Without "
-    "`--tune`, fissile repairs by configurations on AMD and NVIDIA GPUs alone.",
-    "`--emit-mlir=FILE` writes the repaired module, which stock iree-compile takes from global optimisation on.",
+    "the tuning spec cannot express every repair",
+    "`--emit-tuning-spec=FILE` writes those repairs that are lowering configurations; stock iree-compile takes the "
+    "spec together with the unchanged program. Here some or all repairs change the program itself.",
+    "A lowering configuration chooses tiles and a pipeline for the root of one dispatch; it cannot split a dispatch "
+    "or change a type. Without `--tune`, fissile repairs by configuration only on AMD and NVIDIA GPUs.",
+    "Use `--emit-mlir=FILE` to write the repaired module, which stock iree-compile takes with "
+    "--compile-from=global-optimization.",
     shown=Shown(
         "fissile compile in.mlir --target=gfx942 -o out.vmfb --emit-tuning-spec=spec.mlir",
         PACKED_BOOLEANS,
@@ -130,11 +134,14 @@ define(
 define(
     "FIS126",
     "host-float",
-    "a float of less than 32 bits is kept on the host, which IREE's VM has no type for",
-    "A scalar f16, bf16 or 8-bit float stands outside of every dispatch, and IREE stops at the end (`failed to legalize operation "
-    "'util.initializer'`), on every target: an fp16 network whose pooling pads with -3.4e38, for example.",
-    "MLIR folds no cast of a constant that rounds or overflows; IREE 3.13 hoists it into a global, and the VM has 32 bits and more.",
-    "fissile does the cast and puts the constant where it is used (`fissile-fold-host-floats`); no number changes.",
+    "the host code holds a float of less than 32 bits, for which IREE's VM has no type",
+    "A scalar f16, bf16 or 8-bit float is computed outside of every dispatch. IREE stops at the end of the compile, "
+    "on every target (`failed to legalize operation 'util.initializer'`). An fp16 network whose pooling pads with "
+    "-3.4e38 is an example.",
+    "MLIR does not fold a cast of a constant that rounds or overflows. IREE 3.13 hoists the cast into a global, and "
+    "the VM has only types of 32 bits and more.",
+    "fissile evaluates the cast and places the constant where it is used (`fissile-fold-host-floats`). No number "
+    "changes.",
     effect=Effect.REFUSED,
     shown=Shown(
         COMPILE,
@@ -164,11 +171,12 @@ func.func @f(%x: tensor<4xf16>) -> tensor<6xf16> {
 define(
     "FIS140",
     "recomputed-producer",
-    "a producer is computed again for every use",
-    "An elementwise producer (dequantise, most of all) stands in the body of a convolution or reduction that reads each of its "
-    "elements many times. The program is right, and 5 to 30 times slower than it could be on llvm-cpu.",
-    "IREE folds the producer into its consumer's loop nest: it is evaluated per multiply-and-add, and the body is no "
-    "plain contraction any more for the vectoriser.",
+    "a producer is recomputed for every use",
+    "An elementwise producer (usually a dequantisation) is fused into the body of a convolution or reduction that "
+    "reads each of its elements many times. The program is right, but on llvm-cpu it is 5 to 30 times slower than "
+    "it could be.",
+    "IREE folds the producer into the loop nest of its consumer. The producer is evaluated for every multiply-add, "
+    "and the vectoriser no longer recognises the body as a contraction.",
     "`--fusion=tune` places a fusion boundary behind the producer.",
     effect=Effect.SLOW,
     shown=Shown(

@@ -9,12 +9,14 @@ from .shown import Shown
 define(
     "FIS137",
     "growing-loop",
-    "the numbers will be wrong: a loop's tensor grows, and keeps its first size",
-    "An scf.for carries a tensor of dynamic size that begins with a constant size, and its body yields another size: a tensor.concat "
-    "with what came before, for example. The result has the size of the beginning: none of the elements, where that is 0.",
-    "MLIR's canonicaliser gives the loop the static type of its first tensor and casts to it what the body yields "
+    "the numbers will be wrong: a loop's tensor grows but keeps its first size",
+    "An scf.for carries a tensor of dynamic size that starts with a constant size, and its body yields another size "
+    "(a tensor.concat with the previous value, for example). The result has the initial size: it is empty if that "
+    "is 0.",
+    "MLIR's canonicaliser gives the loop the static type of its initial tensor and casts the yielded value to it "
     "(ForOpTensorCastFolder), as if no iteration changed the size.",
-    "fissile hides the constant from the canonicaliser (`fissile-hide-sizes`); the size is computed in every iteration then.",
+    "fissile hides the constant from the canonicaliser (`fissile-hide-sizes`), so every iteration computes the "
+    "size.",
     effect=Effect.WRONG,
     shown=Shown(
         COMPILE,
@@ -49,12 +51,14 @@ func.func @f(%x: tensor<2xf32>, %n: index) -> tensor<?xf32> {
 define(
     "FIS141",
     "insert-extent",
-    "the numbers will be wrong: a single element is written, and those that follow it too",
-    "A tensor.insert outside of every dispatch, or a tensor.from_elements, writes into a tensor of two dimensions or more. IREE "
-    "overwrites the elements behind the one as well, up to a row and more, and the end of the tensor does not stop it.",
-    "IREE 3.13 makes a fill of it and takes for its length the position where a tile of 1x1 ends in row-major order: columns + 1 "
-    "for a matrix (EncodeHostTensors). Sizes that it knows may end as an error instead: `invalid Write access range`.",
-    "fissile writes the element through a view of one dimension (`fissile-flatten-inserts`), where the length is right.",
+    "the numbers will be wrong: writing one element also overwrites those that follow it",
+    "A tensor.insert outside of every dispatch, or a tensor.from_elements, writes into a tensor of two dimensions "
+    "or more. IREE also overwrites the elements that follow, up to a row and more, even past the end of the tensor.",
+    "IREE 3.13 turns the op into a fill and computes its length as the position where a 1x1 tile ends in row-major "
+    "order: columns + 1 for a matrix (EncodeHostTensors). With static sizes it may be an error instead: `invalid "
+    "Write access range`.",
+    "fissile writes the element through a one-dimensional view (`fissile-flatten-inserts`), for which the length is "
+    "right.",
     effect=Effect.WRONG,
     shown=Shown(
         COMPILE,
@@ -78,12 +82,14 @@ define(
     "FIS142",
     "argument-overwritten",
     "the numbers will be wrong: a returned argument has been overwritten",
-    "A function returns one of its arguments as it came, and another result is made from the same argument: by tensor.insert, "
-    "tensor.insert_slice, a scatter, a sort, or a matmul that adds to it. IREE computes the other result in the argument's buffer, so "
-    "both are the same. Without such a return the numbers of the call are right, and the caller's buffer changes all the same.",
-    "IREE 3.13 folds the return to the buffer that came in, and copies before an update only what has another use "
-    "(MaterializeCopyOnWrite): none is left.",
-    "fissile gives the argument another use at the function's end (`fissile-keep-arguments`); IREE then updates a copy.",
+    "A function returns one of its arguments unchanged and computes another result from the same argument: with "
+    "tensor.insert, tensor.insert_slice, a scatter, a sort, or a matmul that accumulates into it. IREE computes "
+    "that result in the argument's buffer, so both results are the same. If the argument is not returned, the "
+    "results of the call are right, but the caller's buffer still changes.",
+    "IREE 3.13 folds the returned value to the incoming buffer, and before an update copies only values that have "
+    "another use (MaterializeCopyOnWrite): none is left.",
+    "fissile gives the argument another use at the end of the function (`fissile-keep-arguments`), so that IREE "
+    "updates a copy.",
     effect=Effect.WRONG,
     shown=Shown(
         COMPILE,

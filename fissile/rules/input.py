@@ -11,9 +11,10 @@ define(
     "FIS001",
     "input-rejected",
     "the input is not a module that IREE accepts",
-    "The file does not parse as MLIR, does not verify, or IREE's own diagnostics end the compile before code generation.",
-    "A syntax error, an op of a dialect that IREE does not know, or types that do not agree.",
-    "Correct the place that is named. `iree-opt FILE` shows the same error without the rest of the compile.",
+    "The file does not parse as MLIR, it does not verify, or IREE's own diagnostics end the compile before code "
+    "generation.",
+    "The program has a syntax error, an op of a dialect that IREE does not know, or types that do not match.",
+    "Correct the line that the finding names. `iree-opt FILE` shows the same error without the rest of the compile.",
     effect=Effect.REFUSED,
     shown=Shown(
         "fissile-opt in.mlir",
@@ -34,10 +35,11 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS002",
     "compile-failed",
-    "IREE refuses the module for a reason that has no repair here",
-    "IREE's pipeline stopped with an error that none of the other rules recognises.",
-    "See IREE's own message, which is repeated unchanged.",
-    "Report it upstream with the reproducer; `fissile compile --save-temps=DIR` keeps the IR before the failing phase.",
+    "IREE rejects the module, and fissile knows no repair",
+    "IREE's pipeline stopped with an error that no other rule recognises.",
+    "The finding repeats IREE's own message unchanged.",
+    "Report it to IREE with the reproducer. `fissile compile --save-temps=DIR` keeps the IR from before the failing "
+    "phase.",
     effect=Effect.REFUSED,
     shown=Shown(
         "fissile-opt in.mlir --pass-pipeline='builtin.module(iree-codegen-linalg-to-spirv-pipeline)'",
@@ -54,9 +56,9 @@ define(
     "FIS003",
     "no-functions",
     "the module has no functions",
-    "Nothing can be called, and IREE has nothing to translate.",
-    "An empty file, a module whose functions are all private and unused, or the wrong file.",
-    "Give a module with at least one public function.",
+    "The module has nothing to call and nothing to translate.",
+    "The file is empty, all functions of the module are private and unused, or it is the wrong file.",
+    "Pass a module with at least one public function.",
     effect=Effect.REFUSED,
     shown=Shown(
         COMPILE,
@@ -75,10 +77,12 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS004",
     "no-target",
-    "the compile names no target that IREE knows",
-    "IREE has no device to generate code for, or no description of the one that is named. On some names it crashes after that message.",
-    "--iree-hal-target-device is missing, or the device, backend, architecture or CPU is unknown to this version (sm_90 in IREE 3.13).",
-    "`fissile targets` lists the targets that IREE 3.13 describes; name one of them.",
+    "the command names no target that IREE knows",
+    "IREE has no device to generate code for, or does not know the named one. For some names it crashes after that "
+    "message.",
+    "--iree-hal-target-device is missing, or this version of IREE does not know the device, backend, architecture "
+    "or CPU (sm_90 in IREE 3.13).",
+    "Name one of the targets that `fissile targets` lists.",
     effect=Effect.REFUSED,
     shown=Shown(
         "fissile compile in.mlir -o out.vmfb --iree-hal-target-device=cuda --iree-cuda-target=sm_90",
@@ -94,12 +98,13 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS005",
     "pipeline-in-input",
-    "the input brings its own pass pipeline",
+    "the input contains a pass pipeline",
     "An attribute of the program (`#util.preprocessing_pipeline`, `#iree_codegen.pass_pipeline`) or a transform op "
-    "(`transform.apply_registered_pass`) holds a pass pipeline that IREE runs while it compiles the program. So does a transform script "
-    "in bytecode (`iree_codegen.tuning_spec_mlirbc`).",
-    "Some of IREE's passes start a command or write a file: compiling such a program runs what its author wants on this machine.",
-    "Remove the attribute, or compile with `--allow-pipelines-in-input` if you trust the file.",
+    "(`transform.apply_registered_pass`) holds a pass pipeline that IREE runs while it compiles the program. A "
+    "transform script in bytecode (`iree_codegen.tuning_spec_mlirbc`) does the same.",
+    "Some of IREE's passes run a command or write a file. Whoever wrote the program can therefore run code on the "
+    "machine that compiles it.",
+    "Remove the attribute. If you trust the file, compile with `--allow-pipelines-in-input`.",
     shown=Shown(
         "fissile-opt in.mlir",
         """\
@@ -118,13 +123,15 @@ util.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS006",
     "native-code-in-input",
-    "the input brings native code, or names an object file",
-    "An op of the program is machine code (`llvm.inline_asm`), a call of LLVM's, or works on addresses (`!llvm.ptr`); or "
-    "`#hal.executable.object` holds an object file or names one by an absolute path or through `..`.",
-    "IREE evaluates constant parts of a program with the code that it generates, in the compiler's own process: such an op runs while "
-    "the program is compiled. Inline assembly (`.incbin`) and objects also read files of this machine into the artifact.",
-    "Write the op with `arith`, `math`, `linalg` or `tensor`, put objects below the working directory or a search path of "
-    "the command line, or compile with `--allow-pipelines-in-input` if you trust the file.",
+    "the input contains native code or names an object file",
+    "An op of the program is machine code (`llvm.inline_asm`), calls an LLVM function, or works on addresses "
+    "(`!llvm.ptr`); or `#hal.executable.object` holds an object file, or names one by an absolute path or through "
+    "`..`.",
+    "IREE evaluates the constant parts of a program with the code that it generates, inside the compiler's process. "
+    "Native code therefore runs while the program is compiled. Inline assembly (`.incbin`) and object files can "
+    "also copy files of this machine into the artifact.",
+    "Write the op with `arith`, `math`, `linalg` or `tensor`. Put object files below the working directory or a "
+    "search path that the command line names. If you trust the file, compile with `--allow-pipelines-in-input`.",
     shown=Shown(
         COMPILE,
         """\
@@ -149,12 +156,14 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS010",
     "uncalibrated-version",
-    "fissile was not calibrated on the installed version of IREE",
-    "fissile's models of IREE (bytes, pipelines, messages) were measured on one version, and another one is installed.",
-    "Names, defaults and code generation change between versions of IREE. On another version fissile trusts no prediction: it has IREE "
-    "generate code for each dispatch, which takes longer, and recognises fewer of IREE's messages.",
-    "Install the version that the warning names, or keep the one you have: what stock IREE compiles still comes out. "
-    "`fissile --version` shows both.",
+    "fissile is not calibrated for the installed version of IREE",
+    "fissile's models of IREE (bytes, pipelines, messages) were measured on another version of IREE than the "
+    "installed one.",
+    "IREE's names, defaults and code generation change between versions. On an uncalibrated version fissile trusts "
+    "no prediction: IREE generates code for every dispatch, which takes longer, and fissile recognises fewer of "
+    "IREE's messages.",
+    "Install the version that the warning names, or keep yours: whatever stock IREE compiles, fissile still "
+    "compiles. `fissile --version` shows both versions.",
     shown=Shown(
         COMPILE,
         """\
@@ -169,12 +178,13 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS902",
     "not-checked",
-    "fissile could not check something, and went on without it",
-    "A guard, a prediction, a check, a look at a dispatch or a repair threw an error, or took more than two minutes. What the finding names is not "
-    "checked: it may be right or wrong. Everything else was done, and what stock IREE builds is built.",
-    "fissile does not know an op, a type or an attribute of the program, or there is a defect in fissile.",
-    "The artifact is no worse than stock IREE's; in what is named, it is no better. `--strict` makes it exit status 3, for those who rely on the check. "
-    "Report it with what the command in the notes prints.",
+    "fissile could not check something and continued without it",
+    "A guard, prediction, check, probe or repair raised an error or took more than two minutes. fissile did not "
+    "check what the finding names, which may be right or wrong. fissile did everything else, and compiled whatever "
+    "stock IREE compiles.",
+    "fissile does not know an op, a type or an attribute of the program, or fissile has a bug.",
+    "For what the finding names, the artifact is exactly as good as stock IREE's. If you rely on the check, use "
+    "`--strict`, which makes this exit status 3. Report the finding with the output of the command in its notes.",
     effect=Effect.UNPROVED,
     shown=Shown(
         COMPILE,
@@ -190,12 +200,13 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS903",
     "stepped-aside",
-    "fissile failed, and the program was compiled as stock IREE does it",
-    "An error outside of every single check, a crash or a hang of the process that compiles. The compile was done again with nothing of fissile's own: no "
-    "storage guard, no look at the dispatches, no repair. Options that name passes of fissile or a device to match hold; they are part of the request.",
-    "There is a defect in fissile, or IREE's Python bindings crash where iree-compile does not.",
-    "The artifact is stock IREE's, unchecked. Where stock fails too, its message is the error. `--strict` makes it exit status 3. "
-    "Report it with what the command in the notes prints.",
+    "fissile failed and compiled the program as stock IREE does",
+    "fissile raised an error outside of every individual check, or the compiling process crashed or hung. It "
+    "compiled the program again without its storage guard, its checks and its repairs. Options that name fissile "
+    "passes or a device to match still apply, because they are part of the request.",
+    "fissile has a bug, or IREE's Python bindings crash where iree-compile does not.",
+    "The artifact is stock IREE's, unchecked. If stock fails too, its message is the error. `--strict` makes this "
+    "exit status 3. Report the finding with the output of the command in its notes.",
     effect=Effect.UNPROVED,
     shown=Shown(
         COMPILE,

@@ -6,10 +6,10 @@ from .shown import Shown
 define(
     "FIS401",
     "leftover-op",
-    "a fissile op is left over before translation",
-    "An op of the fissile dialect reached the point where IREE translates, which cannot lower it.",
-    "The pass that lowers it did not run, or ran before the pass that made it.",
-    "Run the pass that is named after the one that creates the op.",
+    "a fissile op is left before translation",
+    "An op of the fissile dialect reached IREE's translation, which cannot lower it.",
+    "The pass that lowers the op did not run, or ran before the pass that created it.",
+    "Run the named pass after the one that creates the op.",
     shown=Shown(
         "fissile-opt in.mlir --fissile-check-leftovers",
         """\
@@ -26,9 +26,9 @@ define(
     "FIS402",
     "invalid-op",
     "a fissile op does not verify",
-    "An op of the fissile dialect breaks its own rules: operand or result types, attributes, regions.",
-    "Written by hand, or made by a pass with a mistake.",
-    "Correct the op that is named; `fissile-opt --verify-dialect` shows the same error.",
+    "An op of the fissile dialect violates the rules for its operands, results, attributes or regions.",
+    "The op was written by hand, or a pass with a bug created it.",
+    "Correct the named op; `fissile-opt --verify-dialect` shows the same error.",
     shown=Shown(
         "fissile-opt in.mlir --verify-dialect",
         """\
@@ -49,7 +49,7 @@ define(
     "FIS403",
     "require-refuted",
     "a precondition never holds",
-    "The condition of a fissile.require is the constant false: no input can satisfy it.",
+    "The condition of a fissile.require is the constant false, so no input can satisfy it.",
     "The program contradicts its own precondition.",
     "Correct the sizes or the condition that the finding names.",
     shown=Shown(
@@ -78,9 +78,9 @@ define(
     "FIS404",
     "storage-escapes",
     "explicit storage is used where no pass can lower it",
-    "A !fissile.storage is passed to a call, returned, or comes in as an argument.",
+    "A !fissile.storage is passed to a call, returned, or received as an argument.",
     "Storage becomes ordinary tensors inside one function; IREE has no type for it.",
-    "Allocate it in the function that uses it, and pass the tensors that stand on it instead.",
+    "Allocate the storage in the function that uses it, and pass its tensors instead.",
     shown=Shown(
         "fissile-opt in.mlir --fissile-lower-storage",
         """\
@@ -104,10 +104,9 @@ func.func @f(%n: index) -> tensor<?xf32> {
 define(
     "FIS405",
     "group-size",
-    "the size of a group's result is not known outside the group",
-    "A fissile.group yields a tensor with a dynamic dimension that is computed inside the group, from values that "
-    "exist only there.",
-    "A dispatch's result sizes must be known before it is launched.",
+    "the size of a group's result is unknown outside the group",
+    "A fissile.group yields a tensor with a dynamic dimension that is computed from values inside the group.",
+    "The result sizes of a dispatch must be known before it is launched.",
     "Compute the size before the group and use it inside.",
     shown=Shown(
         "fissile-opt in.mlir --fissile-lower-groups",
@@ -138,10 +137,10 @@ func.func @f(%sizes: tensor<4xindex>) -> tensor<?xf32> {
 define(
     "FIS501",
     "contract-unmet",
-    "a pipeline's passes do not chain",
-    "A pass requires a property that nothing before it establishes, or that a pass in between breaks.",
-    "The order of passes is wrong, or one is missing.",
-    "Insert the pass that is named, or move it.",
+    "the passes of a pipeline do not chain",
+    "A pass requires a property that no pass before it establishes, or that a pass in between breaks.",
+    "The passes are in the wrong order, or one is missing.",
+    "Insert or move the pass that the finding names.",
     shown=Shown(
         "fissile-opt in.mlir --pass-pipeline='builtin.module(iree-dispatch-creation-pipeline,fissile-lower-boundaries)'",
         """\
@@ -156,10 +155,10 @@ util.func public @f(%t: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS502",
     "contract-broken",
-    "a pass broke a property that it should keep",
-    "With --verify-contracts every property is checked again after every pass; this one no longer holds.",
-    "A mistake in the pass, or in its declared contract.",
-    "The pass is named; `fissile passes NAME` shows its contract.",
+    "a pass broke a property that it must preserve",
+    "--verify-contracts checks every property again after every pass; this one no longer holds.",
+    "The pass has a bug, or its declared contract is wrong.",
+    "The finding names the pass; `fissile passes NAME` shows its contract.",
     shown=Shown(
         "fissile-opt in.mlir --load-passes=mine.py --verify-contracts --mine-add-boundary",
         """\

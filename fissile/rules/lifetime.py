@@ -11,10 +11,10 @@ INSERT = "fissile-opt in.mlir --fissile-insert-kills"
 define(
     "FIS301",
     "storage-leak",
-    "storage is allocated and never released",
-    "No op releases the storage, on any path, and it does not leave the function.",
-    "Nobody placed a release, or a pass dropped it.",
-    "`fissile-insert-kills` places one behind the last use.",
+    "storage is allocated but never released",
+    "No op releases the storage on any path, and the storage does not leave the function.",
+    "Nothing placed a release, or a pass dropped it.",
+    "`fissile-insert-kills` places a release after the last use.",
     shown=Shown(
         CHECK,
         """\
@@ -38,9 +38,10 @@ define(
     "FIS302",
     "double-release",
     "storage is released twice",
-    "A path releases the storage although it was released before, under this or another name.",
-    "Two passes released it, or a view and its buffer were both released.",
-    "Remove one of the two releases that are named. `fissile-insert-kills` leaves one, where the storage is allocated in the same function.",
+    "A path releases storage that it has already released, under the same or another name.",
+    "Two passes each released it, or both a view and its buffer were released.",
+    "Remove one of the two named releases. `fissile-insert-kills` keeps one if the storage is allocated in the same "
+    "function.",
     shown=Shown(
         CHECK,
         """\
@@ -66,9 +67,9 @@ define(
     "FIS303",
     "use-after-release",
     "storage is used after its release",
-    "A path reads, writes, passes on or returns the storage, or a view of it, behind its release.",
-    "The release was placed before the last use: an alias was overlooked, or a pass moved one of the two.",
-    "Move the release behind the use that is named; `fissile-insert-kills` does.",
+    "A path reads, writes, passes on or returns the storage, or a view of it, after its release.",
+    "The release was placed before the last use: an alias was overlooked, or a pass moved one of them.",
+    "Move the release after the named use; `fissile-insert-kills` does this.",
     shown=Shown(
         CHECK,
         """\
@@ -95,9 +96,10 @@ define(
     "FIS304",
     "release-not-on-every-path",
     "a release does not post-dominate its storage",
-    "Some paths release the storage, and at least one ends without a release: it leaks there.",
-    "The release is in one branch, or behind an early exit.",
-    "Release the storage on the other paths too, or behind the point where they meet; `fissile-insert-kills` does.",
+    "Some paths release the storage, and at least one path ends without a release and leaks it.",
+    "The release is in only one branch, or after an early exit.",
+    "Release the storage on the other paths too, or after the point where they join; `fissile-insert-kills` does "
+    "this.",
     shown=Shown(
         CHECK,
         """\
@@ -121,9 +123,10 @@ define(
     "FIS305",
     "release-in-pure-region",
     "a release is inside a pure region",
-    "A release is a side effect, and the op around it may have none inside: a dispatch region, a linalg body, tensor.generate.",
-    "It was placed next to the last use, which is inside the region.",
-    "Move it behind the op that has the region; `fissile-insert-kills` does.",
+    "A release is a side effect, but the surrounding op (a dispatch region, a linalg body, a tensor.generate) "
+    "allows none.",
+    "The release was placed next to the last use, which is inside the region.",
+    "Move the release after the op that owns the region; `fissile-insert-kills` does this.",
     shown=Shown(
         CHECK,
         """\
@@ -153,10 +156,12 @@ func.func @f(%t: tensor<4xf32>) -> tensor<4xf32> {
 define(
     "FIS306",
     "release-of-constant",
-    "what is released was not allocated",
-    "The operand of a release is a constant, a global, or a buffer on the stack: its life is not the program's to end.",
-    "Constant folding replaced the released value by a constant, or a release was placed without a look at where the value comes from.",
-    "Remove the release. `fissile-insert-kills` does, and it releases the allocation itself, which no folding replaces.",
+    "a release applies to a value that was not allocated",
+    "The operand of a release is a constant, a global, or a buffer on the stack. The program does not own it.",
+    "Constant folding replaced the released value with a constant, or the release was placed without checking where "
+    "the value comes from.",
+    "Remove the release. `fissile-insert-kills` removes it, and releases the allocation itself, which folding does "
+    "not replace.",
     shown=Shown(
         CHECK,
         """\
@@ -184,8 +189,8 @@ define(
     "release-not-ordered",
     "storage may be released while the device still uses it",
     "The timepoint that the release waits for does not cover all work that uses the storage.",
-    "The release was placed in program order only; on a device the order is that of timepoints.",
-    "Wait for the join of the timepoints of all uses; `fissile-insert-kills` does.",
+    "The release follows program order only; on a device, timepoints define the order.",
+    "Wait for the join of the timepoints of all uses; `fissile-insert-kills` does this.",
     effect=Effect.MAY_BE_WRONG,
     shown=Shown(
         CHECK,
@@ -221,10 +226,10 @@ util.func public @f() -> !stream.timepoint {
 define(
     "FIS308",
     "storage-lives-longer",
-    "storage lives longer than it is needed",
-    "At the peak some storage is alive that nothing uses any more: an earlier release would lower the peak.",
-    "Releases stand at the end of a block, or none stands where the last use is.",
-    "`fissile-insert-kills` places releases behind the last use.",
+    "storage lives longer than needed",
+    "At the peak, some storage is live that nothing uses any more. An earlier release would lower the peak.",
+    "Releases are at the end of a block, or there is none at the last use.",
+    "`fissile-insert-kills` places releases after the last use.",
     effect=Effect.LARGE,
     shown=Shown(
         CHECK,
@@ -259,9 +264,11 @@ define(
     "FIS309",
     "lifetime-not-decided",
     "a lifetime could not be decided",
-    "An op whose effect on storage is not known takes it, or a function has more states than are walked.",
-    "An op of a dialect that fissile does not know, a call of a function without a body, or very many independent branches.",
-    "Nothing is reported about that storage; the rest is checked.",
+    "The storage is an operand of an op whose effect on it is unknown, or the function has more states than fissile "
+    "explores.",
+    "fissile does not know an op's dialect, a called function has no body, or the function has very many "
+    "independent branches.",
+    "fissile reports nothing about that storage and checks the rest.",
     effect=Effect.UNPROVED,
     shown=Shown(
         CHECK,
@@ -291,8 +298,9 @@ define(
     "FIS310",
     "release-not-placed",
     "no legal place for a release was found",
-    "Whether the function owns the storage behind a branch or a loop depends on the path, or the storage is allocated inside a pure region.",
-    "A branch yields storage that it allocated, and the other one yields storage that it does not own.",
+    "Whether the function owns the storage after a branch or a loop depends on the path, or the storage is "
+    "allocated inside a pure region.",
+    "One branch yields storage that it allocated, and the other yields storage that it does not own.",
     "Allocate before the branch, or copy the storage that is not owned.",
     effect=Effect.UNPROVED,
     shown=Shown(
@@ -330,12 +338,12 @@ util.func public @f() -> !stream.timepoint {
 define(
     "FIS311",
     "slab-too-large",
-    "the transients of a program take more memory than they need",
-    "IREE allocates all transients of a region in one slab. Slices that do not live at once may share bytes of it; the slab is larger than "
-    "these lifetimes require.",
-    "IREE places the slices one after the other, in the order of the program, each at the first gap that it fits; where a large one "
-    "comes late, the small ones before it have broken up the space.",
-    "`fissile compile --pack-transients` places them by size and lifetime instead. The offsets change, no number does.",
+    "the transients of a program take more memory than necessary",
+    "IREE allocates all transients of a region in one slab, where slices that are never live together may share "
+    "bytes. The slab is larger than the lifetimes require.",
+    "IREE places the slices in program order, each in the first gap that fits. When a large slice comes late, the "
+    "small ones before it have already fragmented the space.",
+    "`fissile compile --pack-transients` places the slices by size and lifetime. Offsets change; numbers do not.",
     effect=Effect.LARGE,
     shown=Shown(
         "fissile-opt in.mlir --fissile-pack-transients",

@@ -11,12 +11,13 @@ COMPILE = "fissile compile in.mlir --target=llvm-cpu -o out.vmfb"
 define(
     "FIS201",
     "storage-overrun",
-    "an op reads or writes past the end of its storage in every call that runs it",
-    "A size meets a capacity, and it never fits: every call that gets there would read or write out of bounds, or "
-    "takes a shape for another one.",
-    "Stock IREE 3.13 does not look: a tensor.insert_slice of 100 elements into a tensor of 10 runs without an error.",
-    "Change the size that is named, or give the storage room; `fissile-grow-storage` computes a capacity from the "
-    "sizes that use it, where the storage does not escape.",
+    "an op accesses storage out of bounds in every call that runs it",
+    "The size of an access never fits the capacity of its storage: every call that runs the op would read or write "
+    "out of bounds, or interpret a tensor with the wrong shape.",
+    "Stock IREE 3.13 does not check this: a tensor.insert_slice of 100 elements into a tensor of 10 runs without an "
+    "error.",
+    "Change the size that the finding names, or enlarge the storage. `fissile-grow-storage` computes a capacity "
+    "from the sizes that use it, if the storage does not escape.",
     effect=Effect.OVERRUN,
     shown=Shown(
         BOUNDS,
@@ -40,10 +41,12 @@ define(
     "FIS202",
     "storage-precondition",
     "an op stays inside its storage only for some calls",
-    "The sizes come from the caller: some fit and some do not. This is part of the function's contract.",
-    "Neither constants nor intervals nor a solver decide it for all calls: an index or a size comes from the caller.",
-    "With --guard=assert (the default) one assert checks it, at the function's entry where it can: a violating call "
-    "returns FAILED_PRECONDITION with the same sentence. `util.assume.int` or a cf.assert of your own may prove it.",
+    "The sizes come from the caller: some fit and some do not. They are part of the function's contract.",
+    "Neither constants nor intervals nor the solver can decide the condition for all calls, because an index or a "
+    "size comes from the caller.",
+    "With --guard=assert (the default) one assert checks it, at the function's entry if possible: a call that "
+    "violates it returns FAILED_PRECONDITION with the same message. A `util.assume.int` or a cf.assert in the "
+    "program may prove it.",
     effect=Effect.UNPROVED,
     shown=Shown(
         BOUNDS,
@@ -68,10 +71,10 @@ func.func @f(%x: tensor<10xf32>, %n: index) -> tensor<?xf32> {
 define(
     "FIS203",
     "asserts-stripped",
-    "run-time checks are needed, and an option strips them",
+    "run-time checks are needed, but an option strips them",
     "--iree-opt-strip-assertions removes every cf.assert, fissile's and the program's own.",
     "The option is meant for programs whose asserts are known to hold.",
-    "Leave the option out, or prove what FIS202 lists.",
+    "Remove the option, or prove the conditions that FIS202 lists.",
     effect=Effect.UNPROVED,
     shown=Shown(
         f"{COMPILE} --iree-opt-strip-assertions",
@@ -88,9 +91,9 @@ define(
     "FIS204",
     "storage-not-covered",
     "an op with dynamic shapes has no storage rule",
-    "fissile does not know what sizes this op needs, so nothing about it is checked.",
-    "An op of a dialect, or a newer IREE, that the rules do not know.",
-    "Report the op; a rule is one function in passes/analysis/storage/storage_rules.py.",
+    "fissile does not know which sizes this op needs, so it checks nothing about it.",
+    "The op belongs to a dialect or to a newer IREE that the storage rules do not cover.",
+    "Report the op. A rule is one function in passes/analysis/storage/storage_rules.py.",
     effect=Effect.UNPROVED,
     shown=Shown(
         BOUNDS,
@@ -111,10 +114,11 @@ func.func @f(%x: tensor<8xf32>, %y: tensor<4x2xf32>) -> tensor<4x2xf32> {
 define(
     "FIS205",
     "storage-not-protected",
-    "a size may not fit, and no check of it can be placed",
-    "The condition depends on values that exist only inside a dispatch, in a form that no separate check can compute.",
-    "An assert inside a dispatch is dropped by IREE.",
-    "Clamp the index in the program, or compute it in a tensor of its own.",
+    "a size may not fit, and no run-time check can be placed",
+    "The condition depends on values that exist only inside a dispatch, in a form that fissile cannot compute "
+    "outside of it.",
+    "IREE drops asserts inside a dispatch.",
+    "Clamp the index in the program, or compute it in a separate tensor.",
     effect=Effect.UNPROVED,
     shown=Shown(
         BOUNDS,
@@ -152,10 +156,10 @@ func.func @f(%x: tensor<?xf32>, %places: tensor<4xindex>, %o: tensor<4xf32>) -> 
 define(
     "FIS206",
     "no-smt-solver",
-    "a run-time check might be proved unnecessary by a solver that is not installed",
-    "Intervals do not decide the condition, and no values that break it were found by trying: z3 might prove it. It is "
+    "a solver that is not installed might prove a run-time check unnecessary",
+    "Intervals do not decide the condition, and fissile found no values that violate it; z3 might prove it. It is "
     "checked at run time instead.",
-    "z3 is an optional dependency; most programs need no question that only it can answer.",
+    "z3 is an optional dependency; most programs do not need it.",
     "pip install 'fissile[storage]'",
     shown=Shown(
         COMPILE,
@@ -178,9 +182,10 @@ define(
     "FIS207",
     "storage-grown",
     "a fixed capacity was replaced by one computed from the sizes that use it",
-    "`fissile-grow-storage` made a storage as large as the largest end of its uses.",
+    "`fissile-grow-storage` enlarged a storage to the largest extent of its uses.",
     "Its uses were not proved to fit, and it does not escape.",
-    "Nothing to do. Where the capacity is meant as a limit, leave the pass out: the guard asserts it then.",
+    "No action is needed. If the capacity is meant as a limit, do not run the pass: the guard then asserts the "
+    "limit.",
     shown=Shown(
         "fissile-opt in.mlir --fissile-grow-storage",
         """\
@@ -214,10 +219,11 @@ define(
     "FIS208",
     "check-overtaken",
     "a dispatch may run before the run-time check of what it accesses",
-    "In the program as IREE scheduled it, a dispatch that is computed from the same values as a check is submitted before "
-    "the check. A call that breaks the check may read or write out of bounds before it returns FAILED_PRECONDITION.",
-    "A cf.assert does not order the dispatches around it: they are submitted where their operands are ready.",
-    "Report the program. Until then, compute the size or offset before the tensor that it is used on.",
+    "In the program as IREE scheduled it, a dispatch that depends on the same values as a check is submitted before "
+    "the check. A call that violates the check may read or write out of bounds before it returns "
+    "FAILED_PRECONDITION.",
+    "A cf.assert does not order the dispatches around it: IREE submits them as soon as their operands are ready.",
+    "Report the program. Until it is fixed, compute the size or offset before the tensor that uses it.",
     effect=Effect.UNPROVED,
     shown=Shown(
         "fissile compile in.mlir --target=llvm-cpu -o out.vmfb --load-passes=mine.py --pipeline-after=flow:'builtin.module(mine-checks-last)'",

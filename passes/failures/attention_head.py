@@ -1,4 +1,4 @@
-"""FIS133: an attention's head dimension is tiled inside of its softmax."""
+"""FIS133: an attention's head dimension is tiled inside its softmax."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from .tiled_attention import TiledAttention
 class AttentionHead(TiledAttention):
     code = "FIS133"
     name = "attention-head-tiled"
-    title = "an attention's head dimension is tiled inside of its softmax"
+    title = "an attention's head dimension is tiled inside its softmax"
     what = (
-        "IREE builds the attention, and its numbers are wrong by up to all of the largest output: on llvm-cpu for every head dimension "
-        "above 128, and for a dynamic one wherever it is above the tile (4 to 16)."
+        "IREE compiles the attention, and its numbers are wrong by as much as the largest output. On llvm-cpu this "
+        "affects every static head dimension above 128, and a dynamic one whenever it exceeds the tile (4 to 16)."
     )
     why = (
-        "A score is a sum over the head dimension, and the softmax needs the whole sum. IREE 3.13's llvm-cpu tiles a head dimension that "
-        "is dynamic or above 128 (KernelDispatch.cpp; iree-org/iree#23304), and every step of that loop takes the softmax of its part of "
-        "the sum: an online attention can be tiled along all loops but this one. fissile reads the tile sizes of the configured dispatch."
+        "A score is a sum over the head dimension, and the softmax needs the complete sum. IREE 3.13's llvm-cpu backend "
+        "tiles a head dimension that is dynamic or above 128 (KernelDispatch.cpp; iree-org/iree#23304), and each "
+        "iteration takes the softmax of a partial sum: an online attention can be tiled along every loop but this one. "
+        "fissile reads the tile sizes of the configured dispatch."
     )
     remedy = (
-        "fissile decomposes the attention into two contractions and a softmax (`fissile-decompose-attention`), which IREE builds right. "
-        "What IREE rounds to 16 bits in between (scaled queries, probabilities) stays in f32. A lowering configuration that leaves the head "
-        "dimension whole is no way out: IREE refuses its vectors from 512 on (`large vector sizes`), and below takes 10 times the processor time and more."
+        "fissile decomposes the attention into two contractions and a softmax (`fissile-decompose-attention`), which "
+        "IREE compiles right. Intermediate values that IREE rounds to 16 bits (scaled queries, probabilities) stay in "
+        "f32. A lowering configuration that leaves the head dimension untiled does not help: from 512 on IREE rejects "
+        "its vectors (`large vector sizes`), and below that it takes at least 10 times the processor time."
     )
     effect = Effect.WRONG
     order = 12
@@ -50,5 +52,5 @@ func.func @f(%q: tensor<2x64x256xf32>, %k: tensor<2x64x256xf32>, %v: tensor<2x64
     def loop(self, tiled):
         if not tiled.summed:
             return ()
-        why = "its head dimension, {extent}, is tiled by {tile} inside of the softmax"
+        why = "its head dimension, {extent}, is tiled by {tile} inside the softmax"
         return tiled.summed[0], why, Effect.WRONG

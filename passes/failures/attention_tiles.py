@@ -1,4 +1,4 @@
-"""FIS134: an attention is tiled along a loop whose tiles are not independent."""
+"""FIS134: an attention is tiled along a loop whose iterations depend on each other."""
 
 from __future__ import annotations
 
@@ -12,18 +12,23 @@ from .tiled_attention import TiledAttention
 class AttentionTiles(TiledAttention):
     code = "FIS134"
     name = "attention-tiles-depend"
-    title = "an attention is tiled along a loop whose tiles are not independent"
+    title = "an attention is tiled along a loop whose iterations depend on each other"
     what = (
-        "IREE builds the attention, and its numbers are wrong. A causal mask or a position bias that the region computes "
-        "from `iree_linalg_ext.index` (PyTorch's flex_attention with mask_mod or score_mod) begins anew in every tile. An online "
-        "attention that continues earlier maxima and sums adds to them once for every tile of the values' width."
+        "IREE compiles the attention, and its numbers are wrong. If the region computes a causal mask or a position "
+        "bias from `iree_linalg_ext.index` (PyTorch's flex_attention with mask_mod or score_mod), it starts again from "
+        "zero in every tile. If an online attention continues earlier maxima and sums, it updates them once for every "
+        "tile of the values' width."
     )
     why = (
-        "IREE 3.13 tiles an attention by slicing its operands and copies the region as it is: an index counts from the beginning of the "
-        "tile, not of the tensor (OnlineAttentionOp::getTiledImplementation). Maxima and sums do not have the loop over the width, and "
-        "are updated in place tile by tile. Measured on llvm-cpu; on GPUs it is read from the configured dispatch."
+        "IREE 3.13 tiles an attention by slicing its operands and copies the region unchanged, so an index counts from "
+        "the start of the tile, not of the tensor (OnlineAttentionOp::getTiledImplementation). Maxima and sums have no "
+        "loop over the width and are updated in place by every tile. Measured on llvm-cpu; on GPUs fissile concludes it "
+        "from the configured dispatch."
     )
-    remedy = "fissile decomposes the attention (`fissile-decompose-attention`): the index becomes `linalg.index`, which IREE keeps right under tiling."
+    remedy = (
+        "fissile decomposes the attention (`fissile-decompose-attention`): the index becomes `linalg.index`, which IREE "
+        "tiles correctly."
+    )
     effect = Effect.WRONG
     order = 14
     target = "llvm-cpu"

@@ -11,17 +11,17 @@ from .failure import Failure, failure
 class DiagonalSum(Failure):
     code = "FIS143"
     name = "diagonal-sum"
-    title = "the numbers will be wrong: threads add up only the diagonal of a tile"
+    title = "the numbers will be wrong: threads sum only the diagonal of a tile"
     what = (
-        "A sum over two or more dimensions is given to the threads of a subgroup, and its terms go through workgroup memory (a sum of "
-        "gathered elements does). Each thread reads back the element whose index is the thread's number in every dimension. The module "
-        "compiles and runs."
+        "A sum over two or more dimensions is distributed over the threads of a subgroup, and its terms go through "
+        "workgroup memory (as in a sum of gathered elements). Each thread reads back the element whose index equals the "
+        "thread's number in every dimension. The module compiles and runs."
     )
     why = (
-        "IREE 3.13's VectorReductionToGPU uses the thread's number as the index of all dimensions of a vector that it cannot "
-        "distribute. It is right for one dimension alone."
+        "IREE 3.13's VectorReductionToGPU uses the thread's number as the index in all dimensions of a vector that it "
+        "cannot distribute. That is right only for one dimension."
     )
-    remedy = "fissile gives each element of the result a thread of its own (`fissile-set-lowering`)."
+    remedy = "fissile assigns each element of the result to a thread of its own (`fissile-set-lowering`)."
     effect = Effect.WRONG
     order = 20
     target = "vulkan:ampere"
@@ -65,7 +65,7 @@ func.func @f(%table: tensor<64xf32>, %indices: tensor<16x24x2xi32>) -> tensor<24
 
         return Finding(
             self.code,
-            f"threads add up only the diagonal of a {evidence.buffers[0].type} tile: the numbers will be wrong",
+            f"threads sum only the diagonal of a {evidence.buffers[0].type} tile: the numbers will be wrong",
             subject=dispatch.name,
             target=dispatch.target.name,
             places=root_places(dispatch, ops),

@@ -16,18 +16,19 @@ class FloatEdges(Failure):
     name = "float-edges"
     title = "the numbers may be wrong: 8-bit floats are converted wrongly at the edges of their range"
     what = (
-        "A dispatch on the CPU extends f8E4M3FN, where the NaN with a sign (byte 255) becomes -480, or rounds to an 8-bit float, where what is "
-        "just below the smallest normal number and rounds up to it becomes 0. Other values are right. The module compiles and runs."
+        "A dispatch on the CPU either extends f8E4M3FN, where the negative NaN (byte 255) becomes -480, or rounds to an "
+        "8-bit float, where a value just below the smallest normal number becomes 0 instead of rounding up to it. Other "
+        "values are right. The module compiles and runs."
     )
     why = (
-        "IREE 3.13 has no 8-bit floats on the CPU and emulates their conversions (ConvertUnsupportedFloatArith): of the 256 bytes of each "
-        "type, one of f8E4M3FN is extended wrongly; a carry out of a subnormal number's mantissa is lost: 0.99 of the smallest normal number of each "
-        "type is rounded to 0."
+        "IREE 3.13 has no 8-bit floats on the CPU and emulates their conversions (ConvertUnsupportedFloatArith). One of "
+        "the 256 bytes of f8E4M3FN is extended wrongly. For every type a carry out of the mantissa of a subnormal "
+        "number is lost: 0.99 of the smallest normal number is rounded to 0."
     )
     remedy = (
-        "It is a warning, and the program stays as it is: weights and activations of a model seldom hold such values. "
-        "`--pipeline-after=global-optimization:builtin.module(fissile-pack-narrow-storage{types=f8E4M3FN})` converts by integer arithmetic, "
-        "each value as ml_dtypes does."
+        "The finding is a warning, and fissile leaves the program unchanged: weights and activations rarely hold such "
+        "values. `--pipeline-after=global-optimization:builtin.module(fissile-pack-narrow-storage{types=f8E4M3FN})` "
+        "converts by integer arithmetic, exactly as ml_dtypes does."
     )
     effect = Effect.UNPROVED
     order = CONVERTED + 40

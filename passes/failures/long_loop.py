@@ -14,20 +14,22 @@ MOST_ITERATIONS = 65535
 class LongLoop(Failure):
     code = "FIS125"
     name = "long-loop"
-    title = "one thread runs a long row alone: slow, and wrong where the device ends its loop"
+    title = "one thread runs a very long loop: slow, and wrong if the device ends the loop early"
     what = (
-        "All loops of one thread of a dispatch run more than 65535 iterations, one after the other. lavapipe ends them there, without a "
-        "message: a softmax of 50257 f32 values had all of them wrong. Other devices take long, while their other threads have nothing "
-        "to do."
+        "The loops of one thread of a dispatch run more than 65535 iterations in sequence. lavapipe silently ends them "
+        "there: all values of a softmax over 50257 f32 values were wrong. On other devices the dispatch is slow, "
+        "because the remaining threads have nothing to do."
     )
     why = (
-        "IREE 3.13's SPIR-V code generation gives a row to one thread (BaseDistribute) where it has no other schedule: always where the "
-        "target has no arithmetic across a subgroup (default Vulkan), else for sizes that fill no vectors."
+        "IREE 3.13's SPIR-V code generation assigns a whole row to one thread (BaseDistribute) when it has no other "
+        "schedule: always if the target has no subgroup arithmetic (default Vulkan), otherwise for sizes that do not "
+        "fill vectors."
     )
     remedy = (
-        "fissile splits the sum into parts (`fissile-split-reductions`), makes a convolution's loops one (`fissile-read-by-element`), or "
-        "sorts by rank (`fissile-rank-sorts`). Where none applies the output is withheld. On a target that names a product whose driver "
-        "runs such loops it is a warning, and `--tune` repairs it."
+        "fissile splits the sum into parts (`fissile-split-reductions`), collapses the loops of a convolution into one "
+        "(`fissile-read-by-element`), or sorts by rank (`fissile-rank-sorts`). If none applies, no output is written. "
+        "For a target that names a product whose driver runs such loops to the end, the finding is a warning, and "
+        "`--tune` repairs it."
     )
     effect = Effect.MAY_BE_WRONG
     order = CONVERTED + 10

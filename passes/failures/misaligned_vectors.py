@@ -11,17 +11,18 @@ from .failure import Failure, Stage, failure
 class MisalignedVectors(Failure):
     code = "FIS112"
     name = "misaligned-vectors"
-    title = "the numbers will be wrong: vectors are read or written at a wrong address"
+    title = "the numbers will be wrong: vectors are read or written at the wrong address"
     what = (
-        "A dispatch reads or writes a slice of a buffer by vectors, and the slice begins between two vectors. The vectors land at the "
-        "column before. The module compiles and runs."
+        "A dispatch accesses a slice of a buffer with vectors, and the slice does not begin on a vector boundary. Each "
+        "vector lands in front of where it belongs. The module compiles and runs."
     )
     why = (
-        "IREE 3.13's SPIR-V code generation makes the buffer's elements vectors and divides the last index by their size, and does not "
-        "check that it is a multiple (SPIRVVectorizeLoadStore). A 1x1 convolution whose result is padded for the next convolution does "
-        "this: 17388 of 20736 values of a plain f32 one were wrong."
+        "IREE 3.13's SPIR-V code generation turns the buffer's elements into vectors and divides the last index by the "
+        "vector size, without checking that it is a multiple (SPIRVVectorizeLoadStore). This happens in a 1x1 "
+        "convolution whose result is padded for the next convolution: 17388 of 20736 values of a plain f32 one were "
+        "wrong."
     )
-    remedy = "fissile places a fusion boundary behind the slice: a separate dispatch copies it."
+    remedy = "fissile places a fusion boundary behind the slice, so that a separate dispatch copies it."
     effect = Effect.WRONG
     stage = Stage.VIEWS_FOLDED
     order = 10
@@ -73,7 +74,7 @@ func.func @f(%x: tensor<64x8x16xf32>, %w: tensor<64x64xf32>) -> tensor<64x10x18x
         buffer, *others = evidence.types
         return Finding(
             self.code,
-            f"{what} reads or writes vectors of {buffer} at a wrong address: its numbers are wrong",
+            f"{what} reads or writes vectors of {buffer} at the wrong address: its numbers are wrong",
             subject=dispatch.name,
             target=dispatch.target.name,
             places=labelled(at, "its vectors begin between two vectors of the buffer"),

@@ -21,18 +21,20 @@ class RedundantComputation(Failure):
     name = "redundant-computation"
     title = "threads of a workgroup compute the same elements"
     what = (
-        "Each of the 64 (or fewer) threads of a workgroup computes all of its elements. Most often each loads the same element of the "
-        "result, adds the same term and stores it again: where the threads do not run in step, or one after the other (lavapipe), terms "
-        "may get lost. No device was measured to lose one: where it is not repaired, as with `--repair=off`, it is a warning and the output "
-        "is written."
+        "Each of the (up to 64) threads of a workgroup computes all elements of the workgroup. Usually each thread "
+        "loads the same result element, adds the same term and stores it again. If the threads run neither in lockstep "
+        "nor one after the other, terms may be lost. No device was measured to lose one, so without a repair (with "
+        "`--repair=off`, for example) the finding is a warning and the output is written."
     )
     why = (
-        "IREE 3.13's SPIR-V code generation chooses the threads for a loop in one dimension of the block and gives the loop to another: "
-        "loops of one iteration, of odd sizes most often, count for the one and not for the other."
+        "IREE 3.13's SPIR-V code generation chooses the threads for a loop in one dimension of the block but assigns "
+        "the loop to another. The cause is loops of one iteration, most often from odd sizes, which only one of the two "
+        "steps counts."
     )
     remedy = (
-        "fissile makes the loops one (`fissile-read-by-element{flat=true}`): each thread has an element of its own. Where no term can get "
-        "lost a program that stock IREE builds right is left as it is, with a warning, unless the target is lavapipe; `--tune` repairs it."
+        "fissile collapses the loops into one (`fissile-read-by-element{flat=true}`), so that each thread has its own "
+        "element. If no term can be lost and stock IREE builds the program right, fissile leaves it unchanged and "
+        "reports a warning, unless the target is lavapipe; `--tune` repairs it."
     )
     effect = Effect.SLOW
     order = CONVERTED + 20

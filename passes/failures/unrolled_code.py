@@ -20,17 +20,18 @@ programs of a corpus of dequantised matmuls that have so many."""
 class UnrolledCode(Failure):
     code = "FIS109"
     name = "unrolled-code"
-    title = "a dispatch is unrolled over its narrow elements, and compiles for seconds to minutes"
+    title = "a dispatch is unrolled over narrow elements and takes seconds to minutes to compile"
     what = (
-        "A matmul or convolution on Vulkan or Metal has producers fused into it that extend narrow elements (a dequantisation), and one "
-        "thread reads hundreds of them or more. The module compiles, if IREE ends, in seconds to minutes, and the driver takes longer still: "
-        "lavapipe 5 s for 256 elements and 32 s for 768 (`bench/speed/unrolled_cost.py`)."
+        "A matmul or convolution on Vulkan or Metal is fused with producers that extend narrow elements (a "
+        "dequantisation), and one thread reads hundreds of these elements or more. If IREE finishes, it takes seconds "
+        "to minutes, and the driver takes longer still: lavapipe needs 5 s for 256 elements and 32 s for 768 "
+        "(`bench/speed/unrolled_cost.py`)."
     )
     why = (
-        "IREE 3.13 tiles the sum, but not the producers with it: a thread holds their values for all of a sum, and reads each narrow element "
-        "by itself, in straight-line code."
+        "IREE 3.13 tiles the reduction but not the producers inside it. A thread therefore holds the producers' values "
+        "for the whole reduction, and reads each narrow element separately, in straight-line code."
     )
-    remedy = "fissile computes such producers in separate dispatches."
+    remedy = "fissile computes such producers in dispatches of their own."
     effect = Effect.SLOW
     stage = Stage.CONFIGURED
     order = 9

@@ -16,17 +16,18 @@ class WorkgroupCount(Failure):
     name = "workgroup-count"
     title = "a dispatch has more workgroups than its target allows"
     what = (
-        "IREE gives all loops of a dispatch to workgroups along x, one after the other, and the number exceeds `max_workgroup_counts` of "
-        "the target attribute: 65535 on the default Vulkan target and on Mali. Vulkan leaves open what a device does then. lavapipe, "
-        "whose limit is the same, computes right numbers; other devices were not measured."
+        "IREE linearises all loops of a dispatch into workgroups along x, and their number exceeds "
+        "`max_workgroup_counts` of the target attribute (65535 on the default Vulkan target and on Mali). Vulkan does "
+        "not define what happens then. lavapipe, which has the same limit, computes the right numbers; other devices "
+        "were not measured."
     )
     why = (
-        "IREE 3.13 reads the limit from its own table and does not compare the number of workgroups with it: an elementwise op on "
-        "67108864 values has 262144."
+        "IREE 3.13 has the limit in its own table but does not compare the number of workgroups with it: an elementwise "
+        "op on 67108864 values has 262144."
     )
     remedy = (
-        "It is a warning; with `--tune` fissile gives each workgroup more elements (`fissile-enlarge-workgroups`). Or name "
-        "the product that the module is for: RDNA3 takes 2147483647."
+        "The finding is a warning; with `--tune` fissile gives each workgroup more elements "
+        "(`fissile-enlarge-workgroups`). Or name the product that the module is for: RDNA3 allows 2147483647."
     )
     effect = Effect.UNPROVED
     order = CONVERTED + 30

@@ -23,14 +23,18 @@ class WorkgroupRace(Failure):
     name = "workgroup-race"
     title = "threads share a buffer without a barrier"
     what = (
-        "A fused producer writes its tile to workgroup memory, or a fill the start of a sum to the result's storage, and other threads "
-        "read it with no barrier between them: the values depend on timing."
+        "A fused producer writes its tile to workgroup memory, or a fill writes the initial value of a sum to the "
+        "result's storage, and other threads read it with no barrier in between. The values depend on timing."
     )
     why = (
-        "IREE 3.13's SPIR-V BaseDistribute pipeline places no gpu.barrier after a fused producer, and gives a fill to threads by the "
-        "order of its result's dimensions, whatever the order of the loops that add to it: a depthwise convolution in NCHW layout."
+        "IREE 3.13's SPIR-V BaseDistribute pipeline places no gpu.barrier after a fused producer. It also distributes a "
+        "fill over threads in the order of the result's dimensions, whatever the order of the loops that accumulate "
+        "into it (a depthwise convolution in NCHW layout, for example)."
     )
-    remedy = "fissile cuts the producer or the fill off by a fusion boundary, so that it is done before the dispatch begins."
+    remedy = (
+        "fissile places a fusion boundary behind the producer or the fill, so that it finishes before the dispatch "
+        "begins."
+    )
     effect = Effect.MAY_BE_WRONG
     order = 30
     target = "vulkan"

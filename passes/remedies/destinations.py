@@ -39,7 +39,7 @@ def make_destination(
     shape: list[Term] = []
     for number, expression in enumerate(output_map.results):
         if not isinstance(expression, ir.AffineDimExpr):
-            raise UsageError(f"result {number} of the output map is no loop: {expression}")
+            raise UsageError(f"result {number} of the output map is not a loop: {expression}")
         size = sizes[ir.AffineDimExpr(expression).position]
         if size is None:
             raise UsageError(

@@ -47,7 +47,7 @@ PLACES_BOUNDARIES = Contract(
 class Exactness(Enum):
     """How far the numbers of a program may change."""
 
-    BITS = "the same in every bit"
+    BITS = "bit-identical"
     ORDER = "the same terms; sums may be added up in another order"
     ROUNDING = "rounded at other places"
 

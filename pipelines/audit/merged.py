@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from fissile.finding import Finding, Help
 
 MOST_NOTES = 8
-OF_REFERENCE = ("refuses the op as well", "takes the op alone")
+OF_REFERENCE = ("rejects the op too", "accepts the op alone")
 """Ends of the notes that compare one target with llvm-cpu."""
 
 

@@ -87,9 +87,13 @@ def read(path: Path, signatures: Sequence[str]) -> Counts:
     except wire.WrongType:
         baseline = None
     except (wire.WireError, RecursionError):
-        raise UsageError(f"{path} is no baseline: it is not JSON", "--update-baseline writes one") from None
+        raise UsageError(
+            f"{path} is not a baseline: it is not JSON", "--update-baseline writes one"
+        ) from None
     if baseline is None or baseline.fissile_baseline != FORMAT:
-        raise UsageError(f"{path} is no baseline of this version of fissile", "--update-baseline writes one")
+        raise UsageError(
+            f"{path} is not a baseline of this version of fissile", "--update-baseline writes one"
+        )
     if baseline.model != identity(signatures):
         theirs = ", ".join(baseline.functions) or "unknown"
         raise UsageError(

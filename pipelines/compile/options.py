@@ -56,29 +56,29 @@ TARGET = Option(
 REPAIRS = (
     Option(
         "repair",
-        "repair what IREE refuses or builds wrong (default auto); suggest: name the repair, write nothing",
+        "repair what IREE rejects or miscompiles (default auto); suggest: report the repair, write nothing",
         choices=REPAIR_MODES,
     ),
     Option(
         "guard",
-        "a size that may exceed its storage: assert it at run time (default), only report it, or leave it",
+        "if a size may exceed its storage: assert it at run time (default), only report it, or ignore it",
         choices=GUARD_MODES,
     ),
     Option(
         "fusion",
-        "tune: compute producers separately that llvm-cpu computes again for every use (FIS140)",
+        "tune: compute producers separately if llvm-cpu would recompute them for every use (FIS140)",
         choices=FUSION_MODES,
     ),
     Option("pack-transients", "pack the memory of transients by size and lifetime (FIS311)"),
-    Option("tune", "time the repairs that pass on the runtime that is present, take the fastest"),
+    Option("tune", "time the possible repairs on this machine and take the fastest"),
     Option(
         "tune-on",
-        "with --tune: time on a worker, which has the device, of the Dask cluster at ADDRESS",
+        "with --tune: time on a worker of the Dask cluster at ADDRESS that has the device",
         value="ADDRESS",
     ),
     Option(
         "match-device",
-        "compile for the Vulkan device that is present",
+        "compile for the Vulkan device of this machine",
         choices=("vulkan",),
         aliases=("fissile-match-device",),
     ),
@@ -91,20 +91,20 @@ CHECKS = (
     ),
     Option(
         "verify-seeds",
-        "how many seeded random inputs --verify draws (default 1)",
+        "number of random inputs for --verify (default 1)",
         value="N",
         kind=count,
         aliases=("fissile-verify-seeds",),
     ),
     Option(
         "check-lifetimes",
-        "report the peak of live bytes, transients that live too long (FIS308) and those that fit into less memory (FIS311)",
+        "report the peak of live bytes, transients that live too long (FIS308) or could use less memory (FIS311)",
     ),
     Option("verify-contracts", "check every pass's contract after every pass"),
-    Option("werror", "warnings count as errors: exit status 1 and no output", aliases=("fissile-werror",)),
+    Option("werror", "treat warnings as errors: exit status 1 and no output", aliases=("fissile-werror",)),
     Option(
         "allow-wrong-numbers",
-        "write the output even where its numbers are known to be wrong (exit status 0, a warning)",
+        "write the output even if its numbers are known to be wrong (exit status 0, a warning)",
         field="allow_wrong",
     ),
     STRICT,
@@ -112,7 +112,7 @@ CHECKS = (
 PASSES = (
     Option(
         "pipeline-after",
-        "run a textual pass pipeline, fissile's and IREE's passes mixed, after a phase; may be repeated",
+        "run a textual pass pipeline of fissile's and IREE's passes after a phase; may be repeated",
         value="PHASE:PIPELINE",
         kind=after_phase,
         repeated=True,
@@ -123,10 +123,10 @@ PASSES = (
     ALLOW_PIPELINES,
 )
 OUTPUTS = (
-    Option("emit-mlir", "write the repaired module too; iree-compile --compile-from takes it", value="FILE"),
+    Option("emit-mlir", "also write the repaired module; iree-compile --compile-from takes it", value="FILE"),
     Option(
         "emit-tuning-spec",
-        "write the lowering configurations that repair the program: stock IREE compiles it with them (AMD, NVIDIA)",
+        "write the lowering configurations that repair the program, for stock IREE (AMD, NVIDIA)",
         value="FILE",
     ),
     Option("save-temps", "keep the intermediate files", value="FOLDER", aliases=("fissile-save-temps",)),
@@ -164,7 +164,7 @@ OWN: dict[str, Option] = {
 DRIVER: dict[str, Option] = {
     option.name: option
     for option in (
-        Option("o", "where the module goes", value="FILE", field="output"),
+        Option("o", "the module", value="FILE", field="output"),
         Option("compile-mode", "", choices=("std", "vm", "hal-executable", "precompile")),
         Option("compile-from", "", choices=PHASES),
         Option("compile-to", "", choices=PHASES),

@@ -92,7 +92,7 @@ def _code_in_value(value: object, key: str) -> Iterator[str]:
         return
     if isinstance(value, dict):
         if value.get("as_custom_obj") or value.get("custom_obj") or value.get("__enum__"):
-            yield "the graph has an object that is no tensor"
+            yield "the graph has an object that is not a tensor"
         for name, more in value.items():
             if not _PATH.fullmatch(name):
                 yield f"a name is {name[:60]!r}"
@@ -154,7 +154,7 @@ def _code_in_tensors(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterato
         with zipfile.ZipFile(io.BytesIO(archive.read(info))) as inner:
             for name in inner.namelist():
                 if not _TENSOR_ENTRIES.fullmatch(name):
-                    yield f"{info.filename} has {name}, which is no tensor"
+                    yield f"{info.filename} has {name}, which is not a tensor"
                 elif name.endswith(".pkl"):
                     yield from _code_in_pickle(inner.read(name), info.filename)
     except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError):
@@ -169,6 +169,6 @@ def _code_in_pickle(data: bytes, where: str) -> Iterator[str]:
             if opcode.name == "GLOBAL" and not _GLOBALS.fullmatch(str(argument)):
                 yield f"{where} names {str(argument).replace(' ', '.')[:60]}"
             elif opcode.name in _PICKLED_NAMES:
-                yield f"{where} is no pickle of tensors ({opcode.name})"
+                yield f"{where} is not a pickle of tensors ({opcode.name})"
     except Exception:  # pickletools raises anything for bytes that are none
-        yield f"{where} is no pickle of tensors"
+        yield f"{where} is not a pickle of tensors"

@@ -57,7 +57,7 @@ def named(names: Sequence[str]) -> tuple[Runtime, ...]:
     here = {runtime.name: runtime for runtime in present()}
     for name in names:
         if name not in here:
-            what = "has no device here" if name in DRIVERS else "is no runtime"
+            what = "has no device here" if name in DRIVERS else "is not a runtime"
             hint = f"present: {', '.join(here)}"
             if name == "vulkan":
                 hint += "; Debian's mesa-vulkan-drivers and libvulkan1 give a software device"

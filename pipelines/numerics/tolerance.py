@@ -79,7 +79,7 @@ class Tolerance:
             return Tolerance(absolute=float(first), relative=float(second or 0), reason="given by the caller")
         except ValueError:
             raise UsageError(
-                f"'{text}' is no tolerance", "write exact, ABSOLUTE, ABSOLUTE,RELATIVE or 1steps,0.001"
+                f"'{text}' is not a tolerance", "write exact, ABSOLUTE, ABSOLUTE,RELATIVE or 1steps,0.001"
             ) from None
 
     def __str__(self) -> str:

@@ -376,7 +376,7 @@ def checked_answer(answer: object) -> Arrays:
     for index, array in enumerate(arrays):
         if array.dtype == object:
             raise UsageError(
-                f"result {index} of the reference function is no array of numbers: {str(array)[:40]}",
+                f"result {index} of the reference function is not an array of numbers: {str(array)[:40]}",
                 "return an array, or a tuple of one array for each result",
             )
     return arrays

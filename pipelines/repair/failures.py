@@ -92,7 +92,7 @@ def rejected(failure: Failure) -> Finding:
         code,
         f"IREE stops before phase {failure.phase}: {quoted(first.message)}"
         if failure.phase != "start"
-        else f"the input is no valid module: {first.message}",
+        else f"the input is not a valid module: {first.message}",
         places=first.places[:1],
         notes=rest,
         stock=quoted(first.message) if errors else "",

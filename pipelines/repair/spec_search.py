@@ -158,7 +158,7 @@ def _root(dispatch: Dispatch) -> tuple[ir.Operation | None, str]:
 
     dispatch.inner_module().walk(visit)
     if not reducing:
-        return None, "its root is no contraction or reduction"
+        return None, "its root is not a contraction or reduction"
     root = next((op for op in reducing if dispatch.root in tags_of(op)), reducing[-1])
     why = why_unmatchable(root)
     return (None, why) if why else (root, "")

@@ -126,8 +126,8 @@ def test_its_remedy_is_tried_last_for_what_it_cures(installed, on_the_path):
     "text, why",
     [
         ("raise OSError('no licence')", "cannot be loaded: OSError: no licence"),
-        ("Check = 7", "is no class with @register_pass"),
-        ("class Check: pass", "is no class with @register_pass"),
+        ("Check = 7", "is not a class with @register_pass"),
+        ("class Check: pass", "is not a class with @register_pass"),
     ],
 )
 def test_a_broken_package_is_named(tmp_path, on_the_path, text, why):

@@ -75,7 +75,7 @@ def check_fit(dispatch: Dispatch, code: str, evidence: Evidence, ops: Sequence[S
     has = f"{dispatch.target.name} has {limit.bytes}"
     return Finding(
         code,
-        f"dispatch allocates {memory} of a size that is not known; {has} bytes"
+        f"dispatch allocates {memory} of unknown size; {has} bytes"
         if needed is None
         else f"dispatch needs {needed} bytes of {memory}; {has}",
         subject=dispatch.name,
@@ -133,9 +133,9 @@ def _places(dispatch: Dispatch, buffers: Sequence[Allocation], ops: Sequence[Sou
     if at is not None and at != root:
         whole = owner is not None and _holds_all(blamed.type, owner.type)
         label = (
-            "fused into the dispatch: held on chip whole"
+            "fused into the dispatch: kept on chip as a whole"
             if whole
-            else "fused into the dispatch: its tile is held on chip"
+            else "fused into the dispatch: its tile is kept on chip"
         )
         places += labelled(at, label)
     places += root_places(dispatch, ops)

@@ -95,25 +95,25 @@ def _times(count: int) -> str:
 def _predicate(code: str, refused: Refused, ways: WaysOut, target: str) -> str:
     here = f" for {target}" if target and not _is_early(refused) else ""
     if code == "FIS412":
-        return "is not supported, and compiles only because nothing uses it"
+        return "is not supported and compiles only because nothing uses it"
     if code == "FIS406":
         return f"is unknown: IREE has no op '{refused.name}'"
     if code == "FIS410":
         if ways.needs_tensors:
-            return f"does not compile{here} on vectors outside of a dispatch; on tensors it does"
+            return f"does not compile{here} on vectors outside a dispatch, but does on tensors"
         wide, narrow = ways.lacking[0]
         if wide == OPEN_TYPE:
-            return f"does not compile{here} without an element type; with {narrow} it does"
-        return f"does not compile{here} with elements of type {wide}; with {narrow} it does"
+            return f"does not compile{here} without an element type, but does with {narrow}"
+        return f"does not compile{here} with elements of type {wide}, but does with {narrow}"
     if code == "FIS411":
         if ways.needs_rank:
-            return f"does not compile{here} without the rank of its operands; with one it does"
-        return f"does not compile{here} with unknown sizes; with static ones it does"
+            return f"does not compile{here} without the rank of its operands, but does with one"
+        return f"does not compile{here} with dynamic sizes, but does with static ones"
     if code == "FIS407":
         front = FRONT_ENDS.get(dialect_of(refused.name), ("front end", ""))[0]
         return f"is not lowered by IREE's {front} import"
     if code == "FIS408":
-        return f"has to be rewritten before phase {refused.outcome.failed}{here}"
+        return f"must be rewritten before phase {refused.outcome.failed}{here}"
     return f"has no code{here or ' on this target'}"
 
 
@@ -206,9 +206,7 @@ def _notes(refused: Refused, ways: WaysOut, more: int) -> list[str]:
     if more > 0:
         notes.append(f"and {more} more places")
     if ways.on_reference is not None:
-        notes.append(
-            "llvm-cpu takes the op alone" if ways.on_reference else "llvm-cpu refuses the op as well"
-        )
+        notes.append("llvm-cpu accepts the op alone" if ways.on_reference else "llvm-cpu rejects the op too")
     notes += _uses(refused)
     return notes
 

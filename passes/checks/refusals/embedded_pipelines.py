@@ -11,8 +11,8 @@ ALLOW = "--allow-pipelines-in-input"
 def check_embedded_pipeline(found: EmbeddedPipeline) -> Finding:
     return Finding(
         "FIS005",
-        f"the input brings its own pass pipeline: {found.spelled} on {found.holder}",
+        f"the input contains a pass pipeline: {found.spelled} on {found.holder}",
         subject=found.holder,
         places=(found.place,) if found.place else (),
-        notes=(f"nothing of it was run; {ALLOW} runs it, if you trust the file",),
+        notes=(f"fissile did not run it; {ALLOW} runs it, if you trust the file",),
     )

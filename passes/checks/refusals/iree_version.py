@@ -18,7 +18,7 @@ def check_version() -> list[Finding]:
             doubt,
             effect=Effect.UNPROVED,
             notes=(
-                "no prediction is trusted: IREE generates code for each dispatch that fissile asks about",
+                "no prediction is trusted: IREE generates code for every dispatch that fissile checks",
                 f"calibrated {version.CALIBRATED}; tests run on {', '.join(version.SUPPORTED)}",
             ),
         )

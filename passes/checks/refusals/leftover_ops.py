@@ -35,7 +35,7 @@ def leftover_ops(root: ir.Operation) -> list[Finding]:
             way_out = (
                 f"run {lowering} after the pass that makes it" if lowering else "the dialect has no such op"
             )
-            found.append(_finding(op, f"{op.name} is left over: IREE cannot translate it", way_out))
+            found.append(_finding(op, f"{op.name} remains, and IREE cannot translate it", way_out))
         for name in op.attributes:
             if name.startswith("fissile.") and name != BUDGET:
                 found.append(

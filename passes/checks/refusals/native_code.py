@@ -1,4 +1,4 @@
-"""FIS006: the input brings native code along, which runs as IREE evaluates constants, or names an object file."""
+"""FIS006: the input contains native code along, which runs as IREE evaluates constants, or names an object file."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .embedded_pipelines import ALLOW
 def check_native_code(found: NativeCode) -> Finding:
     return Finding(
         "FIS006",
-        f"the input brings native code: {found.spelled}"
+        f"the input contains native code: {found.spelled}"
         + ("" if found.holder == found.spelled else f" on {found.holder}"),
         subject=found.holder,
         places=(found.place,) if found.place else (),
-        notes=(f"nothing of it was run; {ALLOW} compiles it, if you trust the file",),
+        notes=(f"fissile did not run it; {ALLOW} compiles it, if you trust the file",),
     )

@@ -21,6 +21,6 @@ def check_unknown_op(message: str, places: tuple[Place, ...]) -> Finding | None:
         notes=(
             "class: unknown op or dialect",
             "IREE cannot read the program beyond this op: there may be more",
-            "way out: lower the op to one that IREE has before the program is compiled",
+            "way out: lower the op to one that IREE has before you compile the program",
         ),
     )

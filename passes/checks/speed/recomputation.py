@@ -46,7 +46,7 @@ def check_recomputation(
     listed = " and ".join(dict.fromkeys(names))
     return Finding(
         "FIS140",
-        f"{listed} computed again for every use, up to {max(p.times for p in costly)} times per element",
+        f"{listed} recomputed for every use, up to {max(p.times for p in costly)} times per element",
         severity=Severity.NOTE,
         subject=dispatch.name,
         target=dispatch.target.name,

@@ -83,7 +83,7 @@ def _finding(seen: Lifetimes, trouble: Trouble) -> Finding:
         message = f"{at.name if at else 'an op'} uses {name} after its release"
     elif trouble.fault is Fault.CONSTANT:
         places = _places((at, "released here"), (made, "made here"))
-        message = f"{name} is released, and {_article(made)} is no allocation"
+        message = f"{name} is released, and {_article(made)} is not an allocation"
     else:
         places = _places((at, "released here"), (other, "used here, perhaps later"), (made, "allocated here"))
         message = f"{name} is released while {other.name if other else 'queued work'} may still use it"

@@ -161,9 +161,9 @@ def _refuted(judged: Judged) -> Finding:
 def _unknown(judged: Judged, asserted: bool) -> Finding:
     verdict = judged.decision.verdict
     notes = (
-        ["checked at run time: a call that breaks it returns FAILED_PRECONDITION with this sentence"]
+        ["checked at run time: a call that violates it returns FAILED_PRECONDITION with this message"]
         if asserted
-        else ["not checked at run time: a call that breaks it reads or writes past its storage"]
+        else ["not checked at run time: a call that violates it reads or writes past its storage"]
     )
     if judged.example:
         notes.append(f"it does not hold, for example, where {judged.example}")
@@ -186,7 +186,7 @@ def _unprotected(judged: Judged) -> Finding:
         Severity.WARNING,
         _subject(judged.obligation),
         places=_places(judged.obligation.place, "may not fit, and nothing checks it"),
-        notes=("no check of it can be placed outside of a dispatch",),
+        notes=("no check can be placed outside a dispatch",),
     )
 
 

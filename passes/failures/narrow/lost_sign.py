@@ -14,12 +14,12 @@ class LostSign(NarrowElements):
     name = "sign-lost"
     title = "the numbers will be wrong: code generation loses the sign of narrow integers"
     what = (
-        "A dispatch sign-extends narrow integers that it reads as vectors of several words, and SPIR-V code generation zero-extends "
-        "them instead: negative values become positive. The module compiles and runs."
+        "A dispatch reads narrow integers as vectors of several words and sign-extends them, but SPIR-V code generation "
+        "zero-extends them: negative values become positive. The module compiles and runs."
     )
     why = (
-        "MLIR rewrites the extension of a bitcast into a mask and a logical shift (in IREE 3.13). An int8 matmul on a device with 8-bit "
-        "storage had 4091 of 4096 values wrong."
+        "MLIR (in IREE 3.13) rewrites the extension of a bitcast as a mask and a logical shift. An int8 matmul on a "
+        "device with 8-bit storage had 4091 of 4096 values wrong."
     )
     remedy = "fissile reads such buffers as 32-bit words and extends the elements itself (`fissile-pack-narrow-storage`)."
     effect = Effect.WRONG

@@ -12,22 +12,24 @@ from .narrow_elements import NarrowElements
 class NarrowStorage(NarrowElements):
     code = "FIS110"
     name = "narrow-storage"
-    title = "narrow elements on a target without narrow storage"
+    title = "the target has no storage for narrow elements"
     what = (
-        "A dispatch loads or stores elements of 16 bits or fewer, and the target attribute says that its storage buffers hold 32-bit words "
-        "only. The finding says which of three it is: IREE refuses the dispatch (its message is quoted), the numbers will be wrong, or "
-        "they may be. A dispatch whose numbers are right has no finding and stays as it is."
+        "A dispatch loads or stores elements of 16 bits or fewer, but according to its target attribute the target's "
+        "storage buffers hold 32-bit words only. The finding says which case applies: IREE rejects the dispatch (its "
+        "message is quoted), the numbers will be wrong, or they may be wrong. A dispatch that computes the right "
+        "numbers has no finding and stays unchanged."
     )
     why = (
-        "IREE 3.13 emulates such elements by 32-bit words. It addresses each element of a vector of i8 or i16, and each f16, as if it had 4 "
-        "bytes (213586 of 215296 values of one dequantise on default Vulkan are wrong). It binds the bytes of a tensor and no more, so a last "
-        "word that they do not fill reads as 0, and writes to it are lost: i8 tensors of 13 elements, i2 tensors of 8. It computes narrow "
-        "integers in 32-bit registers and leaves their upper bits undefined: a shift to the right or a comparison after an addition reads "
-        "them (*may*). Integers that are read and written one by one, in whole words, are right."
+        "IREE 3.13 emulates such elements with 32-bit words, and makes three mistakes. It addresses the elements of an "
+        "i8 or i16 vector, and every f16, as if each occupied 4 bytes (on default Vulkan, 213586 of 215296 values of "
+        "one dequantisation are wrong). It binds exactly the bytes of a tensor, so a partly filled last word reads as 0 "
+        "and loses writes (i8 tensors of 13 elements, i2 tensors of 8). It computes narrow integers in 32-bit registers "
+        "and leaves the upper bits undefined; a right shift or a comparison after an addition reads those bits (*may*). "
+        "Integers that are read and written one at a time, in whole words, are right."
     )
     remedy = (
-        "fissile packs such buffers into 32-bit words and computes in 32 bits in between. Where an op cannot be packed (FIS114), "
-        "`--match-device=vulkan` compiles for the device that is present; or name a target with 8-bit storage."
+        "fissile packs such buffers into 32-bit words and computes in 32 bits. If an op cannot be packed (FIS114), "
+        "compile for the device in this machine (`--match-device=vulkan`) or for a target with 8-bit storage."
     )
     effect = Effect.WRONG
     stage = Stage.NARROW_EMULATED

@@ -12,20 +12,20 @@ from .narrow_elements import NarrowElements
 class SubByteAddress(NarrowElements):
     code = "FIS138"
     name = "sub-byte-address"
-    title = "the numbers will be wrong: vectors of elements below a byte are read at a wrong address"
+    title = "the numbers will be wrong: vectors of sub-byte elements are read at the wrong address"
     what = (
-        "A dispatch reads or writes vectors of i4, i2, f4 or packed i1 that begin within a byte: a slice at an odd column, a border, the "
-        "window of a convolution. They are read or written from where the byte begins. The module compiles and runs. The finding says "
-        "*may* where sizes of the call decide."
+        "A dispatch accesses vectors of i4, i2, f4 or packed i1 that begin inside a byte: a slice at an odd column, a "
+        "border, the window of a convolution. IREE accesses them from the start of the byte. The module compiles and "
+        "runs. The finding says *may* if it depends on sizes that the caller chooses."
     )
     why = (
-        "IREE 3.13 emulates such buffers by bytes (EmulateNarrowType). Where a vector fills whole bytes, its position within the first one "
-        "is taken for 0 without a look at the address. `tensor.extract_slice %x[0, 1] [8, 8]` of 8x16xi4 had 61 of 64 values wrong on "
-        "llvm-cpu, an i4 convolution of NCHW 120 of 128."
+        "IREE 3.13 emulates such buffers with bytes (EmulateNarrowType). If a vector fills whole bytes, IREE assumes "
+        "that it starts at bit 0 of the first one and does not check the address. On llvm-cpu `tensor.extract_slice "
+        "%x[0, 1] [8, 8]` of 8x16xi4 had 61 of 64 values wrong, an i4 convolution in NCHW layout 120 of 128."
     )
     remedy = (
-        "fissile reads such buffers as 32-bit words and takes the elements out of these itself. By hand: extend the tensor to i8 in a "
-        "dispatch of its own, compute there, and truncate the result."
+        "fissile reads such buffers as 32-bit words and extracts the elements itself. By hand: extend the tensor to i8 "
+        "in a dispatch of its own, compute there, and truncate the result."
     )
     effect = Effect.WRONG
     stage = Stage.VIEWS_FOLDED

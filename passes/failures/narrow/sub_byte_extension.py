@@ -12,18 +12,21 @@ from .narrow_elements import NarrowElements
 class SubByteExtension(NarrowElements):
     code = "FIS135"
     name = "sub-byte-extension"
-    title = "the numbers will be wrong: an integer below a byte is extended with its neighbours' bits"
+    title = "the numbers will be wrong: a sub-byte integer is extended together with its neighbours' bits"
     what = (
-        "A dispatch on Vulkan or Metal reads elements of i2 or i4 and extends them to i8 or i16, compares, divides or shifts them, or indexes by "
-        "them, on a target that computes in bytes. Each value has bits of the elements beside it. The module compiles and runs."
+        "On a Vulkan or Metal target that computes in bytes, a dispatch reads i2 or i4 elements and extends them to i8 "
+        "or i16, compares, divides or shifts them, or uses them as indices. Each value keeps bits of the elements "
+        "beside it. The module compiles and runs."
     )
     why = (
-        "IREE 3.13 shifts the byte of such an element and truncates it; the conversion to SPIR-V makes the truncation a conversion to i32 and "
-        "the extension one back to i8, and neither clears the upper bits. An extension to 32 bits does."
+        "IREE 3.13 shifts the byte that holds the element and truncates it. The conversion to SPIR-V turns the "
+        "truncation into a conversion to i32 and the extension into one back to i8, and neither clears the upper bits. "
+        "An extension to 32 bits does clear them."
     )
     remedy = (
-        "fissile extends each element to 32 bits, masks it there and computes in 32 bits; the buffers stay as they are. By hand: extend to "
-        "i32, shift to the left and back, then truncate. Without the shifts IREE folds the two conversions into the one that goes wrong."
+        "fissile extends each element to 32 bits, masks it and computes in 32 bits; the buffers stay as they are. By "
+        "hand: extend to i32, shift left and back, then truncate. Without the shifts IREE folds the two conversions "
+        "into the one that is wrong."
     )
     effect = Effect.WRONG
     stage = Stage.CONFIGURED

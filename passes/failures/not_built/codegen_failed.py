@@ -1,4 +1,4 @@
-"""FIS108: code generation of a dispatch fails with an error that no other failure declares."""
+"""FIS108: code generation for a dispatch fails with an error that no other failure declares."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .refusal import Refusal
 class CodegenFailed(Refusal):
     code = "FIS108"
     name = "codegen-failed"
-    title = "code generation of a dispatch fails"
+    title = "code generation for a dispatch fails"
     what = "IREE's code generation stops on one dispatch with an error that no other rule recognises."
-    why = "See IREE's own message, which is repeated unchanged."
-    remedy = "A fusion boundary often helps; fissile tries it and says so where it does."
+    why = "The finding repeats IREE's own message unchanged."
+    remedy = "A fusion boundary often helps: fissile tries one, and reports it where it helps."
     effect = Effect.REFUSED
     order = 8
     messages = ("",)  # any message that none of those before it declares

@@ -13,9 +13,9 @@ class CompilerCrash(Refusal):
     code = "FIS107"
     name = "compiler-crash"
     title = "the compiler crashed"
-    what = "The compiler process ended by a signal. Nothing was written."
-    why = "A bug in IREE, or memory ran out."
-    remedy = "The reproducer that is named shows it again with stock tools; report it upstream."
+    what = "A signal ended the compiler process. Nothing was written."
+    why = "IREE has a bug, or the machine ran out of memory."
+    remedy = "The named reproducer shows the crash with stock tools; report it to IREE."
     effect = Effect.CRASHES
     order = 7
     ending = Ending.CRASHED

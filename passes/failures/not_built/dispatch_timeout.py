@@ -1,4 +1,4 @@
-"""FIS106: code generation of a dispatch does not end within its time limit."""
+"""FIS106: code generation for a dispatch exceeds its time limit."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from .refusal import Refusal
 class DispatchTimeout(Refusal):
     code = "FIS106"
     name = "dispatch-timeout"
-    title = "code generation of a dispatch does not end within its time limit"
+    title = "code generation for a dispatch exceeds its time limit"
     what = (
-        "The compiler is still busy on one dispatch after `--dispatch-timeout` seconds, by the clock and of processor time: a busy "
-        "machine does not make a compile endless."
+        "The compiler has spent more than `--dispatch-timeout` seconds on one dispatch, both on the clock and in "
+        "processor time: a busy machine alone does not trigger this finding."
     )
-    why = "Very large vectors are unrolled element by element."
-    remedy = "A boundary or smaller tiles; raise the limit where the dispatch is merely slow."
+    why = "IREE unrolls very large vectors element by element."
+    remedy = (
+        "fissile tries a fusion boundary or smaller tiles. If the dispatch is merely slow, raise the limit."
+    )
     effect = Effect.ENDLESS
     order = 6
     ending = Ending.TIMED_OUT

@@ -15,8 +15,10 @@ class NotDistributed(Refusal):
     name = "not-distributed"
     title = "code generation cannot distribute a dispatch over the target's threads"
     what = "IREE stops with `failed to distribute`."
-    why = "The chosen vector-distribution strategy has no layout for one of the ops."
-    remedy = "Another code generation pipeline or a boundary; f16 accumulation needs f32 accumulators."
+    why = "The vector distribution strategy that IREE chose has no layout for one of the ops."
+    remedy = (
+        "fissile tries another code generation pipeline or a fusion boundary, and computes f16 sums in f32."
+    )
     effect = Effect.REFUSED
     order = 4
     messages = (NOT_DISTRIBUTED,)

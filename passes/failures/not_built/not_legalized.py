@@ -14,14 +14,17 @@ class NotLegalized(Refusal):
     code = "FIS104"
     name = "not-legalized"
     title = "code generation cannot legalise an op of a dispatch for this target"
-    what = "IREE stops with `failed to legalize operation`, for example `vector.bitcast` on SPIR-V, or with `types are not supported on`."
+    what = (
+        "IREE stops with `failed to legalize operation` (for example `vector.bitcast` on SPIR-V) or with `types are not "
+        "supported on`."
+    )
     why = (
-        "The target lacks the type (8- or 16-bit storage, bf16, 8-bit floats on CUDA and most AMD targets, storing 4-bit integers) or the "
-        "vector shape that the op needs."
+        "The target lacks the type or the vector shape that the op needs. Examples are 8- and 16-bit storage, bf16, "
+        "8-bit floats on CUDA and most AMD targets, and stores of 4-bit integers."
     )
     remedy = (
-        "fissile reads and writes 8-bit floats and types below a byte by their bits (`fissile-pack-narrow-storage`). On Vulkan, name the "
-        "device's real features (`--match-device=vulkan`)."
+        "fissile reads and writes 8-bit floats and sub-byte types as bit patterns (`fissile-pack-narrow-storage`). On "
+        "Vulkan, name the features that your device really has (`--match-device=vulkan`)."
     )
     effect = Effect.REFUSED
     order = 5

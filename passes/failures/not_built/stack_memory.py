@@ -14,10 +14,10 @@ class StackMemory(OnChipMemory):
     code = "FIS102"
     name = "stack-memory"
     title = "a dispatch needs more stack than its CPU target allows"
-    what = "The fused ops keep temporaries on the CPU stack, and the sum exceeds IREE's limit (32768 bytes by default)."
-    why = "The same fusion as FIS101; the CPU backend puts the tiles on the stack."
+    what = "The fused ops keep temporaries on the CPU stack, and their sum exceeds IREE's limit (32768 bytes by default)."
+    why = "The cause is the same fusion as in FIS101; the CPU backend keeps the tiles on the stack."
     remedy = (
-        "fissile places a fusion boundary. Do not switch the check off: the program would overrun its stack."
+        "fissile places a fusion boundary. Do not disable the check: the program would overrun its stack."
     )
     effect = Effect.REFUSED
     order = 2

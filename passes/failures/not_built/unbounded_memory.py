@@ -1,4 +1,4 @@
-"""FIS105: a dispatch allocates on-chip memory of a size that is not known."""
+"""FIS105: a dispatch allocates on-chip memory of unknown size."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from .on_chip_memory import OnChipMemory
 class UnboundedMemory(OnChipMemory):
     code = "FIS105"
     name = "unbounded-memory"
-    title = "a dispatch allocates on-chip memory of a size that is not known"
-    what = "An on-chip allocation has a dynamic size, so it cannot be proved to fit."
-    why = "A dynamic dimension reaches an allocation that no tile bounds."
-    remedy = "Give the dimension an upper bound (`util.assume.int`), or let fissile cut the producer off."
+    title = "a dispatch allocates on-chip memory of unknown size"
+    what = "An on-chip allocation has a dynamic size, so nothing proves that it fits."
+    why = "A dynamic dimension reaches an allocation that no tile size bounds."
+    remedy = "Give the dimension an upper bound (`util.assume.int`), or let fissile place a boundary behind the producer."
     effect = Effect.REFUSED
     order = 3
     messages = (MEMORY_UNBOUNDED,)

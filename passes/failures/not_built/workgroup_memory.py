@@ -15,17 +15,17 @@ class WorkgroupMemory(OnChipMemory):
     name = "workgroup-memory"
     title = "a dispatch needs more workgroup memory than its target has"
     what = (
-        "The fused ops of one dispatch keep tiles, or whole tensors, in workgroup (shared) memory, and the sum exceeds "
-        "what one workgroup of the target may use. IREE refuses the program."
+        "The fused ops of one dispatch keep tiles or whole tensors in workgroup (shared) memory, and their sum exceeds "
+        "what one workgroup of the target may use. IREE rejects the program."
     )
     why = (
-        "Producers that only extend bits (dequantise, f16 extend) are always cloned into the dispatch of their consumer. "
-        "Where the consumer reads them by a pattern that no tile reaches (a convolution's window), the producer's whole "
-        "result is materialised on chip."
+        "IREE always clones producers that only extend bits (dequantisation, f16 to f32) into the dispatch of their "
+        "consumer. If the consumer reads them in a pattern that no tile covers (the window of a convolution), the whole "
+        "result of the producer is kept on chip."
     )
     remedy = (
         "fissile places a fusion boundary on the smallest set of producers that makes the dispatch fit "
-        "(`fissile-place-boundaries`): their results go through global memory and are read back by tile."
+        "(`fissile-place-boundaries`). Their results go through global memory and are read back tile by tile."
     )
     effect = Effect.REFUSED
     order = 1

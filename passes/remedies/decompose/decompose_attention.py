@@ -64,23 +64,25 @@ class DecomposeAttention(OpRemedy):
     order: ClassVar[int] = 60
     cures: ClassVar[tuple[str, ...]] = ("FIS103", "FIS107", "FIS108", "FIS133", "FIS134")
     exactness: ClassVar[Exactness] = Exactness.ROUNDING
-    does: ClassVar[str] = "an attention, plain or online, as scores, maxima, powers, sums and weighted values"
+    does: ClassVar[str] = (
+        "decomposes an attention, plain or online, into scores, maxima, powers, sums and weighted values"
+    )
     repairs: ClassVar[str] = (
-        "every `iree_linalg_ext.attention` and `.online_attention` on Vulkan: SPIR-V has no schedule for "
-        "one, of any size; wrong numbers on llvm-cpu where the head dimension is above 128 or dynamic "
-        "(FIS133); wrong numbers where the region reads an index, or where running sums continue "
-        "(FIS134); crashes and refusals on GPUs: a dynamic head dimension, one key, a packed i1 mask"
+        "every `iree_linalg_ext.attention` and `.online_attention` on Vulkan, for which SPIR-V has no schedule; wrong "
+        "numbers on llvm-cpu if the head dimension is above 128 or dynamic (FIS133); wrong numbers if the region reads "
+        "an index or running sums continue (FIS134); crashes and rejections on GPUs: a dynamic head dimension, one key, "
+        "a packed i1 mask"
     )
     numbers: ClassVar[str] = (
-        "*not* the same: all in f32, rounded once, so f16 and bf16 are nearer to the exact result; sums "
-        "may be reordered"
+        "*not* identical: everything is computed in f32 and rounded once, so f16 and bf16 are closer to the exact "
+        "result; sums may be reordered"
     )
     counterpart: ClassVar[str] = (
-        "DecomposeAttention takes online attentions only, once they are tiled inside of a dispatch: the "
-        "parts stay there, and SPIR-V's pipelines do without it."
+        "DecomposeAttention takes only online attentions that are already tiled inside a dispatch, so the parts stay in "
+        "it, and SPIR-V's pipelines do not run it."
     )
-    done: ClassVar[str] = "computed {ops} as its parts: scores, maxima, powers, sums and weighted values"
-    advice: ClassVar[str] = "compute {ops} as its parts: scores, maxima, powers, sums and weighted values"
+    done: ClassVar[str] = "decomposed {ops} into scores, maxima, powers, sums and weighted values"
+    advice: ClassVar[str] = "decompose {ops} into scores, maxima, powers, sums and weighted values"
     refusal: ClassVar[str] = "{op} cannot be decomposed as an attention: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "iree_tensor_ext", "linalg", "math", "tensor")
     contract: ClassVar[Contract] = PLACES_BOUNDARIES
@@ -89,7 +91,7 @@ class DecomposeAttention(OpRemedy):
 
     def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
         if op.name not in ATTENTIONS:
-            return Match("it is no attention")
+            return Match("it is not an attention")
         roles = AttentionRoles(op)
         if not all(m.is_projected_permutation for m in roles.maps.values()):
             return Match("an operand is indexed by more than single loops")

@@ -43,20 +43,20 @@ class DecomposeMovement(OpRemedy):
     cures: ClassVar[tuple[str, ...]] = ("FIS103", "FIS108")
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "linalg.pack, linalg.unpack and iree_linalg_ext.gather as one elementwise op that reads each "
-        "element from its place"
+        "replaces linalg.pack, linalg.unpack and iree_linalg_ext.gather with one elementwise op that reads each element "
+        "from its position"
     )
     repairs: ClassVar[str] = (
-        "all three on Vulkan: SPIR-V has no schedule for them, of any size; where a gather's mask is "
-        "false, the output's element stays"
+        "all three ops on Vulkan, for which SPIR-V has no schedule; where the mask of a gather is false, the output "
+        "keeps its element"
     )
-    numbers: ClassVar[str] = "the same in every bit"
+    numbers: ClassVar[str] = "bit-identical"
     counterpart: ClassVar[str] = (
-        "DecomposePackUnPackOps runs inside of a dispatch, and SPIR-V's pipelines do without it; nothing "
-        "decomposes a gather."
+        "DecomposePackUnPackOps runs inside a dispatch, and SPIR-V's pipelines do not run it; nothing decomposes a "
+        "gather."
     )
-    done: ClassVar[str] = "read each element of {ops} from its place"
-    advice: ClassVar[str] = "read each element of {ops} from its place"
+    done: ClassVar[str] = "read each element of {ops} from its position"
+    advice: ClassVar[str] = "read each element of {ops} from its position"
     refusal: ClassVar[str] = "{op} cannot be written as reads by index: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("affine", "arith", "linalg", "tensor")
     ops: tuple[int, ...] = option(

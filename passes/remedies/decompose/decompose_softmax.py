@@ -43,17 +43,15 @@ class DecomposeSoftmax(OpRemedy):
     order: ClassVar[int] = 50
     cures: ClassVar[tuple[str, ...]] = ("FIS103", "FIS106", "FIS108", "FIS111", "FIS125")
     exactness: ClassVar[Exactness] = Exactness.ORDER
-    does: ClassVar[str] = "a softmax as maximum, exponentials, sum, quotient"
+    does: ClassVar[str] = "decomposes a softmax into maximum, exponentials, sum and quotient"
     repairs: ClassVar[str] = (
-        "the race of a softmax without producers (SPIR-V), endless softmax (gfx942, sm_86; gfx1100 in "
-        "LLVM), one thread per row"
+        "the race of a softmax without producers (SPIR-V), a softmax that never finishes compiling (gfx942, sm_86; "
+        "gfx1100 in LLVM), one thread per row"
     )
     numbers: ClassVar[str] = "the same ops per element; the sum may be reordered"
-    counterpart: ClassVar[str] = (
-        "DecomposeSoftmax runs inside of the dispatch, so the parts stay in one kernel."
-    )
-    done: ClassVar[str] = "computed {ops} as its parts: maximum, exponentials, sum and quotient"
-    advice: ClassVar[str] = "compute {ops} as its parts: maximum, exponentials, sum and quotient"
+    counterpart: ClassVar[str] = "DecomposeSoftmax runs inside the dispatch, so the parts stay in one kernel."
+    done: ClassVar[str] = "decomposed {ops} into maximum, exponentials, sum and quotient"
+    advice: ClassVar[str] = "decompose {ops} into maximum, exponentials, sum and quotient"
     refusal: ClassVar[str] = "{op} cannot be decomposed as a softmax: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "linalg", "math", "tensor")
     contract: ClassVar[Contract] = PLACES_BOUNDARIES
@@ -61,7 +59,7 @@ class DecomposeSoftmax(OpRemedy):
     boundaries: bool = option(True, "keep the parts in dispatches of their own")
 
     def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
-        return Match("" if op.name == SOFTMAX else "it is no softmax")
+        return Match("" if op.name == SOFTMAX else "it is not a softmax")
 
     def rewrite(self, ops: Sequence[ir.Operation]) -> None:
         for softmax in ops:

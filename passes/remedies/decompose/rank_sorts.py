@@ -48,18 +48,16 @@ class RankSorts(OpRemedy):
     order: ClassVar[int] = 80
     cures: ClassVar[tuple[str, ...]] = ("FIS125", "FIS127")
     exactness: ClassVar[Exactness] = Exactness.BITS
-    does: ClassVar[str] = "iree_linalg_ext.sort by counting, for each element, how many precede it"
+    does: ClassVar[str] = "sorts by rank: counts for each element how many precede it"
     repairs: ClassVar[str] = (
-        "sorts and top-k of more than 256 elements on Vulkan: one thread has N * N steps (FIS125)"
+        "sorts and top-k of more than 256 elements on Vulkan, where one thread takes N * N steps (FIS125)"
     )
-    numbers: ClassVar[str] = "copies: the same in every bit; ties keep their order"
+    numbers: ClassVar[str] = "bit-identical copies; ties keep their order"
     counterpart: ClassVar[str] = (
-        "A sort has one schedule, loops in one thread for each row, and no flag chooses another."
+        "A sort has one schedule, which gives each row to one thread, and no flag changes that."
     )
-    done: ClassVar[str] = (
-        "sorted {ops} by rank: counted for each element how many precede it, by a thread each"
-    )
-    advice: ClassVar[str] = "sort {ops} by rank: count for each element how many precede it, by a thread each"
+    done: ClassVar[str] = "sorted {ops} by rank: one thread per element counts how many precede it"
+    advice: ClassVar[str] = "sort {ops} by rank: one thread per element counts how many precede it"
     refusal: ClassVar[str] = "{op} cannot be sorted by rank: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("affine", "arith", "iree_linalg_ext", "linalg", "tensor")
     contract: ClassVar[Contract] = PLACES_BOUNDARIES
@@ -67,7 +65,7 @@ class RankSorts(OpRemedy):
 
     def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
         if op.name != SORT:
-            return Match("it is no sort")
+            return Match("it is not a sort")
         tensor_type = ir.RankedTensorType(op.results[0].type)
         if len(op.operands) != len(op.results):
             return Match("it has inputs beside the tensors that it sorts")

@@ -58,16 +58,15 @@ class ReadByElement(OpRemedy):
     )
     exactness: ClassVar[Exactness] = Exactness.ORDER
     does: ClassVar[str] = (
-        "chosen ops read their inputs by `tensor.extract` in their bodies, so IREE neither vectorises "
-        "nor promotes nor fuses into them"
+        "makes the chosen ops read their inputs by `tensor.extract` in their bodies, so that IREE does not vectorise, "
+        "promote or fuse into them"
     )
     repairs: ClassVar[str] = (
-        "what no other remedy helps: 64-bit integers as vectors on default Vulkan; every schedule that "
-        "fails; with `flat=true` (all loops but the sum's become one) convolutions, poolings and batched "
-        "matmuls of odd sizes, which every thread of a workgroup computes whole, in the same place "
-        "(SPIR-V, FIS127)"
+        "what no other remedy repairs: 64-bit integers as vectors on default Vulkan; every schedule that fails; with "
+        "`flat=true`, which collapses all loops but the reduction, convolutions, poolings and batched matmuls of odd "
+        "sizes that every thread of a workgroup computes completely (SPIR-V, FIS127)"
     )
-    numbers: ClassVar[str] = "the same in every bit, terms added up in the order of the loops"
+    numbers: ClassVar[str] = "bit-identical; terms are summed in the order of the loops"
     done: ClassVar[str] = "computed {ops} element by element, without vectors"
     advice: ClassVar[str] = "compute {ops} element by element, without vectors"
     refusal: ClassVar[str] = "{op} cannot read by element: {why}"

@@ -57,23 +57,22 @@ class SplitReductions(OpRemedy):
     cures: ClassVar[tuple[str, ...]] = ("FIS125", "FIS127")
     exactness: ClassVar[Exactness] = Exactness.ORDER
     does: ClassVar[str] = (
-        "a long sum, maximum (with its position), pooling or softmax as many short ones beside each "
-        "other, and those put together"
+        "splits a long sum, maximum (with its position), pooling or softmax into many short ones in parallel and "
+        "combines the results"
     )
     repairs: ClassVar[str] = (
-        "rows that one thread works on alone (SPIR-V, FIS125): slow, and wrong on lavapipe after 65535 steps"
+        "rows that one thread processes alone (SPIR-V, FIS125): slow, and wrong on lavapipe after 65535 steps"
     )
     numbers: ClassVar[str] = (
-        "integers, minima, maxima: the same in every bit. Float sums: the same terms in another order, "
-        "with fewer roundings one after the other. A position may differ in a row with a NaN"
+        "integers, minima, maxima: bit-identical. Float sums: the same terms in another order, with shorter chains of "
+        "roundings. A position may differ in a row with a NaN"
     )
     counterpart: ClassVar[str] = (
-        "SplitReductionOps (matmuls and argmax), SetSplitReductionSizes and TopkSplitReduction act by "
-        "flags on every op of their kind in a program, whatever its dispatch does with the row; none "
-        "splits a softmax."
+        "SplitReductionOps (matmuls and argmax), SetSplitReductionSizes and TopkSplitReduction are enabled by flags for "
+        "every such op of a program, whatever its dispatch does with the row; none of them splits a softmax."
     )
-    done: ClassVar[str] = "added {ops} up in parts, and then the parts"
-    advice: ClassVar[str] = "add {ops} up in parts, and then the parts"
+    done: ClassVar[str] = "reduced {ops} in parts, then combined the parts"
+    advice: ClassVar[str] = "reduce {ops} in parts, then combine the parts"
     refusal: ClassVar[str] = "{op} cannot be split: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("affine", "arith", "linalg", "math", "tensor")
     contract: ClassVar[Contract] = PLACES_BOUNDARIES

@@ -27,7 +27,7 @@ class SplitResults(OpRemedy):
 
     IREE 3.13's LLVMGPU code generation fails on sums in one op that start from one tensor (a mean and a mean of squares from one
     fill): `failed to bufferize op` where a size is dynamic, or a write that is not distributed. Apart they are built. ``ops`` chooses
-    source ops by index; without it, every op that can be split. Inputs are read once for each result. The same in every bit, per
+    source ops by index; without it, every op that can be split. Inputs are read once for each result. Bit-identical, per
     element; sums may be reordered. A chosen op that cannot be split is FIS114.
     """
 
@@ -35,14 +35,14 @@ class SplitResults(OpRemedy):
     order: ClassVar[int] = 100
     cures: ClassVar[tuple[str, ...]] = ("FIS103", "FIS108")
     exactness: ClassVar[Exactness] = Exactness.ORDER
-    does: ClassVar[str] = "an op with several results, none computed from another, as an op for each"
+    does: ClassVar[str] = "splits an op with several independent results into one op per result"
     repairs: ClassVar[str] = (
-        "sums in one op that start from one tensor, a mean and a mean of squares for example (`failed to "
-        "bufferize op`, gfx942)"
+        "sums in one op that start from the same tensor, such as a mean and a mean of squares (`failed to bufferize "
+        "op`, gfx942)"
     )
-    numbers: ClassVar[str] = "the same in every bit, per element; sums may be reordered"
-    done: ClassVar[str] = "computed each result of {ops} by an op of its own"
-    advice: ClassVar[str] = "compute each result of {ops} by an op of its own"
+    numbers: ClassVar[str] = "bit-identical per element; sums may be reordered"
+    done: ClassVar[str] = "computed each result of {ops} with a separate op"
+    advice: ClassVar[str] = "compute each result of {ops} with a separate op"
     refusal: ClassVar[str] = "{op} cannot be split by its results: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("linalg",)
     ops: tuple[int, ...] = option(

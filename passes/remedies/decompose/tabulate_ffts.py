@@ -40,10 +40,10 @@ class TabulateFfts(OpRemedy):
     order: ClassVar[int] = 31
     cures: ClassVar[tuple[str, ...]] = ("FIS107", "FIS111")
     exactness: ClassVar[Exactness] = Exactness.ROUNDING
-    does: ClassVar[str] = "a constant table of factors for an FFT stage that has none"
-    repairs: ClassVar[str] = "FFT stages without tables: code generation crashes, or threads race"
+    does: ClassVar[str] = "gives an FFT stage without a table a constant table of factors"
+    repairs: ClassVar[str] = "FFT stages without tables, for which code generation crashes or threads race"
     numbers: ClassVar[str] = "the factors are rounded once, from float64; IREE's code rounds the angle first"
-    counterpart: ClassVar[str] = "IREE makes tables for FFTs of StableHLO and torch only."
+    counterpart: ClassVar[str] = "IREE creates tables only for FFTs of StableHLO and torch."
     done: ClassVar[str] = "gave {ops} a constant table of factors"
     advice: ClassVar[str] = "give {ops} a constant table of factors"
     refusal: ClassVar[str] = "{op} cannot be given a table of factors: {why}"

@@ -29,14 +29,14 @@ class TrimBorders(Remedy):
     cures: ClassVar[tuple[str, ...]] = ("FIS119",)
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "rows and columns of an operand that no window reads are sliced off (before global optimisation)"
+        "slices off rows and columns of an operand that no window reads (before global optimisation)"
     )
     repairs: ClassVar[str] = (
-        "IREE refusing a strided convolution or pooling whose result is one pixel wide (FIS119)"
+        "strided convolutions and poolings with a result one pixel wide, which IREE rejects (FIS119)"
     )
-    numbers: ClassVar[str] = "the same in every bit"
-    done: ClassVar[str] = "sliced off what is not read, before global optimisation"
-    advice: ClassVar[str] = "slice off what is not read, before global optimisation"
+    numbers: ClassVar[str] = "bit-identical"
+    done: ClassVar[str] = "sliced off the unread border before global optimisation"
+    advice: ClassVar[str] = "slice off the unread border before global optimisation"
     dialects: ClassVar[tuple[str, ...]] = ("tensor",)
     contract: ClassVar[Contract] = ON_TENSORS
 

@@ -28,11 +28,11 @@ class DecomposeBitCast(FrontEndRemedy):
 
     name: ClassVar[str] = "fissile-decompose-bitcast"
     exactness: ClassVar[Exactness] = Exactness.BITS
-    does: ClassVar[str] = "`onnx.BitCast` becomes a bitcast of the tensor (in the input)"
-    repairs: ClassVar[str] = "IREE refusing `onnx.BitCast` (FIS421)"
-    numbers: ClassVar[str] = "the same in every bit"
-    done: ClassVar[str] = "wrote it as a bitcast of the tensor"
-    advice: ClassVar[str] = "write it as a bitcast of the tensor"
+    does: ClassVar[str] = "replaces `onnx.BitCast` with a bitcast of the tensor (in the input)"
+    repairs: ClassVar[str] = "`onnx.BitCast`, which IREE rejects (FIS421)"
+    numbers: ClassVar[str] = "bit-identical"
+    done: ClassVar[str] = "rewrote it as a bitcast of the tensor"
+    advice: ClassVar[str] = "rewrite it as a bitcast of the tensor"
 
     def fits(self, op: ir.Operation) -> bool:
         if torch.front_end_name(op) != "onnx.BitCast" or len(op.operands) != 1 or len(op.results) != 1:

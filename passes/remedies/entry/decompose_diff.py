@@ -26,13 +26,13 @@ class DecomposeDiff(FrontEndRemedy):
 
     name: ClassVar[str] = "fissile-decompose-diff"
     exactness: ClassVar[Exactness] = Exactness.BITS
-    does: ClassVar[str] = "`aten.diff` becomes concatenations, slices and subtractions (in the input)"
+    does: ClassVar[str] = "replaces `aten.diff` with concatenations, slices and subtractions (in the input)"
     repairs: ClassVar[str] = (
-        "IREE refusing `aten.diff`, which the masks of exported language models use (FIS421)"
+        "`aten.diff`, which IREE rejects and the masks of exported language models use (FIS421)"
     )
-    numbers: ClassVar[str] = "the same in every bit"
-    done: ClassVar[str] = "wrote it as slices and a subtraction"
-    advice: ClassVar[str] = "write it as slices and a subtraction"
+    numbers: ClassVar[str] = "bit-identical"
+    done: ClassVar[str] = "rewrote it as slices and a subtraction"
+    advice: ClassVar[str] = "rewrite it as slices and a subtraction"
 
     def fits(self, op: ir.Operation) -> bool:
         if torch.front_end_name(op) != "aten.diff" or len(op.operands) != 5:

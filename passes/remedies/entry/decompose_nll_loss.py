@@ -29,12 +29,12 @@ class DecomposeNllLoss(FrontEndRemedy):
     name: ClassVar[str] = "fissile-decompose-nll-loss"
     exactness: ClassVar[Exactness] = Exactness.ORDER
     does: ClassVar[str] = (
-        "`aten.nll_loss_forward` and `aten.cross_entropy_loss` become a gather, a mask and a sum (in the input)"
+        "replaces `aten.nll_loss_forward` and `aten.cross_entropy_loss` with a gather, a mask and a sum (in the input)"
     )
-    repairs: ClassVar[str] = "IREE refusing losses over class indices (FIS421)"
-    numbers: ClassVar[str] = "sums may be added up in another order"
-    done: ClassVar[str] = "wrote it as a gather, a mask and a sum"
-    advice: ClassVar[str] = "write it as a gather, a mask and a sum"
+    repairs: ClassVar[str] = "losses over class indices, which IREE rejects (FIS421)"
+    numbers: ClassVar[str] = "sums may be reordered"
+    done: ClassVar[str] = "rewrote it as a gather, a mask and a sum"
+    advice: ClassVar[str] = "rewrite it as a gather, a mask and a sum"
 
     def fits(self, op: ir.Operation) -> bool:
         name = torch.front_end_name(op)

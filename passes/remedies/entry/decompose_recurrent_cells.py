@@ -32,12 +32,12 @@ class DecomposeRecurrentCells(FrontEndRemedy):
     name: ClassVar[str] = "fissile-decompose-recurrent-cells"
     exactness: ClassVar[Exactness] = Exactness.ORDER
     does: ClassVar[str] = (
-        "`aten.lstm_cell`, `aten.gru_cell` and `aten.rnn_*_cell` become products, sums and gates (in the input)"
+        "replaces `aten.lstm_cell`, `aten.gru_cell` and `aten.rnn_*_cell` with products, sums and gates (in the input)"
     )
-    repairs: ClassVar[str] = "IREE refusing the cells of recurrent layers (FIS421)"
-    numbers: ClassVar[str] = "sums may be added up in another order"
-    done: ClassVar[str] = "wrote it as products, sums and gates"
-    advice: ClassVar[str] = "write it as products, sums and gates"
+    repairs: ClassVar[str] = "the cells of recurrent layers, which IREE rejects (FIS421)"
+    numbers: ClassVar[str] = "sums may be reordered"
+    done: ClassVar[str] = "rewrote it as products, sums and gates"
+    advice: ClassVar[str] = "rewrite it as products, sums and gates"
 
     def fits(self, op: ir.Operation) -> bool:
         gates = _GATES.get(torch.front_end_name(op))

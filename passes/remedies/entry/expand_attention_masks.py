@@ -29,12 +29,12 @@ class ExpandAttentionMasks(FrontEndRemedy):
     name: ClassVar[str] = "fissile-expand-attention-masks"
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "an attention mask gets leading dimensions of size 1, up to the query's rank (in the input)"
+        "adds leading dimensions of size 1 to an attention mask, up to the query's rank (in the input)"
     )
     repairs: ClassVar[str] = (
-        "IREE refusing an attention whose mask has fewer dimensions than the query (FIS421)"
+        "attentions whose mask has fewer dimensions than the query, which IREE rejects (FIS421)"
     )
-    numbers: ClassVar[str] = "the same in every bit"
+    numbers: ClassVar[str] = "bit-identical"
     done: ClassVar[str] = "gave the mask the query's rank"
     advice: ClassVar[str] = "give the mask the query's rank"
 

@@ -40,15 +40,16 @@ class LowerControlFlow(FrontEndRemedy):
     exactness: ClassVar[Exactness] = Exactness.BITS
     dialects: ClassVar[tuple[str, ...]] = ("scf", "arith", "tensor", "affine")
     does: ClassVar[str] = (
-        "`scf.index_switch`, `scf.forall`, `scf.parallel` and affine control flow with tensors among their results "
-        "become `scf.if` and `scf.for` (in the input)"
+        "replaces `scf.index_switch`, `scf.forall`, `scf.parallel` and affine control flow with tensor results by "
+        "`scf.if` and `scf.for` (in the input)"
     )
     repairs: ClassVar[str] = (
-        "the crash of IREE on `scf.forall` and `affine.for`, and its refusal of `scf.index_switch` and others, on the host (FIS421)"
+        "`scf.forall` and `affine.for` on the host, on which IREE crashes, and `scf.index_switch` and others, which it "
+        "rejects (FIS421)"
     )
-    numbers: ClassVar[str] = "the same in every bit"
-    done: ClassVar[str] = "wrote it with scf.if and scf.for"
-    advice: ClassVar[str] = "write it with scf.if and scf.for"
+    numbers: ClassVar[str] = "bit-identical"
+    done: ClassVar[str] = "rewrote it with scf.if and scf.for"
+    advice: ClassVar[str] = "rewrite it with scf.if and scf.for"
 
     def candidates(self, op: ir.Operation) -> Iterator[ir.Operation]:
         for dialect in ("scf.", AFFINE):

@@ -34,13 +34,13 @@ class LowerTensorOps(FrontEndRemedy):
     exactness: ClassVar[Exactness] = Exactness.BITS
     dialects: ClassVar[tuple[str, ...]] = ("tensor", "linalg", "arith")
     does: ClassVar[str] = (
-        "`tensor.splat`, `tensor.generate` and a `tensor.pad` with a border that depends on the place become `linalg.fill` and "
-        "`linalg.generic` (in the input)"
+        "replaces `tensor.splat`, `tensor.generate` and a `tensor.pad` whose border depends on the position by "
+        "`linalg.fill` and `linalg.generic` (in the input)"
     )
-    repairs: ClassVar[str] = "IREE refusing these ops on every target (FIS421)"
-    numbers: ClassVar[str] = "the same in every bit"
-    done: ClassVar[str] = "wrote it with linalg ops"
-    advice: ClassVar[str] = "write it with linalg ops"
+    repairs: ClassVar[str] = "these ops, which IREE rejects on every target (FIS421)"
+    numbers: ClassVar[str] = "bit-identical"
+    done: ClassVar[str] = "rewrote it with linalg ops"
+    advice: ClassVar[str] = "rewrite it with linalg ops"
 
     def candidates(self, op: ir.Operation) -> Iterator[ir.Operation]:
         for name in _WRITTEN:

@@ -65,12 +65,12 @@ class RenameTorchOps(FrontEndRemedy):
     name: ClassVar[str] = "fissile-rename-torch-ops"
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "a torch op gets the name of the op that it is defined as: `aten.__and__`, `aten.bitwise_and` (in the input)"
+        "gives a torch op the name of the op that defines it: `aten.__and__`, `aten.bitwise_and` (in the input)"
     )
-    repairs: ClassVar[str] = "IREE refusing Python's operators and PyTorch's aliases (FIS421)"
-    numbers: ClassVar[str] = "the same in every bit"
-    done: ClassVar[str] = "wrote it with the op that PyTorch defines it as"
-    advice: ClassVar[str] = "write it with the op that PyTorch defines it as"
+    repairs: ClassVar[str] = "Python's operators and PyTorch's aliases, which IREE rejects (FIS421)"
+    numbers: ClassVar[str] = "bit-identical"
+    done: ClassVar[str] = "rewrote it with the op that PyTorch defines it by"
+    advice: ClassVar[str] = "rewrite it with the op that PyTorch defines it by"
 
     def fits(self, op: ir.Operation) -> bool:
         target = _NAMES.get(front_end_name(op))

@@ -32,12 +32,12 @@ class DropConfiguration(OpRemedy):
     order: ClassVar[int] = 20
     cures: ClassVar[tuple[str, ...]] = ("FIS103", "FIS106", "FIS108")
     exactness: ClassVar[Exactness] = Exactness.ORDER
-    does: ClassVar[str] = "takes `compilation_info` and its like from chosen ops"
-    repairs: ClassVar[str] = "a configuration made for another backend (`failed to build pass pipeline`)"
-    numbers: ClassVar[str] = "the same, except as sums are added up in another order"
+    does: ClassVar[str] = "removes `compilation_info` and similar attributes from chosen ops"
+    repairs: ClassVar[str] = "configurations made for another backend (`failed to build pass pipeline`)"
+    numbers: ClassVar[str] = "identical except for the order of sums"
     counterpart: ClassVar[str] = (
-        "StripCompilationInfo removes all configurations of a program, those that fit too, and is not "
-        "part of a compile."
+        "StripCompilationInfo removes all configurations of a program, including those that work, and is not part of a "
+        "compile."
     )
     done: ClassVar[str] = "dropped the configuration of {ops}: IREE chooses one for this target"
     advice: ClassVar[str] = "drop the configuration of {ops}: IREE chooses one for this target"

@@ -39,15 +39,15 @@ class EnlargeWorkgroups(OpRemedy):
     order: ClassVar[int] = 35
     cures: ClassVar[tuple[str, ...]] = ("FIS144",)
     exactness: ClassVar[Exactness] = Exactness.BITS
-    does: ClassVar[str] = "a lowering configuration with larger tiles on elementwise ops"
+    does: ClassVar[str] = "gives elementwise ops a lowering configuration with larger tiles"
     repairs: ClassVar[str] = "dispatches with more workgroups than a Vulkan target allows (with `--tune`)"
-    numbers: ClassVar[str] = "the same in every bit"
+    numbers: ClassVar[str] = "bit-identical"
     counterpart: ClassVar[str] = (
-        "SPIR-V's tile sizes follow from the op's shape alone; no flag bounds the number of workgroups."
+        "SPIR-V's tile sizes depend only on the op's shape; no flag bounds the number of workgroups."
     )
     done: ClassVar[str] = "gave each workgroup of {ops} more elements"
     advice: ClassVar[str] = "give each workgroup of {ops} more elements"
-    refusal: ClassVar[str] = "{op} takes no larger workgroups: {why}"
+    refusal: ClassVar[str] = "{op} cannot have larger workgroups: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("iree_codegen", "iree_gpu")
     ops: tuple[int, ...] = option((), "indices of the source ops; empty: large elementwise ops")
     most: int = option(65535, "workgroups that one op may have")

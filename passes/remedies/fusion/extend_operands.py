@@ -40,8 +40,8 @@ class ExtendOperands(OpRemedy):
     cures: ClassVar[tuple[str, ...]] = ("FIS104",)
     exactness: ClassVar[Exactness] = Exactness.ORDER
     does: ClassVar[str] = (
-        "the extension of a narrow operand (bf16 to f32), which IREE folds into the matmul or "
-        "convolution that reads it, is done before it, behind a boundary"
+        "extends a narrow operand (bf16 to f32) behind a boundary, before the matmul or convolution into which IREE "
+        "would fold the extension"
     )
     repairs: ClassVar[str] = (
         "mixed-type matmuls whose narrow vectors Vulkan cannot legalise (`vector.bitcast` of bf16)"
@@ -50,8 +50,8 @@ class ExtendOperands(OpRemedy):
     counterpart: ClassVar[str] = (
         "Nothing: IREE folds extensions into contractions for matrix units that take mixed types."
     )
-    done: ClassVar[str] = "extended the narrow operands of {ops} once, in dispatches of their own"
-    advice: ClassVar[str] = "extend the narrow operands of {ops} once, in dispatches of their own"
+    done: ClassVar[str] = "extended the narrow operands of {ops} once, in separate dispatches"
+    advice: ClassVar[str] = "extend the narrow operands of {ops} once, in separate dispatches"
     refusal: ClassVar[str] = "no operand of {op} can be extended before it: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "linalg", "tensor")
     contract: ClassVar[Contract] = PLACES_BOUNDARIES

@@ -42,7 +42,7 @@ class FoldProducers(OpRemedy):
     ``ops`` chooses source ops by index, as findings name them; without it, every bit-extending producer
     (dequantise, f16 extend) of a reduction is chosen. A dequantisation then happens inside the convolution:
     nothing is materialised, on chip or off, but the consumer is no plain convolution any more and matrix
-    units are not used. Each element is computed by the same ops, so it is the same in every bit; code
+    units are not used. Each element is computed by the same ops, so it is bit-identical; code
     generation may add up a reduction's terms in another order than before, or contract a multiplication and
     an addition, as after any change of a dispatch.
 
@@ -63,9 +63,9 @@ class FoldProducers(OpRemedy):
         "FIS140",
     )
     exactness: ClassVar[Exactness] = Exactness.ORDER
-    does: ClassVar[str] = "an elementwise producer is computed inside its consumers' bodies"
-    repairs: ClassVar[str] = "the same as a boundary, with no intermediate tensor"
-    numbers: ClassVar[str] = "the same in every bit, per element; sums may be reordered or contracted"
+    does: ClassVar[str] = "computes an elementwise producer inside its consumers' bodies"
+    repairs: ClassVar[str] = "the same as a boundary, without an intermediate tensor"
+    numbers: ClassVar[str] = "bit-identical per element; sums may be reordered or contracted"
     counterpart: ClassVar[str] = (
         "IREE's elementwise fusion folds into elementwise consumers before dispatches are formed, not "
         "into a contraction or a window."

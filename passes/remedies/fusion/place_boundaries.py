@@ -56,15 +56,15 @@ class PlaceBoundaries(OpRemedy):
         "FIS140",
     )
     exactness: ClassVar[Exactness] = Exactness.ORDER
-    does: ClassVar[str] = "nothing fuses across the chosen ops' results"
+    does: ClassVar[str] = "prevents fusion across the results of chosen ops"
     repairs: ClassVar[str] = (
         "workgroup memory, stack, races, misaligned vectors (SPIR-V, FIS112), code unrolled over narrow "
         "elements (SPIR-V, FIS109), `failed to distribute` of fused row sums"
     )
-    numbers: ClassVar[str] = "the same in every bit, per element; sums may be reordered"
+    numbers: ClassVar[str] = "bit-identical per element; sums may be reordered"
     counterpart: ClassVar[str] = (
-        "The flags of dispatch creation act on the whole program, and none of them keeps a producer that "
-        "extends bits from being cloned into its consumer's dispatch."
+        "The flags of dispatch creation apply to the whole program, and none of them stops IREE from cloning a producer "
+        "that extends bits into its consumer's dispatch."
     )
     done: ClassVar[str] = "computed {ops} in a separate dispatch, read {them} back by tile"
     advice: ClassVar[str] = "compute {ops} in a separate dispatch, read {them} back by tile"

@@ -49,18 +49,18 @@ class SetLowering(OpRemedy):
     order: ClassVar[int] = 30
     cures: ClassVar[tuple[str, ...]] = ("FIS101", "FIS103", "FIS106", "FIS108", "FIS111", "FIS143")
     exactness: ClassVar[Exactness] = Exactness.ORDER
-    does: ClassVar[str] = "a lowering configuration on chosen ops"
+    does: ClassVar[str] = "gives chosen ops a lowering configuration"
     repairs: ClassVar[str] = (
-        "16-bit accumulations, without changing their type; a sort, scan or topk of one row and every "
-        "stage of an FFT on Vulkan, which all 64 threads do at once otherwise; sums of which threads add "
-        "only the diagonal (FIS143)"
+        "16-bit accumulations, without changing their type; a sort, scan or topk of one row and every stage of an FFT "
+        "on Vulkan, which all 64 threads would otherwise execute at once; sums of which threads add only the diagonal "
+        "(FIS143)"
     )
     numbers: ClassVar[str] = "sums may be reordered"
     counterpart: ClassVar[str] = (
-        "Tuning specs set the same attribute, on every op of one form; this sets it on chosen ops."
+        "Tuning specs set the same attribute on every op of one form; this pass sets it on chosen ops."
     )
-    done: ClassVar[str] = "gave {ops} a lowering configuration of its own"
-    advice: ClassVar[str] = "give {ops} a lowering configuration of its own"
+    done: ClassVar[str] = "gave {ops} a lowering configuration"
+    advice: ClassVar[str] = "give {ops} a lowering configuration"
     refusal: ClassVar[str] = "{op} takes no lowering configuration: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("iree_codegen", "iree_gpu")
     ops: tuple[int, ...] = option((), "indices of the source ops to configure")
@@ -85,5 +85,5 @@ def set_lowering(ops: Iterable[ir.Operation], info: str) -> None:
             attribute = ir.Attribute.parse(info, op.context)
         except ir.MLIRError as error:
             reason = " ".join(str(error).split())
-            raise UsageError(f"this is no attribute of IREE: {info}", reason[:200]) from None
+            raise UsageError(f"this is not an attribute of IREE: {info}", reason[:200]) from None
         op.attributes[ATTRIBUTE] = attribute

@@ -33,15 +33,15 @@ class UseResults(OpRemedy):
     order: ClassVar[int] = 32
     cures: ClassVar[tuple[str, ...]] = ("FIS101", "FIS102")
     exactness: ClassVar[Exactness] = Exactness.BITS
-    does: ClassVar[str] = "`util.optimization_barrier` on the result of an FFT stage that nothing uses"
+    does: ClassVar[str] = "adds a `util.optimization_barrier` to the unused result of an FFT stage"
     repairs: ClassVar[str] = (
-        "the last stage of a long FFT of which only the real or the imaginary part is read"
+        "the last stage of a long FFT of which the program reads only the real or the imaginary part"
     )
-    numbers: ClassVar[str] = "the same in every bit"
-    counterpart: ClassVar[str] = "`iree_linalg_ext.fft` has no form that returns one part only."
+    numbers: ClassVar[str] = "bit-identical"
+    counterpart: ClassVar[str] = "`iree_linalg_ext.fft` has no form that returns only one part."
     done: ClassVar[str] = "kept both parts of {ops} in global memory"
     advice: ClassVar[str] = "keep both parts of {ops} in global memory"
-    refusal: ClassVar[str] = "{op} has no result that has to be kept: {why}"
+    refusal: ClassVar[str] = "{op} has no result that must be kept: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("util",)
     ops: tuple[int, ...] = option(
         (), "indices of the source ops; empty: all FFT stages with an unused result"

@@ -34,7 +34,7 @@ class WidenAccumulators(OpRemedy):
 
     ``ops`` chooses source ops by index, as findings name them; without it, every op that reduces into f16 or
     bf16. The inputs stay as they are in memory: they are extended inside the body, which is what matrix units
-    take. The numbers are not the same in every bit: they are closer to the exact sum, since 16-bit rounding
+    take. The numbers are not bit-identical: they are closer to the exact sum, since 16-bit rounding
     after each term is gone (error of a sum of n terms: one 16-bit rounding instead of up to n). A chosen op
     that does not accumulate in 16 bits, or that cannot be rewritten, is FIS114.
     """
@@ -43,12 +43,12 @@ class WidenAccumulators(OpRemedy):
     order: ClassVar[int] = 120
     cures: ClassVar[tuple[str, ...]] = ("FIS103",)
     exactness: ClassVar[Exactness] = Exactness.ROUNDING
-    does: ClassVar[str] = "sums in f16/bf16 are done in f32 and rounded once"
+    does: ClassVar[str] = "computes f16 and bf16 sums in f32 and rounds once"
     repairs: ClassVar[str] = "`failed to distribute` of 16-bit accumulations (gfx942, sm_86)"
-    numbers: ClassVar[str] = "*not* the same: closer to the exact sum"
+    numbers: ClassVar[str] = "*not* identical: closer to the exact sum"
     counterpart: ClassVar[str] = (
-        "Input conversion promotes f16 or bf16 of a whole program, arguments and results included; "
-        "nothing promotes an accumulator alone."
+        "Input conversion promotes f16 or bf16 in the whole program, including arguments and results; nothing promotes "
+        "only an accumulator."
     )
     done: ClassVar[str] = "accumulated {ops} in f32"
     advice: ClassVar[str] = "accumulate {ops} in f32"

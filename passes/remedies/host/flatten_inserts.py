@@ -23,19 +23,21 @@ class FlattenInserts(Remedy):
     """Gives each tensor.insert on the host, and each tensor.from_elements, a tensor of one dimension, and reshapes the result.
 
     IREE 3.13 writes too many elements into a tensor of several dimensions (FIS141), and one element into a tensor of one.
-    A reshape moves nothing. The same numbers as the program says, in every bit. Run it after global optimisation.
+    A reshape moves nothing. The same numbers bit-identical to what the program specifies. Run it after global optimisation.
     """
 
     name: ClassVar[str] = "fissile-flatten-inserts"
     cures: ClassVar[tuple[str, ...]] = ("FIS141",)
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "tensor.insert on the host, and tensor.from_elements, through a view of one dimension"
+        "performs tensor.insert on the host, and tensor.from_elements, through a one-dimensional view"
     )
-    repairs: ClassVar[str] = "every target: IREE writes columns + 1 elements of a matrix (FIS141)"
-    numbers: ClassVar[str] = "as the program says, in every bit"
-    done: ClassVar[str] = "wrote through a view of one dimension, where IREE writes one element"
-    advice: ClassVar[str] = "write through a view of one dimension, where IREE writes one element"
+    repairs: ClassVar[str] = (
+        "wrong numbers on every target: IREE writes columns + 1 elements of a matrix (FIS141)"
+    )
+    numbers: ClassVar[str] = "bit-identical to what the program specifies"
+    done: ClassVar[str] = "wrote the element through a one-dimensional view, where IREE writes exactly one"
+    advice: ClassVar[str] = "write the element through a one-dimensional view, where IREE writes exactly one"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "tensor")
     contract: ClassVar[Contract] = ON_TENSORS
 

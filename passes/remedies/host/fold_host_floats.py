@@ -28,13 +28,13 @@ class FoldHostFloats(Remedy):
     name: ClassVar[str] = "fissile-fold-host-floats"
     cures: ClassVar[tuple[str, ...]] = ("FIS126",)
     exactness: ClassVar[Exactness] = Exactness.BITS
-    does: ClassVar[str] = (
-        "a constant of a float type below 32 bits that IREE keeps on the host, put where it is used"
+    does: ClassVar[str] = "moves a constant of a float type below 32 bits from the host to its use"
+    repairs: ClassVar[str] = (
+        "fp16 and bf16 programs that IREE rejects on every target (`util.initializer`, FIS126)"
     )
-    repairs: ClassVar[str] = "fp16 and bf16 programs that every target refuses (`util.initializer`, FIS126)"
-    numbers: ClassVar[str] = "the same in every bit"
-    done: ClassVar[str] = "put the constant where it is used"
-    advice: ClassVar[str] = "put the constant where it is used"
+    numbers: ClassVar[str] = "bit-identical"
+    done: ClassVar[str] = "placed the constant where it is used"
+    advice: ClassVar[str] = "place the constant where it is used"
     dialects: ClassVar[tuple[str, ...]] = ("arith",)
     contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
 

@@ -28,9 +28,9 @@ class HideSizes(Remedy):
     name: ClassVar[str] = "fissile-hide-sizes"
     cures: ClassVar[tuple[str, ...]] = ("FIS137",)
     exactness: ClassVar[Exactness] = Exactness.BITS
-    does: ClassVar[str] = "`util.optimization_barrier` on the constant size that a growing loop begins with"
-    repairs: ClassVar[str] = "every target: the result keeps that size (FIS137)"
-    numbers: ClassVar[str] = "as the program says, in every bit"
+    does: ClassVar[str] = "adds a `util.optimization_barrier` to the constant initial size of a growing loop"
+    repairs: ClassVar[str] = "wrong numbers on every target: the result keeps the initial size (FIS137)"
+    numbers: ClassVar[str] = "bit-identical to what the program specifies"
     done: ClassVar[str] = "hid the constant size, so that the loop's tensor keeps a dynamic one"
     advice: ClassVar[str] = "hide the constant size, so that the loop's tensor keeps a dynamic one"
     dialects: ClassVar[tuple[str, ...]] = ("util",)

@@ -22,16 +22,18 @@ class KeepArguments(Remedy):
     """Uses an argument once more at the function's end, so that IREE updates a copy of its buffer.
 
     For functions that return an argument as it came and update it as well (FIS142). `util.optimization_barrier` is the use: IREE keeps
-    it until the copies are placed, and it does nothing. The same numbers as the program says, in every bit. ``arguments`` chooses by
+    it until the copies are placed, and it does nothing. The same numbers bit-identical to what the program specifies. ``arguments`` chooses by
     name and argument (`main:0`); without it, every argument.
     """
 
     name: ClassVar[str] = "fissile-keep-arguments"
     cures: ClassVar[tuple[str, ...]] = ("FIS142",)
     exactness: ClassVar[Exactness] = Exactness.BITS
-    does: ClassVar[str] = "an argument has a use at the function's end"
-    repairs: ClassVar[str] = "every target: a returned argument that another result was computed in (FIS142)"
-    numbers: ClassVar[str] = "as the program says, in every bit"
+    does: ClassVar[str] = "uses an argument at the end of the function"
+    repairs: ClassVar[str] = (
+        "wrong numbers on every target: IREE computes another result in a returned argument (FIS142)"
+    )
+    numbers: ClassVar[str] = "bit-identical to what the program specifies"
     done: ClassVar[str] = "kept the argument in use until the end, so that IREE updates a copy of it"
     advice: ClassVar[str] = "keep the argument in use until the end, so that IREE updates a copy of it"
     dialects: ClassVar[tuple[str, ...]] = ("util",)

@@ -33,7 +33,7 @@ class ExpandScalars(OpRemedy):
     few functions of f64: on llvm-cpu calls of functions that IREE does not link, by the processor's features. Conversions of small
     floats with a scale (`arith.scaling_extf`, `arith.scaling_truncf`): unknown to SPIR-V.
 
-    Integers, truncation, scaled floats and the larger or smaller are the same in every bit; logarithms have one rounding more, an error function up
+    Integers, truncation, scaled floats and the larger or smaller are bit-identical; logarithms have one rounding more, an error function up
     to 1e-5 of itself (where that is below 1e-20).
 
     ``ops`` chooses source ops by index; without it, every op whose body has such an op. A chosen op without one is FIS114.
@@ -44,30 +44,30 @@ class ExpandScalars(OpRemedy):
     cures: ClassVar[tuple[str, ...]] = ("FIS104", "FIS108")
     exactness: ClassVar[Exactness] = Exactness.ROUNDING
     does: ClassVar[str] = (
-        "scalar ops that a target lacks, by ops that it has: 64-bit divisions, absolute values and bit "
-        "counts by 32-bit halves; integer powers by squarings; logarithms by natural ones; truncation by "
-        "an integer; the larger of two halves by a comparison; integers to bfloat16 in bits; "
-        "`arith.scaling_extf` and `arith.scaling_truncf` by the bits of the small float and products "
-        "with powers of two; the index dialect in arith; a constant tensor of i64 as one of i32"
+        "replaces scalar ops that a target lacks: 64-bit divisions, absolute values and bit counts by 32-bit halves; "
+        "integer powers by squarings; logarithms by natural logarithms; truncation through an integer; the larger of "
+        "two halves by a comparison; integers to bfloat16 by bit operations; `arith.scaling_extf` and "
+        "`arith.scaling_truncf` by the bits of the small float and products with powers of two; the index dialect by "
+        "arith; an i64 constant tensor by an i32 one"
     )
     repairs: ClassVar[str] = (
-        "on default Vulkan these integers and constants, of which IREE computes all others in pairs of "
-        "32 bits; on every target integer powers and `math.erfc`; on GPUs index ops (a TOSA FFT) and "
-        "booleans as signed floats; on Vulkan conversions with a scale; on llvm-cpu what LLVM calls and "
-        "IREE does not link, by the processor's features: `log10f`, and without SSE4.1, F16C and AVX512 "
-        "`truncf`, `fmaxf` of halves (every `linalg.softmax` in f16), `__truncsfbf2`"
+        "on default Vulkan these integers and constants (IREE computes all other 64-bit integers as pairs of 32 bits); "
+        "on every target integer powers and `math.erfc`; on GPUs index ops (a TOSA FFT) and booleans as signed floats; "
+        "on Vulkan conversions with a scale; on llvm-cpu the library functions that LLVM calls and IREE does not link, "
+        "depending on the processor: `log10f`, and without SSE4.1, F16C and AVX512 `truncf`, `fmaxf` of halves (every "
+        "`linalg.softmax` in f16), `__truncsfbf2`"
     )
     numbers: ClassVar[str] = (
-        "integers, truncation, larger and smaller, scaled floats, index ops: the same in every bit. "
-        "Logarithms: one rounding more; `erfc`: up to 1e-5 of itself; integers of more than 24 bits to "
-        "bfloat16: rounded twice, as by the call"
+        "integers, truncation, minima and maxima, scaled floats, index ops: bit-identical. Logarithms: one more "
+        "rounding; `erfc`: relative error up to 1e-5; integers of more than 24 bits to bfloat16: rounded twice, as in "
+        "the library call"
     )
     counterpart: ClassVar[str] = (
-        "MLIR's math and arith expansions run in IREE's code generation for chosen ops and backends "
-        "only; those named here are left out of it."
+        "MLIR's math and arith expansions run in IREE's code generation only for chosen ops and backends; the ops named "
+        "here are not among them."
     )
-    done: ClassVar[str] = "computed what the target lacks in {ops} by simpler ops"
-    advice: ClassVar[str] = "compute what the target lacks in {ops} by simpler ops"
+    done: ClassVar[str] = "replaced what the target lacks in {ops} with simpler ops"
+    advice: ClassVar[str] = "replace what the target lacks in {ops} with simpler ops"
     refusal: ClassVar[str] = "{op} has nothing to expand: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("arith", "linalg", "math")
     ops: tuple[int, ...] = option((), "indices of the source ops; empty: all with an op to expand")

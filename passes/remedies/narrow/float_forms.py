@@ -178,4 +178,4 @@ NOT_THE_SAME = {
     "math.tanh": "a few roundings more",
     "math.erfc": "up to 1e-5 of itself",
 }
-"""How far the result of a form may be from the op's; all others are the same in every bit."""
+"""How far the result of a form may be from the op's; all others are bit-identical."""

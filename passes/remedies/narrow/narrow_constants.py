@@ -21,7 +21,7 @@ def wide_constants(op: ir.Operation) -> list[int]:
 
 
 def narrow_constants(op: ir.Operation) -> None:
-    """Replaces them in place: a constant of i32 each, sign-extended at the start of the body; the same in every bit."""
+    """Replaces them in place: a constant of i32 each, sign-extended at the start of the body; bit-identical."""
     body = op.regions[0].blocks[0]
     word = ir.IntegerType.get_signless(32)
     for position in wide_constants(op):

@@ -35,7 +35,7 @@ class PackNarrowStorage(Remedy):
     generate no code; with ``ops`` (indices of source ops) only those ops are changed. 8-bit floats are read and
     written as bytes where all targets hold bytes. With ``in-place`` i2 and i4 are read and written one at a time, as stock
     IREE does where storage holds bytes, and masked once they are in 32 bits. Run it after global optimisation, when the targets are known.
-    Integer results are the same in every bit. Results of f16 and bf16 arithmetic are correctly rounded;
+    Integer results are bit-identical. Results of f16 and bf16 arithmetic are correctly rounded;
     functions such as exp, a fused multiply-add and a softmax are at least as precise as in 16 bits.
     """
 
@@ -43,25 +43,23 @@ class PackNarrowStorage(Remedy):
     cures: ClassVar[tuple[str, ...]] = ("FIS104", "FIS108", "FIS110", "FIS118", "FIS135", "FIS136", "FIS138")
     exactness: ClassVar[Exactness] = Exactness.ROUNDING
     does: ClassVar[str] = (
-        "narrow elements are stored as before and read and written as 32-bit words, 8-bit floats as "
-        "bytes where storage holds those; with `in-place` i2 and i4 keep their buffers and are masked "
-        "in 32 bits"
+        "keeps the storage of narrow elements but reads and writes it as 32-bit words, and 8-bit floats as bytes if the "
+        "target stores bytes; with `in-place`, i2 and i4 keep their buffers and are masked in 32 bits"
     )
     repairs: ClassVar[str] = (
-        "wrong numbers and `vector.bitcast` on targets without 8/16-bit storage (FIS110); compiles "
-        "without end of dequantised matmuls there; i2 and i4 that Vulkan extends with their "
-        "neighbours' bits (FIS135); vectors of them that begin within a byte (FIS138); packed booleans on AMD and NVIDIA (FIS136); 8-bit floats on CUDA "
-        "and most AMD targets, i4 and i2 that are stored (any target)"
+        "wrong numbers and `vector.bitcast` on targets without 8/16-bit storage (FIS110); dequantised matmuls there "
+        "that never finish compiling; i2 and i4 that Vulkan extends with their neighbours' bits (FIS135); vectors of "
+        "them that begin within a byte (FIS138); packed booleans on AMD and NVIDIA (FIS136); 8-bit floats on CUDA and "
+        "most AMD targets, and stored i4 and i2 (any target)"
     )
     numbers: ClassVar[str] = (
-        "integers: the same in every bit. f8, f16 and bf16 arithmetic: correctly rounded after each "
+        "integers: bit-identical. f8, f16 and bf16 arithmetic: correctly rounded after each "
         "op, as before; `math` functions at least as precise; a fused multiply-add may differ by one "
         "rounding"
     )
     counterpart: ClassVar[str] = (
-        "IREE emulates narrow elements by words itself (EmulateNarrowType): that is the code that "
-        "addresses them wrongly on SPIR-V. On AMD it can emulate small floats by a flag, on NVIDIA it "
-        "cannot."
+        "IREE emulates narrow elements with words itself (EmulateNarrowType), but that code addresses them wrongly on "
+        "SPIR-V. On AMD a flag makes it emulate small floats; on NVIDIA there is none."
     )
     done: ClassVar[str] = "packed these buffers into 32-bit words; computed in 32 bits in between"
     advice: ClassVar[str] = "pack these buffers into 32-bit words; compute in 32 bits in between"
@@ -77,7 +75,8 @@ class PackNarrowStorage(Remedy):
         for name in self.types:
             if name not in NARROW_TYPES:
                 raise UsageError(
-                    f"{self.name}: '{name}' is no type that can be packed", closest(name, list(NARROW_TYPES))
+                    f"{self.name}: '{name}' is not a type that can be packed",
+                    closest(name, list(NARROW_TYPES)),
                 )
         missing = missing_types_of(op)
         narrow = NarrowSet(self.types or missing, has_bytes="i8" not in missing, in_place=self.in_place)

@@ -322,7 +322,7 @@ def _bitcast(interpreter, op, operands):
 @evaluates("arith.scaling_extf", "arith.scaling_truncf")
 def _scaling(interpreter, op, operands):
     if element_of_type(op.operands[1].type).text != "f8E8M0FNU":
-        raise NoWitness(f"{op.name} with a scale that is no power of two")
+        raise NoWitness(f"{op.name} with a scale that is not a power of two")
     if op.name == "arith.scaling_extf":
         return [interpreter.settled(operands[0] * operands[1], op.results[0].type)]
     return [interpreter.rounded(operands[0] / operands[1], op.results[0].type)]

@@ -2,7 +2,7 @@
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-decompose-attention{ops=0,2})' | FileCheck %s --check-prefix=CUT
 // RUN: not fissile-opt %s --pass-pipeline='builtin.module(fissile-decompose-attention{ops=1})' 2>&1 | FileCheck %s --check-prefix=OTHER
 
-// OTHER: error[FIS114] linalg.softmax cannot be decomposed as an attention: it is no attention
+// OTHER: error[FIS114] linalg.softmax cannot be decomposed as an attention: it is not an attention
 
 // A boolean mask that every batch shares, a region of its own, values in 16 bits: rounded once, at the end.
 // CHECK-LABEL: func.func @masked

@@ -2,10 +2,10 @@
 // RUN: sed 's/{fissile.mark}//' %s | fissile-opt --pass-pipeline='builtin.module(fissile-lower-boundaries,fissile-lower-requires,fissile-check-leftovers)' 2>&1 | FileCheck %s --check-prefix=SILENT
 
 // SILENT-NOT: error
-// CHECK: error[FIS401] fissile.boundary is left over: IREE cannot translate it
+// CHECK: error[FIS401] fissile.boundary remains, and IREE cannot translate it
 // CHECK-NEXT: check.mlir:[[# @LINE + 7]]:8
 // CHECK: note: run fissile-lower-boundaries after the pass that makes it
-// CHECK: error[FIS401] fissile.require is left over: IREE cannot translate it
+// CHECK: error[FIS401] fissile.require remains, and IREE cannot translate it
 // CHECK: note: run fissile-lower-requires after the pass that makes it
 // CHECK: error[FIS401] attribute fissile.mark is left over on math.exp
 // CHECK-NOT: budget

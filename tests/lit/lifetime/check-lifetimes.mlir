@@ -94,7 +94,7 @@ func.func @pure(%t: tensor<4xf32>) -> tensor<4xf32> {
   return %r : tensor<4xf32>
 }
 
-// CHECK-DAG: error[FIS306] %global is released, and memref.get_global is no allocation
+// CHECK-DAG: error[FIS306] %global is released, and memref.get_global is not an allocation
 memref.global "private" constant @k : memref<4xf32> = dense<1.0>
 func.func @constant() {
   %global = memref.get_global @k : memref<4xf32>

@@ -12,7 +12,7 @@ func.func @real(%r: tensor<4xf32>, %i: tensor<4xf32>) -> tensor<4xf32> {
   return %0#0 : tensor<4xf32>
 }
 
-// WRONG: error[FIS114] iree_linalg_ext.fft has no result that has to be kept: all its results are used
+// WRONG: error[FIS114] iree_linalg_ext.fft has no result that must be kept: all its results are used
 // CHECK-LABEL: func.func @both
 // CHECK-NOT:     util.optimization_barrier
 func.func @both(%r: tensor<4xf32>, %i: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {

@@ -6,7 +6,7 @@
 // CHECK-LABEL: func.func @sum
 // CHECK-NOT:     bitcast
 // CHECK:         arith.addi %{{.*}}, %{{.*}} : i8
-// WRONG: 'i88' is no type that can be packed
+// WRONG: 'i88' is not a type that can be packed
 // WRONG-NEXT: did you mean 'i8'
 func.func @sum(%x: tensor<16xi8>) -> tensor<16xi8> {
   %e = tensor.empty() : tensor<16xi8>

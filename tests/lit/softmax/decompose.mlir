@@ -20,7 +20,7 @@ func.func @rows(%x: tensor<?x5x3xf32>, %e: tensor<?x5x3xf32>) -> tensor<?x5x3xf3
 }
 
 // WRONG: FIS114
-// WRONG-SAME: linalg.transpose cannot be decomposed as a softmax: it is no softmax
+// WRONG-SAME: linalg.transpose cannot be decomposed as a softmax: it is not a softmax
 // CHECK-LABEL: func.func @silent
 // CHECK-NEXT:    linalg.transpose
 // CHECK-NEXT:    return

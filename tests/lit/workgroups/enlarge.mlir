@@ -16,7 +16,7 @@ func.func @large(%x: tensor<131072x200xf32>) -> tensor<131072x200xf32> {
   return %r : tensor<131072x200xf32>
 }
 
-// WRONG: error[FIS114] linalg.reduce takes no larger workgroups: it is not elementwise
+// WRONG: error[FIS114] linalg.reduce cannot have larger workgroups: it is not elementwise
 // CHECK-LABEL: func.func @silent
 // CHECK-NOT: compilation_info
 func.func @silent(%x: tensor<131072x2000xf32>, %e: tensor<131072xf32>, %y: tensor<8xf32>) -> (tensor<131072xf32>, tensor<8xf32>) {

@@ -55,17 +55,17 @@ MODULE = fissile.Result(Report("compile"), b"a module")
         ),
         (lambda: fissile.verify(ADD, reference=3), "of type int, not a function", "expected="),
         (lambda: fissile.verify(ADD, inputs=7), "inputs is of type int", "inputs=[x, y]"),
-        (lambda: fissile.verify(ADD, inputs=[FOUR, {}]), r"inputs\[1\] is no array", "give arrays"),
+        (lambda: fissile.verify(ADD, inputs=[FOUR, {}]), r"inputs\[1\] is not an array", "give arrays"),
         (lambda: fissile.verify(ADD, seeds=0), "seeds=0 tries nothing", "1 or more"),
-        (lambda: fissile.verify(ADD, tolerance="near"), "'near' is no tolerance", "ABSOLUTE"),
+        (lambda: fissile.verify(ADD, tolerance="near"), "'near' is not a tolerance", "ABSOLUTE"),
         (lambda: fissile.verify(ADD, timeout=-1), "timeout=-1", "timeout=60"),
         (
             lambda: MODULE.run(FOUR, timeout=0),  # a deadline under test
-            "timeout=0 is no number of seconds",
+            "timeout=0 is not a number of seconds",
             "timeout=60",
         ),
         (lambda: MODULE.save(3), "file is 3", "give a path"),
-        (lambda: fissile.register_pass(7), "7 is no class", "@register_pass"),
+        (lambda: fissile.register_pass(7), "7 is not a class", "@register_pass"),
     ],
 )
 def test_a_wrong_argument_is_named_with_a_way_out(call, message, hint):

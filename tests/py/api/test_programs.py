@@ -78,7 +78,7 @@ def test_every_form_is_written_as_the_same_program(forms, form):
 
 @pytest.mark.parametrize("program", [7, None, object(), ["a.mlir"]])
 def test_what_is_no_program_is_refused(program):
-    with pytest.raises(UsageError, match="is no program"), program_file(program):
+    with pytest.raises(UsageError, match="is not a program"), program_file(program):
         pass
 
 

@@ -34,7 +34,7 @@ def test_another_message_of_the_parser_is_about_no_op():
 
 def of_target(target, **changes):
     facts = (("checked", f"with i8, for {target}"),)
-    notes = ("class: element type", "llvm-cpu refuses the op as well")
+    notes = ("class: element type", "llvm-cpu rejects the op too")
     return Finding(
         "FIS410",
         f"arith.addi does not compile for {target} with elements of type i4",

@@ -152,7 +152,7 @@ def test_a_child_is_ended_with_its_children(tmp_path):
 
 
 def test_what_is_not_here_is_refused_with_what_is():
-    with pytest.raises(UsageError, match="'nowhere' is no runtime") as error:
+    with pytest.raises(UsageError, match="'nowhere' is not a runtime") as error:
         runtimes.named(["nowhere"])
     assert "local-task" in error.value.hint
 
@@ -336,8 +336,8 @@ def test_the_command_takes_files(folder, tmp_path, capsys):
         (["bytes.mlir"], "quotes bytes that are no text"),
         ([], "required: FIRST"),
         (["a.mlir", "--onn=vulkan"], "unknown argument"),
-        (["a.mlir", "--tolerance=x"], "'x' is no tolerance"),
-        (["a.mlir", "--range=0=5"], "is no range"),
+        (["a.mlir", "--tolerance=x"], "'x' is not a tolerance"),
+        (["a.mlir", "--range=0=5"], "is not a range"),
         (["a.mlir", "--sizes=-3"], "gives no sizes"),
         (["a.mlir", "--seeds=0"], "tries nothing"),
         (["a.mlir", "--expected=y.npy"], "needs the inputs"),

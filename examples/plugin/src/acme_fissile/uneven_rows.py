@@ -17,7 +17,7 @@ define(
     CODE,
     "uneven-rows",
     "the rows of a tensor are no multiple of four elements",
-    what="An op has a result whose last dimension is no multiple of four.",
+    what="An op has a result whose last dimension is not a multiple of four.",
     why="Loads and stores of such rows are not vectors of four elements.",
     remedy="Pad the dimension when the model is exported.",
     effect=Effect.NONE,

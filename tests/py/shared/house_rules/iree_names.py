@@ -53,7 +53,6 @@ NAMES_ALLOWED = {
     ("passes/failures/narrow/narrow_storage.py", "--iree-vulkan-target"),
     ("passes/remedies/decompose/decompose_attention.py", "iree_linalg_ext.attention"),
     ("passes/remedies/decompose/decompose_movement.py", "iree_linalg_ext.gather"),
-    ("passes/remedies/decompose/rank_sorts.py", "iree_linalg_ext.sort"),
     ("passes/remedies/fusion/use_results.py", "util.optimization_barrier"),
     ("passes/remedies/fusion/use_results.py", "iree_linalg_ext.fft"),
     ("passes/remedies/host/fold_host_floats.py", "util.initializer"),
