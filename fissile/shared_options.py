@@ -9,19 +9,19 @@ FORMATS = ("text", "json", "sarif", "github")
 REPORT = (
     Option(
         "format",
-        "the report for a person (default), as JSON, as SARIF 2.1.0, or as annotations of GitHub Actions",
+        "format of the report: text (default), JSON, SARIF 2.1.0, or GitHub Actions annotations",
         choices=FORMATS,
         default="text",
     ),
     Option(
         "report-file",
-        "write the report in --format to FILE, whole or not at all, and print the text as well",
+        "write the report in --format to FILE and print the text as well",
         value="FILE",
         default="",
     ),
 )
 
-NO_CACHE = Option("no-cache", "take no answer of an earlier run, and keep none (`fissile cache`)")
+NO_CACHE = Option("no-cache", "neither use nor keep answers of earlier runs (`fissile cache`)")
 
 PAGE = Option(
     "report",
@@ -34,13 +34,13 @@ PAGE = Option(
 LIMITS = (
     Option(
         "memory-limit",
-        "memory of each process that the command starts, 8G for example (default: the machine's)",
+        "memory limit of each process that the command starts, for example 8G (default: the machine's memory)",
         value="SIZE",
     ),
     Option(
         "phase-timeout",
-        "processor time of one step (the parse, a phase of IREE's, a pass of yours) after which it counts as endless "
-        "(default 600, and 10 more for each MiB of the input; 0: none)",
+        "limit on the processor time of one step: the parse, a phase of IREE, a pass of yours "
+        "(default 600, plus 10 for each MiB of the input; 0: none)",
         value="SECONDS",
     ),
 )
@@ -50,7 +50,7 @@ VOICE = (
     Option("quiet", "print errors and warnings only", short="q"),
     Option(
         "verbose",
-        "print more: IREE's own messages, passes, the time of each step",
+        "also print IREE's own messages, the passes and the time of each step",
         short="v",
         aliases=("fissile-verbose",),
     ),
@@ -58,7 +58,7 @@ VOICE = (
 
 DISPATCH_TIMEOUT = Option(
     "dispatch-timeout",
-    "code generation of one dispatch that takes longer counts as endless (default 30; 0: none)",
+    "time limit for the code generation of one dispatch (default 30; 0: none)",
     value="SECONDS",
     kind=float,
     default=30.0,
@@ -66,16 +66,18 @@ DISPATCH_TIMEOUT = Option(
 
 ALLOW_PIPELINES = Option(
     "allow-pipelines-in-input",
-    "run pass pipelines and native code that the input brings along (FIS005, FIS006); only for input that you trust",
+    "run pass pipelines and native code in the input (FIS005, FIS006); use it only for input that you trust",
     field="allow_pipelines",
 )
 
 LOAD_PASSES = Option(
     "load-passes",
-    "load passes of your own; may be repeated",
+    "load your own passes; may be repeated",
     value="FILE.py",
     repeated=True,
     aliases=("fissile-load-passes",),
 )
 
-STRICT = Option("strict", "what could not be checked (FIS902, FIS903) is exit status 3 and no output")
+STRICT = Option(
+    "strict", "if something could not be checked (FIS902, FIS903), exit with status 3 and write no output"
+)

@@ -18,20 +18,24 @@ def _parser() -> Parser:
         prog="fissile-opt",
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Runs passes on MLIR, fissile's and IREE's mixed, and prints the result.",
-        epilog="A single pass is a flag of its own: --fissile-lower-boundaries, with options after '=':\n"
-        "--fissile-place-boundaries='ops=1,2'. Several run in the order given.\n\n"
+        description="Runs fissile's and IREE's passes on MLIR and prints the result.",
+        epilog="Each fissile pass is also a flag: --fissile-lower-boundaries, with options after '=':\n"
+        "--fissile-place-boundaries='ops=1,2'. Several passes run in the given order.\n\n"
         "exit status: 0 clean, 1 findings, 2 usage, 3 internal error",
     )
     parser.add_argument(
-        "input", nargs="?", default="-", help="a file of MLIR; '-', the default, is standard input"
+        "input", nargs="?", default="-", help="an MLIR file; '-', the default, is standard input"
     )
-    parser.add_argument("-o", dest="output", default="-", metavar="FILE", help="where the result goes")
+    parser.add_argument(
+        "-o", dest="output", default="-", metavar="FILE", help="the result (default: standard output)"
+    )
     parser.add_argument(
         "--pass-pipeline", default="", metavar="TEXT", help="builtin.module(pass,pass{option=1},…)"
     )
     parser.add_argument(
-        "--split-input-file", action="store_true", help="treat parts between '// -----' lines alone"
+        "--split-input-file",
+        action="store_true",
+        help="process the parts between '// -----' lines separately",
     )
     parser.add_argument(
         "--verify-contracts", action="store_true", help="check every property after every pass"
@@ -43,19 +47,21 @@ def _parser() -> Parser:
         help="check the fissile ops of the input first",
     )
     parser.add_argument(
-        "--load-passes", action="append", default=[], metavar="FILE", help="a Python file of passes"
+        "--load-passes", action="append", default=[], metavar="FILE", help="a Python file with passes"
     )
     parser.add_argument(
-        "--allow-unregistered-dialect", action="store_true", help="taken for mlir-opt's sake: always on"
+        "--allow-unregistered-dialect",
+        action="store_true",
+        help="accepted for compatibility with mlir-opt; always on",
     )
     parser.add_argument(
         "--allow-pipelines-in-input",
         action="store_true",
-        help="take an input with pass pipelines of its own (FIS005)",
+        help="accept an input that contains pass pipelines (FIS005)",
     )
     add_report_arguments(parser)
     parser.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
-    parser.add_argument("--list-passes", action="store_true", help="print fissile's passes and end")
+    parser.add_argument("--list-passes", action="store_true", help="print fissile's passes and exit")
     return parser
 
 

@@ -25,7 +25,7 @@ TARGET = Option(
 )
 IREE_FLAGS = Option(
     "iree-flags",
-    "further flags of iree-compile in one word: --iree-flags='--iree-input-type=torch'",
+    "more flags for iree-compile, quoted as one word: --iree-flags='--iree-input-type=torch'",
     value="FLAGS",
     default="",
 )
@@ -33,7 +33,7 @@ IREE_FLAGS = Option(
 CHECK = Command(
     "check",
     "fissile.cli.commands.check",
-    "what stock IREE refuses or builds wrong, for many targets, without a full compile",
+    "find what stock IREE rejects or miscompiles, without a full compile",
     arguments=(MODEL,),
     options=(
         (
@@ -45,13 +45,14 @@ CHECK = Command(
                 ),
                 Option(
                     "probe",
-                    "generate code for all dispatches but those of a calibrated structure that fit by prediction (auto), for every one, "
-                    "then compile to the end (all), or for none (never)",
+                    "generate code for dispatches whose prediction may be wrong (auto), for every dispatch, and compile to the end "
+                    "(all), or for none (never)",
                     choices=("auto", "all", "never"),
                     default="auto",
                 ),
                 Option(
-                    "memory", "print the peak of live bytes over program time, and the tensors alive there"
+                    "memory",
+                    "print the peak of live bytes over program time, and the tensors that are live there",
                 ),
                 IREE_FLAGS,
                 ALLOW_PIPELINES,
@@ -63,7 +64,7 @@ CHECK = Command(
             (
                 Option(
                     "baseline",
-                    "compare with the bytes recorded in FILE; fails where a dispatch grew",
+                    "compare with the bytes recorded in FILE; fail if a dispatch grew",
                     value="FILE",
                 ),
                 Option("update-baseline", "record the bytes in the baseline file"),
@@ -82,7 +83,7 @@ CHECK = Command(
             "record the bytes",
         ),
         Example(
-            "fissile check model.mlir --target llvm-cpu --baseline bytes.json", "fail where a dispatch grew"
+            "fissile check model.mlir --target llvm-cpu --baseline bytes.json", "fail if a dispatch grew"
         ),
         Example(
             "fissile check model.mlir --target gfx942 --format=sarif --report-file=fissile.sarif",
@@ -93,8 +94,8 @@ CHECK = Command(
             "a page to look at",
         ),
     ),
-    exit_status="0 no error; 1 stock IREE refuses the program, never ends, or builds it wrong; 2 usage; 3 with --strict: something could "
-    "not be checked",
+    exit_status="0 no error; 1 stock IREE rejects the program, never finishes, or miscompiles it; 2 usage; 3 with --strict: something "
+    "could not be checked",
 )
 VERIFY = Command(
     "verify",
@@ -111,7 +112,7 @@ VERIFY = Command(
                 Option("function", "public function to call (default: the only one)", value="NAME"),
                 Option(
                     "on",
-                    "local-task, vulkan, cuda or hip; may be repeated (default: all that answer)",
+                    "local-task, vulkan, cuda or hip; may be repeated (default: all that are available)",
                     value="RUNTIME",
                     repeated=True,
                 ),
@@ -124,7 +125,7 @@ VERIFY = Command(
                 ),
                 Option(
                     "tolerance",
-                    "what may differ: exact, ABSOLUTE[,RELATIVE] or Nsteps,SHARE (default: derived from the program's types and sums)",
+                    "allowed difference: exact, ABSOLUTE[,RELATIVE] or Nsteps,SHARE (default: derived from the program's types and sums)",
                     value="TOLERANCE",
                 ),
             ),
@@ -132,7 +133,7 @@ VERIFY = Command(
         (
             "inputs",
             (
-                Option("seeds", "seeded random inputs to try (default 1)", value="N", kind=int, default=1),
+                Option("seeds", "number of random inputs to try (default 1)", value="N", kind=int, default=1),
                 Option(
                     "sizes",
                     "sizes of dynamic dimensions: SIZE[,ARGUMENT.DIMENSION=SIZE…] (default 8)",
@@ -141,13 +142,13 @@ VERIFY = Command(
                 ),
                 Option(
                     "range",
-                    "closed range of an argument's random values",
+                    "range of an argument's random values, ends included",
                     value="ARGUMENT=LOW:HIGH",
                     repeated=True,
                 ),
                 Option(
                     "input",
-                    "an input instead of random ones, in order; may be repeated",
+                    "an input array, in order, instead of random values; may be repeated",
                     value="FILE.npy",
                     repeated=True,
                 ),
@@ -157,24 +158,30 @@ VERIFY = Command(
         (
             "limits",
             (
-                Option("timeout", "per run (default 120)", value="SECONDS", kind=float, default=120.0),
+                Option(
+                    "timeout",
+                    "time limit of one run (default 120)",
+                    value="SECONDS",
+                    kind=float,
+                    default=120.0,
+                ),
                 ALLOW_PIPELINES,
                 *LIMITS,
             ),
         ),
     ),
     examples=(
-        Example("fissile verify model.mlir", "every runtime against llvm-cpu"),
+        Example("fissile verify model.mlir", "every available runtime against llvm-cpu"),
         Example("fissile verify model.mlir repaired.mlir", "a changed program against its original"),
         Example(
-            "fissile verify model.mlir model.vmfb --on local-task", "what was compiled against its source"
+            "fissile verify model.mlir model.vmfb --on local-task", "a compiled module against its source"
         ),
         Example("fissile verify model.mlir --reference=golden.py:conv", "a program against a NumPy function"),
         Example("fissile verify model.mlir --input=x.npy --expected=y.npy", "a program against arrays"),
     ),
-    description="The first program is the reference: IREE compiles it for llvm-cpu, with what llvm-cpu is known to compute wrongly "
-    "decomposed, and it runs here. The second one (or the first alone) runs on every runtime that is present, or on those named with "
-    "--on, and is compared with it. Where the two differ, NumPy's evaluation of the first program decides.",
+    description="The first program is the reference. IREE compiles it for llvm-cpu, after fissile has decomposed the ops that llvm-cpu is known "
+    "to compute wrongly. The second program (or the first, if there is only one) runs on every available runtime, or on those named with "
+    "--on. If results differ, NumPy's evaluation of the first program decides which one is right.",
     flags="iree-compile flags",
     exit_status="0 all agree; 1 something differs or could not be compared; 2 usage",
     own_parser=True,
@@ -182,7 +189,7 @@ VERIFY = Command(
 AUDIT = Command(
     "audit",
     "fissile.cli.commands.audit",
-    "every op that IREE cannot compile, in one run, with the way out",
+    "list every op that IREE cannot compile, and what to do about it",
     arguments=(MODEL,),
     options=(
         (
@@ -202,7 +209,7 @@ AUDIT = Command(
             (
                 Option(
                     "reproducers",
-                    "write a standalone program for each op that is refused",
+                    "write a standalone program for each rejected op",
                     value="FOLDER",
                     default="",
                 ),

@@ -17,7 +17,7 @@ from .declaration import Command, Example
 COMPILE = Command(
     "compile",
     "fissile.cli.commands.compile",
-    "iree-compile, guarded: what stock IREE refuses is repaired and reported",
+    "iree-compile with a guard: repair what stock IREE rejects or miscompiles",
     arguments=(
         Argument(
             "MODEL",
@@ -30,7 +30,7 @@ COMPILE = Command(
             (
                 Option(
                     "output",
-                    "where the module goes; '-', the default, is standard output",
+                    "the module; '-', the default, is standard output",
                     value="FILE",
                     short="o",
                 ),
@@ -45,23 +45,25 @@ COMPILE = Command(
             "fissile compile --iree-hal-target-device=hip --iree-rocm-target=gfx942 model.mlir -o model.vmfb",
             "with the flags of iree-compile",
         ),
-        Example("fissile compile model.mlir --target gfx942 --repair=suggest", "only name the repair"),
+        Example(
+            "fissile compile model.mlir --target gfx942 --repair=suggest", "report the repair, write nothing"
+        ),
         Example(
             "fissile compile model.mlir --target llvm-cpu -o model.vmfb --verify",
-            "compare the numbers as well",
+            "compare the numbers too",
         ),
     ),
-    description="Takes every flag of iree-compile (iree-compile --help lists them). Where stock IREE succeeds, the output is byte for "
-    "byte the same. Where it fails for a reason that fissile knows, fissile repairs the program, compiles it and reports the repair.",
+    description="Takes every flag of iree-compile (iree-compile --help lists them). If stock IREE compiles the program correctly, the output "
+    "is byte for byte the same. If it fails for a reason that fissile knows, fissile repairs the program, compiles it and reports the repair.",
     flags="iree-compile flags",
     exit_status="0 clean or repaired: the numbers are right as far as fissile knows; 1 an error remains (no output); 2 usage, or no "
-    "space, memory or processes left; 3 with --strict, or where stock IREE cannot stand in: fissile failed, a reproducer is named",
+    "space, memory or processes left; 3 fissile failed (with --strict, or if stock IREE cannot take over); it names a reproducer",
     own_parser=True,
 )
 REDUCE = Command(
     "reduce",
     "fissile.cli.commands.reduce",
-    "a small program of its own that fails as a large one does",
+    "write a small program that fails in the same way as a large one",
     arguments=COMPILE.arguments,
     options=(
         (
@@ -69,7 +71,7 @@ REDUCE = Command(
             (
                 Option(
                     "output",
-                    "where the reduced program goes (default: standard output)",
+                    "the reduced program (default: standard output)",
                     value="FILE",
                     short="o",
                 ),
@@ -88,11 +90,11 @@ REDUCE = Command(
             "one dispatch",
         ),
     ),
-    description="Writes the ops of one failing dispatch as a function of its own, as few as still fail in the same way, with the command "
-    "that shows it on stock IREE in its first lines. The reduced program is compiled again with stock IREE: it fails by the same rule, "
-    "root and message, or FIS152 says in what it differs.",
+    description="Writes a function with as few ops of one failing dispatch as still fail in the same way. Its first lines show the command "
+    "that reproduces the failure with stock IREE. fissile compiles the reduced program with stock IREE to confirm that it fails with the same "
+    "rule, root op and message; otherwise FIS152 reports the difference.",
     flags="iree-compile flags",
-    exit_status="0 written; 1 the program fails before code generation, or the reduced one differs (FIS152); 2 usage, or nothing fails; "
+    exit_status="0 written; 1 the program fails before code generation, or the reduced one differs (FIS152); 2 usage, or no dispatch fails; "
     "3 with --strict: something could not be checked",
     own_parser=True,
 )

@@ -26,13 +26,13 @@ SWEEP = Command(
                 ),
                 Option(
                     "options",
-                    "options of `fissile compile` in one word; each repetition is one more column",
+                    "options of `fissile compile`, quoted as one word; each repetition adds a column",
                     value="WORDS",
                     repeated=True,
                 ),
                 Option(
                     "python",
-                    "the interpreter of another environment, with fissile and the IREE wanted; may be repeated (default: this one)",
+                    "the Python interpreter of an environment with fissile and another version of IREE; may be repeated (default: this one)",
                     value="FILE",
                     repeated=True,
                 ),
@@ -42,21 +42,28 @@ SWEEP = Command(
             "results",
             (
                 Option("out", "the results folder; created if it does not exist", value="FOLDER", default=""),
-                Option("keep-modules", "keep what is compiled, in FOLDER/modules"),
+                Option("keep-modules", "keep the compiled modules, in FOLDER/modules"),
                 Option(
                     "again",
-                    "compile once more what failed, or everything",
+                    "compile again what failed, or everything",
                     choices=("failed", "all"),
                     default="",
                 ),
                 Option(
                     "fail-on",
-                    "exit status 1 where any model is not built, or only where one got worse since the last run",
+                    "exit status 1 if any model does not compile, or only if one got worse since the last run",
                     choices=("any", "worse"),
                     default="any",
                 ),
                 Option("format", "the report on standard output", choices=("text", "json"), default="text"),
-                Option("html", "write the report as one HTML page as well", value="FILE", default=""),
+                Option(
+                    "report",
+                    "write the report as one HTML page as well",
+                    value="FILE.html",
+                    default="",
+                    field="page",
+                    aliases=("html",),
+                ),
             ),
         ),
         (
@@ -64,14 +71,14 @@ SWEEP = Command(
             (
                 Option(
                     "jobs",
-                    "compiles at once on this machine (default: one a core)",
+                    "number of parallel compiles on this machine (default: one per core)",
                     value="N",
                     kind=int,
                     default=len(os.sched_getaffinity(0)),
                 ),
                 Option(
                     "scheduler",
-                    "run on the Dask cluster whose scheduler is at ADDRESS; only on a network that you trust",
+                    "run on the Dask cluster whose scheduler is at ADDRESS; use only a network that you trust",
                     value="ADDRESS",
                     default="",
                 ),
@@ -82,7 +89,7 @@ SWEEP = Command(
             (
                 Option(
                     "timeout",
-                    "of one compile (default 3600; 0: none)",
+                    "time limit of one compile (default 3600; 0: none)",
                     value="SECONDS",
                     kind=float,
                     default=3600.0,
@@ -94,7 +101,7 @@ SWEEP = Command(
     examples=(
         Example("fissile sweep models/ --target gfx942 --target vulkan --out results/", "two targets"),
         Example(
-            "fissile sweep models/ --target llvm-cpu --out results/ --fail-on=worse --html sweep.html",
+            "fissile sweep models/ --target llvm-cpu --out results/ --fail-on=worse --report sweep.html",
             "a nightly run",
         ),
         Example(
@@ -106,7 +113,8 @@ SWEEP = Command(
             "on a cluster",
         ),
     ),
-    description="Each compile runs in a process of its own and is one file in the results folder, named by the model's bytes, the "
-    "target, the options and the versions: the same command goes on where it was stopped, and machines that share the folder share results.",
-    exit_status="0 every model is built (with --fail-on=worse: none got worse); 1 one is not; 2 usage; 3 fissile itself failed on one",
+    description="Each compile runs in its own process and writes one file to the results folder, identified by the model's bytes, the "
+    "target, the options and the versions. A sweep that was interrupted continues where it stopped, and machines that share the folder share "
+    "results.",
+    exit_status="0 every model compiles (with --fail-on=worse: none got worse); 1 one does not; 2 usage; 3 fissile itself failed on one",
 )

@@ -13,43 +13,41 @@ from .declaration import Command, Example
 EXPLAIN = Command(
     "explain",
     "fissile.cli.commands.explain",
-    "the manual page of a finding: fissile explain FIS101",
+    "print the manual page of a finding",
     arguments=(
-        Argument("CODE", "FIS101, or a rule's name; without one all rules are listed", count="*", default=[]),
+        Argument("CODE", "FIS101, or the name of a rule; default: list all rules", count="*", default=[]),
     ),
     options=(
         (
             "other pages",
             (
-                Option("strategies", "the order in which repairs are tried, as a table"),
-                Option(
-                    "json-schema", "the JSON Schema (2020-12) of what every command writes with --format=json"
-                ),
+                Option("strategies", "print the table of repairs in the order in which they are tried"),
+                Option("json-schema", "print the JSON Schema (2020-12) of --format=json"),
             ),
         ),
     ),
     examples=(
-        Example("fissile explain", "all rules, a line each"),
-        Example("fissile explain FIS101", "one, by its code"),
-        Example("fissile explain workgroup-memory", "one, by its name"),
-        Example("fissile explain --strategies", "which repairs are tried for what, in their order"),
+        Example("fissile explain", "all rules, one per line"),
+        Example("fissile explain FIS101", "one rule, by its code"),
+        Example("fissile explain workgroup-memory", "one rule, by its name"),
+        Example("fissile explain --strategies", "which repairs are tried for which rule"),
     ),
 )
 PASSES = Command(
     "passes",
     "fissile.cli.commands.passes",
-    "the passes there are, with options and contracts",
-    arguments=(Argument("NAME", "one pass, as its manual page", count="?", default=""),),
+    "list the passes, with their options and contracts",
+    arguments=(Argument("NAME", "print the manual page of this pass", count="?", default=""),),
     options=(("passes of your own", (LOAD_PASSES,)), ("limits", LIMITS)),
     examples=(
-        Example("fissile passes", "all, a line each"),
-        Example("fissile passes fissile-place-boundaries", "one, with its options and contract"),
+        Example("fissile passes", "all passes, one per line"),
+        Example("fissile passes fissile-place-boundaries", "one pass, with its options and contract"),
     ),
 )
 TARGETS = Command(
     "targets",
     "fissile.cli.commands.targets",
-    "the targets there are, with each limit's source",
+    "list the targets, with the source of each limit",
     arguments=(Argument("NAME", "show these only", count="*", default=[]),),
     options=(
         (
@@ -62,24 +60,24 @@ TARGETS = Command(
         ),
     ),
     examples=(
-        Example("fissile targets", "all, a line each"),
-        Example("fissile targets gfx942 vulkan --format=json", "two, with every figure"),
+        Example("fissile targets", "all targets, one per line"),
+        Example("fissile targets gfx942 vulkan --format=json", "two targets, with every figure"),
     ),
 )
 SUPPORT = Command(
     "support",
     "fissile.cli.commands.support",
-    "which ops on which element types a target takes, measured with small programs",
+    "measure which ops and element types a target supports, with small programs",
     options=(
         (
             "what is measured",
             (
                 Option("target", "gfx942, vulkan, llvm-cpu, …; may be repeated", value="NAME", repeated=True),
-                Option("op", "this op alone (linalg.matmul); may be repeated", value="NAME", repeated=True),
+                Option("op", "only this op (linalg.matmul); may be repeated", value="NAME", repeated=True),
                 Option(
-                    "element", "this element type alone (bf16); may be repeated", value="TYPE", repeated=True
+                    "element", "only this element type (bf16); may be repeated", value="TYPE", repeated=True
                 ),
-                Option("again", "measure what was measured before"),
+                Option("again", "measure again what was measured before"),
             ),
         ),
         (
@@ -87,7 +85,7 @@ SUPPORT = Command(
             (
                 Option(
                     "format",
-                    "a table for a terminal or a page, or JSON with what stock IREE says",
+                    "a table as text or Markdown, or JSON with stock IREE's messages",
                     choices=("text", "markdown", "json"),
                     default="text",
                 ),
@@ -96,51 +94,51 @@ SUPPORT = Command(
         ("limits", LIMITS),
     ),
     examples=(
-        Example("fissile support --target llvm-cpu", "all ops; minutes the first time"),
+        Example("fissile support --target llvm-cpu", "all ops; takes minutes the first time"),
         Example("fissile support --target vulkan --target gfx942 --op linalg.matmul", "one op, two targets"),
         Example("fissile support --target gfx942 --element bf16 --format=json", "one type, with the reasons"),
     ),
-    description="Every entry is measured: a small program is compiled by stock IREE and, if that refuses it, by fissile; where a runtime of "
-    "the target is here, it is run and compared with NumPy. Programs are compiled many at a time. What was measured is kept for the "
-    "versions of IREE and fissile that are installed; --again measures it anew, FISSILE_CACHE=off keeps nothing. "
-    "`right`: compiles and runs right; `yes`: compiles; `wrong`: compiles, and computes something else; `fissile`: only fissile compiles "
-    "it; `no`: neither does; `right (f32)`: IREE changes the function to that type.",
+    description="For each entry, stock IREE compiles a small program; if it rejects the program, fissile compiles it. If a runtime for the target is "
+    "available, the program runs and is compared with NumPy. Results are kept for the installed versions of IREE and fissile; --again "
+    "measures them again, FISSILE_CACHE=off keeps nothing. "
+    "`right`: it compiles and computes the right numbers; `yes`: it compiles; `wrong`: it compiles and computes wrong numbers; `fissile`: only "
+    "fissile compiles it; `no`: neither does; `right (f32)`: IREE changes the function to that type.",
 )
 REPORT = Command(
     "report",
     "fissile.cli.commands.report",
-    "a report that was written as JSON, as an HTML page that works offline",
-    arguments=(Argument("RESULTS", "what --format=json wrote"),),
+    "turn a JSON report into an HTML page that works offline",
+    arguments=(Argument("RESULTS", "a report that --format=json wrote"),),
     options=(
         ("output", (Option("output", "the page (default: RESULTS.html)", value="FILE.html", short="o"),)),
     ),
-    examples=(Example("fissile report results.json -o results.html", "what a run in CI has left"),),
+    examples=(Example("fissile report results.json -o results.html", "the report of a CI run"),),
 )
 CACHE = Command(
     "cache",
     "fissile.cli.commands.cache",
-    "answers of earlier runs: where they are kept, and how many",
+    "show or clear the answers of earlier runs",
     options=(
         (
             "what to do",
             (
-                Option("clear", "remove them"),
-                Option("path", "print the name of the file alone"),
+                Option("clear", "remove all answers"),
+                Option("path", "print only the name of the file"),
             ),
         ),
     ),
     examples=(
-        Example("fissile cache", "the file, and how much is in it"),
-        Example("fissile cache --clear", "forget everything"),
+        Example("fissile cache", "the file and its size"),
+        Example("fissile cache --clear", "remove all answers"),
     ),
-    description="Kept are the reports of checks and of programs that are repaired or refused, repaired modules, and dispatches whose code "
-    "generation does not end; by content, flags, and the versions of IREE and fissile. FISSILE_CACHE=off keeps nothing, "
-    "FISSILE_CACHE=FOLDER is another place.",
+    description="fissile keeps the reports of checks and of repaired or rejected programs, repaired modules, and the dispatches whose code "
+    "generation exceeded its time limit. The key is the program's content, the flags and the versions of IREE and fissile. FISSILE_CACHE=off "
+    "keeps nothing; FISSILE_CACHE=FOLDER selects another folder.",
 )
 COMPLETION = Command(
     "completion",
     "fissile.cli.commands.completion",
-    "completion of commands and options for a shell",
+    "print the completion script for a shell",
     arguments=(Argument("SHELL", "bash, zsh or fish", choices=("bash", "zsh", "fish")),),
     examples=(
         Example("source <(fissile completion bash)", "bash and zsh, in ~/.bashrc or ~/.zshrc"),

@@ -63,4 +63,5 @@ def add_option(parser: argparse.ArgumentParser, option: Option) -> None:
         choices=option.choices or None,
         metavar=option.value or None,
         type=option.kind,
+        help=option.help.replace("%", "%%"),
     )

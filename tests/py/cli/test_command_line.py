@@ -173,3 +173,13 @@ def test_the_other_shells_take_their_scripts(shell, tmp_path):
     file = tmp_path / "script"
     file.write_text(text)
     subprocess.run([shell, "-n", file], check=True)
+
+
+@pytest.mark.parametrize("form", [["--dispatch=a_0"], ["--dispatch", "a_0"], ["-dispatch", "a_0"]])
+def test_reduce_takes_its_dispatch_in_both_forms(form):
+    from fissile.cli.commands.reduce import _without_dispatch
+
+    assert _without_dispatch(["m.mlir", *form, "--target=x"]) == (["m.mlir", "--target=x"], "a_0")
+    assert _without_dispatch(["m.mlir", "--dispatch-timeout=3"]) == (["m.mlir", "--dispatch-timeout=3"], "")
+    with pytest.raises(UsageError, match="'--dispatch' needs a value"):
+        _without_dispatch(["m.mlir", "--dispatch"])
