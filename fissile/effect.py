@@ -54,15 +54,15 @@ class Effect(Enum):
     def stock(self, quote: str = "") -> str:
         """What stock IREE does with the program, in one line; ``quote`` is its own message on it, where one was captured."""
         sentence = {
-            Effect.REFUSED: "refuses it",
+            Effect.REFUSED: "rejects it",
             Effect.CRASHES: "crashes on it",
-            Effect.ENDLESS: "never ends",
-            Effect.OVERRUN: "builds it wrong: it reports no error, and calls read or write out of bounds",
-            Effect.WRONG: "builds it wrong: it reports no error, and the numbers are wrong",
-            Effect.MAY_BE_WRONG: "may build it wrong: it reports no error, and the numbers depend on timing or on the device",
-            Effect.UNPROVED: "may build it wrong: it reports no error",
-            Effect.SLOW: "builds it right, and slow",
-            Effect.LARGE: "builds it right, in more memory than it needs",
+            Effect.ENDLESS: "never finishes",
+            Effect.OVERRUN: "miscompiles it: it reports no error, but calls read or write out of bounds",
+            Effect.WRONG: "miscompiles it: it reports no error, but the numbers are wrong",
+            Effect.MAY_BE_WRONG: "may miscompile it: it reports no error, but the numbers depend on timing or on the device",
+            Effect.UNPROVED: "may miscompile it: it reports no error",
+            Effect.SLOW: "compiles it correctly, but it is slow to compile or to run",
+            Effect.LARGE: "compiles it correctly, but with more memory than it needs",
             Effect.NONE: "",
         }[self]
         return f"{sentence}: {quote}" if quote and not self.is_built else sentence

@@ -9,8 +9,8 @@ from ..support.measure import RIGHT, WRONG, YES, Cell
 LEGEND = """\
 - **right**: stock IREE compiles it, and what it computes on this machine is what NumPy computes.
 - **yes**: stock IREE compiles it; not run, because no runtime of the target is here or its result has no reference.
-- **fissile**: stock IREE refuses it, crashes or builds it wrong; `fissile compile` compiles it, and where that was run it is right.
-- **withheld**: stock IREE builds it wrong; `fissile compile` reports it and writes no output.
+- **fissile**: stock IREE rejects it, crashes or miscompiles it; `fissile compile` compiles it, and if it was run, it is right.
+- **withheld**: stock IREE miscompiles it; `fissile compile` reports it and writes no output.
 - **wrong**: what `fissile compile` writes computes something else than NumPy, and nothing is reported.
 - **no**: neither compiles it.
 - A type behind it, as in `right (f32)`: IREE changes the function to that type.

@@ -49,18 +49,18 @@ def test_what_iree_refuses_is_quoted(tmp_path, text, target):
         if f.severity is Severity.REPAIRED
     ]
     assert done.effect is Effect.REFUSED and done.stock in stock(source, target) and len(done.stock) > 10
-    assert render_finding(done).count(done.stock) == 1 and "refuses it" in render_finding(done)
+    assert render_finding(done).count(done.stock) == 1 and "rejects it" in render_finding(done)
 
 
 @pytest.mark.parametrize(
     ("effect", "words"),
     [
-        (Effect.REFUSED, "refuses it: out of luck"),
-        (Effect.ENDLESS, "never ends: out of luck"),
+        (Effect.REFUSED, "rejects it: out of luck"),
+        (Effect.ENDLESS, "never finishes: out of luck"),
         (Effect.CRASHES, "crashes on it: out of luck"),
-        (Effect.WRONG, "builds it wrong"),
-        (Effect.MAY_BE_WRONG, "may build it wrong"),
-        (Effect.SLOW, "builds it right"),
+        (Effect.WRONG, "miscompiles it"),
+        (Effect.MAY_BE_WRONG, "may miscompile it"),
+        (Effect.SLOW, "compiles it correctly"),
     ],
 )
 def test_it_says_which(effect, words):
