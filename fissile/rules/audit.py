@@ -63,10 +63,10 @@ func.func @main(%a: !torch.vtensor<[4],i1>, %b: !torch.vtensor<[4],i1>) -> !torc
 define(
     "FIS408",
     "must-be-handled",
-    "IREE accepts an op only after a pass or with a flag",
-    "IREE rejects the op when it is compiled alone, and accepts it with the named flag or after the named pass.",
+    "IREE accepts an op only after it is rewritten",
+    "IREE rejects the op when it is compiled alone, before it generates code for any target. Where a flag or a pass makes IREE accept it, the report names it.",
     "The pipeline lacks that step.",
-    "Pass the flag, or run the pass before IREE's phases (--iree-preprocessing-pass-pipeline).",
+    "Pass the flag, or run the pass before IREE's phases (--iree-preprocessing-pass-pipeline). Where neither is named, replace the op in the model.",
     effect=Effect.REFUSED,
     shown=Shown(
         f"{AUDIT} --iree-flags=--iree-torch-decompose-complex-ops=false",

@@ -26,7 +26,7 @@ from ..process.supervisor import run_job
 from ..process.worker_end import WorkerEnd, how_it_ended, system_ended
 
 MOST_CHILDREN = 40
-"""Crashes and endless compiles that one audit survives."""
+"""Crashes and endless compiles that one audit survives, for each of its targets."""
 
 
 def run_audit(
@@ -46,7 +46,7 @@ def run_audit(
         job = AuditRequest(
             str(folder), source, tuple((name, tuple(flags)) for name, flags in targets), options
         )
-        for _child in range(MOST_CHILDREN):
+        for _child in range(MOST_CHILDREN * max(1, len(targets))):
             end = run_job(job, folder, time_limit, dispatch_timeout, __name__)
             if job.result.exists() and not end.timed_out:
                 return _outcome(wire.decode(Answer, job.result.read_bytes()), job, command)

@@ -82,11 +82,15 @@ def run_audit_here(
             contained("ways out", partial(ways_out, compiler, one, flags), WaysOut(), about=one.name)
             for one in found.refused
         ]
-        by_value = [bool(found.unranked or found.without_rank) and way.needs_rank for way in ways]
+        unranked = bool(found.unranked or found.without_rank)
+        by_value = [
+            unranked and (way.needs_rank or one.is_without_rank)
+            for one, way in zip(found.refused, ways, strict=True)
+        ]
         reported = merged(
             check_refused(one, way, name)
-            for one, way, unranked in zip(found.refused, ways, by_value, strict=True)
-            if not unranked
+            for one, way, reported_as_value in zip(found.refused, ways, by_value, strict=True)
+            if not reported_as_value
         )
         findings += [_with_whole(finding, found) for finding in reported]
         if any(by_value) or not found.rest.ok:
@@ -97,7 +101,7 @@ def run_audit_here(
             for value in found.boundaries
         ]
         findings += [
-            check_in_context(one.outcome, one.part, True, name, one.unprobed, one.function)
+            check_in_context(one.outcome, one.part, True, name, one.unprobed, one.function, one.place)
             for one in found.functions
         ]
         if not found.rest.ok and not found.unranked and not found.is_explained:

@@ -29,6 +29,8 @@ MOST_ROUNDS = 12
 """How often the program is compiled without what was found so far."""
 MOST_PROBES = 2000
 """Different ops that are compiled alone, of one program."""
+MOST_GROUPS = 128
+"""Groups of functions, down to one, that are compiled without the others, after each of the rounds."""
 
 
 @dataclass
@@ -77,12 +79,13 @@ def audit(
         alone = contained(
             "functions alone", partial(_functions_alone, compiler, module, flags, to, start), {}
         )
+        places = {text_of(one, "sym_name"): place_of(one) for one in functions(module)}
         for name, one in alone.items():
             refused += one.refused
             boundaries += one.boundaries
             without_rank += one.unranked if not one.rest.ok else ()
             if not one.rest.ok and not one.unranked and not one.is_explained:
-                in_context.append(InContext(name, one.rest, one.part, one.unprobed))
+                in_context.append(InContext(name, one.rest, one.part, one.unprobed, places[name]))
         if not alone or not remove_functions(module, alone):
             break
         if not functions(module):
@@ -121,17 +124,32 @@ def audit(
 def _functions_alone(
     compiler: Compiler, module: ir.Operation, flags: Sequence[str], to: str, start: str
 ) -> dict[str, Audit]:
-    """Of ``module``'s functions that no other calls, those that IREE refuses without the others; none where there is one function."""
+    """Of ``module``'s functions that no other calls, those that IREE refuses without the others; none where there is one function.
+
+    Halves are compiled, then the halves of those that fail. Where MOST_GROUPS are not enough, functions that fail are left in the program.
+    """
     called = called_symbols(module)
     names = [name for one in functions(module) if (name := text_of(one, "sym_name")) not in called]
     found = {}
-    for name in names if len(names) > 1 else ():
+    groups = _halves(names)
+    for _group in range(MOST_GROUPS):
+        if not groups:
+            break
+        group = groups.pop()
         clone = module.clone()
-        remove_functions(clone.operation, [other for other in names if other != name])
-        one = audit(compiler, clone.operation, flags, to, start)
-        if not one.whole.ok:
-            found[name] = one
+        remove_functions(clone.operation, set(names).difference(group))
+        if len(group) > 1:
+            text = text_of_module(clone.operation, locations=True)
+            groups += [] if compiler.compile(text, flags, to, start, whole=True).ok else _halves(group)
+        elif not (one := audit(compiler, clone.operation, flags, to, start)).whole.ok:
+            found[group[0]] = one
     return found
+
+
+def _halves(names: list[str]) -> list[list[str]]:
+    """The second half before the first; none of fewer than two."""
+    middle = (len(names) + 1) // 2
+    return [names[middle:], names[:middle]] if len(names) > 1 else []
 
 
 def _nameless(compiler: Compiler, module: ir.Operation, flags: Sequence[str]) -> dict[str, Outcome]:
@@ -227,6 +245,7 @@ def _described(
         outcome,
         group.isolated,
         start,
+        unknown=inner is not None and not op.context.is_registered_operation(inner[0]),
         dies_unused=compiler.compile(group.isolated.unused, flags, to, start).ok,
         unused=not any(_users(unit.op) for unit in group.units),
         inner=inner,

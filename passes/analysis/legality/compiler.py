@@ -101,7 +101,6 @@ class Compiler:
                 to,
                 start,
                 lambda step: self._begins(imported if step == INPUT_CONVERTED_AT else key, whole, step),
-                whole,
             )
             printed_text = printed()
         if outcome.failed:
@@ -143,7 +142,6 @@ class Compiler:
         to: str,
         start: str,
         begins: Callable[[str], object],
-        whole: bool,
     ) -> Outcome:
         try:
             session = self.session(flags)
@@ -164,7 +162,7 @@ class Compiler:
                 if not invocation.execute():
                     return _stopped(reached, step, printed_text)
                 reached = step
-            if whole and to == STEPS[-1] and not _serialized(invocation):
+            if to == STEPS[-1] and not _serialized(invocation):
                 return _stopped(reached, to, printed_text)
             return Outcome(reached)
         finally:
@@ -172,7 +170,7 @@ class Compiler:
 
 
 def _serialized(invocation: library.Invocation) -> bool:
-    """Whether the module can be written: IREE verifies its imports as it writes them."""
+    """Whether the module can be written: IREE converts what is left of other dialects, and verifies imports, as it writes."""
     output = library.Output.open_membuffer()
     try:
         invocation.output_vm_bytecode(output)

@@ -27,8 +27,8 @@ class Refused:
 
     ``outcome`` is what became of ``probe``, whose program stands at phase ``start``. ``dies_unused``: without a use of its
     results, IREE removes it. ``unused``: no result of it is used here. ``inner``: the scalar op in its body that is to blame,
-    where one is. ``unknown``: IREE has no definition of it, and nothing was compiled. Without a ``probe`` and not unknown, it cannot be
-    compiled alone, and the message for the program names it.
+    where one is. ``unknown``: IREE has no definition of it, or of ``inner``. Without a ``probe`` and not unknown, it cannot be compiled
+    alone, and the message for the program names it.
     """
 
     name: str
@@ -42,6 +42,11 @@ class Refused:
     unused: bool = False
     inner: tuple[str, Place | None] | None = None
 
+    @property
+    def is_without_rank(self) -> bool:
+        """Whether it could not be compiled alone, and reads or makes a value without a rank."""
+        return self.probe is None and "<*" in self.types
+
 
 @dataclass(frozen=True)
 class InContext:
@@ -54,6 +59,8 @@ class InContext:
     outcome: Outcome
     part: Slice | None
     unprobed: tuple[tuple[str, Place | None], ...] = ()
+    place: Place | None = None
+    """Where the function begins."""
 
 
 @dataclass(frozen=True)

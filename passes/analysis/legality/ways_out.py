@@ -59,7 +59,7 @@ def ways_out(compiler: Compiler, refused: Refused, flags: Sequence[str]) -> Ways
             and compiler.compile(text, flags, far, refused.start).ok
         )
 
-    settling = tuple(flag for flag in _flags(refused, flags) if taken(text, _with(flags, flag)))
+    settling = tuple(flag for flag in _flags(refused, text, flags) if taken(text, _with(flags, flag)))
     lacking = tuple(
         (wide, narrow)
         for wide, narrow in NARROWER.items()
@@ -83,8 +83,11 @@ def ways_out(compiler: Compiler, refused: Refused, flags: Sequence[str]) -> Ways
     )
 
 
-def _flags(refused: Refused, flags: Sequence[str]) -> Iterator[str]:
-    yield from (flag for flag in SETTLING_FLAGS if flag not in flags)
+def _flags(refused: Refused, text: str, flags: Sequence[str]) -> Iterator[str]:
+    """Flags that are not among ``flags`` and may change what IREE makes of ``text``."""
+    for flag, changes in SETTLING_FLAGS.items():
+        if flag not in flags and any(word in text for word in changes):
+            yield flag
     given = [flag for flag in flags if flag.startswith(INPUT_TYPE_FLAG)]
     if refused.outcome.failed == INPUT_CONVERTED_AT or given:
         yield from (

@@ -19,10 +19,11 @@ def check_in_context(
     target: str = "",
     unprobed: Sequence[tuple[str, Place | None]] = (),
     function: str = "",
+    place: Place | None = None,
 ) -> Finding:
     """FIS414 for the outcome ``rest`` of a program, ``part`` of which is refused as well; ``found_others``: without some ops.
 
-    ``function``: the one that ``rest`` is the outcome of, without the others. ``unprobed``: ops that were not compiled alone: one of them may be to blame.
+    ``function``: the one that ``rest`` is the outcome of, without the others, and ``place`` where it begins. ``unprobed``: ops that were not compiled alone: one of them may be to blame.
     """
     whose = "the rest of the program" if found_others else "the program"
     if function:
@@ -48,7 +49,7 @@ def check_in_context(
         f"IREE refuses {whose} before phase {rest.failed}: {quoted(rest.message)}",
         subject=f"@{function}" if function else "",
         target=target,
-        places=tuple(dict.fromkeys(places)),
+        places=tuple(dict.fromkeys(places)) or ((place,) if place else ()),
         notes=tuple(notes),
         detail=with_program(rest.text, part.program.text if part else ""),
     )

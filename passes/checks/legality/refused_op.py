@@ -8,6 +8,7 @@ from fissile.finding import Finding, Help, Place
 from fissile.passes.analysis.legality.refused import Occurrence, Refused
 from fissile.passes.analysis.legality.ways_out import WaysOut
 from fissile.passes.iree.legality.candidates import (
+    BEFORE_TARGETS,
     CHANGES_NUMBERS,
     FRONT_ENDS,
     INPUT_TYPE_FLAG,
@@ -21,6 +22,7 @@ from fissile.passes.iree.phases import INPUT_CONVERTED_AT
 MOST_PLACES = 12
 """Places of one op that a finding lists; the rest is counted."""
 LONGEST_TYPES = 160
+SUPPORTED = "`fissile support` lists ops and element types by target"
 
 CLASSES = {
     "FIS406": "unknown op or dialect",
@@ -71,9 +73,9 @@ def rule_of(refused: Refused, ways: WaysOut) -> str:
         return "FIS411"
     if ways.flags or ways.passes:
         return "FIS408"
-    if not _is_early(refused):
-        return "FIS409"
-    return "FIS407" if dialect_of(refused.name) in FRONT_ENDS else "FIS408"
+    if _is_early(refused) and dialect_of(refused.name) in FRONT_ENDS:
+        return "FIS407"
+    return "FIS408" if refused.outcome.failed in BEFORE_TARGETS else "FIS409"
 
 
 def dialect_of(name: str) -> str:
@@ -97,7 +99,7 @@ def _predicate(code: str, refused: Refused, ways: WaysOut, target: str) -> str:
     if code == "FIS412":
         return "is not supported and compiles only because nothing uses it"
     if code == "FIS406":
-        return f"is unknown: IREE has no op '{refused.name}'"
+        return f"is unknown: IREE has no op '{refused.inner[0] if refused.inner else refused.name}'"
     if code == "FIS410":
         if ways.needs_tensors:
             return f"does not compile{here} on vectors outside a dispatch, but does on tensors"
@@ -149,9 +151,18 @@ def _helps(code: str, refused: Refused, ways: WaysOut, target: str) -> list[Help
         helps.append(checked("give its operands static sizes", "with static sizes"))
     if code == "FIS412":
         helps.append(Help("remove the op"))
-    if code == "FIS407" and not helps:
-        helps += _front_end_help(refused)
-    return helps
+    return helps or _other_ways(code, refused)
+
+
+def _other_ways(code: str, refused: Refused) -> list[Help]:
+    """What to do where nothing that was tried makes IREE take the op."""
+    if code == "FIS406":
+        return [
+            Help("replace it in the model with ops that IREE has, or lower it with a pass of your own before")
+        ]
+    if code == "FIS407":
+        return _front_end_help(refused)
+    return [Help("replace it in the model with ops that IREE compiles", facts=(("which", SUPPORTED),))]
 
 
 def _type_help(wide: str, narrow: str) -> str:
@@ -214,6 +225,8 @@ def _notes(refused: Refused, ways: WaysOut, more: int) -> list[str]:
 def _uses(refused: Refused) -> list[str]:
     """What keeps the op alive: without its uses, dead code elimination would remove it."""
     if refused.unused:
+        if refused.types.endswith("-> ()"):
+            return []
         if refused.dies_unused:
             return ["dead code elimination removes it; any use of its result makes IREE refuse the program"]
         return ["nothing uses its result; it stays because IREE does not know it to be free of effects"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fissile.finding import Finding, Place
+from fissile.finding import Finding, Help, Place
 from fissile.passes.iree.messages import UNKNOWN_OP
 
 
@@ -21,6 +21,13 @@ def check_unknown_op(message: str, places: tuple[Place, ...]) -> Finding | None:
         notes=(
             "class: unknown op or dialect",
             "IREE cannot read the program beyond this op: there may be more",
-            "way out: lower the op to one that IREE has before you compile the program",
+        ),
+        helps=(
+            Help(
+                "replace it in the model with ops that IREE has, or lower it before you compile the program"
+            ),
+            Help(
+                "to find all such ops in one run, write the program in generic form (--mlir-print-op-generic)"
+            ),
         ),
     )

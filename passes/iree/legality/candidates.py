@@ -16,6 +16,9 @@ STEPS = (
 )
 """The boundaries at which a run stops, so that a failure names the one that it did not reach."""
 
+BEFORE_TARGETS = ("input", "preprocessing", "global-optimization", "flow")
+"""Those of STEPS before which IREE does the same for every target: what it refuses on the way there, it refuses for all."""
+
 PASS_FLAGS = (
     "--mlir-print-ir-after-failure",
     "--mlir-elide-elementsattrs-if-larger=16",
@@ -26,17 +29,19 @@ PASS_FLAGS = (
 INPUT_TYPE_FLAG = "--iree-input-type"
 INPUT_TYPES = ("auto", "torch", "onnx", "stablehlo", "stablehlo_xla", "tosa", "none")
 
-SETTLING_FLAGS = (
-    "--iree-input-demote-f64-to-f32=false",
-    "--iree-input-demote-f64-to-f32=true",
-    "--iree-input-demote-i64-to-i32=true",
-    "--iree-input-promote-bf16-to-f32=true",
-    "--iree-input-promote-f16-to-f32=true",
-    "--iree-torch-decompose-complex-ops=true",
-    "--iree-torch-decompose-complex-ops=false",
-    "--iree-llvmgpu-enable-small-float-emulation=true",
-)
-"""Session flags that change what an op is made of; each is tried alone."""
+SETTLING_FLAGS = {
+    "--iree-input-demote-f64-to-f32=false": ("f64", "torch."),
+    "--iree-input-demote-f64-to-f32=true": ("f64", "torch."),
+    "--iree-input-demote-i64-to-i32=true": ("i64", "torch."),
+    "--iree-input-promote-bf16-to-f32=true": ("bf16",),
+    "--iree-input-promote-f16-to-f32=true": ("f16",),
+    "--iree-torch-decompose-complex-ops=true": ("torch.",),
+    "--iree-torch-decompose-complex-ops=false": ("torch.",),
+}
+"""Session flags that change what an op is made of, each with what a program has that it can change; each is tried alone.
+
+PyTorch's numbers become f64 and i64 in the import.
+"""
 
 CHANGES_NUMBERS = ("demote", "promote")
 """Words in those of SETTLING_FLAGS after which the program computes in another precision."""
@@ -76,6 +81,9 @@ NARROWER = {
     "i8": "i32",
     "i16": "i32",
     "i128": "i64",
+    "tf32": "f32",
+    "f80": "f64",
+    "f128": "f64",
     "index": "i32",
     OPEN_TYPE: "f32",
 }

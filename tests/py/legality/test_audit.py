@@ -56,6 +56,21 @@ def test_an_unknown_op_does_not_hide_the_others(tmp_path):
     assert status == 1 and {f["code"] for f in findings} == {"FIS406", "FIS409"}
 
 
+def test_an_unknown_op_in_a_body_is_unknown_and_not_put_down_to_the_target(tmp_path):
+    in_body = programs_of.ERFC.replace("math.erfc %n : f32", '"foo.scalar"(%n) : (f32) -> f32')
+    assert "foo.scalar" in in_body
+    status, [finding] = audit(tmp_path, in_body)
+    assert (status, finding["code"]) == (1, "FIS406")
+    assert finding["message"] == "foo.scalar (in linalg.generic) is unknown: IREE has no op 'foo.scalar'"
+
+
+def test_what_iree_refuses_as_it_writes_the_program_is_the_op_and_not_the_function(tmp_path):
+    printing = "func.func @main(%a: f32) {\n  vector.print %a : f32\n  return\n}\n"
+    status, [finding] = audit(tmp_path, printing)
+    assert (status, finding["code"], finding["subject"]) == (1, "FIS409", "vector.print")
+    assert lines_of(finding) == [2] and not any("uses its result" in note for note in finding["notes"])
+
+
 def test_dead_code_is_a_warning_and_with_strict_an_error(tmp_path):
     status, [finding] = audit(tmp_path, programs_of.DEAD)
     assert (status, finding["code"], finding["severity"]) == (0, "FIS412", "warning")
