@@ -66,9 +66,4 @@ class DecomposeDiff(FrontEndRemedy):
                 value = torch.apply("aten.ne.Tensor", [later, earlier], made)
             else:
                 value = torch.apply("aten.sub.Tensor", [later, earlier, torch.integer(1)], made)
-        return [_cast(value, op.results[0].type)]
-
-
-def _cast(value: ir.Value, type_: ir.Type) -> ir.Value:
-    """``value`` as ``type_``, which may know more or fewer of the sizes."""
-    return value if value.type == type_ else torch.apply("tensor_static_info_cast", [value], type_)
+        return [torch.cast(value, op.results[0].type)]

@@ -58,6 +58,15 @@ def integer_of(value: ir.Value) -> int | None:
     return _constant(value, "torch.constant.int", ir.IntegerAttr)
 
 
+def integers_of(value: ir.Value) -> list[int] | None:
+    """The numbers of a list of torch.constant.int; None for another value."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != "torch.prim.ListConstruct":
+        return None
+    found = [number for one in owner.operands if (number := integer_of(one)) is not None]
+    return found if len(found) == len(owner.operands) else None
+
+
 def number_of(value: ir.Value) -> float | None:
     """The same of a torch.constant.float, or of an integer."""
     found = _constant(value, "torch.constant.float", ir.FloatAttr)
@@ -85,6 +94,10 @@ def real(value: float) -> ir.Value:
     return _make("torch.constant.float", "!torch.float", value=ir.FloatAttr.get(ir.F64Type.get(), value))
 
 
+def string(value: str) -> ir.Value:
+    return _make("torch.constant.str", "!torch.str", value=ir.StringAttr.get(value))
+
+
 def none() -> ir.Value:
     return _make("torch.constant.none", "!torch.none")
 
@@ -93,6 +106,11 @@ def apply(name: str, operands: Sequence[ir.Value], type_: TensorType | ir.Type) 
     """The result of the op torch.``name``."""
     made = type_.ir_type() if isinstance(type_, TensorType) else type_
     return ir.Operation.create(f"torch.{name}", results=[made], operands=list(operands)).result
+
+
+def cast(value: ir.Value, type_: ir.Type) -> ir.Value:
+    """``value`` as ``type_``, which may know more or fewer of the sizes."""
+    return value if value.type == type_ else apply("tensor_static_info_cast", [value], type_)
 
 
 def concatenated(parts: Sequence[ir.Value], dim: int) -> ir.Value:

@@ -26,6 +26,8 @@ REMEDIES = (
     "fissile-decompose-diff",
     "fissile-decompose-nll-loss",
     "fissile-decompose-recurrent-cells",
+    "fissile-decompose-squeeze",
+    "fissile-rewrite-upsampling",
     "fissile-expand-attention-masks",
     "fissile-lower-control-flow",
     "fissile-lower-tensor-ops",

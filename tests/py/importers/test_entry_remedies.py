@@ -310,3 +310,49 @@ def test_every_name_is_one_of_an_op_that_the_dialect_has_or_is_left_alone():
     context = Session().context
     known = [name for name in _NAMES.values() if context.is_registered_operation(f"torch.{name}")]
     assert len(known) >= len(_NAMES) - 1, set(_NAMES.values()) - set(known)
+
+
+SQUEEZE = """
+func.func @main(%x: !torch.vtensor<[1,5,1,3],si64>) -> !torch.vtensor<[5,3],si64> {
+  %first = torch.constant.int 0
+  %other = torch.constant.int -2
+  %kept = torch.constant.int 1
+  %dims = torch.prim.ListConstruct %first, %kept, %other : (!torch.int, !torch.int, !torch.int) -> !torch.list<int>
+  %0 = torch.operator "torch.aten.squeeze.dims"(%x, %dims) : (!torch.vtensor<[1,5,1,3],si64>, !torch.list<int>) -> !torch.vtensor<[5,3],si64>
+  return %0 : !torch.vtensor<[5,3],si64>
+}
+"""
+BILINEAR = """
+func.func @main(%x: !torch.vtensor<[1,1,4,6],f32>) -> !torch.vtensor<[1,1,8,12],f32> {
+  %none = torch.constant.none
+  %corners = torch.constant.bool CORNERS
+  %two = torch.constant.float 2.0
+  %scales = torch.prim.ListConstruct %two, %two : (!torch.float, !torch.float) -> !torch.list<float>
+  %0 = torch.aten.upsample_bilinear2d.vec %x, %none, %corners, %scales : !torch.vtensor<[1,1,4,6],f32>, !torch.none, !torch.bool, !torch.list<float> -> !torch.vtensor<[1,1,8,12],f32>
+  return %0 : !torch.vtensor<[1,1,8,12],f32>
+}
+"""
+
+
+def test_several_dimensions_are_squeezed_and_one_of_another_size_stays(tmp_path):
+    entered(tmp_path, SQUEEZE, "aten.squeeze.dims", "fissile-decompose-squeeze")
+    x = np.arange(15).reshape(1, 5, 1, 3)
+    assert np.array_equal(computed(tmp_path, x), x.reshape(5, 3))
+
+
+@pytest.mark.parametrize("corners", [True, False])
+def test_bilinear_upsampling_is_what_pytorch_defines(tmp_path, corners):
+    text = filled(BILINEAR, CORNERS=str(corners).lower())
+    entered(tmp_path, text, "aten.upsample_bilinear2d.vec", "fissile-rewrite-upsampling")
+    x = np.random.default_rng(3).standard_normal((4, 6)).astype(np.float32)
+
+    def along_rows(rows):
+        size = len(rows)
+        made = np.arange(2 * size)
+        at = made * (size - 1) / (2 * size - 1) if corners else np.maximum((made + 0.5) / 2 - 0.5, 0)
+        low = np.floor(at).astype(int)
+        part = (at - low)[:, None]
+        return rows[low] * (1 - part) + rows[np.minimum(low + 1, size - 1)] * part
+
+    expected = along_rows(along_rows(x.astype(np.float64)).T).T
+    np.testing.assert_allclose(computed(tmp_path, x[None, None])[0, 0], expected, rtol=1e-5, atol=1e-6)
