@@ -22,7 +22,7 @@ from .nameless_elements import nameless_elements, shut_in
 from .refused import Audit, InContext, Occurrence, Refused
 from .scalars import scalar_to_blame
 from .slices import named_units, smallest_refused
-from .units import Unit, called_symbols, functions, op_name, units, value_types
+from .units import Unit, called_symbols, functions, is_private, op_name, units, value_types
 from .unranked import Unranked, unranked_values
 
 MOST_ROUNDS = 12
@@ -64,7 +64,7 @@ def audit(
         unranked = unranked or contained("values without a rank", lambda: unranked_values(module), [])
         found = _refused_alone(compiler, module, flags, outcomes[-1].failed, start, nameless)
         found = found or _named_by_message(module, outcomes[-1], start)
-        refused += [one for one, _units in found]
+        refused += [one for one, _units in found if not _is_known(one, refused)]
         if found and cut(module, [unit for _one, group in found for unit in group]):
             shut_in(module, nameless)
             continue
@@ -81,7 +81,7 @@ def audit(
         )
         places = {text_of(one, "sym_name"): place_of(one) for one in functions(module)}
         for name, one in alone.items():
-            refused += one.refused
+            refused += [other for other in one.refused if not _is_known(other, refused)]
             boundaries += one.boundaries
             without_rank += one.unranked if not one.rest.ok else ()
             if not one.rest.ok and not one.unranked and not one.is_explained:
@@ -124,12 +124,16 @@ def audit(
 def _functions_alone(
     compiler: Compiler, module: ir.Operation, flags: Sequence[str], to: str, start: str
 ) -> dict[str, Audit]:
-    """Of ``module``'s functions that no other calls, those that IREE refuses without the others; none where there is one function.
+    """Of ``module``'s public functions that no other calls, those that IREE refuses without the others; none where there is one function.
 
     Halves are compiled, then the halves of those that fail. Where MOST_GROUPS are not enough, functions that fail are left in the program.
     """
     called = called_symbols(module)
-    names = [name for one in functions(module) if (name := text_of(one, "sym_name")) not in called]
+    names = [
+        name
+        for one in functions(module)
+        if (name := text_of(one, "sym_name")) not in called and not is_private(one)
+    ]
     found = {}
     groups = _halves(names)
     for _group in range(MOST_GROUPS):
@@ -162,10 +166,9 @@ def _nameless(compiler: Compiler, module: ir.Operation, flags: Sequence[str]) ->
 
 def _unknown(module: ir.Operation) -> list[Refused]:
     """Ops that IREE's context has no definition of. They are taken out: dispatch creation crashes on them."""
-    context = module.operation.context
     found: dict[tuple[str, str], list[Unit]] = {}
     for unit in units(module):
-        if not unit.op.name.startswith("fissile.") and not context.is_registered_operation(unit.op.name):
+        if _is_unknown(unit.op):
             found.setdefault((unit.op.name, types_of(unit.op)), []).append(unit)
     refused = [
         Refused(name, types, occurrences(group), Outcome("start", "input"), None, unknown=True)
@@ -173,6 +176,10 @@ def _unknown(module: ir.Operation) -> list[Refused]:
     ]
     cut(module, [unit for group in reversed(found.values()) for unit in reversed(group)])
     return refused
+
+
+def _is_unknown(op: ir.Operation) -> bool:
+    return not op.name.startswith("fissile.") and not op.context.is_registered_operation(op.name)
 
 
 def _refused_alone(
@@ -190,8 +197,30 @@ def _refused_alone(
         at_op(number, len(groups), group.units[0].name)
         outcome = compiler.compile(group.isolated.text, flags, to, start)
         if not outcome.ok and compiler.compile(group.isolated.control, flags, to, start).ok:
-            found.append((_described(compiler, group, outcome, flags, to, start, nameless), group.units))
+            found.append((group, outcome))
+    inside = _around([unit.op for group, _outcome in found for unit in group.units])
+    return [
+        (_described(compiler, group, outcome, flags, to, start, nameless), group.units)
+        for group, outcome in found
+        if not all(hash(unit.op) in inside for unit in group.units)
+    ]
+
+
+def _around(ops: Iterable[ir.Operation]) -> set[int]:
+    """The ops, by hash, that one of ``ops`` is inside of: a loop is not to blame for what is in it."""
+    found: set[int] = set()
+    for op in ops:
+        parent = op.parent
+        while parent is not None:
+            found.add(hash(parent.operation))
+            parent = parent.operation.parent
     return found
+
+
+def _is_known(one: Refused, refused: Iterable[Refused]) -> bool:
+    """Whether ``one``, which only a message names, is among ``refused``: it could not be taken out."""
+    known = ((other.name, [at.place for at in other.occurrences]) for other in refused)
+    return one.probe is None and (one.name, [at.place for at in one.occurrences]) in known
 
 
 def _named_by_message(module: ir.Operation, failed: Outcome, start: str) -> list[tuple[Refused, list[Unit]]]:
@@ -260,7 +289,7 @@ def _groups(
     """The ops of ``module`` that can be compiled alone; those whose programs read the same are one group."""
     groups: dict[str, _Group] = {}
     for unit in units(module):
-        if is_constant(unit.op) or not wanted(unit):
+        if is_constant(unit.op) or not wanted(unit) or _is_unknown(unit.op):
             continue
         isolated = contained("an op alone", partial(_isolated, unit, nameless), None, about=unit.op)
         if isolated is not None:

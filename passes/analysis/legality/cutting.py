@@ -8,28 +8,34 @@ from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
 
+from .nameless_elements import comes_from_nowhere, value_from_nowhere
 from .units import Unit, called_symbols, functions, is_passable
 
 
 def cut(module: ir.Operation, unwanted: Iterable[Unit]) -> list[Unit]:
     """Takes ops out of ``module``, in place; returns those that could be taken out.
 
-    An op stays where a result has a type that no function takes, or its function is called by another.
+    In a function that another calls, a tensor comes from nowhere instead. An op stays where a result has a type that no function takes,
+    or cannot be made from nowhere.
     """
     called = called_symbols(module)
     done: list[Unit] = []
     unwanted = list(unwanted)
     ops = {unit.op for unit in unwanted}
     for unit in [one for one in unwanted if not _is_inside(one.op, ops)]:
-        if text_of(unit.function, "sym_name") in called:
-            continue
-        if any(_is_used(result) and not is_passable(result.type) for result in unit.op.results):
+        is_called = text_of(unit.function, "sym_name") in called
+        can_come = comes_from_nowhere if is_called else is_passable
+        used = [result for result in unit.op.results if _is_used(result)]
+        if not all(can_come(result.type) for result in used):
             continue
         block = unit.function.regions[0].blocks[0]
         with unit.op.context, ir.Location.unknown(unit.op.context):
-            for result in unit.op.results:
-                if _is_used(result):
-                    result.replace_all_uses_with(block.add_argument(result.type, ir.Location.unknown()))
+            for result in used:
+                if is_called:
+                    value = value_from_nowhere(result.type, ir.InsertionPoint(unit.op))
+                else:
+                    value = block.add_argument(result.type, ir.Location.unknown())
+                result.replace_all_uses_with(value)
             unit.op.erase()
             _retype(unit.function, block)
         done.append(unit)

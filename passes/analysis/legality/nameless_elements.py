@@ -62,6 +62,11 @@ def _from_nowhere(type_: str) -> str:
     )
 
 
+def comes_from_nowhere(value_type: ir.Type) -> bool:
+    """Whether `value_from_nowhere` makes a value of ``value_type``."""
+    return isinstance(value_type, ir.RankedTensorType)
+
+
 def value_from_nowhere(value_type: ir.Type, at: ir.InsertionPoint) -> ir.Value:
     """A tensor of ``value_type`` that no optimisation knows anything of."""
     tensor_type = ir.RankedTensorType(value_type)
