@@ -60,6 +60,7 @@ class CompileRun:
         self.facts: dict[str, object] = {}
         self.backends: tuple[str, ...] = ()
         self.narrow = Narrow()
+        self.has_written = False
         self.entered: tuple[Finding, ...] = ()
         self._refused: str | None = None
         self._emitted: Path | None = None
@@ -148,6 +149,7 @@ class CompileRun:
         else:
             form = self.request.output_format
         self.session.write(module, self.output, form, self.request.mlir_bytecode_version)
+        self.has_written = True
 
     def emit_mlir(self, module: Module) -> None:
         """Keeps ``module`` (at global optimisation) for --emit-mlir; it is written with the output, or not at all."""

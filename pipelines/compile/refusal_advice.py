@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fissile.errors import FissileError
-from fissile.finding import Finding
+from fissile.finding import Finding, Severity
 from fissile.passes.containment import contained
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
@@ -36,6 +36,15 @@ def with_mode(run: CompileRun, findings: list[Finding]) -> list[Finding]:
         return findings
     noted = contained("the kind of program", lambda: note_other_program(refusal, module), refusal)
     return [noted if f is refusal else f for f in findings]
+
+
+def not_reached(run: CompileRun, findings: list[Finding]) -> list[Finding]:
+    """``findings`` of an output that was written before code generation: what that will refuse is a warning."""
+    note = (
+        f"the output is written: --compile-to={run.request.compile_to} ends before IREE's code generation, "
+        "which stops on it"
+    )
+    return [f.with_(severity=Severity.WARNING, notes=(*f.notes, note)) if f.stops else f for f in findings]
 
 
 def with_way_out(run: CompileRun, finding: Finding) -> Finding:

@@ -18,7 +18,7 @@ from fissile.passes.iree.flags import (
     TARGET_FLAGS,
     TUNING_SPEC_FLAG,
 )
-from fissile.passes.iree.phases import PHASES, SCHEDULED_AT
+from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT, PHASES, SCHEDULED_AT
 from fissile.passes.iree.targets import flags_for
 from fissile.target import find_target
 
@@ -105,6 +105,11 @@ class CompileRequest:
     """`compile`, or `reduce` to write a small program that fails alike."""
     dispatch: str = ""
     """The dispatch to reduce to; empty: the first that fails."""
+
+    @property
+    def generates_code(self) -> bool:
+        """Whether the compile goes on to code generation of its dispatches; before that, IREE refuses none for its code."""
+        return PHASES.index(self.compile_to) > PHASES.index(DISPATCHES_CONFIGURED_AT)
 
 
 _LIFETIMES = "builtin.module(fissile-check-lifetimes{peak=true})"

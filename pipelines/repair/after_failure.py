@@ -149,13 +149,14 @@ class AfterFailure:
         done = self._repair(packed.module)
         if left := done.narrow.found:
             return None, (unusable(narrow.found[0], left[0].message),)
+        as_it_is = None if self._withheld(done.findings) else (*packed.findings, *done.findings)
         if any(f.stops for f in done.findings):
             if not narrow.in_place:
-                return None, ()
+                return as_it_is, ()
             # What is computed rightly now may be stored in a way that IREE has no code for: those dispatches alone take words.
             diagnosis = self._repair_loop(packed.module).diagnose()
             found, _why_not = self._packed_as(packed.module, find_unlowered(packed.module, diagnosis, ()))
-            return (None if found is None else (*packed.findings, *found)), ()
+            return (as_it_is if found is None else (*packed.findings, *found)), ()
         return (*packed.findings, *done.findings), ()
 
     def _narrow(self) -> Narrow:
@@ -260,7 +261,10 @@ class AfterFailure:
 
     def _withheld(self, findings: Sequence[Finding]) -> bool:
         """Whether there is no use in compiling on: IREE would stop, or its output would not be written."""
-        return any(f.stops or f.withholds and not self._run.request.allow_wrong for f in findings)
+        return any(
+            f.stops and self._run.request.generates_code or f.withholds and not self._run.request.allow_wrong
+            for f in findings
+        )
 
     def _spec(self, module: Module, repair_loop: RepairLoop, before: Diagnosis) -> FoundSpec | None:
         """What a tuning spec repairs, where one was requested. It is in force from here on."""
