@@ -1,4 +1,4 @@
-"""Findings about tensors that IREE's host code updates: part of FIS1xx."""
+"""Findings about what IREE makes of a program on the host: part of FIS1xx."""
 
 from fissile.effect import Effect
 
@@ -106,6 +106,48 @@ func.func @f(%x: tensor<8xf32>, %i: index) -> (tensor<8xf32>, tensor<8xf32>) {
   %s = tensor.insert %c into %x[%i] : tensor<8xf32>
   %same = util.optimization_barrier %x : tensor<8xf32>
   return %same, %s : tensor<8xf32>, tensor<8xf32>
+}
+""",
+    ),
+)
+define(
+    "FIS145",
+    "recursive-function",
+    "IREE does not end on a function that calls itself",
+    "A function that a public one reaches calls itself, directly or through others. With tensors or with scalars: no target matters, "
+    "and the compile takes a processor until it is ended.",
+    "IREE 3.13's analyses of a whole program follow calls from function to function and do not notice that they have been there. "
+    "FoldGlobals, in global optimisation, is the first that does not end.",
+    "Write the recursion as a loop: scf.for with a count, or scf.while with a condition. A recursion in a branch that is never taken, or in a function that "
+    "nobody calls, is removed by IREE before, and is no finding.",
+    effect=Effect.ENDLESS,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @power(%x: tensor<4xf32>, %n: i32) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %done = arith.cmpi sle, %n, %c0 : i32
+  %r = scf.if %done -> tensor<4xf32> {
+    scf.yield %x : tensor<4xf32>
+  } else {
+    %less = arith.subi %n, %c1 : i32
+    %rest = func.call @power(%x, %less) : (tensor<4xf32>, i32) -> tensor<4xf32>
+    %y = arith.mulf %rest, %x : tensor<4xf32>
+    scf.yield %y : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+""",
+        """\
+func.func @power(%x: tensor<4xf32>, %n: i32) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (tensor<4xf32>) : i32 {
+    %y = arith.mulf %a, %x : tensor<4xf32>
+    scf.yield %y : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
 }
 """,
     ),

@@ -35,6 +35,9 @@ SCHEDULED_AT = "stream"
 BORDERS_TRIMMED_AT = "preprocessing"
 """The last phase before unit loops are dropped (FoldUnitExtentDims, in global optimisation)."""
 
+CALLS_FOLLOWED_AT = "global-optimization"
+"""The first phase with analyses that follow calls from function to function (FoldGlobals, and others after it)."""
+
 BOUNDARIES_PLACED_AT = "global-optimization"
 """A fusion boundary is placed on this phase's output; dispatch creation reads and erases it."""
 

@@ -16,6 +16,7 @@ from fissile.passes.analysis.legality.effects import effects, op_counts
 from fissile.passes.analysis.legality.isolation import Isolated
 from fissile.passes.analysis.legality.refused import Audit
 from fissile.passes.analysis.legality.ways_out import WaysOut, ways_out
+from fissile.passes.analysis.program.call_cycles import call_cycles
 from fissile.passes.checks.legality.boundary_type import check_boundary
 from fissile.passes.checks.legality.refused_in_context import check_in_context
 from fissile.passes.checks.legality.refused_op import check_refused
@@ -24,12 +25,15 @@ from fissile.passes.checks.refusals.other_program import note_other_program
 from fissile.passes.containment import contained
 from fissile.passes.definition import PassFailed
 from fissile.passes.failures.failure import codes_of
+from fissile.passes.iree.phases import CALLS_FOLLOWED_AT
 from fissile.report import Report
 
+from ..compile.hooks import recursion
+from ..compile.hooks.guard import GUARDED_AT
 from ..compile.hooks.plan import DIALECT_LOWERINGS, lower_dialect
 from ..probe.diagnostics import failure_code, parse_diagnostic, quoted
 from ..repair.failures import rejected
-from ..session import Module, PhaseFailed, Session
+from ..session import Module, PhaseFailed, Session, phase_index
 from .merged import merged
 
 OWN_RULES = ("FIS003", "FIS004", *codes_of(lambda one: one.exceeds))
@@ -70,6 +74,8 @@ def run_audit_here(
     except PassFailed as refused:
         return Report("audit", refused.findings, facts={"audit": []})
     contained("fissile's own ops", lambda: _lower(module), None)
+    if endless := contained("recursion", lambda: _recursion(session, module, job), []):
+        return Report("audit", tuple(endless), facts={"audit": []})
     effects_found = contained("ops with an effect", lambda: effects(module.op), [])
     counts = contained("ops by name", lambda: op_counts(module.op), {})
     compiler = compiler or Compiler(job.known, begins, ended, job.process_flags)
@@ -112,6 +118,15 @@ def run_audit_here(
         facts.append(_facts(name, flags, job.start, found, compiler))
     more = {"ops": counts, "effects": [wire.plain(effect) for effect in effects_found]}
     return Report("audit", tuple(merged(findings)), facts={"audit": facts, **more})
+
+
+def _recursion(session: Session, module: Module, job: AuditJob) -> list[Finding]:
+    """FIS145 of functions that call themselves, where the audit goes as far as IREE follows calls: it would not end."""
+    if job.start != "start" or phase_index(job.to) < phase_index(CALLS_FOLLOWED_AT):
+        return []
+    if not call_cycles(module.op):
+        return []
+    return recursion.findings_of(session.run(module.clone(), GUARDED_AT))
 
 
 def _lower(module: Module) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fissile.dialect.attributes import text_of
 from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
-from fissile.passes.checks.refusals.other_program import note_other_program
+from fissile.passes.checks.refusals.other_program import note_other_program, other_program
 from fissile.passes.containment import contained
+from fissile.passes.definition import PassFailed
 from fissile.passes.iree import ops as iree_ops
 
-from ..session import Module
+from ..compile.hooks import recursion
+from ..repair.failures import rejected
+from ..session import Module, PhaseFailed
 
 _EXECUTABLES = (
     iree_ops.HAL_EXECUTABLE,
@@ -20,6 +25,17 @@ _EXECUTABLES = (
     iree_ops.VM_MODULE,
 )
 _FUNCTIONS = ("func.func", iree_ops.UTIL_FUNC)
+
+
+def accepted(module: Module) -> tuple[list[str], tuple[str, ...]]:
+    """The signatures of ``module``, as it was parsed, and what it is instead of a program of tensors, where it is none.
+
+    Raises PassFailed where it has nothing to check, UsageError where it has executables.
+    """
+    refuse_executables(module)
+    if not (signatures := signatures_of(module)):
+        raise PassFailed([no_functions(module)])
+    return signatures, contained("the kind of program", lambda: other_program(module.op), ())
 
 
 def refuse_executables(module: Module) -> None:
@@ -61,3 +77,15 @@ def no_functions(module: Module) -> Finding:
         notes=("give a module with at least one public function",),
     )
     return contained("the kind of program", lambda: note_other_program(finding, module.op), finding)
+
+
+def refused_by_iree(failure: PhaseFailed, instead: Sequence[str]) -> Finding:
+    """A finding for what IREE refuses; ``instead`` says what the program is instead of one of tensors."""
+    finding = rejected(failure)
+    return finding.with_(notes=(*finding.notes, *instead))
+
+
+def refuse_recursion(module: Module) -> None:
+    """Raises PassFailed where IREE would not end on ``module`` (phase input)."""
+    if endless := contained("recursion", lambda: recursion.findings_of(module), []):
+        raise PassFailed(endless)

@@ -41,7 +41,7 @@ from ..session import Module, PhaseFailed, Session
 from ..targets import resolve_target
 from . import baseline as baselines
 from .after_codegen import doubtful_on_host
-from .check_input import no_functions, refuse_executables, signatures_of
+from .check_input import accepted, refuse_recursion, refused_by_iree
 from .dispatch_findings import Formed, Looked, generate, without_codegen
 from .measured import Measured, between, facts_of, no_facts
 from .watched import Watched
@@ -126,6 +126,7 @@ class _Check:
         self.storage: tuple[Finding, ...] = ()
         self.entered: tuple[Finding, ...] = ()
         self.contract: dict[str, list[str]] = {}
+        self.instead: tuple[str, ...] = ()
 
     def run(self, baseline: Path | None, update: bool) -> Report:
         """The whole pipeline, contained: what fissile itself fails at is reported as not checked."""
@@ -169,10 +170,7 @@ class _Check:
         signatures."""
         session = self._session(self.flags)
         module = session.parse_input(self.source, allow_pipelines=self.allow_pipelines)
-        refuse_executables(module)
-        signatures = signatures_of(module)
-        if not signatures:
-            raise PassFailed([no_functions(module)])
+        signatures, self.instead = accepted(module)
         hooks = self._phase_pipeline(session).hooks
         phase_pipeline = PhasePipeline(session, (PhaseHook(GUARDED_AT, "guard", self._guard), *hooks))
         refused: PhaseFailed | None = None
@@ -194,6 +192,7 @@ class _Check:
 
     def _guard(self, module: Module) -> list[Finding]:
         """Sizes against capacities: what is refuted or not proved is reported, and the caller's contract is kept."""
+        refuse_recursion(module)
         result = contained(
             "storage",
             lambda: guard(
@@ -242,7 +241,7 @@ class _Check:
         try:
             formed = self._form(target, shared)
         except PhaseFailed as failure:
-            return [rejected(failure).with_(target=target.name)], gathered
+            return [refused_by_iree(failure, self.instead).with_(target=target.name)], gathered
         except PassFailed as failure:
             return [finding.with_(target=target.name) for finding in failure.findings], gathered
         if self.memory:
@@ -317,7 +316,7 @@ class _Check:
         self.watched.translating(max(1, len(formed.dispatches)))
         failure = self._refusal((*self.flags, *flags_for(target)), shared, "end")
         self.watched.translating(0)
-        return [rejected(failure)] if failure else []
+        return [refused_by_iree(failure, self.instead)] if failure else []
 
     def _optimise(
         self, flags: Sequence[str], phase_pipeline: PhasePipeline, shared: Path

@@ -1,10 +1,10 @@
-"""Is what IREE refuses no program of tensors: an executable, a tuning spec, code of a device, a program that is compiled already?"""
+"""Is what IREE refuses no program of tensors: an executable, a tuning spec, code of a device, functions on buffers?"""
 
 from __future__ import annotations
 
 from iree.compiler import ir
 
-from fissile.dialect.attributes import attribute
+from fissile.dialect.attributes import attribute, text_of
 from fissile.finding import Finding
 from fissile.passes.iree import flags
 from fissile.passes.iree import ops as iree_ops
@@ -19,10 +19,15 @@ TRANSFORMS = (
     "the module holds transforms of other programs: keep them in a file of their own, "
     f"and give it beside the program, with --{flags.TRANSFORM_LIBRARY_FLAG}"
 )
+BUFFERS = (
+    "{functions} {take} memory that the caller owns (memref), for which IREE has no calling convention: it allocates all memory itself. "
+    "Write arguments and results as tensors (tensor<4xf32>), and return what is computed instead of writing it into an argument"
+)
+MOST_NAMED = 3
 HOSTS = ("func.func", iree_ops.UTIL_FUNC, iree_ops.VM_MODULE)
 FOREIGN = ("gpu.", "spirv.", "llvm.", "emitc.", "pdl.", "pdl_interp.")
 """Beginnings of the names of ops that hold code for a device, or for another tool, and that IREE lowers in no program (3.13)."""
-SIGNS = tuple(name.encode() for name in (iree_ops.HAL_EXECUTABLE, "transform.", *FOREIGN))
+SIGNS = tuple(name.encode() for name in (iree_ops.HAL_EXECUTABLE, "transform.", "memref<", *FOREIGN))
 """What the text of such a module has in it: others need not be parsed to know."""
 
 
@@ -49,7 +54,28 @@ def other_program(module: ir.Operation) -> tuple[str, ...]:
             f"the module holds {', '.join(others)} outside of its functions, which IREE lowers in no program: "
             "it takes functions on tensors (func.func), and code of a device as an object of an executable"
         )
+    if buffers := _with_buffers(module):
+        named = [f"@{name}" for name in buffers[:MOST_NAMED]]
+        if len(buffers) > MOST_NAMED:
+            named.append(f"{len(buffers) - MOST_NAMED} more")
+        found.append(
+            BUFFERS.format(functions=", ".join(named), take="takes" if len(buffers) == 1 else "take")
+        )
     return tuple(found)
+
+
+def _with_buffers(module: ir.Operation) -> list[str]:
+    """The functions that a caller of the module sees, and that take or return a memref."""
+    found = []
+    for op in module.regions[0].blocks[0].operations:
+        kind = attribute(op.operation, "function_type")
+        if op.operation.name not in HOSTS or not isinstance(kind, ir.TypeAttr):
+            continue
+        types = (*kind.value.inputs, *kind.value.results) if isinstance(kind.value, ir.FunctionType) else ()
+        public = text_of(op.operation, "sym_visibility") in ("", "public")
+        if public and any(isinstance(one, (ir.MemRefType, ir.UnrankedMemRefType)) for one in types):
+            found.append(text_of(op.operation, "sym_name"))
+    return found
 
 
 def _is_tuning_spec(module: ir.Operation) -> bool:

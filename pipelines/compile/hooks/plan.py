@@ -23,6 +23,7 @@ from . import host_updates
 from .attentions import DECOMPOSE
 from .guard import GUARDED_AT, guard, strips_asserts
 from .host_floats import FOLD
+from .recursion import recursion
 
 DIALECT_LOWERINGS = (
     # Preconditions and storage become IREE's own ops as soon as the input is in IREE's dialects, and groups must:
@@ -54,9 +55,12 @@ class HookPlan:
     def all(self, own: bool = True) -> list[PhaseHook]:
         """The hooks in the order in which a module meets them; without ``own``, only what the command line names."""
         request = self._request
-        hooks: list[PhaseHook] = (
-            [self._own(GUARDED_AT, "storage guard", self._guard)] if own and request.guard != "off" else []
-        )
+        hooks: list[PhaseHook] = []
+        if own:
+            endless = recursion(request.compile_to)
+            hooks.append(self._own(endless.phase, endless.name, endless.act))
+        if own and request.guard != "off":
+            hooks.append(self._own(GUARDED_AT, "storage guard", self._guard))
         if own and declares(CHECKS):
             from ...plugged_checks import plugged_findings
 

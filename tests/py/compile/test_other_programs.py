@@ -129,3 +129,33 @@ def test_a_program_that_stock_compiles_is_not_refused_for_what_stands_beside_it(
     source.write_text(EXECUTABLE + host + sequence)
     for command, output in (("audit", []), ("compile", ["-o", str(tmp_path / "x.vmfb")])):
         assert main([command, "--target=llvm-cpu", str(source), *output]) == 0
+
+
+BUFFERS = """
+func.func @first(%a: memref<16xf32>, %i: index) -> f32 {
+  %v = memref.load %a[%i] : memref<16xf32>
+  return %v : f32
+}
+"""
+LOCAL_BUFFER = """
+func.func private @outside(%a: tensor<4xf32>) -> tensor<4xf32>
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %m = memref.alloc() : memref<4xf32>
+  %0 = "no.such"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("command", ["compile", "check", "audit"])
+@pytest.mark.parametrize(
+    ("program", "noted"), [(BUFFERS, True), (LOCAL_BUFFER, False)], ids=["argument", "local"]
+)
+def test_functions_on_buffers_are_told_what_iree_takes(tmp_path, capsys, command, program, noted):
+    source = tmp_path / "in.mlir"
+    source.write_text(program)
+    more = ["-o", str(tmp_path / "out.vmfb")] if command == "compile" else []
+    assert main([command, str(source), "--target=llvm-cpu", *more]) == 1
+    printed = "".join(capsys.readouterr())
+    assert ("@first takes memory that the caller owns (memref)" in printed) == noted
+    assert ("Write arguments and results as tensors" in printed) == noted
