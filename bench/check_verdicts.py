@@ -5,8 +5,9 @@
 
 One check a program answers for all its targets. At the end a row per target: programs; refusals of stock's that check reports as
 errors; programs that stock builds and check finds clean; those that stock builds wrong by check's account (no refusal to compare with);
-false "fits"; false alarms; pairs that were not compared, since the clock's limit ended one of the two: a busy machine is no verdict.
-What takes more than --timeout of the processor is one: it does not end. The last three are listed. The last columns are processor
+false "fits"; false alarms; inputs that check declines (exit status 2: a module that has executables already); pairs that were not
+compared, since the clock's limit ended one of the two: a busy machine is no verdict.
+What takes more than --timeout of the processor is one: it does not end. The false ones, and those that were not compared, are listed. The last columns are processor
 seconds, of rows that were measured.
 
 --results FILE keeps a JSON line per program and target; a run that was stopped goes on where it was, and what was not compared is
@@ -29,19 +30,22 @@ from pathlib import Path
 
 from bench.programs.program_files import existing, pattern
 from fissile.effect import Effect
+from fissile.errors import ExitCode
 from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.targets import resolve_target
 
 TARGETS = ("gfx942", "sm_86", "vulkan", "llvm-cpu")
-SAID, CLEAN, BUILT_WRONG, FALSE_FITS, FALSE_ALARM, NOT_COMPARED = (
+SAID, CLEAN, BUILT_WRONG, FALSE_FITS, FALSE_ALARM, DECLINED, NOT_COMPARED = (
     "refused, reported",
     "builds, clean",
     "builds, wrong",
     "false fits",
     "false alarm",
+    "declined",
     "not compared",
 )
-COLUMNS = (SAID, CLEAN, BUILT_WRONG, FALSE_FITS, FALSE_ALARM, NOT_COMPARED)
+COLUMNS = (SAID, CLEAN, BUILT_WRONG, FALSE_FITS, FALSE_ALARM, DECLINED, NOT_COMPARED)
+USAGE = f"exit {ExitCode.USAGE.value} "
 FALSE = (FALSE_FITS, FALSE_ALARM)
 ELAPSED_PER_PROCESSOR = 8
 """On a machine that others use, a second of the processor takes so many of the clock at most."""
@@ -186,7 +190,8 @@ def judge(
             "check_s": round(used / len(targets), 2),
         }
         if isinstance(answers, str):
-            row |= {"verdict": FALSE_ALARM if built else FALSE_FITS, "codes": [], "message": answers}
+            false = DECLINED if answers.startswith(USAGE) else FALSE_ALARM if built else FALSE_FITS
+            row |= {"verdict": false, "codes": [], "message": answers}
         else:
             errors = [f for f in answers[target] if f["severity"] == "error"]
             message = errors[0]["message"][:200] if errors else ""

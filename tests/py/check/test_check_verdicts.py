@@ -8,7 +8,17 @@ from pathlib import Path
 import pytest
 
 from bench import check_verdicts
-from bench.check_verdicts import CLEAN, FALSE_FITS, NOT_COMPARED, SAID, EndedByClock, judge, show
+from bench.check_verdicts import (
+    CLEAN,
+    DECLINED,
+    FALSE_ALARM,
+    FALSE_FITS,
+    NOT_COMPARED,
+    SAID,
+    EndedByClock,
+    judge,
+    show,
+)
 
 PROGRAM = Path("model.mlir")
 REFUSED = {
@@ -49,6 +59,22 @@ def test_what_the_clock_ended_is_not_compared(monkeypatch, capsys, which):
     assert [row["verdict"] for row in rows] == [NOT_COMPARED]
     assert show(rows)  # no verdict is false
     assert "not compared: model" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("answer", "builds", "verdict"),
+    [
+        ("exit 2 the module already contains executables", False, DECLINED),
+        ("exit 2 the module already contains executables", True, DECLINED),
+        ("exit 3 Traceback", True, FALSE_ALARM),
+        ("exit 3 Traceback", False, FALSE_FITS),
+    ],
+)
+def test_what_check_declines_is_no_verdict(monkeypatch, answer, builds, verdict):
+    monkeypatch.setattr(check_verdicts, "checked", lambda *_: (answer, 1.0))
+    [row] = judge(PROGRAM, ["gfx942"], lambda _target: (builds, 1.0), "auto", 60.0)
+    assert row["verdict"] == verdict
+    assert show([row]) == (verdict == DECLINED)
 
 
 def test_the_clock_and_the_processor_are_told_apart():
