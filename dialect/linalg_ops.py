@@ -1,18 +1,34 @@
-"""What is used of linalg's Python package, without its op DSL, which alone takes as long to import as IREE's bindings."""
+"""What is used of linalg's Python package, without its op DSL, which alone takes as long to import as IREE's bindings.
+
+The classes of its ops, a third of that, are loaded by whoever makes one: whoever only looks at ops has the maps.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from iree.compiler import ir
 from iree.compiler._mlir_libs._mlirDialectsLinalg import fill_builtin_region, get_indexing_maps
-from iree.compiler.dialects._linalg_ops_gen import FillOp, GenericOp, IndexOp, YieldOp
+
+if TYPE_CHECKING:
+    from iree.compiler.dialects._linalg_ops_gen import GenericOp, IndexOp, YieldOp
 
 __all__ = ["GenericOp", "IndexOp", "YieldOp", "fill", "get_indexing_maps"]
 
 
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from iree.compiler.dialects import _linalg_ops_gen
+
+    return getattr(_linalg_ops_gen, name)
+
+
 def fill(value: ir.Value, *, outs: Sequence[ir.Value]) -> ir.Value:
     """The one tensor of ``outs`` with ``value`` everywhere; made at the insertion point."""
+    from iree.compiler.dialects._linalg_ops_gen import FillOp
+
     op = FillOp([out.type for out in outs], [value], list(outs))
     fill_builtin_region(op.operation)
     return op.results[0]

@@ -1,6 +1,6 @@
 """Operands of an op by the names that its definition (ODS) gives them, never by position.
 
-IREE's Python package has no op classes for `iree_linalg_ext`, and those of linalg are not loaded in fissile's processes (they
+IREE's Python package has no op classes for `iree_linalg_ext`, and those of linalg and arith are not loaded in fissile's processes (they
 take as long to import as IREE's bindings), so the names stand here; `tests/py/passes/test_operands.py` holds them against the classes
 and against ops that IREE parses.
 """
@@ -15,6 +15,12 @@ _SEGMENTS = "operandSegmentSizes"
 
 # "name" is one operand, "name?" at most one, "name*" any number.
 _ODS = {
+    "arith.muli": "lhs rhs",
+    "arith.scaling_extf": "in scale",
+    "arith.scaling_truncf": "in scale",
+    "arith.select": "condition true_value false_value",
+    "arith.xori": "lhs rhs",
+    "hal.interface.binding.subspan": "byte_offset? dynamic_dims*",
     "linalg.pack": "source dest padding_value? inner_tiles*",
     "linalg.unpack": "source dest inner_tiles*",
     "linalg.softmax": "input output",
@@ -41,6 +47,10 @@ _ODS = {
     "iree_linalg_ext.winograd.filter_transform": "input output",
     "iree_linalg_ext.winograd.input_transform": "input output",
     "iree_linalg_ext.winograd.output_transform": "input output",
+    "memref.expand_shape": "src output_shape*",
+    "memref.reinterpret_cast": "source offsets* sizes* strides*",
+    "memref.subview": "source offsets* sizes* strides*",
+    "tensor.expand_shape": "src output_shape*",
     "tensor.extract": "tensor indices*",
     "tensor.extract_slice": "source offsets* sizes* strides*",
     "tensor.gather": "source indices",

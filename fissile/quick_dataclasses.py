@@ -36,11 +36,7 @@ def _quick(cls: type | None = None, /, **options: bool) -> Any:
 
 def _is_special(value: object) -> bool:
     return isinstance(value, dataclasses.Field) and (
-        not value.init
-        or not value.repr
-        or not value.compare
-        or value.hash is not None
-        or value.kw_only not in (False, dataclasses.MISSING)
+        not value.init or value.hash is not None or value.kw_only not in (False, dataclasses.MISSING)
     )
 
 
@@ -66,9 +62,9 @@ def _made(cls: type, frozen: bool, eq: bool) -> type:
         cls.__doc__ = f"{cls.__name__}({', '.join(names)})"
     if "__init__" not in own:
         cls.__init__ = _init(cls, fields)  # type: ignore[misc]
-    _set_new(cls, "__repr__", _repr(names))
+    _set_new(cls, "__repr__", _repr(tuple(field.name for field in fields if field.repr)))
     if eq:
-        values = _values(names)
+        values = _values(tuple(field.name for field in fields if field.compare))
         _set_new(cls, "__eq__", _eq(values))
         if not explicit_hash:
             cls.__hash__ = _hash(values) if frozen else None  # type: ignore[assignment]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from iree.compiler import ir
 
+from fissile.dialect.views import view_of
 from fissile.passes.analysis.lifetime.ways_on import branches_of
 
 from .buffers import Buffer, Misuse, NotRun, Run, View
@@ -65,9 +66,9 @@ class _Interpreter:
                 if op.successors:
                     ways = branches_of(op)
                     if op.name == "cf.cond_br":
-                        number = 0 if env[op.opview.condition] else 1
+                        number = 0 if env[view_of(op).condition] else 1
                     else:
-                        number = _case(op.opview, env) if op.name == "cf.switch" else 0
+                        number = _case(view_of(op), env) if op.name == "cf.switch" else 0
                     block = self.enter(ways[number].block, list(ways[number].values), env)
                     break
                 if op.name in ("func.return", "scf.yield", "scf.condition", "linalg.yield", "flow.return"):
@@ -85,7 +86,7 @@ class _Interpreter:
     # Ops
 
     def op(self, op: ir.Operation, env: dict) -> list:
-        name, view = op.name, op.opview
+        name, view = op.name, view_of(op)
         values = [env[v] for v in op.operands]
         if name in _SCALARS:
             if isinstance(values[0], View):

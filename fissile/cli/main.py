@@ -14,6 +14,9 @@ from fissile.errors import ExitCode, UsageError, closest
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs `fissile ARGV` and returns the exit status (`ExitCode`); as a program (``argv`` None) with streams of its own."""
     if argv is None:
+        from fissile.late_modules import begin_lightly
+
+        begin_lightly()
         from fissile.quick_dataclasses import make_dataclasses_quickly
 
         make_dataclasses_quickly()
@@ -23,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         from fissile.pipelines.process.child import FORKS
 
         gc.set_threshold(
-            100_000
+            1_000_000
         )  # what is loaded stays: to look through it for garbage is a tenth of the start
         adopt_streams()
         FORKS.set(True)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fissile.cli.command_line.parser import add_option
 from fissile.errors import UsageError
 from fissile.report import Report
 from fissile.shared_options import PAGE, REPORT
 
+if TYPE_CHECKING:
+    import argparse
+
 
 def add_report_arguments(parser: argparse.ArgumentParser) -> None:
+    from fissile.cli.command_line.parser import add_option
+
     for option in REPORT:
         add_option(parser, option)
 
@@ -105,6 +108,10 @@ def _write(option: str, file: str, content: str) -> None:
 
 def report_output_of(words: Sequence[str]) -> ReportOutput:
     """The output that a command line asks for, for a parent whose child ended before it could report."""
+    import argparse
+
+    from fissile.cli.command_line.parser import add_option
+
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     add_report_arguments(parser)
     add_option(parser, PAGE)

@@ -7,6 +7,7 @@ import re
 from iree.compiler import ir
 
 from fissile.dialect import ops_of, place_of
+from fissile.dialect.views import view_of
 from fissile.passes.analysis.lifetime.explore import Moment
 from fissile.passes.analysis.lifetime.module import Lifetimes, lifetimes_of
 from fissile.passes.analysis.lifetime.steps import Step
@@ -75,7 +76,7 @@ def _writers(made: ir.Operation) -> list[ir.Operation]:
         user = use.owner.operation
         if user.name != iree_ops.STREAM_CMD_EXECUTE:
             continue
-        inside = dict(zip(user.opview.resource_operands, user.regions[0].blocks[0].arguments, strict=False))
+        inside = dict(zip(view_of(user).resource_operands, user.regions[0].blocks[0].arguments, strict=False))
         argument = inside.get(made.results[0])
         for command in (*ops_of(user, iree_ops.STREAM_CMD_DISPATCH), *ops_of(user, iree_ops.STREAM_CMD_FILL)):
             if argument is not None and any(value == argument for value in command.operands):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from fissile import wire
 from fissile.errors import InternalError
-from fissile.passes.iree.late_imports import load_late
+from fissile.passes.iree.late_imports import load_late, load_now
 
 from .entry import begin, error_in_words, leave_answer
 from .job import Answer, CompileJob
@@ -71,6 +71,7 @@ def _compile(job: CompileJob) -> Report:
     if request.load_passes:
         from fissile.passes.catalogue import load_user_passes
 
+        load_now()
         for file in request.load_passes:
             load_user_passes(file)
     flags = list(request.flags)

@@ -16,13 +16,18 @@ if importlib.util.find_spec("msgspec") is None:  # added after the first environ
         "the environment is older than pyproject.toml: `make setup` brings what it lacks (msgspec)"
     )
 
-import effort
-import programs
-import pytest
-from hypothesis import settings
+from fissile.late_modules import load_late
+from fissile.passes.iree.late_imports import DIALECTS
 
-from fissile.passes.definition import _PASSES
-from fissile.pipelines.compile import entry as api
+load_late(DIALECTS)  # a test reads ops as a process of fissile's own does: without the classes of a dialect
+
+import effort  # noqa: E402
+import programs  # noqa: E402
+import pytest  # noqa: E402
+from hypothesis import settings  # noqa: E402
+
+from fissile.passes.definition import _PASSES  # noqa: E402
+from fissile.pipelines.compile import entry as api  # noqa: E402
 
 # No test takes an answer of another one, or of the user's.
 os.environ["FISSILE_CACHE"] = "off"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
+from fissile.dialect.operands import operands_named
+from fissile.dialect.views import view_of
 from fissile.passes.iree import ops as iree_ops
 
 from . import call_results, chosen_tensors, value_terms
@@ -37,13 +39,13 @@ def _named_sizes(operands: str) -> Callable:
     def rule(extents: Extents, op: ir.Operation, number: int, index: int) -> Term:
         shape = op.results[number].type
         before = sum(static_dimension(shape, i) is None for i in range(index))
-        return extents.value(list(getattr(op.opview, operands))[before])
+        return extents.value(list(getattr(view_of(op), operands))[before])
 
     return rule
 
 
 def _slice(extents: Extents, op: ir.Operation, _number: int, index: int) -> Term | None:
-    sizes = extents.mixed(i64s(op, "static_sizes"), list(op.opview.sizes))
+    sizes = extents.mixed(i64s(op, "static_sizes"), operands_named(op, "sizes"))
     kept = kept_dimensions(i64s(op, "static_sizes"), op.results[0].type)
     return sizes[kept[index]] if kept is not None else None
 
@@ -53,7 +55,7 @@ def _insert(extents: Extents, op: ir.Operation, _number: int, index: int) -> Ter
 
 
 def _expand(extents: Extents, op: ir.Operation, _number: int, index: int) -> Term:
-    return extents.mixed(i64s(op, "static_output_shape"), list(op.opview.output_shape))[index]
+    return extents.mixed(i64s(op, "static_output_shape"), operands_named(op, "output_shape"))[index]
 
 
 def _collapse(extents: Extents, op: ir.Operation, _number: int, index: int) -> Term:
@@ -62,8 +64,8 @@ def _collapse(extents: Extents, op: ir.Operation, _number: int, index: int) -> T
 
 
 def _pad(extents: Extents, op: ir.Operation, _number: int, index: int) -> Term:
-    low = extents.mixed(i64s(op, "static_low"), list(op.opview.low))
-    high = extents.mixed(i64s(op, "static_high"), list(op.opview.high))
+    low = extents.mixed(i64s(op, "static_low"), operands_named(op, "low"))
+    high = extents.mixed(i64s(op, "static_high"), operands_named(op, "high"))
     return wrapped(low[index] + extents.dimension(op.operands[0], index) + high[index])
 
 
@@ -90,7 +92,7 @@ def _for(extents: Extents, op: ir.Operation, number: int, index: int) -> Term | 
 
 
 def _forall(extents: Extents, op: ir.Operation, number: int, index: int) -> Term:
-    return extents.dimension(list(op.opview.outputs)[number], index)
+    return extents.dimension(list(view_of(op).outputs)[number], index)
 
 
 RULES: dict[str, Callable] = {
@@ -122,8 +124,8 @@ RULES: dict[str, Callable] = {
     iree_ops.FLOW_TENSOR_ALLOCA: _named_sizes("result_dims"),
     iree_ops.FLOW_TENSOR_EMPTY: _named_sizes("result_dims"),
     iree_ops.TENSOR_EXT_BITCAST: _named_sizes("result_dims"),
-    iree_ops.FLOW_TENSOR_STORE: lambda e, op, _n, i: e.dimension(op.opview.target, i),
-    iree_ops.FLOW_TENSOR_UPDATE: lambda e, op, _n, i: e.dimension(op.opview.target, i),
+    iree_ops.FLOW_TENSOR_STORE: lambda e, op, _n, i: e.dimension(view_of(op).target, i),
+    iree_ops.FLOW_TENSOR_UPDATE: lambda e, op, _n, i: e.dimension(view_of(op).target, i),
     iree_ops.FLOW_TENSOR_CLONE: _operand_shape,
     iree_ops.FLOW_TENSOR_TIE_SHAPE: _operand_shape,
     "tensor.extract_slice": _slice,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from iree.compiler import ir
 
 from fissile.dialect.operands import init_of
+from fissile.dialect.views import view_of
 
 from .conditions import Condition, all_of, at_most, symbols
 from .intervals import Bounds
@@ -252,7 +253,7 @@ class Extents:
             if self.dimension(last_of(owner.regions[0]).operands[carried], index) == own:
                 return self.dimension(owner.operands[3 + carried], index)
         if owner.name == "scf.forall":
-            outs = list(owner.opview.outputs)
+            outs = list(view_of(owner).outputs)
             first = len(argument.owner.arguments) - len(outs)
             if argument.arg_number >= first:
                 return self.dimension(outs[argument.arg_number - first], index)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
+from fissile.dialect.operands import operand
 from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.attributes import TargetFacts, read_target, translation_of
@@ -183,8 +184,8 @@ def _binding(op: ir.Operation) -> Binding:
         readonly,
         tags_of(op),
         place_of(op),
-        ir.IntegerAttr(op.opview.binding).value,
-        constant_of(op.opview.byte_offset),
+        ir.IntegerAttr(op.attributes["binding"]).value,
+        constant_of(operand(op, "byte_offset")),
     )
 
 

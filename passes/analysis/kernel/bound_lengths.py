@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
+from fissile.dialect.views import view_of
 from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.dispatches import Dispatch, constant_of
@@ -20,7 +21,7 @@ def bound_lengths(dispatch: Dispatch) -> dict[int, int | None]:
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name == _DISPATCH and _calls(op, dispatch.name):
-            for number, length in enumerate(map(constant_of, op.opview.resource_lengths)):
+            for number, length in enumerate(map(constant_of, view_of(op).resource_lengths)):
                 before = found.get(number, length)
                 found[number] = None if before is None or length is None else min(before, length)
         return ir.WalkResult.ADVANCE
@@ -34,4 +35,4 @@ def bound_lengths(dispatch: Dispatch) -> dict[int, int | None]:
 
 def _calls(op: ir.Operation, name: str) -> bool:
     """Whether an entry point of the call, ``@executable::@variant::@name``, is the function called ``name``."""
-    return any(ir.SymbolRefAttr(entry).value[-1] == name for entry in op.opview.entry_points)
+    return any(ir.SymbolRefAttr(entry).value[-1] == name for entry in view_of(op).entry_points)

@@ -22,6 +22,7 @@ from math import prod
 
 from iree.compiler import ir
 
+from fissile.dialect.operands import operands_named
 from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.dispatches import Binding, Dispatch
@@ -225,7 +226,9 @@ def _is_extended(value: ir.Value, depth: int = 0) -> bool:
     if isinstance(owner, ir.Block) or depth > _ANY_DEPTH:
         return False
     op = owner.operation
-    below = [op.opview.true_value, op.opview.false_value] if op.name == "arith.select" else list(op.operands)
+    below = list(op.operands)
+    if op.name == "arith.select":
+        below = [*operands_named(op, "true_value"), *operands_named(op, "false_value")]
     return op.name in _EXTENDED or op.name in _MOVES and all(_is_extended(v, depth + 1) for v in below)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
+from fissile.dialect.operands import operands_named
+from fissile.dialect.views import view_of
 from fissile.passes.iree import ops as iree_ops
 from fissile.quantity import Bytes
 
@@ -174,18 +176,14 @@ class _Builder:
             step.releases = self.name(value)
             return here
         if op.name == "arith.select" and self.matters(op.results[0]):
-            view = op.opview
-            step.chosen = (
-                self.name(view.result),
-                self.name(view.condition),
-                self.name(view.true_value),
-                self.name(view.false_value),
-            )
+            parts = (operands_named(op, name)[0] for name in ("condition", "true_value", "false_value"))
+            condition, chosen, other = (self.name(part) for part in parts)
+            step.chosen = (self.name(op.results[0]), condition, chosen, other)
             return here
         if op.name == "arith.constant" and str(op.results[0].type) == "i1":
             step.known = (self.name(op.results[0]), constant(op.results[0]) not in (0, None))
-        if op.name == "arith.xori" and constant(op.opview.rhs) in (1, -1):
-            step.negated = (self.name(op.results[0]), self.name(op.opview.lhs))
+        if op.name == "arith.xori" and constant(operands_named(op, "rhs")[0]) in (1, -1):
+            step.negated = (self.name(op.results[0]), self.name(operands_named(op, "lhs")[0]))
         step.reads = self.held(op.operands)
         names = [
             (self.name(new), self.name(old))
@@ -206,7 +204,7 @@ class _Builder:
             step.made += tuple(Made(self.name(r), origin, Bytes.unknown(op.name)) for r in fresh)
             self.tracked.update(map(self.name, fresh))
         keeps = (
-            op.name == "memref.store" and kinds.is_storage_like(op.opview.value.type)
+            op.name == "memref.store" and kinds.is_storage_like(view_of(op).value.type)
         ) or op.name in _KEEPING
         unknown = not op.context.is_registered_operation(op.name) and not op.name.startswith("fissile.")
         if (keeps or unknown or fresh) and step.reads:
@@ -224,18 +222,20 @@ class _Builder:
         if op.name == kinds.STORAGE:
             return [
                 Made(
-                    self.name(op.results[0]), Origin.OWNED, bytes_of_value(op.opview.capacity, "the storage")
+                    self.name(op.results[0]),
+                    Origin.OWNED,
+                    bytes_of_value(view_of(op).capacity, "the storage"),
                 )
             ]
         if op.name == kinds.TENSOR:
             size = bytes_of_type(op.results[0].type)
-            return [Made(self.name(op.results[0]), Origin.PART, size, self.name(op.opview.storage))]
+            return [Made(self.name(op.results[0]), Origin.PART, size, self.name(view_of(op).storage))]
         if op.name == kinds.STREAM:
             return [
                 Made(
-                    self.name(op.opview.result),
+                    self.name(view_of(op).result),
                     Origin.OWNED,
-                    bytes_of_value(op.opview.storage_size, "the resource"),
+                    bytes_of_value(view_of(op).storage_size, "the resource"),
                 )
             ]
         if op.name == "arith.constant" and isinstance(op.results[0].type, ir.RankedTensorType):
@@ -245,7 +245,7 @@ class _Builder:
     def timepoints(self, op: ir.Operation, step: Step) -> None:
         if not op.name.startswith(iree_ops.STREAM_OPS):
             return
-        view = op.opview
+        view = view_of(op)
         waits = [v for v in op.operands if kinds.is_timepoint(v.type)]
         step.waits = tuple(map(self.name, waits))
         reached = [r for r in op.results if kinds.is_timepoint(r.type)]
@@ -261,7 +261,7 @@ class _Builder:
     def if_(self, op: ir.Operation, at: int) -> int:
         here, after = self.step(op), self.step(None)
         self.link(at, here)
-        condition = op.opview.condition if op.name == "scf.if" else None
+        condition = view_of(op).condition if op.name == "scf.if" else None
         ends = self.forward(op.results, after)
         for region, holds in zip(op.regions, (True, False), strict=False):
             when = (condition, holds) if condition is not None else None
@@ -283,7 +283,7 @@ class _Builder:
         """A counted loop. Constant bounds say whether it runs at all, and whether it runs twice."""
         here, after = self.step(op, reads=self.held(op.operands)), self.step(None)
         self.link(at, here)
-        view = op.opview
+        view = view_of(op)
         block = op.regions[0].blocks[0]
         inits = list(view.initArgs) if op.name == "scf.for" else list(view.inits)
         carried = list(block.arguments)[len(block.arguments) - len(inits) :]
@@ -309,12 +309,12 @@ class _Builder:
         ends: list[tuple[ir.Operation, int]] = []
         before = self.region(op.regions[0], lambda end, last: ends.append((end, last)))
         for end, _ in ends:
-            self.mark(after_args, end.opview.args)
+            self.mark(after_args, view_of(end).args)
         body = self.region(
             op.regions[1], lambda end, last: self.link(last, before, before_args, end.operands)
         )
         for end, last in ends:
-            view = end.opview
+            view = view_of(end)
             self.link(last, body, after_args, view.args, (view.condition, True))
             self.link(last, after, op.results, view.args, (view.condition, False))
         self.link(here, before, before_args, op.operands)

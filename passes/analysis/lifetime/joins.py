@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect.views import view_of
+
 from .kinds import is_storage_like
 from .ways_on import branches_of
 
@@ -36,7 +38,7 @@ def edges_of(op: ir.Operation) -> Iterator[tuple[ir.Value, Entry]]:
         for end in ends_of(op):
             yield from ((r, Entry(end, v)) for r, v in zip(op.results, end.operands, strict=False))
     elif op.name in ("scf.for", "affine.for"):
-        inits = list(op.opview.initArgs) if op.name == "scf.for" else list(op.opview.inits)
+        inits = list(view_of(op).initArgs) if op.name == "scf.for" else list(view_of(op).inits)
         arguments = list(op.regions[0].blocks[0].arguments)
         carried = arguments[len(arguments) - len(inits) :]
         for argument, result, init in zip(carried, op.results, inits, strict=False):
@@ -51,7 +53,7 @@ def edges_of(op: ir.Operation) -> Iterator[tuple[ir.Value, Entry]]:
         yield from ((a, Entry(op, v, op)) for a, v in zip(before, op.operands, strict=False))
         for end in ends_of(op):
             if end.name == "scf.condition":
-                for argument, result, value in zip(after, op.results, end.opview.args, strict=False):
+                for argument, result, value in zip(after, op.results, view_of(end).args, strict=False):
                     yield argument, Entry(end, value)
                     yield result, Entry(end, value)
             else:

@@ -8,6 +8,7 @@ from iree.compiler import ir
 
 from fissile.dialect import STORAGE_TYPE
 from fissile.dialect.operands import inits
+from fissile.dialect.views import view_of
 from fissile.passes.iree import ops as iree_ops
 
 MEMREF, STORAGE, TENSOR, STREAM = (
@@ -121,10 +122,10 @@ def takes_side_effects(op: ir.Operation) -> bool:
 def released(op: ir.Operation) -> ir.Value | None:
     """The value whose storage ``op`` releases; None where it releases none."""
     if op.name == "memref.dealloc":
-        return op.opview.memref
+        return view_of(op).memref
     if op.name == iree_ops.STREAM_RESOURCE_DEALLOCA:
-        return op.opview.operand
-    return op.opview.value if op.name == "fissile.kill" else None
+        return view_of(op).operand
+    return view_of(op).value if op.name == "fissile.kill" else None
 
 
 def same_storage(op: ir.Operation) -> list[tuple[ir.Value, ir.Value]]:
@@ -133,17 +134,19 @@ def same_storage(op: ir.Operation) -> list[tuple[ir.Value, ir.Value]]:
     results, values = list(op.results), list(op.operands)
     if op.name in _VIEWS:
         source = (
-            op.opview.source if op.name.startswith("memref.") and hasattr(op.opview, "source") else values[0]
+            view_of(op).source
+            if op.name.startswith("memref.") and hasattr(view_of(op), "source")
+            else values[0]
         )
         if op.name in (iree_ops.UTIL_OPTIMIZATION_BARRIER, "builtin.unrealized_conversion_cast"):
             return list(zip(results, values, strict=False))
         return [(results[0], source)]
     if op.name == TENSOR:
-        return [(results[0], op.opview.storage)]
+        return [(results[0], view_of(op).storage)]
     if op.name in _IN_PLACE:
-        return [(results[0], op.opview.dest)]
+        return [(results[0], view_of(op).dest)]
     if op.name in (iree_ops.STREAM_TIMEPOINT_AWAIT,):
-        return list(zip(results, op.opview.resource_operands, strict=False))
+        return list(zip(results, view_of(op).resource_operands, strict=False))
     if op.name.startswith(("linalg.", iree_ops.LINALG_EXT_OPS)) and results:
         return list(zip(results, inits(op), strict=False))
     return []

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect.operands import operands_named
+from fissile.dialect.views import view_of
 from fissile.passes.analysis.bounds.shaped_values import is_argument
 from fissile.passes.analysis.bounds.value_names import name_of
 from fissile.passes.iree import ops as iree_ops
@@ -31,8 +33,9 @@ def monomial(value: ir.Value, depth: int = 0) -> Monomial:
         return Monomial(number, ())
     if is_argument(value) or value.owner.operation.name != "arith.muli" or depth == DEEPEST:
         return Monomial(1, (value,))
-    view = value.owner.operation.opview
-    left, right = monomial(view.lhs, depth + 1), monomial(view.rhs, depth + 1)
+    product = value.owner.operation
+    [lhs], [rhs] = operands_named(product, "lhs"), operands_named(product, "rhs")
+    left, right = monomial(lhs, depth + 1), monomial(rhs, depth + 1)
     return Monomial(left.factor * right.factor, _in_order((*left.unit, *right.unit)))
 
 
@@ -48,7 +51,7 @@ def unit_text(unit: tuple[ir.Value, ...]) -> str:
 
 def _text(value: ir.Value) -> str:
     if not is_argument(value) and value.owner.operation.name == iree_ops.HAL_BUFFER_VIEW_DIM:
-        view = value.owner.operation.opview
+        view = view_of(value.owner)
         if is_argument(view.buffer_view):
             number = ir.BlockArgument(view.buffer_view).arg_number
             return f"dimension {view.index.value} of input {number}"

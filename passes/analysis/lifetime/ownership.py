@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
+from fissile.dialect.operands import operands_named
+from fissile.dialect.views import view_of
 from fissile.passes.analysis.bounds.shaped_values import is_argument
 from fissile.passes.iree import ops as iree_ops
 
@@ -153,7 +155,7 @@ class _Analysis:
             if op.name in kinds.ALLOCATIONS and not kinds.is_workgroup_memory(op.results[0].type):
                 yield op.results[0], Bases([op.results[0]])
             elif op.name == "arith.select" and kinds.is_storage_like(op.results[0].type):
-                view = op.opview
+                view = view_of(op)
                 decided = constant(view.condition)
                 true = bases.get(view.true_value, Bases()) if decided != 0 else Bases()
                 false = bases.get(view.false_value, Bases()) if decided in (0, None) else Bases()
@@ -263,7 +265,7 @@ class _Analysis:
             return [FOREIGN]
         op = value.owner.operation
         if op.name == "arith.select":
-            return [op.opview.true_value, op.opview.false_value]
+            return [*operands_named(op, "true_value"), *operands_named(op, "false_value")]
         if op.name in kinds.CALLS:
             summary, number = self.summaries.get(text_of(op, "callee")), ir.OpResult(value).result_number
             origin = summary.results[number] if summary and number < len(summary.results) else None
@@ -282,7 +284,7 @@ class _Analysis:
 
     def keeps(self, op: ir.Operation) -> bool:
         if op.name == "memref.store":
-            return kinds.is_storage_like(op.opview.value.type)
+            return kinds.is_storage_like(view_of(op).value.type)
         if op.name in (
             "memref.extract_aligned_pointer_as_index",
             iree_ops.UTIL_GLOBAL_STORE,

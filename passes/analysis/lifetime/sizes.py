@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
+from fissile.dialect.views import view_of
 from fissile.passes.analysis.bounds.shaped_values import is_argument
 from fissile.passes.analysis.storage.memory_rules import bytes_of_element
 from fissile.quantity import Bytes
@@ -25,7 +26,7 @@ def bytes_of_memref(op: ir.Operation) -> Bytes:
     """The bytes of a memref.alloc; sizes that are constants count as static ones."""
     memref_type = ir.MemRefType(op.results[0].type)
     width = bytes_of_element(memref_type.element_type)
-    given = iter(op.opview.dynamicSizes)
+    given = iter(view_of(op).dynamicSizes)
     count = width
     for dimension in range(memref_type.rank):
         size = (

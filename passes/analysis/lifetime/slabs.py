@@ -14,6 +14,7 @@ from iree.compiler import ir
 from iree.compiler.passmanager import PassManager
 
 from fissile.dialect import ops_of
+from fissile.dialect.views import view_of
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.pipelines import LAYOUT_OF_SLICES
 
@@ -49,7 +50,7 @@ class Slab:
 
 def slabs_of(module: ir.Operation) -> list[Slab]:
     """The slabs of ``module``, in program order."""
-    packs = [op for op in ops_of(module, PACK) if op.opview.offset is None]
+    packs = [op for op in ops_of(module, PACK) if view_of(op).offset is None]
     found = []
     for op, (alignment, stock) in zip(packs, _as_iree_lays_out(module, packs), strict=True):
         found.append(Slab(op, _function(op), _parts(op, alignment, stock), alignment))
@@ -58,7 +59,7 @@ def slabs_of(module: ir.Operation) -> list[Slab]:
 
 def lives_of(op: ir.Operation) -> list[tuple[int, int]]:
     """The first and last step of each slice of a stream.resource.pack."""
-    steps = [int(n) for n in op.opview.lifetime_intervals]
+    steps = [int(n) for n in view_of(op).lifetime_intervals]
     return list(zip(steps[::2], steps[1::2], strict=True))
 
 
@@ -66,7 +67,7 @@ def _parts(op: ir.Operation, alignment: int, stock: int) -> tuple[Part, ...]:
     """A multiple of a unit that is not known is aligned wherever its factor is; one whose factor is not is left out."""
     members: dict[tuple[ir.Value, ...], list[tuple[int, Slice]]] = {}
     for number, (size, (first, last)) in enumerate(
-        zip(map(monomial, op.opview.dynamic_slice_sizes), lives_of(op), strict=True)
+        zip(map(monomial, view_of(op).dynamic_slice_sizes), lives_of(op), strict=True)
     ):
         factor = size.factor if size.unit else aligned(size.factor, alignment)
         if factor > 0 and factor % alignment == 0:
@@ -104,7 +105,7 @@ def _as_iree_lays_out(module: ir.Operation, packs: list[ir.Operation]) -> list[t
     copies = [ops_of(copy, PACK)[i] for i in wanted]
     held = []
     for op in copies:
-        sizes = [monomial(size) for size in op.opview.dynamic_slice_sizes]
+        sizes = [monomial(size) for size in view_of(op).dynamic_slice_sizes]
         constant = [(s, life) for s, life in zip(sizes, lives_of(op), strict=True) if not s.unit]
         beside = _pack_beside(op, [(Monomial(1, ()), (0, 0))] * 2)
         alone = _pack_beside(op, constant)

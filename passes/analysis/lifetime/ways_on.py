@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect.views import view_of
+
 from .sizes import constant
 
 
@@ -20,7 +22,7 @@ class Way:
 
 def branches_of(op: ir.Operation) -> list[Way]:
     """The edges of a branch between blocks, in the order of its successors; none where its operands are not known."""
-    view = op.opview
+    view = view_of(op)
     if op.name == "cf.br":
         return [Way(op.successors[0], tuple(view.destOperands))]
     if op.name == "cf.cond_br":
@@ -52,7 +54,9 @@ def trips_of(op: ir.Operation) -> int | None:
     """0, 1 or 2 (for more) where the bounds are constants, None where they are not."""
     if op.name != "scf.for":
         return None
-    low, high, step = (constant(v) for v in (op.opview.lowerBound, op.opview.upperBound, op.opview.step))
+    low, high, step = (
+        constant(v) for v in (view_of(op).lowerBound, view_of(op).upperBound, view_of(op).step)
+    )
     if low is None or high is None or not step or step < 0:
         return None
     return max(0, min(2, -(-(high - low) // step)))

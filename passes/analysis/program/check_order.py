@@ -17,6 +17,8 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect.operands import operands_named
+from fissile.dialect.views import view_of
 from fissile.passes.iree import ops as iree_ops
 
 from ..bounds.extents import is_argument
@@ -73,9 +75,10 @@ def unclamped_accesses(module: ir.Operation) -> list[ir.Operation]:
 def _places(op: ir.Operation) -> list[ir.Value]:
     """The values that say where ``op`` accesses a tensor."""
     if op.name == "tensor.extract":
-        return list(op.opview.indices)
+        return operands_named(op, "indices")
     if op.name in SLICING:
-        return [*op.opview.offsets, *op.opview.sizes]
+        view = view_of(op)
+        return [*view.offsets, *view.sizes]
     return []
 
 
@@ -99,7 +102,7 @@ def _behind(op: ir.Operation) -> list[ir.Operation]:
 
 
 def _read_by(check: ir.Operation) -> set[ir.Value]:
-    return _leaves([check.opview.arg])
+    return _leaves([view_of(check).arg])
 
 
 def _message(check: ir.Operation) -> str:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect.operands import inits, operands_named
+from fissile.dialect.views import view_of
 from fissile.finding import Place
 
 from ..dispatch.provenance import place_of
@@ -49,7 +51,7 @@ def _of(loop: ir.Operation) -> list[GrowingLoop]:
     block = loop.regions[0].blocks[0]
     ends = list(block.operations[len(block.operations) - 1].operation.operands)
     found = []
-    for init, carried, yielded in zip(loop.opview.initArgs, list(block.arguments)[1:], ends, strict=True):
+    for init, carried, yielded in zip(view_of(loop).initArgs, list(block.arguments)[1:], ends, strict=True):
         empty = _empty(init)
         if (
             empty is None
@@ -84,7 +86,7 @@ def _empty(value: ir.Value) -> ir.Operation | None:
             return op if len(op.operands) else None
         if op.name != "linalg.fill":
             return None
-        value = op.opview.outputs[0]
+        [value] = operands_named(op, "outputs")
     return None
 
 
@@ -95,14 +97,14 @@ def _keeps_size(value: ir.Value, carried: ir.Value) -> bool:
         return False
     op = value.owner.operation
     if op.name in _INTO:
-        return _keeps_size(getattr(op.opview, _INTO[op.name]), carried)
+        return _keeps_size(getattr(view_of(op), _INTO[op.name]), carried)
     number = list(op.results).index(value)
-    if op.name.startswith("linalg.") and hasattr(op.opview, "outputs"):
-        return _keeps_size(op.opview.outputs[number], carried)
+    if op.name.startswith("linalg.") and (destinations := inits(op)):
+        return _keeps_size(destinations[number], carried)
     if op.name == FOR:
         inner = op.regions[0].blocks[0]
         ends = inner.operations[len(inner.operations) - 1].operation.operands
-        return _keeps_size(op.opview.initArgs[number], carried) and _keeps_size(
+        return _keeps_size(view_of(op).initArgs[number], carried) and _keeps_size(
             ends[number], inner.arguments[1 + number]
         )
     if op.name == "scf.if":
@@ -120,7 +122,7 @@ def _is_size_of(size: ir.Value, carried: ir.Value) -> bool:
     return (
         not isinstance(size.owner, ir.Block)
         and size.owner.operation.name == "tensor.dim"
-        and size.owner.opview.source == carried
+        and view_of(size.owner).source == carried
     )
 
 

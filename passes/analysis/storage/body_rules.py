@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
+from fissile.dialect.operands import operands_named
 
 from ..bounds.conditions import TRUE, Condition, all_of, any_of, at_most, less, negation
 from ..bounds.extents import Extents
@@ -91,7 +92,7 @@ def _in_block(
 def _read(
     extents: Extents, op: ir.Operation, inner: ir.Operation, around: tuple[Guard, ...], inside: _Inside
 ) -> Iterator[Requirement]:
-    source, indices = inner.opview.tensor, list(inner.opview.indices)
+    [source], indices = operands_named(inner, "tensor"), operands_named(inner, "indices")
     for i, index in enumerate(indices):
         capacity, at = extents.dimension(source, i), extents.value(index)
         condition = all_of((at_most(0, at), less(at, capacity)))
@@ -163,7 +164,7 @@ def _what(op: ir.Operation, index: ir.Value) -> str:
         inner = value.owner.operation
         loops |= inner.name == "linalg.index"
         if inner.name == "tensor.extract":
-            read.append(inner.opview.tensor)
+            read += operands_named(inner, "tensor")
         elif inner.name != "linalg.index" and inner.block.owner.operation.name.startswith(DESTINATION_STYLE):
             pending.extend(list(inner.operands)[::-1])
     names = list(dict.fromkeys(name_of(v) for v in read))

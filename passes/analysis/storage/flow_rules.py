@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from iree.compiler import ir
 
+from fissile.dialect.views import view_of
 from fissile.passes.iree import ops as iree_ops
 
 from ..bounds.conditions import all_of, at_most, equal, less
@@ -29,7 +30,7 @@ _LISTED = (
 def listed_sizes(op: ir.Operation) -> Iterator[tuple[ir.Value, str, int, int]]:
     """A tensor, the name of the operands that list its sizes, a number among these, and the dynamic dimension it is for."""
     for tensor, sizes in _LISTED:
-        value, given = getattr(op.opview, tensor, None), getattr(op.opview, sizes, None)
+        value, given = getattr(view_of(op), tensor, None), getattr(view_of(op), sizes, None)
         if not isinstance(value, ir.Value) or given is None or not is_shaped(value):
             continue
         dynamic = (i for i in range(rank_of(value)) if static_dimension(value.type, i) is None)
@@ -41,7 +42,7 @@ def listed(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     for value, sizes, number, i in listed_sizes(op):
         have, size_operand = (
             extents.dimension(value, i),
-            extents.value(list(getattr(op.opview, sizes))[number]),
+            extents.value(list(getattr(view_of(op), sizes))[number]),
         )
         yield Requirement(
             equal(have, size_operand),
@@ -55,8 +56,8 @@ def with_elements(tensor: str, verb: str) -> Callable[[Extents, ir.Operation], I
 
     def rule(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
         yield from listed(extents, op)
-        whole = getattr(op.opview, tensor)
-        for i, operand in enumerate(op.opview.indices):
+        whole = getattr(view_of(op), tensor)
+        for i, operand in enumerate(view_of(op).indices):
             index, capacity = extents.value(operand), extents.dimension(whole, i)
             yield Requirement(
                 all_of((at_most(0, index), less(index, capacity))),
@@ -69,16 +70,16 @@ def with_elements(tensor: str, verb: str) -> Callable[[Extents, ir.Operation], I
 
 def update(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     yield from listed(extents, op)
-    target, moved = op.opview.target, op.opview.update
-    starts = [extents.value(v) for v in op.opview.start_indices]
+    target, moved = view_of(op).target, view_of(op).update
+    starts = [extents.value(v) for v in view_of(op).start_indices]
     yield from _inside(extents, target, starts, extents.shape(moved), "writes", "its destination")
 
 
 def slice_(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     yield from listed(extents, op)
-    starts = [extents.value(v) for v in op.opview.start_indices]
-    lengths = [extents.value(v) for v in op.opview.lengths]
-    yield from _inside(extents, op.opview.source, starts, lengths, "reads", "its source")
+    starts = [extents.value(v) for v in view_of(op).start_indices]
+    lengths = [extents.value(v) for v in view_of(op).lengths]
+    yield from _inside(extents, view_of(op).source, starts, lengths, "reads", "its source")
     for i, (size, length) in enumerate(zip(extents.shape(op.results[0]), lengths, strict=False)):
         yield Requirement(
             equal(size, length), f"makes {amount(size)} elements in dimension {i}; it reads {amount(length)}"
@@ -100,8 +101,8 @@ def _inside(
 def reshape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     """Source and result have as many bytes (a reshape: as many elements)."""
     yield from listed(extents, op)
-    shape, have = extents.shape(op.results[0]), extents.shape(op.opview.source)
-    into, out_of = _bits(op.results[0].type), _bits(op.opview.source.type)
+    shape, have = extents.shape(op.results[0]), extents.shape(view_of(op).source)
+    into, out_of = _bits(op.results[0].type), _bits(view_of(op).source.type)
     if into is None or out_of is None:
         return
     same = into == out_of
@@ -110,7 +111,7 @@ def reshape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     made, given = product(shape) * (1 if same else into), product(have) * (1 if same else out_of)
     yield Requirement(
         all_of((*(at_most(0, s) for s in shape), equal(made, given))),
-        regrouped(op.opview.source, have, shape, "elements" if same else "bits"),
+        regrouped(view_of(op).source, have, shape, "elements" if same else "bits"),
     )
 
 

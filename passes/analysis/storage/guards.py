@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 from iree.compiler import ir
 
+from fissile.dialect.views import view_of
+
 from ..bounds.conditions import Condition, any_of, at_most, equal, less
 from ..bounds.extents import Extents
 from ..bounds.size_terms import Symbol, Term, apply, term
@@ -76,7 +78,7 @@ def _for(extents: Extents, op: ir.Operation) -> Bounds:
 
 
 def _forall(extents: Extents, op: ir.Operation) -> Bounds:
-    view = op.opview
+    view = view_of(op)
     return (
         extents.mixed(list(op.attributes["staticLowerBound"]), list(view.dynamicLowerBound)),
         extents.mixed(list(op.attributes["staticUpperBound"]), list(view.dynamicUpperBound)),
@@ -85,7 +87,7 @@ def _forall(extents: Extents, op: ir.Operation) -> Bounds:
 
 
 def _parallel(extents: Extents, op: ir.Operation) -> Bounds:
-    view = op.opview
+    view = view_of(op)
     low, high, step = (
         [extents.value(value) for value in part] for part in (view.lowerBound, view.upperBound, view.step)
     )
@@ -94,7 +96,7 @@ def _parallel(extents: Extents, op: ir.Operation) -> Bounds:
 
 def _affine_for(extents: Extents, op: ir.Operation) -> Bounds:
     """From the largest of the lower bounds to the smallest of the upper ones."""
-    view = op.opview
+    view = view_of(op)
     low = _affine(extents, view.lowerBoundMap, list(view.lowerBoundOperands))
     high = _affine(extents, view.upperBoundMap, list(view.upperBoundOperands))
     step = ir.IntegerAttr(op.attributes["step"]).value

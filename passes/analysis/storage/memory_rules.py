@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from iree.compiler import ir
 
 from fissile.dialect import ops as dialect_ops
+from fissile.dialect.views import view_of
 
 from ..bounds.conditions import all_of, any_of, at_most, equal, less
 from ..bounds.extents import Extents
@@ -59,9 +60,9 @@ def reinterpret(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
         ir.MemRefType(source.type).affine_map
     ) and "strided" in str(source.type):
         return
-    offset = extents.mixed(i64s(op, "static_offsets"), list(op.opview.offsets))[0]
-    sizes = extents.mixed(i64s(op, "static_sizes"), list(op.opview.sizes))
-    strides = extents.mixed(i64s(op, "static_strides"), list(op.opview.strides))
+    offset = extents.mixed(i64s(op, "static_offsets"), list(view_of(op).offsets))[0]
+    sizes = extents.mixed(i64s(op, "static_sizes"), list(view_of(op).sizes))
+    strides = extents.mixed(i64s(op, "static_strides"), list(view_of(op).strides))
     last = sum(((size - 1) * stride for size, stride in zip(sizes, strides, strict=False)), offset)
     capacity = product(extents.shape(source))
     inside = all_of((at_most(0, offset), less(last, capacity)))

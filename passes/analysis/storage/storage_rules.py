@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
+from fissile.dialect.operands import operands_named
 from fissile.passes.iree import ops as iree_ops
 
 from ..bounds.conditions import Condition, all_of, any_of, at_most, equal, less
@@ -103,9 +104,9 @@ def fits(offset: Term, size: Term, stride: Term, capacity: Term, others: Sequenc
 def _slices(
     extents: Extents, op: ir.Operation, whole: ir.Value, verb: str, what: str
 ) -> Iterator[Requirement]:
-    offsets = extents.mixed(i64s(op, "static_offsets"), list(op.opview.offsets))
-    sizes = extents.mixed(i64s(op, "static_sizes"), list(op.opview.sizes))
-    strides = extents.mixed(i64s(op, "static_strides"), list(op.opview.strides))
+    offsets = extents.mixed(i64s(op, "static_offsets"), operands_named(op, "offsets"))
+    sizes = extents.mixed(i64s(op, "static_sizes"), operands_named(op, "sizes"))
+    strides = extents.mixed(i64s(op, "static_strides"), operands_named(op, "strides"))
     for i, row in enumerate(zip(offsets, sizes, strides, strict=False)):
         capacity = extents.dimension(whole, i)
         offset, size, stride = row
@@ -122,7 +123,7 @@ def _extract_slice(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
 
 def _insert_slice(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     yield from _slices(extents, op, op.operands[1], "writes", "its destination")
-    sizes = extents.mixed(i64s(op, "static_sizes"), list(op.opview.sizes))
+    sizes = extents.mixed(i64s(op, "static_sizes"), operands_named(op, "sizes"))
     kept = kept_dimensions(i64s(op, "static_sizes"), op.operands[0].type)
     if kept is None:
         return
@@ -179,7 +180,9 @@ def _expand(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     sizes = [
         s if s.constant is not None else t
         for s, t in zip(
-            sizes, extents.mixed(i64s(op, "static_output_shape"), list(op.opview.output_shape)), strict=False
+            sizes,
+            extents.mixed(i64s(op, "static_output_shape"), operands_named(op, "output_shape")),
+            strict=False,
         )
     ]
     for i, group in enumerate(op.attributes["reassociation"]):
@@ -211,8 +214,8 @@ def _reshape(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
 
 
 def _pad(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
-    low = extents.mixed(i64s(op, "static_low"), list(op.opview.low))
-    high = extents.mixed(i64s(op, "static_high"), list(op.opview.high))
+    low = extents.mixed(i64s(op, "static_low"), operands_named(op, "low"))
+    high = extents.mixed(i64s(op, "static_high"), operands_named(op, "high"))
     for i, (before, after) in enumerate(zip(low, high, strict=False)):
         have = extents.dimension(op.operands[0], i)
         yield Requirement(

@@ -10,6 +10,7 @@ from iree.compiler import ir
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect.operands import operand as named
+from fissile.dialect.operands import operands_named
 
 from ..bounds.conditions import Condition, all_of, any_of, at_most, equal, less, symbols
 from ..bounds.extents import Extents
@@ -164,15 +165,17 @@ def elementwise(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
 
 def select(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     """A choice by one i1 between tensors of different sizes: IREE gives the result as many bytes as its first one has."""
-    view = op.opview
-    if not is_shaped(view.true_value) or is_shaped(view.condition):
+    condition, true, false = (
+        operands_named(op, name)[0] for name in ("condition", "true_value", "false_value")
+    )
+    if not is_shaped(true) or is_shaped(condition):
         yield from elementwise(extents, op)
         return
-    taken = extents.condition(view.condition)
-    first, second = product(extents.shape(view.true_value)), product(extents.shape(view.false_value))
+    taken = extents.condition(condition)
+    first, second = product(extents.shape(true)), product(extents.shape(false))
     yield Requirement(
         any_of((taken, at_most(second, first))),
-        f"may choose {name_of(view.false_value)}, which must not be larger than {name_of(view.true_value)}: IREE makes room "
+        f"may choose {name_of(false)}, which must not be larger than {name_of(true)}: IREE makes room "
         "for as many elements as that has",
     )
 

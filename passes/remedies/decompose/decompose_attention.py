@@ -12,6 +12,7 @@ from iree.compiler.dialects import arith, math, tensor
 
 from fissile.dialect import BoundaryOp
 from fissile.dialect import linalg_ops as linalg
+from fissile.dialect.operands import operands_named
 from fissile.passes.analysis.dispatch.attention_configuration import is_packed_i1
 from fissile.passes.analysis.dispatch.attention_roles import (
     ATTENTIONS,
@@ -272,7 +273,7 @@ def _is_zero(value: ir.Value) -> bool:
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.operation.name != "linalg.fill":
         return False
-    filler = owner.operation.opview.inputs[0].owner
+    filler = operands_named(owner.operation, "inputs")[0].owner
     if isinstance(filler, ir.Block) or filler.operation.name != "arith.constant":
         return False
     constant = filler.operation.attributes["value"]

@@ -11,6 +11,7 @@ from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect.places import ops_of
+from fissile.dialect.views import view_of
 from fissile.passes.analysis.program.on_host import is_on_host
 from fissile.passes.definition import register_pass
 from fissile.passes.remedies.generic_ops import build_generic
@@ -102,7 +103,7 @@ def _filled(sizes: Sizes, op: ir.Operation) -> ir.Value:
 
 def _pad(op: ir.Operation) -> ir.Value:
     """The border everywhere, and the tensor put into it."""
-    view = op.opview
+    view = view_of(op)
     source, low, high = view.source, list(view.low), list(view.high)
     known = ir.RankedTensorType(source.type)
     before = _sides(op, "static_low", low)

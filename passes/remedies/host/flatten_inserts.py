@@ -9,6 +9,7 @@ from typing import ClassVar
 from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
+from fissile.dialect.views import view_of
 from fissile.finding import Finding
 from fissile.passes.analysis.program.host_inserts import FROM_ELEMENTS, INSERT, HostInsert, host_inserts
 from fissile.passes.definition import Contract, register_pass
@@ -55,7 +56,7 @@ def flatten_inserts(found: Iterable[HostInsert]) -> None:
         if not can_flatten(one):
             continue
         with ir.InsertionPoint(one.op), one.op.location:
-            new = _inserted(one.op.opview) if one.op.name == INSERT else _from_elements(one.op.opview)
+            new = _inserted(view_of(one.op)) if one.op.name == INSERT else _from_elements(view_of(one.op))
         one.op.results[0].replace_all_uses_with(new)
         one.op.erase()
 

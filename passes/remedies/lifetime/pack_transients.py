@@ -9,6 +9,7 @@ from typing import ClassVar
 from iree.compiler import ir
 from iree.compiler.dialects import arith
 
+from fissile.dialect.views import view_of
 from fissile.finding import Finding
 from fissile.passes.analysis.dispatch.dispatches import constant_of
 from fissile.passes.analysis.lifetime.packing import Layout, overlapping, pack
@@ -90,7 +91,7 @@ def _sum(base: ir.Value, more: ir.Value) -> ir.Value:
 
 def _pack_behind(op: ir.Operation, base: ir.Value, members: Sequence[int]) -> ir.Operation:
     """A stream.resource.pack of some slices of ``op``, which begin at ``base``; its size includes what stands before it."""
-    view, lives = op.opview, lives_of(op)
+    view, lives = view_of(op), lives_of(op)
     index = ir.IndexType.get()
     sizes = [view.dynamic_slice_sizes[number] for number in members]
     attributes = {name: op.attributes[name] for name in op.attributes if name == "affinity"}

@@ -8,6 +8,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import affine, cf, memref, scf, stream
 
 from fissile.dialect import KillOp
+from fissile.dialect.views import view_of
 from fissile.passes.analysis.bounds.shaped_values import is_argument
 from fissile.passes.analysis.lifetime.kinds import is_resource, is_storage_like, is_timepoint
 from fissile.passes.analysis.lifetime.placement import Spot, Unplaced
@@ -22,7 +23,7 @@ def write_release(owner: ir.Value, point: ir.InsertionPoint, waits: Iterable[ir.
         return memref.DeallocOp(owner, loc=location, ip=point).operation
     if not is_resource(owner.type):
         return KillOp(owner, loc=location, ip=point).operation
-    made = owner.owner.operation.opview
+    made = view_of(owner.owner)
     waits = list(waits)
     awaited = waits[0] if waits else None
     if len(waits) > 1:
@@ -85,7 +86,7 @@ def split_edge(branch: ir.Operation, number: int) -> ir.Block:
     with branch.location:
         cf.br(list(ways[number].values), ways[number].block, ip=ir.InsertionPoint(new))
         ways[number] = Way(new, ())
-        at, view = ir.InsertionPoint(branch), branch.opview
+        at, view = ir.InsertionPoint(branch), view_of(branch)
         if branch.name == "cf.br":
             cf.br([], new, ip=at)
         elif branch.name == "cf.cond_br":

@@ -9,6 +9,8 @@ from __future__ import annotations
 from iree.compiler import ir
 from iree.compiler.dialects import arith
 
+from fissile.dialect.operands import operands_named
+
 from .float_bits import BIAS, FRACTION, NAN, bits_of_float, f32, float_of_bits, has_form, i32, word
 from .float_forms import Form
 
@@ -25,12 +27,14 @@ def scaled_form_of(op: ir.Operation) -> Form | None:
         or "roundingmode" in op.attributes
     ):
         return None
-    view, small = op.opview, op.results[0].type if op.name == SCALING_TRUNCF else op.opview.in_.type
-    wide = op.results[0].type if op.name == SCALING_EXTF else view.in_.type
+    [value], [scale] = operands_named(op, "in"), operands_named(op, "scale")
+    small, wide = value.type, op.results[0].type
+    if op.name == SCALING_TRUNCF:
+        small, wide = wide, small
     known = (
         has_form(str(small))
         and wide.width <= 32
-        and (str(view.scale.type) == EXPONENT or view.scale.type.width in (16, 32))
+        and (str(scale.type) == EXPONENT or scale.type.width in (16, 32))
     )
     return (_extended if op.name == SCALING_EXTF else _truncated) if known else None
 
@@ -53,14 +57,14 @@ def exponent_of(scale: ir.Value) -> ir.Value:
 
 
 def _extended(op: ir.Operation) -> ir.Value:
-    small, result = op.opview.in_, op.results[0].type
-    value = scaled(float_of_bits(str(small.type), _bits(small)), _code(op.opview.scale), up=True)
+    [small], [scale], result = operands_named(op, "in"), operands_named(op, "scale"), op.results[0].type
+    value = scaled(float_of_bits(str(small.type), _bits(small)), _code(scale), up=True)
     return value if str(result) == "f32" else arith.truncf(result, value)
 
 
 def _truncated(op: ir.Operation) -> ir.Value:
-    result = op.results[0].type
-    value = scaled(_in_f32(op.opview.in_), _code(op.opview.scale), up=False)
+    [wide], [scale], result = operands_named(op, "in"), operands_named(op, "scale"), op.results[0].type
+    value = scaled(_in_f32(wide), _code(scale), up=False)
     bits = arith.trunci(ir.IntegerType.get_signless(result.width), bits_of_float(str(result), value))
     return arith.bitcast(result, bits)
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from iree.compiler import ir
 from iree.compiler.dialects import arith
 
+from fissile.dialect.operands import operands_named
 from fissile.passes.analysis.dispatch.narrow_types import NarrowSet, NarrowType
 
 from .float_bits import bits_of_float, f32, float_of_bits, i32, rounded, word
@@ -318,7 +319,7 @@ class ScalarWidener:
         """A scaling conversion: what is narrow among its operands is an f32 already."""
         if "roundingmode" in op.attributes:
             raise CannotWiden(op)
-        value, scale = (self.value(v) for v in (op.opview.in_, op.opview.scale))
+        value, scale = (self.value(operands_named(op, name)[0]) for name in ("in", "scale"))
         if any(ir.FloatType(v.type).width > 32 for v in (value, scale)):
             raise CannotWiden(op)
         value, scale = (v if str(v.type) == "f32" else arith.extf(f32(), v) for v in (value, scale))

@@ -14,6 +14,7 @@ from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect.operands import operand, operands_named
+from fissile.dialect.views import view_of
 from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.shaped_values import is_argument, rank_of
 from fissile.passes.analysis.bounds.size_terms import Term
@@ -55,7 +56,7 @@ def clamp_loaded_indices(extents: Extents, functions: Iterable[ir.Operation]) ->
 
 
 def _note_read(reads: list, op: ir.Operation, inner: ir.Operation) -> ir.WalkResult:
-    if inner.name == "tensor.extract" and isinstance(inner.opview.tensor.type, ir.RankedTensorType):
+    if inner.name == "tensor.extract" and isinstance(view_of(inner).tensor.type, ir.RankedTensorType):
         reads.append((op, inner))
     return ir.WalkResult.ADVANCE
 
@@ -65,10 +66,10 @@ def _clamp_read(extents: Extents, op: ir.Operation, read: ir.Operation) -> int:
     done = 0
     with op.context, read.location:
         inner = ir.InsertionPoint(read)
-        for position, index in enumerate(list(read.opview.indices)):
-            if not is_loaded(index) or _is_inside(read.opview.tensor, op):
+        for position, index in enumerate(list(view_of(read).indices)):
+            if not is_loaded(index) or _is_inside(view_of(read).tensor, op):
                 continue
-            last = _last(extents, extents.dimension(read.opview.tensor, position), ir.InsertionPoint(op))
+            last = _last(extents, extents.dimension(view_of(read).tensor, position), ir.InsertionPoint(op))
             read.operands[1 + position] = arith.minui(index, last, ip=inner)
             done += 1
     return done

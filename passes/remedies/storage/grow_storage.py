@@ -10,6 +10,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import tensor
 
 from fissile.dialect import ops_of, place_of
+from fissile.dialect.views import view_of
 from fissile.finding import Finding, Help, Severity
 from fissile.passes.analysis.bounds.conditions import at_most
 from fissile.passes.analysis.bounds.extents import Extents
@@ -88,9 +89,9 @@ def grow_tensor(empty: ir.Operation) -> Finding | None:
     shape: list[Term] = [term(tensor_type.get_dim_size(i)) for i in range(tensor_type.rank)]
     grown: list[Term] = list(shape)
     for op in slices:
-        offsets = extents.mixed(i64s(op, "static_offsets"), list(op.opview.offsets))
-        sizes = extents.mixed(i64s(op, "static_sizes"), list(op.opview.sizes))
-        strides = extents.mixed(i64s(op, "static_strides"), list(op.opview.strides))
+        offsets = extents.mixed(i64s(op, "static_offsets"), list(view_of(op).offsets))
+        sizes = extents.mixed(i64s(op, "static_sizes"), list(view_of(op).sizes))
+        strides = extents.mixed(i64s(op, "static_strides"), list(view_of(op).strides))
         for i, (offset, size, stride) in enumerate(zip(offsets, sizes, strides, strict=False)):
             end = offset + (size - 1) * stride + 1
             grown[i] = _needed(grown[i], [end]) or grown[i]

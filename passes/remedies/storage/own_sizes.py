@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
+from fissile.dialect.views import view_of
 from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.storage.flow_rules import listed_sizes
 
@@ -23,7 +24,7 @@ def list_own_sizes(extents: Extents, ops: Iterable[ir.Operation]) -> None:
             for value, name, number, dimension in list(listed_sizes(op)):
                 if not isinstance(value.type, ir.RankedTensorType) or value not in list(op.operands):
                     continue  # a tensor that the op makes has the sizes that it lists
-                if extents.value(list(getattr(op.opview, name))[number]) == extents.dimension(
+                if extents.value(list(getattr(view_of(op), name))[number]) == extents.dimension(
                     value, dimension
                 ):
                     continue
@@ -34,10 +35,10 @@ def list_own_sizes(extents: Extents, ops: Iterable[ir.Operation]) -> None:
 
 def _replace(op: ir.Operation, name: str, number: int, new: ir.Value) -> None:
     """Sets one of the operands called ``name``: the binding sets operands by position only, and reads them by name."""
-    old = list(getattr(op.opview, name))[number]
+    old = list(getattr(view_of(op), name))[number]
     for position, value in enumerate(list(op.operands)):
         if value == old:
             op.operands[position] = new
-            if list(getattr(op.opview, name))[number] == new:
+            if list(getattr(view_of(op), name))[number] == new:
                 return
             op.operands[position] = old

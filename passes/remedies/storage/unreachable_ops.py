@@ -12,6 +12,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect.operands import init_of
+from fissile.dialect.views import view_of
 from fissile.passes.analysis.storage.obligations import Obligation
 
 
@@ -36,7 +37,7 @@ def _stand_in(op: ir.Operation) -> ir.Value | None:
         return None
     type_, at = op.results[0].type, ir.InsertionPoint(op)
     if op.name in ("tensor.insert_slice", "tensor.insert"):
-        return op.opview.dest
+        return view_of(op).dest
     if op.name == "tensor.extract":
         return _zero(type_, at)
     if op.name == "tensor.extract_slice":

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from iree.compiler import ir
 
+from fissile.dialect.views import view_of
+
 from .registry import NoWitness, evaluates
 from .tensors import mixed
 
@@ -12,7 +14,7 @@ from .tensors import mixed
 def _layout(interpreter, op) -> tuple[list[int], list[int], list[int]]:
     """The tiled dimensions, the tiles, and the order of the outer dimensions."""
     tiled = list(ir.DenseI64ArrayAttr(op.attributes["inner_dims_pos"]))
-    tiles = mixed(interpreter, op, "static_inner_tiles", op.opview.inner_tiles)
+    tiles = mixed(interpreter, op, "static_inner_tiles", view_of(op).inner_tiles)
     whole = op.operands[0] if op.name.endswith(".pack") else op.results[0]
     rank = ir.ShapedType(whole.type).rank
     order = (
@@ -34,7 +36,7 @@ def _pack(interpreter, op, operands):
     padding = [(0, outer[axis] * tile_of.get(axis, 1) - n) for axis, n in enumerate(source.shape)]
     if any(p < 0 for _, p in padding):
         raise NoWitness(f"{op.name} into too few tiles")
-    value = op.opview.padding_value
+    value = view_of(op).padding_value
     if any(p for _, p in padding) and value is None:
         raise NoWitness(f"{op.name} of tiles that are not full, without a padding value")
     filled = np.pad(source, padding, constant_values=interpreter.values[value] if value is not None else 0)

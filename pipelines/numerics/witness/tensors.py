@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from iree.compiler import ir
 
+from fissile.dialect.views import view_of
 from fissile.passes.iree import ops as iree_ops
 
 from .elements import element_of_type, from_bits, hold, to_bits
@@ -75,7 +76,7 @@ def _cast(interpreter, op, operands):
 
 @evaluates("tensor.expand_shape")
 def _expand(interpreter, op, operands):
-    return [operands[0].reshape(mixed(interpreter, op, "static_output_shape", op.opview.output_shape))]
+    return [operands[0].reshape(mixed(interpreter, op, "static_output_shape", view_of(op).output_shape))]
 
 
 @evaluates("tensor.collapse_shape")
@@ -94,7 +95,7 @@ def _reshape(interpreter, op, operands):
 
 @evaluates(iree_ops.FLOW_TENSOR_RESHAPE)
 def _flow_reshape(interpreter, op, operands):
-    shape = shape_of(interpreter, op.results[0], [interpreter.values[v] for v in op.opview.result_dims])
+    shape = shape_of(interpreter, op.results[0], [interpreter.values[v] for v in view_of(op).result_dims])
     if math.prod(shape) != operands[0].size:
         raise NoWitness(f"{iree_ops.FLOW_TENSOR_RESHAPE} to another number of elements")
     return [operands[0].reshape(shape)]
@@ -103,7 +104,7 @@ def _flow_reshape(interpreter, op, operands):
 @evaluates("tensor.bitcast", iree_ops.FLOW_TENSOR_BITCAST, iree_ops.TENSOR_EXT_BITCAST)
 def _bitcast(interpreter, op, operands):
     before, after = element_of_type(op.operands[0].type), element_of_type(op.results[0].type)
-    sizes = [] if op.name == "tensor.bitcast" else [interpreter.values[v] for v in op.opview.result_dims]
+    sizes = [] if op.name == "tensor.bitcast" else [interpreter.values[v] for v in view_of(op).result_dims]
     shape = operands[0].shape if op.name == "tensor.bitcast" else shape_of(interpreter, op.results[0], sizes)
     if before.text == after.text:
         return [operands[0].reshape(shape)]
@@ -131,7 +132,7 @@ def _words(stream: np.ndarray, element) -> np.ndarray:
 
 def _slices(interpreter, op) -> tuple[list[int], list[int], list[int]]:
     """Offsets, sizes and strides."""
-    view = op.opview
+    view = view_of(op)
     offsets = mixed(interpreter, op, "static_offsets", view.offsets)
     sizes = mixed(interpreter, op, "static_sizes", view.sizes)
     strides = mixed(interpreter, op, "static_strides", view.strides)
@@ -186,7 +187,7 @@ def _insert_slice(interpreter, op, operands):
 
 @evaluates(iree_ops.FLOW_TENSOR_SLICE)
 def _flow_slice(interpreter, op, operands):
-    view = op.opview
+    view = view_of(op)
     offsets, sizes = (
         [int(interpreter.values[v]) for v in values] for values in (view.start_indices, view.lengths)
     )
@@ -195,7 +196,7 @@ def _flow_slice(interpreter, op, operands):
 
 @evaluates(iree_ops.FLOW_TENSOR_UPDATE)
 def _flow_update(interpreter, op, operands):
-    view = op.opview
+    view = view_of(op)
     target, update = interpreter.values[view.target], interpreter.values[view.update]
     offsets = [int(interpreter.values[v]) for v in view.start_indices]
     result = np.array(target)
@@ -210,8 +211,8 @@ def _concat(interpreter, op, operands):
 
 @evaluates("tensor.pad")
 def _pad(interpreter, op, operands):
-    low = mixed(interpreter, op, "static_low", op.opview.low)
-    high = mixed(interpreter, op, "static_high", op.opview.high)
+    low = mixed(interpreter, op, "static_low", view_of(op).low)
+    high = mixed(interpreter, op, "static_high", view_of(op).high)
     source = operands[0]
     if min([*low, *high], default=0) < 0:
         raise NoWitness("tensor.pad by a negative number")
@@ -246,7 +247,7 @@ def _extract(interpreter, op, operands):
     indices = (
         operands[1 : 1 + source.ndim]
         if op.name == "tensor.extract"
-        else [interpreter.values[v] for v in op.opview.indices]
+        else [interpreter.values[v] for v in view_of(op).indices]
     )
     inside = []
     for index, size in zip(indices, source.shape, strict=True):

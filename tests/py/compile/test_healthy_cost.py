@@ -9,11 +9,17 @@ from pathlib import Path
 
 import pytest
 
+from fissile.passes.iree.late_imports import DIALECTS
+
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = ROOT / "bench/front_ends/tosa_conv_rescale.mlir"
 """Its convolution subtracts a zero point from each element, as one would that a producer was folded into."""
 COMPILE = """
 import json, sys
+from fissile.late_modules import begin_lightly, is_late
+begin_lightly()
+from fissile.quick_dataclasses import make_dataclasses_quickly
+make_dataclasses_quickly()
 from pathlib import Path
 from fissile.pipelines.compile.request import parse_command_line
 from fissile.pipelines.process import worker
@@ -30,7 +36,7 @@ Path(folder, "seen.json").write_text(json.dumps({
     "error": answered.error and answered.error.message,
     "findings": [f.message for f in answered.report.findings] if answered.report else [],
     "phases": phases,
-    "loaded": [name for name in sys.modules if name.startswith("fissile.") or "." not in name],
+    "loaded": [name for name in sys.modules if not is_late(name) and (name.startswith(("fissile.", "iree.")) or "." not in name)],
 }))
 sys.stdout.flush()
 import os
@@ -57,6 +63,15 @@ NEVER_LOADED = (
     "sqlite3",
     "z3",
     "email",
+    # Python's own, and what IREE's package has beside its bindings.
+    "inspect",
+    "tokenize",
+    "typing_extensions",
+    "difflib",
+    "zipfile",
+    "numpy",
+    "iree.compiler.tools",
+    *DIALECTS,
 )
 """Packages and modules that only a failure, another target or a person who waits needs."""
 

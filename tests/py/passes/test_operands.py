@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import keyword
 
 import pytest
 from iree.compiler import ir
@@ -126,6 +127,7 @@ def test_names_are_those_of_the_python_classes(name):
         pytest.skip(f"this IREE has no {name}")
     order = list(vars(found[0]))
     words = [word.rstrip("?*") for word in named._ODS[name].split()]
+    words = [f"{word}_" if keyword.iskeyword(word) else word for word in words]  # `in` in Python
     assert sorted(words, key=order.index) == words
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
 
 BEFORE = """
 import sys
@@ -26,7 +31,7 @@ def printed(script: str) -> str:
     return done.stdout.strip()
 
 
-def test_looking_at_linalg_ops_loads_neither():
+def test_looking_at_ops_loads_no_class_of_any():
     assert (
         printed("""
 from fissile.passes.analysis.dispatch.structure import structure_of
@@ -35,9 +40,53 @@ module = Session([]).parse_text('''func.func @f(%a: tensor<4x4xf32>, %o: tensor<
   return %r : tensor<4x4xf32>
 }''')
 body = module.op.regions[0].blocks[0].operations[0].regions[0].blocks[0]
+structure_of(body.operations[0].operation)
 print([type(op).__name__ for op in body.operations], loaded())
 """)
-        == "['MatmulOp', 'ReturnOp'] []"
+        == "['OpView', 'OpView'] []"
+    )
+
+
+def test_nobody_asks_an_op_for_its_view():
+    """Its class may not be loaded: `view_of` sees to that."""
+    spelled = [
+        str(file.relative_to(ROOT))
+        for folder in ("passes", "pipelines", "dialect", "fissile")
+        for file in (ROOT / folder).rglob("*.py")
+        if re.search(r"\.opview\b(?!\.lengths``)", file.read_text())
+    ]
+    assert spelled == ["dialect/views.py"]
+
+
+def test_a_view_has_the_accessors_of_its_class():
+    assert (
+        printed("""
+from fissile.dialect.views import view_of
+module = Session([]).parse_text('''func.func @f(%a: tensor<4xf32>) -> tensor<6xf32> {
+  %z = arith.constant 0.0 : f32
+  %r = tensor.pad %a low[1] high[1] { ^bb0(%i: index): tensor.yield %z : f32 } : tensor<4xf32> to tensor<6xf32>
+  return %r : tensor<6xf32>
+}''')
+pad = module.op.regions[0].blocks[0].operations[0].regions[0].blocks[0].operations[1].operation
+print(hasattr(pad.opview, "static_low"), list(view_of(pad).static_low), loaded())
+""")
+        == "False [1] ['iree.compiler.dialects.tensor']"
+    )
+
+
+def test_the_names_of_the_tools_are_those_that_the_package_has():
+    """They are in `iree.compiler` all the same, and load what they are of."""
+    script = """
+import json, iree.compiler, types
+from fissile.passes.iree.late_imports import OF_TOOLS
+print(json.dumps([OF_TOOLS, [n for n, v in vars(iree.compiler).items() if getattr(v, "__module__", "").startswith("iree.compiler.tools")]]))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    known, theirs = json.loads(done.stdout)
+    assert set(theirs) <= set(known)
+    assert (
+        printed("print(loaded(), iree.compiler.compile_str.__name__, *loaded())")
+        == "[] compile_str iree.compiler.tools"
     )
 
 

@@ -84,7 +84,14 @@ def declared(how):
         def __hash__(self) -> int:
             return 7
 
-    return Point, Named, Loose, Same
+    @how(frozen=True)
+    class Partly:
+        __module__ = "fissile.passes.definition"
+        a: int
+        silent: int = dataclasses.field(default=0, repr=False)
+        apart: list[int] = dataclasses.field(default_factory=list, compare=False)
+
+    return Point, Named, Loose, Same, Partly
 
 
 @pytest.fixture(params=["quick", "stock"])
@@ -93,7 +100,7 @@ def classes(request):
 
 
 def test_what_instances_do(classes):
-    point, named, loose, same = classes
+    point, named, loose, same, partly = classes
     one = point(1, marks=[2])
     assert (one.x, one.y, one.marks, one.kind) == (1, 0, [2], "point")
     assert point(1).marks is not point(1).marks
@@ -118,6 +125,10 @@ def test_what_instances_do(classes):
     changed.a = 3
     assert changed == loose(3) and loose.__hash__ is None
     assert hash(same()) == 7 and same() != same()
+    assert repr(partly(1, 2, [3])).endswith("Partly(a=1, apart=[3])")
+    assert partly(1, 2, [3]) == partly(1, 2, [4]) != partly(1, 3, [3]) and hash(partly(1)) == hash(
+        partly(1, 0, [4])
+    )
     match one:
         case point(x, y):
             assert (x, y) == (1, 0)

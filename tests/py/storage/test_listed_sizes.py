@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
+from fissile.dialect.views import view_of
 from fissile.passes.analysis.storage.flow_rules import listed_sizes
 from fissile.passes.checks.storage.storage_fit import judge_storage
 from fissile.passes.remedies.storage.own_sizes import list_own_sizes
@@ -40,13 +41,13 @@ def test_only_the_listed_sizes_become_the_tensors_own():
     with Session() as session:
         module = session.run(session.parse_text(TEXT), GUARDED_AT)
         op = only(module, "flow.tensor.update")
-        starts = list(op.opview.start_indices)
+        starts = list(view_of(op).start_indices)
         list_own_sizes(judge_storage(module.op).extents, [op])
         for value, name, number, dimension in listed_sizes(op):
-            size = list(getattr(op.opview, name))[number].owner.operation
-            assert size.name == "tensor.dim" and size.opview.source == value
-            assert ir.IntegerAttr(size.opview.index.owner.operation.attributes["value"]).value == dimension
-        assert list(op.opview.start_indices) == starts and op.verify()
+            size = list(getattr(view_of(op), name))[number].owner.operation
+            assert size.name == "tensor.dim" and view_of(size).source == value
+            assert ir.IntegerAttr(view_of(size).index.owner.operation.attributes["value"]).value == dimension
+        assert list(view_of(op).start_indices) == starts and op.verify()
 
 
 def test_a_listed_size_that_is_proved_stays():
@@ -54,7 +55,7 @@ def test_a_listed_size_that_is_proved_stays():
         changed = {}
         for listed in ("%n", "%d"):
             module = session.run(session.parse_text(SLICE.replace("DIM", listed)), GUARDED_AT)
-            before = list(only(module, "flow.tensor.slice").opview.source_dims)
+            before = list(view_of(only(module, "flow.tensor.slice")).source_dims)
             guard(module.op)
-            changed[listed] = list(only(module, "flow.tensor.slice").opview.source_dims) != before
+            changed[listed] = list(view_of(only(module, "flow.tensor.slice")).source_dims) != before
         assert changed == {"%n": True, "%d": False}
