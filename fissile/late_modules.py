@@ -31,9 +31,9 @@ def load_now(names: Iterable[str]) -> None:
         assert sys.modules[name].__file__
 
 
-SELDOM_USED = ("difflib", "hashlib", "inspect", "textwrap", "zipfile")
-"""Of Python's own modules: what a compile that succeeds has no use for. `inspect` brings `ast`, `dis` and `tokenize` along, for the
-docstring that `dataclasses` writes of a class without one; `hashlib` loads OpenSSL."""
+SELDOM_USED = ("difflib", "hashlib", "inspect", "textwrap", "tokenize", "zipfile")
+"""Of Python's own modules: what a compile that succeeds has no use for. `inspect` brings `ast` and `dis` along, for the docstring that
+`dataclasses` writes of a class without one; `traceback` imports `tokenize`, which compiles many patterns; `hashlib` loads OpenSSL."""
 
 
 def begin_lightly() -> None:

@@ -47,7 +47,7 @@ def _made(cls: type, frozen: bool, eq: bool) -> type:
     )
     undocumented = cls.__doc__ is None
     if undocumented:
-        cls.__doc__ = ""  # or `dataclasses` looks for the signature, which is half of its time
+        cls.__doc__ = "…"  # or `dataclasses` looks for the signature, which is half of its time
     bases = [base for base in cls.__mro__[1:] if "__dataclass_fields__" in vars(base)]
     if any(not base.__module__.startswith(_OWN) for base in bases):
         return _stock(cls, frozen=frozen, eq=eq)

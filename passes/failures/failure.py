@@ -8,11 +8,11 @@ inside of their methods only: `fissile explain` and the process that reads repor
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import re
 from collections.abc import Callable, Sequence
 from enum import Enum
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from fissile.effect import Effect
@@ -181,9 +181,10 @@ def failure(cls: type[Failure]) -> type[Failure]:
 @cache
 def failures() -> tuple[Failure, ...]:
     """All failures, by order."""
-    package = importlib.import_module(__package__)
-    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-        importlib.import_module(found.name)
+    here = Path(__file__).parent
+    for file in sorted(here.rglob("*.py")):  # `pkgutil` finds them too, and loads `inspect` for it
+        if file.name != "__init__.py":
+            importlib.import_module(".".join((__package__, *file.relative_to(here).with_suffix("").parts)))
     return tuple(sorted(_FAILURES.values(), key=lambda one: one.order))
 
 
