@@ -284,7 +284,7 @@ def apply(function: str, *arguments: Term | int, parameter: int = 0) -> Term:
                 t.atom.arguments if isinstance(t.atom, Apply) and t.atom.function == function else (t,)
             )
         ]
-        terms = tuple(sorted(set(flat), key=lambda t: t.key))
+        terms = tuple(sorted(_undecided(function, set(flat)), key=lambda t: t.key))
         if len(terms) == 1:
             return terms[0]
     elif function in ("floordiv", "ceildiv", "tdiv", "mod", "trem") and terms[1].constant not in (None, 0):
@@ -294,6 +294,23 @@ def apply(function: str, *arguments: Term | int, parameter: int = 0) -> Term:
                 return ZERO
             return Term({m: c // divisor for m, c in terms[0].monomials.items()})
     return term(Apply(function, terms, parameter))
+
+
+def _undecided(function: str, terms: set[Term]) -> set[Term]:
+    """``terms`` without those that the range of a symbol leaves out: min(0, a size) is 0."""
+    constants = [t for t in terms if t.constant is not None]
+    if not constants:
+        return terms
+    pick = min if function == "min" else max
+    known = pick(c for t in constants if (c := t.constant) is not None)
+    open_ones = {t for t in terms if t.constant is None}
+    for t in list(open_ones):
+        if isinstance(t.atom, Symbol):
+            if pick(known, t.atom.low) == pick(known, t.atom.high) == known:
+                open_ones.discard(t)
+            elif pick(known, t.atom.low) == t.atom.low and pick(known, t.atom.high) == t.atom.high:
+                return open_ones  # the number is the one that is left out
+    return {*open_ones, term(known)}
 
 
 def evaluate(t: Term, values: Mapping[int, int]) -> int:

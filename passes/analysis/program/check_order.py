@@ -89,10 +89,26 @@ def is_loaded(value: ir.Value) -> bool:
         return owner is not None and owner.operation.name.startswith("linalg.")
     op = value.owner.operation
     if op.name in CLAMPS:
-        return False
+        return is_loaded(op.operands[1])
     if op.name == "tensor.extract":
         return True
-    return any(is_loaded(v) for v in op.operands)
+    return any(is_loaded(v) for v in op.operands) or _loads_inside(op)
+
+
+def _loads_inside(op: ir.Operation) -> bool:
+    """Whether a branch or a loop reads a tensor, or uses what was read."""
+    found = False
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        nonlocal found
+        if inner == op:
+            return ir.WalkResult.ADVANCE
+        found |= inner.name == "tensor.extract" or any(is_loaded(v) for v in inner.operands)
+        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
+
+    if len(op.regions):
+        op.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
 
 
 def _behind(op: ir.Operation) -> list[ir.Operation]:

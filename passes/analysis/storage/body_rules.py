@@ -101,7 +101,9 @@ def _read(
             inside_of(at, source, i, capacity, op.name, "reads", _what(op, index)),
             itself=True,
             guards=(*around, *inside.guards),
-            elements=None if inside.when is None else ElementBound(capacity, index=index, when=inside.when),
+            elements=ElementBound(
+                capacity, index=index, when=inside.when or (), at=inner, nested=inside.when is None
+            ),
             here=_where_it_runs(condition, inside),
         )
 
@@ -117,7 +119,9 @@ def _assert(
         condition,
         f"asserts inside its body: {text_of(inner, 'msg')}",
         guards=(*around, *inside.guards),
-        elements=None if inside.when is None else ElementBound(condition=inner.operands[0], when=inside.when),
+        elements=ElementBound(
+            condition=inner.operands[0], when=inside.when or (), at=inner, nested=inside.when is None
+        ),
         here=_where_it_runs(condition, inside),
     )
 

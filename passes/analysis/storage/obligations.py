@@ -19,15 +19,16 @@ from fissile.finding import Place
 from fissile.passes.containment import contained
 from fissile.passes.iree import ops as iree_ops
 
-from ..bounds.conditions import TRUE, Condition, any_of, equal, negation, symbols
+from ..bounds.conditions import TRUE, Condition, any_of, negation, symbols
 from ..bounds.extents import Extents
 from ..bounds.intervals import always_holds
 from ..bounds.private_calls import FUNCTIONS, calls_of_private_functions
-from ..bounds.shaped_values import is_argument, is_shaped, last_of, rank_of, static_dimension
-from ..bounds.size_terms import Term, term
+from ..bounds.shaped_values import is_argument, last_of
+from ..bounds.size_terms import Term
 from ..bounds.value_names import ASYNC_SUFFIX
 from ..program.deep_walk import Steps, walk_deep
 from .assumptions import assumption
+from .call_facts import agreed_by_calls
 from .guards import UNKNOWN_BRANCH, Branch, Guard, Loop, loops_of
 from .loop_facts import equal_integers, invariants, of_results
 from .sentences import Wording, as_written, worded
@@ -80,6 +81,9 @@ class ElementBound:
     true, wherever the i1 values of ``when`` are what they say. For an op without a body (gather,
     scatter), the elements of ``indices`` at ``position`` of its last dimension must be in 0 … size - 1,
     where ``mask`` is set if there is one; ``depth`` is how many indices one place takes.
+
+    In a body, ``at`` is the op that reads there, or asserts; ``nested``: no values of ``when`` say whether it runs, a loop
+    or another op of the body does.
     """
 
     size: Term | None = None
@@ -90,6 +94,8 @@ class ElementBound:
     depth: int = 1
     mask: ir.Value | None = field(default=None, compare=False)
     when: tuple[tuple[ir.Value, bool], ...] = field(default=(), compare=False)
+    at: ir.Operation | None = field(default=None, compare=False)
+    nested: bool = False
 
 
 @dataclass(frozen=True)
@@ -179,25 +185,13 @@ class _Walk:
                             yield self.top_level(inner.operation)
 
     def _learn_calls(self, function: ir.Operation) -> None:
-        """What all calls of a private function agree on: arguments and dimensions that are constants
-        in each call."""
+        """What all calls of a private function agree on: see `agreed_by_calls`."""
         calls = self.calls.get(text_of(function, "sym_name"))
-        if not calls or not function.regions[0].blocks:
-            return
-        for number, argument in enumerate(function.regions[0].blocks[0].arguments):
-            given = [call.operands[number] for call in calls]
-            if isinstance(argument.type, (ir.IndexType, ir.IntegerType)):
-                self._learn_given(term(self.extents.symbol(argument)), [self.extents.value(v) for v in given])
-            elif is_shaped(argument):
-                for i in range(rank_of(argument)):
-                    if static_dimension(argument.type, i) is None:
-                        self._learn_given(
-                            self.extents.dimension(argument, i), [self.extents.dimension(v, i) for v in given]
-                        )
-
-    def _learn_given(self, parameter: Term, given: list[Term]) -> None:
-        if all(g.constant is not None for g in given):
-            self._learn(any_of(equal(parameter, g) for g in given))
+        if calls and function.regions[0].blocks:
+            for fact in contained(
+                "calls", lambda: agreed_by_calls(self.extents, function, calls), [], about=function
+            ):
+                self._learn(fact)
 
     def _blocks(self, op: ir.Operation) -> Steps:
         for region in op.regions:

@@ -8,7 +8,7 @@ fails for all of them, and UNKNOWN otherwise: then only the run can tell.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fissile.verdict import Answer, Verdict
@@ -82,6 +82,11 @@ def decide(
         verdict = Verdict(Answer.UNKNOWN, INTERVALS, f"intervals do not decide it, and {why}")
         return Decision(verdict, failing, missed_solver=timeout_ms > 0 and not failing)
     return _by_smt(condition, near, timeout_ms, failing)
+
+
+def follows(condition: Condition, facts: Sequence[Condition] = ()) -> bool:
+    """Whether intervals and cases prove ``condition`` under ``facts``: a cheap question."""
+    return always_holds(condition) or _by_cases(condition, Bounds(facts), facts) is Answer.PROVED
 
 
 def _by_intervals(condition: Condition, bounds: Bounds, facts: Iterable[Condition]) -> Answer:
@@ -164,6 +169,8 @@ def _compare_by_intervals(compare: Compare, bounds: Bounds, facts: Iterable[Cond
             return Answer.PROVED if same == (compare.relation == "==") else Answer.REFUTED
     if compare.relation == "<=" and bounds.of(_largest_undivided(t))[1] <= 0:
         return Answer.PROVED
+    if compare.relation == "<=" and any(bounds.of(larger)[1] <= 0 for larger in _never_smaller(t, bounds)):
+        return Answer.PROVED
     for fact in facts:  # the same comparison, or a stronger one, may be a fact already
         for known in fact.parts if isinstance(fact, All) else (fact,):
             if isinstance(known, Compare) and _implies(known, t, compare.relation, bounds):
@@ -186,6 +193,40 @@ def _largest_undivided(t: Term) -> Term:
         rest = (divisor - 1) * abs(times) if (times < 0) == (atom.function == "floordiv") else 0
         result = result - Term({monomial: factor}) + divided * times + rest
     return result
+
+
+MAX_LARGER = 24
+"""Terms that are tried in the place of one."""
+_QUOTIENTS, _RESTS = ("floordiv", "ceildiv", "tdiv", "udiv"), ("mod", "trem", "urem")
+
+
+def _never_smaller(t: Term, bounds: Bounds) -> Iterator[Term]:
+    """Terms that are never smaller than ``t``: a minimum is no more than each of its parts, a maximum no less, a quotient or
+    a rest of what is not negative no more than that."""
+    pending, made = [t], 0
+    while pending and made < MAX_LARGER:
+        current = pending.pop(0)
+        for monomial, factor in current.monomials.items():
+            atom = monomial[0] if len(monomial) == 1 else None
+            if not isinstance(atom, Apply):
+                continue
+            for other in _ends(atom, factor > 0, bounds):
+                larger = current - Term({monomial: factor}) + other * factor
+                made += 1
+                pending.append(larger)
+                yield larger
+
+
+def _ends(atom: Apply, upper: bool, bounds: Bounds) -> Sequence[Term]:
+    """Terms that ``atom`` is never above, or never below."""
+    if atom.function in ("min", "max"):
+        return atom.arguments if upper == (atom.function == "min") else ()
+    if not upper or atom.function not in (*_QUOTIENTS, *_RESTS):
+        return ()
+    divided, divisor = atom.arguments
+    if bounds.of(divided)[0] < 0 or bounds.of(divisor)[0] < 1:
+        return ()
+    return (divided,) if atom.function in _QUOTIENTS else (divided, divisor - 1)
 
 
 def _implies(known: Compare, t: Term, relation: str, bounds: Bounds) -> bool:

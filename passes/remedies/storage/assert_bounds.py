@@ -111,7 +111,7 @@ def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
     if not judged:
         return Placed(0, 0, 0, ())
     from .assert_places import place_assert
-    from .checks_first import Check, checks_first
+    from .checks_first import Check, checks_first, sizes_by_terms
     from .element_asserts import can_check
     from .held_loads import held_loads, loads_of
 
@@ -140,6 +140,8 @@ def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
     checks = [
         _write(extents, place.anchor, [(place.condition, same[0])])[0] for place, same in inside.values()
     ]
+    for check in checks:
+        sizes_by_terms(extents, check)
     held = {load.value: load.hold() for load in loads}
     checks_first(
         Check(
@@ -166,7 +168,10 @@ def _assert_elements(extents: Extents, judged: list[Judged]) -> int:
     from .element_status import assert_elements
 
     functions = list(dict.fromkeys(_outermost(j.obligation.op) for j in judged))
-    clamp_loaded_indices(extents, functions)
+    bounds = [j.obligation.bound for j in judged]
+    clamp_loaded_indices(
+        extents, functions, {(b.at, b.index) for b in bounds if b.at is not None and b.index is not None}
+    )
     early = {function for function in functions if _loads_on_host(function)}
     written = assert_elements(extents, judged)
     checks_first(Check(check, frozenset()) for check in written.asserts if _outermost(check) in early)

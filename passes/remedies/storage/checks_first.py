@@ -13,8 +13,12 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
-from fissile.passes.analysis.bounds.extents import is_argument
+from fissile.passes.analysis.bounds.extents import Extents, is_argument
+from fissile.passes.analysis.bounds.size_terms import symbols_of
+from fissile.passes.analysis.program.defined_before import exists_before
 from fissile.passes.iree import ops as iree_ops
+
+from .term_ops import TermWriter
 
 SCALAR = ("arith.", "affine.", "index.", iree_ops.HAL_BUFFER_VIEW_DIM)
 PURE = (
@@ -72,6 +76,39 @@ def _bring_forward(check: ir.Operation, checks: list[Check]) -> None:
             last = max(last, position[op])
     for op in reversed([op for op in ahead if op not in kept]):
         op.move_after(check)
+
+
+def sizes_by_terms(extents: Extents, check: ir.Operation) -> None:
+    """Writes the sizes that ``check`` is computed from without the tensors that they are sizes of, where these are computed in
+    its block: else their producers would have to stand ahead of the check."""
+    pending, seen = [check], set()
+    while pending:
+        for source in _sources(pending.pop()):
+            if source in seen:
+                continue
+            seen.add(source)
+            if source.name != "tensor.dim":
+                if source.name.startswith((*SCALAR, "scf.if")):
+                    pending.append(source)
+            elif (size := _without_tensor(extents, source)) is not None:
+                source.results[0].replace_all_uses_with(size)
+
+
+def _without_tensor(extents: Extents, dim: ir.Operation) -> ir.Value | None:
+    """What ``dim``, a tensor.dim, gives, computed from what stands before its tensor; None where that is not known."""
+    of, at = dim.opview.source, extents.value(dim.opview.index).constant
+    if is_argument(of) or of.owner.operation.block != dim.block or at is None:
+        return None
+    size = extents.dimension(of, at)
+    before = of.owner.operation
+    if any(
+        ident < 0 or not exists_before(extents.handle(symbol).value, before)
+        for ident, symbol in symbols_of(size).items()
+    ):
+        return None
+    point = ir.InsertionPoint(dim)
+    with dim.context, dim.location:
+        return TermWriter(extents, point).index(size)
 
 
 def _ahead_of(check: ir.Operation) -> list[ir.Operation]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from iree.compiler import ir
 from iree.compiler.dialects import arith
@@ -19,11 +20,22 @@ from fissile.passes.analysis.storage.obligations import ElementBound, Obligation
 from fissile.passes.analysis.storage.structured_rules import indexing_maps
 
 from ..generic_ops import build_generic
+from .body_replay import Watch, can_replay, has_reduction, replayed_flags
 
 _EQ, _NE, _SLT, _UGE = 0, 1, 2, 9
 MAX_FLAGS = 31
 """Bits of the i32 that reductions hand back."""
-REPEATABLE = ("arith.", "math.", "linalg.index", "tensor.extract", "affine.apply", "affine.min", "affine.max")
+REPEATABLE = (
+    "arith.",
+    "math.",
+    "index.",
+    "linalg.index",
+    "tensor.extract",
+    "tensor.dim",
+    "affine.apply",
+    "affine.min",
+    "affine.max",
+)
 """Ops of a body that may be computed a second time."""
 UNSAFE = ("tensor.extract", "arith.div", "arith.rem", "arith.ceildiv", "arith.floordiv")
 """Those that must not be computed where a branch keeps them from running."""
@@ -41,8 +53,27 @@ def can_check(obligation: Obligation) -> bool:
         op.name.startswith("linalg.")
         and indexing_maps(op) is not None
         and all(isinstance(v.type, ir.RankedTensorType) or not is_shaped(v) for v in op.operands)
-        and all(_repeatable(op, inner) for inner in _slice(op, _read_by(bound)))
-        and not any(_is_inner_argument(op, v) for o in _slice(op, _read_by(bound)) for v in o.operands)
+        and (_can_slice(op, bound) or can_replay(op, [bound.at] if bound.at is not None else []))
+    )
+
+
+def _can_slice(op: ir.Operation, bound: ElementBound) -> bool:
+    """Whether what computes the index can be repeated without the rest of the body."""
+    slice_ = _slice(op, _read_by(bound))
+    return (
+        not bound.nested
+        and all(_repeatable(op, inner) for inner in slice_)
+        and not any(_is_inner_argument(op, v) for o in slice_ for v in o.operands)
+        and not any(_is_sum(op, v) for v in (*_read_by(bound), *(v for o in slice_ for v in o.operands)))
+    )
+
+
+def _is_sum(op: ir.Operation, value: ir.Value) -> bool:
+    """Whether ``value`` is what a sum of ``op`` has come to: an argument of its body that each round changes."""
+    body = op.regions[0].blocks[0]
+    first = len(body.arguments) - len(op.results)
+    return (
+        _is_body_argument(value, body) and ir.BlockArgument(value).arg_number >= first and has_reduction(op)
     )
 
 
@@ -105,7 +136,9 @@ def read_elements(
     op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence[ir.Value | None]
 ) -> Reading:
     """What ``op`` computes of ``bounds``."""
-    return _over_indices(bounds, sizes) if bounds[0].indices is not None else _over_body(op, bounds, sizes)
+    if bounds[0].indices is not None:
+        return _over_indices(bounds, sizes)
+    return (_over_body if all(_can_slice(op, b) for b in bounds) else _over_whole_body)(op, bounds, sizes)
 
 
 def _over_indices(bounds: Sequence[ElementBound], sizes: Sequence[ir.Value]) -> Reading:
@@ -181,6 +214,30 @@ def _over_body(op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence
         ir.AffineMap.get(len(kept), 0, [_renamed(e, renamed) for e in maps[n].results]) for n in chosen
     ]
     return Reading([op.operands[n] for n in chosen], new_maps, len(kept), body)
+
+
+def _over_whole_body(
+    op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence[ir.Value | None]
+) -> Reading:
+    watches, count = [], 0
+    for bound, size in zip(bounds, sizes, strict=True):
+        assert bound.at is not None  # a bound of a body
+        if bound.condition is not None:
+            watches.append(Watch(bound.at, bound.condition, lambda v, at: [_inverted(v, at)], count))
+        else:
+            watches.append(Watch(bound.at, _before_cast(_watched(bound)), partial(_outside_of, size), count))
+        count += flags_of(bound)
+    maps = _maps_of(op)
+    return Reading(
+        list(op.operands),
+        maps,
+        maps[0].n_dims,
+        lambda given, at: replayed_flags(op, watches, count, given, at),
+    )
+
+
+def _outside_of(size: ir.Value, index: ir.Value, at: ir.InsertionPoint) -> list[ir.Value]:
+    return _outside(index, size, at)
 
 
 def reduce_flags(reading: Reading, flags: ir.Value, first_bit: int, at: ir.InsertionPoint) -> ir.Value:

@@ -7,7 +7,7 @@ changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 
 from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
@@ -35,9 +35,14 @@ INDEXED = {
 attribute that lists its dimensions."""
 
 
-def clamp_loaded_indices(extents: Extents, functions: Iterable[ir.Operation]) -> int:
+def clamp_loaded_indices(
+    extents: Extents,
+    functions: Iterable[ir.Operation],
+    checked: Set[tuple[ir.Operation, ir.Value]] = frozenset(),
+) -> int:
     """Clamps every index in ``functions`` that a dispatch loads. Returns how many. All of them, and not only those that
-    are checked: that one is in bounds may be known from the check of another."""
+    are checked: that one is in bounds may be known from the check of another. ``checked`` are reads and their indices that
+    are clamped though the dispatch computes them from no element."""
     reads: list[tuple[ir.Operation, ir.Operation]] = []
     indexed: list[ir.Operation] = []
 
@@ -51,7 +56,7 @@ def clamp_loaded_indices(extents: Extents, functions: Iterable[ir.Operation]) ->
 
     for function in functions:
         function.walk(visit, ir.WalkOrder.PRE_ORDER)
-    clamped = sum(_clamp_read(extents, op, read) for op, read in reads)
+    clamped = sum(_clamp_read(extents, op, read, checked) for op, read in reads)
     return clamped + sum(_clamp_indices(extents, op) for op in indexed)
 
 
@@ -61,13 +66,16 @@ def _note_read(reads: list, op: ir.Operation, inner: ir.Operation) -> ir.WalkRes
     return ir.WalkResult.ADVANCE
 
 
-def _clamp_read(extents: Extents, op: ir.Operation, read: ir.Operation) -> int:
+def _clamp_read(
+    extents: Extents, op: ir.Operation, read: ir.Operation, checked: Set[tuple[ir.Operation, ir.Value]]
+) -> int:
     """A `tensor.extract` in the body of ``op``."""
     done = 0
     with op.context, read.location:
         inner = ir.InsertionPoint(read)
         for position, index in enumerate(list(view_of(read).indices)):
-            if not is_loaded(index) or _is_inside(view_of(read).tensor, op):
+            wanted = is_loaded(index) or (read, index) in checked
+            if not wanted or _is_inside(view_of(read).tensor, op):
                 continue
             last = _last(extents, extents.dimension(view_of(read).tensor, position), ir.InsertionPoint(op))
             read.operands[1 + position] = arith.minui(index, last, ip=inner)

@@ -138,3 +138,34 @@ def test_a_violating_call_ends_with_its_sentence_and_writes_nothing(session, tmp
             continue
         code, printed, _ = called(path, n, [far, far], tmp_path)
         assert code == 1 and "FAILED_PRECONDITION; @main:" in printed, (code, printed)
+
+
+SIZE_OF_A_PRODUCT = f"""func.func @main(%x: tensor<?xf32>, %n: index, %w: tensor<4xf32>) -> tensor<?xf32> {{
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %k = arith.remui %n, %c2 : index
+  %s = tensor.extract_slice %x[0] [%k] [1] : tensor<?xf32> to tensor<?xf32>
+  %e = tensor.empty(%k) : tensor<?xf32>
+  %y = {DOUBLED} ins(%s : tensor<?xf32>) outs(%e : tensor<?xf32>) {BODY} -> tensor<?xf32>
+  %d = tensor.dim %y, %c0 : tensor<?xf32>
+  %at = arith.andi %d, %c2 : index
+  %b = tensor.empty() : tensor<4xf32>
+  %g = {DOUBLED} ins(%w : tensor<4xf32>) outs(%b : tensor<4xf32>) {BODY} -> tensor<4xf32>
+  %v = tensor.extract %g[%c2] : tensor<4xf32>
+  %r = tensor.insert %v into %y[%at] : tensor<?xf32>
+  return %r : tensor<?xf32>
+}}
+"""
+
+
+def test_the_size_of_a_product_does_not_hold_its_check_back(monkeypatch):
+    def late() -> list[str]:
+        with Session(FLAGS["local-task"]) as session:
+            module = session.run(session.parse_text(SIZE_OF_A_PRODUCT), GUARDED_AT)
+            assert guard(module.op).asserts
+            session.run(module, "stream")
+            return [found.message for found in overtaken_checks(module.op)]
+
+    assert not late()
+    monkeypatch.setattr(checks_first, "sizes_by_terms", lambda _extents, _check: None)
+    assert late()

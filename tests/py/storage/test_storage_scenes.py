@@ -1,0 +1,37 @@
+"""A seeded part of `python -m bench.storage.storage_scenes`, and an oracle that is wrong on purpose."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scene_program import Call, drawn_scenes
+from scene_runs import Runs
+from scene_torch import STRATEGIES
+
+
+@pytest.mark.parametrize(
+    ("front_end", "count"), [(None, 24), ("stablehlo", 10), ("tosa", 6), ("torch", 12)], ids=str
+)
+def test_drawn_programs_keep_to_the_oracle(front_end, count):
+    runs = Runs()
+    runs.check(drawn_scenes(0, count, STRATEGIES[front_end]() if front_end else None))
+    assert not runs.failures, "\n".join(map(str, runs.failures[:3]))
+    assert runs.counts["calls that are legal, same numbers"] > count
+    assert runs.counts["calls that violate, refused: FAILED_PRECONDITION"] > count / 4
+
+
+def test_an_oracle_that_is_wrong_is_noticed():
+    scenes = [s for s in drawn_scenes(0, 12, STRATEGIES["tosa"]()) if s.can_fail and len(s.calls) > 4][:1]
+    (scene,) = scenes
+    legal = next(c for c in scene.calls if c.expected is not None)
+    illegal = next(c for c in scene.calls if c.expected is None)
+    turned = [
+        Call(legal.values, None),
+        Call(illegal.values, legal.expected),
+        Call(legal.values, [np.asarray(legal.expected[0]) + 1]),
+    ]
+    runs = Runs()
+    runs.check([dataclasses.replace(scene, calls=turned)])
+    assert [f.kind for f in runs.failures] == ["missed", "false alarm", "wrong numbers, by stock too"]
