@@ -15,6 +15,7 @@ from fissile.dialect.attributes import attribute
 from fissile.passes.iree import ops as iree_ops
 
 from . import call_results, element_values, float_ranges
+from .chosen_tensors import choice_of
 from .conditions import FALSE, TRUE, Condition, all_of, any_of, at_most, different, equal, less, negation
 from .intervals import Bounds, of_unsigned, wrapped
 from .size_terms import INDEX_BITS, Term, apply, product, term
@@ -54,8 +55,8 @@ def condition_of(extents: Extents, value: ir.Value) -> Condition:
             for one, other in (parts, parts[::-1]):
                 if one in (TRUE, FALSE):
                     return negation(other) if one == TRUE else other
-        if op.name == "arith.select":
-            chosen, yes, no = (extents.condition(operand) for operand in op.operands)
+        if (choice := choice_of(value)) is not None:
+            chosen, yes, no = (extents.condition(v) for v in (choice.condition, choice.yes, choice.no))
             return any_of((all_of((chosen, yes)), all_of((negation(chosen), no))))
     elif (found := element_values.body_condition(extents, value)) is not None:
         return found

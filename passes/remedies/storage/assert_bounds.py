@@ -11,8 +11,10 @@ from iree.compiler import ir
 from fissile.dialect import ops_of
 from fissile.dialect.attributes import text_of
 from fissile.finding import Finding
-from fissile.passes.analysis.bounds.conditions import Condition
+from fissile.passes.analysis.bounds.conditions import Condition, any_of, at_most, equal
 from fissile.passes.analysis.bounds.extents import Extents
+from fissile.passes.analysis.bounds.intervals import always_holds
+from fissile.passes.analysis.bounds.shaped_values import rank_of
 from fissile.passes.analysis.storage.obligations import Obligation
 from fissile.passes.analysis.storage.proof import SMT_TIMEOUT_MS
 from fissile.passes.checks.storage.storage_fit import Judged, findings_of, judge_storage, runtime_message
@@ -25,6 +27,7 @@ from fissile.passes.definition import (
     option,
     register_pass,
 )
+from fissile.passes.iree import ops as iree_ops
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, NO_REQUIRES, WELL_FORMED
 from fissile.verdict import Answer
 
@@ -172,10 +175,34 @@ def _assert_elements(extents: Extents, judged: list[Judged]) -> int:
     clamp_loaded_indices(
         extents, functions, {(b.at, b.index) for b in bounds if b.at is not None and b.index is not None}
     )
+    _refuse_writes_into_nothing(extents, judged)
     early = {function for function in functions if _loads_on_host(function)}
     written = assert_elements(extents, judged)
     checks_first(Check(check, frozenset()) for check in written.asserts if _outermost(check) in early)
     return written.checks
+
+
+def _refuse_writes_into_nothing(extents: Extents, judged: list[Judged]) -> None:
+    """A scatter whose destination may have no place: no clamp keeps its writes inside, so its check comes first. Where a mask
+    lets no update through the call is right: the mask of such a call is cleared instead."""
+    from .checks_first import Check, checks_first
+    from .element_clamps import clear_mask
+
+    checks = []
+    for j in judged:
+        op, bound = j.obligation.op, j.obligation.bound
+        if op.name != iree_ops.LINALG_EXT_SCATTER or bound.size is None or bound.indices is None:
+            continue
+        has_place = at_most(1, bound.size)
+        if bound.mask is not None:
+            clear_mask(extents, op, bound.size)
+            continue
+        updates = [extents.dimension(bound.indices, i) for i in range(rank_of(bound.indices))]
+        needed = any_of((has_place, *(equal(n, 0) for n in updates if n.constant is None)))
+        if not always_holds(needed):
+            (check,) = _write(extents, op, [(needed, j)])
+            checks.append(Check(check, frozenset([op])))
+    checks_first(checks)
 
 
 def _outermost(op: ir.Operation) -> ir.Operation:

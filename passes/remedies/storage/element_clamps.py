@@ -7,7 +7,7 @@ changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Set
 
 from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
@@ -24,7 +24,7 @@ from fissile.passes.iree import ops as iree_ops
 from ..generic_ops import build_generic
 from .term_ops import TermWriter
 
-_EQ = 0
+_EQ, _NE = 0, 1
 INDEXED = {
     iree_ops.LINALG_EXT_GATHER: ("source", "dimension_map"),
     iree_ops.LINALG_EXT_SCATTER: ("original", "dimension_map"),
@@ -99,27 +99,56 @@ def _clamp_indices(extents: Extents, op: ir.Operation) -> int:
     return 1
 
 
+def clear_mask(extents: Extents, op: ir.Operation, size: Term) -> None:
+    """Lets no update of the scatter ``op`` through where ``size``, a dimension of its destination, is 0."""
+    if size.constant is not None:
+        return
+    mask = operand(op, "mask")
+    with op.context, op.location:
+        at = ir.InsertionPoint(op)
+        zero = arith.constant(ir.IndexType.get(), 0, ip=at)
+        some = arith.cmpi(_NE, TermWriter(extents, at).index(size), zero, ip=at)
+        cleared = _elementwise(mask, at, lambda bit, inner: _where(some, bit, inner))
+    number = next(n for n, value in enumerate(op.operands) if value == mask)
+    op.operands[number] = cleared
+
+
+def _where(some: ir.Value, bit: ir.Value, at: ir.InsertionPoint) -> ir.Value:
+    return arith.select(some, bit, arith.constant(bit.type, 0, ip=at), ip=at)
+
+
 def _clamped(indices: ir.Value, lasts: list[ir.Value], at: ir.InsertionPoint) -> ir.Value:
     """``indices`` with each element at most ``lasts`` at its place of the last dimension, and not negative."""
-    tensor_type, rank = ir.RankedTensorType(indices.type), rank_of(indices)
+
+    def clamped(index: ir.Value, inner: ir.InsertionPoint) -> ir.Value:
+        last = lasts[0]
+        if any(other != last for other in lasts):
+            place = linalg.IndexOp(rank_of(indices) - 1, ip=inner).result
+            for number, other in enumerate(lasts[1:], 1):
+                here_it_is = arith.cmpi(
+                    _EQ, place, arith.constant(ir.IndexType.get(), number, ip=inner), ip=inner
+                )
+                last = arith.select(here_it_is, other, last, ip=inner)
+        return arith.minui(index, last, ip=inner)
+
+    return _elementwise(indices, at, clamped)
+
+
+def _elementwise(
+    of: ir.Value, at: ir.InsertionPoint, compute: Callable[[ir.Value, ir.InsertionPoint], ir.Value]
+) -> ir.Value:
+    """A tensor of the shape of ``of``, with what ``compute`` makes of each of its elements."""
+    tensor_type, rank = ir.RankedTensorType(of.type), rank_of(of)
     sizes = [
-        tensor.dim(indices, arith.constant(ir.IndexType.get(), i, ip=at), ip=at)
+        tensor.dim(of, arith.constant(ir.IndexType.get(), i, ip=at), ip=at)
         for i in range(rank)
         if tensor_type.is_dynamic_dim(i)
     ]
     empty = ir.Operation.create("tensor.empty", [tensor_type], sizes, ip=at).results[0]
     with at:
-        op, block = build_generic([indices], [empty], [ir.AffineMap.get_identity(rank)] * 2, [True] * rank)
+        op, block = build_generic([of], [empty], [ir.AffineMap.get_identity(rank)] * 2, [True] * rank)
     inner = ir.InsertionPoint(block)
-    last = lasts[0]
-    if any(other != last for other in lasts):
-        place = linalg.IndexOp(rank - 1, ip=inner).result
-        for number, other in enumerate(lasts[1:], 1):
-            here_it_is = arith.cmpi(
-                _EQ, place, arith.constant(ir.IndexType.get(), number, ip=inner), ip=inner
-            )
-            last = arith.select(here_it_is, other, last, ip=inner)
-    linalg.YieldOp([arith.minui(block.arguments[0], last, ip=inner)], ip=inner)
+    linalg.YieldOp([compute(block.arguments[0], inner)], ip=inner)
     return op.results[0]
 
 

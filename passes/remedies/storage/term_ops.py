@@ -77,10 +77,18 @@ class TermWriter:
 
     def _compare(self, compare: Compare) -> ir.Value:
         """Positive parts on the left, negative ones on the right: a difference could wrap where the
-        sides do not."""
-        left = self._sum({m: c for m, c in compare.term.monomials.items() if c > 0})
-        right = self._sum({m: -c for m, c in compare.term.monomials.items() if c < 0})
+        sides do not.
+
+        ``i + 1 <= n`` is written ``i < n``. It cannot wrap, and IREE does not merge its ``i + 1`` with that of the loop which
+        counts ``i``: its VM (3.13) runs such a loop without end where ``i`` is used behind it.
+        """
+        parts = dict(compare.term.monomials)
         predicate = {"<=": _SLE, "==": _EQ, "!=": _NE}[compare.relation]
+        if compare.relation == "<=" and parts.get((), 0) == 1 and len(parts) > 1:
+            del parts[()]
+            predicate = _SLT
+        left = self._sum({m: c for m, c in parts.items() if c > 0})
+        right = self._sum({m: -c for m, c in parts.items() if c < 0})
         result = arith.cmpi(predicate, left.value, right.value, ip=self._at)
         for exact in (left.exact, right.exact):
             result = self._both(result, exact)
