@@ -15,7 +15,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import arith
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.passes.analysis.bounds.shaped_values import is_argument, is_shaped, rank_of
+from fissile.passes.analysis.bounds.shaped_values import is_argument, is_shaped, rank_of, static_dimension
 from fissile.passes.analysis.storage.obligations import ElementBound, Obligation
 from fissile.passes.analysis.storage.structured_rules import indexing_maps
 
@@ -115,7 +115,20 @@ def plain_indices(obligation: Obligation) -> ir.Value | None:
     map_ = _maps_of(op)[number]
     expressions = list(map_.results)
     plain = len(_plain_dims(map_)) == len(expressions) == len(set(map(str, expressions)))
-    return tensor if plain and is_shaped(tensor) and expressions else None
+    if not plain or not is_shaped(tensor) or not expressions:
+        return None
+    # Where another loop may have no round, nothing is read whatever the indices are.
+    return tensor if loops_that_run(op) >= set(range(map_.n_dims)) - set(_plain_dims(map_)) else None
+
+
+def loops_that_run(op: ir.Operation) -> set[int]:
+    """The loops of a structured op that have a round, whatever the call: a dimension of static size says so."""
+    found = set()
+    for operand, map_ in zip(op.operands, _maps_of(op), strict=False):
+        for i, expression in enumerate(map_.results if is_shaped(operand) else ()):
+            if isinstance(expression, ir.AffineDimExpr) and (static_dimension(operand.type, i) or 0) > 0:
+                found.add(ir.AffineDimExpr(expression).position)
+    return found
 
 
 def read_plain(tensors: Sequence[ir.Value], sizes: Sequence[ir.Value]) -> Reading:
@@ -133,12 +146,17 @@ def read_plain(tensors: Sequence[ir.Value], sizes: Sequence[ir.Value]) -> Readin
 
 
 def read_elements(
-    op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence[ir.Value | None]
+    op: ir.Operation,
+    bounds: Sequence[ElementBound],
+    sizes: Sequence[ir.Value | None],
+    extent_of: Callable[[int], ir.Value | None],
 ) -> Reading:
-    """What ``op`` computes of ``bounds``."""
+    """What ``op`` computes of ``bounds``. ``extent_of`` a loop is how many rounds it has; None: at least one."""
     if bounds[0].indices is not None:
         return _over_indices(bounds, sizes)
-    return (_over_body if all(_can_slice(op, b) for b in bounds) else _over_whole_body)(op, bounds, sizes)
+    if all(_can_slice(op, b) for b in bounds):
+        return _over_body(op, bounds, sizes, extent_of)
+    return _over_whole_body(op, bounds, sizes)
 
 
 def _over_indices(bounds: Sequence[ElementBound], sizes: Sequence[ir.Value]) -> Reading:
@@ -167,7 +185,12 @@ def _over_indices(bounds: Sequence[ElementBound], sizes: Sequence[ir.Value]) -> 
     return Reading(read, maps, rank, body)
 
 
-def _over_body(op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence[ir.Value | None]) -> Reading:
+def _over_body(
+    op: ir.Operation,
+    bounds: Sequence[ElementBound],
+    sizes: Sequence[ir.Value | None],
+    extent_of: Callable[[int], ir.Value | None],
+) -> Reading:
     watched = [_watched(b) for b in bounds]
     needed = [v for b in bounds for v in _read_by(b)]
     slice_, block = _slice(op, needed), op.regions[0].blocks[0]
@@ -184,6 +207,8 @@ def _over_body(op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence
             chosen.append(number)
     kept = sorted(loops | {d for n in chosen for d in _dims(maps[n])})
     renamed = {old: new for new, old in enumerate(kept)}
+    # The body runs only if the other loops have a round.
+    others = [extent_of(loop) for loop in range(maps[0].n_dims) if loop not in renamed]
 
     def body(arguments: Sequence[ir.Value], inner: ir.InsertionPoint) -> list[ir.Value]:
         copies = {block.arguments[n]: arguments[i] for i, n in enumerate(chosen)}
@@ -207,6 +232,10 @@ def _over_body(op: ir.Operation, bounds: Sequence[ElementBound], sizes: Sequence
             for condition, taken in bound.when:
                 runs = copies.get(condition, condition)
                 bad = _only_where(runs if taken else _inverted(runs, inner), bad, inner)
+            for extent in others:
+                if extent is not None:
+                    zero = arith.constant(extent.type, 0, ip=inner)
+                    bad = _only_where(arith.cmpi(_NE, extent, zero, ip=inner), bad, inner)
             found += bad
         return found
 

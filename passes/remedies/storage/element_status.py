@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from iree.compiler import ir
 from iree.compiler.dialects import arith, cf, tensor
 
 from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.size_terms import Term
+from fissile.passes.analysis.storage.structured_rules import indexing_maps, loop_extents
 from fissile.passes.checks.storage.storage_fit import Judged, runtime_message
 from fissile.passes.iree import ops as iree_ops
 
@@ -25,6 +27,7 @@ from .element_asserts import (
     MAX_FLAGS,
     Reading,
     flags_of,
+    loops_that_run,
     plain_indices,
     read_elements,
     read_plain,
@@ -168,8 +171,17 @@ def _readings(
         for part in _parts(checks, MAX_FLAGS // 2):
             bounds = [j.obligation.bound for j in part]
             sizes = [writer.index(b.size) if b.size is not None else None for b in bounds]
-            found.append((read_elements(op, bounds, sizes), [flag for j in part for flag in _flags(j)]))
+            reading = read_elements(op, bounds, sizes, partial(_extent, extents, writer, op))
+            found.append((reading, [flag for j in part for flag in _flags(j)]))
     return found
+
+
+def _extent(extents: Extents, writer: TermWriter, op: ir.Operation, loop: int) -> ir.Value | None:
+    """How many rounds a loop of the structured ``op`` has; None: at least one."""
+    if loop in loops_that_run(op):
+        return None
+    size = loop_extents(extents, op, indexing_maps(op) or [])[loop]
+    return None if size is None else writer.index(size)
 
 
 def _add_size(rows: list[tuple[Term, Judged]], size: Term, judged: Judged) -> None:

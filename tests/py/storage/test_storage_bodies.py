@@ -173,3 +173,34 @@ def test_an_index_that_a_dispatch_loads_is_known(index, loaded):
         module = session.parse_text(text)
         last = list(module.op.regions[0].blocks[0].operations[0].regions[0].blocks[0].operations)[-1]
         assert is_loaded(last.operands[0]) == loaded
+
+
+EMPTY = """func.func @main(%x: tensor<5xf32>, %y: tensor<?x?xf32>, %t: tensor<?xi32>, %n: index) -> tensor<?x?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %d0 = tensor.dim %y, %c0 : tensor<?x?xf32>
+  %d1 = tensor.dim %y, %c1 : tensor<?x?xf32>
+  %e = tensor.empty(%d0, %d1) : tensor<?x?xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%t : tensor<?xi32>) outs(%e : tensor<?x?xf32>) {
+  ^bb0(%p: i32, %o: f32):
+    %q = arith.index_cast %p : i32 to index
+    %v = tensor.extract %x[INDEX] : tensor<5xf32>
+    linalg.yield %v : f32
+  } -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("index", ["%q", "%n"])
+def test_a_body_that_never_runs_reads_nothing(index):
+    with Session(FLAGS) as session:
+        module = session.run(session.parse_text(EMPTY.replace("INDEX", index)), GUARDED_AT)
+        guard(module.op)
+        session.run(module, "end")
+        call = load(session, module).main
+    x, t = np.zeros(5, np.float32), np.array([9, 9], np.int32)
+    assert call(x, np.zeros((2, 0), np.float32), t, 9).to_host().shape == (2, 0)
+    with pytest.raises(Exception, match="FAILED_PRECONDITION"):
+        call(x, np.zeros((2, 1), np.float32), t, 9)
