@@ -129,7 +129,7 @@ def drawn_scenes(first: int, count: int, strategy=None) -> list[Scene]:
         suppress_health_check=list(HealthCheck),
     )
     @seed(first)
-    @given(strategy or scenes())
+    @given(scenes() if strategy is None else strategy)
     def draw_all(scene: Scene) -> None:
         found.append(scene)
 
