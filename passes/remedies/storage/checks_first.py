@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect.views import view_of
 from fissile.passes.analysis.bounds.extents import Extents, is_argument
 from fissile.passes.analysis.bounds.size_terms import symbols_of
 from fissile.passes.analysis.program.defined_before import exists_before
@@ -96,7 +97,8 @@ def sizes_by_terms(extents: Extents, check: ir.Operation) -> None:
 
 def _without_tensor(extents: Extents, dim: ir.Operation) -> ir.Value | None:
     """What ``dim``, a tensor.dim, gives, computed from what stands before its tensor; None where that is not known."""
-    of, at = dim.opview.source, extents.value(dim.opview.index).constant
+    viewed = view_of(dim)
+    of, at = viewed.source, extents.value(viewed.index).constant
     if is_argument(of) or of.owner.operation.block != dim.block or at is None:
         return None
     size = extents.dimension(of, at)
