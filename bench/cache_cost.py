@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bench.table.paired import as_installed
 from examples.programs import QuantisedConv
-from fissile.pipelines.process.supervisor import stock_compiler
+from fissile.pipelines.native_programs import stock_compiler
 
 GFX942 = ("--iree-hal-target-device=hip", "--iree-rocm-target=gfx942")
 AGAIN = 5

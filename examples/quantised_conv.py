@@ -20,7 +20,7 @@ from programs import QuantisedConv
 
 import fissile
 from fissile.passes.iree.targets import flags_for
-from fissile.pipelines.numerics.build import stock_compiler
+from fissile.pipelines.native_programs import stock_compiler
 from fissile.pipelines.numerics.runtimes import present
 from fissile.target import find_target
 

@@ -20,7 +20,7 @@ import numpy as np
 
 import fissile
 from fissile.passes.iree.targets import flags_for
-from fissile.pipelines.numerics.build import stock_compiler
+from fissile.pipelines.native_programs import stock_compiler
 from fissile.pipelines.numerics.runtimes import named, present, run
 from fissile.pipelines.numerics.signature import signatures_of_vmfb
 from fissile.target import find_target

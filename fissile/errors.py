@@ -106,6 +106,7 @@ WAYS_OUT = {
     errno.ENFILE: "the machine has no more file descriptors",
     errno.EAGAIN: "the machine has no room for another process: ulimit -u",
     errno.ENOMEM: "give it more memory; the shell may limit it: ulimit -v",
+    errno.E2BIG: "arguments and environment variables take all the room that there is for a command: unset large variables",
 }
 """What to do about an error of the operating system."""
 

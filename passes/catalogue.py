@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.machinery
-import importlib.util
 import re
 import sys
 from functools import cache
@@ -20,7 +18,7 @@ from .definition import Pass, registered_passes
 from .plugins import load_plugged
 from .progress import running
 from .shipped_passes import SUFFIX, unship
-from .user_code import MODULE_PREFIX, cause
+from .user_code import MODULE_PREFIX, cause, execute, is_ctrl_c, module_of
 
 ROOMS = ("checks", "remedies")
 """Folders of passes/ in which passes are defined."""
@@ -83,19 +81,15 @@ def _import_file(file: Path, module_name: str, shown: str) -> None:
     if not file.is_file():
         raise UsageError(f"no such file of passes: {shown}")
     before = registered_passes()
-    # Without a known suffix the loader cannot be guessed, so it is named.
-    loader = importlib.machinery.SourceFileLoader(module_name, str(file))
-    spec = importlib.machinery.ModuleSpec(module_name, loader, origin=str(file))
-    spec.has_location = True
-    module = importlib.util.module_from_spec(spec)
+    module = module_of(file, module_name)
     sys.modules[module_name] = module  # dataclasses look annotations up here
     try:
         with running(f"the import of {shown}", users=True):
-            loader.exec_module(module)
-    except KeyboardInterrupt:
-        raise
+            execute(module)
     except BaseException as error:  # sys.exit at the top of a file is no way to end a compile
         del sys.modules[module_name]
+        if is_ctrl_c(error):
+            raise
         raise UsageError(f"{shown} cannot be imported: {cause(error, str(file))}") from None
     taken = [name for name in registered_passes() if name not in before and name in built_in()]
     taken = [name for name in taken if registered_passes()[name].__module__ == module_name]

@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
 from contextlib import suppress
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import module_from_spec
+from types import ModuleType
 from typing import Any
 
 MODULE_PREFIX = "fissile_user_passes_"
 """What the modules of users' files are called in `sys.modules`."""
+
+
+class _SourceAlone(SourceFileLoader):
+    """Imports a file's text: compiled code beside it (`__pycache__`) may say something else, and none is left there."""
+
+    def path_stats(self, path: str) -> dict[str, Any]:
+        raise OSError  # what Python's own loader does without stats: it neither reads nor writes compiled code
+
+
+def module_of(file: str | os.PathLike, name: str) -> ModuleType:
+    """The module ``name`` that ``file`` makes, not executed yet; the file's name may have any ending, or none."""
+    loader = _SourceAlone(name, os.fspath(file))
+    spec = ModuleSpec(name, loader, origin=os.fspath(file))
+    spec.has_location = True
+    return module_from_spec(spec)
+
+
+def execute(module: ModuleType) -> None:
+    """Runs the file that ``module`` was made of."""
+    assert module.__spec__ is not None and module.__spec__.loader is not None
+    module.__spec__.loader.exec_module(module)
 
 
 def loaded_files() -> tuple[str, ...]:
@@ -47,6 +72,11 @@ def cause(error: BaseException, file: str | None) -> str:
     text = f"{type(error).__name__}: {summary}".rstrip(": ")
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     return f"{text} ({as_typed(file)}:{lines[-1]})" if file and lines else text
+
+
+def is_ctrl_c(error: BaseException) -> bool:
+    """Whether a signal raised it, and not the user's code: where SIGINT has no handler, which is so in children, no signal does."""
+    return isinstance(error, KeyboardInterrupt) and callable(signal.getsignal(signal.SIGINT))
 
 
 def as_typed(file: str | os.PathLike) -> str:

@@ -20,7 +20,7 @@ from fissile.passes.catalogue import find_pass, is_known, known_passes
 from fissile.passes.definition import Pass, PassFailed, make_pass
 from fissile.passes.iree.messages import REFUSED_OPTIONS, UNKNOWN_PASS
 from fissile.passes.progress import running
-from fissile.passes.user_code import cause, is_users, pass_named, source_of
+from fissile.passes.user_code import cause, is_ctrl_c, is_users, pass_named, source_of
 
 from .contracts import ContractWatch, unmet_requirements
 from .textual import Nest, PassCall, parse_pipeline, pass_names
@@ -225,11 +225,13 @@ def _run_users(instance: Pass, op: ir.Operation, report: Callable[[Finding], Non
     try:
         with op.context, ir.Location.unknown(op.context), running(named, users=True):
             instance.run(op, report)
-    except (FissileError, KeyboardInterrupt):
+    except FissileError:
         raise
     except ir.MLIRError as error:
         raise InternalError(f"{named} failed: {type(error).__name__}: {_one_line(error)}") from error
     except BaseException as error:
+        if is_ctrl_c(error):
+            raise
         raise InternalError(f"{named} failed: {cause(error, source_of(type(instance)))}") from error
 
 

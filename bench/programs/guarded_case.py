@@ -15,7 +15,7 @@ import numpy as np
 
 import fissile
 from fissile.passes.iree.targets import flags_for
-from fissile.pipelines.numerics.build import stock_compiler
+from fissile.pipelines.native_programs import stock_compiler
 from fissile.pipelines.numerics.compare import Tolerance
 from fissile.pipelines.numerics.verify import Options
 from fissile.pipelines.numerics.verify_worker import run_verify

@@ -23,9 +23,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bench.programs.program_files import existing, pattern
+from fissile.pipelines.native_programs import native_program
 from fissile.pipelines.numerics.build import compile_stock
 from fissile.pipelines.numerics.inputs import draw
-from fissile.pipelines.numerics.runtimes import input_flags, native_program
+from fissile.pipelines.numerics.runtimes import input_flags
 from fissile.pipelines.numerics.signature import choose, signatures_of_source
 from fissile.pipelines.process.child import run_child
 

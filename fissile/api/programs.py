@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol, Union
 
 from fissile.errors import UsageError
+from fissile.given_files import named_in_utf8
 from fissile.pipelines.report.untrusted_text import SourceLines
 from fissile.report import Report
 
@@ -84,6 +85,7 @@ def _is_text(program: str) -> bool:
 def _existing(path: Path) -> Path:
     if not str(path).strip(" ."):
         raise UsageError("the program is an empty string", "give a path, or MLIR with a public function")
+    named_in_utf8((path,))
     if not path.exists():
         raise UsageError(f"no such file: {path}", "a string without a line break or a brace is a path")
     return path

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from fissile.pipelines.report.footprint_text import render_check
 from fissile.pipelines.report.html.page import page
 from fissile.pipelines.report.text import render
-from fissile.pipelines.report.untrusted_text import shown
 from fissile.report import Report
+from fissile.shown_text import shown
 
 from .programs import Program, source_lines
 

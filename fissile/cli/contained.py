@@ -7,10 +7,13 @@ import shlex
 import sys
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from fissile.errors import ExitCode, InternalError, UsageError
+
+_LOADS_USERS_CODE = ("--load", "--ref")
+"""What options that name a file of a user's begin with; argparse takes them shortened."""
 
 
 def contained(program: str, words: list[str], work: Callable[[list[str]], int]) -> int:
@@ -20,8 +23,9 @@ def contained(program: str, words: list[str], work: Callable[[list[str]], int]) 
     """
     from fissile.cli.program import run_program
     from fissile.passes.progress import note_in, noted_line
-    from fissile.pipelines.process.child import Child
+    from fissile.pipelines.process.child import Child, orphans_ended
     from fissile.pipelines.process.scratch import scratch
+    from fissile.shown_text import shown_lines
 
     sys.stdout.flush()
     sys.stderr.flush()
@@ -42,7 +46,8 @@ def contained(program: str, words: list[str], work: Callable[[list[str]], int]) 
             return status
 
         try:
-            with Child.forked(in_child, folder) as child:
+            users = any(word.startswith(_LOADS_USERS_CODE) for word in words)
+            with orphans_ended() if users else nullcontext(), Child.forked(in_child, folder) as child:
                 os.close(writing)
                 try:
                     status, limit = _wait(child, folder)
@@ -55,7 +60,7 @@ def contained(program: str, words: list[str], work: Callable[[list[str]], int]) 
             os.close(reading)
         messages = _native_messages(folder)
         if answered:
-            sys.stderr.write(messages)
+            sys.stderr.write("\n".join(shown_lines(messages)))
             return int(answered)
         _end_the_line()
         return _ended(program, words, status, limit, folder, messages)

@@ -22,6 +22,7 @@ from fissile.cli.report_output import ReportOutput
 from fissile.cli.terminal import print_text
 from fissile.errors import ExitCode, UsageError
 from fissile.finding import Finding, Severity
+from fissile.given_files import written_apart
 from fissile.report import Report
 
 STDIN_NAME = "<stdin>"
@@ -55,7 +56,10 @@ def _work(words: list[str]) -> ExitCode:
     if flags.list_passes:
         _print_passes()
         return ExitCode.CLEAN
-    reported = ReportOutput(flags.format, flags.report_file, "the program" if flags.output == "-" else "")
+    reported = ReportOutput(
+        flags.format, flags.report_file, "the program" if flags.output == "-" else "", source=flags.input
+    )
+    written_apart((("-o", flags.output), ("--report-file", flags.report_file)))
     chunks = _chunks(flags.input, flags.split_input_file)
 
     from fissile.pipelines.session import Session

@@ -23,11 +23,13 @@ def run_program(
     ``--memory-limit`` and ``--phase-timeout`` are taken from the words.
     """
     try:
+        from fissile.given_files import named_in_utf8
         from fissile.pipelines.process.limits import limits_taken
         from fissile.pipelines.process.termination import signals_raise
 
         with nullcontext() if in_child else signals_raise(), limits_taken(words) as rest:
             try:
+                named_in_utf8(words)
                 return int(work(rest))
             finally:
                 if sys.stdout is not None:

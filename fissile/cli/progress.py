@@ -31,7 +31,7 @@ class Progress:
 
     def hear(self, line: str) -> None:
         """``line`` is what is done now."""
-        from fissile.pipelines.report.untrusted_text import shown
+        from fissile.shown_text import shown
 
         line = shown(line)
         if line == self._line:

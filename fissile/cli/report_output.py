@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fissile.errors import UsageError
+from fissile.given_files import written_apart
 from fissile.report import Report
 from fissile.shared_options import PAGE, REPORT
 
@@ -27,7 +28,7 @@ class ReportOutput:
     """``form`` is one of `fissile.shared_options.FORMATS`; ``file`` empty: a report for machines goes to standard output.
 
     ``results``: what else the command writes to standard output, empty where nothing; a report for machines is not mixed with it.
-    ``page`` is a file for the report as HTML, which quotes lines of ``source``.
+    ``page`` is a file for the report as HTML, which quotes lines of ``source``, the input.
     """
 
     form: str = "text"
@@ -42,6 +43,7 @@ class ReportOutput:
             raise UsageError(
                 "--report-file does not write to standard output", "--format alone prints the report there"
             )
+        written_apart((("the input", self.source), ("--report-file", self.file), ("--report", self.page)))
         if self.page:
             _writable("report", self.page)
         if self.file:

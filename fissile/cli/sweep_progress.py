@@ -6,9 +6,9 @@ import sys
 from collections import Counter
 from typing import Any
 
-from fissile.pipelines.report.untrusted_text import shown
 from fissile.pipelines.sweep.cells import Cell
 from fissile.pipelines.sweep.outcome import Outcome, Verdict
+from fissile.shown_text import shown
 
 _COLOURS = {Verdict.BUILT: "green", Verdict.REPAIRED: "blue"}
 

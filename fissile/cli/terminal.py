@@ -60,7 +60,7 @@ def print_text(text: str, stream: TextIO) -> None:
 
 def print_error(error: FissileError, program: str = "fissile") -> int:
     """One line that says what is known, one that says what to do; returns the exit status."""
-    from fissile.pipelines.report.untrusted_text import shown
+    from fissile.shown_text import shown
 
     lines = [f"{program}: error: {shown(error.message.strip())}"]
     if error.hint:

@@ -15,6 +15,7 @@ from pathlib import Path
 from fissile import wire
 from fissile.errors import ExitCode, UsageError
 from fissile.finding import Finding, Severity
+from fissile.passes.failures.failure import failure_that_ends
 from fissile.passes.iree.late_imports import load_late
 from fissile.passes.progress import note_in
 from fissile.report import Report
@@ -23,7 +24,7 @@ from ..process.entry import begin, error_in_words, leave_answer
 from ..process.job import Answer, AuditRequest, WorkerError
 from ..process.scratch import scratch
 from ..process.supervisor import run_job
-from ..process.worker_end import WorkerEnd, how_it_ended, system_ended
+from ..process.worker_end import WorkerEnd, ending_of, how_it_ended, phase_not_ended, system_ended
 
 MOST_CHILDREN = 40
 """Crashes and endless compiles that one audit survives, for each of its targets."""
@@ -55,6 +56,8 @@ def run_audit(
                 file.unlink(missing_ok=True)
             if refused := system_ended(0 if end.timed_out else end.status, end.errors):
                 raise refused
+            if not key and end.step is not None:
+                return _stopped(end, source, command)
             if not key:
                 return _failed(
                     f"the auditing process ended early ({how_it_ended(end.status)})",
@@ -63,6 +66,21 @@ def run_audit(
                 )
             _note(job.journal, key, _ended_by(end, step))
         return _failed("too many ops end the compiler's process", command, "")
+
+
+def _stopped(end: WorkerEnd, source: str, command: str) -> Report:
+    """A step of IREE's on the whole program, its parse for example, that ended the process or did not end."""
+    assert end.step is not None
+    how = (
+        f"the compile does not end: {phase_not_ended(end)}"
+        if end.phase_limit
+        else f"the compiler crashed ({how_it_ended(end.status)}) in {end.step.what}"
+    )
+    notes = (f"shows it again: {command}",) if command else ()
+    found = Finding(
+        failure_that_ends(ending_of(end)).code, how, subject=source, notes=notes, detail=end.errors[-4000:]
+    )
+    return Report("audit", (found,), facts={"audit": []})
 
 
 def _ended_by(end: WorkerEnd, step: str) -> dict:

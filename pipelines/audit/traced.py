@@ -15,7 +15,7 @@ from fissile.passes.checks.legality.dropped_effect import check_dropped
 from fissile.passes.iree.legality.traced import TRACE_FLAGS
 from fissile.report import Report
 
-from ..numerics.build import stock_compiler
+from ..native_programs import stock_compiler
 from ..process.child import Child
 from ..process.scratch import scratch
 

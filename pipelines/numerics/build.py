@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
-import sys
 from collections.abc import Sequence
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
-from fissile.errors import InternalError, UsageError
+from fissile.errors import InternalError
 from fissile.finding import Finding
 
+from ..native_programs import stock_compiler
 from ..process.child import run_child
 from ..status import announce
 
@@ -52,18 +49,3 @@ def compile_stock(source: Path, output: Path, flags: Sequence[str], timeout: flo
     return Finding(
         "FIS131", f"{source.name} was not compiled: {reason}", subject=source.name, detail=ended.err[-20000:]
     )
-
-
-@cache
-def stock_compiler() -> str:
-    """The native iree-compile of the wheel (its script on PATH starts it as a child), else the one on PATH."""
-    spec = find_spec("iree.compiler")
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        if (bundled := Path(folder, "_mlir_libs", "iree-compile")).exists():
-            return str(bundled)
-    program = shutil.which("iree-compile") or shutil.which(
-        "iree-compile", path=str(Path(sys.executable).parent)
-    )
-    if not program:
-        raise UsageError("iree-compile is not installed", "pip install 'iree-base-compiler>=3.13,<3.14'")
-    return program

@@ -146,9 +146,15 @@ def _discardable(op) -> Iterator[str]:
             yield name
 
 
-def _ops(op):
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in list(block.operations):
-                yield inner.operation
-                yield from _ops(inner.operation)
+def _ops(root):
+    from iree.compiler import ir
+
+    found = []
+
+    def visit(op):
+        if op != root:
+            found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    root.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +18,7 @@ import numpy as np
 from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
 
+from ..native_programs import native_program
 from ..process.child import run_child
 from ..process.scratch import scratch
 from ..status import announce
@@ -185,16 +184,3 @@ def _reason(stderr: str) -> str:
 def run_module_program() -> str:
     """IREE's runner of modules."""
     return native_program("iree-run-module")
-
-
-@cache
-def native_program(name: str) -> str:
-    """A program of IREE's runtime, past the wheel's Python wrapper, which would survive as a parent of what is killed."""
-    spec = find_spec("iree._runtime_libs")
-    for folder in (spec.submodule_search_locations or ()) if spec else ():
-        if (bundled := Path(folder, name)).exists():
-            return str(bundled)
-    program = shutil.which(name)
-    if not program:
-        raise UsageError(f"{name} is not installed", "pip install 'iree-base-runtime>=3.13,<3.14'")
-    return program

@@ -362,6 +362,8 @@ def _signature(first: Path, second: Path | None, options: Options) -> Signature:
 def _called(reference: Callable, arrays: Arrays) -> Arrays:
     try:
         answer = reference(*[array.copy() for array in arrays])
+    except UsageError:  # which names it already
+        raise
     except Exception as error:  # a user's function: any error is theirs to read
         raise UsageError(
             f"the reference function failed: {type(error).__name__}: {error}",

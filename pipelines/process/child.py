@@ -7,6 +7,7 @@ the parent is killed, by the parent-death signal (`entry`) and by the reaper (`s
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import select
@@ -15,15 +16,15 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import IO, BinaryIO
 
-from .deadline import CpuDeadline
+from .deadline import CpuDeadline, children_of
 from .memory_limit import OUT_OF_MEMORY, apply_memory_limit, memory_limit
 from .reaper import MARK_VARIABLE, TEMPORARY, kill_group, kill_marked
 from .scratch import (
@@ -44,6 +45,12 @@ PARENT_VARIABLE = "FISSILE_PARENT"
 _POLL_SECONDS = 0.01
 _LOOKING_SECONDS = 0.2
 """Between two looks at how much of its time a child has used."""
+_ORPHANS_SECONDS = 30.0
+"""For orphans that do not end although they were killed (uninterruptible I/O)."""
+_KERNELS_ARG_MAX = 6 << 20
+"""Bytes of arguments and environment that Linux takes at most, whatever `ulimit -s` says (fs/exec.c)."""
+_ROOM_FOR_A_COMMAND = 16 << 10
+_PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 _MOST_OUTPUT = 64 << 20
 """Bytes of each output stream that are read back, from its end."""
 
@@ -61,8 +68,32 @@ def module_command(module: str, *arguments: str) -> list[str]:
     return [sys.executable, SAFE_PATH, "-m", module, *arguments]
 
 
+def _search_paths() -> dict[str, str]:
+    """Where a child looks for programs and libraries: not in the working directory.
+
+    A program may choose a target that IREE links with the `ld` of PATH (3.13), and a crash of IREE's looks for `llvm-symbolizer` there. An
+    empty entry, which a colon too many makes, is the working directory as `.` is.
+    """
+    kept: dict[str, Callable[[str], object]] = {"PATH": os.path.isabs, "LD_LIBRARY_PATH": bool}
+    return {
+        name: os.pathsep.join(filter(is_kept, os.environ[name].split(os.pathsep)))
+        for name, is_kept in kept.items()
+        if name in os.environ
+    }
+
+
+def _refuse_without_room(environment: Mapping[str, str]) -> None:
+    """Raises OSError where ``environment`` leaves no room for the commands that IREE starts: its linker's failure would be an op's."""
+    most = min(os.sysconf("SC_ARG_MAX"), _KERNELS_ARG_MAX)
+    size = sum(len(os.fsencode(name)) + len(os.fsencode(value)) + 10 for name, value in environment.items())
+    if 0 < most < size + _ROOM_FOR_A_COMMAND:
+        raise OSError(errno.E2BIG, os.strerror(errno.E2BIG))
+
+
 class Child:
     """A running child process. Use it as a context manager: it does not outlive the block.
+
+    ``runs_users_code``: it may end well and leave processes behind, which are ended too.
 
     ``folder`` is the scratch folder that its TMPDIR lies in. Streams are what `subprocess.Popen` takes. ``memory`` is in bytes, where it is to
     be less than `memory_limit`. ``directory``: the working directory, where it is to be another than this process's.
@@ -158,6 +189,7 @@ class Child:
         return cls.forked(work, folder)
 
     def _begin(self, memory: int | None = None) -> None:
+        _refuse_without_room(os.environ)
         self._memory = min(filter(None, (memory, memory_limit())), default=0)
         self.status: int | None = None
         self.pid = 0
@@ -166,6 +198,7 @@ class Child:
         self._mark = os.urandom(16).hex()
         self._descriptor: int | None = None
         self._is_over = False
+        self.runs_users_code = False
         self._cover: Cover | None = acquire()
 
     def _variables(self, folder: Path) -> dict[str, str]:
@@ -176,6 +209,7 @@ class Child:
             SCRATCH_VARIABLE: str(folder),
             "TMPDIR": str(folder / TEMPORARY),
             LASTING_VARIABLE: lasting_folder(),
+            **_search_paths(),
         }
 
     def _started(self, pid: int) -> None:
@@ -214,7 +248,7 @@ class Child:
             with suppress(OSError):
                 os.kill(self.pid, signal.SIGKILL)  # it may not have come so far as to lead its group
             self._reap(os.WEXITED)
-        if self.status != 0:
+        if self.status != 0 or self.runs_users_code:
             kill_marked({self._mark})
         if self._cover is not None:
             self._cover.send(ended=self.pid)
@@ -243,6 +277,34 @@ class Child:
         except ChildProcessError:  # this process ignores SIGCHLD: the status is lost
             self.status = 0
         return self.status
+
+
+@contextmanager
+def orphans_ended() -> Iterator[None]:
+    """At the end of the block, ends what children that it started have left behind, in sessions of their own too (Linux).
+
+    A fork has no mark that can be seen from outside. Within the block this process is the parent of its descendants' orphans.
+    """
+    known = set(children_of(os.getpid()))
+    _set_subreaper(True)
+    try:
+        yield
+    finally:
+        until = time.monotonic() + _ORPHANS_SECONDS
+        while (left := set(children_of(os.getpid())) - known) and time.monotonic() < until:
+            for pid in left:
+                with suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, os.WNOHANG)
+            time.sleep(_POLL_SECONDS)
+        _set_subreaper(False)
+
+
+def _set_subreaper(is_one: bool) -> None:
+    if sys.platform.startswith("linux"):
+        import ctypes  # 4 ms: only where a user's code runs
+
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, int(is_one), 0, 0, 0)
 
 
 @dataclass(frozen=True)

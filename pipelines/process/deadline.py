@@ -79,13 +79,18 @@ def queued_seconds(pid: int) -> dict[int, float]:
     return queued
 
 
-def _descendants(pid: int) -> list[int]:
-    """The processes that descend from ``pid``; none where the kernel does not list them."""
+def children_of(pid: int) -> list[int]:
+    """The processes that ``pid`` has started, or was given; none where the kernel does not list them."""
     found: list[int] = []
     for thread in _threads(pid):
         with suppress(OSError, ValueError):
             with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
                 found += map(int, file.read().split())
+    return found
+
+
+def _descendants(pid: int) -> list[int]:
+    found = children_of(pid)
     return found + [further for child in found for further in _descendants(child)]
 
 

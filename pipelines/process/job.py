@@ -44,6 +44,11 @@ class Job:
         """Whether the worker may end without Python's and native exit functions, as a fork does."""
         return True
 
+    @property
+    def runs_users_code(self) -> bool:
+        """Whether passes of the user's own run in the worker, which may start processes and end well."""
+        return False
+
 
 @dataclass(frozen=True)
 class CompileJob(Job):
@@ -77,6 +82,10 @@ class CompileJob(Job):
         return not self.request.load_passes and not any(
             part in word for word in words for part in PRINTED_AT_EXIT
         )
+
+    @property
+    def runs_users_code(self) -> bool:
+        return bool(self.request.load_passes)
 
     @property
     def started(self) -> Path:

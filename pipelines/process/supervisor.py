@@ -15,16 +15,19 @@ from pathlib import Path
 
 from fissile import wire
 from fissile.errors import InternalError, UsageError
+from fissile.given_files import written_apart
 from fissile.passes.failures.failure import Ending, failure_that_ends
 from fissile.passes.iree.messages import LINKER_SAID
 from fissile.passes.progress import ACTIVITY, NOTE, noted, noted_at
 from fissile.report import Report
+from fissile.shown_text import shown_lines
 
 from ..cache.endless import known_endless, remember_endless
 from ..cache.reports import KeptCompile
 from ..compile.request import STDIN_NAME, CompileRequest
 from ..compile.stepping_aside import command_of, compile_with_stock, hold_strictly, stands_in
 from ..importers.imported import with_import
+from ..native_programs import stock_compiler
 from ..status import announce, is_listened, line_of
 from .atomic_write import Place, deliver, place_of, staged
 from .child import Child
@@ -48,6 +51,8 @@ from .worker_end import (
 
 _LOOKING_SECONDS = 0.2
 """Between two looks at how far a worker is: its end is known at once. A look takes 0.5 ms of a processor."""
+ENDING_SECONDS = 30.0
+"""For a worker that has left its answer: IREE may print what it has counted; a thread of a user's pass may never end."""
 NOT_ENDED = "a step of fissile's own did not end"
 
 
@@ -107,15 +112,6 @@ def run_stock(request: CompileRequest) -> int:
         return status
 
 
-def stock_compiler() -> str:
-    """The iree-compile beside this Python, else on PATH."""
-    beside = Path(sys.executable).with_name("iree-compile")
-    found = str(beside) if beside.exists() else shutil.which("iree-compile")
-    if not found:
-        raise UsageError("iree-compile is not installed", "pip install 'iree-base-compiler>=3.13,<3.14'")
-    return found
-
-
 def run_job(
     job: Job,
     folder: Path,
@@ -135,12 +131,14 @@ def run_job(
     limit, reported_at, timed_out = None, 0, False
     phase_limit = phase_timeout(job.reads)
     step_at, step_limit = 0, None
+    ending: CpuDeadline | None = None
     for name in (NOTE, ACTIVITY):
         (folder / name).unlink(missing_ok=True)
     with (
         errors.open("wb") as sink,
         Child.worker(worker, job.file, folder, sink, job.may_be_forked) as child,
     ):
+        child.runs_users_code = job.runs_users_code
         while (status := child.wait(_LOOKING_SECONDS)) is None:
             count, _repairing, _fingerprint = translating(at_work)
             if not count:
@@ -150,6 +148,11 @@ def run_job(
                 limit = CpuDeadline(child.pid, dispatch_timeout * math.ceil(count / cores))
             if phase_limit and (began := noted_at(folder)) != step_at:
                 step_at, step_limit = began, CpuDeadline(child.pid, phase_limit) if began else None
+            if ending is None and job.result.exists():
+                ending = CpuDeadline(child.pid, ENDING_SECONDS)
+            if ending is not None and ending.is_over:
+                step_over, status = False, 0
+                break
             if is_listened():
                 announce(line_of(folder, count, dispatch_timeout, phase_limit))
             step_over = limit is None and step_limit is not None and step_limit.is_over
@@ -309,7 +312,7 @@ def _outcome(job: CompileJob, end: WorkerEnd, request: CompileRequest) -> Report
     if report:
         report = with_room(report, printed)
     if job.started.exists() and printed.strip() and not request.inner:
-        sys.stderr.write(printed)
+        sys.stderr.write("\n".join(shown_lines(printed)))
     if report is None:
         assert answer.error is not None
         raise error_of(answer.error, request)
@@ -350,19 +353,15 @@ def _check_input(request: CompileRequest) -> None:
 
 def _check_artifacts(request: CompileRequest) -> CompileRequest:
     """Refuses early what could only be found out after the repair: other files that have no place to go."""
-    written = {Path(request.input).absolute(): "the input", Path(request.output).absolute(): "the output"}
-    for option, file in (
+    beside = (
         ("--emit-mlir", request.emit_mlir),
         ("--emit-tuning-spec", request.emit_tuning_spec),
         ("--report-file", request.report_file),
         ("--report", request.page),
-    ):
-        if (
-            file
-            and (other := written.setdefault(Path(file).absolute(), option)) != option
-            and Path(file).absolute() != Path(os.devnull)
-        ):
-            raise UsageError(f"{option}={file} is {other} too", "name another file")
+    )
+    for whole in (("the input", request.input), ("the output", request.output)):  # which may be one file
+        written_apart((whole, *beside))
+    for option, file in beside:
         if file == "-":
             raise UsageError(f"{option} does not write to standard output", "name a file")
     return replace(

@@ -11,9 +11,9 @@ from fissile.effect import Effect
 from fissile.finding import Finding
 from fissile.passes.iree.messages import BYTES_USED
 
+from ..native_programs import stock_compiler
 from ..probe.diagnostics import failure_code
 from ..process.child import run_child
-from ..process.supervisor import stock_compiler
 
 
 def fails_otherwise(program: Path, flags: Sequence[str], finding: Finding, seconds: float) -> str:

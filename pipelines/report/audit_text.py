@@ -6,9 +6,9 @@ from typing import cast
 
 from fissile.finding import Severity
 from fissile.report import Report
+from fissile.shown_text import shown
 
 from .text import PLAIN, explained, finding_blocks
-from .untrusted_text import shown
 from .view import View
 
 
@@ -47,7 +47,7 @@ def _target(target: dict, every_op: bool) -> list[str]:
         )
     lines = [f"{shown(target['target'])}: {line}"]
     for row in target.get("handled", []) if every_op else []:
-        lines.append(f"  {row['count']:>6} {shown(row['op'])}: handled later, by pass {row['pass']}")
+        lines.append(f"  {row['count']:>6} {shown(row['op'])}: handled later, by pass {shown(row['pass'])}")
     return lines
 
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from fissile.finding import Severity
 from fissile.report import Report
+from fissile.shown_text import shown
 
 from .text import PLAIN, explained, finding_blocks
-from .untrusted_text import SourceLines, shown
+from .untrusted_text import SourceLines
 from .view import View
 
 
@@ -53,17 +54,15 @@ def _clean(targets: list[dict]) -> str:
 def _target(target: dict, every_dispatch: bool) -> list[str]:
     rows = target["dispatches"]
     if not rows:
-        return [f"{target['name']}: no dispatches"]
+        return [f"{shown(target['name'])}: no dispatches"]
     fitting = sum(row["fits"] is True for row in rows)
     unknown = sum(row["fits"] is None for row in rows)
     needy = max((row for row in rows if row["bytes"] is not None), key=lambda row: row["bytes"], default=None)
-    line = (
-        f"{target['name']}: {fitting} of {_count(len(rows))} fit {target['limit']} bytes per {target['per']}"
-    )
+    line = f"{shown(target['name'])}: {fitting} of {_count(len(rows))} fit {target['limit']} bytes per {target['per']}"
     if unknown:
         line += f", {unknown} of unknown size"
     if needy is not None and needy["bytes"]:
-        line += f"; the largest needs {needy['bytes']} ({needy['name']})"
+        line += f"; the largest needs {needy['bytes']} ({shown(needy['name'])})"
     lines = [line]
     for function in target.get("memory", []):
         lines += _memory(function)
@@ -85,7 +84,7 @@ def _memory(function: dict) -> list[str]:
         idle = "" if one["needed"] else "  no longer used"
         lines.append(f"  {_bytes(one['bytes']):>12}   {shown(', '.join(one['tensors']))}{idle}")
     lines += [
-        f"  {_bytes(one['live']):>12}   live, {_bytes(one['needed'])} needed: {one['op']} {shown(one['at'])}".rstrip()
+        f"  {_bytes(one['live']):>12}   live, {_bytes(one['needed'])} needed: {shown(one['op'])} {shown(one['at'])}".rstrip()
         for one in function["over_time"]
     ]
     return lines
@@ -98,13 +97,13 @@ def _bytes(count: int | None) -> str:
 def _dispatch(row: dict) -> list[str]:
     size = row["formula"] or "unknown" if row["bytes"] is None else str(row["bytes"])
     lines = [
-        f"  {size:>10} {row['certainty']:<10} {row['name']}  {row['codegen']}  {shown(row['place'])}".rstrip()
+        f"  {shown(size):>10} {row['certainty']:<10} {shown(row['name'])}  {shown(row['codegen'])}  {shown(row['place'])}".rstrip()
     ]
     for buffer in row["buffers"]:
         size = buffer["formula"] if buffer["bytes"] is None else buffer["bytes"]
         scales = "" if buffer["scales_with_tile"] is not False else "; no tile makes it smaller"
         lines.append(
-            f"  {size:>10}   {shown(buffer['value']):<28} {shown(buffer['reason'])}{scales}".rstrip()
+            f"  {shown(str(size)):>10}   {shown(buffer['value']):<28} {shown(buffer['reason'])}{scales}".rstrip()
         )
     for doubt in row["doubts"]:
         lines.append(f"             doubt: {shown(doubt)}")

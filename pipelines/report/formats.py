@@ -16,4 +16,5 @@ def rendered(report: Report, form: str, exit_status: int) -> str:
     if form == "github":
         return workflow_commands(report)
     value = {"json": document, "sarif": sarif}[form](report, exit_status)
-    return json.dumps(value, indent=2, allow_nan=False) + "\n"
+    # `##[` begins a command in a log of GitHub Actions; in JSON it is only in strings.
+    return json.dumps(value, indent=2, allow_nan=False).replace("##[", r"##\u005b") + "\n"

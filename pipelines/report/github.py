@@ -5,8 +5,7 @@ from __future__ import annotations
 from fissile.finding import Finding, Severity
 from fissile.report import Report
 from fissile.rules import RULES
-
-from .untrusted_text import shown
+from fissile.shown_text import shown
 
 _LEVELS = {
     Severity.ERROR: "error",

@@ -15,9 +15,9 @@ from fissile.effect import Effect
 from fissile.finding import Finding, Place, Severity
 from fissile.report import Report
 from fissile.rules import RULES, Rule
+from fissile.shown_text import shown, shown_lines
 
 from .json_document import versions
-from .untrusted_text import shown, shown_lines
 
 SCHEMA_URI = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {

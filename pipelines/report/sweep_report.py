@@ -10,9 +10,9 @@ from fissile.pipelines.sweep.cells import Cell
 from fissile.pipelines.sweep.entry import Sweep
 from fissile.pipelines.sweep.outcome import Outcome, Verdict
 from fissile.rules import RULES
+from fissile.shown_text import shown
 
 from .json_document import versions
-from .untrusted_text import shown
 
 _MOST_TEXT_ROWS = 200
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 from fissile.finding import Finding, Help, Ledger, Limit, Place, Severity
 from fissile.report import Report
+from fissile.shown_text import shown, shown_lines
 
-from .untrusted_text import SourceLines, lines_of, shown, shown_lines
+from .untrusted_text import SourceLines, lines_of
 from .view import View
 
 WIDTH = 100

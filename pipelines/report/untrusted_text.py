@@ -1,4 +1,4 @@
-"""Text and files that an input names, made safe to show: a program says where its ops come from, and may say anything."""
+"""The lines of the input, and of no other file: a program says where its ops come from, and may say anything."""
 
 from __future__ import annotations
 
@@ -8,22 +8,6 @@ from functools import cached_property
 
 MOST_BYTES = 64 << 20
 """Of an input whose source lines are quoted; a larger one is reported without them."""
-
-
-def shown(text: str) -> str:
-    """``text`` on one line: what is not printable (control and escape codes, newlines, text direction marks) is spelled out."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else _spelled(c) for c in text)
-
-
-def shown_lines(text: str) -> list[str]:
-    """The lines of ``text``, each as `shown`: the caller indents them, so that none reads as a finding of its own."""
-    return [shown(line) for line in text.split("\n")]
-
-
-def _spelled(character: str) -> str:
-    return character.encode("unicode_escape", "backslashreplace").decode("ascii")
 
 
 class SourceLines:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..native_programs import native_program
 from ..numerics.inputs import draw
-from ..numerics.runtimes import Runtime, input_flags, native_program
+from ..numerics.runtimes import Runtime, input_flags
 from ..numerics.signature import Signature
 from ..process.child import run_child
 from ..process.scratch import scratch

@@ -13,7 +13,7 @@ def run(args: argparse.Namespace) -> int:
     """Prints the report on standard output; returns the exit status. Raises FissileError for what is no finding."""
     from fissile.errors import UsageError
 
-    output = ReportOutput(args.format, args.report_file)
+    output = ReportOutput(args.format, args.report_file, source=args.model)
     if not args.target:
         raise UsageError("no target to audit for", "--target gfx942; `fissile targets` lists them")
     flags, command = flags_of(args), strictly("audit", args)

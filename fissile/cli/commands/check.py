@@ -15,9 +15,17 @@ def run(args: argparse.Namespace) -> int:
     """Prints the report on standard output; returns the exit status. Raises FissileError for what is no
     finding."""
     from fissile.errors import UsageError
+    from fissile.given_files import written_apart
     from fissile.target import parse_budget
 
     output = ReportOutput(args.format, args.report_file, page=args.page, source=args.model)
+    if args.update_baseline and args.baseline:
+        for option, file in (
+            ("the input", args.model),
+            ("--report-file", args.report_file),
+            ("--report", args.page),
+        ):
+            written_apart(((option, file), ("--baseline", args.baseline)))
     budget = parse_budget(args.budget) if args.budget is not None else None
     if args.update_baseline and not args.baseline:
         raise UsageError("--update-baseline needs a file", "name it: --baseline FILE")

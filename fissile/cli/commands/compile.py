@@ -45,7 +45,7 @@ def _text(report, request) -> str:
 
 def _print(report, request) -> None:
     from fissile.cli.terminal import print_report
-    from fissile.pipelines.report.untrusted_text import shown, shown_lines
+    from fissile.shown_text import shown, shown_lines
 
     for message in report.messages if not request.quiet else ():
         print("\n  ".join(shown_lines(message)), file=sys.stderr)

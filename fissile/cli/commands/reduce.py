@@ -23,7 +23,10 @@ def run(argv: Sequence[str]) -> int:
     if request.stock:
         raise UsageError("fissile reduce takes a program and iree-compile's flags for one compile")
     output = ReportOutput(
-        request.format, request.report_file, "the reduced program" if request.output == "-" else ""
+        request.format,
+        request.report_file,
+        "the reduced program" if request.output == "-" else "",
+        source=request.input,
     )
     with progress_shown(f"reading {request.input}", request.verbose, request.quiet):
         report = run_compile(replace(request, task="reduce", dispatch=dispatch))

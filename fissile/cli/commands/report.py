@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from fissile.errors import ExitCode, UsageError
+from fissile.given_files import written_apart
 from fissile.report import Report
 
 
@@ -16,6 +17,8 @@ def run(args: argparse.Namespace) -> int:
 
     from fissile.cli.report_output import write_page
 
+    if Path(args.results).exists() and not Path(args.results).is_file():  # a device or a pipe may have no end
+        raise UsageError(f"not a file: {args.results}")
     try:
         text = Path(args.results).read_text(encoding="utf-8")
     except OSError as error:
@@ -23,6 +26,7 @@ def run(args: argparse.Namespace) -> int:
     except UnicodeDecodeError:
         raise _no_report(args.results) from None
     output = args.output or str(Path(args.results).with_suffix(".html"))
+    written_apart((("the report", args.results), ("--output", output)))
     try:
         document = json.loads(text)
         Report.from_json(document)

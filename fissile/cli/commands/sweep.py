@@ -9,6 +9,7 @@ import sys
 
 from fissile.cli.fitted_text import print_fitted
 from fissile.errors import UsageError
+from fissile.given_files import written_apart
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,6 +29,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--jobs takes a number above 0")
     if args.timeout < 0:
         raise UsageError("--timeout takes a number of seconds", "0 is no limit")
+    for model in args.model:
+        written_apart((("a model", model), ("--report", args.page)))
     if args.page:
         place_of(args.page)
     request = SweepRequest(

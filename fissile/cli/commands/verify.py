@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from fissile.cli.progress import progress_shown
 from fissile.cli.report_output import ReportOutput
 from fissile.cli.terminal import print_text, view_on
 from fissile.errors import ExitCode, UsageError, closest
+from fissile.given_files import written_apart
 from fissile.pipelines.report.view import View
 from fissile.report import Report
 
@@ -43,6 +44,10 @@ def run(argv: Sequence[str]) -> int:
     if args.expected and args.reference:
         raise UsageError("--expected and --reference both say what is right", "give one of them")
     output = ReportOutput(args.format, args.report_file, page=args.page, source=args.first)
+    for read in (args.second, *args.input, *args.expected):
+        written_apart(
+            (("an input", read or ""), ("--report-file", args.report_file), ("--report", args.page))
+        )
     if args.seeds < 1:
         raise UsageError(f"--seeds={args.seeds} tries nothing", "give 1 or more")
     with progress_shown(f"reading {args.first}", args.verbose, args.quiet), scratch() as folder:
@@ -89,7 +94,7 @@ def _certificate(args: argparse.Namespace, first: Path, second: Path | None, fla
 
 def _text(certificate, report: Report, view: View) -> str:
     from fissile.pipelines.report.text import explained, finding_blocks
-    from fissile.pipelines.report.untrusted_text import shown
+    from fissile.shown_text import shown
 
     lines = []
     if not view.quiet:
@@ -113,37 +118,53 @@ def _text(certificate, report: Report, view: View) -> str:
 
 
 def _load(path: Path) -> np.ndarray:
+    if path.exists() and not path.is_file():  # a pipe may never have an end
+        raise UsageError(f"not a file: {path}", "write it with numpy.save")
     try:
-        return np.load(path, allow_pickle=False)
+        loaded = np.load(path, allow_pickle=False)
     except OSError as error:
         raise UsageError(
             f"cannot read {path}: {error.strerror or error}", "name a file that exists"
         ) from None
-    except ValueError:
+    except (ValueError, EOFError):
         raise UsageError(f"{path} is not a .npy file of plain numbers", "write it with numpy.save") from None
+    if not isinstance(loaded, np.ndarray):
+        raise UsageError(f"{path} is an archive, not one array", "write each array with numpy.save")
+    return loaded.astype(loaded.dtype.newbyteorder("="), copy=False)
 
 
-def _reference(spelled: str):
+def _reference(spelled: str) -> Callable[..., Any]:
+    """The function of `FILE.py:FUNCTION`; what goes wrong in it is the file's, whatever it raises."""
+    from fissile.passes.progress import running
+    from fissile.passes.user_code import cause, execute, module_of
+
     file, _, name = spelled.rpartition(":")
     if not file or not name.isidentifier():
         raise UsageError(f"'{spelled}' names no function", "write --reference=FILE.py:FUNCTION")
     if not Path(file).is_file():
         raise UsageError(f"no such file: {file}", "write --reference=FILE.py:FUNCTION")
-    spec = importlib.util.spec_from_file_location("fissile_reference", file)
-    if spec is None or spec.loader is None:
-        raise UsageError(f"{file} is no Python file", "write --reference=FILE.py:FUNCTION")
-    module = importlib.util.module_from_spec(spec)
+    module = module_of(file, "fissile_reference")
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # a user's file: any error is theirs to read
-        raise UsageError(
-            f"{file} cannot be loaded: {type(error).__name__}: {error}", "correct the file"
-        ) from None
+        with running(f"the import of {file}", users=True):
+            execute(module)
+    except BaseException as error:  # a user's file: any error is theirs to read, and sys.exit is one
+        raise UsageError(f"{file} cannot be imported: {cause(error, file)}", "correct the file") from None
     function = getattr(module, name, None)
     if not callable(function):
         known = [n for n, value in vars(module).items() if callable(value) and not n.startswith("_")]
         raise UsageError(f"{file} has no function '{name}'", closest(name, known))
-    return function
+
+    def called(*arrays: np.ndarray) -> Any:
+        try:
+            with running(f"the reference function {spelled}", users=True):
+                return function(*arrays)
+        except BaseException as error:
+            raise UsageError(
+                f"the reference function {spelled} failed: {cause(error, file)}",
+                "it is called with one array per argument and returns the expected outputs",
+            ) from None
+
+    return called
 
 
 def _range(spelled: str) -> tuple[int, tuple[float, float]]:

@@ -93,12 +93,21 @@ def units(module: ir.Operation) -> Iterator[Unit]:
 
 
 def _inside(op: ir.Operation) -> Iterator[ir.Operation]:
+    pending = [_children(op)]  # no recursion: a program may be nested deeper than Python's stack
+    while pending:
+        inner = next(pending[-1], None)
+        if inner is None:
+            pending.pop()
+            continue
+        if inner.name.endswith(TERMINATORS) or inner.name == iree_ops.UTIL_OPTIMIZATION_BARRIER:
+            continue
+        yield inner
+        if inner.name.startswith(OPENED_OPS):
+            pending.append(_children(inner))
+
+
+def _children(op: ir.Operation) -> Iterator[ir.Operation]:
     for region in op.regions:
         for block in region.blocks:
             for child in block.operations:
-                inner = child.operation
-                if inner.name.endswith(TERMINATORS) or inner.name == iree_ops.UTIL_OPTIMIZATION_BARRIER:
-                    continue
-                yield inner
-                if inner.name.startswith(OPENED_OPS):
-                    yield from _inside(inner)
+                yield child.operation

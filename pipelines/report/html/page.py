@@ -13,8 +13,9 @@ from markupsafe import Markup, escape
 
 from fissile.rules import RULES
 from fissile.rules.rule import Rule
+from fissile.shown_text import shown
 
-from ..untrusted_text import SourceLines, shown
+from ..untrusted_text import SourceLines
 from .bars import FIRST_SHOWN, HEIGHT, WIDTH, Bar, Timeline, ledger_bars, target_bars, timeline
 from .layout import BOX_WIDTH, HEAD, LINE, Drawing, draw
 

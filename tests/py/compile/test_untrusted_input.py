@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,9 @@ from bench.faults.commands import CONV
 from fissile.finding import Finding, Place
 from fissile.passes.definition import PassFailed
 from fissile.pipelines.report.text import render
-from fissile.pipelines.report.untrusted_text import SourceLines, shown
+from fissile.pipelines.report.untrusted_text import SourceLines
 from fissile.report import Report
+from fissile.shown_text import shown
 
 BIN = Path(sys.executable).parent
 ADD = """func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
@@ -33,6 +35,19 @@ BRINGS_PIPELINE = """util.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> 
   util.return %0 : tensor<4xf32>
 }
 """
+
+MODULES = sorted(
+    {
+        *sys.stdlib_module_names,
+        *packages_distributions(),
+        "sitecustomize",
+        "usercustomize",
+        "conftest",
+        "setup",
+        "evil",
+    }
+)
+"""Every module that anything here could import."""
 
 COMMANDS = {
     "compile": ("fissile", "compile", *LLVM_CPU, "in.mlir", "-o", "out.vmfb"),
@@ -58,6 +73,18 @@ COMMANDS = {
     "explain": ("fissile", "explain", "FIS101"),
     "targets": ("fissile", "targets"),
     "cache": ("fissile", "cache"),
+    "completion": ("fissile", "completion", "bash"),
+    "support": (
+        "fissile",
+        "support",
+        "--target",
+        "llvm-cpu",
+        "--op",
+        "math.absf",
+        "--element",
+        "f32",
+        "--again",
+    ),
 }
 
 
@@ -73,19 +100,7 @@ def test_no_module_of_the_working_directory_is_imported(name, tmp_path):
     (tmp_path / "in.json").write_text(json.dumps(check_document(1)))
     if name == "onnx":
         _write_model(tmp_path / "in.onnx")
-    for module in (
-        "random",
-        "iree",
-        "numpy",
-        "json",
-        "fissile",
-        "tempfile",
-        "ctypes",
-        "sitecustomize",
-        "onnx",
-        "sqlite3",
-        "evil",
-    ):
+    for module in MODULES:
         (tmp_path / f"{module}.py").write_text(
             f"open({str(tmp_path / 'RAN')!r}, 'a').write('{module} ')\nraise SystemExit(7)\n"
         )

@@ -18,8 +18,8 @@ from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.tiles import Config, ConfiguredDispatch, Op, Value
 from fissile.passes.analysis.memory.unrolling import Unrolled, unrolled
 from fissile.passes.iree.backends import BACKENDS
+from fissile.pipelines.native_programs import stock_compiler
 from fissile.pipelines.numerics import runtimes
-from fissile.pipelines.numerics.build import stock_compiler
 from fissile.pipelines.numerics.signature import signatures_of_vmfb
 from fissile.pipelines.probe.one_dispatch import probe
 from fissile.pipelines.probe.unroll_limit import unrolls

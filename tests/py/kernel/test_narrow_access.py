@@ -9,7 +9,7 @@ from fissile.effect import Effect
 from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.passes.failures.narrow.narrow_storage import NarrowStorage
 from fissile.passes.iree.targets import flags_for
-from fissile.pipelines.numerics.build import stock_compiler
+from fissile.pipelines.native_programs import stock_compiler
 from fissile.pipelines.numerics.runtimes import present, run_module_program
 from fissile.pipelines.probe.stock_outcome import narrow_elements
 from fissile.pipelines.session import Session

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from small_programs import convolution, convolved, quantised_conv
 
 import fissile
+from fissile.pipelines.native_programs import stock_compiler
 from fissile.pipelines.numerics import runtimes
-from fissile.pipelines.process.supervisor import stock_compiler
 
 VULKAN = ["--iree-hal-target-device=vulkan"]
 NO_VULKAN = pytest.mark.skipif(

@@ -7,7 +7,7 @@ from iree.compiler import ir
 import fissile
 from fissile.passes.analysis.kernel.vector_alignment import misaligned_vectors, residues
 from fissile.passes.iree.targets import flags_for
-from fissile.pipelines.numerics.build import stock_compiler
+from fissile.pipelines.native_programs import stock_compiler
 from fissile.pipelines.numerics.runtimes import present
 from fissile.pipelines.process.child import run_child
 from fissile.target import find_target

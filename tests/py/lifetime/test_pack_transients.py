@@ -10,7 +10,7 @@ from fissile.cli.main import main
 from fissile.passes.iree import pipelines
 from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.compile.hooks.transients import pack_transients
-from fissile.pipelines.numerics.build import stock_compiler
+from fissile.pipelines.native_programs import stock_compiler
 from fissile.pipelines.session import Session
 from fissile.target import find_target
 

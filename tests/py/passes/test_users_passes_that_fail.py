@@ -81,3 +81,14 @@ def test_a_users_pass_that_does_not_end_is_named(folder):
         ended, 3, "pass 'mine-p' (mine.py:11) did not end within 1 s (--phase-timeout)", "--phase-timeout=1"
     )
     assert not (folder / "out.mlir").exists()
+
+
+@pytest.mark.parametrize("program", ["fissile-opt", "fissile compile"])
+def test_an_interrupt_that_a_users_pass_raises_is_no_signal(program, folder):
+    with_pass(folder, "raise KeyboardInterrupt('mine')")
+    words = (
+        "--mine-p" if program == "fissile-opt" else "'--fissile-pipeline-after=input:builtin.module(mine-p)'"
+    )
+    flags = "" if program == "fissile-opt" else " ".join(LLVM_CPU)
+    ended = shell(f"{program} {flags} in.mlir -o out --load-passes=mine.py {words}", folder)
+    holds(ended, 3, "pass 'mine-p' (mine.py:11) failed: KeyboardInterrupt: mine (mine.py:12)")

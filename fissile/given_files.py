@@ -1,0 +1,32 @@
+"""Files that a caller names: which names fissile takes, and which files may not be the same one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from fissile.errors import UsageError
+
+
+def named_in_utf8(names: Iterable[str | os.PathLike[str]]) -> None:
+    """Raises UsageError for the first name whose bytes are no UTF-8: IREE's bindings and every report take names as text."""
+    for name in names:
+        spelled = os.fspath(name)
+        try:
+            spelled.encode()
+        except UnicodeEncodeError:
+            raise UsageError(f"the name {spelled} is not UTF-8", "rename the file") from None
+
+
+def written_apart(given: Iterable[tuple[str, str]]) -> None:
+    """Raises UsageError where two of ``given``, (option or role, file), lead to one file, through links too: one would be lost.
+
+    An empty name is no file, nor is standard output, a device or a pipe, which may take several.
+    """
+    known: dict[str, str] = {}
+    for what, file in given:
+        at = os.path.realpath(file)
+        if not file or file == "-" or os.path.exists(at) and not os.path.isfile(at):
+            continue
+        if (other := known.setdefault(at, what)) != what:
+            raise UsageError(f"{what}={file} is {other} too", "name another file")
