@@ -131,6 +131,8 @@ COMMANDS: dict[str, Command] = {
     ),
     "report": Command("fissile report in.json -o out.html", {"in.json": REPORT}, "out.html"),
     "cache": Command("fissile cache", {}),
+    "support": Command("fissile support --target llvm-cpu --op math.absf --element f32 --again", {}),
+    "completion": Command("fissile completion bash", {}),
     "import": Command(
         f"fissile compile {LLVM_CPU} --compile-to=input in.onnx -o out.mlir", {"in.onnx": ONNX}, "out.mlir"
     ),

@@ -55,6 +55,16 @@ ENVIRONMENTS: dict[str, Environment] = {
     "messages-read-by-nobody": Environment("{ LINE 2>&1 >&3 3>&- | true; s=${PIPESTATUS[0]}; } 3>&1; exit $s"),
     **{f"closed-{''.join(streams)}": Environment("LINE " + " ".join(f"{s}{'<' if s == '0' else '>'}&-" for s in streams))
        for streams in (("0",), ("1",), ("2",), ("0", "1"), ("1", "2"), ("0", "1", "2"))},
+    "folder-takes-no-files": Environment(
+        "chmod 555 .; $([ $(id -u) = 0 ] && echo setpriv --bounding-set -dac_override,-dac_read_search) LINE; s=$?; chmod 755 .; exit $s",
+        cause="permission denied|cannot write",
+    ),
+    "no-room-for-arguments": Environment(
+        'for i in $(seq 16); do export FILL_$i="$(head -c 125000 /dev/zero | tr "\\0" x)"; done; '
+        'i=0; while /bin/true && [ $i -lt 30 ]; do i=$((i + 1)); export MORE_$i="$(head -c 4000 /dev/zero | tr "\\0" x)"; done 2> /dev/null; '
+        'unset MORE_$i MORE_$((i - 1)); LINE',
+        cause="Argument list too long",
+    ),
     "folder-removed": Environment('d=$(mktemp -d) && cp -r . $d/ 2>/dev/null; cd $d && rm -rf $d && LINE', only="explain,targets"),
     "artifact-to-a-full-disk": Environment("LINE", only="compile:-o /dev/full,opt:-o /dev/full,compile:-o - > /dev/full", cause=NO_SPACE),
     "response-file-of-bytes": Environment("printf '\\377\\376' > ../flags; LINE", only="compile:@../flags", cause="UTF-8"),

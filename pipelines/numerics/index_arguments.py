@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from fissile.dialect.attributes import text_of
 from fissile.passes.iree import ops as iree_ops
 
 _PLACES = re.compile(
@@ -37,10 +38,7 @@ def index_limits(source: Path, function: str) -> dict[int, tuple[int, int]]:
             return {}  # the compile says so
         for op in module.body.operations:
             op = op.operation
-            if (
-                op.name in ("func.func", iree_ops.UTIL_FUNC)
-                and ir.StringAttr(op.attributes["sym_name"]).value == function
-            ):
+            if op.name in ("func.func", iree_ops.UTIL_FUNC) and text_of(op, "sym_name") == function:
                 arguments = list(op.regions[0].blocks[0].arguments) if op.regions[0].blocks else []
                 found = {i: _limit(argument) for i, argument in enumerate(arguments) if _integers(argument)}
                 return {i: (0, most) for i, most in found.items() if most is not None}

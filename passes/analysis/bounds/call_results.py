@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
+from fissile.dialect.attributes import text_of
 from fissile.passes.iree import ops as iree_ops
 
 from .private_calls import FUNCTIONS
@@ -69,5 +70,5 @@ def _callee(extents: Extents, call: ir.Operation) -> ir.Operation | None:
         for op in top.regions[0].blocks[0].operations:
             op = op.operation
             if op.name in FUNCTIONS and len(op.regions[0].blocks) == 1:
-                extents.functions[ir.StringAttr(op.attributes["sym_name"]).value] = op
+                extents.functions[text_of(op, "sym_name")] = op
     return extents.functions.get(ir.FlatSymbolRefAttr(call.attributes["callee"]).value)

@@ -14,6 +14,7 @@ from iree.compiler import ir
 from iree.compiler.passmanager import PassManager
 
 from fissile.dialect import ops_of
+from fissile.dialect.attributes import text_of
 from fissile.dialect.views import view_of
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.pipelines import LAYOUT_OF_SLICES
@@ -146,4 +147,4 @@ def _function(op: ir.Operation) -> str:
     around = op.parent
     while around is not None and "sym_name" not in around.operation.attributes:
         around = around.operation.parent
-    return ir.StringAttr(around.operation.attributes["sym_name"]).value if around is not None else ""
+    return text_of(around.operation, "sym_name") if around is not None else ""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect.attributes import text_of
 from fissile.dialect.operands import operands_named
 from fissile.dialect.views import view_of
 from fissile.passes.iree import ops as iree_ops
@@ -122,7 +123,7 @@ def _read_by(check: ir.Operation) -> set[ir.Value]:
 
 
 def _message(check: ir.Operation) -> str:
-    return ir.StringAttr(check.attributes["msg"]).value
+    return text_of(check, "msg")
 
 
 def _operands(execute: ir.Operation) -> list[ir.Value]:

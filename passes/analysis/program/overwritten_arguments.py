@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect.attributes import text_of
 from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 
@@ -64,7 +65,7 @@ def argument_imports(module: ir.Operation) -> Iterator[tuple[str, int, ir.Operat
                 for use in argument.uses:
                     if use.owner.operation.name == _IMPORT:
                         yield (
-                            ir.StringAttr(function.attributes["sym_name"]).value,
+                            text_of(function, "sym_name"),
                             number,
                             use.owner.operation,
                         )
@@ -126,7 +127,7 @@ def overwritten_arguments(module: ir.Operation) -> list[OverwrittenArgument]:
     found = []
     for function, number, imported in argument_imports(module):
         if _is_returned(imported) and (update := _update(imported.results[0])) is not None:
-            name = ir.StringAttr(imported.attributes["name"]).value if "name" in imported.attributes else ""
+            name = text_of(imported, "name") if "name" in imported.attributes else ""
             found.append(OverwrittenArgument(function, number, name, place_of(update)))
     return found
 

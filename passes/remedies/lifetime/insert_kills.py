@@ -9,6 +9,7 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.dialect import ops_of, place_of
+from fissile.dialect.attributes import text_of
 from fissile.finding import Finding, ordered
 from fissile.passes.analysis.bounds.shaped_values import is_argument
 from fissile.passes.analysis.bounds.value_names import name_of
@@ -77,7 +78,7 @@ def _best_of(
     function: ir.Operation, summaries: dict[str, Ownership], functions: dict[str, ir.Operation]
 ) -> tuple[ir.Operation, list[Finding]]:
     """The function with its releases, and FIS310 for what has none. What has no place at compile time is decided at run time if it can be."""
-    name = ir.StringAttr(function.attributes["sym_name"]).value
+    name = text_of(function, "sym_name")
     had_releases = has_releases(function)
     other = function.clone() if may_release_at_run_time(function) else None
     unplaced = insert_kills(function, summaries)

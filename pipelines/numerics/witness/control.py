@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from iree.compiler import ir
 
+from fissile.dialect.attributes import text_of
 from fissile.passes.iree import ops as iree_ops
 
 from .elements import element_of_type, hold
@@ -115,7 +116,7 @@ def _nothing(interpreter, op, operands):
 @evaluates("cf.assert", iree_ops.UTIL_ASSERT)
 def _assert(interpreter, op, operands):
     if not bool(np.all(operands[0])):
-        raise NoWitness(f"an assertion that fails: {ir.StringAttr(op.attributes['msg']).value[:80]}")
+        raise NoWitness(f"an assertion that fails: {text_of(op, 'msg')[:80]}")
     return []
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from iree.compiler import ir
 
+from fissile.dialect.attributes import text_of
 from fissile.passes.iree import ops as iree_ops
 
 from ..any_order import AnyOrder
@@ -69,9 +70,9 @@ class Interpreter:
         for op in module.regions[0].blocks[0].operations:
             op = op.operation
             if op.name in (iree_ops.UTIL_FUNC, "func.func") and op.regions[0].blocks:
-                self.functions[ir.StringAttr(op.attributes["sym_name"]).value] = op
+                self.functions[text_of(op, "sym_name")] = op
             elif op.name == iree_ops.UTIL_GLOBAL:
-                self.globals[ir.StringAttr(op.attributes["sym_name"]).value] = op
+                self.globals[text_of(op, "sym_name")] = op
             elif op.name == iree_ops.UTIL_INITIALIZER:
                 initializers.append(op)
         for op in initializers:

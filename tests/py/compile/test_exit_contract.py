@@ -110,6 +110,19 @@ def test_a_baseline_that_is_none(data, folder):
         baseline.read(file, ["main: () -> ()"])
 
 
+def test_a_baseline_of_another_model_is_named_in_plain_text(folder):
+    forged = {
+        "fissile_baseline": 1,
+        "model": "zz",
+        "functions": ["\x1b[31mX\nerror[FIS999] forged"],
+        "bytes": {},
+    }
+    (folder / "base.json").write_text(json.dumps(forged))
+    ended = shell("fissile check in.mlir --target gfx942 --probe=never --baseline base.json", folder)
+    holds(ended, 2, r"it has \x1b[31mX\nerror[FIS999] forged")
+    assert "\x1b" not in ended.stderr
+
+
 def test_a_baseline_on_a_device_is_not_read_for_ever(folder):
     from fissile.pipelines.check import baseline
 
