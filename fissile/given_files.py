@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
 
 from fissile.errors import UsageError
@@ -15,7 +16,18 @@ def named_in_utf8(names: Iterable[str | os.PathLike[str]]) -> None:
         try:
             spelled.encode()
         except UnicodeEncodeError:
-            raise UsageError(f"the name {spelled} is not UTF-8", "rename the file") from None
+            raise _no_text(spelled) from None
+
+
+def _no_text(name: str) -> UsageError:
+    try:
+        os.fsencode(name).decode()
+    except UnicodeError:
+        return UsageError(f"the name {name} is not UTF-8", "rename the file")
+    return UsageError(
+        f"the name {name} is UTF-8, and this locale reads names as {sys.getfilesystemencoding()}",
+        "LC_ALL=C.UTF-8 or PYTHONUTF8=1",
+    )
 
 
 def written_apart(given: Iterable[tuple[str, str]]) -> None:
