@@ -56,7 +56,7 @@ class Effect(Enum):
         sentence = {
             Effect.REFUSED: "rejects it",
             Effect.CRASHES: "crashes on it",
-            Effect.ENDLESS: "never finishes",
+            Effect.ENDLESS: "does not finish within the time limit",
             Effect.OVERRUN: "miscompiles it: it reports no error, but calls read or write out of bounds",
             Effect.WRONG: "miscompiles it: it reports no error, but the numbers are wrong",
             Effect.MAY_BE_WRONG: "may miscompile it: it reports no error, but the numbers depend on timing or on the device",

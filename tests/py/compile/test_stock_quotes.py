@@ -56,7 +56,7 @@ def test_what_iree_refuses_is_quoted(tmp_path, text, target):
     ("effect", "words"),
     [
         (Effect.REFUSED, "rejects it: out of luck"),
-        (Effect.ENDLESS, "never finishes: out of luck"),
+        (Effect.ENDLESS, "does not finish within the time limit: out of luck"),
         (Effect.CRASHES, "crashes on it: out of luck"),
         (Effect.WRONG, "miscompiles it"),
         (Effect.MAY_BE_WRONG, "may miscompile it"),
