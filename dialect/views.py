@@ -10,7 +10,7 @@ from typing import Any
 
 from iree.compiler import ir
 
-from fissile.late_modules import load_now
+from fissile.start.late_modules import load_now
 
 
 def view_of(op: ir.Operation | ir.OpView) -> Any:

@@ -14,10 +14,10 @@ from fissile.errors import ExitCode, UsageError, closest
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs `fissile ARGV` and returns the exit status (`ExitCode`); as a program (``argv`` None) with streams of its own."""
     if argv is None:
-        from fissile.late_modules import begin_lightly
+        from fissile.start.late_modules import begin_lightly
 
         begin_lightly()
-        from fissile.quick_dataclasses import make_dataclasses_quickly
+        from fissile.start.quick_dataclasses import make_dataclasses_quickly
 
         make_dataclasses_quickly()
     from fissile.cli.program import adopt_streams, run_program

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-from fissile import late_modules
+from fissile.start import late_modules
 
 _TOOLS = "iree.compiler.tools"
 OF_TOOLS = (

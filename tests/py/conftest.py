@@ -16,8 +16,8 @@ if importlib.util.find_spec("msgspec") is None:  # added after the first environ
         "the environment is older than pyproject.toml: `make setup` brings what it lacks (msgspec)"
     )
 
-from fissile.late_modules import load_late
 from fissile.passes.iree.late_imports import DIALECTS
+from fissile.start.late_modules import load_late
 
 load_late(DIALECTS)  # a test reads ops as a process of fissile's own does: without the classes of a dialect
 

@@ -16,9 +16,9 @@ PROGRAM = ROOT / "bench/front_ends/tosa_conv_rescale.mlir"
 """Its convolution subtracts a zero point from each element, as one would that a producer was folded into."""
 COMPILE = """
 import json, sys
-from fissile.late_modules import begin_lightly, is_late
+from fissile.start.late_modules import begin_lightly, is_late
 begin_lightly()
-from fissile.quick_dataclasses import make_dataclasses_quickly
+from fissile.start.quick_dataclasses import make_dataclasses_quickly
 make_dataclasses_quickly()
 from pathlib import Path
 from fissile.pipelines.compile.request import parse_command_line

@@ -12,12 +12,12 @@ import msgspec
 import pytest
 
 import fissile.passes.definition  # noqa: F401  (the module that the samples say they are of)
-from fissile.quick_dataclasses import _quick
+from fissile.start.quick_dataclasses import _quick
 
 EVERY = """
 import dataclasses, importlib, inspect, json, pkgutil, re, sys
 if sys.argv[1] == "quick":
-    from fissile.quick_dataclasses import make_dataclasses_quickly
+    from fissile.start.quick_dataclasses import make_dataclasses_quickly
     make_dataclasses_quickly()
 import fissile
 seen = {}

@@ -23,6 +23,7 @@ LAYERS = (
 
 PACKAGE_LAYERS = {
     "fissile.rules": "vocabulary",
+    "fissile.start": "vocabulary",
     "fissile.dialect": "dialect",
     "fissile.passes": "pass kit",
     "fissile.passes.iree": "IREE",
