@@ -43,24 +43,12 @@ class DecomposeBitCast(FrontEndRemedy):
         return _width(given.element) is not None and _width(given.element) == _width(made.element)
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
-        given, made = torch.TensorType.of(op.operands[0]), torch.TensorType.of(op.results[0])
-        assert given is not None and made is not None
-        value = _made("torch_c.to_builtin_tensor", op.operands[0], _builtin(given))
-        if _builtin(given) != _builtin(made):
-            value = _made("arith.bitcast", value, _builtin(made))
-        return [_made("torch_c.from_builtin_tensor", value, op.results[0].type)]
+        made = torch.TensorType.of(op.results[0])
+        assert made is not None
+        return [torch.bits_as(op.operands[0], made)]
 
 
 def _width(element: str) -> int | None:
     """Bits of an element whose type the front end and MLIR spell alike, up to the sign."""
     found = _WIDTH.fullmatch(element) if element != "f64" else None
     return int(found[1]) if found else None
-
-
-def _builtin(type_: torch.TensorType) -> ir.Type:
-    sizes = "".join(f"{'?' if size is None else size}x" for size in type_.shape)
-    return ir.Type.parse(f"tensor<{sizes}{type_.element.lstrip('su')}>")
-
-
-def _made(name: str, operand: ir.Value, type_: ir.Type) -> ir.Value:
-    return ir.Operation.create(name, results=[type_], operands=[operand]).result

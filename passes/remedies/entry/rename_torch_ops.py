@@ -47,9 +47,12 @@ _NAMES = {
     "aten.special_exp2": "aten.exp2",
     "aten.special_expit": "aten.sigmoid",
     "aten.special_log1p": "aten.log1p",
+    "aten.special_round": "aten.round",
     "aten.subtract.Tensor": "aten.sub.Tensor",
     "aten.swapaxes": "aten.transpose.int",
     "aten.swapdims": "aten.transpose.int",
+    "aten.true_divide.Scalar": "aten.div.Scalar",
+    "aten.true_divide.Tensor": "aten.div.Tensor",
 }
 
 

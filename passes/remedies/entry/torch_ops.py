@@ -18,6 +18,9 @@ _LAST = 2**63 - 1
 OPERATOR = "torch.operator"
 """What an importer makes of an op that the dialect has no name for; the name is an attribute."""
 
+FLOATS = {"bf16": 16, "f16": 16, "f32": 32}
+"""Element type -> its bits; f64 becomes f32 in IREE's import."""
+
 
 @dataclass(frozen=True)
 class TensorType:
@@ -106,6 +109,41 @@ def apply(name: str, operands: Sequence[ir.Value], type_: TensorType | ir.Type) 
     """The result of the op torch.``name``."""
     made = type_.ir_type() if isinstance(type_, TensorType) else type_
     return ir.Operation.create(f"torch.{name}", results=[made], operands=list(operands)).result
+
+
+def apply_named(name: str, operands: Sequence[ir.Value], type_: TensorType | ir.Type) -> ir.Value:
+    """As `apply`; where the dialect has no such op, the torch.operator that an importer makes of it."""
+    made = type_.ir_type() if isinstance(type_, TensorType) else type_
+    if made.context.is_registered_operation(f"torch.{name}"):
+        return apply(name, operands, made)
+    named = {"name": ir.StringAttr.get(f"torch.{name}")}
+    return ir.Operation.create(OPERATOR, results=[made], operands=list(operands), attributes=named).result
+
+
+def literal(number: str, element: str) -> ir.Value:
+    """A tensor without dimensions; ``number`` is spelled as MLIR does."""
+    value = ir.Attribute.parse(f"dense<{number}> : tensor<{element}>")
+    return _make("torch.vtensor.literal", f"!torch.vtensor<[],{element}>", value=value)
+
+
+def bits_as(value: ir.Value, made: TensorType) -> ir.Value:
+    """The bits of ``value`` as a tensor of type ``made``, whose elements have the same width."""
+    given = TensorType.of(value)
+    assert given is not None
+    builtin = _builtin(made)
+    bits = _convert("torch_c.to_builtin_tensor", value, _builtin(given))
+    if bits.type != builtin:
+        bits = _convert("arith.bitcast", bits, builtin)
+    return _convert("torch_c.from_builtin_tensor", bits, made.ir_type())
+
+
+def _builtin(type_: TensorType) -> ir.Type:
+    sizes = "".join(f"{'?' if size is None else size}x" for size in type_.shape)
+    return ir.Type.parse(f"tensor<{sizes}{type_.element.lstrip('su')}>")
+
+
+def _convert(name: str, operand: ir.Value, type_: ir.Type) -> ir.Value:
+    return ir.Operation.create(name, results=[type_], operands=[operand]).result
 
 
 def cast(value: ir.Value, type_: ir.Type) -> ir.Value:

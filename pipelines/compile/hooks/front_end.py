@@ -26,6 +26,8 @@ REMEDIES = (
     "fissile-decompose-diff",
     "fissile-decompose-nll-loss",
     "fissile-decompose-recurrent-cells",
+    "fissile-rewrite-scalar-operands",
+    "fissile-decompose-elementwise",
     "fissile-decompose-squeeze",
     "fissile-rewrite-upsampling",
     "fissile-expand-attention-masks",
