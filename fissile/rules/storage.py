@@ -123,21 +123,15 @@ define(
     shown=Shown(
         BOUNDS,
         """\
-func.func @f(%x: tensor<?xf32>, %n: index, %o: tensor<4xf32>) -> tensor<4xf32> {
-  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
-      outs(%o : tensor<4xf32>) {
-  ^bb0(%v: f32):
-    %c0 = arith.constant 0 : index
-    %c1 = arith.constant 1 : index
-    %i = linalg.index 0 : index
-    %at = scf.for %k = %c0 to %i step %c1 iter_args(%a = %n) -> index {
-      %square = arith.muli %a, %a : index
-      scf.yield %square : index
-    }
-    %e = tensor.extract %x[%at] : tensor<?xf32>
-    linalg.yield %e : f32
-  } -> tensor<4xf32>
-  return %r : tensor<4xf32>
+func.func @f(%x: tensor<?xindex>, %steps: tensor<4xindex>, %start: tensor<index>) -> tensor<index> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]}
+      ins(%steps : tensor<4xindex>) outs(%start : tensor<index>) {
+  ^bb0(%step: index, %so_far: index):
+    %at = arith.addi %so_far, %step : index
+    %e = tensor.extract %x[%at] : tensor<?xindex>
+    linalg.yield %e : index
+  } -> tensor<index>
+  return %r : tensor<index>
 }
 """,
         """\

@@ -16,8 +16,9 @@ _inputs: set[str] = set()
 
 
 def may_be_quoted(file: str) -> None:
-    """``file`` is an input, under the name that its locations have."""
+    """``file`` is an input, under the name that its locations have; an earlier one of that name had other lines."""
     _inputs.add(file)
+    linecache.cache.pop(file, None)
 
 
 def line_at(place: Place | None) -> str:

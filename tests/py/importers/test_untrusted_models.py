@@ -94,7 +94,7 @@ class Runs:
         ({"models/model.json": graph(ADD, sym_int_values={"s": {"as_expr": {"expr_str": "__import__('os').system('id')"}}})}, "a size is"),
         ({"models/model.json": graph(ADD) | {"in_spec": '[1, {"type": "x", "context": "{\\"__enum__\\": true, \\"fqn\\": \\"os:x\\"}"}]'}}, "__enum__"),
         ({"models/model.json": graph(ADD) | {"forward_arg_names": ["x, y=print()"]}}, "print"),
-        ({"models/model.json": graph(ADD, custom_obj_values={"o": {"as_custom_obj": {"name": "o", "class_fqn": "C"}}})}, "no tensor"),
+        ({"models/model.json": graph(ADD, custom_obj_values={"o": {"as_custom_obj": {"name": "o", "class_fqn": "C"}}})}, "not a tensor"),
         ({"models/model.json": b"\x80\x02}q\x00."}, ""),
     ],
 )  # fmt: skip

@@ -63,7 +63,7 @@ def test_a_16_bit_sum_is_built_by_another_pipeline():
 
 def test_what_cannot_be_configured_is_refused():
     _, _, _, matmul = optimised()
-    with pytest.raises(UsageError, match="no attribute of IREE"):
+    with pytest.raises(UsageError, match="not an attribute of IREE"):
         set_lowering([matmul], "#iree_codegen.compilation_info<nothing>")
     session = Session(GFX942)
     module = session.parse_text(

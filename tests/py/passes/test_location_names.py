@@ -170,3 +170,15 @@ def test_a_message_of_the_compiler_has_the_name_of_its_place(tmp_path):
     with pytest.raises(PhaseFailed) as failed:
         session.run(module, "input")
     assert failed.value.errors[0].places[0].name == ATTN
+
+
+def test_a_new_input_of_the_same_name_has_lines_of_its_own(tmp_path, monkeypatch):
+    from fissile.finding import Place
+    from fissile.passes.analysis.program.source_lines import line_at, may_be_quoted
+
+    for folder, text in (("a", "first\n"), ("b", "other\n")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "in.mlir").write_text(text)
+        monkeypatch.chdir(tmp_path / folder)
+        may_be_quoted("in.mlir")
+        assert line_at(Place("in.mlir", 1, 1)) == text
