@@ -183,3 +183,15 @@ def _sizes(words: Sequence[str], count: int, results: int) -> list[int] | None:
         if words[open_[0]].endswith("?") and sizes[open_[0]] > 1:
             return None
     return sizes
+
+
+def read_inside(op: ir.Operation) -> list[ir.Value]:
+    """What ``op`` and the ops in its regions read."""
+    read: list[ir.Value] = []
+
+    def visit(inner: ir.Operation) -> ir.WalkResult:
+        read.extend(inner.operands)
+        return ir.WalkResult.ADVANCE
+
+    op.walk(visit)
+    return read

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from iree.compiler import ir
 
 from fissile.dialect import linalg_ops as linalg
+from fissile.dialect.operands import read_inside
 from fissile.passes.analysis.dispatch.structure import loop_structure, structure_of
 from fissile.passes.definition import option, register_pass
 
@@ -121,17 +122,5 @@ def _slice(op: ir.Operation, value: ir.Value) -> tuple[set[ir.Operation], set[ir
         if owner in ops or owner.block != body:
             continue  # seen, or from outside of the body
         ops.add(owner)
-        pending += _read_by(owner)
+        pending += read_inside(owner)
     return ops, arguments
-
-
-def _read_by(op: ir.Operation) -> list[ir.Value]:
-    """What ``op`` and the ops in its regions read."""
-    read: list[ir.Value] = []
-
-    def visit(inner: ir.Operation) -> ir.WalkResult:
-        read.extend(inner.operands)
-        return ir.WalkResult.ADVANCE
-
-    op.walk(visit)
-    return read

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from iree.compiler import ir
 from iree.compiler.dialects import arith
 
+from fissile.dialect.operands import read_inside
+
 REPLAYED = (
     "arith.",
     "math.",
@@ -60,7 +62,7 @@ def _repeats(block: ir.Block, watched: set[ir.Operation], changing: set[ir.Value
         op = op.operation
         if not op.name.startswith((*REPLAYED, *THREADED, *ENDS)):
             return False
-        moved = any(value in changing for value in _read_by(op))
+        moved = any(value in changing for value in read_inside(op))
         if moved and (op in watched or _holds(op, watched)):
             return False
         if moved:
@@ -70,17 +72,6 @@ def _repeats(block: ir.Block, watched: set[ir.Operation], changing: set[ir.Value
                 if not _repeats(inner, watched, changing):
                     return False
     return True
-
-
-def _read_by(op: ir.Operation) -> list[ir.Value]:
-    found: list[ir.Value] = []
-
-    def visit(inner: ir.Operation) -> ir.WalkResult:
-        found.extend(inner.operands)
-        return ir.WalkResult.ADVANCE
-
-    op.walk(visit)
-    return found
 
 
 def _holds(op: ir.Operation, watched: set[ir.Operation]) -> bool:

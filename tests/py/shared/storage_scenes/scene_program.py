@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scene_bodies  # noqa: F401  fills ARRAYS
 import scene_control  # noqa: F401
+import scene_shapes  # noqa: F401
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from scene_arrays import tree
