@@ -13,7 +13,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.dialect.operands import operand, operands_named
+from fissile.dialect.operands import operand, operands_named, positions_named
 from fissile.dialect.views import view_of
 from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.shaped_values import is_argument, rank_of
@@ -94,8 +94,7 @@ def _clamp_indices(extents: Extents, op: ir.Operation) -> int:
         dims = [int(d) for d in op.attributes[dimensions]]
         lasts = [_last(extents, extents.dimension(operand(op, whole), d), at, indices.type) for d in dims]
         clamped = _clamped(indices, lasts, at)
-    number = next(n for n, value in enumerate(op.operands) if value == indices)
-    op.operands[number] = clamped
+    op.operands[positions_named(op, "indices")[0]] = clamped
     return 1
 
 
@@ -109,8 +108,7 @@ def clear_mask(extents: Extents, op: ir.Operation, size: Term) -> None:
         zero = arith.constant(ir.IndexType.get(), 0, ip=at)
         some = arith.cmpi(_NE, TermWriter(extents, at).index(size), zero, ip=at)
         cleared = _elementwise(mask, at, lambda bit, inner: _where(some, bit, inner))
-    number = next(n for n, value in enumerate(op.operands) if value == mask)
-    op.operands[number] = cleared
+    op.operands[positions_named(op, "mask")[0]] = cleared
 
 
 def _where(some: ir.Value, bit: ir.Value, at: ir.InsertionPoint) -> ir.Value:
