@@ -32,6 +32,7 @@ from ..repair.failures import suggested
 from ..repair.packing import Narrow, find_narrow
 from ..session import Module, Session, phase_index
 from .hooks.plan import HookPlan, stop_on_leftovers
+from .hooks.recursion import stop_on_recursion
 from .request import STDIN_NAME, CompileRequest
 from .wrong_numbers import settled
 
@@ -85,6 +86,7 @@ class CompileRun:
             from .hooks import front_end
 
             self.entered = front_end.rewritten(module, self._refused)
+        stop_on_recursion(module, self.request.compile_to)
         if phase_index(module.phase) >= phase_index(BOUNDARIES_PLACED_AT):
             stop_on_leftovers(module)
         return module

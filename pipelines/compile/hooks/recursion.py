@@ -5,6 +5,7 @@ from __future__ import annotations
 from fissile.finding import Finding
 from fissile.passes.analysis.program.call_cycles import call_cycles
 from fissile.passes.checks.refusals.call_cycle import check_call_cycles
+from fissile.passes.containment import contained
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree.phases import CALLS_FOLLOWED_AT
 
@@ -28,8 +29,15 @@ def recursion(to: str) -> PhaseHook:
     return PhaseHook(GUARDED_AT, "recursion", act)
 
 
+def stop_on_recursion(module: Module, to: str) -> None:
+    """The same for a module that was parsed at the hook's phase or a later one, which the hook does not see."""
+    if phase_index(GUARDED_AT) <= phase_index(module.phase) < phase_index(CALLS_FOLLOWED_AT):
+        hook = recursion(to)
+        contained(hook.name, lambda: hook.act(module), [])
+
+
 def findings_of(module: Module) -> list[Finding]:
-    """FIS145 of each cycle of calls in ``module`` (phase input), which is not changed."""
+    """FIS145 of each cycle of calls in ``module`` (phase input, abi or preprocessing), which is not changed."""
     if not call_cycles(module.op):
         return []
     from ...pass_runner import run_pipeline

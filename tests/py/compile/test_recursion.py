@@ -129,6 +129,19 @@ def test_a_compile_that_ends_before_calls_are_followed_is_stocks(report):
     assert report(DIRECT, "abi").exit_code == 0
 
 
+@pytest.mark.parametrize("start", ["input", "abi", "preprocessing"])
+def test_a_compile_that_begins_later_says_the_same(monkeypatch, tmp_path, start):
+    """Behind the phase of the hook that finds it."""
+    session = Session(CPU)
+    (tmp_path / "in.mlir").write_text(THROUGH_ANOTHER)
+    module = session.parse(tmp_path / "in.mlir")
+    session.run(module, start)
+    (tmp_path / "later.mlir").write_text(module.text())
+    argv = [*CPU, f"--compile-from={start}", str(tmp_path / "later.mlir"), "-o", str(tmp_path / "out.vmfb")]
+    found = compile_here(monkeypatch, argv)
+    assert [f.code for f in found.findings] == ["FIS145"] and found.exit_code == 1
+
+
 def test_check_says_the_same(monkeypatch, tmp_path):
     from fissile.pipelines.check.entry import check
 
