@@ -11,7 +11,13 @@ from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect.views import view_of
 from fissile.finding import Finding
-from fissile.passes.analysis.program.host_inserts import FROM_ELEMENTS, INSERT, HostInsert, host_inserts
+from fissile.passes.analysis.program.host_inserts import (
+    FROM_ELEMENTS,
+    INSERT,
+    STORE,
+    HostInsert,
+    host_inserts,
+)
 from fissile.passes.definition import Contract, register_pass
 from fissile.passes.remedies.remedy import ON_TENSORS, Exactness, Remedy
 
@@ -21,7 +27,8 @@ from ..narrow.packed_words import sizes_of
 @register_pass
 @dataclass(frozen=True)
 class FlattenInserts(Remedy):
-    """Gives each tensor.insert on the host, and each tensor.from_elements, a tensor of one dimension, and reshapes the result.
+    """Gives each tensor.insert, IREE's store of an element on the host, and each tensor.from_elements, a tensor of one dimension, and
+    reshapes the result.
 
     IREE 3.13 writes too many elements into a tensor of several dimensions (FIS141), and one element into a tensor of one.
     A reshape moves nothing. The same numbers bit-identical to what the program specifies. Run it after global optimisation.
@@ -31,7 +38,7 @@ class FlattenInserts(Remedy):
     cures: ClassVar[tuple[str, ...]] = ("FIS141",)
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "performs tensor.insert on the host, and tensor.from_elements, through a one-dimensional view"
+        f"performs tensor.insert and {STORE} on the host, and tensor.from_elements, through a one-dimensional view"
     )
     repairs: ClassVar[str] = (
         "wrong numbers on every target: IREE writes columns + 1 elements of a matrix (FIS141)"
@@ -47,7 +54,10 @@ class FlattenInserts(Remedy):
 
 
 def can_flatten(found: HostInsert) -> bool:
-    return found.op.name in (INSERT, FROM_ELEMENTS)
+    if found.op.name != STORE:
+        return found.op.name in (INSERT, FROM_ELEMENTS)
+    store = view_of(found.op)  # a vector is stored too, which no tensor.insert takes
+    return store.value.type == ir.RankedTensorType(store.target.type).element_type
 
 
 def flatten_inserts(found: Iterable[HostInsert]) -> None:
@@ -56,26 +66,33 @@ def flatten_inserts(found: Iterable[HostInsert]) -> None:
         if not can_flatten(one):
             continue
         with ir.InsertionPoint(one.op), one.op.location:
-            new = _inserted(view_of(one.op)) if one.op.name == INSERT else _from_elements(view_of(one.op))
+            new = _written(view_of(one.op))
         one.op.results[0].replace_all_uses_with(new)
         one.op.erase()
 
 
-def _inserted(op: tensor.InsertOp) -> ir.Value:
-    sizes, indices = sizes_of(op.dest), list(op.indices)
-    at = indices[0]
+def _written(op: ir.OpView) -> ir.Value:
+    if op.operation.name == FROM_ELEMENTS:
+        return _from_elements(op)
+    if op.operation.name == INSERT:
+        return _inserted(op.scalar, op.dest, list(op.indices))
+    return _inserted(op.value, op.target, list(op.indices))
+
+
+def _inserted(scalar: ir.Value, dest: ir.Value, indices: list[ir.Value]) -> ir.Value:
+    sizes, at = sizes_of(dest), indices[0]
     for size, index in zip(sizes[1:], indices[1:], strict=True):
         columns = size if isinstance(size, ir.Value) else arith.constant(ir.IndexType.get(), size)
         at = arith.addi(arith.muli(at, columns), index)
-    tensor_type = ir.RankedTensorType(op.dest.type)
+    tensor_type = ir.RankedTensorType(dest.type)
     all_static = tensor_type.has_static_shape
     count = 1
     for size in sizes:
         count = count * size if all_static else ir.ShapedType.get_dynamic_size()
     flat = tensor.collapse_shape(
-        ir.RankedTensorType.get([count], tensor_type.element_type), op.dest, [list(range(tensor_type.rank))]
+        ir.RankedTensorType.get([count], tensor_type.element_type), dest, [list(range(tensor_type.rank))]
     )
-    return _shaped(tensor.insert(op.scalar, flat, [at]), tensor_type, sizes)
+    return _shaped(tensor.insert(scalar, flat, [at]), tensor_type, sizes)
 
 
 def _from_elements(op: tensor.FromElementsOp) -> ir.Value:

@@ -19,6 +19,13 @@ func.func @main(%c: f32, %i: index, %j: index, %k: index) -> tensor<2x3x4xf32> {
   %r = tensor.insert %c into %one[%i, %j, %k] : tensor<2x3x4xf32>
   return %r : tensor<2x3x4xf32>
 }"""
+STORE = """
+func.func @main(%x: tensor<4x?xf32>, %c: f32, %i: index, %j: index) -> tensor<4x?xf32> {
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c1 : tensor<4x?xf32>
+  %r = flow.tensor.store %c, %x[%i, %j] : tensor<4x?xf32>{%n}
+  return %r : tensor<4x?xf32>
+}"""
 FROM_ELEMENTS = """
 func.func @main(%a: f32, %b: f32) -> tensor<3x2xf32> {
   %r = tensor.from_elements %a, %b, %b, %a, %a, %b : tensor<3x2xf32>
@@ -88,9 +95,14 @@ def inserted(x: np.ndarray, value, *at) -> np.ndarray:
             (np.float32(7), np.int64(1), np.int64(2), np.int64(3)),
             inserted(np.ones((2, 3, 4)), 7, 1, 2, 3),
         ),
+        (
+            STORE,
+            (np.ones((4, 5), np.float32), np.float32(7), np.int64(1), np.int64(3)),
+            inserted(np.ones((4, 5)), 7, 1, 3),
+        ),
         (FROM_ELEMENTS, (np.float32(2), np.float32(3)), np.array([[2, 3], [3, 2], [2, 3]])),
     ],
-    ids=("matrix", "rank 3, the last element", "from elements"),
+    ids=("matrix", "rank 3, the last element", "flow's store", "from elements"),
 )
 def test_one_element_is_written(tmp_path, text, inputs, wanted):
     report, output = compiled(text, tmp_path)
