@@ -14,7 +14,9 @@ from iree.compiler._mlir_libs._mlirDialectsLinalg import fill_builtin_region, ge
 if TYPE_CHECKING:
     from iree.compiler.dialects._linalg_ops_gen import GenericOp, IndexOp, YieldOp
 
-__all__ = ["GenericOp", "IndexOp", "YieldOp", "fill", "get_indexing_maps"]
+__all__ = ["GenericOp", "IndexOp", "YieldOp", "fill", "indexing_maps"]
+
+_MEMO = "linalg.memoized_indexing_maps"
 
 
 def __getattr__(name: str) -> Any:
@@ -23,6 +25,26 @@ def __getattr__(name: str) -> Any:
     from iree.compiler.dialects import _linalg_ops_gen
 
     return getattr(_linalg_ops_gen, name)
+
+
+def indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
+    """The map of each operand of a structured op, outputs last; None where it has none, or not one for each operand."""
+    if "indexing_maps" in op.attributes:
+        attribute = op.attributes["indexing_maps"]
+    elif op.name.startswith("linalg."):
+        known = _MEMO in op.attributes
+        try:
+            attribute = get_indexing_maps(op)
+        except (TypeError, ValueError, RuntimeError):
+            return None
+        if not known and _MEMO in op.attributes:
+            del op.attributes[_MEMO]  # asking leaves the answer on the op; looking changes nothing
+        if attribute is None:
+            return None
+    else:
+        return None
+    maps = [ir.AffineMapAttr(m).value for m in ir.ArrayAttr(attribute)]
+    return maps if len(maps) == len(op.operands) else None
 
 
 def fill(value: ir.Value, *, outs: Sequence[ir.Value]) -> ir.Value:

@@ -15,7 +15,7 @@ from iree.compiler.dialects import tensor
 from fissile.errors import UsageError
 from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.size_terms import Term, apply, term
-from fissile.passes.analysis.dispatch.linear_index import dimensions_of_loops, linear_index
+from fissile.passes.analysis.dispatch.linear_index import extents_of_loops, linear_index
 
 from .storage.term_ops import TermWriter
 
@@ -56,9 +56,9 @@ def loop_sizes(
     extents: Extents, inputs: Sequence[ir.Value], maps: Sequence[ir.AffineMap]
 ) -> list[Term | None]:
     """The extent of each loop: first those that index a dimension alone, then those that windows leave over."""
-    sizes: list[Term | None] = [None] * maps[0].n_dims
-    for loop, operand, dimension in dimensions_of_loops(maps):
-        sizes[loop] = sizes[loop] or extents.dimension(inputs[operand], dimension)
+    sizes = list(
+        extents_of_loops(maps, lambda operand, dimension: extents.dimension(inputs[operand], dimension))
+    )
     windows = [
         (extents.dimension(value, i), linear.steps)
         for value, map_ in zip(inputs, maps, strict=True)

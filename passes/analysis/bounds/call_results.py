@@ -10,7 +10,7 @@ from iree.compiler import ir
 from fissile.dialect.attributes import text_of
 from fissile.passes.iree import ops as iree_ops
 
-from .private_calls import FUNCTIONS
+from ..program.private_calls import FUNCTIONS
 from .shaped_values import is_argument
 from .size_terms import Term, substitute, symbols_of
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from iree.compiler import ir
 
+from fissile.dialect.linalg_ops import indexing_maps
 from fissile.dialect.operands import init_of, knows_operands, operand
 from fissile.passes.iree import ops as iree_ops
 
@@ -66,8 +67,6 @@ def any_element(extents: Extents, tensor: ir.Value, position: int | None = None)
 def operand_of(argument: ir.Value) -> tuple[ir.Operation, ir.Value, ir.AffineMap | None] | None:
     """The structured op, and the operand and its map, that an argument of a body is an element of; None for what earlier rounds
     of a reduction made, and for other arguments."""
-    from ..storage.structured_rules import indexing_maps
-
     owner = argument.owner.owner.operation if argument.owner.owner is not None else None
     if owner is None or not has_body_of_elements(owner):
         return None
@@ -80,8 +79,6 @@ def operand_of(argument: ir.Value) -> tuple[ir.Operation, ir.Value, ir.AffineMap
 
 def elementwise_yield(tensor: ir.Value) -> ir.Value | None:
     """What the body of an op that makes ``tensor`` element by element, in the order of its loops, yields for it."""
-    from ..storage.structured_rules import indexing_maps
-
     op = None if isinstance(tensor.owner, ir.Block) else tensor.owner.operation
     if op is None or not has_body_of_elements(op) or not all_parallel(op):
         return None

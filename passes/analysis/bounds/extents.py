@@ -8,6 +8,7 @@ which can still be read at run time. `value_terms.py` does the same for integers
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,9 +18,9 @@ from iree.compiler import ir
 from fissile.dialect.operands import init_of
 from fissile.dialect.views import view_of
 
+from ..program.private_calls import FUNCTIONS
 from .conditions import Condition, all_of, at_most, symbols
 from .intervals import Bounds
-from .private_calls import FUNCTIONS
 from .shaped_values import (
     DESTINATION_STYLE,
     DYNAMIC,
@@ -118,11 +119,9 @@ class Extents:
             return name
         where = where_of(value)
         alike = [where_of(v) for v in known[:number]]
-        return (
-            f"{name} of {where}"
-            if where and where not in alike
-            else f"{name} (value {number + 1} of that name)"
-        )
+        if not where or where in alike:
+            return f"{name} (value {number + 1} with this name)"
+        return f"{re.sub(r' in line [0-9]+$', '', name)} in {where}"
 
     def unnamed(self, text: str, low: int, high: int) -> Symbol:
         """A new symbol for a number that no value of the program holds: it can be reasoned about, and not be read at run time."""

@@ -13,8 +13,8 @@ from fissile.dialect.attributes import text_of
 from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 
+from ..program.private_calls import FUNCTIONS
 from ..program.source_lines import line_at
-from .private_calls import FUNCTIONS
 from .shaped_values import DESTINATION_STYLE, is_argument
 
 REFLECTION, DECLARATION = "iree.reflection", "iree.abi.declaration"
@@ -25,11 +25,12 @@ ASYNC_SUFFIX = "$async"
 JAX_NAME, TF_NAMES = "jax.arg_info", "tf.entry_function"
 LONGEST = 80
 """Characters of a name that a sentence takes."""
-_LOOPS = {
-    "scf.for": "the counter of the loop",
-    "scf.forall": "a counter of the loop",
-    "scf.while": "a value of the loop",
+_COUNTERS = {
+    "scf.for": lambda _: 1,
+    "scf.forall": lambda op: len(op.regions[0].blocks[0].arguments) - len(op.results),
+    "scf.while": lambda _: 0,
 }
+"""How many counters stand in front of the iteration arguments (MLIR's iter_args) of a loop's body."""
 
 
 def name_of(value: ir.Value) -> str:
@@ -58,8 +59,17 @@ def _argument(argument: ir.BlockArgument) -> str:
     if of_function:
         return f"argument {number}"
     where = place_of(owner) if owner is not None else None
-    words = _LOOPS.get(owner.name, f"a value of {owner.name}") if owner is not None else "a value"
+    words = _argument_of_body(owner, argument) if owner is not None else "a value"
     return f"{words} in line {where.line}" if where and where.line else words
+
+
+def _argument_of_body(owner: ir.Operation, argument: ir.BlockArgument) -> str:
+    if owner.name not in _COUNTERS:
+        return f"a value of {owner.name}"
+    counters, number = _COUNTERS[owner.name](owner), argument.arg_number
+    words, number = ("counter", number) if number < counters else ("iteration argument", number - counters)
+    alike = counters if words == "counter" else len(argument.owner.arguments) - counters
+    return f"the {words} of the loop" if alike == 1 else f"{words} {number} of the loop"
 
 
 def _result(value: ir.Value) -> str:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute
+from fissile.dialect.linalg_ops import indexing_maps
 from fissile.passes.iree import ops as iree_ops
 
 from . import call_results, element_values, float_ranges
+from .bit_terms import BIT_RULES, bits_of
 from .chosen_tensors import choice_of
 from .conditions import FALSE, TRUE, Condition, all_of, any_of, at_most, different, equal, less, negation
 from .intervals import Bounds, of_unsigned, wrapped
@@ -43,7 +45,9 @@ def condition_of(extents: Extents, value: ir.Value) -> Condition:
         op = value.owner.operation
         if op.name == "arith.constant":
             return TRUE if int(ir.IntegerAttr(op.attributes["value"]).value) else FALSE
-        if op.name == "arith.cmpi" and not isinstance(op.operands[0].type, (ir.ShapedType, ir.VectorType)):
+        if op.name in ("arith.cmpi", "index.cmp") and not isinstance(
+            op.operands[0].type, (ir.ShapedType, ir.VectorType)
+        ):
             found = _compare(extents, op)
             if found is not None:
                 return found
@@ -63,9 +67,15 @@ def condition_of(extents: Extents, value: ir.Value) -> Condition:
     return equal(term(extents.symbol(value)), 1)
 
 
+def _predicate(op: ir.Operation) -> str:
+    if op.name == "arith.cmpi":
+        return _PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
+    return str(op.attributes["pred"]).rpartition(" ")[2].rstrip(">")  # #index<cmp_predicate slt>
+
+
 def _compare(extents: Extents, op: ir.Operation) -> Condition | None:
     left, right = (extents.value(operand) for operand in op.operands)
-    predicate = _PREDICATES[ir.IntegerAttr(op.attributes["predicate"]).value]
+    predicate = _predicate(op)
     if predicate == "eq":
         return equal(left, right)
     if predicate == "ne":
@@ -111,10 +121,6 @@ def _constant_elements(op: ir.Operation) -> list[int] | None:
     if not dense or len(dense) > LARGEST_CONSTANT_READ:
         return None
     return [int(v) for v in dense]
-
-
-def bits_of(type_: ir.Type) -> int:
-    return type_.width if isinstance(type_, ir.IntegerType) else INDEX_BITS
 
 
 # -- rules: (extents, op, result) -> Term or None -----------------------------------------------------------
@@ -203,22 +209,6 @@ def cast_of(
     if name in ("arith.extui", "arith.index_castui"):
         return _zero_extended(known, bits_of(source), bits_of(result), bounds.of(known)[0])
     return wrapped(known, bits_of(result), bounds)
-
-
-def _shift_left(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
-    by = extents.value(op.operands[1]).constant
-    if by is None or not 0 <= by < bits_of(value.type):
-        return None
-    return wrapped(extents.value(op.operands[0]) * (1 << by), bits_of(value.type))
-
-
-def _shift_right(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
-    by, known = extents.value(op.operands[1]).constant, extents.value(op.operands[0])
-    if by is None or not 0 <= by < bits_of(value.type) - 1:
-        return None
-    if op.name == "arith.shrui" and by and extents.bounds_of(known)[0] < 0:
-        return of_unsigned("tdiv", [known, term(1 << by)], bits_of(value.type))
-    return apply("floordiv", known, 1 << by)
 
 
 def _select(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
@@ -317,7 +307,7 @@ def _extract(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None
 
 def _loop_index(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
     """The number of a round: from 0 to the loop's extent, without it."""
-    from ..storage.structured_rules import indexing_maps, loop_extents
+    from ..storage.structured_rules import loop_extents
 
     owner = op.parent.operation
     maps = indexing_maps(owner) if owner.name.startswith("linalg.") else None
@@ -376,9 +366,7 @@ _RULES: dict[str, Callable] = {
     "arith.trunci": _same,
     "arith.index_castui": _same_if_not_negative,
     "arith.extui": _same_if_not_negative,
-    "arith.shli": _shift_left,
-    "arith.shrsi": _shift_right,
-    "arith.shrui": _shift_right,
+    **BIT_RULES,
     "arith.select": _select,
     "arith.fptosi": _from_float,
     "arith.fptoui": _from_float,
@@ -394,7 +382,13 @@ _RULES: dict[str, Callable] = {
     iree_ops.UTIL_CALL: _called,
     iree_ops.UTIL_ASSUME_INT: _assumed,
     iree_ops.UTIL_OPTIMIZATION_BARRIER: _assumed,
-    "index.castu": _same_if_not_negative,
-    "index.casts": _same,
     "fissile.boundary": _first,
 }
+_INDEX_OPS = {
+    "constant": "constant", "add": "addi", "sub": "subi", "mul": "muli", "divs": "divsi", "divu": "divui", "rems": "remsi",
+    "remu": "remui", "floordivs": "floordivsi", "ceildivs": "ceildivsi", "ceildivu": "ceildivui", "mins": "minsi",
+    "minu": "minui", "maxs": "maxsi", "maxu": "maxui", "casts": "index_cast", "castu": "index_castui", "and": "andi",
+    "or": "ori", "xor": "xori", "shl": "shli", "shrs": "shrsi", "shru": "shrui",
+}  # fmt: skip
+"""Ops of MLIR's index dialect, and those of arith that compute the same."""
+_RULES |= {f"index.{name}": _RULES[f"arith.{same}"] for name, same in _INDEX_OPS.items()}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from iree.compiler import ir
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -64,13 +66,34 @@ def linear_index(expression: ir.AffineExpr, loops: int) -> Linear | None:
 
 
 def dimensions_of_loops(maps: Sequence[ir.AffineMap]) -> Iterator[tuple[int, int, int]]:
-    """(loop, operand, dimension) wherever one loop alone indexes a dimension of an operand, operand by operand.
-
-    The extents of all loops are read here, as static sizes, terms, arrays or values: whatever the caller has for a dimension.
-    """
+    """(loop, operand, dimension) wherever one loop alone indexes a dimension of an operand, operand by operand."""
     from iree.compiler import ir
 
     for operand, map_ in enumerate(maps):
         for dimension, expression in enumerate(map_.results):
             if isinstance(expression, ir.AffineDimExpr):
                 yield expression.position, operand, dimension
+
+
+def extents_of_loops(
+    maps: Sequence[ir.AffineMap],
+    size: Callable[[int, int], T | None],
+    is_static: Callable[[T], bool] = lambda _: True,
+    *,
+    last: bool = False,
+) -> tuple[T | None, ...]:
+    """The extent of each loop, read off a dimension that it alone indexes; None where no dimension says it.
+
+    ``size(operand, dimension)`` is what the caller has for a dimension: a number, a term, a value, None where it has nothing.
+    Of several sizes the first that ``is_static`` counts; where none is, the first, or the ``last``.
+    """
+    extents: list[T | None] = [None] * maps[0].n_dims
+    reads = list(dimensions_of_loops(maps))
+    for loop, operand, dimension in reversed(reads) if last else reads:
+        known = extents[loop]
+        if known is not None and is_static(known):
+            continue
+        found = size(operand, dimension)
+        if found is not None and (known is None or is_static(found)):
+            extents[loop] = found
+    return tuple(extents)

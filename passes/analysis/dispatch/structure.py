@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
-from fissile.dialect import linalg_ops as linalg
+from fissile.dialect.linalg_ops import indexing_maps
 
-from .linear_index import dimensions_of_loops
-
-_MEMO = "linalg.memoized_indexing_maps"
+from .linear_index import dimensions_of_loops, extents_of_loops
 
 
 @dataclass(frozen=True)
@@ -48,16 +46,12 @@ def structure_of(op: ir.Operation) -> Structure | None:
     """The structure of a linalg op with a body; None for others (linalg.softmax and its like have none)."""
     if not op.name.startswith("linalg.") or not op.results or not op.regions or not op.regions[0].blocks:
         return None
-    if op.name == "linalg.generic":
-        maps = _maps(op.attributes["indexing_maps"])
-        return Structure(maps, tuple("parallel" in str(kind) for kind in op.attributes["iterator_types"]))
-    known = _MEMO in op.attributes
-    attribute = linalg.get_indexing_maps(op)
-    if not known and _MEMO in op.attributes:
-        del op.attributes[_MEMO]  # asking leaves the answer on the op; looking changes nothing
-    if attribute is None:
+    found = indexing_maps(op)
+    if found is None:
         return None
-    maps = _maps(attribute)
+    maps = tuple(found)
+    if op.name == "linalg.generic":
+        return Structure(maps, tuple("parallel" in str(kind) for kind in op.attributes["iterator_types"]))
     # In every named op of linalg a loop is a reduction exactly when no output is indexed by it.
     written = {str(result) for m in maps[-len(op.results) :] for result in m.results}
     return Structure(maps, tuple(f"d{i}" in written for i in range(maps[0].n_dims)))
@@ -79,16 +73,12 @@ def iterators_attribute(parallel: Sequence[bool]) -> ir.ArrayAttr:
     return ir.ArrayAttr.get([ir.Attribute.parse(f"#linalg.iterator_type<{name}>") for name in names])
 
 
-def _maps(attribute: ir.Attribute) -> tuple[ir.AffineMap, ...]:
-    return tuple(ir.AffineMapAttr(m).value for m in attribute)
-
-
 def loop_extents(op: ir.Operation, structure: Structure) -> tuple[int | None, ...]:
     """How often each loop of ``op`` runs, read off an operand that it alone indexes; None: dynamic or not
     readable."""
-    found: list[int | None] = [None] * structure.loops
-    for loop, operand, dimension in dimensions_of_loops(structure.maps[: len(op.operands)]):
-        shaped = ir.RankedTensorType(op.operands[operand].type)
-        if not shaped.is_dynamic_dim(dimension):
-            found[loop] = shaped.get_dim_size(dimension)
-    return tuple(found)
+
+    def size(operand: int, dimension: int) -> int | None:
+        shaped = ir.ShapedType(op.operands[operand].type)
+        return None if shaped.is_dynamic_dim(dimension) else shaped.get_dim_size(dimension)
+
+    return extents_of_loops(structure.maps, size)

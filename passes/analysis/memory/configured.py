@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
 from typing import cast
 
 from iree.compiler import ir
 from iree.compiler._mlir_libs._ireeCompilerDialects import iree_codegen
 
-from fissile.dialect import linalg_ops as linalg
+from fissile.dialect.linalg_ops import indexing_maps
 from fissile.dialect.operands import init_of, init_positions
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.attributes import Lowering, lowering_of, translation_of
 
 from ..dispatch.dispatches import Dispatch
-from ..dispatch.linear_index import Linear, dimensions_of_loops, linear_index
+from ..dispatch.linear_index import Linear, extents_of_loops, linear_index
 from ..dispatch.provenance import place_of, tags_of
 from .footprint import NO_BOUND, element_bits
 from .tiles import Config, ConfiguredDispatch, Dim, Gemm, Op, Value
@@ -136,7 +135,7 @@ class _Reader:
             place=place_of(op),
             stored=number in self.stored or not op.results,
         )
-        maps = _indexing_maps(op)
+        maps = indexing_maps(op)
         if maps is None:
             makers = tuple(
                 self._value(o, None) for o in op.operands if isinstance(o.type, ir.RankedTensorType)
@@ -152,7 +151,11 @@ class _Reader:
         values = []
         for operand, indexing in zip(operands, maps, strict=True):
             values.append(self._value(operand, indexing))
-        loops = _loop_extents(maps, values)
+        loops = extents_of_loops(
+            maps,
+            lambda number, dimension: values[number].shape[dimension],
+            lambda size: isinstance(size, int),
+        )
         reduction = tuple("reduction" in kind for kind in kinds) or _reductions(
             values[first_init:], maps[0].n_dims
         )
@@ -289,28 +292,6 @@ def _assumed_bound(op: ir.Operation, position: int) -> int | None:
         bounds.append(int(match[1]) if match else NO_BOUND)
     largest = max(bounds, default=NO_BOUND)
     return largest if largest < NO_BOUND else None
-
-
-def _indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
-    if "indexing_maps" in op.attributes:
-        return [ir.AffineMapAttr(a).value for a in ir.ArrayAttr(op.attributes["indexing_maps"])]
-    if not op.name.startswith("linalg.") or not op.regions:
-        return None
-    try:
-        maps = linalg.get_indexing_maps(op)
-    except (ValueError, RuntimeError, TypeError):
-        return None
-    return None if maps is None else [ir.AffineMapAttr(a).value for a in maps]
-
-
-def _loop_extents(maps: Sequence[ir.AffineMap], values: list[Value]) -> tuple[Dim | None, ...]:
-    """Each loop's extent; None where it indexes no operand alone."""
-    extents: list[Dim | None] = [None] * maps[0].n_dims
-    for loop, operand, dimension in dimensions_of_loops(maps):
-        known, size = extents[loop], values[operand].shape[dimension]
-        if known is None or (isinstance(known, str) and isinstance(size, int)):
-            extents[loop] = size
-    return tuple(extents)
 
 
 def _reductions(inits: list[Value], count: int) -> tuple[bool, ...]:

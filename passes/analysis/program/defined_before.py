@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
-from ..bounds.private_calls import FUNCTIONS
 from ..bounds.shaped_values import is_argument
+from .private_calls import FUNCTIONS
 
 
 def exists_before(value: ir.Value, anchor: ir.Operation) -> bool:

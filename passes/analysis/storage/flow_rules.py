@@ -15,7 +15,7 @@ from ..bounds.extents import Extents
 from ..bounds.shaped_values import is_shaped, rank_of, static_dimension
 from ..bounds.size_terms import Term, product
 from .obligations import Requirement
-from .sentences import amount, inside, regrouped, room, same_size
+from .sentences import amount, elements, inside, regrouped, room, same_size
 
 _LISTED = (
     ("source", "source_dims"),
@@ -82,7 +82,7 @@ def slice_(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     yield from _inside(extents, view_of(op).source, starts, lengths, "reads", "its source")
     for i, (size, length) in enumerate(zip(extents.shape(op.results[0]), lengths, strict=False)):
         yield Requirement(
-            equal(size, length), f"makes {amount(size)} elements in dimension {i}; it reads {amount(length)}"
+            equal(size, length), f"makes {elements(size)} in dimension {i}; it reads {amount(length)}"
         )
 
 
@@ -94,7 +94,7 @@ def _inside(
         capacity = extents.dimension(whole, i)
         yield Requirement(
             all_of((at_most(0, size), at_most(0, offset), at_most(offset + size, capacity))),
-            f"{verb} {amount(size)} elements from {amount(offset)} on in dimension {i}; {room(what, capacity)}",
+            f"{verb} {elements(size)} from {amount(offset)} on in dimension {i}; {room(what, capacity)}",
         )
 
 

@@ -18,7 +18,7 @@ from ..bounds.size_terms import ONE, ZERO
 from ..bounds.value_names import name_of
 from .guards import UNKNOWN_BRANCH, Branch, Loop
 from .obligations import ElementBound, Requirement
-from .sentences import amount, indexed, same_size, span
+from .sentences import amount, elements, indexed, same_size, span
 
 
 def element_gather(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
@@ -81,7 +81,7 @@ def _slices(
         size, capacity = extents.dimension(moved, i), extents.dimension(whole, depth + i - batch)
         yield Requirement(
             at_most(size, capacity),
-            f"moves slices of {amount(size)} elements; {indexed(whole, depth + i - batch)} has {amount(capacity)}",
+            f"moves slices of {elements(size)}; {indexed(whole, depth + i - batch)} has {amount(capacity)}",
         )
 
 

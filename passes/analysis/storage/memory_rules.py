@@ -15,6 +15,7 @@ from ..bounds.extents import Extents
 from ..bounds.shaped_values import i64s
 from ..bounds.size_terms import Term, product, term
 from .obligations import Requirement
+from .sentences import elements
 
 
 def view(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
@@ -34,7 +35,7 @@ def _bytes(
     for size in shape:
         if (size.constant or 0) <= 0:
             yield Requirement(
-                at_most(0, size), f"makes {size} elements in a dimension; a size is not negative"
+                at_most(0, size), f"makes {elements(size)} in a dimension; a size is not negative"
             )
     yield Requirement(
         all_of((at_most(0, offset), at_most(offset + need, capacity))),
@@ -69,7 +70,7 @@ def reinterpret(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     empty = [equal(size, 0) for size in sizes if size.constant is None]
     yield Requirement(
         all_of((*(at_most(0, s) for s in sizes), any_of((*empty, inside)))),
-        f"reaches element {last}; its source has {capacity} elements",
+        f"reaches element {last}; its source has {elements(capacity)}",
     )
 
 
@@ -78,7 +79,7 @@ def copy(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     for i, (a, b) in enumerate(
         zip(extents.shape(op.operands[0]), extents.shape(op.operands[1]), strict=False)
     ):
-        yield Requirement(equal(a, b), f"copies {a} elements in dimension {i} to {b}; they are equal")
+        yield Requirement(equal(a, b), f"copies {elements(a)} in dimension {i} to {b}; they are equal")
 
 
 def alloc_tensor(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:

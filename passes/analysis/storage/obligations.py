@@ -22,11 +22,11 @@ from fissile.passes.iree import ops as iree_ops
 from ..bounds.conditions import TRUE, Condition, any_of, negation, symbols
 from ..bounds.extents import Extents
 from ..bounds.intervals import always_holds
-from ..bounds.private_calls import FUNCTIONS, calls_of_private_functions
 from ..bounds.shaped_values import is_argument, last_of
 from ..bounds.size_terms import Term
 from ..bounds.value_names import ASYNC_SUFFIX
 from ..program.deep_walk import Steps, walk_deep
+from ..program.private_calls import FUNCTIONS, calls_of_private_functions
 from .assumptions import assumption
 from .call_facts import agreed_by_calls
 from .guards import UNKNOWN_BRANCH, Branch, Guard, Loop, loops_of

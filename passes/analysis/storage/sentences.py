@@ -41,6 +41,14 @@ def amount(size: Term) -> str:
     )
 
 
+def elements(size: Term) -> str:
+    """`1 element`, `16 elements`, `(n + 1) elements`, `(argument 1) elements`."""
+    if size.constant == 1:
+        return "1 element"
+    text = amount(size)
+    return f"({text}) elements" if re.fullmatch(r"argument \d+", text) else f"{text} elements"
+
+
 def place(value: ir.Value, dimension: int) -> str:
     """`the length of %x`, or `dimension 1 of %x`."""
     return (

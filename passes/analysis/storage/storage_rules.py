@@ -21,7 +21,7 @@ from ..bounds.size_terms import INDEX_MAX, Term, product, symbols_of, term
 from . import flow_rules, memory_rules, search_rules
 from .gather_rules import element_gather, element_scatter
 from .obligations import STRUCTURED, Requirement, Rule
-from .sentences import amount, inside, regrouped, room, same_size, shape_text
+from .sentences import amount, elements, inside, regrouped, room, same_size, shape_text
 from .structured_rules import elementwise, same_shape, select, structured
 
 WITHOUT_OBLIGATIONS = (
@@ -113,7 +113,7 @@ def _slices(
         every = "" if stride.constant == 1 else f", every {stride},"
         yield Requirement(
             fits(offset, size, stride, capacity, [s for j, s in enumerate(sizes) if j != i]),
-            f"{verb} {amount(size)} elements from {amount(offset)} on{every} in dimension {i}; {room(what, capacity)}",
+            f"{verb} {elements(size)} from {amount(offset)} on{every} in dimension {i}; {room(what, capacity)}",
         )
 
 
@@ -131,7 +131,7 @@ def _insert_slice(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
         have = extents.dimension(op.operands[0], i)
         yield Requirement(
             equal(have, sizes[position]),
-            f"inserts {amount(sizes[position])} elements in dimension {position}; its source has {amount(have)}",
+            f"inserts {elements(sizes[position])} in dimension {position}; its source has {amount(have)}",
         )
 
 
@@ -153,7 +153,7 @@ def _not_negative(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     for i in range(rank_of(op.results[0])):
         size = extents.dimension(op.results[0], i)
         yield Requirement(
-            at_most(0, size), f"makes {amount(size)} elements in dimension {i}; a size is not negative"
+            at_most(0, size), f"makes {elements(size)} in dimension {i}; a size is not negative"
         )
     yield from _addressable(extents, op)
 
@@ -168,10 +168,11 @@ def _addressable(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
     shape = extents.shape(op.results[0])
     width = memory_rules.bytes_of_element(ir.ShapedType(op.results[0].type).element_type)
     need = product((*shape, term(width or 1)))
+    many = elements(shape[0]) if len(shape) == 1 else f"{shape_text(shape)} elements"
     if any(symbol.tensor is None for symbol in symbols_of(need).values()):
         yield Requirement(
             any_of((*(equal(s, 0) for s in shape if s.constant is None), at_most(need, INDEX_MAX))),
-            f"makes {shape_text(shape)} elements of {width or 1} bytes; their bytes must fit an index",
+            f"makes {many} of {width or 1} byte{'s' * (width not in (None, 1))}; their bytes must fit an index",
         )
 
 
@@ -225,7 +226,7 @@ def _pad(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
         total = before + have + after
         if any(symbol.tensor is None for symbol in symbols_of(total).values()):
             yield Requirement(
-                at_most(total, INDEX_MAX), f"makes {total} elements in dimension {i}; an index holds it"
+                at_most(total, INDEX_MAX), f"makes {elements(total)} in dimension {i}; an index holds it"
             )
         wanted = static_dimension(op.results[0].type, i)
         if wanted is not None:
@@ -242,7 +243,7 @@ def _concat(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
             if i != along:
                 yield Requirement(
                     equal(a, b),
-                    f"joins operand 0 with {a} and operand {number} with {b} elements in "
+                    f"joins operand 0 with {amount(a)} and operand {number} with {elements(b)} in "
                     f"dimension {i}; they are equal",
                 )
     for i, size in enumerate(first):

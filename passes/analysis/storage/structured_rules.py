@@ -8,7 +8,7 @@ from functools import partial
 
 from iree.compiler import ir
 
-from fissile.dialect import linalg_ops as linalg
+from fissile.dialect.linalg_ops import indexing_maps
 from fissile.dialect.operands import operand as named
 from fissile.dialect.operands import operands_named
 
@@ -17,27 +17,10 @@ from ..bounds.extents import Extents
 from ..bounds.shaped_values import is_shaped, rank_of
 from ..bounds.size_terms import ZERO, Term, apply, product, term
 from ..bounds.value_names import name_of
-from ..dispatch.linear_index import dimensions_of_loops
+from ..dispatch.linear_index import extents_of_loops
 from .body_rules import body
 from .obligations import Requirement
 from .sentences import amount, indexed, same_size, span
-
-
-def indexing_maps(op: ir.Operation) -> list[ir.AffineMap] | None:
-    """The map of each operand of a structured op, None where the op has none."""
-    if "indexing_maps" in op.attributes:
-        maps = [ir.AffineMapAttr(a).value for a in op.attributes["indexing_maps"]]
-    elif op.name.startswith("linalg."):
-        try:
-            maps = [
-                m if isinstance(m, ir.AffineMap) else ir.AffineMapAttr(m).value
-                for m in linalg.get_indexing_maps(op) or ()
-            ]
-        except (TypeError, ValueError, RuntimeError):
-            return None
-    else:
-        return None
-    return maps if len(maps) == len(op.operands) else None
 
 
 def structured(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
@@ -88,16 +71,15 @@ def _reads_up_to(op: ir.Operation, operand: ir.Value, dimension: int, high: Term
     )
 
 
-def loop_extents(extents: Extents, op: ir.Operation, maps: Sequence[ir.AffineMap]) -> list[Term | None]:
+def loop_extents(extents: Extents, op: ir.Operation, maps: Sequence[ir.AffineMap]) -> tuple[Term | None, ...]:
     """The extent of each loop, from an operand dimension that it alone indexes: a static one, else
     the last."""
-    found: list[Term | None] = [None] * maps[0].n_dims
-    for loop, operand, dimension in reversed(list(dimensions_of_loops(maps[: len(op.operands)]))):
-        if is_shaped(op.operands[operand]):
-            size, known = extents.dimension(op.operands[operand], dimension), found[loop]
-            if known is None or (known.constant is None and size.constant is not None):
-                found[loop] = size
-    return found
+
+    def size(operand: int, dimension: int) -> Term | None:
+        value = op.operands[operand]
+        return extents.dimension(value, dimension) if is_shaped(value) else None
+
+    return extents_of_loops(maps, size, lambda known: known.constant is not None, last=True)
 
 
 def _unless_empty(sizes: Sequence[Term | None], condition: Condition) -> Condition:

@@ -12,7 +12,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import affine, arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.passes.analysis.dispatch.linear_index import dimensions_of_loops
+from fissile.passes.analysis.dispatch.linear_index import extents_of_loops
 from fissile.passes.analysis.dispatch.structure import (
     Structure,
     loop_structure,
@@ -96,18 +96,18 @@ def index_of(expression: ir.AffineExpr, loops: list[ir.Value]) -> ir.Value:
 
 def _extents(operands: Sequence[ir.Value], structure: Structure) -> list[Size]:
     """How often each loop runs, read off an operand that it alone indexes: a number where one says so."""
-    found: dict[int, Size] = {}
-    dynamic: dict[int, tuple[ir.Value, int]] = {}
-    for loop, operand, position in dimensions_of_loops(structure.maps):
+
+    def size(operand: int, position: int) -> Size | tuple[ir.Value, int]:
         shaped = ir.RankedTensorType(operands[operand].type)
         if shaped.is_dynamic_dim(position):
-            dynamic.setdefault(loop, (operands[operand], position))
-        else:
-            found[loop] = shaped.get_dim_size(position)
-    for loop, (value, position) in dynamic.items():
-        if loop not in found:
-            found[loop] = tensor.dim(value, arith.constant(ir.IndexType.get(), position))
-    return [found[loop] for loop in range(structure.loops)]
+            return operands[operand], position  # its size is made below, once for each loop
+        return shaped.get_dim_size(position)
+
+    found = extents_of_loops(structure.maps, size, lambda known: isinstance(known, int))
+    return [
+        tensor.dim(of[0], arith.constant(ir.IndexType.get(), of[1])) if isinstance(of, tuple) else of
+        for of in found
+    ]
 
 
 def _collapsed(value: ir.Value, shape: Sequence[Size], groups: list[list[int]]) -> ir.Value:

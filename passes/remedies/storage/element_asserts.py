@@ -15,9 +15,9 @@ from iree.compiler import ir
 from iree.compiler.dialects import arith
 
 from fissile.dialect import linalg_ops as linalg
+from fissile.dialect.linalg_ops import indexing_maps
 from fissile.passes.analysis.bounds.shaped_values import is_argument, is_shaped, rank_of, static_dimension
 from fissile.passes.analysis.storage.obligations import ElementBound, Obligation
-from fissile.passes.analysis.storage.structured_rules import indexing_maps
 
 from ..generic_ops import build_generic
 from .body_replay import Watch, can_replay, has_reduction, replayed_flags

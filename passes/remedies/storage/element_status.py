@@ -15,9 +15,10 @@ from functools import partial
 from iree.compiler import ir
 from iree.compiler.dialects import arith, cf, tensor
 
+from fissile.dialect.linalg_ops import indexing_maps
 from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.size_terms import Term
-from fissile.passes.analysis.storage.structured_rules import indexing_maps, loop_extents
+from fissile.passes.analysis.storage.structured_rules import loop_extents
 from fissile.passes.checks.storage.storage_fit import Judged, runtime_message
 from fissile.passes.iree import ops as iree_ops
 

@@ -9,39 +9,30 @@ import numpy as np
 from iree.compiler import ir
 from numpy.lib.stride_tricks import as_strided
 
-from fissile.dialect import linalg_ops as linalg
-from fissile.passes.analysis.dispatch.linear_index import dimensions_of_loops, linear_index
+from fissile.dialect.linalg_ops import indexing_maps
+from fissile.passes.analysis.dispatch.linear_index import dimensions_of_loops, extents_of_loops, linear_index
 
 from .registry import NoWitness
 
 
 def maps_of(op: ir.Operation) -> list[ir.AffineMap]:
     """The indexing map of each operand. `NoWitness` where the op has none."""
-    if "indexing_maps" in op.attributes:
-        maps = [ir.AffineMapAttr(a).value for a in op.attributes["indexing_maps"]]
-    else:
-        try:
-            maps = [
-                m if isinstance(m, ir.AffineMap) else ir.AffineMapAttr(m).value
-                for m in linalg.get_indexing_maps(op) or ()
-            ]
-        except (TypeError, ValueError, RuntimeError):
-            maps = []
-    if len(maps) != len(op.operands):
+    maps = indexing_maps(op)
+    if maps is None:
         raise NoWitness(op.name)
     return maps
 
 
 def loop_ranges(maps: Sequence[ir.AffineMap], arrays: Sequence[np.ndarray]) -> list[int]:
     """The extent of each loop, from an operand's dimension that it alone indexes."""
-    ranges: dict[int, int] = {}
+    ranges = extents_of_loops(maps, lambda operand, axis: np.shape(arrays[operand])[axis])
     for loop, operand, axis in dimensions_of_loops(maps):
-        size = np.shape(arrays[operand])[axis]
-        if ranges.setdefault(loop, size) != size:
+        if np.shape(arrays[operand])[axis] != ranges[loop]:
             raise NoWitness("operands whose sizes do not agree")
-    if len(ranges) != maps[0].n_dims:
+    sizes = [size for size in ranges if size is not None]
+    if len(sizes) != len(ranges):
         raise NoWitness("a loop that indexes no operand alone")
-    return [ranges[i] for i in range(maps[0].n_dims)]
+    return sizes
 
 
 def value_of(expression, loops: Sequence, symbols: Sequence = ()):

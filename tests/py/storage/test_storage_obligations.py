@@ -137,7 +137,7 @@ def test_the_contract_lists_what_is_unproved_once(session):
     )
     assert contract_of(report) == {
         "f": (
-            "tensor.extract_slice reads argument 1 elements from 0 on in dimension 0; they must be inside argument 0",
+            "tensor.extract_slice reads (argument 1) elements from 0 on in dimension 0; they must be inside argument 0",
         )
     }
 

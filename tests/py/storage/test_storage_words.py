@@ -97,8 +97,45 @@ def test_two_values_of_one_name_are_told_apart(session, tmp_path):
 """)
     found = [j.sentence for j in judge_storage(session.parse(file).op).having(Answer.UNKNOWN)]
     assert "writes" not in " ".join(found) and "(2)" not in " ".join(found)
-    assert any("%c of line 13" in sentence for sentence in found)
+    assert any("%c in line 13" in sentence for sentence in found)
     assert any("%c elements from %a on" in sentence for sentence in found)
+
+
+LOOPS = """func.func @f(%x: tensor<4xf32>, %n: index, %m: index) -> (tensor<?xf32>, index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %none = tensor.empty(%n) : tensor<?xf32>
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%t = %none, %k = %m) -> (tensor<?xf32>, index) {
+    %a = tensor.extract_slice %x[%i] [1] [1] : tensor<4xf32> to tensor<1xf32>
+    %b = tensor.extract_slice %x[%k] [2] [1] : tensor<4xf32> to tensor<2xf32>
+    %c = tensor.insert_slice %a into %t[%i] [1] [1] : tensor<1xf32> into tensor<?xf32>
+    %d = tensor.insert_slice %b into %c[%k] [2] [1] : tensor<2xf32> into tensor<?xf32>
+    %l = arith.xori %k, %i : index
+    scf.yield %d, %l : tensor<?xf32>, index
+  }
+  %w = scf.while (%k = %m) : (index) -> index {
+    %go = arith.cmpi ult, %k, %n : index
+    scf.condition(%go) %k : index
+  } do {
+  ^bb0(%k: index):
+    %a = tensor.extract_slice %x[%k] [1] [1] : tensor<4xf32> to tensor<1xf32>
+    %v = tensor.extract %a[%c0] : tensor<1xf32>
+    %u = arith.fptoui %v : f32 to i32
+    %q = arith.index_cast %u : i32 to index
+    scf.yield %q : index
+  }
+  return %r#0, %w : tensor<?xf32>, index
+}
+"""
+
+
+def test_values_of_loops_have_their_own_words_and_one_element_is_singular(session):
+    """The text is no file: there are no names to take from the source, only words and lines."""
+    found = " / ".join(j.sentence for j in judge_storage(session.parse_text(LOOPS).op).judged)
+    assert "reads 1 element from (the counter of the loop in line 5) on" in found
+    assert "reads 2 elements from (iteration argument 1 of the loop in line 5) on" in found
+    assert "reads 1 element from (the iteration argument of the loop in line 17, column 8) on" in found
+    assert "1 elements" not in found and "line 5 of line" not in found
 
 
 def test_a_name_that_is_none_is_not_taken(session):
