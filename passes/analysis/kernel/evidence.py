@@ -37,7 +37,7 @@ class Evidence:
 
 
 NOTHING = Evidence()
-_GRAVITY = (None, Effect.UNPROVED, Effect.WRONG, Effect.REFUSED)
+_GRAVITY = (None, Effect.UNPROVED, Effect.MAY_BE_WRONG, Effect.WRONG, Effect.REFUSED)
 """The effects that evidence states; the last is the gravest."""
 
 

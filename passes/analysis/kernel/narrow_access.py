@@ -3,7 +3,8 @@
 IREE 3.13 keeps such buffers as they are and emulates their accesses when it converts to SPIR-V (MLIR's
 SPIRVTypeConverter, MemRefToSPIRV). Read off its code, and measured on lavapipe:
 
-- one integer at a time is right: a shift and a mask of its word, two atomic operations to write it;
+- one integer at a time is right: a shift and a mask of its word, two atomic operations to write it; lavapipe ends a loop
+  with such a write after a few rounds if the loop stands in a branch that not all threads of a workgroup take;
 - a buffer whose elements are vectors of narrow integers (SPIRVVectorizeLoadStore makes them) becomes one of vectors of i32:
   its addresses are wrong;
 - a buffer of f16 becomes one of f32: its addresses are wrong, of scalars as well;
@@ -90,6 +91,8 @@ _EXTENDED = frozenset(
 """Ops whose narrow results are sign-extended (the others, where their operands are)."""
 _MOVES = frozenset(("vector.broadcast", "vector.extract", "vector.shape_cast", "arith.select"))
 _ANY_DEPTH = 24
+_STORES = frozenset(("memref.store",))
+_LOOPS = frozenset(("scf.for", "scf.while"))
 
 
 class Numbers(IntEnum):
@@ -97,7 +100,9 @@ class Numbers(IntEnum):
 
     RIGHT = 0
     UNPROVED = 1
-    WRONG = 2
+    WRONG_ON_SOME = 2
+    """Of devices: on lavapipe."""
+    WRONG = 3
 
 
 @dataclass(frozen=True)
@@ -137,6 +142,16 @@ def generated_access(function_or_module: ir.Operation) -> NarrowAccess:
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         nonlocal found
+        if op.name in _STORES and _skipped_loop(op) and (element := _narrow_integer(op)) is not None:
+            found = worst(
+                (
+                    found,
+                    NarrowAccess(
+                        Numbers.WRONG_ON_SOME,
+                        f"lavapipe ends a loop early that writes {element} and that some threads of a workgroup skip",
+                    ),
+                )
+            )
         if op.name in _BUFFERS:
             found = worst((found, _of_buffer(ir.MemRefType(op.results[0].type).element_type)))
         elif (
@@ -154,6 +169,25 @@ def generated_access(function_or_module: ir.Operation) -> NarrowAccess:
 
     function_or_module.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
+
+
+def _skipped_loop(op: ir.Operation) -> bool:
+    """Whether ``op`` is run by a loop inside a branch."""
+    parent, in_loop = op.parent, False
+    while parent is not None:
+        name = parent.operation.name
+        if in_loop and name == "scf.if":
+            return True
+        in_loop = in_loop or name in _LOOPS
+        parent = parent.operation.parent
+    return False
+
+
+def _narrow_integer(store: ir.Operation) -> ir.Type | None:
+    """The narrow integer that ``store`` writes one at a time; None where it writes something else."""
+    element = ir.MemRefType(store.operands[1].type).element_type
+    bits = _bits(element)
+    return element if isinstance(element, ir.IntegerType) and bits is not None and bits < WORD_BITS else None
 
 
 def worst(found: Iterable[NarrowAccess]) -> NarrowAccess:

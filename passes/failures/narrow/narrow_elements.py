@@ -15,6 +15,7 @@ from ..failure import Failure
 CLAIMS = {
     # What stock IREE makes of the program: before a repair, and behind it.
     Effect.UNPROVED: ("the numbers may be wrong", "stock IREE may compute wrong numbers"),
+    Effect.MAY_BE_WRONG: ("the numbers may be wrong", "stock IREE may compute wrong numbers"),
     Effect.WRONG: ("the numbers will be wrong", "stock IREE computes wrong numbers"),
     Effect.REFUSED: ("IREE refuses a dispatch", "stock IREE refuses a dispatch"),
 }

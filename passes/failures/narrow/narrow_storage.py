@@ -25,7 +25,8 @@ class NarrowStorage(NarrowElements):
         "one dequantisation are wrong). It binds exactly the bytes of a tensor, so a partly filled last word reads as 0 "
         "and loses writes (i8 tensors of 13 elements, i2 tensors of 8). It computes narrow integers in 32-bit registers "
         "and leaves the upper bits undefined; a right shift or a comparison after an addition reads those bits (*may*). "
-        "Integers that are read and written one at a time, in whole words, are right."
+        "Integers that are read and written one at a time, in whole words, are right, with one exception: lavapipe ends a loop "
+        "early that writes them, if some threads of the workgroup skip the loop (a sort or a scan of 4 rows of i8)."
     )
     remedy = (
         "fissile packs such buffers into 32-bit words and computes in 32 bits. If an op cannot be packed (FIS114), "
@@ -82,7 +83,11 @@ def _evidence(dispatch, access):
     from fissile.passes.analysis.kernel.evidence import NOTHING, Evidence
     from fissile.passes.analysis.kernel.narrow_access import Numbers, missing_storage
 
-    effects = {Numbers.UNPROVED: Effect.UNPROVED, Numbers.WRONG: Effect.WRONG}
+    effects = {
+        Numbers.UNPROVED: Effect.UNPROVED,
+        Numbers.WRONG_ON_SOME: Effect.MAY_BE_WRONG,
+        Numbers.WRONG: Effect.WRONG,
+    }
     if access.numbers not in effects:
         return NOTHING
     types = tuple(dict.fromkeys(binding.element for binding in missing_storage(dispatch)))

@@ -48,6 +48,8 @@ BY_REGION = (
     iree_ops.LINALG_EXT_TOPK,
 )
 """Ops of IREE's own that move elements, or compare and combine them by their regions alone, whatever their type."""
+COMPARING = (iree_ops.LINALG_EXT_ARG_COMPARE, iree_ops.LINALG_EXT_SORT, iree_ops.LINALG_EXT_TOPK)
+"""Those of which a region yields whether its arguments are in order."""
 SCATTER = iree_ops.LINALG_EXT_SCATTER
 _EXTENSION = iree_ops.LINALG_EXT_OPS
 
@@ -270,13 +272,14 @@ class _Packing:
             for old in old_region.blocks:
                 block = region.blocks.append(*[self._narrow.wide_type(a.type) for a in old.arguments])
                 widener = self._widener()
-                for argument, wide in zip(old.arguments, block.arguments, strict=False):
-                    widener.enter(argument, wide)
                 body = [inner.operation for inner in old.operations]
                 with ir.InsertionPoint(block):
+                    for argument, wide in zip(old.arguments, block.arguments, strict=False):
+                        widener.enter(argument, wide)
                     widener.block(body[:-1])
-                    # A comparison stays the boolean it is; what it compares is an element.
-                    ir.Operation.create(body[-1].name, [], [widener.value(v) for v in body[-1].operands])
+                    # A comparison stays the boolean that it is; anything else is an element.
+                    yielded = widener.value if op.name in COMPARING else widener.leave
+                    ir.Operation.create(body[-1].name, [], [yielded(v) for v in body[-1].operands])
         self._replace(op, new.results)
 
     def _pad(self, op: ir.Operation) -> None:
