@@ -26,6 +26,7 @@ from fissile.passes.analysis.bounds.value_names import declared_names
 from fissile.passes.analysis.program.embedded_pipelines import embedded_pipelines, may_embed_pipelines
 from fissile.passes.analysis.program.native_code import may_hold_native_code, native_code
 from fissile.passes.analysis.program.source_lines import may_be_quoted
+from fissile.passes.analysis.program.stable_sorts import asks_for_stable_sorts
 from fissile.passes.checks.refusals.embedded_pipelines import check_embedded_pipeline
 from fissile.passes.checks.refusals.native_code import check_native_code
 from fissile.passes.containment import contained
@@ -65,21 +66,30 @@ class PhaseFailed(FissileError):
 
 class Module:
     """A live module and the phase it has reached. ``op`` may be changed by anyone between two runs. ``declared`` are the
-    names that the functions of the input declare for their arguments."""
+    names that the functions of the input declare for their arguments; ``wants_stable_sorts`` says whether the input marks a sort
+    as stable. IREE's import drops both."""
 
     def __init__(
-        self, op: ir.Operation, phase: str, name: str, declared: Mapping[str, Sequence[str]] | None = None
+        self,
+        op: ir.Operation,
+        phase: str,
+        name: str,
+        declared: Mapping[str, Sequence[str]] | None = None,
+        wants_stable_sorts: bool = False,
     ) -> None:
         self.op = op
         self.phase = phase
         self.name = name
         self.declared = declared or {}
+        self.wants_stable_sorts = wants_stable_sorts
         self._before: tuple[ir.Operation, str] | None = None
         self._read: dict[str, Any] = {}
 
     def clone(self) -> Module:
         """A deep copy in the same context."""
-        return Module(self.op.operation.clone(), self.phase, self.name, self.declared)
+        return Module(
+            self.op.operation.clone(), self.phase, self.name, self.declared, self.wants_stable_sorts
+        )
 
     def once(self, what: str, read: Callable[[], Answer]) -> Answer:
         """``read()``, which looks at the ops of this module; it is kept under ``what`` until the module may have changed."""
@@ -374,7 +384,8 @@ class Session:
                 raise PhaseFailed("start", received)
             op = invocation.export_module()
             declared = contained("names of arguments", lambda: declared_names(op.operation), {})
-            return Module(op, "start", name, declared)
+            stable = contained("stable sorts", lambda: asks_for_stable_sorts(op.operation), False)
+            return Module(op, "start", name, declared, stable)
         finally:
             self.diagnostics.extend(received)
             invocation.close()

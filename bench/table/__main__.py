@@ -44,7 +44,7 @@ COMPILING = (
     "behind it, only IREE's own code generation is left.\n"
     "- Stock IREE needs about a second for most programs, including the start of Python and IREE, 4 s for the transformer block and 20 s "
     "for resnet50.\n"
-    "- If stock IREE rejects a program, `check` is compared with the time until it does."
+    "- If stock IREE rejects a program, `check` is compared with the time until it does. It also searches for a repair and compiles it."
 )
 RUNNING = (
     "The ratio is the time of one call of the repaired program (on llvm-cpu: compiled with `--fusion=tune`) to that of the alternative; "

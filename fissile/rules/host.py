@@ -111,6 +111,42 @@ func.func @f(%x: tensor<8xf32>, %i: index) -> (tensor<8xf32>, tensor<8xf32>) {
     ),
 )
 define(
+    "FIS146",
+    "unstable-sort",
+    "the numbers will be wrong if keys are equal: a stable sort is not stable",
+    "A stablehlo.sort with is_stable = true (jnp.argsort, jnp.sort of several arrays, lax.sort) sorts several tensors by a strict order such as LT. "
+    "Where keys are equal, IREE exchanges what belongs to them, so that the indices of an argsort, for example, are in another order.",
+    "IREE's import drops is_stable, and its sort exchanges two neighbours unless the comparator holds of them: a strict order does not hold of equal "
+    "keys. A comparator such as LE does, and such a sort is stable.",
+    "fissile makes the comparator hold of equal keys (`fissile-stable-sorts`).",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%keys: tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>) {
+  %numbers = stablehlo.iota dim = 0 : tensor<8xi32>
+  %r:2 = "stablehlo.sort"(%keys, %numbers) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>, %c: tensor<i32>, %d: tensor<i32>):
+    %p = stablehlo.compare LT, %a, %b, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }) : (tensor<8xi32>, tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>)
+  return %r#0, %r#1 : tensor<8xi32>, tensor<8xi32>
+}
+""",
+        """\
+func.func @f(%keys: tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>) {
+  %numbers = stablehlo.iota dim = 0 : tensor<8xi32>
+  %r:2 = "stablehlo.sort"(%keys, %numbers) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>, %c: tensor<i32>, %d: tensor<i32>):
+    %p = stablehlo.compare LE, %a, %b, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  }) : (tensor<8xi32>, tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>)
+  return %r#0, %r#1 : tensor<8xi32>, tensor<8xi32>
+}
+""",
+    ),
+)
+define(
     "FIS145",
     "recursive-function",
     "IREE does not end on a function that calls itself",

@@ -203,7 +203,7 @@ class _Check:
         self.storage = (
             *plugged_findings(module),
             *result.findings,
-            *contained("loops that change a size", lambda: host_updates.growing(module), ()),
+            *contained("loops and sorts", lambda: host_updates.findings_of_input(module), ()),
         )
         self.contract = {name: list(conditions) for name, conditions in result.contract.items()}
         return []

@@ -38,6 +38,7 @@ KNOWN_WRONG = (
         "builtin.module(fissile-decompose-attention,fissile-lower-boundaries)",
     ),
     KnownWrong("an element inserted into a tensor", (b"tensor.insert ", b'"tensor.insert"')),
+    KnownWrong("a stable sort", (b"stablehlo.sort",)),
 )
 """IREE 3.13, llvm-cpu."""
 

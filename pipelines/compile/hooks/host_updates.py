@@ -1,4 +1,4 @@
-"""What IREE's host code does wrong to tensors that it updates: found and repaired, most when global optimisation is done."""
+"""What IREE does wrong on every target, whatever code is generated: found and repaired, most when global optimisation is done."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from fissile.finding import Finding, Severity
 from fissile.passes.analysis.program.growing_loops import growing_loops
 from fissile.passes.analysis.program.host_inserts import host_inserts
 from fissile.passes.analysis.program.overwritten_arguments import may_return_arguments, overwritten_arguments
+from fissile.passes.analysis.program.stable_sorts import unstable_sorts
 from fissile.passes.checks.numbers.growing_loops import check_growing_loops
 from fissile.passes.checks.numbers.host_inserts import check_host_inserts
+from fissile.passes.checks.numbers.unstable_sorts import check_unstable_sorts
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT
 
 from ...phase_pipeline import PhaseHook
@@ -19,7 +21,7 @@ from .guard import GUARDED_AT
 if TYPE_CHECKING:
     from fissile.passes.remedies.remedy import Remedy
 
-NAMES = ("flatten-inserts", "keep-arguments", "hide-sizes")
+NAMES = ("flatten-inserts", "keep-arguments", "hide-sizes", "stable-sorts")
 
 
 def single_elements(repair: bool) -> PhaseHook:
@@ -83,16 +85,40 @@ def returned_arguments(session: Session, repair: bool) -> PhaseHook:
     return PhaseHook(BOUNDARIES_PLACED_AT, NAMES[1], act)
 
 
-def growing(module: Module) -> list[Finding]:
-    """FIS137 of each loop of ``module`` (phase input)."""
+def findings_of_input(module: Module) -> list[Finding]:
+    """FIS137 and FIS146 of ``module`` (phase input)."""
+    return [*_growing(module), *_unstable(module)]
+
+
+def _growing(module: Module) -> list[Finding]:
     return check_growing_loops(growing_loops(module.op))
+
+
+def _unstable(module: Module) -> list[Finding]:
+    return check_unstable_sorts(unstable_sorts(module.op)) if module.wants_stable_sorts else []
+
+
+def exchanged_keys(repair: bool) -> PhaseHook:
+    """Finds FIS146, and repairs it where ``repair`` says so."""
+
+    def act(module: Module) -> list[Finding]:
+        found = _unstable(module)
+        if repair and found:
+            from fissile.passes.remedies.decompose.stable_sorts import StableSorts
+
+            found = [_repaired(finding, StableSorts()) for finding in found]
+            module.about_to_change()
+            _run(StableSorts(), module, found)
+        return found
+
+    return PhaseHook(GUARDED_AT, NAMES[3], act)
 
 
 def changing_sizes(repair: bool) -> PhaseHook:
     """Finds FIS137, and repairs it where ``repair`` says so: before anything is canonicalised."""
 
     def act(module: Module) -> list[Finding]:
-        found = growing(module)
+        found = _growing(module)
         if repair and found:
             from fissile.passes.remedies.host.hide_sizes import HideSizes
 
@@ -106,7 +132,12 @@ def changing_sizes(repair: bool) -> PhaseHook:
 
 def hooks(session: Session, repair: bool) -> list[PhaseHook]:
     """What is looked at and, where ``repair`` says so, repaired in every module that comes by."""
-    return [changing_sizes(repair), single_elements(repair), returned_arguments(session, repair)]
+    return [
+        changing_sizes(repair),
+        exchanged_keys(repair),
+        single_elements(repair),
+        returned_arguments(session, repair),
+    ]
 
 
 def findings_of(module: Module, session: Session) -> list[Finding]:

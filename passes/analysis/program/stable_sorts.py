@@ -1,0 +1,73 @@
+"""Sorts that must keep the order of equal keys, and what IREE makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from iree.compiler import ir
+
+from fissile.finding import Place
+from fissile.passes.iree import ops as iree_ops
+
+from ..dispatch.provenance import place_of
+
+STABLEHLO_SORT = "stablehlo.sort"
+STRICT = {
+    "arith.cmpi": {2: 3, 4: 5, 6: 7, 8: 9},
+    "arith.cmpf": {2: 3, 4: 5, 9: 10, 11: 12},
+}
+"""Comparison -> its predicates that are false of equal numbers, and those that are true of them as well and otherwise the same: slt
+and sle, sgt and sge, ult and ule, ugt and uge; ogt and oge, olt and ole, ugt and uge, ult and ule."""
+
+
+@dataclass(frozen=True)
+class UnstableSort:
+    """``op`` is an `iree_linalg_ext.sort` that may exchange equal keys."""
+
+    op: ir.Operation
+    place: Place | None
+
+
+def asks_for_stable_sorts(module: ir.Operation) -> bool:
+    """Whether ``module`` (phase start) has a sort of several tensors that is marked as stable. IREE's import drops the mark."""
+    found = False
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        nonlocal found
+        if op.name == STABLEHLO_SORT and len(op.operands) > 1 and "is_stable" in op.attributes:
+            found = ir.BoolAttr(op.attributes["is_stable"]).value
+        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
+
+    module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def unstable_sorts(module: ir.Operation) -> list[UnstableSort]:
+    """Sorts of several tensors whose comparator is not known to hold of equal keys, in program order.
+
+    IREE 3.13 sorts a row by sweeps that exchange two neighbours unless the comparator holds of them (emitBubbleSortSweep): where it is
+    false of equal keys, as a strict order is, each sweep exchanges those too.
+    """
+    found: list[UnstableSort] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name == iree_ops.LINALG_EXT_SORT and len(op.results) > 1 and not _holds_of_equal_keys(op):
+            found.append(UnstableSort(op, place_of(op)))
+        return ir.WalkResult.ADVANCE
+
+    module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def comparison_of(op: ir.Operation) -> ir.Operation | None:
+    """The one comparison that the comparator of a sort consists of; None where it is more than that."""
+    inner = [o.operation for o in op.regions[0].blocks[0].operations]
+    return inner[0] if len(inner) == 2 and inner[0].name in STRICT else None
+
+
+def _holds_of_equal_keys(op: ir.Operation) -> bool:
+    comparison = comparison_of(op)
+    if comparison is None:
+        return False
+    predicate = ir.IntegerAttr(comparison.attributes["predicate"]).value
+    return predicate in STRICT[comparison.name].values()
