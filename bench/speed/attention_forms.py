@@ -1,7 +1,7 @@
 """Processor time of an attention with a head dimension above 128 on llvm-cpu: decomposed, and by tiles that leave the head whole.
 
-    python -m bench.speed/attention_forms.py            # batch 2, 128 rows and keys, head and width 256
-    python -m bench.speed/attention_forms.py 2 64 512   # batch, rows, head
+    python -m bench.speed.attention_forms            # batch 2, 128 rows and keys, head and width 256
+    python -m bench.speed.attention_forms 2 64 512   # batch, rows, head
 
 Each form is right to 1e-5 of the largest output, or the error stands there. Runs are taken in turns; the least counts.
 """
