@@ -25,7 +25,7 @@ def WELL_FORMED(op: ir.Operation) -> list[Offence]:
     return [Offence(found.message, found.places[0] if found.places else None) for found in verify_dialect(op)]
 
 
-@define_property("no-unknown-op", "every op is of a dialect that IREE has, or of fissile's")
+@define_property("no-unknown-op", "every op belongs to a dialect of IREE or of fissile")
 def NO_UNKNOWN_OP(op: ir.Operation) -> list[Offence]:
     known: dict[str, bool] = {}
     found: list[Offence] = []

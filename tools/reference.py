@@ -56,7 +56,7 @@ def targets() -> str:
         (f"`{one.name}`", f"{one.limit.bytes} per {one.limit.per}", one.limit.source)
         for one in KNOWN_TARGETS.values()
     ]
-    return table(("target", "bytes", "who says so"), rows)
+    return table(("target", "bytes", "source"), rows)
 
 
 def dialect() -> str:

@@ -266,7 +266,7 @@ def main() -> int:
 def markdown(verdicts: dict[str, list[Verdict]]) -> str:
     """A line for each target, then one for each program of the first: what stock IREE says of it, and how much the audit does."""
     lines = [
-        "| target | programs | refused by stock alone | found by one audit each | missed | false |",
+        "| target | programs | rejected by stock, one function at a time | found by one audit | missed | false |",
         "| --- | --- | --- | --- | --- | --- |",
     ]
     for target, found in verdicts.items():

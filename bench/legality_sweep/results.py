@@ -76,7 +76,7 @@ def misses(results: dict[tuple[str, str], dict]) -> str:
 def markdown(results: dict[tuple[str, str], dict]) -> str:
     """The table, and the ops that fissile does not get in either."""
     lines = [
-        "| target | models | stock compiles | fissile compiles | refused, op named by the audit | refused, no op named | named, compiles all the same | precision | recall |",
+        "| target | models | stock compiles | fissile compiles | rejected, op named by the audit | rejected, no op named | named, but compiles | precision | recall |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in rows(results):
@@ -88,7 +88,7 @@ def markdown(results: dict[tuple[str, str], dict]) -> str:
     tried = {model for model, _target in results}
     lines += [
         "",
-        f"{len(tried)} were tried; {len(refused)} of them have no program, because the importer takes no such model.",
+        f"{len(tried)} were tried; {len(refused)} of them have no program, because the importer does not accept them.",
     ]
     left = Counter(
         op

@@ -142,7 +142,7 @@ def _places(*ops: tuple[ir.Operation | None, str]) -> tuple[Place, ...]:
 
 
 @define_property(
-    "one-release-per-storage", "every storage is released once on every path, behind its last use"
+    "one-release-per-storage", "every storage is released once on every path, after its last use"
 )
 def ONE_RELEASE(op: ir.Operation) -> list[Offence]:
     return [
@@ -152,7 +152,7 @@ def ONE_RELEASE(op: ir.Operation) -> list[Offence]:
     ]
 
 
-@define_property("pure-regions-are-pure", "no release stands in a region that may have no side effect")
+@define_property("pure-regions-are-pure", "no release is in a region that may not have side effects")
 def PURE_REGIONS(op: ir.Operation) -> list[Offence]:
     return [
         Offence(finding.message, finding.places[0] if finding.places else None)
