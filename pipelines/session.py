@@ -11,7 +11,7 @@ with Session(["--iree-hal-target-device=vulkan"]) as session:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,11 +22,10 @@ from fissile.dialect import register
 from fissile.dialect.places import names_of_places
 from fissile.errors import FissileError, UsageError, closest
 from fissile.finding import Finding, Place
-from fissile.passes.analysis.bounds.value_names import declared_names
 from fissile.passes.analysis.program.embedded_pipelines import embedded_pipelines, may_embed_pipelines
+from fissile.passes.analysis.program.input_marks import NO_MARKS, InputMarks, marks_of
 from fissile.passes.analysis.program.native_code import may_hold_native_code, native_code
 from fissile.passes.analysis.program.source_lines import may_be_quoted
-from fissile.passes.analysis.program.stable_sorts import asks_for_stable_sorts
 from fissile.passes.checks.refusals.embedded_pipelines import check_embedded_pipeline
 from fissile.passes.checks.refusals.native_code import check_native_code
 from fissile.passes.containment import contained
@@ -65,31 +64,20 @@ class PhaseFailed(FissileError):
 
 
 class Module:
-    """A live module and the phase it has reached. ``op`` may be changed by anyone between two runs. ``declared`` are the
-    names that the functions of the input declare for their arguments; ``wants_stable_sorts`` says whether the input marks a sort
-    as stable. IREE's import drops both."""
+    """A live module and the phase it has reached. ``op`` may be changed by anyone between two runs. ``marks`` are those of the
+    input."""
 
-    def __init__(
-        self,
-        op: ir.Operation,
-        phase: str,
-        name: str,
-        declared: Mapping[str, Sequence[str]] | None = None,
-        wants_stable_sorts: bool = False,
-    ) -> None:
+    def __init__(self, op: ir.Operation, phase: str, name: str, marks: InputMarks = NO_MARKS) -> None:
         self.op = op
         self.phase = phase
         self.name = name
-        self.declared = declared or {}
-        self.wants_stable_sorts = wants_stable_sorts
+        self.marks = marks
         self._before: tuple[ir.Operation, str] | None = None
         self._read: dict[str, Any] = {}
 
     def clone(self) -> Module:
         """A deep copy in the same context."""
-        return Module(
-            self.op.operation.clone(), self.phase, self.name, self.declared, self.wants_stable_sorts
-        )
+        return Module(self.op.operation.clone(), self.phase, self.name, self.marks)
 
     def once(self, what: str, read: Callable[[], Answer]) -> Answer:
         """``read()``, which looks at the ops of this module; it is kept under ``what`` until the module may have changed."""
@@ -383,9 +371,7 @@ class Session:
             if not done:
                 raise PhaseFailed("start", received)
             op = invocation.export_module()
-            declared = contained("names of arguments", lambda: declared_names(op.operation), {})
-            stable = contained("stable sorts", lambda: asks_for_stable_sorts(op.operation), False)
-            return Module(op, "start", name, declared, stable)
+            return Module(op, "start", name, marks_of(op.operation))
         finally:
             self.diagnostics.extend(received)
             invocation.close()

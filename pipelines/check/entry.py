@@ -196,7 +196,10 @@ class _Check:
         result = contained(
             "storage",
             lambda: guard(
-                module.op, "check", asserts_stripped=strips_asserts(self.flags), declared=module.declared
+                module.op,
+                "check",
+                asserts_stripped=strips_asserts(self.flags),
+                declared=module.marks.declared,
             ),
             GuardResult(),
         )

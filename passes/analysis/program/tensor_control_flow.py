@@ -5,7 +5,7 @@ from __future__ import annotations
 from iree.compiler import ir
 from iree.compiler.dialects import arith
 
-from .on_host import is_on_host
+from ..host.on_host import is_on_host
 
 AFFINE = "affine."
 _WITH_TENSORS = ("scf.index_switch", "scf.forall", "scf.parallel", "affine.for", "affine.if")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fissile.finding import Finding
-from fissile.passes.analysis.program.host_inserts import HostInsert
+from fissile.passes.analysis.host.host_inserts import HostInsert
 
 from ..dispatch_places import labelled
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fissile.finding import Finding
-from fissile.passes.analysis.program.overwritten_arguments import OverwrittenArgument
+from fissile.passes.analysis.host.overwritten_arguments import OverwrittenArgument
 
 from ..dispatch_places import labelled
 

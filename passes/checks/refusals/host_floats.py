@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fissile.finding import Finding
-from fissile.passes.analysis.program.host_floats import HostFloat
+from fissile.passes.analysis.host.host_floats import HostFloat
 
 from ..dispatch_places import labelled
 

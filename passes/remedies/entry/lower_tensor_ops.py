@@ -12,7 +12,7 @@ from iree.compiler.dialects import arith, tensor
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect.places import ops_of
 from fissile.dialect.views import view_of
-from fissile.passes.analysis.program.on_host import is_on_host
+from fissile.passes.analysis.host.on_host import is_on_host
 from fissile.passes.definition import register_pass
 from fissile.passes.remedies.generic_ops import build_generic
 from fissile.passes.remedies.remedy import Exactness

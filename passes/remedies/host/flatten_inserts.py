@@ -11,7 +11,7 @@ from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect.views import view_of
 from fissile.finding import Finding
-from fissile.passes.analysis.program.host_inserts import (
+from fissile.passes.analysis.host.host_inserts import (
     FROM_ELEMENTS,
     INSERT,
     STORE,

@@ -65,7 +65,7 @@ def guard(
 
     ``check`` only reports; ``assert`` adds asserts too; ``off`` does neither. ``asserts_stripped`` says
     that an option removes asserts (see `strips_asserts`): then none is trusted, none is added, and
-    FIS203 says so. ``declared`` are the names of arguments that the input had (`Module.declared`). A refuted obligation is an error (FIS201), and nothing is changed.
+    FIS203 says so. ``declared`` are the names of arguments that the input had (`InputMarks`). A refuted obligation is an error (FIS201), and nothing is changed.
     ``before_change`` is called before the first change, if there is one. Raises UsageError for an unknown mode.
     """
     if mode not in MODES:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from fissile.finding import Finding, Severity
-from fissile.passes.analysis.program.host_floats import host_floats
+from fissile.passes.analysis.host.host_floats import host_floats
 from fissile.passes.checks.refusals.host_floats import check_host_floats
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fissile.finding import Finding, Severity
-from fissile.passes.analysis.program.growing_loops import growing_loops
-from fissile.passes.analysis.program.host_inserts import host_inserts
-from fissile.passes.analysis.program.overwritten_arguments import may_return_arguments, overwritten_arguments
+from fissile.passes.analysis.host.growing_loops import growing_loops
+from fissile.passes.analysis.host.host_inserts import host_inserts
+from fissile.passes.analysis.host.overwritten_arguments import may_return_arguments, overwritten_arguments
 from fissile.passes.analysis.program.stable_sorts import unstable_sorts
 from fissile.passes.checks.numbers.growing_loops import check_growing_loops
 from fissile.passes.checks.numbers.host_inserts import check_host_inserts
@@ -95,7 +95,7 @@ def _growing(module: Module) -> list[Finding]:
 
 
 def _unstable(module: Module) -> list[Finding]:
-    return check_unstable_sorts(unstable_sorts(module.op)) if module.wants_stable_sorts else []
+    return check_unstable_sorts(unstable_sorts(module.op)) if module.marks.stable_sorts else []
 
 
 def exchanged_keys(repair: bool) -> PhaseHook:

@@ -120,7 +120,7 @@ class HookPlan:
             module.op,
             self._request.guard,
             asserts_stripped=strips_asserts(self._request.flags),
-            declared=module.declared,
+            declared=module.marks.declared,
             before_change=module.about_to_change,
         )
         if any(finding.severity is Severity.ERROR for finding in result.findings):

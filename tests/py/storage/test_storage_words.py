@@ -162,7 +162,7 @@ def test_names_that_the_input_conversion_drops_are_kept(session, table, ids, mor
     session.run(module, GUARDED_AT)
     before = module.text()
     assert "declaration" not in before
-    (finding,) = guard(module.op, "check", declared=module.declared).findings
+    (finding,) = guard(module.op, "check", declared=module.marks.declared).findings
     assert finding.message.startswith("every element of ids (argument 1) must be in 0..15")
     assert finding.message.endswith("of table (argument 0) there") and module.text() == before
 
