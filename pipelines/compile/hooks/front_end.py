@@ -28,6 +28,7 @@ REMEDIES = (
     "fissile-decompose-recurrent-cells",
     "fissile-rewrite-scalar-operands",
     "fissile-decompose-elementwise",
+    "fissile-decompose-special-functions",
     "fissile-decompose-squeeze",
     "fissile-rewrite-upsampling",
     "fissile-expand-attention-masks",
