@@ -207,6 +207,9 @@ STRATEGIES: tuple[Strategy, ...] = (
         ("FIS144",), "elementwise ops", "larger workgroups for them", every("fissile-enlarge-workgroups")
     ),
     Strategy(
+        ("FIS147",), "powers of negative numbers", "by magnitude and sign", every("fissile-sign-powers")
+    ),
+    Strategy(
         ("FIS101", "FIS102", "FIS108"),
         "an FFT stage has an unused result",
         "keep it in global memory; then also one thread",
