@@ -172,6 +172,7 @@ _VULKAN = {  # IREE's figure in KiB and, where one is published, the vendor's wi
     "rdna4": (64, None, ""),
     "gfx1100": (64, None, ""),
     "rx7900xtx": (64, None, ""),
+    "rx9070xt": (64, None, ""),
     "valhall1": (32, None, ""),
     "valhall2": (32, None, ""),
     "valhall3": (32, None, ""),
