@@ -40,6 +40,11 @@ ENDLESS = codes_of(lambda one: one.ending is Ending.TIMED_OUT)
 NOT_GENERATED = codes_of(lambda one: one.lacks_code)
 BY_ELEMENT, CONFIGURE = "fissile-read-by-element", "fissile-set-lowering"
 FLAT, FLAT_SUMS = "flat=true", "flat-sums=true"
+OWN_REMEDY = {
+    "FIS144": "fissile-enlarge-workgroups",
+    "FIS147": "fissile-sign-powers",
+}
+"""Failures that one remedy cures, on every op that it fits."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,10 @@ class Strategy:
 def every(name: str, options: str = "", only: Callable[[ir.Operation], bool] = lambda op: True) -> Offer:
     """The remedy ``name`` on every op of the dispatch that it fits, all at once."""
     return lambda case: iter((case.each(name, options, only),))
+
+
+def _own_remedy(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    yield case.each(OWN_REMEDY[case.code])
 
 
 def _given_configurations(case: Situation) -> Iterator[tuple[Edit, ...]]:
@@ -203,12 +212,7 @@ STRATEGIES: tuple[Strategy, ...] = (
         every("fissile-decompose-movement"),
     ),
     Strategy(ENDLESS, "it has softmaxes", "decompose them", every("fissile-decompose-softmax")),
-    Strategy(
-        ("FIS144",), "elementwise ops", "larger workgroups for them", every("fissile-enlarge-workgroups")
-    ),
-    Strategy(
-        ("FIS147",), "powers of negative numbers", "by magnitude and sign", every("fissile-sign-powers")
-    ),
+    Strategy(tuple(OWN_REMEDY), "ops that its own remedy fits", "that, on all of them", _own_remedy),
     Strategy(
         ("FIS101", "FIS102", "FIS108"),
         "an FFT stage has an unused result",

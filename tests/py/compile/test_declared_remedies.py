@@ -16,7 +16,7 @@ from fissile.passes.definition import PassDefinitionError
 from fissile.passes.remedies.remedy import Exactness, OpRemedy, Remedy
 from fissile.pipelines.repair.edits import CUT, Edit, by_remedy, passes_of
 from fissile.pipelines.repair.failures import suggested
-from fissile.pipelines.repair.strategies import STRATEGIES
+from fissile.pipelines.repair.strategies import OWN_REMEDY, STRATEGIES
 from fissile.pipelines.report.declared_tables import remedies, strategies_text
 from fissile.rules import RETIRED, RULES
 
@@ -53,6 +53,9 @@ def test_a_strategy_of_named_failures_uses_remedies_that_cure_them():
             if name.startswith("fissile-") and strategy.codes:
                 seen += 1
                 assert set(strategy.codes) <= set(find_pass(name).cures), (name, strategy.codes)
+    for code, name in OWN_REMEDY.items():
+        seen += 1
+        assert code in find_pass(name).cures, (name, code)
     assert seen >= 4
     assert {code for strategy in STRATEGIES for code in (*strategy.codes, *strategy.but)} <= set(RULES)
 
