@@ -65,6 +65,7 @@ DIFFERENCES = {
     "FIS111": Difference(FROM_FAILURES["FIS111"], "vulkan", "--repair=off"),
     "FIS125": Difference(FROM_FAILURES["FIS125"], "vulkan", "--repair=off"),
     "FIS127": Difference(FROM_FAILURES["FIS127"], "vulkan", "--repair=off"),
+    "FIS147": Difference(FROM_FAILURES["FIS147"], "llvm-cpu", "--repair=off"),
     "FIS142": Difference(RETURNED, "llvm-cpu", "--repair=off"),
     "FIS146": Difference(RULES["FIS146"].shown.program, "llvm-cpu", "--repair=off"),
 }
