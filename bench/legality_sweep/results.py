@@ -75,15 +75,16 @@ def misses(results: dict[tuple[str, str], dict]) -> str:
 
 def markdown(results: dict[tuple[str, str], dict]) -> str:
     """The table, and the ops that fissile does not get in either."""
-    lines = [
-        "| target | models | stock compiles | fissile compiles | rejected, op named by the audit | rejected, no op named | named, but compiles | precision | recall |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    for row in rows(results):
-        lines.append(
-            f"| {row.target} | {row.models} | {row.stock} | {'not run yet' if row.fissile is None else row.fissile} | {row.foreseen} | {row.missed} | {row.false_alarms} "
-            f"| {row.precision:.3f} | {row.recall:.3f} |"
-        )
+    table = rows(results)
+    ran = any(row.fissile is not None for row in table)  # `--fissile` is a run of its own
+    columns = ["target", "models", "stock compiles", *(["fissile compiles"] if ran else []),
+               "rejected, op named by the audit", "rejected, no op named", "named, but compiles", "precision", "recall"]  # fmt: skip
+    lines = [f"| {' | '.join(columns)} |", "|" + " --- |" * len(columns)]
+    for row in table:
+        own = ["not run" if row.fissile is None else row.fissile] if ran else []
+        cells = [row.target, row.models, row.stock, *own, row.foreseen, row.missed, row.false_alarms,
+                 f"{row.precision:.3f}", f"{row.recall:.3f}"]  # fmt: skip
+        lines.append(f"| {' | '.join(map(str, cells))} |")
     refused = {model for (model, _target), r in results.items() if r["stock"] == "not imported"}
     tried = {model for model, _target in results}
     lines += [
