@@ -115,10 +115,11 @@ define(
     "unstable-sort",
     "the numbers will be wrong if keys are equal: a stable sort is not stable",
     "A stablehlo.sort with is_stable = true (jnp.argsort, jnp.sort of several arrays, lax.sort) sorts several tensors by a strict order such as LT. "
-    "Where keys are equal, IREE exchanges what belongs to them, so that the indices of an argsort, for example, are in another order.",
+    "Where keys are equal, IREE exchanges what belongs to them, so that the indices of an argsort, for example, are in another order. "
+    "A chlo.top_k (lax.top_k) puts the lower index first, and IREE the higher one.",
     "IREE's import drops is_stable, and its sort exchanges two neighbours unless the comparator holds of them: a strict order does not hold of equal "
-    "keys. A comparator such as LE does, and such a sort is stable.",
-    "fissile makes the comparator hold of equal keys (`fissile-stable-sorts`).",
+    "keys. A comparator such as LE does, and such a sort is stable. IREE's topk inserts a value before those that are equal to it.",
+    "fissile makes the comparator hold of equal keys, and lets a topk read its rows from the end (`fissile-stable-sorts`).",
     effect=Effect.WRONG,
     shown=Shown(
         COMPILE,

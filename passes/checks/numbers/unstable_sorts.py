@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from fissile.finding import Finding
-from fissile.passes.analysis.program.stable_sorts import UnstableSort
+from fissile.passes.analysis.program.stable_sorts import TOPK, UnstableSort
 
 from ..dispatch_places import labelled
 
@@ -15,7 +15,9 @@ def check_unstable_sorts(found: Iterable[UnstableSort]) -> list[Finding]:
     return [
         Finding(
             "FIS146",
-            f"IREE exchanges equal keys in a stable sort of {len(one.op.results)} tensors",
+            "IREE puts the last of equal values first in a top_k"
+            if one.op.name == TOPK
+            else f"IREE exchanges equal keys in a stable sort of {len(one.op.results)} tensors",
             subject=one.op.name,
             places=labelled(one.place, "must keep the order of equal keys"),
         )

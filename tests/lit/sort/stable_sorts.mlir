@@ -1,5 +1,7 @@
 // RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-stable-sorts)' | FileCheck %s
 
+// CHECK: #[[END:.*]] = affine_map<(d0, d1) -> (d0, -d1 + 7)>
+
 // A strict order becomes one that holds of equal keys.
 // CHECK-LABEL: func.func @strict
 // CHECK:         arith.cmpi sle, %{{.*}}, %{{.*}} : i32
@@ -64,4 +66,20 @@ func.func @silent(%k: tensor<8xi32>, %v: tensor<8xf32>) -> (tensor<8xi32>, tenso
     iree_linalg_ext.yield %p : i1
   } -> tensor<8xi32>
   return %r#0, %s : tensor<8xi32>, tensor<8xi32>
+}
+
+// The first of equal values is the last that a topk sees, and goes before the others; its own indices count from the end.
+// CHECK-LABEL: func.func @top_k
+// CHECK:         %[[X:.*]] = linalg.generic {indexing_maps = [#[[END]],
+// CHECK:         %[[R:.*]]:2 = iree_linalg_ext.topk dimension(1) ins(%[[X]] :
+// CHECK:         %[[I:.*]] = linalg.generic {{.*}} ins(%[[R]]#1 :
+// CHECK:           arith.subi %{{.*}}, %{{.*}} : i32
+// CHECK:         return %[[R]]#0, %[[I]]
+func.func @top_k(%x: tensor<2x8xf32>, %v: tensor<2x3xf32>, %i: tensor<2x3xi32>) -> (tensor<2x3xf32>, tensor<2x3xi32>) {
+  %r:2 = iree_linalg_ext.topk dimension(1) ins(%x : tensor<2x8xf32>) outs(%v, %i : tensor<2x3xf32>, tensor<2x3xi32>) {
+  ^bb0(%a: f32, %b: f32):
+    %p = arith.cmpf oge, %a, %b : f32
+    iree_linalg_ext.yield %p : i1
+  } -> tensor<2x3xf32>, tensor<2x3xi32>
+  return %r#0, %r#1 : tensor<2x3xf32>, tensor<2x3xi32>
 }

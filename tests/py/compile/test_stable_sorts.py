@@ -78,6 +78,35 @@ def test_a_stable_sort_keeps_the_order_of_equal_keys(tmp_path, runtime, compare,
     np.testing.assert_array_equal(ordered, np.take_along_axis(given, wanted, 1))
 
 
+TOP_K = """
+func.func @main(%k: tensor<4x{n}xi32>) -> (tensor<4x5xi32>, tensor<4x5xi32>) {{
+  %r:2 = chlo.top_k(%k, k = 5) : tensor<4x{n}xi32> -> (tensor<4x5xi32>, tensor<4x5xi32>)
+  return %r#0, %r#1 : tensor<4x5xi32>, tensor<4x5xi32>
+}}"""
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+@pytest.mark.parametrize("size", ["24", "?"])
+def test_the_first_of_equal_values_is_the_first_of_a_top_k(tmp_path, runtime, size):
+    """Of a dynamic size IREE makes a sort."""
+    report, output = built(TOP_K.format(n=size), tmp_path, runtime)
+    assert codes(report) == [("FIS146", "repaired")]
+    given = keys()
+    given[0] = np.iinfo(np.int32).min  # what a topk begins with
+    values, numbers = run(output, [given], runtime)
+    wanted = np.argsort(-given.astype(np.int64), axis=1, kind="stable")[:, :5]
+    np.testing.assert_array_equal(numbers, wanted)
+    np.testing.assert_array_equal(values, np.take_along_axis(given, wanted, 1))
+
+
+def test_stock_takes_the_last_of_equal_values_first(tmp_path):
+    """Where this fails IREE has changed, and a topk need not be changed any more."""
+    (tmp_path / "in.mlir").write_text(TOP_K.format(n="24"))
+    assert compile_stock(tmp_path / "in.mlir", tmp_path / "stock.vmfb", FLAGS["local-task"]) is None
+    numbers = run(tmp_path / "stock.vmfb", [keys()])[1]
+    assert (numbers != np.argsort(-keys(), axis=1, kind="stable")[:, :5]).any()
+
+
 def test_stock_exchanges_equal_keys(tmp_path):
     """Where this fails IREE has changed, and FIS146 is not needed any more."""
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
