@@ -90,8 +90,8 @@ class DecomposeSpecialFunctions(FrontEndRemedy):
     advice: ClassVar[str] = "rewrite it with elementary functions"
 
     def fits(self, op: ir.Operation) -> bool:
-        count, _written = _WRITTEN.get(torch.front_end_name(op), (0, None))
-        if len(op.operands) != count or len(op.results) != 1:
+        known = _WRITTEN.get(torch.front_end_name(op))
+        if known is None or len(op.operands) != known[0] or len(op.results) != 1:
             return False
         types = [TensorType.of(value) for value in (*op.operands, op.results[0])]
         elements = {type_.element if type_ else "" for type_ in types}
