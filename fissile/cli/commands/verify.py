@@ -24,9 +24,23 @@ _IREE_FLAGS = ("--iree-", "--mlir-", "--torch-")
 """Flags that go to iree-compile as they are, for every program that is compiled."""
 
 
+def _joined(argv: Sequence[str]) -> list[str]:
+    """``argv`` with `--iree-flag value` as one word: a bare word behind such a flag is its value unless it may be a program, which is
+    a file or has a suffix."""
+    words: list[str] = []
+    for word in argv:
+        flag = words[-1] if words else ""
+        takes_it = flag.startswith(_IREE_FLAGS) and "=" not in flag
+        if takes_it and not word.startswith("-") and not Path(word).suffix and not Path(word).exists():
+            words[-1] = f"{flag}={word}"
+        else:
+            words.append(word)
+    return words
+
+
 def run(argv: Sequence[str]) -> int:
     """Prints the certificate; returns the exit status. Raises UsageError for what the caller got wrong."""
-    args, flags = parser_of(VERIFY).parse_known_args(list(argv))
+    args, flags = parser_of(VERIFY).parse_known_args(_joined(argv))
     for flag in flags:
         if not flag.startswith(_IREE_FLAGS):
             known = [spelling for option in VERIFY.all_options for spelling in option.spellings]

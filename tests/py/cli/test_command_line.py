@@ -183,3 +183,28 @@ def test_reduce_takes_its_dispatch_in_both_forms(form):
     assert _without_dispatch(["m.mlir", "--dispatch-timeout=3"]) == (["m.mlir", "--dispatch-timeout=3"], "")
     with pytest.raises(UsageError, match="'--dispatch' needs a value"):
         _without_dispatch(["m.mlir", "--dispatch"])
+
+
+def test_a_value_behind_an_iree_flag_of_verify(tmp_path, monkeypatch):
+    """As iree-compile takes it; what is a program stays one."""
+    from fissile.cli.commands.verify import _joined
+
+    (tmp_path / "model").write_text("")
+    monkeypatch.chdir(tmp_path)
+    given = ["a.mlir", "--iree-hal-target-device", "local", "b.mlir", "--iree-opt-const-eval", "model"]
+    assert _joined(given) == [
+        "a.mlir",
+        "--iree-hal-target-device=local",
+        "b.mlir",
+        "--iree-opt-const-eval",
+        "model",
+    ]
+    assert _joined(["--iree-opt-level=O1", "x", "--seeds", "2", "--iree-x", "--quiet", "c.vmfb"]) == [
+        "--iree-opt-level=O1",
+        "x",
+        "--seeds",
+        "2",
+        "--iree-x",
+        "--quiet",
+        "c.vmfb",
+    ]
