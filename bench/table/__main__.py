@@ -54,6 +54,8 @@ RUNNING = (
     "- *The same module* is equal byte for byte and not timed. *Refused* means that there is no module.\n"
     "- Vulkan is Mesa's lavapipe, which runs on the host's processors. `python -m bench.packed_runs` measures the device of another "
     "machine.\n"
+    "- The larger budget is that of `--iree-vulkan-target=llvmpipe`. This target has subgroup operations as well, which the default target "
+    "lacks and a softmax uses; `fissile compile --match-device=vulkan` compiles for it.\n"
     "- The programs run in turns for 3 rounds; the best processor time counts. *Noise* is how much the repaired program differs from "
     "itself in these rounds. A ratio that exceeds its goal by no more than that counts as met within noise."
 )
