@@ -10,21 +10,10 @@ from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.provenance import place_of
+from .on_host import HOST_REGIONS
 
 INSERT, FROM_ELEMENTS, STORE = "tensor.insert", "tensor.from_elements", iree_ops.FLOW_TENSOR_STORE
-_ON_THE_HOST = frozenset(
-    {
-        "builtin.module",
-        "func.func",
-        iree_ops.UTIL_FUNC,
-        iree_ops.UTIL_INITIALIZER,
-        "scf.for",
-        "scf.if",
-        "scf.while",
-        "scf.index_switch",
-        "scf.execute_region",
-    }
-)
+_ON_THE_HOST = frozenset(("builtin.module", *HOST_REGIONS))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,21 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
+from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.ops import UTIL_OPS
+
+from ..program.private_calls import FUNCTIONS
+
+HOST_REGIONS = (
+    *FUNCTIONS,
+    iree_ops.UTIL_INITIALIZER,
+    "scf.for",
+    "scf.if",
+    "scf.while",
+    "scf.index_switch",
+    "scf.execute_region",
+)
+"""Ops whose regions run on the host, outside of any dispatch: an assert may stand there."""
 
 _AROUND = ("builtin.", "func.", UTIL_OPS, "scf.", "affine.")
 """The dialects of the ops around what runs on the host: neither a dispatch nor the body of an op on tensors."""

@@ -25,6 +25,7 @@ from fissile.passes.analysis.bounds.conditions import (
 )
 from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.size_terms import Term, apply, symbols_of
+from fissile.passes.analysis.host.on_host import HOST_REGIONS
 from fissile.passes.analysis.program.defined_before import exists_before
 from fissile.passes.analysis.storage.guards import Branch, Loop
 from fissile.passes.analysis.storage.obligations import (
@@ -34,18 +35,6 @@ from fissile.passes.analysis.storage.obligations import (
     argument_symbols,
 )
 from fissile.passes.analysis.storage.structured_rules import reads_elements
-from fissile.passes.iree import ops as iree_ops
-
-HOST_REGIONS = (
-    *FUNCTIONS,
-    iree_ops.UTIL_INITIALIZER,
-    "scf.for",
-    "scf.if",
-    "scf.while",
-    "scf.index_switch",
-    "scf.execute_region",
-)
-"""Ops whose regions run on the host, outside of any dispatch: an assert may stand there."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fissile.finding import Finding, Severity
@@ -101,33 +102,40 @@ def _unstable(module: Module) -> list[Finding]:
 def exchanged_keys(repair: bool) -> PhaseHook:
     """Finds FIS146, and repairs it where ``repair`` says so."""
 
-    def act(module: Module) -> list[Finding]:
-        found = _unstable(module)
-        if repair and found:
-            from fissile.passes.remedies.decompose.stable_sorts import StableSorts
+    def remedy() -> Remedy:
+        from fissile.passes.remedies.decompose.stable_sorts import StableSorts
 
-            found = [_repaired(finding, StableSorts()) for finding in found]
-            module.about_to_change()
-            _run(StableSorts(), module, found)
-        return found
+        return StableSorts()
 
-    return PhaseHook(GUARDED_AT, NAMES[3], act)
+    return _of_input(NAMES[3], _unstable, remedy, repair)
 
 
 def changing_sizes(repair: bool) -> PhaseHook:
     """Finds FIS137, and repairs it where ``repair`` says so: before anything is canonicalised."""
 
-    def act(module: Module) -> list[Finding]:
-        found = _growing(module)
-        if repair and found:
-            from fissile.passes.remedies.host.hide_sizes import HideSizes
+    def remedy() -> Remedy:
+        from fissile.passes.remedies.host.hide_sizes import HideSizes
 
-            found = [_repaired(finding, HideSizes()) for finding in found]
+        return HideSizes()
+
+    return _of_input(NAMES[2], _growing, remedy, repair)
+
+
+def _of_input(
+    name: str, find: Callable[[Module], list[Finding]], remedy: Callable[[], Remedy], repair: bool
+) -> PhaseHook:
+    """A hook at phase input. ``remedy`` is made, and imported, only where something is found."""
+
+    def act(module: Module) -> list[Finding]:
+        found = find(module)
+        if repair and found:
+            chosen = remedy()
+            found = [_repaired(finding, chosen) for finding in found]
             module.about_to_change()
-            _run(HideSizes(), module, found)
+            _run(chosen, module, found)
         return found
 
-    return PhaseHook(GUARDED_AT, NAMES[2], act)
+    return PhaseHook(GUARDED_AT, name, act)
 
 
 def hooks(session: Session, repair: bool) -> list[PhaseHook]:

@@ -1,9 +1,9 @@
 """Functions of JAX through stock IREE and through fissile, run, and compared with what JAX computes.
 
-    PYTHON-WITH-JAX -m bench.jax_functions write FOLDER
-    python -m bench.jax_functions run FOLDER [--target llvm-cpu …] [--only REGEX] [--jobs 2]
+    PYTHON-WITH-JAX -m bench.jax_programs write FOLDER
+    python -m bench.jax_programs run FOLDER [--target llvm-cpu …] [--only REGEX] [--jobs 2]
 
-``write`` lowers each function of `bench/programs/jax_functions.py` to StableHLO and keeps its arguments and results. ``run`` prints a
+``write`` lowers each function of this folder to StableHLO and keeps its arguments and results. ``run`` prints a
 line for each program where the two compilers differ or a number is wrong, and a table; a wrong number is one beyond 0.2% of the largest
 value (4% for a function in 16-bit floats). Exit status 1 where fissile is worse than stock or wrong.
 """
@@ -52,7 +52,7 @@ def write(folder: Path) -> None:
     """Needs JAX."""
     import jax
 
-    from bench.programs.jax_functions import FUNCTIONS
+    from bench.jax_programs.numeric import FUNCTIONS
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, (function, arguments) in FUNCTIONS.items():
