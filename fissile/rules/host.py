@@ -189,3 +189,75 @@ func.func @power(%x: tensor<4xf32>, %n: i32) -> tensor<4xf32> {
 """,
     ),
 )
+define(
+    "FIS148",
+    "narrow-host-integer",
+    "the numbers may be wrong: the host computes a narrow integer with 32 bits",
+    "An op outside of every dispatch computes with integers of less than 32 bits (i8, i16, i4, i1): a comparison, a minimum or a "
+    "maximum, a division, a shift, arith.index_cast. A dynamic slice at an i8 offset is an example. A negative number "
+    "counts as a large positive one, and what an addition carries out of the width counts as well. On every target.",
+    "IREE 3.13's VM has integers of 32 and 64 bits. It takes the op on 32 bits for the narrow one and neither extends the operands nor "
+    "cuts the result off. 65 of 135 small functions are wrong (`tests/py/compile/test_narrow_host_integers.py`).",
+    "fissile extends the operands, computes with i32 and truncates the result (`fissile-widen-host-integers`). A program whose "
+    "numbers are never negative was right, and is changed as well where nothing proves it.",
+    effect=Effect.UNPROVED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<8xf32>, %at: tensor<1xi8>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i8
+  %last = arith.constant 7 : i8
+  %i = tensor.extract %at[%c0] : tensor<1xi8>
+  %low = arith.maxsi %i, %zero : i8
+  %high = arith.minsi %low, %last : i8
+  %index = arith.index_cast %high : i8 to index
+  %r = tensor.extract %x[%index] : tensor<8xf32>
+  return %r : f32
+}
+""",
+        """\
+func.func @f(%x: tensor<8xf32>, %at: tensor<1xi8>) -> f32 {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i32
+  %last = arith.constant 7 : i32
+  %i = tensor.extract %at[%c0] : tensor<1xi8>
+  %wide = arith.extsi %i : i8 to i32
+  %low = arith.maxsi %wide, %zero : i32
+  %high = arith.minsi %low, %last : i32
+  %index = arith.index_cast %high : i32 to index
+  %r = tensor.extract %x[%index] : tensor<8xf32>
+  return %r : f32
+}
+""",
+    ),
+)
+define(
+    "FIS149",
+    "scattered-range",
+    "the numbers will be wrong: IREE copies one range of bytes for a part with gaps",
+    "A flow.tensor.slice or flow.tensor.update reads or writes a part of a tensor whose elements do not follow each other: "
+    "two columns of a matrix, for example. IREE copies as many bytes as the part has, from its first element on.",
+    "IREE 3.13 encodes these ops as one copy (EncodeHostTensors). It makes them itself only of parts that lie in one piece, and does not "
+    "check those of a program.",
+    "fissile turns the op into tensor.extract_slice or tensor.insert_slice (`fissile-copy-slices`).",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<4x8xf32>) -> tensor<2x3xf32> {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %r = flow.tensor.slice %x[%c1, %c1 for %c2, %c3] : tensor<4x8xf32> -> tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<4x8xf32>) -> tensor<2x3xf32> {
+  %r = tensor.extract_slice %x[1, 1] [2, 3] [1, 1] : tensor<4x8xf32> to tensor<2x3xf32>
+  return %r : tensor<2x3xf32>
+}
+""",
+    ),
+)

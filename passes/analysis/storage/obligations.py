@@ -302,9 +302,12 @@ class _Walk:
 
     def _add(self, op: ir.Operation, requirement: Requirement, here: list[Condition]) -> None:
         facts = list(self._facts)
-        defined = self.extents.facts_about(symbols(requirement.condition))
-        inner = [fact for guard in requirement.guards if isinstance(guard, Loop) for fact in guard.facts]
         guards = (*self._guards, *requirement.guards)
+        always = self.extents.facts_about(symbols(requirement.condition))
+        # An index of a loop of the op lies below the loop's size, which says nothing of whether the loop has a round.
+        of_rounds = [fact for fact in always if guards and self._is_about_rounds(fact)]
+        defined = [fact for fact in always if fact not in of_rounds]
+        inner = [fact for guard in requirement.guards if isinstance(guard, Loop) for fact in guard.facts]
         self.obligations.append(
             Obligation(
                 op,
@@ -315,7 +318,7 @@ class _Walk:
                 if requirement.condition == TRUE
                 else as_written(op, requirement.sentence, requirement.itself),
                 requirement.condition,
-                (*defined, *facts, *inner, *here),
+                (*defined, *facts, *of_rounds, *inner, *here),
                 len(defined) + (self._certain if self._guards else len(facts)),
                 guards,
                 requirement.elements,
@@ -325,6 +328,9 @@ class _Walk:
             self._learn(requirement.afterwards)
         elif not requirement.guards:
             self._learn(requirement.condition)
+
+    def _is_about_rounds(self, fact: Condition) -> bool:
+        return any(self.extents.is_inner(symbol) for symbol in symbols(fact).values())
 
 
 def argument_symbols(extents: Extents, condition: Condition) -> bool:

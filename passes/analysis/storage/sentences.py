@@ -64,18 +64,20 @@ def indexed(value: ir.Value, dimension: int) -> str:
 
 
 def span(size: Term) -> str:
-    """The indices of a dimension: `0..15`."""
+    """The indices of a dimension: `0..15`, or `0..-1` if it is empty."""
     known = size.constant
     if known is None:
         text = amount(size)
         return f"0..({text}) - 1" if MEASURE.fullmatch(text) else f"0..{text} - 1"
-    return f"0..{known - 1}" if known > 0 else "the places of an empty dimension: there are none"
+    return f"0..{known - 1}"
 
 
 def inside(
     index: Term, source: ir.Value, dimension: int, size: Term, op: str, verb: str, what: str = ""
 ) -> str:
     """That an index lies in its dimension; ``what`` are better words for the index."""
+    if size.constant == 0:
+        return f"{op} {verb} {indexed(source, dimension)}, which is empty"
     text = what or (f"index {index}" if index.constant is not None else str(index))
     return f"{text} must be in {span(size)}: {op} {verb} {indexed(source, dimension)} there"
 

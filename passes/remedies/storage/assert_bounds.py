@@ -11,10 +11,11 @@ from iree.compiler import ir
 from fissile.dialect import ops_of
 from fissile.dialect.attributes import text_of
 from fissile.finding import Finding
-from fissile.passes.analysis.bounds.conditions import Condition, any_of, at_most, equal
+from fissile.passes.analysis.bounds.conditions import Condition, any_of, at_most, equal, negation, symbols
 from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.intervals import always_holds
 from fissile.passes.analysis.bounds.shaped_values import rank_of
+from fissile.passes.analysis.storage.guards import Loop
 from fissile.passes.analysis.storage.obligations import Obligation
 from fissile.passes.analysis.storage.proof import SMT_TIMEOUT_MS
 from fissile.passes.checks.storage.storage_fit import Judged, findings_of, judge_storage, runtime_message
@@ -175,34 +176,41 @@ def _assert_elements(extents: Extents, judged: list[Judged]) -> int:
     clamp_loaded_indices(
         extents, functions, {(b.at, b.index) for b in bounds if b.at is not None and b.index is not None}
     )
-    _refuse_writes_into_nothing(extents, judged)
+    _refuse_empty_tensors(extents, judged)
     early = {function for function in functions if _loads_on_host(function)}
     written = assert_elements(extents, judged)
     checks_first(Check(check, frozenset()) for check in written.asserts if _outermost(check) in early)
     return written.checks
 
 
-def _refuse_writes_into_nothing(extents: Extents, judged: list[Judged]) -> None:
-    """A scatter whose destination may have no place: no clamp keeps its writes inside, so its check comes first. Where a mask
-    lets no update through the call is right: the mask of such a call is cleared instead."""
+def _refuse_empty_tensors(extents: Extents, judged: list[Judged]) -> None:
+    """What is accessed where loaded data says may be empty: no clamp keeps an access inside then, so this is checked first. Where
+    data says whether there is an access at all, the call may be right: the mask of such a scatter is cleared instead."""
     from .checks_first import Check, checks_first
     from .element_clamps import clear_mask
 
-    checks = []
+    rows: dict[tuple[ir.Operation, Condition], Judged] = {}
     for j in judged:
         op, bound = j.obligation.op, j.obligation.bound
-        if op.name != iree_ops.LINALG_EXT_SCATTER or bound.size is None or bound.indices is None:
+        if bound.size is None or bound.when or bound.nested:
             continue
-        has_place = at_most(1, bound.size)
         if bound.mask is not None:
-            clear_mask(extents, op, bound.size)
+            if op.name == iree_ops.LINALG_EXT_SCATTER:
+                clear_mask(extents, op, bound.size)
             continue
-        updates = [extents.dimension(bound.indices, i) for i in range(rank_of(bound.indices))]
-        needed = any_of((has_place, *(equal(n, 0) for n in updates if n.constant is None)))
-        if not always_holds(needed):
-            (check,) = _write(extents, op, [(needed, j)])
-            checks.append(Check(check, frozenset([op])))
-    checks_first(checks)
+        if bound.indices is not None:
+            rounds = [extents.dimension(bound.indices, i) for i in range(rank_of(bound.indices))]
+            idle = [equal(n, 0) for n in rounds if n.constant is None]
+        else:
+            loops = [g for g in j.obligation.guards if isinstance(g, Loop) and g.op == op]
+            idle = [negation(loop.runs) for loop in loops]
+        needed = any_of((at_most(1, bound.size), *dict.fromkeys(idle)))
+        on_host = not any(extents.is_inner(symbol) for symbol in symbols(needed).values())
+        if on_host and not always_holds(needed):
+            rows.setdefault((op, needed), j)
+    checks_first(
+        Check(_write(extents, op, [(needed, j)])[0], frozenset([op])) for (op, needed), j in rows.items()
+    )
 
 
 def _outermost(op: ir.Operation) -> ir.Operation:

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.host.growing_loops import growing_loops
 from fissile.passes.analysis.host.host_inserts import host_inserts
+from fissile.passes.analysis.host.narrow_integers import narrow_integers
 from fissile.passes.analysis.host.overwritten_arguments import may_return_arguments, overwritten_arguments
+from fissile.passes.analysis.host.tensor_ranges import scattered_ranges
 from fissile.passes.analysis.program.stable_sorts import unstable_sorts
 from fissile.passes.checks.numbers.growing_loops import check_growing_loops
 from fissile.passes.checks.numbers.host_inserts import check_host_inserts
+from fissile.passes.checks.numbers.narrow_integers import check_narrow_integers
+from fissile.passes.checks.numbers.tensor_ranges import check_tensor_ranges
 from fissile.passes.checks.numbers.unstable_sorts import check_unstable_sorts
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT
 
@@ -22,7 +26,7 @@ from .guard import GUARDED_AT
 if TYPE_CHECKING:
     from fissile.passes.remedies.remedy import Remedy
 
-NAMES = ("flatten-inserts", "keep-arguments", "hide-sizes", "stable-sorts")
+NAMES = ("flatten-inserts", "keep-arguments", "hide-sizes", "stable-sorts", "host-integers", "tensor-ranges")
 
 
 def single_elements(repair: bool) -> PhaseHook:
@@ -107,7 +111,7 @@ def exchanged_keys(repair: bool) -> PhaseHook:
 
         return StableSorts()
 
-    return _of_input(NAMES[3], _unstable, remedy, repair)
+    return _at(GUARDED_AT, NAMES[3], _unstable, remedy, repair)
 
 
 def changing_sizes(repair: bool) -> PhaseHook:
@@ -118,13 +122,45 @@ def changing_sizes(repair: bool) -> PhaseHook:
 
         return HideSizes()
 
-    return _of_input(NAMES[2], _growing, remedy, repair)
+    return _at(GUARDED_AT, NAMES[2], _growing, remedy, repair)
 
 
-def _of_input(
-    name: str, find: Callable[[Module], list[Finding]], remedy: Callable[[], Remedy], repair: bool
+def host_integers(repair: bool) -> PhaseHook:
+    """Finds FIS148, and repairs it where ``repair`` says so."""
+
+    def remedy() -> Remedy:
+        from fissile.passes.remedies.host.widen_host_integers import WidenHostIntegers
+
+        return WidenHostIntegers()
+
+    def find(module: Module) -> list[Finding]:
+        return check_narrow_integers(narrow_integers(module.op))
+
+    return _at(BOUNDARIES_PLACED_AT, NAMES[4], find, remedy, repair)
+
+
+def copied_ranges(repair: bool) -> PhaseHook:
+    """Finds FIS149, and repairs it where ``repair`` says so."""
+
+    def remedy() -> Remedy:
+        from fissile.passes.remedies.host.copy_slices import CopySlices
+
+        return CopySlices()
+
+    def find(module: Module) -> list[Finding]:
+        return check_tensor_ranges(scattered_ranges(module.op))
+
+    return _at(BOUNDARIES_PLACED_AT, NAMES[5], find, remedy, repair)
+
+
+def _at(
+    phase: str,
+    name: str,
+    find: Callable[[Module], list[Finding]],
+    remedy: Callable[[], Remedy],
+    repair: bool,
 ) -> PhaseHook:
-    """A hook at phase input. ``remedy`` is made, and imported, only where something is found."""
+    """``remedy`` is made, and imported, only where something is found."""
 
     def act(module: Module) -> list[Finding]:
         found = find(module)
@@ -135,7 +171,7 @@ def _of_input(
             _run(chosen, module, found)
         return found
 
-    return PhaseHook(GUARDED_AT, name, act)
+    return PhaseHook(phase, name, act)
 
 
 def hooks(session: Session, repair: bool) -> list[PhaseHook]:
@@ -144,6 +180,8 @@ def hooks(session: Session, repair: bool) -> list[PhaseHook]:
         changing_sizes(repair),
         exchanged_keys(repair),
         single_elements(repair),
+        host_integers(repair),
+        copied_ranges(repair),
         returned_arguments(session, repair),
     ]
 

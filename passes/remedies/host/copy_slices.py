@@ -1,0 +1,69 @@
+"""Reads and writes parts of tensors element by element where IREE copies a range of bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+from iree.compiler.dialects import tensor
+
+from fissile.dialect.views import view_of
+from fissile.finding import Finding
+from fissile.passes.analysis.host.tensor_ranges import SLICE, UPDATE, scattered_ranges
+from fissile.passes.definition import Contract, register_pass
+from fissile.passes.remedies.remedy import ON_TENSORS, Exactness, Remedy
+
+
+@register_pass
+@dataclass(frozen=True)
+class CopySlices(Remedy):
+    """Turns flow.tensor.slice and flow.tensor.update into tensor.extract_slice and tensor.insert_slice where the part is not one range
+    of elements.
+
+    IREE 3.13 copies a range of bytes for the former (FIS149), and a dispatch copies for the latter. Run it after global
+    optimisation. The same numbers in every bit as the program specifies.
+    """
+
+    name: ClassVar[str] = "fissile-copy-slices"
+    cures: ClassVar[tuple[str, ...]] = ("FIS149",)
+    exactness: ClassVar[Exactness] = Exactness.BITS
+    does: ClassVar[str] = f"turns {SLICE} and {UPDATE} of parts with gaps into tensor ops"
+    repairs: ClassVar[str] = "wrong numbers on every target: IREE copies one range of bytes (FIS149)"
+    numbers: ClassVar[str] = "bit-identical to what the program specifies"
+    done: ClassVar[str] = "copied the part with a tensor op, which may have gaps"
+    advice: ClassVar[str] = "copy the part with a tensor op, which may have gaps"
+    dialects: ClassVar[tuple[str, ...]] = ("tensor",)
+    contract: ClassVar[Contract] = ON_TENSORS
+
+    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        for found in scattered_ranges(op):
+            with ir.InsertionPoint(found.op), found.op.location:
+                new = _extracted(found.op) if found.op.name == SLICE else _inserted(found.op)
+            found.op.results[0].replace_all_uses_with(new)
+            found.op.erase()
+
+
+def _extracted(op: ir.Operation) -> ir.Value:
+    view = view_of(op)
+    type_ = ir.RankedTensorType(view.result.type)
+    dynamic = [size for d, size in enumerate(view.lengths) if type_.is_dynamic_dim(d)]
+    return tensor.ExtractSliceOp(
+        type_, view.source, list(view.start_indices), dynamic, [], *_static(type_)
+    ).result
+
+
+def _inserted(op: ir.Operation) -> ir.Value:
+    view = view_of(op)
+    type_ = ir.RankedTensorType(view.update.type)
+    return tensor.InsertSliceOp(
+        view.update, view.target, list(view.start_indices), list(view.update_dims), [], *_static(type_)
+    ).result
+
+
+def _static(part: ir.RankedTensorType) -> tuple[list[int], list[int], list[int]]:
+    """Offsets, which are all values, sizes and strides."""
+    unknown = ir.ShapedType.get_dynamic_size()
+    sizes = [unknown if part.is_dynamic_dim(d) else part.get_dim_size(d) for d in range(part.rank)]
+    return [ir.ShapedType.get_dynamic_stride_or_offset()] * part.rank, sizes, [1] * part.rank

@@ -1,0 +1,94 @@
+"""flow.tensor.slice and flow.tensor.update of parts with gaps: stock IREE copies one range of bytes (FIS149)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from built import CPU, run
+
+import fissile
+from fissile.effect import Effect
+from fissile.pipelines.numerics import runtimes
+from fissile.pipelines.numerics.build import compile_stock
+
+FLAGS = {"local-task": CPU, "vulkan": ("--iree-hal-target-device=vulkan",)}
+PRESENT = [runtime.name for runtime in runtimes.present() if runtime.name in FLAGS]
+SLICE = """
+func.func @main(%a: tensor<4x6xi32>) -> tensor<2x3xi32> {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %r = flow.tensor.slice %a[%c1, %c2 for %c2, %c3] : tensor<4x6xi32> -> tensor<2x3xi32>
+  return %r : tensor<2x3xi32>
+}"""
+DYNAMIC = """
+func.func @main(%a: tensor<?x?xi32>) -> tensor<?x?xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %a, %c0 : tensor<?x?xi32>
+  %n = tensor.dim %a, %c1 : tensor<?x?xi32>
+  %w = arith.divui %n, %m : index
+  %r = flow.tensor.slice %a[%c0, %c1 for %m, %w] : tensor<?x?xi32>{%m, %n} -> tensor<?x?xi32>{%m, %w}
+  return %r : tensor<?x?xi32>
+}"""
+UPDATE = """
+func.func @main(%a: tensor<4x6xi32>, %u: tensor<2x3xi32>) -> tensor<4x6xi32> {
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %r = flow.tensor.update %u, %a[%c1, %c2] : tensor<2x3xi32> -> %a as tensor<4x6xi32>
+  return %r : tensor<4x6xi32>
+}"""
+IN_ONE_PIECE = """
+func.func @main(%a: tensor<4x6xi32>, %u: tensor<1x3xi32>) -> (tensor<2x6xi32>, tensor<4x6xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c6 = arith.constant 6 : index
+  %r = flow.tensor.slice %a[%c1, %c0 for %c2, %c6] : tensor<4x6xi32> -> tensor<2x6xi32>
+  %s = flow.tensor.update %u, %a[%c1, %c2] : tensor<1x3xi32> -> %a as tensor<4x6xi32>
+  return %r, %s : tensor<2x6xi32>, tensor<4x6xi32>
+}"""
+A = np.arange(24, dtype=np.int32).reshape(4, 6)
+U = -np.arange(1, 7, dtype=np.int32).reshape(2, 3)
+
+
+def updated() -> np.ndarray:
+    wanted = A.copy()
+    wanted[1:3, 2:5] = U
+    return wanted
+
+
+CASES = {
+    "slice": (SLICE, [A], A[1:3, 2:5]),
+    "dynamic slice": (DYNAMIC, [A], A[:, 1:2]),
+    "update": (UPDATE, [A, U], updated()),
+}
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+@pytest.mark.parametrize("case", CASES)
+def test_a_part_with_gaps_is_copied(tmp_path, runtime, case):
+    text, inputs, wanted = CASES[case]
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(text)
+    report = fissile.compile(source, output, [*FLAGS[runtime], "--guard=off"])
+    assert [(f.code, f.severity.value, f.effect) for f in report.findings] == [
+        ("FIS149", "repaired", Effect.WRONG)
+    ]
+    np.testing.assert_array_equal(run(output, inputs, runtime)[0], wanted)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_stock_copies_one_range(tmp_path, case):
+    """Where this fails IREE has changed, and FIS149 is not needed any more."""
+    text, inputs, wanted = CASES[case]
+    (tmp_path / "in.mlir").write_text(text)
+    assert compile_stock(tmp_path / "in.mlir", tmp_path / "stock.vmfb", CPU) is None
+    assert (run(tmp_path / "stock.vmfb", inputs)[0] != wanted).any()
+
+
+def test_a_part_in_one_piece_stays(tmp_path):
+    source, ours, stock = (tmp_path / name for name in ("in.mlir", "ours.vmfb", "stock.vmfb"))
+    source.write_text(IN_ONE_PIECE)
+    assert not fissile.compile(source, ours, [*CPU, "--guard=off"]).findings
+    assert compile_stock(source, stock, CPU) is None and ours.read_bytes() == stock.read_bytes()
