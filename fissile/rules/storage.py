@@ -214,8 +214,8 @@ define(
     "check-overtaken",
     "a dispatch may run before the run-time check of what it accesses",
     "In the program as IREE scheduled it, a dispatch that depends on the same values as a check is submitted before "
-    "the check. A call that violates the check may read or write out of bounds before it returns "
-    "FAILED_PRECONDITION.",
+    "the check, and its accesses are not proved in bounds without the check. A call that violates the check may read "
+    "or write out of bounds before it returns FAILED_PRECONDITION.",
     "A cf.assert does not order the dispatches around it: IREE submits them as soon as their operands are ready.",
     "Report the program. Until it is fixed, compute the size or offset before the tensor that uses it.",
     effect=Effect.UNPROVED,

@@ -6,7 +6,8 @@ A `cf.assert` does not order the dispatches around it: a dispatch is submitted w
 dispatch by where it stands, or the dispatch stays in bounds whatever the check says:
 
 - A check of sizes and offsets reads host values. A dispatch that is computed from all of them can be
-  the guarded one, and has to be submitted behind the check.
+  the guarded one, and has to be submitted behind the check, unless all that it accesses is inside its
+  resources without the check (`contained_commands`).
 - A dispatch that loads its indices or offsets itself depends on no check of them: each has to be
   clamped to its dimension there.
 """
@@ -23,8 +24,10 @@ from fissile.dialect.views import view_of
 from fissile.passes.iree import ops as iree_ops
 
 from ..bounds.extents import is_argument
+from .contained_commands import stays_inside
 
 EXECUTE, DISPATCH = iree_ops.STREAM_CMD_EXECUTE, iree_ops.STREAM_CMD_DISPATCH
+GROUPS = (iree_ops.STREAM_CMD_CONCURRENT, iree_ops.STREAM_CMD_SERIAL)
 SLICING = (
     iree_ops.TENSOR_EXT_DISPATCH_TENSOR_LOAD,
     iree_ops.TENSOR_EXT_DISPATCH_TENSOR_STORE,
@@ -52,7 +55,9 @@ def overtaken_checks(module: ir.Operation) -> list[Overtaken]:
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name == EXECUTE and (checks := _behind(op)):
             known = _leaves(_operands(op))
-            found.extend(Overtaken(_message(c), _contents(op)) for c in checks if _read_by(c) <= known)
+            ahead = [check for check in checks if _read_by(check) <= known]
+            if ahead and (early := [c for c in _commands(op) if not stays_inside(c, module)]):
+                found.extend(Overtaken(_message(check), _contents(early)) for check in ahead)
         return ir.WalkResult.ADVANCE
 
     module.walk(visit, ir.WalkOrder.PRE_ORDER)
@@ -171,11 +176,16 @@ def _leaves(values: list[ir.Value]) -> set[ir.Value]:
     return found
 
 
-def _contents(execute: ir.Operation) -> str:
-    """What ``execute`` submits, by name."""
-    names = [
-        str(inner.attributes["entry_points"]) if inner.name == DISPATCH else inner.name
+def _commands(execute: ir.Operation) -> list[ir.Operation]:
+    """What ``execute`` submits."""
+    return [
+        inner
         for inner in _inside(execute)
-        if inner.name.startswith(iree_ops.STREAM_COMMANDS)
+        if inner.name.startswith(iree_ops.STREAM_COMMANDS) and inner.name not in GROUPS
     ]
+
+
+def _contents(commands: list[ir.Operation]) -> str:
+    """``commands`` by name."""
+    names = [str(op.attributes["entry_points"]) if op.name == DISPATCH else op.name for op in commands]
     return ", ".join(dict.fromkeys(names))

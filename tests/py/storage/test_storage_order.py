@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 from storage_sweep import FLAGS
 
+from fissile.passes.analysis.program import check_order
 from fissile.passes.analysis.program.check_order import overtaken_checks, unclamped_accesses
 from fissile.passes.checks.storage.check_order import late_checks
 from fissile.passes.remedies.storage import checks_first, held_loads
@@ -169,3 +171,101 @@ def test_the_size_of_a_product_does_not_hold_its_check_back(monkeypatch):
     assert not late()
     monkeypatch.setattr(checks_first, "sizes_by_terms", lambda _extents, _check: None)
     assert late()
+
+
+RESHAPED = f"""func.func @main(%x: tensor<?xf32>, %j: index) -> tensor<?x?xf32> {{
+  %c0 = arith.constant 0 : index
+  %c3 = arith.constant 3 : index
+  %c5 = arith.constant 5 : index
+  %n = tensor.dim %x, %c0 : tensor<?xf32>
+  %e = tensor.empty(%n) : tensor<?xf32>
+  %y = {DOUBLED} ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) {BODY} -> tensor<?xf32>
+  %m = tensor.dim %y, %c0 : tensor<?xf32>
+  %k = arith.ceildivui %c5, %m : index
+  %never = arith.cmpi ult, %c3, %c0 : index
+  %l = scf.if %never -> index {{ scf.yield %j : index }} else {{
+    %o = tensor.dim %y, %c0 : tensor<?xf32>
+    scf.yield %o : index }}
+  %s = tensor.from_elements %k, %l : tensor<2xindex>
+  %r = tensor.reshape %y(%s) : (tensor<?xf32>, tensor<2xindex>) -> tensor<?x?xf32>
+  return %r : tensor<?x?xf32>
+}}
+"""
+"""IREE submits the dispatch before the check of the reshape; it goes over all of %x and %y, whatever their length is."""
+SCATTERED = f"""func.func @main(%x: tensor<5xf32>, %k: tensor<?xi32>, %t: tensor<3x1xi32>, %u: tensor<3xf32>)
+    -> tensor<?xf32> {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c5 = arith.constant 5 : index
+  %z = arith.constant 0 : i32
+  %h = scf.while (%i = %c0) : (index) -> index {{
+    %v = tensor.extract %k[%i] : tensor<?xi32>
+    %go = arith.cmpi slt, %v, %z : i32
+    scf.condition(%go) %i : index
+  }} do {{
+  ^bb0(%i: index):
+    %j = arith.addi %i, %c1 : index
+    scf.yield %j : index
+  }}
+  %n = arith.subi %c5, %h : index
+  %e = tensor.empty() : tensor<5xf32>
+  %y = {DOUBLED} ins(%x : tensor<5xf32>) outs(%e : tensor<5xf32>) {BODY} -> tensor<5xf32>
+  %s = tensor.extract_slice %y[%h] [%n] [1] : tensor<5xf32> to tensor<?xf32>
+  %r = iree_linalg_ext.scatter dimension_map = [0] unique_indices(true)
+    ins(%u, %t : tensor<3xf32>, tensor<3x1xi32>) outs(%s : tensor<?xf32>) {{
+  ^bb0(%a: f32, %b: f32):
+    iree_linalg_ext.yield %a : f32
+  }} -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}}
+"""
+"""The dispatch that compares the indices %t with %n runs before the check of the slice: to it, %n is a number like any other."""
+
+
+def early(module, monkeypatch) -> list[str]:
+    """What is submitted before a check that may guard it, harmless or not."""
+    with monkeypatch.context() as patch:
+        patch.setattr(check_order, "stays_inside", lambda _command, _module: False)
+        return [found.dispatch for found in overtaken_checks(module.op)]
+
+
+@pytest.mark.parametrize("text", [RESHAPED, SCATTERED], ids=["reshaped", "scattered"])
+def test_a_dispatch_that_stays_inside_its_bindings_may_run_before_a_check(session, monkeypatch, text):
+    module = scheduled(session, text)
+    assert early(module, monkeypatch) and not overtaken_checks(module.op)
+
+
+def test_a_dispatch_that_reads_where_the_checked_value_says_may_not(session, monkeypatch):
+    monkeypatch.setattr(checks_first, "checks_first", lambda _checks: None)
+    (found,) = overtaken_checks(scheduled(session, SCATTERED).op)
+    assert "elementwise" in found.dispatch and "," not in found.dispatch
+
+
+LOADED = r"(dispatch.tensor.load %\w+, offsets = \[)0(\], sizes = \[)(%\w+)\]"
+OUTSIDE = {
+    "a load at an offset": (LOADED, r"\g<1>\3\g<2>\3]"),
+    "a load with a stride": (r"(dispatch.tensor.load .*strides = \[)1", r"\g<1>2"),
+    "a binding in the middle of its resource": (r"(ro %\w+\[)%c0 for", r"\1%c4 for"),
+    "a short binding": (r"(wo %\w+\[%c0 for )%\w+\]", r"\1%c4]"),
+    "a tensor in the middle of its binding": (
+        r"c0 = arith.constant 0 (.*\n.*i64\n)",
+        r"c0 = arith.constant 4 \1",
+    ),
+    "the halves of a size the other way round": (
+        r"(\[%\w+\])\((%\w+), (%\w+) : i32, i32\)",
+        r"\1(\3, \2 : i32, i32)",
+    ),
+    "a division that may trap": (
+        r"(func.func .*%(\w+): i32\) \{\n)",
+        r"\1 %trap = arith.divui %\2, %\2 : i32\n",
+    ),
+}
+"""What is put in the place of what, in the program that IREE scheduled."""
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_what_may_access_anything_else_is_reported(session, name):
+    text = str(scheduled(session, RESHAPED).op)
+    changed, count = re.subn(*OUTSIDE[name], text)
+    assert count and not overtaken_checks(session.parse_text(text).op)
+    assert len(overtaken_checks(session.parse_text(changed).op)) == 1
