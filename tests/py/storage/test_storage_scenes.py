@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from scene_program import Call, drawn_scenes
+from scene_program import Call, Scene, drawn_scenes
 from scene_runs import Runs
 from scene_torch import STRATEGIES
 
@@ -35,3 +35,20 @@ def test_an_oracle_that_is_wrong_is_noticed():
     runs = Runs()
     runs.check([dataclasses.replace(scene, calls=turned)])
     assert [f.kind for f in runs.failures] == ["missed", "false alarm", "wrong numbers, by stock too"]
+
+
+EMPTY_SLICE = """func.func @behind(%x: tensor<?xi32>, %n: index) -> tensor<?xi32> {
+  %r = tensor.extract_slice %x[5] [%n] [1] : tensor<?xi32> to tensor<?xi32>
+  return %r : tensor<?xi32>
+}
+"""
+
+
+def test_what_irees_runtime_refuses_in_stock_as_well_is_no_false_alarm():
+    """No element behind the end of a tensor: stock copies nothing from there, and IREE's runtime refuses the address."""
+    two, none = np.array([1, 2], np.int32), np.zeros(0, np.int32)
+    runs = Runs()
+    runs.check([Scene("behind", EMPTY_SLICE, [Call([two, 0], [none]), Call([two, 1], [none])])])
+    assert runs.counts["calls that IREE's runtime refuses as well"] == 1
+    # The other call is one that fissile's check refuses.
+    assert [(f.kind, f.call.values[1]) for f in runs.failures] == [("false alarm", 1)]
