@@ -24,8 +24,8 @@ walk-torch: setup  ## examples/walk_torch.py, in .venv-torch with PyTorch (CPU) 
 	@.venv-torch/bin/python -m pip install -q -e . 'torch>=2.6' 'iree-turbine>=3.8'
 	@.venv-torch/bin/python examples/walk_torch.py
 
-test: setup  ## every capability, in minutes; the lit tests among them
-	$(PYTEST)
+test: setup  ## every capability, in minutes, the lit tests among them; FULL=1 adds the costly tests (what CI runs)
+	$(PYTEST) $(if $(FULL),,--quick)
 
 test-all: setup  ## the long sweeps as well
 	$(PYTEST) --slow

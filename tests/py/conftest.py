@@ -45,6 +45,8 @@ for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, lambda _number, _frame: None)
 
+COSTLY = Path(__file__).parents[1] / "costly_tests.txt"
+"""The tests that cost the most processor time, one a line: tools/costly_tests.py writes it."""
 VULKAN_DEVICE = """
 import iree.runtime as runtime
 print(runtime.get_driver("vulkan").query_available_devices()[0]["name"])
@@ -54,6 +56,11 @@ print(runtime.get_driver("vulkan").query_available_devices()[0]["name"])
 def pytest_addoption(parser):
     parser.addoption(
         "--slow", action="store_true", help="the tests marked slow as well, and every sweep whole"
+    )
+    parser.addoption(
+        "--quick",
+        action="store_true",
+        help="without the tests that tests/costly_tests.txt lists (`make test`)",
     )
     parser.addoption(
         "--cost-file", metavar="FILE", help="append each test's processor seconds, children included"
@@ -70,12 +77,13 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leaves the slow tests out, unless they are wanted or named one by one."""
+    """Leaves the slow tests out, unless they are wanted or named one by one, and with --quick the costly ones."""
     if effort.everything() or any("::" in word for word in config.args):
         return
-    slow = [item for item in items if item.get_closest_marker("slow")]
-    config.hook.pytest_deselected(items=slow)
-    items[:] = [item for item in items if item not in slow]
+    costly = set(COSTLY.read_text(encoding="utf-8").splitlines()) if config.getoption("--quick") else set()
+    left_out = {item for item in items if item.get_closest_marker("slow") or item.nodeid in costly}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
 def processor_seconds() -> float:

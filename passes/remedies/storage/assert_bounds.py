@@ -208,9 +208,10 @@ def _refuse_empty_tensors(extents: Extents, judged: list[Judged]) -> None:
         on_host = not any(extents.is_inner(symbol) for symbol in symbols(needed).values())
         if on_host and not always_holds(needed):
             rows.setdefault((op, needed), j)
-    checks_first(
+    written = [
         Check(_write(extents, op, [(needed, j)])[0], frozenset([op])) for (op, needed), j in rows.items()
-    )
+    ]
+    checks_first(written)
 
 
 def _outermost(op: ir.Operation) -> ir.Operation:

@@ -1,0 +1,35 @@
+"""Writes tests/costly_tests.txt: the tests that `make test` leaves to `make test FULL=1`.
+
+make test FULL=1 PYTEST_ADDOPTS=--cost-file=costs.txt
+python tools/costly_tests.py costs.txt
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+SECONDS = 2.0
+"""Of processor time, children included, whatever else the machine does. Tests below it are five sixths of all tests, and half of their
+time."""
+ALWAYS = ("tests/py/test_lit.py::", "tests/py/networks/test_examples.py::")
+"""The lit tests, and the program that `make demo` runs."""
+LIST = Path(__file__).resolve().parents[1] / "tests" / "costly_tests.txt"
+
+
+def costly(costs: str) -> list[str]:
+    """The tests of ``costs``, lines of seconds, tab and test, that are to be left out."""
+    rows = [line.split("\t", 1) for line in costs.splitlines()]
+    return sorted(
+        {test for seconds, test in rows if float(seconds) >= SECONDS and not test.startswith(ALWAYS)}
+    )
+
+
+def main(path: str) -> None:
+    found = costly(Path(path).read_text(encoding="utf-8"))
+    LIST.write_text("".join(f"{test}\n" for test in found), encoding="utf-8")
+    print(f"{len(found)} tests in {LIST.name}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
