@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from iree.compiler import ir
 
@@ -14,7 +15,7 @@ from fissile.passes.iree import ops as iree_ops
 from ..dispatch.provenance import place_of
 
 SLICE, UPDATE = iree_ops.FLOW_TENSOR_SLICE, iree_ops.FLOW_TENSOR_UPDATE
-Size = ir.Value | int
+Size: TypeAlias = "int | ir.Value"
 
 
 @dataclass(frozen=True)
