@@ -261,3 +261,36 @@ func.func @f(%x: tensor<4x8xf32>) -> tensor<2x3xf32> {
 """,
     ),
 )
+define(
+    "FIS153",
+    "host-float-op",
+    "the numbers may be wrong: the host computes an op on floats otherwise than defined",
+    "An op outside of every dispatch converts a float to an integer (arith.fptosi, arith.fptoui), takes a remainder (arith.remf), a "
+    "maximum or minimum (arith.maximumf, arith.minimumf), or compares (arith.cmpf oge, one, ord, uge). A size or a trip count that a "
+    "program computes with floats is an example. On every target.",
+    "IREE 3.13's VM rounds to the nearest integer (2.7 is 3), and its remainder may have either sign (5.0 by 3.0 is -1.0). The other ops "
+    "are wrong only if an operand is NaN. The same ops in a dispatch are right.",
+    "fissile writes the op with those that the host computes right (`fissile-rewrite-host-floats`). A program whose numbers have no "
+    "fraction and are never NaN was right, and is changed as well where nothing proves it.",
+    effect=Effect.UNPROVED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<8xf32>, %at: f32) -> f32 {
+  %i = arith.fptosi %at : f32 to i32
+  %index = arith.index_cast %i : i32 to index
+  %r = tensor.extract %x[%index] : tensor<8xf32>
+  return %r : f32
+}
+""",
+        """\
+func.func @f(%x: tensor<8xf32>, %at: f32) -> f32 {
+  %cut = math.floor %at : f32
+  %i = arith.fptosi %cut : f32 to i32
+  %index = arith.index_cast %i : i32 to index
+  %r = tensor.extract %x[%index] : tensor<8xf32>
+  return %r : f32
+}
+""",
+    ),
+)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from iree.compiler import ir
@@ -11,7 +10,7 @@ from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.provenance import place_of
-from .on_host import HOST_REGIONS
+from .on_host import ops_on_host
 
 VM_INTEGER_BITS = 32
 CMPI, SHLI = "arith.cmpi", "arith.shli"
@@ -72,18 +71,9 @@ def narrow_integers(module: ir.Operation) -> list[NarrowOp]:
     """
     return [
         NarrowOp(op, bits, place_of(op))
-        for op in _on_host(module)
+        for op in ops_on_host(module)
         if (bits := _width(op)) is not None and (_is_wrong_bit(op) if bits == 1 else _is_wrong(op))
     ]
-
-
-def _on_host(op: ir.Operation) -> Iterator[ir.Operation]:
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in (o.operation for o in block.operations):
-                yield inner
-                if inner.name in HOST_REGIONS:
-                    yield from _on_host(inner)
 
 
 def _width(op: ir.Operation) -> int | None:

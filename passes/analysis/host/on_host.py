@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from iree.compiler import ir
 
 from fissile.passes.iree import ops as iree_ops
@@ -32,3 +34,13 @@ def is_on_host(op: ir.Operation) -> bool:
             return False
         parent = parent.operation.parent
     return True
+
+
+def ops_on_host(op: ir.Operation) -> Iterator[ir.Operation]:
+    """Every op inside of ``op`` that runs on the host, in program order: what is in dispatches and bodies is not looked at."""
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in (o.operation for o in block.operations):
+                yield inner
+                if inner.name in HOST_REGIONS:
+                    yield from ops_on_host(inner)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 from fissile.finding import Finding, Severity
+from fissile.passes.analysis.host.float_ops import float_ops
 from fissile.passes.analysis.host.growing_loops import growing_loops
 from fissile.passes.analysis.host.host_inserts import host_inserts
 from fissile.passes.analysis.host.narrow_integers import narrow_integers
 from fissile.passes.analysis.host.overwritten_arguments import may_return_arguments, overwritten_arguments
 from fissile.passes.analysis.host.tensor_ranges import scattered_ranges
 from fissile.passes.analysis.program.stable_sorts import unstable_sorts
+from fissile.passes.catalogue import find_pass
+from fissile.passes.checks.numbers.float_ops import check_float_ops
 from fissile.passes.checks.numbers.growing_loops import check_growing_loops
 from fissile.passes.checks.numbers.host_inserts import check_host_inserts
 from fissile.passes.checks.numbers.narrow_integers import check_narrow_integers
@@ -26,7 +30,7 @@ from .guard import GUARDED_AT
 if TYPE_CHECKING:
     from fissile.passes.remedies.remedy import Remedy
 
-NAMES = ("flatten-inserts", "keep-arguments", "hide-sizes", "stable-sorts", "host-integers", "tensor-ranges")
+SINGLE_ELEMENTS, RETURNED_ARGUMENTS = "flatten-inserts", "keep-arguments"
 
 
 def single_elements(repair: bool) -> PhaseHook:
@@ -49,7 +53,7 @@ def single_elements(repair: bool) -> PhaseHook:
             _run(FlattenInserts(), module, found)
         return found
 
-    return PhaseHook(BOUNDARIES_PLACED_AT, NAMES[0], act)
+    return PhaseHook(BOUNDARIES_PLACED_AT, SINGLE_ELEMENTS, act)
 
 
 def _repaired(finding: Finding, remedy: Remedy) -> Finding:
@@ -87,101 +91,70 @@ def returned_arguments(session: Session, repair: bool) -> PhaseHook:
             _run(keep, module, found)
         return found
 
-    return PhaseHook(BOUNDARIES_PLACED_AT, NAMES[1], act)
+    return PhaseHook(BOUNDARIES_PLACED_AT, RETURNED_ARGUMENTS, act)
 
 
 def findings_of_input(module: Module) -> list[Finding]:
-    """FIS137 and FIS146 of ``module`` (phase input)."""
-    return [*_growing(module), *_unstable(module)]
+    """What there is to repair in ``module`` at phase input."""
+    return [finding for row in ROWS if row.phase == GUARDED_AT for finding in row.find(module)]
 
 
-def _growing(module: Module) -> list[Finding]:
-    return check_growing_loops(growing_loops(module.op))
+@dataclass(frozen=True)
+class Row:
+    """A failure that ``find`` finds in a module at ``phase``, and the pass that repairs it, which is imported where it is needed."""
+
+    name: str
+    phase: str
+    find: Callable[[Module], list[Finding]]
+    remedy: str
+
+    def hook(self, repair: bool) -> PhaseHook:
+        def act(module: Module) -> list[Finding]:
+            found = self.find(module)
+            if repair and found:
+                remedy = cast("Remedy", find_pass(self.remedy)())
+                found = [_repaired(finding, remedy) for finding in found]
+                module.about_to_change()
+                _run(remedy, module, found)
+            return found
+
+        return PhaseHook(self.phase, self.name, act)
 
 
-def _unstable(module: Module) -> list[Finding]:
+def _stable(module: Module) -> list[Finding]:
     return check_unstable_sorts(unstable_sorts(module.op)) if module.marks.stable_sorts else []
 
 
-def exchanged_keys(repair: bool) -> PhaseHook:
-    """Finds FIS146, and repairs it where ``repair`` says so."""
-
-    def remedy() -> Remedy:
-        from fissile.passes.remedies.decompose.stable_sorts import StableSorts
-
-        return StableSorts()
-
-    return _at(GUARDED_AT, NAMES[3], _unstable, remedy, repair)
-
-
-def changing_sizes(repair: bool) -> PhaseHook:
-    """Finds FIS137, and repairs it where ``repair`` says so: before anything is canonicalised."""
-
-    def remedy() -> Remedy:
-        from fissile.passes.remedies.host.hide_sizes import HideSizes
-
-        return HideSizes()
-
-    return _at(GUARDED_AT, NAMES[2], _growing, remedy, repair)
-
-
-def host_integers(repair: bool) -> PhaseHook:
-    """Finds FIS148, and repairs it where ``repair`` says so."""
-
-    def remedy() -> Remedy:
-        from fissile.passes.remedies.host.widen_host_integers import WidenHostIntegers
-
-        return WidenHostIntegers()
-
-    def find(module: Module) -> list[Finding]:
-        return check_narrow_integers(narrow_integers(module.op))
-
-    return _at(BOUNDARIES_PLACED_AT, NAMES[4], find, remedy, repair)
-
-
-def copied_ranges(repair: bool) -> PhaseHook:
-    """Finds FIS149, and repairs it where ``repair`` says so."""
-
-    def remedy() -> Remedy:
-        from fissile.passes.remedies.host.copy_slices import CopySlices
-
-        return CopySlices()
-
-    def find(module: Module) -> list[Finding]:
-        return check_tensor_ranges(scattered_ranges(module.op))
-
-    return _at(BOUNDARIES_PLACED_AT, NAMES[5], find, remedy, repair)
-
-
-def _at(
-    phase: str,
-    name: str,
-    find: Callable[[Module], list[Finding]],
-    remedy: Callable[[], Remedy],
-    repair: bool,
-) -> PhaseHook:
-    """``remedy`` is made, and imported, only where something is found."""
-
-    def act(module: Module) -> list[Finding]:
-        found = find(module)
-        if repair and found:
-            chosen = remedy()
-            found = [_repaired(finding, chosen) for finding in found]
-            module.about_to_change()
-            _run(chosen, module, found)
-        return found
-
-    return PhaseHook(phase, name, act)
+ROWS = (
+    Row("hide-sizes", GUARDED_AT, lambda m: check_growing_loops(growing_loops(m.op)), "fissile-hide-sizes"),
+    Row("stable-sorts", GUARDED_AT, _stable, "fissile-stable-sorts"),
+    Row(
+        "host-integers",
+        BOUNDARIES_PLACED_AT,
+        lambda m: check_narrow_integers(narrow_integers(m.op)),
+        "fissile-widen-host-integers",
+    ),
+    Row(
+        "host-float-ops",
+        BOUNDARIES_PLACED_AT,
+        lambda m: check_float_ops(float_ops(m.op)),
+        "fissile-rewrite-host-floats",
+    ),
+    Row(
+        "copied-ranges",
+        BOUNDARIES_PLACED_AT,
+        lambda m: check_tensor_ranges(scattered_ranges(m.op)),
+        "fissile-copy-slices",
+    ),
+)
+"""Those at phase input come before anything is canonicalised."""
 
 
 def hooks(session: Session, repair: bool) -> list[PhaseHook]:
     """What is looked at and, where ``repair`` says so, repaired in every module that comes by."""
     return [
-        changing_sizes(repair),
-        exchanged_keys(repair),
+        *(row.hook(repair) for row in ROWS),
         single_elements(repair),
-        host_integers(repair),
-        copied_ranges(repair),
         returned_arguments(session, repair),
     ]
 

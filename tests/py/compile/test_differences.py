@@ -70,6 +70,7 @@ DIFFERENCES = {
     "FIS146": Difference(RULES["FIS146"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS148": Difference(RULES["FIS148"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS149": Difference(RULES["FIS149"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS153": Difference(RULES["FIS153"].shown.program, "llvm-cpu", "--repair=off"),
 }
 ELSEWHERE = {"FIS005", "FIS006"}
 """Refused, with an option that takes it: tests/py/compile/test_untrusted_input.py."""
