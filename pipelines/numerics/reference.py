@@ -38,7 +38,8 @@ KNOWN_WRONG = (
         "builtin.module(fissile-decompose-attention,fissile-lower-boundaries)",
     ),
     KnownWrong("an element inserted into a tensor", (b"tensor.insert ", b'"tensor.insert"')),
-    KnownWrong("a stable sort", (b"stablehlo.sort",)),
+    KnownWrong("a stable sort", (b"stablehlo.sort", b"chlo.top_k")),
+    KnownWrong("a part of a tensor that may have gaps", (b"flow.tensor.slice", b"flow.tensor.update")),
 )
 """IREE 3.13, llvm-cpu."""
 

@@ -92,3 +92,10 @@ def test_a_part_in_one_piece_stays(tmp_path):
     source.write_text(IN_ONE_PIECE)
     assert not fissile.compile(source, ours, [*CPU, "--guard=off"]).findings
     assert compile_stock(source, stock, CPU) is None and ours.read_bytes() == stock.read_bytes()
+
+
+def test_verify_compares_with_a_reference_that_is_right(tmp_path):
+    source = tmp_path / "in.mlir"
+    source.write_text(SLICE)
+    report = fissile.verify(source, on=PRESENT, seeds=(0,))
+    assert report.exit_code == 0 and "FIS132" not in {f.code for f in report.findings}, report.findings

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from built import CPU, build, run
+from iree import runtime
+
+from fissile.pipelines.numerics.build import compile_stock
 
 
 def computed(function: str, value: float, tmp_path) -> float:
@@ -25,3 +28,14 @@ def test_a_cosine_of_a_large_number_is_off(tmp_path):
 )
 def test_values_that_are_wrong(tmp_path, function, value, got):
     np.testing.assert_equal(computed(function, value, tmp_path), got)
+
+
+def test_the_host_computes_f64_in_f32(tmp_path):
+    (tmp_path / "x.mlir").write_text("""func.func @main(%x: f64, %y: f64) -> f64 {
+  %r = arith.mulf %x, %y : f64
+  return %r : f64
+}""")
+    assert compile_stock(tmp_path / "x.mlir", tmp_path / "x.vmfb", CPU) is None
+    context = runtime.SystemContext(config=runtime.Config("local-sync"))
+    context.add_vm_module(runtime.VmModule.mmap(context.instance, str(tmp_path / "x.vmfb")))
+    assert context.modules.module["main"](0.001, 3.0) == float(np.float32(0.001) * np.float32(3.0))
