@@ -10,10 +10,9 @@ from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.provenance import place_of
-from .on_host import HOST_REGIONS
+from .on_host import ops_on_host
 
 INSERT, FROM_ELEMENTS, STORE = "tensor.insert", "tensor.from_elements", iree_ops.FLOW_TENSOR_STORE
-_ON_THE_HOST = frozenset(("builtin.module", *HOST_REGIONS))
 
 
 @dataclass(frozen=True)
@@ -33,21 +32,18 @@ def host_inserts(module: ir.Operation) -> list[HostInsert]:
     tile of 1x1x… ends at, counted from its begin in a row-major order: 1 + the number of columns for a matrix, and not 1
     (EncodeHostTensors). With one dimension the two are the same.
     """
-    found: list[HostInsert] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name in (INSERT, FROM_ELEMENTS, STORE) and _on_the_host(op):
-            tensor_type = ir.RankedTensorType(op.results[0].type)
-            several = op.name != FROM_ELEMENTS or len(op.operands) > 1
-            if tensor_type.rank > 1 and several:
-                shape = tuple(
-                    None if tensor_type.is_dynamic_dim(d) else tensor_type.get_dim_size(d)
-                    for d in range(tensor_type.rank)
-                )
-                found.append(HostInsert(op, shape, _extra(shape), place_of(op)))
-        return ir.WalkResult.ADVANCE
-
-    module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    found = []
+    for op in ops_on_host(module):
+        if op.name not in (INSERT, FROM_ELEMENTS, STORE):
+            continue
+        tensor_type = ir.RankedTensorType(op.results[0].type)
+        several = op.name != FROM_ELEMENTS or len(op.operands) > 1
+        if tensor_type.rank > 1 and several:
+            shape = tuple(
+                None if tensor_type.is_dynamic_dim(d) else tensor_type.get_dim_size(d)
+                for d in range(tensor_type.rank)
+            )
+            found.append(HostInsert(op, shape, _extra(shape), place_of(op)))
     return found
 
 
@@ -60,12 +56,3 @@ def _extra(shape: tuple[int | None, ...]) -> int | None:
         stride *= size
         extra += stride
     return extra
-
-
-def _on_the_host(op: ir.Operation) -> bool:
-    parent = op.parent
-    while parent is not None:
-        if parent.operation.name not in _ON_THE_HOST:
-            return False
-        parent = parent.operation.parent
-    return True

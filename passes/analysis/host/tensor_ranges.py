@@ -13,6 +13,7 @@ from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.provenance import place_of
+from .on_host import ops_on_host
 
 SLICE, UPDATE = iree_ops.FLOW_TENSOR_SLICE, iree_ops.FLOW_TENSOR_UPDATE
 Size: TypeAlias = "int | ir.Value"
@@ -37,16 +38,12 @@ def scattered_ranges(module: ir.Operation) -> list[ScatteredRange]:
     IREE 3.13 copies from the position of the first element as many bytes as the part has (EncodeHostTensors), and makes these ops
     itself only of parts that lie in one piece.
     """
-    found: list[ScatteredRange] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
+    found = []
+    for op in ops_on_host(module):
         if op.name in (SLICE, UPDATE):
             whole, part = _sizes(op)
             if not _in_one_piece(whole, part):
                 found.append(ScatteredRange(op, whole, part, place_of(op)))
-        return ir.WalkResult.ADVANCE
-
-    module.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 from built import CPU
-from iree import runtime
+from host_calls import Wrong, wrong_calls
 
 import fissile
 from fissile.effect import Effect
@@ -84,19 +83,8 @@ def cases() -> dict[str, tuple[str, Callable[[float, float], object]]]:
 CASES = cases()
 
 
-def wrong_in(path) -> dict[str, tuple[float, float, object, object]]:
-    """Function -> the first call with a wrong result: both arguments, the result, the right one."""
-    context = runtime.SystemContext(config=runtime.Config("local-sync"))
-    context.add_vm_module(runtime.VmModule.mmap(context.instance, str(path)))
-    found = {}
-    for name, (_, expected) in CASES.items():
-        call = context.modules.module[name]
-        for a, b in itertools.product(NUMBERS, NUMBERS):
-            wanted = expected(a, b)
-            if wanted is not None and not same(got := call(a, b), wanted):
-                found[name] = (a, b, got, wanted)
-                break
-    return found
+def wrong_in(path) -> Wrong:
+    return wrong_calls(path, {name: expected for name, (_, expected) in CASES.items()}, NUMBERS, same)
 
 
 def same(got: object, wanted: object) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 
 import pytest
 from built import CPU
-from iree import runtime
+from host_calls import Wrong, wrong_calls
 
 import fissile
 from fissile.effect import Effect
@@ -148,18 +147,8 @@ def result_of(name: str, of: Callable[[int, int], int], bits: int) -> Expected:
 FUNCTIONS = functions()
 
 
-def wrong_in(path) -> dict[str, tuple[int, int, int, int]]:
-    """Function -> the first call with a wrong result: both arguments, the result, the right one."""
-    context = runtime.SystemContext(config=runtime.Config("local-sync"))
-    context.add_vm_module(runtime.VmModule.mmap(context.instance, str(path)))
-    found = {}
-    for name, (_, expected) in FUNCTIONS.items():
-        call = context.modules.module[name]
-        for a, b in itertools.product(NUMBERS, NUMBERS):
-            if (wanted := expected(a, b)) is not None and (got := int(call(a, b))) != wanted:
-                found[name] = (a, b, got, wanted)
-                break
-    return found
+def wrong_in(path) -> Wrong:
+    return wrong_calls(path, {name: expected for name, (_, expected) in FUNCTIONS.items()}, NUMBERS)
 
 
 @pytest.fixture(scope="module")
