@@ -194,10 +194,10 @@ define(
     "narrow-host-integer",
     "the numbers may be wrong: the host computes a narrow integer with 32 bits",
     "An op outside of every dispatch computes with integers of less than 32 bits (i8, i16, i4, i1): a comparison, a minimum or a "
-    "maximum, a division, a shift, arith.index_cast. A dynamic slice at an i8 offset is an example. A negative number "
+    "maximum, a division, a shift, arith.index_cast, the bounds of an scf.for. A dynamic slice at an i8 offset is an example. A negative number "
     "counts as a large positive one, and what an addition carries out of the width counts as well. On every target.",
     "IREE 3.13's VM has integers of 32 and 64 bits. It takes the op on 32 bits for the narrow one and neither extends the operands nor "
-    "cuts the result off. 65 of 135 small functions are wrong (`tests/py/compile/test_narrow_host_integers.py`).",
+    "cuts the result off. 67 of 137 small functions are wrong (`tests/py/compile/test_narrow_host_integers.py`).",
     "fissile extends the operands, computes with i32 and truncates the result (`fissile-widen-host-integers`). A program whose "
     "numbers are never negative was right, and is changed as well where nothing proves it.",
     effect=Effect.UNPROVED,

@@ -13,7 +13,7 @@ from ..dispatch.provenance import place_of
 from .on_host import ops_on_host
 
 VM_INTEGER_BITS = 32
-CMPI, SHLI = "arith.cmpi", "arith.shli"
+CMPI, SHLI, FOR = "arith.cmpi", "arith.shli", "scf.for"
 SIGNED_PREDICATES = (2, 3, 4, 5)
 """slt, sle, sgt, sge."""
 READS_SIGN = (
@@ -78,7 +78,7 @@ def narrow_integers(module: ir.Operation) -> list[NarrowOp]:
 
 def _width(op: ir.Operation) -> int | None:
     """The bits of the narrow integers that ``op`` computes with; None for other ops."""
-    if not op.name.startswith(("arith.", "math.")) or not len(op.operands):
+    if not (op.name.startswith(("arith.", "math.")) or op.name == FOR) or not len(op.operands):
         return None
     type_ = op.operands[0].type
     if isinstance(type_, ir.IndexType) and op.name == "arith.index_cast":
@@ -88,7 +88,9 @@ def _width(op: ir.Operation) -> int | None:
 
 
 def reads_sign(op: ir.Operation) -> bool:
-    """Whether ``op`` takes its operands for signed numbers."""
+    """Whether ``op`` takes its operands, of a loop its bounds, for signed numbers."""
+    if op.name == FOR:
+        return "unsignedCmp" not in op.attributes
     return op.name in READS_SIGN or (op.name == CMPI and _predicate(op) in SIGNED_PREDICATES)
 
 
@@ -110,8 +112,11 @@ def _is_wrong(op: ir.Operation) -> bool:
         return not _is_masked(op.operands[1])
     if op.name == "arith.index_cast" and isinstance(op.operands[0].type, ir.IndexType):
         return False  # the low bits are right
+    compared = list(op.operands)[:3] if op.name == FOR else list(op.operands)
     if reads_sign(op):
-        return not all(_is_masked(v) and _is_positive(v) for v in op.operands)
+        return not all(_is_masked(v) and _is_positive(v) for v in compared)
+    if op.name == FOR:
+        return not all(_is_masked(v) for v in compared)
     return (op.name in READS_ZEROS or op.name == CMPI) and not all(_is_masked(v) for v in op.operands)
 
 

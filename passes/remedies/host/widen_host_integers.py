@@ -13,6 +13,7 @@ from fissile.finding import Finding
 from fissile.passes.analysis.host.narrow_integers import (
     CMPI,
     COUNTS_ALL,
+    FOR,
     LOGIC,
     SHLI,
     VM_INTEGER_BITS,
@@ -55,6 +56,9 @@ class WidenHostIntegers(Remedy):
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         for found in narrow_integers(op):
             with ir.InsertionPoint(found.op), found.op.location:
+                if found.op.name == FOR:
+                    _widen_loop(found)
+                    continue
                 new = _of_bits(found.op) if found.bits == 1 else _widened(found)
             found.op.results[0].replace_all_uses_with(new)
             found.op.erase()
@@ -92,6 +96,19 @@ def _widened(found: NarrowOp) -> ir.Value:
     if isinstance(wanted, ir.IndexType):
         return _created(op.name, wanted, wide)
     return arith.trunci(wanted, _created(op.name, _i32(), wide))
+
+
+def _widen_loop(found: NarrowOp) -> None:
+    """Gives an scf.for bounds and a variable of 32 bits, in place."""
+    above, signed, narrow = VM_INTEGER_BITS - found.bits, reads_sign(found.op), found.op.operands[0].type
+    for position in range(3):
+        found.op.operands[position] = _lowered(_raised(found.op.operands[position], above), above, signed)
+    body = found.op.regions[0].blocks[0]
+    variable = body.arguments[0]
+    variable.set_type(_i32())
+    with ir.InsertionPoint.at_block_begin(body):
+        cut = arith.TruncIOp(narrow, variable)
+    variable.replace_all_uses_except(cut.result, cut.operation)
 
 
 def _raised(value: ir.Value, above: int) -> ir.Value:

@@ -44,6 +44,25 @@ func.func @nested(%n: index, %c: i1, %a: i8) -> i8 {
   return %r : i8
 }
 
+// CHECK-LABEL: func.func @loop
+// CHECK-SAME:    (%[[A:.*]]: i8, %[[B:.*]]: i8)
+// CHECK:         %[[LOW:.*]] = arith.shrsi
+// CHECK:         %[[HIGH:.*]] = arith.shrsi
+// CHECK:         %[[STEP:.*]] = arith.shrsi
+// CHECK:         scf.for %[[I:.*]] = %[[LOW]] to %[[HIGH]] step %[[STEP]] {{.*}} : i32
+// CHECK-NEXT:      %[[N:.*]] = arith.trunci %[[I]] : i32 to i8
+// CHECK-NEXT:      arith.extsi %[[N]] : i8 to i32
+func.func @loop(%a: i8, %b: i8) -> i32 {
+  %c1 = arith.constant 1 : i8
+  %z = arith.constant 0 : i32
+  %r = scf.for %i = %a to %b step %c1 iter_args(%s = %z) -> (i32) : i8 {
+    %w = arith.extsi %i : i8 to i32
+    %t = arith.addi %s, %w : i32
+    scf.yield %t : i32
+  }
+  return %r : i32
+}
+
 // True of i1 is -1.
 // CHECK-LABEL: func.func @bits
 // CHECK-SAME:    (%[[A:.*]]: i1, %[[B:.*]]: i1)
