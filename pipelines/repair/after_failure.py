@@ -149,8 +149,9 @@ class AfterFailure:
         done = self._repair(packed.module)
         if left := done.narrow.found:
             return None, (unusable(narrow.found[0], left[0].message),)
-        as_it_is = None if self._withheld(done.findings) else (*packed.findings, *done.findings)
-        if any(f.stops for f in done.findings):
+        stopped = done.failure is not None
+        as_it_is = None if stopped or self._withheld(done.findings) else (*packed.findings, *done.findings)
+        if stopped or any(f.stops for f in done.findings):
             if not narrow.in_place:
                 return as_it_is, ()
             # What is computed rightly now may be stored in a way that IREE has no code for: those dispatches alone take words.
@@ -194,13 +195,13 @@ class AfterFailure:
         return self._repair_once(module, False, narrow_is_left)
 
     def _repair_once(self, module: Module, optimistic: bool, narrow_is_left: bool) -> Outcome:
-        """The outcome has a failure where the repaired module does not compile and ``optimistic`` may be why; it has what is narrow
-        where that is to be packed first."""
+        """The outcome has a failure where the repaired module does not compile and ``optimistic`` may be why, or packing; it has what is
+        narrow where that is to be packed first."""
         failure, request = self._failure, self._run.request
         repair_loop = self._repair_loop(module, optimistic, self._repairs)
         before, packed = repair_loop.diagnose(), module is not self._origin
         if before.failed is not None:
-            return Outcome((rejected(before.failed),))
+            return Outcome((rejected(before.failed),), failure=before.failed if packed else None)
         if not before.failing and isinstance(failure, StraightEnded):
             # Every dispatch comes as far as LLVM or SPIR-V: what ended the compile is behind that.
             self._pool.translate_all()
@@ -249,7 +250,8 @@ class AfterFailure:
         if finished.narrow.found or finished.failure is not None and optimistic:
             return finished
         if finished.failure is not None:
-            return Outcome((*repair.findings, rejected(finished.failure)))
+            refused = (*repair.findings, rejected(finished.failure))
+            return Outcome(refused, failure=finished.failure if packed else None)
         if (
             not request.emit_tuning_spec
             or self._run.only_suggests
