@@ -276,20 +276,16 @@ define(
     shown=Shown(
         COMPILE,
         """\
-func.func @f(%x: tensor<8xf32>, %at: f32) -> f32 {
-  %i = arith.fptosi %at : f32 to i32
-  %index = arith.index_cast %i : i32 to index
-  %r = tensor.extract %x[%index] : tensor<8xf32>
-  return %r : f32
+func.func @f(%x: f32) -> i32 {
+  %r = arith.fptosi %x : f32 to i32
+  return %r : i32
 }
 """,
         """\
-func.func @f(%x: tensor<8xf32>, %at: f32) -> f32 {
-  %cut = math.floor %at : f32
-  %i = arith.fptosi %cut : f32 to i32
-  %index = arith.index_cast %i : i32 to index
-  %r = tensor.extract %x[%index] : tensor<8xf32>
-  return %r : f32
+func.func @f(%x: f32) -> i32 {
+  %cut = math.floor %x : f32
+  %r = arith.fptosi %cut : f32 to i32
+  return %r : i32
 }
 """,
     ),
