@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -13,6 +13,7 @@ from fissile.dialect.views import view_of
 from fissile.finding import Finding
 from fissile.passes.analysis.host.tensor_ranges import SLICE, UPDATE, scattered_ranges
 from fissile.passes.definition import Contract, register_pass
+from fissile.passes.iree import ops as iree_ops
 from fissile.passes.remedies.remedy import ON_TENSORS, Exactness, Remedy
 
 
@@ -34,7 +35,7 @@ class CopySlices(Remedy):
     numbers: ClassVar[str] = "bit-identical to what the program specifies"
     done: ClassVar[str] = "copied the part with a tensor op, which may have gaps"
     advice: ClassVar[str] = "copy the part with a tensor op, which may have gaps"
-    dialects: ClassVar[tuple[str, ...]] = ("tensor",)
+    dialects: ClassVar[tuple[str, ...]] = ("flow", "tensor", "util")
     contract: ClassVar[Contract] = ON_TENSORS
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
@@ -50,7 +51,7 @@ def _extracted(op: ir.Operation) -> ir.Value:
     type_ = ir.RankedTensorType(view.result.type)
     dynamic = [size for d, size in enumerate(view.lengths) if type_.is_dynamic_dim(d)]
     return tensor.ExtractSliceOp(
-        type_, view.source, list(view.start_indices), dynamic, [], *_static(type_)
+        type_, _stored(view.source, view.source_dims), list(view.start_indices), dynamic, [], *_static(type_)
     ).result
 
 
@@ -58,8 +59,23 @@ def _inserted(op: ir.Operation) -> ir.Value:
     view = view_of(op)
     type_ = ir.RankedTensorType(view.update.type)
     return tensor.InsertSliceOp(
-        view.update, view.target, list(view.start_indices), list(view.update_dims), [], *_static(type_)
+        _stored(view.update, view.update_dims),
+        view.target,
+        list(view.start_indices),
+        list(view.update_dims),
+        [],
+        *_static(type_),
     ).result
+
+
+def _stored(value: ir.Value, sizes: Iterable[ir.Value]) -> ir.Value:
+    """``value``, whose dynamic ``sizes`` these are, as a tensor of its own, as it was before: no dispatch is formed across it, nor
+    is its producer copied into the consumer."""
+    held = ir.Operation.create(iree_ops.UTIL_OPTIMIZATION_BARRIER, [value.type], [value]).results[0]
+    if not (known := list(sizes)):
+        return held
+    # The barrier hides what IREE knows of the sizes.
+    return ir.Operation.create(iree_ops.FLOW_TENSOR_TIE_SHAPE, [value.type], [held, *known]).results[0]
 
 
 def _static(part: ir.RankedTensorType) -> tuple[list[int], list[int], list[int]]:

@@ -2,7 +2,9 @@
 
 // CHECK-LABEL: func.func @slice
 // CHECK-SAME:    (%[[X:.*]]: tensor<4x?xf32>, %[[N:.*]]: index, %[[I:.*]]: index, %[[W:.*]]: index)
-// CHECK:         tensor.extract_slice %[[X]][%[[I]], %[[I]]] [2, %[[W]]] [1, 1] : tensor<4x?xf32> to tensor<2x?xf32>
+// CHECK:         %[[HELD:.*]] = util.optimization_barrier %[[X]] : tensor<4x?xf32>
+// CHECK:         %[[STORED:.*]] = flow.tensor.tie_shape %[[HELD]] : tensor<4x?xf32>{%[[N]]}
+// CHECK:         tensor.extract_slice %[[STORED]][%[[I]], %[[I]]] [2, %[[W]]] [1, 1] : tensor<4x?xf32> to tensor<2x?xf32>
 func.func @slice(%x: tensor<4x?xf32>, %n: index, %i: index, %w: index) -> tensor<2x?xf32> {
   %c2 = arith.constant 2 : index
   %r = flow.tensor.slice %x[%i, %i for %c2, %w] : tensor<4x?xf32>{%n} -> tensor<2x?xf32>{%w}
@@ -11,7 +13,8 @@ func.func @slice(%x: tensor<4x?xf32>, %n: index, %i: index, %w: index) -> tensor
 
 // CHECK-LABEL: func.func @update
 // CHECK-SAME:    (%[[X:.*]]: tensor<4x8xf32>, %[[U:.*]]: tensor<2x3xf32>, %[[I:.*]]: index)
-// CHECK:         tensor.insert_slice %[[U]] into %[[X]][%[[I]], %[[I]]] [2, 3] [1, 1] : tensor<2x3xf32> into tensor<4x8xf32>
+// CHECK:         %[[STORED:.*]] = util.optimization_barrier %[[U]] : tensor<2x3xf32>
+// CHECK:         tensor.insert_slice %[[STORED]] into %[[X]][%[[I]], %[[I]]] [2, 3] [1, 1] : tensor<2x3xf32> into tensor<4x8xf32>
 func.func @update(%x: tensor<4x8xf32>, %u: tensor<2x3xf32>, %i: index) -> tensor<4x8xf32> {
   %r = flow.tensor.update %u, %x[%i, %i] : tensor<2x3xf32> -> %x as tensor<4x8xf32>
   return %r : tensor<4x8xf32>

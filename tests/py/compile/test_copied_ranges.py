@@ -31,6 +31,26 @@ func.func @main(%a: tensor<?x?xi32>) -> tensor<?x?xi32> {
   %r = flow.tensor.slice %a[%c0, %c1 for %m, %w] : tensor<?x?xi32>{%m, %n} -> tensor<?x?xi32>{%m, %w}
   return %r : tensor<?x?xi32>
 }"""
+PRODUCED = """
+#id = affine_map<(i, j) -> (i, j)>
+func.func @main(%a: tensor<?x4xi64>, %x: tensor<6xi32>, %w: index) -> tensor<?x?xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %n = tensor.dim %a, %c0 : tensor<?x4xi64>
+  %e = tensor.empty(%n) : tensor<?x4xi32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%a : tensor<?x4xi64>) outs(%e : tensor<?x4xi32>) {
+  ^bb0(%p: i64, %o: i32):
+    %j = linalg.index 1 : index
+    %v = tensor.extract %x[%j] : tensor<6xi32>
+    %q = arith.trunci %p : i64 to i32
+    %s = arith.addi %q, %v : i32
+    linalg.yield %s : i32
+  } -> tensor<?x4xi32>
+  %r = flow.tensor.slice %y[%c1, %c1 for %c2, %w] : tensor<?x4xi32>{%n} -> tensor<?x?xi32>{%c2, %w}
+  return %r : tensor<?x?xi32>
+}"""
 UPDATE = """
 func.func @main(%a: tensor<4x6xi32>, %u: tensor<2x3xi32>) -> tensor<4x6xi32> {
   %c1 = arith.constant 1 : index
@@ -76,6 +96,14 @@ def test_a_part_with_gaps_is_copied(tmp_path, runtime, case):
         ("FIS149", "repaired", Effect.WRONG)
     ]
     np.testing.assert_array_equal(run(output, inputs, runtime)[0], wanted)
+
+
+def test_a_part_of_what_a_dispatch_computes_is_copied_from_a_tensor(tmp_path):
+    """A dispatch that computed all of it to take a part would need stack of unknown size."""
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(PRODUCED)
+    report = fissile.compile(source, output, [*CPU, "--guard=off"])
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS149", "repaired")]
 
 
 @pytest.mark.parametrize("case", CASES)
