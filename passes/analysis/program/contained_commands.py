@@ -67,10 +67,7 @@ def stays_inside(command: ir.Operation, module: ir.Operation) -> bool:
     if command.name not in RANGES:
         return False
     view = view_of(command)
-    return all(
-        _holds(terms, _in_range(*(terms.value(getattr(view, name)) for name in names)))
-        for names in RANGES[command.name]
-    )
+    return all(_covers(terms, *(getattr(view, name) for name in names)) for names in RANGES[command.name])
 
 
 class _Terms(Extents):
@@ -88,6 +85,13 @@ def _holds(terms: _Terms, condition: Condition) -> bool:
     return follows(condition, terms.facts_about(symbols(condition)))
 
 
+def _covers(terms: _Terms, offset: ir.Value, length: ir.Value, size: ir.Value) -> bool:
+    """Whether a resource of ``size`` holds ``length`` bytes from ``offset`` on."""
+    if length == size and terms.value(offset).constant == 0:
+        return True  # all of it, however that was computed
+    return _holds(terms, _in_range(terms.value(offset), terms.value(length), terms.value(size)))
+
+
 def _in_range(offset: Term, length: Term, size: Term) -> Condition:
     return all_of((at_most(0, offset), at_most(0, length), at_most(offset + length, size)))
 
@@ -95,7 +99,7 @@ def _in_range(offset: Term, length: Term, size: Term) -> Condition:
 def _dispatch(terms: _Terms, dispatch: ir.Operation, module: ir.Operation) -> bool:
     view = view_of(dispatch)
     rows = list(zip(view.resource_offsets, view.resource_lengths, view.resource_sizes, strict=True))
-    if not all(_holds(terms, _in_range(*(terms.value(v) for v in row))) for row in rows):
+    if not all(_covers(terms, *row) for row in rows):
         return False
     for entry in view.entry_points:
         kernel = _kernel(module, ir.SymbolRefAttr(entry).value)
