@@ -269,7 +269,7 @@ define(
     "maximum or minimum (arith.maximumf, arith.minimumf), or compares (arith.cmpf oge, one, ord, uge). A size or a trip count that a "
     "program computes with floats is an example. On every target.",
     "IREE 3.13's VM rounds to the nearest integer (2.7 is 3), and its remainder may have either sign (5.0 by 3.0 is -1.0). The other ops "
-    "are wrong only if an operand is NaN. The same ops in a dispatch are right.",
+    "are wrong only of NaN and of zeros of two signs. The same ops in a dispatch are right.",
     "fissile writes the op with those that the host computes right (`fissile-rewrite-host-floats`). A program whose numbers have no "
     "fraction and are never NaN was right, and is changed as well where nothing proves it.",
     effect=Effect.UNPROVED,
