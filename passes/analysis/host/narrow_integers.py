@@ -48,6 +48,8 @@ LOGIC = {
     "arith.minsi": "arith.ori",
 }
 """What ops on i1, whose true is -1, are in terms of bits: IREE 3.13 computes these with 0 and 1."""
+MAX_OPS = 5
+"""How far back is looked for what is known of a number: each op may have two operands."""
 _MASKED = ("arith.trunci", "arith.extui", "tensor.extract", iree_ops.FLOW_TENSOR_LOAD)
 _MASKED_IF_ONE = ("arith.andi", "arith.minui")
 _MASKED_IF_ALL = ("arith.ori", "arith.xori", "arith.maxui", "arith.divui", "arith.remui", "arith.shrui")
@@ -120,37 +122,37 @@ def _is_wrong(op: ir.Operation) -> bool:
     return (op.name in READS_ZEROS or op.name == CMPI) and not all(_is_masked(v) for v in op.operands)
 
 
-def _is_masked(value: ir.Value) -> bool:
-    """Whether the bits above the width of ``value`` are known to be zeros."""
-    if isinstance(value.owner, ir.Block):
+def _is_masked(value: ir.Value, ops: int = MAX_OPS) -> bool:
+    """Whether the bits above the width of ``value`` are known to be zeros, from at most ``ops`` ops one after the other."""
+    if isinstance(value.owner, ir.Block) or not ops:
         return False
     op = value.owner.operation
     if op.name in _MASKED:
         return True
     if op.name in _MASKED_IF_ONE:
-        return any(_is_masked(v) for v in op.operands)
+        return any(_is_masked(v, ops - 1) for v in op.operands)
     if op.name in _MASKED_IF_ALL:
-        return all(_is_masked(v) for v in op.operands)
+        return all(_is_masked(v, ops - 1) for v in op.operands)
     if op.name == "arith.select":
-        return all(_is_masked(v) for v in list(op.operands)[1:])
+        return all(_is_masked(v, ops - 1) for v in list(op.operands)[1:])
     return _constant(value) >= 0
 
 
-def _is_positive(value: ir.Value) -> bool:
-    """Whether the uppermost bit of the width of ``value``, which is masked, is known to be zero."""
-    if isinstance(value.owner, ir.Block):
+def _is_positive(value: ir.Value, ops: int = MAX_OPS) -> bool:
+    """Whether the uppermost bit of the width of ``value``, which is masked, is known to be zero, from as many ops."""
+    if isinstance(value.owner, ir.Block) or not ops:
         return False
     op = value.owner.operation
     if op.name == "arith.extui":
         return True  # from fewer bits
     if op.name in _MASKED_IF_ONE:
-        return any(_is_masked(v) and _is_positive(v) for v in op.operands)
+        return any(_is_masked(v, ops - 1) and _is_positive(v, ops - 1) for v in op.operands)
     if op.name == "arith.shrui":
         return _constant(op.operands[1]) > 0
     if op.name == "arith.remui":
-        return _is_positive(op.operands[1])
+        return _is_positive(op.operands[1], ops - 1)
     if op.name == "arith.select":
-        return all(_is_positive(v) for v in list(op.operands)[1:])
+        return all(_is_positive(v, ops - 1) for v in list(op.operands)[1:])
     return _constant(value) >= 0
 
 

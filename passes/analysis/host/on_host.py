@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from iree.compiler import ir
 
 from fissile.passes.iree import ops as iree_ops
@@ -22,6 +20,8 @@ HOST_REGIONS = (
 )
 """Ops whose regions run on the host, outside of any dispatch: an assert may stand there."""
 
+_ENTERED = frozenset(("builtin.module", *HOST_REGIONS))
+
 _AROUND = ("builtin.", "func.", UTIL_OPS, "scf.", "affine.")
 """The dialects of the ops around what runs on the host: neither a dispatch nor the body of an op on tensors."""
 
@@ -36,11 +36,15 @@ def is_on_host(op: ir.Operation) -> bool:
     return True
 
 
-def ops_on_host(op: ir.Operation) -> Iterator[ir.Operation]:
-    """Every op inside of ``op`` that runs on the host, in program order: what is in dispatches and bodies is not looked at."""
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in (o.operation for o in block.operations):
-                yield inner
-                if inner.name in HOST_REGIONS:
-                    yield from ops_on_host(inner)
+def ops_on_host(module: ir.Operation) -> list[ir.Operation]:
+    """Every op inside of ``module`` that runs on the host, in program order: what is in dispatches and bodies is not looked at."""
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op == module:
+            return ir.WalkResult.ADVANCE
+        found.append(op)
+        return ir.WalkResult.ADVANCE if op.name in _ENTERED else ir.WalkResult.SKIP
+
+    module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found

@@ -63,3 +63,14 @@ func.func @elements(%x: tensor<8xf32>) -> tensor<8xi32> {
   } -> tensor<8xi32>
   return %r : tensor<8xi32>
 }
+
+// An op on tensors becomes a dispatch.
+// CHECK-LABEL: func.func @tensors
+// CHECK-NEXT:    arith.maximumf
+// CHECK-NEXT:    arith.fptosi
+// CHECK-NEXT:    return
+func.func @tensors(%x: tensor<8xf32>) -> tensor<8xi32> {
+  %m = arith.maximumf %x, %x : tensor<8xf32>
+  %r = arith.fptosi %m : tensor<8xf32> to tensor<8xi32>
+  return %r : tensor<8xi32>
+}
