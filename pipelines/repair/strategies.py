@@ -136,6 +136,10 @@ def _boundaries(case: Situation) -> Iterator[tuple[Edit, ...]]:
         if alone and len(chosen) > 1:
             return  # 16-bit sums have no schedule, whatever stands around them
         yield edits(CUT, chosen)
+    if stored := case.each("fissile-store-slices"):
+        yield stored
+        if producers := edits(CUT, case.producers):
+            yield (*producers, *stored)
 
 
 def _extended(case: Situation) -> Iterator[tuple[Edit, ...]]:
@@ -245,7 +249,10 @@ STRATEGIES: tuple[Strategy, ...] = (
     ),
     Strategy((), "producers are unrolled over narrow elements", "boundaries behind those", _unrolled),
     Strategy(
-        (), "it has producers", "sets of boundaries: small ones first, for FIS106 large ones", _boundaries
+        (),
+        "it has producers or reads slices",
+        "sets of boundaries: small first, for FIS106 large; then slices",
+        _boundaries,
     ),
     Strategy((), "it has softmaxes", "decompose them", every("fissile-decompose-softmax"), but=ENDLESS),
     # A matmul of 8-bit floats and odd sizes: what is endless is so for its operands extended, too (gfx942).

@@ -122,31 +122,38 @@ def overwritten_arguments(module: ir.Operation) -> list[OverwrittenArgument]:
     """Those of ``module``, whose dispatches are formed and outlined.
 
     IREE 3.13 updates in place what nothing else reads (MaterializeCopyOnWrite copies only a value with other uses), and does not count
-    the return of the argument's buffer as a use: `export(import(argument))` is folded away before.
+    as a use that the argument's buffer is returned: `export(import(argument))` is folded away before, and the export of a reshape of
+    the argument afterwards.
     """
     found = []
     for function, number, imported in argument_imports(module):
-        if _is_returned(imported) and (update := _update(imported.results[0])) is not None:
+        values = _same_buffer(imported.results[0])
+        users = [use.owner.operation for value in values for use in value.uses]
+        exported = any(user.name == iree_ops.HAL_TENSOR_EXPORT for user in users)
+        others = [user for user in users if user.name not in (_RESHAPE, iree_ops.HAL_TENSOR_EXPORT)]
+        if len(others) == 1 and (exported or _is_returned(imported)) and _updates(others[0], values):
             name = text_of(imported, "name") if "name" in imported.attributes else ""
-            found.append(OverwrittenArgument(function, number, name, place_of(update)))
+            found.append(OverwrittenArgument(function, number, name, place_of(others[0])))
     return found
 
 
-def _update(value: ir.Value) -> ir.Operation | None:
-    """The op that updates ``value`` in place: its only use, or the only use of a reshape of it."""
-    uses = list(value.uses)
-    if len(uses) != 1:
-        return None
-    op = uses[0].owner.operation
-    if op.name == _RESHAPE:
-        return _update(op.results[0])
+def _same_buffer(value: ir.Value) -> list[ir.Value]:
+    """``value`` and its reshapes."""
+    values = [value]
+    for one in values:
+        values += [use.owner.operation.results[0] for use in one.uses if use.owner.operation.name == _RESHAPE]
+    return values
+
+
+def _updates(op: ir.Operation, values: list[ir.Value]) -> bool:
+    """Whether ``op`` updates one of ``values`` in place."""
     if op.name in (iree_ops.FLOW_TENSOR_UPDATE, iree_ops.FLOW_TENSOR_STORE):
-        return op if value in _segment(op, "target") else None
+        return any(target in values for target in _segment(op, "target"))
     if op.name == iree_ops.FLOW_DISPATCH and "tied_operands" in op.attributes:
         arguments = _segment(op, "arguments")
         tied = [ir.IntegerAttr(one).value for one in ir.ArrayAttr(op.attributes["tied_operands"])]
-        return op if any(index >= 0 and arguments[index] == value for index in tied) else None
-    return None
+        return any(index >= 0 and arguments[index] in values for index in tied)
+    return False
 
 
 def _segment(op: ir.Operation, name: str) -> list[ir.Value]:

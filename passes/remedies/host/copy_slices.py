@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from iree.compiler import ir
-from iree.compiler.dialects import tensor
+from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect.views import view_of
 from fissile.finding import Finding
@@ -50,8 +50,9 @@ def _extracted(op: ir.Operation) -> ir.Value:
     view = view_of(op)
     type_ = ir.RankedTensorType(view.result.type)
     dynamic = [size for d, size in enumerate(view.lengths) if type_.is_dynamic_dim(d)]
+    starts = _starts(type_, view.start_indices, dynamic)
     return tensor.ExtractSliceOp(
-        type_, _stored(view.source, view.source_dims), list(view.start_indices), dynamic, [], *_static(type_)
+        type_, _stored(view.source, view.source_dims), starts, dynamic, [], *_static(type_)
     ).result
 
 
@@ -61,11 +62,30 @@ def _inserted(op: ir.Operation) -> ir.Value:
     return tensor.InsertSliceOp(
         _stored(view.update, view.update_dims),
         view.target,
-        list(view.start_indices),
+        _starts(type_, view.start_indices, view.update_dims),
         list(view.update_dims),
         [],
         *_static(type_),
     ).result
+
+
+def _starts(
+    part: ir.RankedTensorType, starts: Iterable[ir.Value], sizes: Iterable[ir.Value]
+) -> list[ir.Value]:
+    """The position of ``part``, 0 in each dimension where it has no elements.
+
+    A part without elements may begin at the end of the whole, and IREE rejects tensor ops whose constant position is there,
+    whatever the size is.
+    """
+    left = iter(sizes)
+    return [
+        _nothing_or(next(left), start) if part.is_dynamic_dim(d) else start for d, start in enumerate(starts)
+    ]
+
+
+def _nothing_or(size: ir.Value, start: ir.Value) -> ir.Value:
+    none = arith.constant(ir.IndexType.get(), 0)
+    return arith.select(arith.cmpi(arith.CmpIPredicate.eq, size, none), none, start)
 
 
 def _stored(value: ir.Value, sizes: Iterable[ir.Value]) -> ir.Value:

@@ -2,9 +2,11 @@
 
 // CHECK-LABEL: func.func @slice
 // CHECK-SAME:    (%[[X:.*]]: tensor<4x?xf32>, %[[N:.*]]: index, %[[I:.*]]: index, %[[W:.*]]: index)
+// CHECK:         %[[NONE:.*]] = arith.cmpi eq, %[[W]], %{{.*}} : index
+// CHECK:         %[[J:.*]] = arith.select %[[NONE]], %{{.*}}, %[[I]] : index
 // CHECK:         %[[HELD:.*]] = util.optimization_barrier %[[X]] : tensor<4x?xf32>
 // CHECK:         %[[STORED:.*]] = flow.tensor.tie_shape %[[HELD]] : tensor<4x?xf32>{%[[N]]}
-// CHECK:         tensor.extract_slice %[[STORED]][%[[I]], %[[I]]] [2, %[[W]]] [1, 1] : tensor<4x?xf32> to tensor<2x?xf32>
+// CHECK:         tensor.extract_slice %[[STORED]][%[[I]], %[[J]]] [2, %[[W]]] [1, 1] : tensor<4x?xf32> to tensor<2x?xf32>
 func.func @slice(%x: tensor<4x?xf32>, %n: index, %i: index, %w: index) -> tensor<2x?xf32> {
   %c2 = arith.constant 2 : index
   %r = flow.tensor.slice %x[%i, %i for %c2, %w] : tensor<4x?xf32>{%n} -> tensor<2x?xf32>{%w}

@@ -58,6 +58,13 @@ func.func @main(%a: tensor<4x6xi32>, %u: tensor<2x3xi32>) -> tensor<4x6xi32> {
   %r = flow.tensor.update %u, %a[%c1, %c2] : tensor<2x3xi32> -> %a as tensor<4x6xi32>
   return %r : tensor<4x6xi32>
 }"""
+NOTHING_AT_THE_END = """
+func.func @main(%a: tensor<4x6xi32>, %i: index, %w: index) -> tensor<2x?xi32> {
+  %c2 = arith.constant 2 : index
+  %c6 = arith.constant 6 : index
+  %r = flow.tensor.slice %a[%i, %c6 for %c2, %w] : tensor<4x6xi32> -> tensor<2x?xi32>{%w}
+  return %r : tensor<2x?xi32>
+}"""
 IN_ONE_PIECE = """
 func.func @main(%a: tensor<4x6xi32>, %u: tensor<1x3xi32>) -> (tensor<2x6xi32>, tensor<4x6xi32>) {
   %c0 = arith.constant 0 : index
@@ -104,6 +111,15 @@ def test_a_part_of_what_a_dispatch_computes_is_copied_from_a_tensor(tmp_path):
     source.write_text(PRODUCED)
     report = fissile.compile(source, output, [*CPU, "--guard=off"])
     assert [(f.code, f.severity.value) for f in report.findings] == [("FIS149", "repaired")]
+
+
+def test_a_part_without_elements_may_begin_at_the_end(tmp_path):
+    """IREE rejects a tensor.extract_slice whose constant position is the end, also where the size is 0."""
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(NOTHING_AT_THE_END)
+    report = fissile.compile(source, output, [*CPU, "--guard=off"])
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS149", "repaired")]
+    assert run(output, [A, np.int64(1), np.int64(0)])[0].shape == (2, 0)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -57,6 +57,7 @@ SORTED = """%s = iree_linalg_ext.sort dimension(1) outs(%x : tensor<4x8xi64>) {
   } -> tensor<4x8xi64>"""
 RESHAPED = """%f = tensor.collapse_shape %x [[0, 1]] : tensor<4x8xi64> into tensor<32xi64>
   %s = tensor.insert %c7 into %f[%i] : tensor<32xi64>"""
+FLATTENED = "%d = tensor.collapse_shape %x [[0, 1]] : tensor<4x8xi64> into tensor<32xi64>"
 TWICE = (
     SLICE.replace("%s", "%t")
     + "\n  %s = tensor.insert_slice %y into %t[%c0, %c0] [1, 8] [1, 1] : tensor<1x8xi64> into tensor<4x8xi64>"
@@ -140,19 +141,26 @@ WHOLE = """%e = tensor.empty() : tensor<4x8xi64>
         (RESHAPED, "tensor<32xi64>"),
         (TWICE, "tensor<4x8xi64>"),
         (WHOLE, "whole"),
+        (SLICE, "flat"),
     ],
-    ids=("slice", "sort", "reshaped", "twice", "copied whole"),
+    ids=("slice", "sort", "reshaped", "twice", "copied whole", "returned in another shape"),
 )
 def test_a_returned_argument_is_kept(tmp_path, update, result):
-    text = (
-        returned(update, result) if result != "whole" else returned(update).replace("return %x", "return %w")
-    )
+    if result == "whole":
+        text = returned(update).replace("return %x", "return %w")
+    elif result == "flat":
+        text = returned(update + "\n  " + FLATTENED, before="%d").replace("(i64,", "(tensor<32xi64>,")
+        text = text.replace(": i64,", ": tensor<32xi64>,")
+    else:
+        text = returned(update, result)
     report, output = compiled(text, tmp_path)
     assert codes(report) == [("FIS142", "repaired")]
     x = np.arange(32, dtype=np.int64)[::-1].reshape(4, 8).copy()
     inputs = (x, np.full((1, 8), 5, np.int64), np.int64(2))
+    if result == "flat":
+        x = x.reshape(32)
     np.testing.assert_array_equal(run(output, inputs)[0], x)
-    assert not np.array_equal(run(output, inputs)[1].reshape(4, 8), x)
+    assert not np.array_equal(run(output, inputs)[1].reshape(x.shape), x)
     build(text, tmp_path / "stock.vmfb", "canonicalize")
     assert not np.array_equal(run(tmp_path / "stock.vmfb", inputs)[0], x), (
         "stock is right: FIS142 is not needed any more"
@@ -168,8 +176,13 @@ def test_a_returned_argument_is_kept(tmp_path, update, result):
             SLICE + "\n  %z = linalg.map {arith.addi} ins(%x, %s : tensor<4x8xi64>, tensor<4x8xi64>)"
             " outs(%x : tensor<4x8xi64>)"
         ).replace("return %x, %s", "return %x, %z"),
+        returned(
+            f"{FLATTENED}\n  {SLICE}\n  %z = linalg.map {{arith.addi}} ins(%x, %s : tensor<4x8xi64>, tensor<4x8xi64>)"
+            " outs(%x : tensor<4x8xi64>)\n  %b = tensor.expand_shape %d [[0, 1]] output_shape [4, 8]"
+            " : tensor<32xi64> into tensor<4x8xi64>"
+        ).replace("return %x, %s", "return %b, %z"),
     ],
-    ids=("no update", "not returned", "read elsewhere"),
+    ids=("no update", "not returned", "read elsewhere", "in another shape, and read elsewhere"),
 )
 def test_silent_twins(tmp_path, text):
     report, output = compiled(text, tmp_path)
