@@ -34,6 +34,21 @@ func.func @gathered(%x: tensor<32x8xi32>, %at: tensor<5xi32>) -> tensor<5xi32> {
   return %r : tensor<5xi32>
 }
 
+// A result that is put into a larger tensor.
+// CHECK-LABEL: func.func @placed
+// CHECK:         %[[SORTED:.*]] = iree_linalg_ext.sort
+// CHECK:         %[[STORED:.*]] = "fissile.boundary"(%[[SORTED]])
+// CHECK:         tensor.insert_slice %[[STORED]] into
+func.func @placed(%x: tensor<4x4xi8>, %y: tensor<5x10xi8>) -> tensor<5x10xi8> {
+  %s = iree_linalg_ext.sort dimension(1) outs(%x : tensor<4x4xi8>) {
+  ^bb0(%a: i8, %b: i8):
+    %k = arith.cmpi slt, %a, %b : i8
+    iree_linalg_ext.yield %k : i1
+  } -> tensor<4x4xi8>
+  %r = tensor.insert_slice %s into %y[0, 0] [4, 4] [1, 2] : tensor<4x4xi8> into tensor<5x10xi8>
+  return %r : tensor<5x10xi8>
+}
+
 // A whole tensor.
 // CHECK-LABEL: func.func @whole
 // CHECK-NOT:     fissile.boundary

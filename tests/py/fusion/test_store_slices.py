@@ -44,6 +44,17 @@ func.func @main(%x: tensor<33x8x8x4xi32>, %at: tensor<5xi32>) -> tensor<5x3x1x1x
   %r = "stablehlo.gather"(%s, %at) <{dimension_numbers = #stablehlo.gather<offset_dims = [1, 2, 3], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 3, 1, 1>}> : (tensor<11x3x1x1xi32>, tensor<5xi32>) -> tensor<5x3x1x1xi32>
   return %r : tensor<5x3x1x1xi32>
 }"""
+PADDED = """
+func.func @main(%x: tensor<4x4xi8>) -> tensor<2x10xi8> {
+  %c1 = stablehlo.constant dense<1> : tensor<i8>
+  %s = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
+  ^bb0(%a: tensor<i8>, %b: tensor<i8>):
+    %m = stablehlo.compare LT, %a, %b, SIGNED : (tensor<i8>, tensor<i8>) -> tensor<i1>
+    stablehlo.return %m : tensor<i1>
+  }) : (tensor<4x4xi8>) -> tensor<4x4xi8>
+  %r = stablehlo.pad %s, %c1, low = [-1, 0], high = [-1, 3], interior = [0, 1] : (tensor<4x4xi8>, tensor<i8>) -> tensor<2x10xi8>
+  return %r : tensor<2x10xi8>
+}"""
 AT = np.array([0, 3, 10, 7, 7], np.int32)
 
 
@@ -73,10 +84,18 @@ def gathered() -> tuple[list[np.ndarray], np.ndarray]:
     return [x, AT], x[4:25:2, 3:8:2, 7:8, 3:4][AT]
 
 
+def sorted_and_padded() -> tuple[list[np.ndarray], np.ndarray]:
+    x = drawn((4, 4), np.int8)
+    wanted = np.ones((2, 10), np.int8)
+    wanted[:, :7:2] = np.sort(x, axis=0)[1:3]
+    return [x], wanted
+
+
 CASES = {
     "scatter": (SCATTER, scattered, "FIS108"),
     "scatter into a large slice": (LARGE_SCATTER, scattered_into_a_large_one, "FIS102"),
     "sort": (SORT, sorted_, "FIS108"),
+    "sort into a larger tensor": (PADDED, sorted_and_padded, "FIS108"),
     "gather": (GATHER, gathered, "FIS104"),
 }
 
