@@ -262,6 +262,59 @@ func.func @f(%x: tensor<4x8xf32>) -> tensor<2x3xf32> {
     ),
 )
 define(
+    "FIS155",
+    "late-read",
+    "the numbers will be wrong: IREE updates a tensor in place before another op has read it",
+    "An op updates a tensor (a scatter, a sort, a slice that is inserted, a sum that begins with the tensor), and an op before it reads the "
+    "tensor as it was. IREE updates the tensor in place and runs the reader afterwards, so the reader sees new elements.",
+    "IREE 3.13 copies a tensor only if it is used after the update (ElideAsyncCopies). If the update then runs at the same time as another "
+    "op, IREE sorts the commands by the values that they depend on (ScheduleConcurrency), and the reader, on which nothing depends, may be "
+    "moved behind the update.",
+    "fissile uses the tensor once more at the end, so that IREE updates a copy (`fissile-copy-before-updates`). Only a program that IREE "
+    "schedules in the wrong order is changed.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%b: tensor<4x2xi32>) -> (tensor<4x2xi32>, tensor<13x5xi32>) {
+  %c0 = arith.constant 0 : i32
+  %sum = arith.addi %b, %b : tensor<4x2xi32>
+  %x = iree_tensor_ext.compute_barrier.start %sum : tensor<4x2xi32> -> tensor<4x2xi32>
+  %square = arith.muli %x, %x : tensor<4x2xi32>
+  %u = iree_linalg_ext.sort dimension(0) outs(%x : tensor<4x2xi32>) {
+  ^bb0(%p: i32, %q: i32):
+    %more = arith.cmpi sgt, %p, %q : i32
+    iree_linalg_ext.yield %more : i1
+  } -> tensor<4x2xi32>
+  %v = iree_tensor_ext.compute_barrier.start %u : tensor<4x2xi32> -> tensor<4x2xi32>
+  %e = tensor.empty() : tensor<13x5xi32>
+  %zero = linalg.fill ins(%c0 : i32) outs(%e : tensor<13x5xi32>) -> tensor<13x5xi32>
+  %r = tensor.insert_slice %v into %zero [2, 1] [4, 2] [2, 2] : tensor<4x2xi32> into tensor<13x5xi32>
+  return %square, %r : tensor<4x2xi32>, tensor<13x5xi32>
+}
+""",
+        """\
+func.func @f(%b: tensor<4x2xi32>) -> (tensor<4x2xi32>, tensor<13x5xi32>) {
+  %c0 = arith.constant 0 : i32
+  %sum = arith.addi %b, %b : tensor<4x2xi32>
+  %x = iree_tensor_ext.compute_barrier.start %sum : tensor<4x2xi32> -> tensor<4x2xi32>
+  %square = arith.muli %x, %x : tensor<4x2xi32>
+  %u = iree_linalg_ext.sort dimension(0) outs(%x : tensor<4x2xi32>) {
+  ^bb0(%p: i32, %q: i32):
+    %more = arith.cmpi sgt, %p, %q : i32
+    iree_linalg_ext.yield %more : i1
+  } -> tensor<4x2xi32>
+  %v = iree_tensor_ext.compute_barrier.start %u : tensor<4x2xi32> -> tensor<4x2xi32>
+  %e = tensor.empty() : tensor<13x5xi32>
+  %zero = linalg.fill ins(%c0 : i32) outs(%e : tensor<13x5xi32>) -> tensor<13x5xi32>
+  %r = tensor.insert_slice %v into %zero [2, 1] [4, 2] [2, 2] : tensor<4x2xi32> into tensor<13x5xi32>
+  %used = util.optimization_barrier %x : tensor<4x2xi32>
+  return %square, %r : tensor<4x2xi32>, tensor<13x5xi32>
+}
+""",
+    ),
+)
+define(
     "FIS153",
     "host-float-op",
     "the numbers may be wrong: the host computes an op on floats otherwise than defined",

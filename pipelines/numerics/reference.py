@@ -40,6 +40,10 @@ KNOWN_WRONG = (
     KnownWrong("an element inserted into a tensor", (b"tensor.insert ", b'"tensor.insert"')),
     KnownWrong("a stable sort", (b"stablehlo.sort", b"chlo.top_k")),
     KnownWrong("a part of a tensor that may have gaps", (b"flow.tensor.slice", b"flow.tensor.update")),
+    KnownWrong(
+        "a tensor that is updated while another op reads it",
+        (b"scatter", b"insert_slice", b"slice_scatter", b"index_put", b"dynamic_update_slice"),
+    ),
 )
 """IREE 3.13, llvm-cpu."""
 

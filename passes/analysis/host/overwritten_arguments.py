@@ -12,15 +12,8 @@ from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.provenance import place_of
+from .in_place import same_buffer, segment, updates
 
-_SEGMENTS = {
-    iree_ops.FLOW_DISPATCH: ("workload", "arguments", "argument_dims", "result_dims"),
-    iree_ops.FLOW_TENSOR_UPDATE: ("target", "target_dims", "start_indices", "update", "update_dims"),
-    iree_ops.FLOW_TENSOR_STORE: ("value", "target", "target_dims", "indices"),
-    iree_ops.FLOW_TENSOR_RESHAPE: ("source", "source_dims", "result_dims"),
-    iree_ops.HAL_TENSOR_IMPORT: ("source", "target_dims", "wait_fence", "affinity"),
-}
-"""Operand groups of ops that have no Python class, in the order of their ODS definitions (IREE 3.13)."""
 _IMPORT, _RESHAPE = iree_ops.HAL_TENSOR_IMPORT, iree_ops.FLOW_TENSOR_RESHAPE
 _MAY_MOVE_NOTHING = (
     "tensor.insert_slice",
@@ -82,7 +75,7 @@ def may_return_arguments(module: ir.Operation) -> bool:
 
 
 def _is_returned(imported: ir.Operation) -> bool:
-    buffer = _segment(imported, "source")[0]
+    buffer = segment(imported, "source")[0]
     return any(buffer == operand for op in returns(imported.parent.operation) for operand in op.operands)
 
 
@@ -127,37 +120,11 @@ def overwritten_arguments(module: ir.Operation) -> list[OverwrittenArgument]:
     """
     found = []
     for function, number, imported in argument_imports(module):
-        values = _same_buffer(imported.results[0])
+        values = same_buffer(imported.results[0])
         users = [use.owner.operation for value in values for use in value.uses]
         exported = any(user.name == iree_ops.HAL_TENSOR_EXPORT for user in users)
         others = [user for user in users if user.name not in (_RESHAPE, iree_ops.HAL_TENSOR_EXPORT)]
-        if len(others) == 1 and (exported or _is_returned(imported)) and _updates(others[0], values):
+        if len(others) == 1 and (exported or _is_returned(imported)) and updates(others[0], values):
             name = text_of(imported, "name") if "name" in imported.attributes else ""
             found.append(OverwrittenArgument(function, number, name, place_of(others[0])))
     return found
-
-
-def _same_buffer(value: ir.Value) -> list[ir.Value]:
-    """``value`` and its reshapes."""
-    values = [value]
-    for one in values:
-        values += [use.owner.operation.results[0] for use in one.uses if use.owner.operation.name == _RESHAPE]
-    return values
-
-
-def _updates(op: ir.Operation, values: list[ir.Value]) -> bool:
-    """Whether ``op`` updates one of ``values`` in place."""
-    if op.name in (iree_ops.FLOW_TENSOR_UPDATE, iree_ops.FLOW_TENSOR_STORE):
-        return any(target in values for target in _segment(op, "target"))
-    if op.name == iree_ops.FLOW_DISPATCH and "tied_operands" in op.attributes:
-        arguments = _segment(op, "arguments")
-        tied = [ir.IntegerAttr(one).value for one in ir.ArrayAttr(op.attributes["tied_operands"])]
-        return any(index >= 0 and arguments[index] in values for index in tied)
-    return False
-
-
-def _segment(op: ir.Operation, name: str) -> list[ir.Value]:
-    sizes = list(ir.DenseI32ArrayAttr(op.attributes["operandSegmentSizes"]))
-    at = _SEGMENTS[op.name].index(name)
-    begin = sum(sizes[:at])
-    return list(op.operands)[begin : begin + sizes[at]]

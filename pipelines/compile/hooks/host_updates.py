@@ -26,6 +26,7 @@ from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED
 from ...phase_pipeline import PhaseHook
 from ...session import Module, PhaseFailed, Session
 from .guard import GUARDED_AT
+from .late_reads import updated_before_read
 
 if TYPE_CHECKING:
     from fissile.passes.remedies.remedy import Remedy
@@ -156,6 +157,7 @@ def hooks(session: Session, repair: bool) -> list[PhaseHook]:
         *(row.hook(repair) for row in ROWS),
         single_elements(repair),
         returned_arguments(session, repair),
+        updated_before_read(session, repair),
     ]
 
 

@@ -1,0 +1,158 @@
+"""Reads of a tensor that IREE schedules behind the op that updates the tensor in place.
+
+Two modules are compared: one whose dispatches are formed (phase flow), where the order of ops says who reads the old elements, and the
+same one as it is scheduled (phase stream). Each op's position is its location in between.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from iree.compiler import ir
+
+from fissile.dialect.attributes import text_of
+from fissile.dialect.views import view_of
+from fissile.finding import Place
+from fissile.passes.iree import ops as iree_ops
+
+from ..dispatch.provenance import place_of
+from ..host.in_place import same_buffer, updated_in_place
+from ..host.on_host import ops_on_host
+from .private_calls import FUNCTIONS
+
+_POSITION = "fissile-position"
+_GROUPS = (iree_ops.STREAM_CMD_CONCURRENT, iree_ops.STREAM_CMD_EXECUTE, iree_ops.STREAM_CMD_SERIAL)
+_NO_READS = (iree_ops.HAL_TENSOR_EXPORT, iree_ops.UTIL_RETURN, iree_ops.UTIL_OPTIMIZATION_BARRIER)
+
+
+@dataclass(frozen=True)
+class Read:
+    """The op at position ``reader`` of ``function`` reads a tensor that the op at ``update``, behind it, overwrites.
+
+    ``copied``: the reader updates the tensor as well, a copy of it. ``update_is_copy``: the update itself is a copy of bytes.
+    ``read_at`` is None for a reshape, which is no op of the program.
+    """
+
+    function: str
+    reader: int
+    update: int
+    copied: bool
+    update_is_copy: bool
+    read_at: Place | None
+    updated_at: Place | None
+
+
+def reads_before_updates(module: ir.Operation) -> list[Read]:
+    """Of ``module``, at phase flow: each op that reads a tensor before an op that updates it in place."""
+    ops = ops_on_host(module)
+    position = {hash(op): i for i, op in enumerate(ops)}
+    found = []
+    for op in ops:
+        for target in dict.fromkeys(updated_in_place(op)):
+            readers = {
+                hash(use.owner.operation): use.owner.operation
+                for value in same_buffer(_source(target))
+                for use in value.uses
+            }
+            for reader in readers.values():
+                if reader == op or reader.block != op.block or reader.name in _NO_READS:
+                    continue
+                if position[hash(reader)] < position[hash(op)]:
+                    found.append(_read(reader, op, position))
+    return found
+
+
+def _read(reader: ir.Operation, update: ir.Operation, position: dict[int, int]) -> Read:
+    return Read(
+        _function(update),
+        position[hash(reader)],
+        position[hash(update)],
+        bool(updated_in_place(reader)),
+        update.name == iree_ops.FLOW_TENSOR_UPDATE,
+        None if reader.name == iree_ops.FLOW_TENSOR_RESHAPE else place_of(reader),
+        place_of(update),
+    )
+
+
+def _function(op: ir.Operation) -> str:
+    while op.parent is not None and op.name not in FUNCTIONS:
+        op = op.parent.operation
+    return text_of(op, "sym_name") if op.name in FUNCTIONS else ""
+
+
+def _source(value: ir.Value) -> ir.Value:
+    while (
+        not isinstance(value.owner, ir.Block) and value.owner.operation.name == iree_ops.FLOW_TENSOR_RESHAPE
+    ):
+        value = value.owner.operation.operands[0]
+    return value
+
+
+def locate_positions(module: ir.Operation) -> None:
+    """Gives each op on the host its position as location; for a clone."""
+    for i, op in enumerate(ops_on_host(module)):
+        op.location = ir.Location.file(_POSITION, i, 1, context=op.context)
+
+
+@dataclass(frozen=True)
+class _Command:
+    order: int
+    group: int
+    copies: bool
+    resources: tuple[ir.Value, ...]
+
+
+def late_reads(reads: Iterable[Read], module: ir.Operation) -> list[Read]:
+    """Those of ``reads`` that do not come before the update in ``module``, the same program at phase stream."""
+    commands = _commands(module)
+    return [one for one in reads if _is_late(one, commands)]
+
+
+def _is_late(one: Read, commands: dict[int, list[_Command]]) -> bool:
+    readers, updates = commands.get(one.reader, []), commands.get(one.update, [])
+    if sum(command.copies for command in updates) > one.update_is_copy:
+        return False  # it updates a copy
+    if one.copied:
+        readers = [command for command in readers if command.copies]
+    return any(
+        (read.order > update.order or read.group == update.group)
+        and set(read.resources) & set(update.resources)
+        for read in readers
+        for update in updates
+    )
+
+
+def _commands(module: ir.Operation) -> dict[int, list[_Command]]:
+    """The commands that IREE submits, by the position of the op that they come from."""
+    found: dict[int, list[_Command]] = {}
+    count = 0
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        nonlocal count
+        if op.name.startswith(iree_ops.STREAM_CMD_OPS) and op.name not in _GROUPS:
+            count += 1
+            if position := re.search(rf'"{_POSITION}":(\d+):1', str(op.location)):
+                concurrent = op.parent.operation.name == iree_ops.STREAM_CMD_CONCURRENT
+                group = hash(op.parent.operation) if concurrent else hash(op)
+                copies = op.name == iree_ops.STREAM_CMD_COPY
+                found.setdefault(int(position[1]), []).append(_Command(count, group, copies, _resources(op)))
+        return ir.WalkResult.ADVANCE
+
+    module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def _resources(op: ir.Operation) -> tuple[ir.Value, ...]:
+    """What ``op`` accesses; a resource that is passed into an execution is the one outside."""
+    names = view_of(op).resources if op.name == iree_ops.STREAM_CMD_DISPATCH else op.operands
+    return tuple(_outside(value) for value in names)
+
+
+def _outside(value: ir.Value) -> ir.Value:
+    if isinstance(value.owner, ir.Block) and (parent := value.owner.owner) is not None:
+        execute = parent.operation
+        if execute.name == iree_ops.STREAM_CMD_EXECUTE:
+            return list(view_of(execute).resource_operands)[ir.BlockArgument(value).arg_number]
+    return value

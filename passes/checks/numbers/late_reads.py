@@ -1,0 +1,27 @@
+"""Does IREE update a tensor in place before another op has read it (FIS155)?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fissile.finding import Finding
+from fissile.passes.analysis.program.late_reads import Read
+
+from ..dispatch_places import labelled
+
+
+def check_late_reads(found: Iterable[Read]) -> list[Finding]:
+    """FIS155 of each function and pair of places."""
+    findings = [
+        Finding(
+            "FIS155",
+            f"@{one.function}: IREE updates a tensor in place before another op has read it",
+            subject=f"@{one.function}",
+            places=(
+                *labelled(one.updated_at, "updates it in place"),
+                *labelled(one.read_at, "has to read it before"),
+            ),
+        )
+        for one in found
+    ]
+    return list(dict.fromkeys(findings))

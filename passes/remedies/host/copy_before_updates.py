@@ -1,0 +1,47 @@
+"""Has IREE copy a tensor that an op updates while another one reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+
+from fissile.finding import Finding
+from fissile.passes.analysis.host.shared_destinations import shared_destinations
+from fissile.passes.definition import Contract, register_pass
+from fissile.passes.iree import ops as iree_ops
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
+from fissile.passes.remedies.remedy import Exactness, Remedy
+
+
+@register_pass
+@dataclass(frozen=True)
+class CopyBeforeUpdates(Remedy):
+    """Uses each tensor that is the destination of one op and used by another once more at the end of its block.
+
+    IREE updates a tensor in place after its last use, and may then schedule an earlier reader behind the update (FIS155). With a use at the
+    end (`util.optimization_barrier`) the update works on a copy.
+    """
+
+    name: ClassVar[str] = "fissile-copy-before-updates"
+    cures: ClassVar[tuple[str, ...]] = ("FIS155",)
+    exactness: ClassVar[Exactness] = Exactness.BITS
+    does: ClassVar[str] = "uses tensors that are updated and read once more at the end of their block"
+    repairs: ClassVar[str] = (
+        "wrong numbers on every target: IREE updates a tensor in place before it is read (FIS155)"
+    )
+    numbers: ClassVar[str] = "bit-identical to what the program specifies"
+    done: ClassVar[str] = "kept the tensor in use until the end, so that IREE updates a copy of it"
+    advice: ClassVar[str] = "keep the tensor in use until the end, so that IREE updates a copy of it"
+    dialects: ClassVar[tuple[str, ...]] = ("util",)
+    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
+
+    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        for values in shared_destinations(op):
+            for value in values:
+                block = value.owner if isinstance(value.owner, ir.Block) else value.owner.operation.block
+                end = block.operations[len(block.operations) - 1]
+                with ir.InsertionPoint(end), end.location:
+                    ir.Operation.create(iree_ops.UTIL_OPTIMIZATION_BARRIER, [value.type], [value])

@@ -1,0 +1,115 @@
+"""Tensors that IREE updates in place before another op has read them (FIS155): stock is wrong, and fissile has it update a copy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from built import CPU, run
+
+import fissile
+from fissile.effect import Effect
+from fissile.pipelines.numerics import runtimes
+from fissile.pipelines.numerics.build import compile_stock
+
+FLAGS = {"local-task": CPU, "vulkan": ("--iree-hal-target-device=vulkan",)}
+PRESENT = [runtime.name for runtime in runtimes.present() if runtime.name in FLAGS]
+SCATTER = """%u = iree_linalg_ext.scatter dimension_map = [0] unique_indices(true)
+      ins(%new, %at : tensor<1x2xi32>, tensor<1x1xi32>) outs(%x : tensor<4x2xi32>) {
+  ^bb0(%p: i32, %q: i32):
+    iree_linalg_ext.yield %p : i32
+  } -> tensor<4x2xi32>"""
+INSERT = """%h = tensor.extract %at[%i0, %i0] : tensor<1x1xi32>
+  %n = arith.index_cast %h : i32 to index
+  %u = tensor.insert_slice %new into %x[%n, 0] [1, 2] [1, 1] : tensor<1x2xi32> into tensor<4x2xi32>"""
+BESIDE = """%e = tensor.empty() : tensor<13x5xi32>
+  %zero = linalg.fill ins(%c0 : i32) outs(%e : tensor<13x5xi32>) -> tensor<13x5xi32>
+  %r = tensor.insert_slice %v into %zero [2, 1] [4, 2] [2, 2] : tensor<4x2xi32> into tensor<13x5xi32>"""
+ALONE = """%r = arith.muli %v, %v : tensor<4x2xi32>"""
+
+
+def program(update: str, after: str, *, shaped: bool) -> str:
+    """A tensor x = 2 b (of another shape before, where it is ``shaped``), which ``update`` overwrites, with ``after`` behind; results: a
+    reader of x (x itself where it is ``shaped``), and what ``after`` makes."""
+    made = (
+        """%flat = tensor.collapse_shape %b [[0, 1]] : tensor<4x2xi32> into tensor<8xi32>
+  %sum = arith.addi %flat, %flat : tensor<8xi32>
+  %sums = iree_tensor_ext.compute_barrier.start %sum : tensor<8xi32> -> tensor<8xi32>
+  %x = tensor.expand_shape %sums [[0, 1]] output_shape [4, 2] : tensor<8xi32> into tensor<4x2xi32>"""
+        if shaped
+        else """%sum = arith.addi %b, %b : tensor<4x2xi32>
+  %x = iree_tensor_ext.compute_barrier.start %sum : tensor<4x2xi32> -> tensor<4x2xi32>
+  %square = arith.muli %x, %x : tensor<4x2xi32>"""
+    )
+    shape = "13x5" if after == BESIDE else "4x2"
+    types = f"tensor<4x2xi32>, tensor<{shape}xi32>"
+    return f"""
+func.func @main(%b: tensor<4x2xi32>, %at: tensor<1x1xi32>, %new: tensor<1x2xi32>) -> ({types}) {{
+  %c0 = arith.constant 0 : i32
+  %i0 = arith.constant 0 : index
+  {made}
+  {update}
+  %v = iree_tensor_ext.compute_barrier.start %u : tensor<4x2xi32> -> tensor<4x2xi32>
+  {after}
+  return {"%x" if shaped else "%square"}, %r : {types}
+}}"""
+
+
+B = np.arange(8, dtype=np.int32).reshape(4, 2)
+INPUTS = [B, np.array([[1]], np.int32), np.array([[50, 60]], np.int32)]
+WRONG = {
+    "a dispatch reads it": (program(SCATTER, BESIDE, shaped=False), 4 * B * B),
+    "it is returned": (program(SCATTER, BESIDE, shaped=True), 2 * B),
+    "it is returned, a slice is inserted": (program(INSERT, BESIDE, shaped=True), 2 * B),
+}
+RIGHT = {
+    "nothing runs beside the update": program(SCATTER, ALONE, shaped=False),
+    "returned, nothing runs beside the update": program(SCATTER, ALONE, shaped=True),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_stock_reads_what_was_written(tmp_path, case):
+    """Where this fails IREE has changed, and FIS155 is not needed any more."""
+    text, wanted = WRONG[case]
+    (tmp_path / "in.mlir").write_text(text)
+    assert compile_stock(tmp_path / "in.mlir", tmp_path / "stock.vmfb", CPU) is None
+    assert (run(tmp_path / "stock.vmfb", INPUTS)[0] != wanted).any()
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+@pytest.mark.parametrize("case", WRONG)
+def test_the_reader_sees_the_old_elements(tmp_path, runtime, case):
+    text, wanted = WRONG[case]
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(text)
+    report = fissile.compile(source, output, [*FLAGS[runtime], "--guard=off"])
+    found = [f for f in report.findings if f.code == "FIS155"]
+    assert [(f.severity.value, f.effect) for f in found] == [("repaired", Effect.WRONG)]
+    read, written = run(output, INPUTS, runtime)
+    np.testing.assert_array_equal(read, wanted)
+    np.testing.assert_array_equal(written[4, 1:4:2], [50, 60])
+
+
+@pytest.mark.parametrize("case", RIGHT)
+def test_what_stock_orders_rightly_stays(tmp_path, case):
+    source, ours, stock = (tmp_path / name for name in ("in.mlir", "ours.vmfb", "stock.vmfb"))
+    source.write_text(RIGHT[case])
+    assert not fissile.compile(source, ours, [*CPU, "--guard=off"]).findings
+    assert compile_stock(source, stock, CPU) is None and ours.read_bytes() == stock.read_bytes()
+
+
+def test_not_repaired_it_is_withheld_and_check_says_so(tmp_path):
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(WRONG["a dispatch reads it"][0])
+    report = fissile.compile(source, output, [*CPU, "--guard=off", "--repair=off"], check=False)
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS155", "error")]
+    assert not output.exists() and report.exit_code == 1
+    checked = fissile.check(source, ["llvm-cpu"])
+    assert ("FIS155", "error") in [(f.code, f.severity.value) for f in checked.findings]
+
+
+def test_verify_compares_with_a_reference_that_is_right(tmp_path):
+    source = tmp_path / "in.mlir"
+    source.write_text(WRONG["a dispatch reads it"][0])
+    report = fissile.verify(source, on=PRESENT, seeds=(0,))
+    assert "FIS130" not in {f.code for f in report.findings}, report.findings
