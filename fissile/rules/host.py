@@ -262,7 +262,7 @@ func.func @f(%x: tensor<4x8xf32>) -> tensor<2x3xf32> {
     ),
 )
 define(
-    "FIS155",
+    "FIS156",
     "late-read",
     "the numbers will be wrong: IREE updates a tensor in place before another op has read it",
     "An op updates a tensor (a scatter, a sort, a slice that is inserted, a sum that begins with the tensor), and an op before it reads the "

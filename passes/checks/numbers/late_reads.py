@@ -1,4 +1,4 @@
-"""Does IREE update a tensor in place before another op has read it (FIS155)?"""
+"""Does IREE update a tensor in place before another op has read it (FIS156)?"""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ..dispatch_places import labelled
 
 
 def check_late_reads(found: Iterable[Read]) -> list[Finding]:
-    """FIS155 of each function and pair of places."""
+    """FIS156 of each function and pair of places."""
     findings = [
         Finding(
-            "FIS155",
+            "FIS156",
             f"@{one.function}: IREE updates a tensor in place before another op has read it",
             subject=f"@{one.function}",
             places=(

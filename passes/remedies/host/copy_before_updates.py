@@ -21,16 +21,16 @@ from fissile.passes.remedies.remedy import Exactness, Remedy
 class CopyBeforeUpdates(Remedy):
     """Uses each tensor that is the destination of one op and used by another once more at the end of its block.
 
-    IREE updates a tensor in place after its last use, and may then schedule an earlier reader behind the update (FIS155). With a use at the
+    IREE updates a tensor in place after its last use, and may then schedule an earlier reader behind the update (FIS156). With a use at the
     end (`util.optimization_barrier`) the update works on a copy.
     """
 
     name: ClassVar[str] = "fissile-copy-before-updates"
-    cures: ClassVar[tuple[str, ...]] = ("FIS155",)
+    cures: ClassVar[tuple[str, ...]] = ("FIS156",)
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = "uses tensors that are updated and read once more at the end of their block"
     repairs: ClassVar[str] = (
-        "wrong numbers on every target: IREE updates a tensor in place before it is read (FIS155)"
+        "wrong numbers on every target: IREE updates a tensor in place before it is read (FIS156)"
     )
     numbers: ClassVar[str] = "bit-identical to what the program specifies"
     done: ClassVar[str] = "kept the tensor in use until the end, so that IREE updates a copy of it"

@@ -1,4 +1,4 @@
-"""Tensors that IREE updates before they are read (FIS155): found in the schedule of a clone, repaired where boundaries are placed."""
+"""Tensors that IREE updates before they are read (FIS156): found in the schedule of a clone, repaired where boundaries are placed."""
 
 from __future__ import annotations
 

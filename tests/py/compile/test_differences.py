@@ -70,7 +70,7 @@ DIFFERENCES = {
     "FIS146": Difference(RULES["FIS146"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS148": Difference(RULES["FIS148"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS149": Difference(RULES["FIS149"].shown.program, "llvm-cpu", "--repair=off"),
-    "FIS155": Difference(RULES["FIS155"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS156": Difference(RULES["FIS156"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS153": Difference(RULES["FIS153"].shown.program, "llvm-cpu", "--repair=off"),
 }
 ELSEWHERE = {"FIS005", "FIS006"}

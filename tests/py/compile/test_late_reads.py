@@ -1,4 +1,4 @@
-"""Tensors that IREE updates in place before another op has read them (FIS155): stock is wrong, and fissile has it update a copy."""
+"""Tensors that IREE updates in place before another op has read them (FIS156): stock is wrong, and fissile has it update a copy."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ RIGHT = {
 
 @pytest.mark.parametrize("case", WRONG)
 def test_stock_reads_what_was_written(tmp_path, case):
-    """Where this fails IREE has changed, and FIS155 is not needed any more."""
+    """Where this fails IREE has changed, and FIS156 is not needed any more."""
     text, wanted = WRONG[case]
     (tmp_path / "in.mlir").write_text(text)
     assert compile_stock(tmp_path / "in.mlir", tmp_path / "stock.vmfb", CPU) is None
@@ -83,7 +83,7 @@ def test_the_reader_sees_the_old_elements(tmp_path, runtime, case):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(text)
     report = fissile.compile(source, output, [*FLAGS[runtime], "--guard=off"])
-    found = [f for f in report.findings if f.code == "FIS155"]
+    found = [f for f in report.findings if f.code == "FIS156"]
     assert [(f.severity.value, f.effect) for f in found] == [("repaired", Effect.WRONG)]
     read, written = run(output, INPUTS, runtime)
     np.testing.assert_array_equal(read, wanted)
@@ -102,10 +102,10 @@ def test_not_repaired_it_is_withheld_and_check_says_so(tmp_path):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(WRONG["a dispatch reads it"][0])
     report = fissile.compile(source, output, [*CPU, "--guard=off", "--repair=off"], check=False)
-    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS155", "error")]
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS156", "error")]
     assert not output.exists() and report.exit_code == 1
     checked = fissile.check(source, ["llvm-cpu"])
-    assert ("FIS155", "error") in [(f.code, f.severity.value) for f in checked.findings]
+    assert ("FIS156", "error") in [(f.code, f.severity.value) for f in checked.findings]
 
 
 def test_verify_compares_with_a_reference_that_is_right(tmp_path):
