@@ -126,6 +126,13 @@ def _flat_sums(case: Situation) -> Iterator[tuple[Edit, ...]]:
     yield tuple(Edit(BY_ELEMENT, tag, FLAT_SUMS) for tag in tags)
 
 
+def _expanded(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    """Alone, and without vectors: 64-bit integers have none on SPIR-V."""
+    if expanded := case.each("fissile-expand-scalars"):
+        yield expanded
+        yield (*expanded, *edits(BY_ELEMENT, case.fits(BY_ELEMENT)))
+
+
 def _unrolled(case: Situation) -> Iterator[tuple[Edit, ...]]:
     yield edits(CUT, case.unrolled)
 
@@ -245,7 +252,10 @@ STRATEGIES: tuple[Strategy, ...] = (
         _nested_sums,
     ),
     Strategy(
-        NOT_GENERATED, "a body has an op that a target lacks", "expand it", every("fissile-expand-scalars")
+        NOT_GENERATED,
+        "a body has an op that a target lacks",
+        "expand it; then also read by element",
+        _expanded,
     ),
     Strategy((), "producers are unrolled over narrow elements", "boundaries behind those", _unrolled),
     Strategy(
