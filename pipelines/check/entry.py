@@ -29,7 +29,7 @@ from fissile.passes.iree.targets import flags_for
 from fissile.report import Report
 from fissile.target import Target
 
-from ..compile.hooks import attentions, front_end, host_floats, host_updates
+from ..compile.hooks import attentions, front_end, host_floats, host_updates, imports
 from ..compile.hooks.guard import GUARDED_AT, GuardResult, guard, strips_asserts
 from ..compile.hooks.plan import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from ..phase_pipeline import PhaseHook, PhasePipeline
@@ -125,6 +125,7 @@ class _Check:
         self.messages: dict[str, None] = {}
         self.storage: tuple[Finding, ...] = ()
         self.entered: tuple[Finding, ...] = ()
+        self.misread: tuple[Finding, ...] = ()
         self.contract: dict[str, list[str]] = {}
         self.instead: tuple[str, ...] = ()
 
@@ -169,7 +170,7 @@ class _Check:
         """Parses and lowers the input as far as no target matters; returns the file it is in, and the
         signatures."""
         session = self._session(self.flags)
-        module = session.parse_input(self.source, allow_pipelines=self.allow_pipelines)
+        module = self._parse(session)
         signatures, self.instead = accepted(module)
         hooks = self._phase_pipeline(session).hooks
         phase_pipeline = PhasePipeline(session, (PhaseHook(GUARDED_AT, "guard", self._guard), *hooks))
@@ -179,7 +180,7 @@ class _Check:
         except PhaseFailed as failure:
             refused = failure
         if refused or contained("ops of the front end", lambda: front_end.has_refused_ops(module), False):
-            module = session.parse_input(self.source, allow_pipelines=self.allow_pipelines)
+            module = self._parse(session)
             message = refused.message if refused else ""
             entered = contained("ops of the front end", lambda: front_end.rewritten(module, message), ())
             self.entered = tuple(suggested(one, "`fissile compile` applies it") for one in entered)
@@ -189,6 +190,13 @@ class _Check:
         session.write(module, path, "ir-bytecode")
         self._heard(session)
         return path, signatures
+
+    def _parse(self, session: Session) -> Module:
+        """The input, with what IREE's import would read as another op written otherwise, which is reported."""
+        module = session.parse_input(self.source, allow_pipelines=self.allow_pipelines)
+        misread = imports.misread(module, self.source.read_bytes(), True)
+        self.misread = tuple(suggested(one, "`fissile compile` applies it") for one in misread)
+        return module
 
     def _guard(self, module: Module) -> list[Finding]:
         """Sizes against capacities: what is refuted or not proved is reported, and the caller's contract is kept."""
@@ -379,7 +387,7 @@ class _Check:
     def _report(self, findings: list[Finding], facts: list[dict]) -> Report:
         return Report(
             "check",
-            (*check_version(), *self.entered, *findings),
+            (*check_version(), *self.misread, *self.entered, *findings),
             "",
             tuple(self.messages),
             dict(self.seconds),
