@@ -170,7 +170,7 @@ class _Check:
         """Parses and lowers the input as far as no target matters; returns the file it is in, and the
         signatures."""
         session = self._session(self.flags)
-        module = self._parse(session)
+        module, self.misread = imports.parsed(session, self.source, self.allow_pipelines)
         signatures, self.instead = accepted(module)
         hooks = self._phase_pipeline(session).hooks
         phase_pipeline = PhasePipeline(session, (PhaseHook(GUARDED_AT, "guard", self._guard), *hooks))
@@ -180,7 +180,7 @@ class _Check:
         except PhaseFailed as failure:
             refused = failure
         if refused or contained("ops of the front end", lambda: front_end.has_refused_ops(module), False):
-            module = self._parse(session)
+            module, self.misread = imports.parsed(session, self.source, self.allow_pipelines)
             message = refused.message if refused else ""
             entered = contained("ops of the front end", lambda: front_end.rewritten(module, message), ())
             self.entered = tuple(suggested(one, "`fissile compile` applies it") for one in entered)
@@ -190,13 +190,6 @@ class _Check:
         session.write(module, path, "ir-bytecode")
         self._heard(session)
         return path, signatures
-
-    def _parse(self, session: Session) -> Module:
-        """The input, with what IREE's import would read as another op written otherwise, which is reported."""
-        module = session.parse_input(self.source, allow_pipelines=self.allow_pipelines)
-        misread = imports.misread(module, self.source.read_bytes(), True)
-        self.misread = tuple(suggested(one, "`fissile compile` applies it") for one in misread)
-        return module
 
     def _guard(self, module: Module) -> list[Finding]:
         """Sizes against capacities: what is refuted or not proved is reported, and the caller's contract is kept."""

@@ -15,7 +15,8 @@ from fissile.finding import Finding, Severity
 from fissile.passes.catalogue import find_pass
 from fissile.passes.containment import contained, contained_change
 
-from ...session import Module
+from ...repair.failures import suggested
+from ...session import Module, Session
 
 if TYPE_CHECKING:
     from fissile.passes.remedies.entry.front_end import FrontEndRemedy
@@ -87,9 +88,15 @@ def _act(row: _Row, module: Module, repair: bool) -> list[Finding]:
     ]
 
 
+def parsed(session: Session, source: Path, allow_pipelines: bool) -> tuple[Module, tuple[Finding, ...]]:
+    """The program in ``source``, repaired, and what `misread` found, as suggestions."""
+    module = session.parse_input(source, allow_pipelines=allow_pipelines)
+    found = misread(module, source.read_bytes(), True)
+    return module, tuple(suggested(one, "`fissile compile` applies it") for one in found)
+
+
 def may_be_misread(source: Path) -> bool:
     """Whether stock IREE reads an op of the program in ``source`` as another one."""
-    from ...session import Session
 
     def look() -> bool:
         return bool(misread(Session().parse(source), source.read_bytes(), False))
