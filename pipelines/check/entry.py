@@ -177,6 +177,7 @@ class _Check:
         refused: PhaseFailed | None = None
         try:
             phase_pipeline.advance(module, LAST_SHARED_PHASE)
+            refused = None if module.is_valid() else self._refusal(self.flags, None, LAST_SHARED_PHASE)
         except PhaseFailed as failure:
             refused = failure
         if refused or contained("ops of the front end", lambda: front_end.has_refused_ops(module), False):
@@ -351,11 +352,12 @@ class _Check:
             *host_updates.findings_of(module, phase_pipeline.session),
         ]
 
-    def _refusal(self, flags: Sequence[str], shared: Path, phase: str) -> PhaseFailed | None:
-        """What IREE says on the way to ``phase`` with its verifier on; None where it takes ``shared`` all the same."""
+    def _refusal(self, flags: Sequence[str], shared: Path | None, phase: str) -> PhaseFailed | None:
+        """What IREE says on the way to ``phase`` with its verifier on; None where it takes ``shared``, or the input, all the same."""
         session = Session(flags)
+        start = _resumed(session, shared) if shared else imports.parsed(session, self.source, True)[0]
         try:
-            self._phase_pipeline(session).advance(_resumed(session, shared), phase)
+            self._phase_pipeline(session).advance(start, phase)
         except PhaseFailed as failure:
             return failure
         return None
