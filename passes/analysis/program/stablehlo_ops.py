@@ -7,20 +7,25 @@ from collections.abc import Sequence
 from iree.compiler import ir
 
 DIALECT = "stablehlo."
+ADD = "stablehlo.add"
 BITCAST = "stablehlo.bitcast_convert"
 BROADCAST = "stablehlo.broadcast_in_dim"
 CONSTANT = "stablehlo.constant"
 CONVERT = "stablehlo.convert"
 CONVOLUTION = "stablehlo.convolution"
+DIVIDE = "stablehlo.divide"
 DOT = "stablehlo.dot"
 DOT_GENERAL = "stablehlo.dot_general"
 DYNAMIC_BROADCAST = "stablehlo.dynamic_broadcast_in_dim"
 DYNAMIC_PAD = "stablehlo.dynamic_pad"
 DYNAMIC_RESHAPE = "stablehlo.dynamic_reshape"
 GET_DIMENSION_SIZE = "stablehlo.get_dimension_size"
+MULTIPLY = "stablehlo.multiply"
 REDUCE_WINDOW = "stablehlo.reduce_window"
+RESHAPE = "stablehlo.reshape"
 REVERSE = "stablehlo.reverse"
 SELECT_AND_SCATTER = "stablehlo.select_and_scatter"
+SUBTRACT = "stablehlo.subtract"
 TRANSPOSE = "stablehlo.transpose"
 
 
@@ -51,6 +56,16 @@ def constant_integers(value: ir.Value) -> list[int] | None:
         return None
     found = ir.DenseIntElementsAttr(owner.attributes["value"])
     return [int(found[n]) for n in range(len(found))]
+
+
+def splat_integer(value: ir.Value) -> int | None:
+    """The number that each element of a constant tensor of integers is; None for another value."""
+    while (owner := owner_of(value, BROADCAST)) is not None:
+        value = owner.operands[0]
+    if (constant := owner_of(value, CONSTANT)) is None or not isinstance(element_of(value), ir.IntegerType):
+        return None
+    found = ir.DenseIntElementsAttr(constant.attributes["value"])
+    return int(found[0]) if len(found) and found.is_splat else None
 
 
 def is_uniform(value: ir.Value) -> bool:

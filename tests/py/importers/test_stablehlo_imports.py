@@ -128,6 +128,33 @@ def product(name: str) -> np.ndarray:
     return wide.astype(TYPES[PRODUCTS[name][3]]).reshape(shape)
 
 
+NO_CHANGE = {
+    "reshape": "%a = stablehlo.reshape %c : (TYPE) -> TYPE",
+    "transpose": "%a = stablehlo.transpose %c, dims = [0, 1] : (TYPE) -> TYPE",
+    "convert": "%a = stablehlo.convert %c : TYPE",
+    "broadcast": "%a = stablehlo.broadcast_in_dim %c, dims = [0, 1] : (TYPE) -> TYPE",
+    "zero point 0": "%n = stablehlo.constant dense<0> : tensor<i32>\n"
+    "  %z = stablehlo.broadcast_in_dim %n, dims = [] : (tensor<i32>) -> TYPE\n  %a = stablehlo.subtract %c, %z : TYPE",
+    "factor 1": "%n = stablehlo.constant dense<1> : TYPE\n  %a = stablehlo.multiply %n, %c : TYPE",
+}
+
+
+def between(op: str) -> str:
+    """A product of ui8 in i32, with an op between the conversion and the product."""
+    text = dot("i32", "i32", "i32", "ui8", "i8").replace("%a = stablehlo.convert", "%c = stablehlo.convert")
+    return text.replace("  %b =", f"  {op.replace('TYPE', 'tensor<3x5xi32>')}\n  %b =")
+
+
+@pytest.mark.parametrize("name", NO_CHANGE)
+def test_an_op_that_changes_nothing_does_not_hide_it(tmp_path, name):
+    report, output = built(between(NO_CHANGE[name]), tmp_path)
+    assert codes(report) == [("FIS155", "repaired")], report.findings
+    inputs = operands("ui8 by i8, converted")
+    np.testing.assert_array_equal(run(output, inputs)[0], product("ui8 by i8, converted"))
+    assert compile_stock(tmp_path / "in.mlir", tmp_path / "stock.vmfb", FLAGS["local-task"]) is None
+    assert (run(tmp_path / "stock.vmfb", inputs)[0] != product("ui8 by i8, converted")).any()
+
+
 def built(text: str, tmp_path, runtime: str = "local-task", **options):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(text)
@@ -188,6 +215,7 @@ def test_stock_extends_unsigned_operands_as_signed(tmp_path, name):
 
 RIGHT = {
     "its own inverse": EXCHANGE,
+    "zero point 1": between(NO_CHANGE["zero point 0"].replace("dense<0>", "dense<1>")),
     "joined with a larger broadcast": GROWN_LATER,
     "one value": UNIFORM,
     "signed": dot("f32", "f32", "f32", left_in="i8"),
