@@ -55,7 +55,7 @@ define(
     "FIS421",
     "front-end-op",
     "IREE has no lowering for a front-end op",
-    "The program uses an op of PyTorch or ONNX, or of an MLIR dialect outside of a dispatch, that IREE accepts but "
+    "The program uses an op of PyTorch, ONNX or StableHLO, or of an MLIR dialect outside of a dispatch, that IREE accepts but "
     "does not lower. Stock IREE stops at the first such op. Its message may name another one: the op that it had "
     "reached when it rolled the conversion back. On some ops it crashes.",
     "No pattern matches the op, or none does with these types and attributes. Examples are `scf.forall`, "

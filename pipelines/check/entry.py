@@ -29,7 +29,7 @@ from fissile.passes.iree.targets import flags_for
 from fissile.report import Report
 from fissile.target import Target
 
-from ..compile.hooks import attentions, front_end, host_floats, host_updates
+from ..compile.hooks import attentions, front_end, host_floats, host_updates, imports
 from ..compile.hooks.guard import GUARDED_AT, GuardResult, guard, strips_asserts
 from ..compile.hooks.plan import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from ..phase_pipeline import PhaseHook, PhasePipeline
@@ -125,6 +125,7 @@ class _Check:
         self.messages: dict[str, None] = {}
         self.storage: tuple[Finding, ...] = ()
         self.entered: tuple[Finding, ...] = ()
+        self.misread: tuple[Finding, ...] = ()
         self.contract: dict[str, list[str]] = {}
         self.instead: tuple[str, ...] = ()
 
@@ -169,17 +170,18 @@ class _Check:
         """Parses and lowers the input as far as no target matters; returns the file it is in, and the
         signatures."""
         session = self._session(self.flags)
-        module = session.parse_input(self.source, allow_pipelines=self.allow_pipelines)
+        module, self.misread = imports.parsed(session, self.source, self.allow_pipelines)
         signatures, self.instead = accepted(module)
         hooks = self._phase_pipeline(session).hooks
         phase_pipeline = PhasePipeline(session, (PhaseHook(GUARDED_AT, "guard", self._guard), *hooks))
         refused: PhaseFailed | None = None
         try:
             phase_pipeline.advance(module, LAST_SHARED_PHASE)
+            refused = None if module.is_valid() else self._refusal(self.flags, None, LAST_SHARED_PHASE)
         except PhaseFailed as failure:
             refused = failure
         if refused or contained("ops of the front end", lambda: front_end.has_refused_ops(module), False):
-            module = session.parse_input(self.source, allow_pipelines=self.allow_pipelines)
+            module, self.misread = imports.parsed(session, self.source, self.allow_pipelines)
             message = refused.message if refused else ""
             entered = contained("ops of the front end", lambda: front_end.rewritten(module, message), ())
             self.entered = tuple(suggested(one, "`fissile compile` applies it") for one in entered)
@@ -350,11 +352,12 @@ class _Check:
             *host_updates.findings_of(module, phase_pipeline.session),
         ]
 
-    def _refusal(self, flags: Sequence[str], shared: Path, phase: str) -> PhaseFailed | None:
-        """What IREE says on the way to ``phase`` with its verifier on; None where it takes ``shared`` all the same."""
+    def _refusal(self, flags: Sequence[str], shared: Path | None, phase: str) -> PhaseFailed | None:
+        """What IREE says on the way to ``phase`` with its verifier on; None where it takes ``shared``, or the input, all the same."""
         session = Session(flags)
+        start = _resumed(session, shared) if shared else imports.parsed(session, self.source, True)[0]
         try:
-            self._phase_pipeline(session).advance(_resumed(session, shared), phase)
+            self._phase_pipeline(session).advance(start, phase)
         except PhaseFailed as failure:
             return failure
         return None
@@ -379,7 +382,7 @@ class _Check:
     def _report(self, findings: list[Finding], facts: list[dict]) -> Report:
         return Report(
             "check",
-            (*check_version(), *self.entered, *findings),
+            (*check_version(), *self.misread, *self.entered, *findings),
             "",
             tuple(self.messages),
             dict(self.seconds),

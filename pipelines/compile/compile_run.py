@@ -31,6 +31,7 @@ from ..process.atomic_write import write_atomically
 from ..repair.failures import suggested
 from ..repair.packing import Narrow, find_narrow
 from ..session import Module, Session, phase_index
+from .hooks import imports
 from .hooks.plan import HookPlan, stop_on_leftovers
 from .hooks.recursion import stop_on_recursion
 from .request import STDIN_NAME, CompileRequest
@@ -63,6 +64,8 @@ class CompileRun:
         self.narrow = Narrow()
         self.has_written = False
         self.entered: tuple[Finding, ...] = ()
+        self.misread: tuple[Finding, ...] = ()
+        self._reads_input = True
         self._refused: str | None = None
         self._emitted: Path | None = None
         self._origin: tuple[Module, tuple[Finding, ...]] | None = None
@@ -82,6 +85,8 @@ class CompileRun:
                 self.input, self.input_name, self.request.allow_pipelines, self._evaluates_constants
             )
         module.stands_at(self.request.compile_from)
+        if self._reads_input and self.request.compile_from == "start":
+            self.misread = tuple(imports.misread(module, self._source, self.request.repair != "off"))
         if self._refused is not None:
             from .hooks import front_end
 
@@ -90,6 +95,10 @@ class CompileRun:
         if phase_index(module.phase) >= phase_index(BOUNDARIES_PLACED_AT):
             stop_on_leftovers(module)
         return module
+
+    @property
+    def _source(self) -> bytes:
+        return self.input.read_bytes()
 
     @property
     def _evaluates_constants(self) -> bool:
@@ -105,7 +114,7 @@ class CompileRun:
         request = self.request
         if request.load_passes or request.preprocessing or request.pipelines_after:
             return True
-        return NAMESPACE.encode() in self.input.read_bytes()
+        return NAMESPACE.encode() in self._source
 
     def enter_from_now_on(self, refused: str) -> bool:
         """Whether the input has ops of a front end that can be written with others; every module of this run is, from now on.
@@ -140,7 +149,8 @@ class CompileRun:
     def without_own_hooks(self) -> PhasePipeline:
         """The phases as stock runs them: with the pipelines that the command line names, and nothing of fissile's own."""
         self._hooks.forget()
-        self.entered, self._refused = (), None
+        self.entered, self.misread, self._refused = (), (), None
+        self._reads_input = False
         return PhasePipeline(
             self.session, self._hooks.all(own=False), verify_contracts=self.request.verify_contracts
         )
@@ -216,7 +226,7 @@ class CompileRun:
 
     def report(self, findings: Iterable[Finding], written: bool = False) -> Report:
         containment = current()
-        findings = [*check_version(), *findings, *(containment.missed if containment else ())]
+        findings = [*check_version(), *self.misread, *findings, *(containment.missed if containment else ())]
         if self.request.werror:
             findings = [
                 f.with_(severity=Severity.ERROR) if f.severity is Severity.WARNING else f for f in findings

@@ -5,7 +5,7 @@ A reference must not share the suspect path. What is known to be wrong stands in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from fissile.passes.iree.ops import GPU_ATTRIBUTES, GPU_DIALECTS
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 from fissile.passes.iree.runtime_flags import BACKEND_OF_RUNTIME, FLAGS_BY_BACKEND
 
+from ..compile.hooks.imports import may_be_misread
 from .build import compile_guarded, compile_stock
 from .runtimes import Runtime
 
@@ -23,12 +24,13 @@ from .runtimes import Runtime
 class KnownWrong:
     """A pattern that stock llvm-cpu computes wrongly. ``spelled`` are the names by one of which it occurs in a program
     (of IREE's or of a front end's); ``pipeline`` are fissile's passes that replace it after global optimisation, and
-    where it is empty fissile's own repair has to know it.
+    where it is empty fissile's own repair has to know it. ``occurs`` takes a closer look at a program with such a name.
     """
 
     what: str
     spelled: tuple[bytes, ...]
     pipeline: str = ""
+    occurs: Callable[[Path], bool] = lambda _source: True
 
 
 KNOWN_WRONG = (
@@ -44,6 +46,11 @@ KNOWN_WRONG = (
         "a tensor that is updated while another op reads it",
         (b"scatter", b"insert_slice", b"slice_scatter", b"index_put", b"dynamic_update_slice"),
     ),
+    KnownWrong(
+        "an op that the import reads as another one",
+        (b"broadcast_in_dim", b"stablehlo.dot", b"dot_general", b"convolution"),
+        occurs=may_be_misread,
+    ),
 )
 """IREE 3.13, llvm-cpu."""
 
@@ -51,7 +58,8 @@ KNOWN_WRONG = (
 def suspects(source: Path) -> tuple[KnownWrong, ...]:
     """What of `KNOWN_WRONG` may occur in an MLIR file, by the names in it."""
     data = source.read_bytes()
-    return tuple(known for known in KNOWN_WRONG if any(name in data for name in known.spelled))
+    spelled = [known for known in KNOWN_WRONG if any(name in data for name in known.spelled)]
+    return tuple(known for known in spelled if known.occurs(source))
 
 
 def build_reference(

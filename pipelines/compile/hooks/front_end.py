@@ -34,13 +34,17 @@ REMEDIES = (
     "fissile-expand-attention-masks",
     "fissile-lower-control-flow",
     "fissile-lower-tensor-ops",
+    "fissile-order-broadcast-dims",
+    "fissile-widen-operands",
+    "fissile-lower-dynamic-shapes",
+    "fissile-use-signless-ops",
 )
 """In this order: what one writes, the next may find."""
 _LATE_NAMES = (
     "scf.index_switch", "scf.forall", "scf.parallel", "affine.for", "affine.if", "affine.parallel",
     "tensor.splat", "tensor.generate", "tensor.pad",
 )  # fmt: skip
-"""The ops that the last two look at: they pass the input conversion, and are refused on the way to code generation."""
+"""The ops that `fissile-lower-control-flow` and `fissile-lower-tensor-ops` look at: they pass the input conversion, and are refused on the way to code generation."""
 _PIPELINE = f"builtin.module({','.join(REMEDIES)})"
 
 

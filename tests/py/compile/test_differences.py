@@ -72,6 +72,8 @@ DIFFERENCES = {
     "FIS149": Difference(RULES["FIS149"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS156": Difference(RULES["FIS156"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS153": Difference(RULES["FIS153"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS154": Difference(RULES["FIS154"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS155": Difference(RULES["FIS155"].shown.program, "llvm-cpu", "--repair=off"),
 }
 ELSEWHERE = {"FIS005", "FIS006"}
 """Refused, with an option that takes it: tests/py/compile/test_untrusted_input.py."""

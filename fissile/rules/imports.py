@@ -1,0 +1,64 @@
+"""Findings about ops that IREE's import of a front end's program reads as others: part of FIS1xx."""
+
+from fissile.effect import Effect
+
+from .input import COMPILE
+from .rule import define
+from .shown import Shown
+
+define(
+    "FIS154",
+    "misread-permutation",
+    "the numbers will be wrong: a broadcast reorders dimensions the other way round",
+    "A stablehlo.broadcast_in_dim whose operand and result have the same sizes only reorders dimensions, for example with dims = [1, 2, 0]. IREE "
+    "applies the inverse permutation. That is another one if three or more dimensions change places in a circle.",
+    "IREE 3.13 turns the op into a stablehlo.transpose and copies the dimensions as its permutation. They say where a dimension of the operand goes; a "
+    "permutation says where a dimension of the result comes from. If the sizes differ, IREE rejects the program instead (FIS421).",
+    "fissile writes the op as a stablehlo.transpose with the right permutation (`fissile-order-broadcast-dims`).",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<2x2x2xf32>) -> tensor<2x2x2xf32> {
+  %r = stablehlo.broadcast_in_dim %x, dims = [1, 2, 0] : (tensor<2x2x2xf32>) -> tensor<2x2x2xf32>
+  return %r : tensor<2x2x2xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<2x2x2xf32>) -> tensor<2x2x2xf32> {
+  %r = stablehlo.transpose %x, dims = [2, 0, 1] : (tensor<2x2x2xf32>) -> tensor<2x2x2xf32>
+  return %r : tensor<2x2x2xf32>
+}
+""",
+    ),
+)
+define(
+    "FIS155",
+    "unsigned-product",
+    "the numbers will be wrong: unsigned operands of a product are extended as signed",
+    "A stablehlo.dot_general or stablehlo.convolution has an operand of unsigned integers that are narrower than the result: ui8 to i32, for example. "
+    "IREE reads 200 as -56. The same happens if the program converts the operand to a wider type in front of the op, as "
+    "`image.astype(jnp.float32) @ weights` does for a uint8 image.",
+    "IREE 3.13's import drops a widening stablehlo.convert in front of these ops and makes linalg ops of signless integers of them, which extend "
+    "their operands as signed numbers.",
+    "fissile extends the operands as unsigned numbers, with ops that IREE does not drop (`fissile-widen-operands`).",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%image: tensor<2x4xui8>, %weights: tensor<4x2xf32>) -> tensor<2x2xf32> {
+  %x = stablehlo.convert %image : (tensor<2x4xui8>) -> tensor<2x4xf32>
+  %r = stablehlo.dot_general %x, %weights, contracting_dims = [1] x [0] : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+  return %r : tensor<2x2xf32>
+}
+""",
+        """\
+func.func @f(%image: tensor<2x4xui8>, %weights: tensor<4x2xf32>) -> tensor<2x2xf32> {
+  %bits = stablehlo.bitcast_convert %image : (tensor<2x4xui8>) -> tensor<2x4xi8>
+  %x = arith.uitofp %bits : tensor<2x4xi8> to tensor<2x4xf32>
+  %r = stablehlo.dot_general %x, %weights, contracting_dims = [1] x [0] : (tensor<2x4xf32>, tensor<4x2xf32>) -> tensor<2x2xf32>
+  return %r : tensor<2x2xf32>
+}
+""",
+    ),
+)

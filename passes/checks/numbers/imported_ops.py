@@ -1,0 +1,49 @@
+"""Does IREE's import read an op of StableHLO as another one (FIS154, FIS155)?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from iree.compiler import ir
+
+from fissile.dialect import place_of
+from fissile.finding import Finding
+from fissile.passes.analysis.program.misread_broadcasts import broadcast_dims
+from fissile.passes.analysis.program.narrow_operands import is_sign_extended, read_instead_of
+from fissile.passes.analysis.program.stablehlo_ops import element_of
+
+from ..dispatch_places import labelled
+
+
+def check_broadcasts(found: Iterable[ir.Operation]) -> list[Finding]:
+    """FIS154 of each op."""
+    return [
+        Finding(
+            "FIS154",
+            f"IREE applies the inverse of the permutation [{', '.join(map(str, broadcast_dims(op)))}] of {op.name}",
+            subject=op.name,
+            places=labelled(place_of(op), "reorders dimensions"),
+        )
+        for op in found
+    ]
+
+
+def check_products(found: Iterable[ir.Operation]) -> list[Finding]:
+    """FIS155 of each op."""
+    return [
+        Finding(
+            "FIS155",
+            f"IREE extends unsigned operands of {op.name} ({', '.join(_unsigned(op))}) as signed integers",
+            subject=op.name,
+            places=labelled(place_of(op), "has unsigned operands"),
+        )
+        for op in found
+    ]
+
+
+def _unsigned(op: ir.Operation) -> list[str]:
+    return [
+        str(element_of(read_instead_of(operand)))
+        for operand in op.operands
+        if is_sign_extended(operand, op.results[0])
+    ]

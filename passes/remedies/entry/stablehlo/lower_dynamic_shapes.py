@@ -1,0 +1,150 @@
+"""Reshapes and pads whose sizes are operands, written with ops of tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
+
+from iree.compiler import ir
+from iree.compiler.dialects import arith, tensor
+
+from fissile.dialect.places import ops_of
+from fissile.passes.analysis.program.stablehlo_ops import (
+    DYNAMIC_PAD,
+    DYNAMIC_RESHAPE,
+    constant_integers,
+    element_of,
+    has_static_shape,
+    is_unsigned,
+    shape_of,
+    width_of,
+)
+from fissile.passes.definition import register_pass
+from fissile.passes.remedies.remedy import Exactness
+
+from ..front_end import FrontEndRemedy
+from .values import bits_as, converted, without_sign
+
+Size: TypeAlias = int | ir.Value
+
+
+@register_pass
+@dataclass(frozen=True)
+class LowerDynamicShapes(FrontEndRemedy):
+    """Writes `stablehlo.dynamic_reshape` as `tensor.reshape`, and a `stablehlo.dynamic_pad` without padding between elements as
+    `tensor.pad` and, where an amount may be negative, `tensor.extract_slice`.
+
+    IREE 3.13 lowers neither, unless its sizes turn out to be constants. Run it on the program as it was imported.
+    """
+
+    name: ClassVar[str] = "fissile-lower-dynamic-shapes"
+    exactness: ClassVar[Exactness] = Exactness.BITS
+    dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "tensor", "arith")
+    does: ClassVar[str] = (
+        "replaces `stablehlo.dynamic_reshape` by `tensor.reshape`, and `stablehlo.dynamic_pad` without interior padding by "
+        "`tensor.pad` and `tensor.extract_slice` (in the input)"
+    )
+    repairs: ClassVar[str] = "these ops, which IREE rejects (FIS421)"
+    numbers: ClassVar[str] = "bit-identical"
+    done: ClassVar[str] = "rewrote it with ops of tensor"
+    advice: ClassVar[str] = "rewrite it with ops of tensor"
+
+    def candidates(self, op: ir.Operation) -> Iterator[ir.Operation]:
+        for name in (DYNAMIC_RESHAPE, DYNAMIC_PAD):
+            yield from ops_of(op, name)
+
+    def fits(self, op: ir.Operation) -> bool:
+        if op.name == DYNAMIC_RESHAPE:
+            return not has_static_shape(op.results[0].type)
+        between = constant_integers(op.operands[4])
+        amounts = [constant_integers(op.operands[n]) for n in (2, 3)]
+        return between is not None and not any(between) and None in amounts
+
+    def written(self, op: ir.Operation) -> list[ir.Value]:
+        element = element_of(op.results[0])
+        value = (_reshaped if op.name == DYNAMIC_RESHAPE else _padded)(op, without_sign(op.operands[0]))
+        made = ir.RankedTensorType.get(shape_of(op.results[0]), element_of(value))
+        value = value if value.type == made else tensor.CastOp(made, value).result
+        return [bits_as(value, element)]
+
+
+def _reshaped(op: ir.Operation, value: ir.Value) -> ir.Value:
+    made = ir.RankedTensorType.get(shape_of(op.results[0]), element_of(value))
+    return tensor.ReshapeOp(made, value, _wide(op.operands[1])).result
+
+
+def _wide(sizes: ir.Value) -> ir.Value:
+    """``sizes`` as integers with which the host computes: signless ones of 32 bits or more."""
+    given = element_of(sizes)
+    if isinstance(given, ir.IndexType):
+        return sizes
+    narrow = width_of(given) < 32 or (is_unsigned(given) and width_of(given) == 32)
+    return without_sign(converted(sizes, ir.IntegerType.get_signless(64)) if narrow else sizes)
+
+
+def _padded(op: ir.Operation, value: ir.Value) -> ir.Value:
+    low, high = _amounts(op.operands[2]), _amounts(op.operands[3])
+    border = tensor.ExtractOp(without_sign(op.operands[1]), []).result
+    before, after = [_at_least_0(one) for one in low], [_at_least_0(one) for one in high]
+    value = _pad(value, before, after, border)
+    if all(isinstance(one, int) and one >= 0 for one in (*low, *high)):
+        return value
+    starts = [_minus(edge, one) for edge, one in zip(before, low, strict=True)]
+    ends = [_minus(edge, one) for edge, one in zip(after, high, strict=True)]
+    whole = [tensor.DimOp(value, _index(dim)).result for dim in range(len(low))]
+    sizes = [_minus(_minus(size, start), end) for size, start, end in zip(whole, starts, ends, strict=True)]
+    unknown = ir.ShapedType.get_dynamic_size()
+    made = ir.RankedTensorType.get([unknown] * len(low), element_of(value))
+    dynamic = [one for one in starts if isinstance(one, ir.Value)]
+    static = [unknown if isinstance(one, ir.Value) else one for one in starts]
+    return tensor.ExtractSliceOp(
+        made, value, dynamic, [_value(one) for one in sizes], [], static, [unknown] * len(low), [1] * len(low)
+    ).result
+
+
+def _pad(value: ir.Value, low: list[Size], high: list[Size], border: ir.Value) -> ir.Value:
+    unknown = ir.ShapedType.get_dynamic_size()
+    made = ir.RankedTensorType.get([unknown] * len(low), element_of(value))
+    pad = tensor.PadOp(
+        made,
+        value,
+        [one for one in low if isinstance(one, ir.Value)],
+        [one for one in high if isinstance(one, ir.Value)],
+        [unknown if isinstance(one, ir.Value) else one for one in low],
+        [unknown if isinstance(one, ir.Value) else one for one in high],
+    )
+    block = pad.regions[0].blocks.append(*[ir.IndexType.get()] * len(low))
+    with ir.InsertionPoint(block):
+        tensor.YieldOp(border)
+    return pad.result
+
+
+def _amounts(operand: ir.Value) -> list[Size]:
+    """What is added at one side of each dimension; fewer than 0 elements are taken off."""
+    known = constant_integers(operand)
+    if known is not None:
+        return list(known)
+    wide, count = _wide(operand), shape_of(operand)[0]
+    one_by_one = [tensor.ExtractOp(wide, [_index(dim)]).result for dim in range(count)]
+    if isinstance(element_of(wide), ir.IndexType):
+        return list(one_by_one)
+    return [arith.index_cast(ir.IndexType.get(), one) for one in one_by_one]
+
+
+def _at_least_0(size: Size) -> Size:
+    return max(size, 0) if isinstance(size, int) else arith.maxsi(size, _index(0))
+
+
+def _minus(left: Size, right: Size) -> Size:
+    if isinstance(left, int) and isinstance(right, int):
+        return left - right
+    return _value(left) if right == 0 and isinstance(right, int) else arith.subi(_value(left), _value(right))
+
+
+def _value(size: Size) -> ir.Value:
+    return _index(size) if isinstance(size, int) else size
+
+
+def _index(value: int) -> ir.Value:
+    return arith.constant(ir.IndexType.get(), value)

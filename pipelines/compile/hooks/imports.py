@@ -1,0 +1,104 @@
+"""What IREE's import reads as another op, without a message: found and repaired as soon as the input is parsed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from iree.compiler import ir
+
+from fissile.dialect import load_dialects
+from fissile.finding import Finding, Severity
+from fissile.passes.catalogue import find_pass
+from fissile.passes.containment import contained, contained_change
+
+from ...repair.failures import suggested
+from ...session import Module, Session
+
+if TYPE_CHECKING:
+    from fissile.passes.remedies.entry.front_end import FrontEndRemedy
+
+_DIALECT = b"stablehlo"
+
+
+@dataclass(frozen=True)
+class _Row:
+    """``spelled``: the ops, by one of which it occurs; ``find`` and ``check`` are imported where a program has one."""
+
+    spelled: tuple[bytes, ...]
+    remedy: str
+    read: Callable[[ir.Operation], tuple[Sequence[ir.Operation], Sequence[Finding]]]
+
+
+def _broadcasts(module: ir.Operation) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.analysis.program.misread_broadcasts import misread_broadcasts
+    from fissile.passes.checks.numbers.imported_ops import check_broadcasts
+
+    found = misread_broadcasts(module)
+    return found, check_broadcasts(found)
+
+
+def _products(module: ir.Operation) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.analysis.program.narrow_operands import sign_extended_products
+    from fissile.passes.checks.numbers.imported_ops import check_products
+
+    found = sign_extended_products(module)
+    return found, check_products(found)
+
+
+_ROWS = (
+    _Row((b"broadcast_in_dim",), "fissile-order-broadcast-dims", _broadcasts),
+    _Row((b"dot", b"convolution"), "fissile-widen-operands", _products),
+)
+
+
+def misread(module: Module, source: bytes, repair: bool) -> list[Finding]:
+    """FIS154 and FIS155 of ``module``, which no phase has changed; repaired in place if ``repair``.
+
+    ``source`` is its text or bytecode: a look at names, before the ops are walked.
+    """
+    if _DIALECT not in source:
+        return []
+    found: list[Finding] = []
+    for row in _ROWS:
+        if any(name in source for name in row.spelled):
+            act = partial(_act, row, module, repair)
+            found += contained_change("ops that IREE's import misreads", act, module.put_back, [])
+            module.settle()
+    return found
+
+
+def _act(row: _Row, module: Module, repair: bool) -> list[Finding]:
+    ops, findings = row.read(module.op.operation)
+    if not repair or not ops:
+        return list(findings)
+    remedy = cast("FrontEndRemedy", find_pass(row.remedy)())
+    able = [remedy.fits(op) for op in ops]
+    if any(able):
+        module.about_to_change()
+        load_dialects(module.op.context, remedy.dialects)
+        remedy.replace([op for op, fits in zip(ops, able, strict=True) if fits])
+    done = remedy.help(("pass", remedy.name), ("numerics", remedy.numbers))
+    return [
+        one.with_(severity=Severity.REPAIRED, helps=(done,)) if fits else one
+        for one, fits in zip(findings, able, strict=True)
+    ]
+
+
+def parsed(session: Session, source: Path, allow_pipelines: bool) -> tuple[Module, tuple[Finding, ...]]:
+    """The program in ``source``, repaired, and what `misread` found, as suggestions."""
+    module = session.parse_input(source, allow_pipelines=allow_pipelines)
+    found = misread(module, source.read_bytes(), True)
+    return module, tuple(suggested(one, "`fissile compile` applies it") for one in found)
+
+
+def may_be_misread(source: Path) -> bool:
+    """Whether stock IREE reads an op of the program in ``source`` as another one."""
+
+    def look() -> bool:
+        return bool(misread(Session().parse(source), source.read_bytes(), False))
+
+    return contained("ops that IREE's import misreads", look, True)
