@@ -62,3 +62,32 @@ func.func @f(%image: tensor<2x4xui8>, %weights: tensor<4x2xf32>) -> tensor<2x2xf
 """,
     ),
 )
+define(
+    "FIS157",
+    "nested-insert",
+    "the numbers will be wrong: a padded tensor is padded again, and its elements move",
+    "A tensor is put into a larger one, and that into a third; all elements around it have one value, and one of the two ops leaves gaps: a "
+    "stablehlo.pad with interior padding, or a tensor.insert_slice with steps. The gradient of a strided slice of a slice has this form.",
+    "IREE 3.13 joins the two ops and adds their positions up (FoldInsertPadIntoFill and similar folds). It does not multiply the inner position by the "
+    "steps of the outer op, and drops the steps of the inner one.",
+    "fissile writes both as one stablehlo.pad (`fissile-join-pads`), or keeps them apart (`fissile-separate-inserts`).",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<4xf32>) -> tensor<9xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %y = stablehlo.pad %x, %zero, low = [1], high = [0], interior = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<5xf32>
+  %r = stablehlo.pad %y, %zero, low = [0], high = [0], interior = [1] : (tensor<5xf32>, tensor<f32>) -> tensor<9xf32>
+  return %r : tensor<9xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<4xf32>) -> tensor<9xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %r = stablehlo.pad %x, %zero, low = [2], high = [0], interior = [1] : (tensor<4xf32>, tensor<f32>) -> tensor<9xf32>
+  return %r : tensor<9xf32>
+}
+""",
+    ),
+)

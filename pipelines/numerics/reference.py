@@ -43,12 +43,12 @@ KNOWN_WRONG = (
     KnownWrong("a stable sort", (b"stablehlo.sort", b"chlo.top_k")),
     KnownWrong("a part of a tensor that may have gaps", (b"flow.tensor.slice", b"flow.tensor.update")),
     KnownWrong(
-        "a tensor that is updated while another op reads it",
+        "a tensor that is updated while another op reads it, or that is put into larger ones",
         (b"scatter", b"insert_slice", b"slice_scatter", b"index_put", b"dynamic_update_slice"),
     ),
     KnownWrong(
         "an op that the import reads as another one",
-        (b"broadcast_in_dim", b"stablehlo.dot", b"dot_general", b"convolution"),
+        (b"broadcast_in_dim", b"stablehlo.dot", b"dot_general", b"convolution", b"stablehlo.pad"),
         occurs=may_be_misread,
     ),
 )

@@ -8,9 +8,9 @@ from iree.compiler import ir
 
 from fissile.dialect import place_of
 from fissile.finding import Finding
-from fissile.passes.analysis.program.misread_broadcasts import broadcast_dims
-from fissile.passes.analysis.program.narrow_operands import is_sign_extended, read_instead_of
-from fissile.passes.analysis.program.stablehlo_ops import element_of
+from fissile.passes.analysis.imports.misread_broadcasts import broadcast_dims
+from fissile.passes.analysis.imports.narrow_operands import is_sign_extended, read_instead_of
+from fissile.passes.analysis.imports.stablehlo_ops import element_of
 
 from ..dispatch_places import labelled
 

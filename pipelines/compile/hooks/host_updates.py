@@ -11,6 +11,7 @@ from fissile.passes.analysis.host.float_ops import float_ops
 from fissile.passes.analysis.host.growing_loops import growing_loops
 from fissile.passes.analysis.host.host_inserts import host_inserts
 from fissile.passes.analysis.host.narrow_integers import narrow_integers
+from fissile.passes.analysis.host.nested_inserts import nested_inserts
 from fissile.passes.analysis.host.overwritten_arguments import may_return_arguments, overwritten_arguments
 from fissile.passes.analysis.host.tensor_ranges import scattered_ranges
 from fissile.passes.analysis.program.stable_sorts import unstable_sorts
@@ -19,6 +20,7 @@ from fissile.passes.checks.numbers.float_ops import check_float_ops
 from fissile.passes.checks.numbers.growing_loops import check_growing_loops
 from fissile.passes.checks.numbers.host_inserts import check_host_inserts
 from fissile.passes.checks.numbers.narrow_integers import check_narrow_integers
+from fissile.passes.checks.numbers.nested_inserts import check_nested_inserts
 from fissile.passes.checks.numbers.tensor_ranges import check_tensor_ranges
 from fissile.passes.checks.numbers.unstable_sorts import check_unstable_sorts
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT
@@ -126,9 +128,15 @@ def _stable(module: Module) -> list[Finding]:
     return check_unstable_sorts(unstable_sorts(module.op)) if module.marks.stable_sorts else []
 
 
+def _nested(module: Module) -> list[Finding]:
+    return check_nested_inserts(nested_inserts(module.op))
+
+
 ROWS = (
     Row("hide-sizes", GUARDED_AT, lambda m: check_growing_loops(growing_loops(m.op)), "fissile-hide-sizes"),
     Row("stable-sorts", GUARDED_AT, _stable, "fissile-stable-sorts"),
+    Row("nested-inserts", GUARDED_AT, _nested, "fissile-separate-inserts"),
+    Row("late-nested-inserts", BOUNDARIES_PLACED_AT, _nested, "fissile-separate-inserts"),
     Row(
         "host-integers",
         BOUNDARIES_PLACED_AT,

@@ -34,7 +34,7 @@ class _Row:
 
 
 def _broadcasts(module: ir.Operation) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
-    from fissile.passes.analysis.program.misread_broadcasts import misread_broadcasts
+    from fissile.passes.analysis.imports.misread_broadcasts import misread_broadcasts
     from fissile.passes.checks.numbers.imported_ops import check_broadcasts
 
     found = misread_broadcasts(module)
@@ -42,21 +42,30 @@ def _broadcasts(module: ir.Operation) -> tuple[Sequence[ir.Operation], Sequence[
 
 
 def _products(module: ir.Operation) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
-    from fissile.passes.analysis.program.narrow_operands import sign_extended_products
+    from fissile.passes.analysis.imports.narrow_operands import sign_extended_products
     from fissile.passes.checks.numbers.imported_ops import check_products
 
     found = sign_extended_products(module)
     return found, check_products(found)
 
 
+def _pads(module: ir.Operation) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.analysis.imports.misread_pads import misread_pads
+    from fissile.passes.checks.numbers.nested_inserts import check_nested_pads
+
+    found = misread_pads(module)
+    return found, check_nested_pads(found)
+
+
 _ROWS = (
     _Row((b"broadcast_in_dim",), "fissile-order-broadcast-dims", _broadcasts),
     _Row((b"dot", b"convolution"), "fissile-widen-operands", _products),
+    _Row((b"stablehlo.pad", b"pad_v"), "fissile-join-pads", _pads),
 )
 
 
 def misread(module: Module, source: bytes, repair: bool) -> list[Finding]:
-    """FIS154 and FIS155 of ``module``, which no phase has changed; repaired in place if ``repair``.
+    """FIS154, FIS155 and FIS157 of ``module``, which no phase has changed; repaired in place if ``repair``.
 
     ``source`` is its text or bytecode: a look at names, before the ops are walked.
     """

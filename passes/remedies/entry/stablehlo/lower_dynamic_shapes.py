@@ -10,7 +10,7 @@ from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect.places import ops_of
-from fissile.passes.analysis.program.stablehlo_ops import (
+from fissile.passes.analysis.imports.stablehlo_ops import (
     DYNAMIC_PAD,
     DYNAMIC_RESHAPE,
     constant_integers,

@@ -10,8 +10,8 @@ from iree.compiler import ir
 from iree.compiler.dialects import tensor
 
 from fissile.dialect.places import ops_of
-from fissile.passes.analysis.program.misread_broadcasts import broadcast_dims, is_misread
-from fissile.passes.analysis.program.stablehlo_ops import BROADCAST, DYNAMIC_BROADCAST
+from fissile.passes.analysis.imports.misread_broadcasts import broadcast_dims, is_misread
+from fissile.passes.analysis.imports.stablehlo_ops import BROADCAST, DYNAMIC_BROADCAST
 from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 

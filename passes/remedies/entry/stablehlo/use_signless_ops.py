@@ -9,7 +9,7 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.dialect.places import ops_of
-from fissile.passes.analysis.program.stablehlo_ops import (
+from fissile.passes.analysis.imports.stablehlo_ops import (
     GET_DIMENSION_SIZE,
     REDUCE_WINDOW,
     REVERSE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from iree.compiler import ir
 from iree.compiler.dialects import arith
 
-from fissile.passes.analysis.program.stablehlo_ops import (
+from fissile.passes.analysis.imports.stablehlo_ops import (
     BITCAST,
     CONVERT,
     TRANSPOSE,

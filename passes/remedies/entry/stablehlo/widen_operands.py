@@ -9,14 +9,14 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.dialect.places import ops_of
-from fissile.passes.analysis.program.narrow_operands import (
+from fissile.passes.analysis.imports.narrow_operands import (
     PRODUCTS,
     has_sign_extended_operand,
     has_unequal_elements,
     is_depthwise,
     read_instead_of,
 )
-from fissile.passes.analysis.program.stablehlo_ops import element_of, is_unsigned, width_of
+from fissile.passes.analysis.imports.stablehlo_ops import element_of, is_unsigned, width_of
 from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
