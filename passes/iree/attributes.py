@@ -34,6 +34,8 @@ class TargetFacts:
     stack_bytes: int | None
     storage_bits: frozenset[int]
     """Widths that a storage buffer's element may have; empty where the attribute does not say."""
+    compute: frozenset[str] = frozenset()
+    """Types that a GPU computes with, as IREE spells them (`fp32`, `int64`); empty where the attribute does not say."""
     subgroup: int = 32
     """Threads of a subgroup: the first that the target offers."""
     smallest_subgroup: int = 1
@@ -67,6 +69,7 @@ def _read_target_text(text: str) -> TargetFacts:
         workgroup_bytes=number(r"max_workgroup_memory_bytes = (\d+)"),
         stack_bytes=number(r"max_stack_allocation_size = (\d+)"),
         storage_bits=frozenset(_integers(found(r"\bstorage = ((?:b\d+\|?)+)") or "")),
+        compute=frozenset((found(r"\bcompute = ((?:\w+\|?)+)") or "").split("|")) - {""},
         subgroup=(subgroups or (32,))[0] or 32,
         smallest_subgroup=min(subgroups, default=1),
         text=text,

@@ -43,6 +43,7 @@ FLAT, FLAT_SUMS = "flat=true", "flat-sums=true"
 OWN_REMEDY = {
     "FIS144": "fissile-enlarge-workgroups",
     "FIS147": "fissile-sign-powers",
+    "FIS158": "fissile-guard-shifts",
 }
 """Failures that one remedy cures, on every op that it fits."""
 

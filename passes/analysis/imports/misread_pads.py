@@ -21,10 +21,11 @@ class Padding:
 
 
 def padding_of(op: ir.Operation) -> Padding:
-    return Padding(
-        *(tuple(ir.DenseI64ArrayAttr(op.attributes[f"edge_padding_{side}"])) for side in ("low", "high")),
-        tuple(ir.DenseI64ArrayAttr(op.attributes["interior_padding"])),
+    low, high, interior = (
+        tuple(ir.DenseI64ArrayAttr(op.attributes[name]))
+        for name in ("edge_padding_low", "edge_padding_high", "interior_padding")
     )
+    return Padding(low, high, interior)
 
 
 def padded_before(op: ir.Operation) -> ir.Operation | None:
