@@ -37,7 +37,7 @@ define(
     "unsigned-product",
     "the numbers will be wrong: unsigned operands of a product are extended as signed",
     "A stablehlo.dot_general or stablehlo.convolution has an operand of unsigned integers that are narrower than the result: ui8 to i32, for example. "
-    "IREE reads 200 as -56. The same happens if the program converts the operand to a wider type in front of the op, as "
+    "IREE reads 200 as -56, and on GPUs true as -1. The same happens if the program converts the operand to a wider type in front of the op, as "
     "`image.astype(jnp.float32) @ weights` does for a uint8 image.",
     "IREE 3.13's import drops a widening stablehlo.convert in front of these ops and makes linalg ops of signless integers of them, which extend "
     "their operands as signed numbers.",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 from fissile.target import Target
 
@@ -13,12 +14,18 @@ _BACKENDS = {
     "metal": "metal-spirv",
     "llvm-cpu": "llvm-cpu",
 }
+_GPU_FLAG = re.compile(r"--iree-hal-target-(device|backends)=.*(amdgpu|cuda|hip|metal|rocm|vulkan|webgpu)")
 _DRIVERS = {"hip": "hip", "cuda": "cuda", "vulkan": "vulkan", "local": "local-task"}
 
 
 def backend_of(target: Target) -> str:
     """The executable target backend (`#hal.executable.target<"...">`) that compiles for ``target``."""
     return _BACKENDS[target.family]
+
+
+def names_gpu(flags: Iterable[str]) -> bool:
+    """Whether one of ``flags`` (`--name=value`) selects a target that is a GPU."""
+    return any(_GPU_FLAG.match(flag) for flag in flags)
 
 
 def flags_for(target: Target) -> list[str]:

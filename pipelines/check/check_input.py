@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from fissile.dialect.attributes import text_of
 from fissile.errors import UsageError
@@ -11,10 +12,11 @@ from fissile.passes.checks.refusals.other_program import note_other_program, oth
 from fissile.passes.containment import contained
 from fissile.passes.definition import PassFailed
 from fissile.passes.iree import ops as iree_ops
+from fissile.passes.iree.phases import LAST_SHARED_PHASE
 
 from ..compile.hooks import recursion
 from ..repair.failures import rejected
-from ..session import Module, PhaseFailed
+from ..session import Module, PhaseFailed, Session
 
 _EXECUTABLES = (
     iree_ops.HAL_EXECUTABLE,
@@ -89,3 +91,8 @@ def refuse_recursion(module: Module) -> None:
     """Raises PassFailed where IREE would not end on ``module`` (phase input)."""
     if endless := contained("recursion", lambda: recursion.findings_of(module), []):
         raise PassFailed(endless)
+
+
+def resumed(session: Session, shared: Path) -> Module:
+    """The module that all targets share; its locations name the source file."""
+    return session.parse(shared).stands_at(LAST_SHARED_PHASE)

@@ -41,7 +41,7 @@ from ..session import Module, PhaseFailed, Session
 from ..targets import resolve_target
 from . import baseline as baselines
 from .after_codegen import doubtful_on_host
-from .check_input import accepted, refuse_recursion, refused_by_iree
+from .check_input import accepted, refuse_recursion, refused_by_iree, resumed
 from .dispatch_findings import Formed, Looked, generate, without_codegen
 from .measured import Measured, between, facts_of, no_facts
 from .watched import Watched
@@ -117,7 +117,7 @@ class _Check:
         self.watched = watched or Watched()
         self.source = source
         self.allow_pipelines = allow_pipelines
-        self.targets = targets
+        self.targets, self.gpu = targets, any(target.family != "llvm-cpu" for target in targets)
         self.flags = flags
         self.mode = mode
         self.timeout = timeout
@@ -170,7 +170,7 @@ class _Check:
         """Parses and lowers the input as far as no target matters; returns the file it is in, and the
         signatures."""
         session = self._session(self.flags)
-        module, self.misread = imports.parsed(session, self.source, self.allow_pipelines)
+        module = self._parsed(session)
         signatures, self.instead = accepted(module)
         hooks = self._phase_pipeline(session).hooks
         phase_pipeline = PhasePipeline(session, (PhaseHook(GUARDED_AT, "guard", self._guard), *hooks))
@@ -181,7 +181,7 @@ class _Check:
         except PhaseFailed as failure:
             refused = failure
         if refused or contained("ops of the front end", lambda: front_end.has_refused_ops(module), False):
-            module, self.misread = imports.parsed(session, self.source, self.allow_pipelines)
+            module = self._parsed(session)
             message = refused.message if refused else ""
             entered = contained("ops of the front end", lambda: front_end.rewritten(module, message), ())
             self.entered = tuple(suggested(one, "`fissile compile` applies it") for one in entered)
@@ -327,7 +327,7 @@ class _Check:
         self, flags: Sequence[str], phase_pipeline: PhasePipeline, shared: Path
     ) -> tuple[Module, list[Finding]]:
         """``shared`` after global optimisation, without borders that IREE refuses there; FIS119 of each. Raises PhaseFailed."""
-        module = _resumed(phase_pipeline.session, shared)
+        module = resumed(phase_pipeline.session, shared)
         try:
             phase_pipeline.advance(module, BOUNDARIES_PLACED_AT)
             failure = None if module.is_valid() else self._refusal(flags, shared, BOUNDARIES_PLACED_AT)
@@ -341,7 +341,7 @@ class _Check:
             ]
         from ..repair.trimming import trimming
 
-        module = _resumed(phase_pipeline.session, shared)
+        module = resumed(phase_pipeline.session, shared)
         borders = phase_pipeline.with_hook(trimming(failure.message)).advance(module, BOUNDARIES_PLACED_AT)
         if not borders or not module.is_valid():
             raise failure
@@ -352,10 +352,14 @@ class _Check:
             *host_updates.findings_of(module, phase_pipeline.session),
         ]
 
+    def _parsed(self, session: Session) -> Module:
+        module, self.misread = imports.parsed(session, self.source, self.allow_pipelines, self.gpu)
+        return module
+
     def _refusal(self, flags: Sequence[str], shared: Path | None, phase: str) -> PhaseFailed | None:
         """What IREE says on the way to ``phase`` with its verifier on; None where it takes ``shared``, or the input, all the same."""
         session = Session(flags)
-        start = _resumed(session, shared) if shared else imports.parsed(session, self.source, True)[0]
+        start = resumed(session, shared) if shared else self._parsed(session)
         try:
             self._phase_pipeline(session).advance(start, phase)
         except PhaseFailed as failure:
@@ -388,11 +392,6 @@ class _Check:
             dict(self.seconds),
             {"targets": facts, "contract": self.contract},
         )
-
-
-def _resumed(session: Session, shared: Path) -> Module:
-    """The module that all targets share; its locations name the source file."""
-    return session.parse(shared).stands_at(LAST_SHARED_PHASE)
 
 
 def _renamed(dispatch: Dispatch, target: Target) -> Dispatch:

@@ -22,6 +22,7 @@ from fissile.passes.iree.phases import (
     BOUNDARIES_PLACED_AT,
     DISPATCHES_CONFIGURED_AT,
 )
+from fissile.passes.iree.targets import names_gpu
 from fissile.report import Report
 
 from ..phase_pipeline import PhaseHook, PhasePipeline
@@ -86,7 +87,11 @@ class CompileRun:
             )
         module.stands_at(self.request.compile_from)
         if self._reads_input and self.request.compile_from == "start":
-            self.misread = tuple(imports.misread(module, self._source, self.request.repair != "off"))
+            self.misread = tuple(
+                imports.misread(
+                    module, self._source, self.request.repair != "off", names_gpu(self.request.flags)
+                )
+            )
         if self._refused is not None:
             from .hooks import front_end
 

@@ -69,13 +69,13 @@ def _widens(convert: ir.Operation) -> bool:
 
 
 def is_sign_extended(operand: ir.Value, result: ir.Value) -> bool:
-    """Whether ``operand`` of a product is unsigned and IREE extends its elements as if they were signed.
+    """Whether ``operand`` of a product has no sign and IREE extends its elements as if they had.
 
     IREE 3.13's linalg ops for products convert operands that are narrower than the result as signed numbers, and the import keeps
-    no note of the sign.
+    no note of the sign. True is -1 then on GPUs; code for llvm-cpu reads a byte for each boolean, and is right.
     """
     element = element_of(read_instead_of(operand))
-    return is_unsigned(element) and width_of(element) < max(
+    return (is_unsigned(element) or width_of(element) == 1) and width_of(element) < max(
         width_of(element_of(operand)), width_of(element_of(result))
     )
 
@@ -96,10 +96,12 @@ def has_unequal_elements(op: ir.Operation) -> bool:
     return any(element_of(read_instead_of(operand)) != result for operand in op.operands)
 
 
-def sign_extended_products(module: ir.Operation) -> list[ir.Operation]:
-    """The products in ``module`` (phase start) with an unsigned operand that `is_sign_extended`, in program order."""
-    return [op for name in PRODUCTS for op in ops_of(module, name) if has_sign_extended_operand(op)]
+def sign_extended_products(module: ir.Operation, gpu: bool) -> list[ir.Operation]:
+    """The products in ``module`` (phase start) with an operand that `is_sign_extended`, in program order; booleans count for a ``gpu``."""
+    return [op for name in PRODUCTS for op in ops_of(module, name) if sign_extended_operands(op, gpu)]
 
 
-def has_sign_extended_operand(op: ir.Operation) -> bool:
-    return any(is_sign_extended(operand, op.results[0]) for operand in op.operands)
+def sign_extended_operands(op: ir.Operation, gpu: bool = True) -> list[ir.Type]:
+    """The element types of such operands of ``op``, as IREE reads them."""
+    found = [element_of(read_instead_of(one)) for one in op.operands if is_sign_extended(one, op.results[0])]
+    return [element for element in found if gpu or is_unsigned(element)]

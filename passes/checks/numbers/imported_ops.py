@@ -9,8 +9,7 @@ from iree.compiler import ir
 from fissile.dialect import place_of
 from fissile.finding import Finding
 from fissile.passes.analysis.imports.misread_broadcasts import broadcast_dims
-from fissile.passes.analysis.imports.narrow_operands import is_sign_extended, read_instead_of
-from fissile.passes.analysis.imports.stablehlo_ops import element_of
+from fissile.passes.analysis.imports.narrow_operands import sign_extended_operands
 
 from ..dispatch_places import labelled
 
@@ -33,17 +32,9 @@ def check_products(found: Iterable[ir.Operation]) -> list[Finding]:
     return [
         Finding(
             "FIS155",
-            f"IREE extends unsigned operands of {op.name} ({', '.join(_unsigned(op))}) as signed integers",
+            f"IREE extends unsigned operands of {op.name} ({', '.join(map(str, sign_extended_operands(op)))}) as signed integers",
             subject=op.name,
             places=labelled(place_of(op), "has unsigned operands"),
         )
         for op in found
-    ]
-
-
-def _unsigned(op: ir.Operation) -> list[str]:
-    return [
-        str(element_of(read_instead_of(operand)))
-        for operand in op.operands
-        if is_sign_extended(operand, op.results[0])
     ]

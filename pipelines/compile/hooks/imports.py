@@ -30,10 +30,10 @@ class _Row:
 
     spelled: tuple[bytes, ...]
     remedy: str
-    read: Callable[[ir.Operation], tuple[Sequence[ir.Operation], Sequence[Finding]]]
+    read: Callable[[ir.Operation, bool], tuple[Sequence[ir.Operation], Sequence[Finding]]]
 
 
-def _broadcasts(module: ir.Operation) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+def _broadcasts(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
     from fissile.passes.analysis.imports.misread_broadcasts import misread_broadcasts
     from fissile.passes.checks.numbers.imported_ops import check_broadcasts
 
@@ -41,15 +41,15 @@ def _broadcasts(module: ir.Operation) -> tuple[Sequence[ir.Operation], Sequence[
     return found, check_broadcasts(found)
 
 
-def _products(module: ir.Operation) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+def _products(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
     from fissile.passes.analysis.imports.narrow_operands import sign_extended_products
     from fissile.passes.checks.numbers.imported_ops import check_products
 
-    found = sign_extended_products(module)
+    found = sign_extended_products(module, gpu)
     return found, check_products(found)
 
 
-def _pads(module: ir.Operation) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+def _pads(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
     from fissile.passes.analysis.imports.misread_pads import misread_pads
     from fissile.passes.checks.numbers.nested_inserts import check_nested_pads
 
@@ -64,24 +64,24 @@ _ROWS = (
 )
 
 
-def misread(module: Module, source: bytes, repair: bool) -> list[Finding]:
+def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
     """FIS154, FIS155 and FIS157 of ``module``, which no phase has changed; repaired in place if ``repair``.
 
-    ``source`` is its text or bytecode: a look at names, before the ops are walked.
+    ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
     """
     if _DIALECT not in source:
         return []
     found: list[Finding] = []
     for row in _ROWS:
         if any(name in source for name in row.spelled):
-            act = partial(_act, row, module, repair)
+            act = partial(_act, row, module, repair, gpu)
             found += contained_change("ops that IREE's import misreads", act, module.put_back, [])
             module.settle()
     return found
 
 
-def _act(row: _Row, module: Module, repair: bool) -> list[Finding]:
-    ops, findings = row.read(module.op.operation)
+def _act(row: _Row, module: Module, repair: bool, gpu: bool) -> list[Finding]:
+    ops, findings = row.read(module.op.operation, gpu)
     if not repair or not ops:
         return list(findings)
     remedy = cast("FrontEndRemedy", find_pass(row.remedy)())
@@ -97,10 +97,12 @@ def _act(row: _Row, module: Module, repair: bool) -> list[Finding]:
     ]
 
 
-def parsed(session: Session, source: Path, allow_pipelines: bool) -> tuple[Module, tuple[Finding, ...]]:
+def parsed(
+    session: Session, source: Path, allow_pipelines: bool, gpu: bool
+) -> tuple[Module, tuple[Finding, ...]]:
     """The program in ``source``, repaired, and what `misread` found, as suggestions."""
     module = session.parse_input(source, allow_pipelines=allow_pipelines)
-    found = misread(module, source.read_bytes(), True)
+    found = misread(module, source.read_bytes(), True, gpu)
     return module, tuple(suggested(one, "`fissile compile` applies it") for one in found)
 
 
@@ -108,6 +110,6 @@ def may_be_misread(source: Path) -> bool:
     """Whether stock IREE reads an op of the program in ``source`` as another one."""
 
     def look() -> bool:
-        return bool(misread(Session().parse(source), source.read_bytes(), False))
+        return bool(misread(Session().parse(source), source.read_bytes(), False, False))
 
     return contained("ops that IREE's import misreads", look, True)

@@ -266,3 +266,44 @@ def test_verify_compares_with_a_right_reference(tmp_path, code):
     assert [known.what for known in suspects(source)] == ["an op that the import reads as another one"]
     report = fissile.verify(source, on=PRESENT, seeds=(0,))
     assert report.exit_code == 0, report.findings
+
+
+MASK = np.arange(15).reshape(3, 5) % 3 == 0
+BOOLEANS = {"f32": dot("f32", "f32", "f32", left_in="i1"), "i32": dot("i32", "i32", "i32", left_in="i1")}
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+@pytest.mark.parametrize("element", BOOLEANS)
+def test_true_is_one(tmp_path, runtime, element):
+    """A mask or a one-hot matrix times another: -1 for true on GPUs. Stock's bytes on llvm-cpu, which is right."""
+    source, ours, stock = (tmp_path / name for name in ("in.mlir", "ours.vmfb", "stock.vmfb"))
+    source.write_text(BOOLEANS[element])
+    report = fissile.compile(source, ours, list(FLAGS[runtime]))
+    found = [f.severity.value for f in report.findings if f.code == "FIS155"]
+    assert found == ([] if runtime == "local-task" else ["repaired"])
+    if runtime == "local-task":
+        assert (
+            compile_stock(source, stock, FLAGS[runtime]) is None and ours.read_bytes() == stock.read_bytes()
+        )
+    right = elements("f32", (5, 4), 2).astype(TYPES[element])
+    np.testing.assert_array_equal(run(ours, [MASK, right], runtime)[0], MASK.astype(TYPES[element]) @ right)
+
+
+def test_stock_takes_true_for_minus_one_on_vulkan(tmp_path):
+    """Where this fails IREE has changed, and booleans need no care any more."""
+    if "vulkan" not in PRESENT:
+        pytest.skip("no Vulkan device")
+    (tmp_path / "in.mlir").write_text(
+        BOOLEANS["i32"].replace("3x5x", "4x4x").replace("5x4x", "4x4x").replace("3x4x", "4x4x")
+    )
+    assert compile_stock(tmp_path / "in.mlir", tmp_path / "stock.vmfb", FLAGS["vulkan"]) is None
+    mask = np.ones((4, 4), bool)
+    [answer] = run(tmp_path / "stock.vmfb", [mask, np.ones((4, 4), np.int32)], "vulkan")
+    assert (answer == -4).any()
+
+
+def test_check_reports_booleans_for_gpus_only(tmp_path):
+    source = tmp_path / "in.mlir"
+    source.write_text(BOOLEANS["f32"])
+    assert "FIS155" in {f.code for f in fissile.check(source, ["gfx942"]).findings}
+    assert "FIS155" not in {f.code for f in fissile.check(source, ["llvm-cpu"]).findings}

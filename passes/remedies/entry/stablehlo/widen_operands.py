@@ -11,10 +11,10 @@ from iree.compiler import ir
 from fissile.dialect.places import ops_of
 from fissile.passes.analysis.imports.narrow_operands import (
     PRODUCTS,
-    has_sign_extended_operand,
     has_unequal_elements,
     is_depthwise,
     read_instead_of,
+    sign_extended_operands,
 )
 from fissile.passes.analysis.imports.stablehlo_ops import element_of, is_unsigned, width_of
 from fissile.passes.definition import register_pass
@@ -28,7 +28,7 @@ from .values import widened
 @dataclass(frozen=True)
 class WidenOperands(FrontEndRemedy):
     """Extends the operands of a product to the element type of its result: of a depthwise `stablehlo.convolution`, and of a matrix
-    product or convolution of unsigned integers.
+    product or convolution of unsigned integers or booleans.
 
     IREE 3.13 rejects a depthwise convolution whose operands are narrower than its result (i8 to i32, f16 to f32), and extends
     unsigned operands as if they were signed. It drops a `stablehlo.convert` in front of these ops, so the operands are extended with
@@ -58,7 +58,7 @@ class WidenOperands(FrontEndRemedy):
     def fits(self, op: ir.Operation) -> bool:
         if not all(_can_widen(operand, op.results[0]) for operand in op.operands):
             return False
-        return has_sign_extended_operand(op) or (is_depthwise(op) and has_unequal_elements(op))
+        return bool(sign_extended_operands(op)) or (is_depthwise(op) and has_unequal_elements(op))
 
     def replace(self, found: Iterable[ir.Operation]) -> None:
         """The ops stay, with other operands."""
