@@ -50,13 +50,13 @@ func.func @f(%x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<64xf32> {
         return backend.spirv or backend.name in ("llvm-cpu", "cuda")
 
     def may_occur(self, dispatch, configured):
-        from fissile.passes.analysis.kernel.negative_powers import powers_in
+        from fissile.passes.analysis.scalars.negative_powers import powers_in
 
         return bool(powers_in(dispatch.inner_module()))
 
     def detect(self, dispatch, code):
         from fissile.passes.analysis.kernel.evidence import Evidence
-        from fissile.passes.analysis.kernel.negative_powers import powers_in
+        from fissile.passes.analysis.scalars.negative_powers import powers_in
 
         return Evidence(count=len(powers_in(code)))
 

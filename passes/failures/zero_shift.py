@@ -46,14 +46,14 @@ func.func @f(%x: tensor<63xi64>, %y: tensor<63xi64>) -> tensor<63xi64> {
         return backend.spirv
 
     def may_occur(self, dispatch, configured):
-        from fissile.passes.analysis.kernel.zero_shifts import shifts_in
+        from fissile.passes.analysis.scalars.zero_shifts import shifts_in
 
         compute = dispatch.target.compute
         return bool(compute) and "int64" not in compute and bool(shifts_in(dispatch.inner_module()))
 
     def detect(self, dispatch, code):
         from fissile.passes.analysis.kernel.evidence import Evidence
-        from fissile.passes.analysis.kernel.zero_shifts import shifts_in
+        from fissile.passes.analysis.scalars.zero_shifts import shifts_in
 
         return Evidence(count=len(shifts_in(code)))
 

@@ -44,6 +44,7 @@ OWN_REMEDY = {
     "FIS144": "fissile-enlarge-workgroups",
     "FIS147": "fissile-sign-powers",
     "FIS158": "fissile-guard-shifts",
+    "FIS159": "fissile-guard-arctangents",
 }
 """Failures that one remedy cures, on every op that it fits."""
 

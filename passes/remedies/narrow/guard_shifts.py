@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from iree.compiler import ir
 from iree.compiler.dialects import arith
 
-from fissile.passes.analysis.kernel.zero_shifts import shifts_in, value_and_amount
+from fissile.passes.analysis.scalars.zero_shifts import shifts_in, value_and_amount
 from fissile.passes.definition import option, register_pass
 
 from ..remedy import FITS, Exactness, Match, OpRemedy

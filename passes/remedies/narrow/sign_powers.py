@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from iree.compiler import ir
 from iree.compiler.dialects import arith, math
 
-from fissile.passes.analysis.kernel.negative_powers import base_and_exponent, powers_in
+from fissile.passes.analysis.scalars.negative_powers import base_and_exponent, powers_in
 from fissile.passes.definition import option, register_pass
 
 from ..remedy import FITS, Exactness, Match, OpRemedy

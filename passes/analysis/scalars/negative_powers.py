@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from iree.compiler import ir
 
+from .bodies import ops_in_bodies
+
 _FLOAT_POWER, _INTEGER_POWER = "math.powf", "math.fpowi"
 _BY_PRODUCTS = (0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 3.0)
 """Constant exponents for which MLIR's ExpandPatterns (IREE 3.13: MathTransformPass) need no logarithm."""
@@ -14,18 +16,9 @@ _SAME_SIGN = ("arith.extf", "arith.truncf")
 
 def powers_in(op: ir.Operation) -> list[ir.Operation]:
     """The powers in the regions of ``op``, of floats of 32 bits or less, that are NaN where they are real numbers."""
-    found: list[ir.Operation] = []
-
-    def visit(inner: ir.Operation) -> ir.WalkResult:
-        if inner.name in (_FLOAT_POWER, _INTEGER_POWER) and _may_be_wrong(inner):
-            found.append(inner)
-        return ir.WalkResult.ADVANCE
-
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                inner.operation.walk(visit)
-    return found
+    return [
+        one for one in ops_in_bodies(op) if one.name in (_FLOAT_POWER, _INTEGER_POWER) and _may_be_wrong(one)
+    ]
 
 
 def base_and_exponent(power: ir.Operation) -> tuple[ir.Value, ir.Value]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from iree.compiler import ir
+
+from .bodies import ops_in_bodies
 
 _SHIFTS = ("arith.shli", "arith.shrui")
 
@@ -12,21 +12,13 @@ _SHIFTS = ("arith.shli", "arith.shrui")
 def shifts_in(op: ir.Operation) -> list[ir.Operation]:
     """Those in the regions of ``op`` for which pairs of 32-bit words give another number than 64 bits do: the word that is shifted into
     the other one would be shifted by 32."""
-    return [inner for inner in _inside(op) if inner.name in _SHIFTS and _may_be_wrong(inner)]
+    return [inner for inner in ops_in_bodies(op) if inner.name in _SHIFTS and _may_be_wrong(inner)]
 
 
 def value_and_amount(shift: ir.Operation) -> tuple[ir.Value, ir.Value]:
     """The two operands of a shift, in the order of its definition."""
     value, amount = shift.operands
     return value, amount
-
-
-def _inside(op: ir.Operation) -> Iterator[ir.Operation]:
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                yield inner.operation
-                yield from _inside(inner.operation)
 
 
 def _may_be_wrong(shift: ir.Operation) -> bool:
