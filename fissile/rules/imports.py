@@ -91,3 +91,49 @@ func.func @f(%x: tensor<4xf32>) -> tensor<9xf32> {
 """,
     ),
 )
+define(
+    "FIS170",
+    "tied-selection",
+    "the numbers may be wrong: another one of equal elements is selected",
+    "A stablehlo.select_and_scatter adds each source element where its window has the selected element: the gradient of a maximum over windows. If a "
+    "window has the largest element more than once, as after a ReLU, the program selects the first one, and IREE the last.",
+    "IREE 3.13 calls the selection with its two values exchanged. The result differs only for equal elements.",
+    "fissile exchanges the two values in the selection and negates its result (`fissile-swap-selections`).",
+    effect=Effect.UNPROVED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<4x4xf32>, %gradient: tensor<2x2xf32>) -> tensor<4x4xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %r = "stablehlo.select_and_scatter"(%x, %gradient, %zero) <{window_dimensions = array<i64: 2, 2>,
+      window_strides = array<i64: 2, 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %first = stablehlo.compare GE, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %first : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %sum = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %sum : tensor<f32>
+  }) : (tensor<4x4xf32>, tensor<2x2xf32>, tensor<f32>) -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<4x4xf32>, %gradient: tensor<2x2xf32>) -> tensor<4x4xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %r = "stablehlo.select_and_scatter"(%x, %gradient, %zero) <{window_dimensions = array<i64: 2, 2>,
+      window_strides = array<i64: 2, 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %first = stablehlo.compare GE, %b, %a : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %swapped = stablehlo.not %first : tensor<i1>
+    stablehlo.return %swapped : tensor<i1>
+  }, {
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %sum = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %sum : tensor<f32>
+  }) : (tensor<4x4xf32>, tensor<2x2xf32>, tensor<f32>) -> tensor<4x4xf32>
+  return %r : tensor<4x4xf32>
+}
+""",
+    ),
+)

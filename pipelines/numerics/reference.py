@@ -48,7 +48,14 @@ KNOWN_WRONG = (
     ),
     KnownWrong(
         "an op that the import reads as another one",
-        (b"broadcast_in_dim", b"stablehlo.dot", b"dot_general", b"convolution", b"stablehlo.pad"),
+        (
+            b"broadcast_in_dim",
+            b"stablehlo.dot",
+            b"dot_general",
+            b"convolution",
+            b"stablehlo.pad",
+            b"select_and_scatter",
+        ),
         occurs=may_be_misread,
     ),
 )

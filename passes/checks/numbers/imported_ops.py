@@ -1,4 +1,4 @@
-"""Does IREE's import read an op of StableHLO as another one (FIS154, FIS155)?"""
+"""Does IREE's import read an op of StableHLO as another one (FIS154, FIS155, FIS170)?"""
 
 from __future__ import annotations
 
@@ -35,6 +35,19 @@ def check_products(found: Iterable[ir.Operation]) -> list[Finding]:
             f"IREE extends unsigned operands of {op.name} ({', '.join(map(str, sign_extended_operands(op)))}) as signed integers",
             subject=op.name,
             places=labelled(place_of(op), "has unsigned operands"),
+        )
+        for op in found
+    ]
+
+
+def check_selections(found: Iterable[ir.Operation]) -> list[Finding]:
+    """FIS170 of each op."""
+    return [
+        Finding(
+            "FIS170",
+            f"IREE takes another one of equal elements than {op.name} selects",
+            subject=op.name,
+            places=labelled(place_of(op), "selects an element of each window"),
         )
         for op in found
     ]

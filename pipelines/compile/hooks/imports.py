@@ -57,15 +57,24 @@ def _pads(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequ
     return found, check_nested_pads(found)
 
 
+def _selections(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.analysis.imports.tied_selections import tied_selections
+    from fissile.passes.checks.numbers.imported_ops import check_selections
+
+    found = tied_selections(module)
+    return found, check_selections(found)
+
+
 _ROWS = (
     _Row((b"broadcast_in_dim",), "fissile-order-broadcast-dims", _broadcasts),
     _Row((b"dot", b"convolution"), "fissile-widen-operands", _products),
     _Row((b"stablehlo.pad", b"pad_v"), "fissile-join-pads", _pads),
+    _Row((b"select_and_scatter",), "fissile-swap-selections", _selections),
 )
 
 
 def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
-    """FIS154, FIS155 and FIS157 of ``module``, which no phase has changed; repaired in place if ``repair``.
+    """What FIS154, FIS155, FIS157 and FIS170 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
 
     ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
     """

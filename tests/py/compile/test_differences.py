@@ -72,6 +72,7 @@ DIFFERENCES = {
     "FIS146": Difference(RULES["FIS146"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS148": Difference(RULES["FIS148"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS149": Difference(RULES["FIS149"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS170": Difference(RULES["FIS170"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS157": Difference(RULES["FIS157"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS156": Difference(RULES["FIS156"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS153": Difference(RULES["FIS153"].shown.program, "llvm-cpu", "--repair=off"),
