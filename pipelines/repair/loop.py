@@ -320,7 +320,7 @@ class RepairLoop:
             tags = set(failing.dispatch.tags)
             if not tags or any(tags & case.own_tags for case in cases):
                 continue
-            families = members(list(diagnosis.groups), failing.dispatch.tags)
+            families = members(list(diagnosis.groups), failing.dispatch.tags, failing.dispatch.root)
             families.sort(key=lambda family: len(tags & set(family)), reverse=True)
             trials = self._offers.trials(failing, families[0])
             minimise = failing.failure.code not in WHOLE_LIMIT

@@ -50,13 +50,16 @@ def fusion_groups(module: ir.Operation) -> list[FusionGroup]:
     return groups
 
 
-def members(groups: list[FusionGroup], tags: tuple[int, ...]) -> list[tuple[int, ...]]:
+def members(
+    groups: list[FusionGroup], tags: tuple[int, ...], root: int | None = None
+) -> list[tuple[int, ...]]:
     """Tag lists of all groups whose body equals that of the group with ``tags``; just ``tags`` where none is found.
 
+    Of groups with as many of ``tags``, the one with ``root`` counts: a dispatch also carries the tag of what has computed its operands.
     Members have equal bodies, so position i of one corresponds to position i of another.
     """
     wanted = set(tags)
-    best = max(groups, key=lambda g: len(wanted & set(g.tags)), default=None)
+    best = max(groups, key=lambda g: (len(wanted & set(g.tags)), root in g.tags), default=None)
     if best is None or not wanted & set(best.tags):
         return [tags]
     return [g.tags for g in groups if g.key == best.key]

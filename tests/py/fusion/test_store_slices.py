@@ -111,3 +111,28 @@ def test_slices_are_stored_first(tmp_path, case):
     assert [(f.code, f.severity.value) for f in report.findings] == [(code, "repaired")]
     assert "fissile-store-slices" in str(report.findings[0].helps)
     np.testing.assert_array_equal(run(output, inputs)[0], wanted)
+
+
+BEHIND_ANOTHER = """
+func.func @main(%x: tensor<3x3x3x3xi8>) -> tensor<6x4x3x8xi8> {
+  %c1 = stablehlo.constant dense<1> : tensor<i8>
+  %t = stablehlo.transpose %x, dims = [2, 3, 0, 1] : (tensor<3x3x3x3xi8>) -> tensor<3x3x3x3xi8>
+  %s = "stablehlo.sort"(%t) <{dimension = 3 : i64}> ({
+  ^bb0(%a: tensor<i8>, %b: tensor<i8>):
+    %m = stablehlo.compare GT, %a, %b, SIGNED : (tensor<i8>, tensor<i8>) -> tensor<i1>
+    stablehlo.return %m : tensor<i1>
+  }) : (tensor<3x3x3x3xi8>) -> tensor<3x3x3x3xi8>
+  %r = stablehlo.pad %s, %c1, low = [0, 1, 0, 0], high = [1, 0, 0, 1], interior = [1, 0, 0, 2] : (tensor<3x3x3x3xi8>, tensor<i8>) -> tensor<6x4x3x8xi8>
+  return %r : tensor<6x4x3x8xi8>
+}"""
+
+
+def test_the_dispatch_that_fails_is_edited_and_not_the_one_before(tmp_path):
+    """Its operand carries the tag of the op that computes it, in a dispatch of its own."""
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(BEHIND_ANOTHER)
+    flags = ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"]
+    assert compile_stock(source, tmp_path / "stock.vmfb", flags) is not None, "IREE takes it: needed no more"
+    report = fissile.compile(source, output, flags)
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS108", "repaired")]
+    assert "fissile-store-slices" in str(report.findings[0].helps)
