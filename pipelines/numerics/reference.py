@@ -44,18 +44,11 @@ KNOWN_WRONG = (
     KnownWrong("a part of a tensor that may have gaps", (b"flow.tensor.slice", b"flow.tensor.update")),
     KnownWrong(
         "a tensor that is updated while another op reads it, or that is put into larger ones",
-        (b"scatter", b"insert_slice", b"slice_scatter", b"index_put", b"dynamic_update_slice"),
+        (b"scatter", b"insert_slice", b"index_put", b"dynamic_update_slice"),
     ),
     KnownWrong(
         "an op that the import reads as another one",
-        (
-            b"broadcast_in_dim",
-            b"stablehlo.dot",
-            b"dot_general",
-            b"convolution",
-            b"stablehlo.pad",
-            b"select_and_scatter",
-        ),
+        (b"broadcast_in_dim", b"dot", b"convolution", b"pad", b"select_and_scatter"),
         occurs=may_be_misread,
     ),
 )

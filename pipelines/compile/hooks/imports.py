@@ -68,7 +68,7 @@ def _selections(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation]
 _ROWS = (
     _Row((b"broadcast_in_dim",), "fissile-order-broadcast-dims", _broadcasts),
     _Row((b"dot", b"convolution"), "fissile-widen-operands", _products),
-    _Row((b"stablehlo.pad", b"pad_v"), "fissile-join-pads", _pads),
+    _Row((b"pad",), "fissile-join-pads", _pads),
     _Row((b"select_and_scatter",), "fissile-swap-selections", _selections),
 )
 

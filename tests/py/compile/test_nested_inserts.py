@@ -143,3 +143,17 @@ def test_not_repaired_it_is_withheld_and_check_says_so(tmp_path):
             continue
         assert [(f.code, f.severity.value) for f in report.findings] == [("FIS157", "error")]
         assert "FIS157" in {f.code for f in fissile.check(source, ["llvm-cpu"]).findings}
+
+
+def test_bytecode_is_looked_at_as_well(tmp_path):
+    """Names of ops stand there without their dialect."""
+    from iree.compiler import ir
+
+    text = text_of({"pads": pads()["pads49"]})
+    assert fissile.compile(text, tmp_path / "text.vmfb", list(CPU)).findings
+    with ir.Context() as context:
+        context.allow_unregistered_dialects = True
+        with (tmp_path / "in.mlirbc").open("wb") as file:
+            ir.Module.parse(text).operation.write_bytecode(file)
+    found = fissile.compile(tmp_path / "in.mlirbc", tmp_path / "out.vmfb", list(CPU)).findings
+    assert [f.code for f in found] == ["FIS157"]
