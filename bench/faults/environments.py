@@ -69,7 +69,7 @@ ENVIRONMENTS: dict[str, Environment] = {
     "artifact-to-a-full-disk": Environment("LINE", only="compile:-o /dev/full,opt:-o /dev/full,compile:-o - > /dev/full", cause=NO_SPACE),
     "response-file-of-bytes": Environment("printf '\\377\\376' > ../flags; LINE", only="compile:@../flags", cause="UTF-8"),
     "response-file-missing": Environment("LINE", only="compile:@nosuch", cause="No such file"),
-    "baseline-of-bytes": Environment("printf '\\377\\376' > ../base; LINE", only="check:--baseline ../base", cause="no baseline"),
+    "baseline-of-bytes": Environment("printf '\\377\\376' > ../base; LINE", only="check:--baseline ../base", cause="not a baseline"),
     "baseline-is-a-device": Environment("LINE", only="check:--baseline /dev/zero", cause="not a regular file"),
     **{
         f"cache-{name}": Environment(f"mkdir -m 700 ../cache && {shell} && LINE", only="compile-repaired,check-baseline,cache,cache:--clear")

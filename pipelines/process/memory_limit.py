@@ -21,10 +21,11 @@ WAY_OUT = f"write {OPTION}=8G, or 0 for no limit"
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _CONTROL_GROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 OUT_OF_MEMORY = re.compile(
-    r"LLVM ERROR: out of memory|std::bad_alloc|MemoryError|Cannot allocate memory|Memory allocation still failed|pthread_create failed",
+    r"LLVM ERROR: out of memory|std::bad_alloc|MemoryError|Cannot allocate memory|Memory allocation still failed|pthread_create failed"
+    r"|failed to map segment from shared object(?!: Operation not permitted)",
     re.IGNORECASE,
 )
-"""What LLVM, the C++ library, Python and the system print when memory is refused."""
+"""What LLVM, the C++ library, Python, the system and its loader print when memory is refused."""
 
 
 def memory_limit() -> int:
