@@ -8,6 +8,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import bench.stablehlo
 from bench.corpus_numerics import TARGETS
@@ -51,7 +52,7 @@ def run(trial: str, target: str, failures: Path) -> Row:
     }
 
 
-def table(rows: Sequence[Row], target: str) -> str:
+def table(rows: Sequence[dict[str, Any]], target: str) -> str:
     """How many functions ended how."""
     counts = Counter[str]()
     for row in rows:
@@ -86,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(argv)
     chosen.results.parent.mkdir(parents=True, exist_ok=True)
     trials = [f"{chosen.seed}-{index}" for index in range(-(-chosen.programs // MODULE))]
-    rows = run_trials(
+    rows: Sequence[dict[str, Any]] = run_trials(
         chosen.results,
         f"stablehlo {chosen.target}",
         trials,

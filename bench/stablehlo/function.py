@@ -62,7 +62,7 @@ class Function:
     @contextmanager
     def attempt(self) -> Iterator[None]:
         """Takes back what the block has added if it raises."""
-        grown = (self.lines, self.arguments, self.body, self.known, self.computed, self.ops)
+        grown: tuple[list, ...] = (self.lines, self.arguments, self.body, self.known, self.computed, self.ops)
         before = [len(part) for part in grown]
         try:
             yield
@@ -81,14 +81,9 @@ class Function:
 
     def argument(self, shape: tuple[int, ...], element: str) -> Value:
         """A new argument: small integers, or floats that are multiples of 1/8."""
-        numbers = self.generator()
-        if element in FLOATS:
-            data = numbers.integers(-32, 33, shape) / 8
-        elif element == "i1":
-            data = numbers.integers(0, 2, shape)
-        else:
-            data = numbers.integers(-20, 21, shape) if element in SIGNED else numbers.integers(0, 41, shape)
-        value = self.indices(np.asarray(data), element)
+        low, high = (-32, 33) if element in FLOATS else (-20, 21) if element in SIGNED else (0, 41)
+        data = np.asarray(self.generator().integers(low, 2 if element == "i1" else high, shape))
+        value = self.indices(data / 8 if element in FLOATS else data, element)
         self.known.append(value)
         return value
 

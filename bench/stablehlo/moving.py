@@ -120,7 +120,7 @@ def reverse(f: Function) -> Value:
     v = f.pick(_has_dimensions)
     dims = sorted(f.draw.sample(range(v.rank), f.draw.randrange(1, v.rank + 1)))
     text = f"stablehlo.reverse {v.name}, dims = {dims} : {v.type}"
-    return f.op(text, np.flip(v.wide, dims), v.element, "reverse", v.error)
+    return f.op(text, np.flip(v.wide, tuple(dims)), v.element, "reverse", v.error)
 
 
 def iota(f: Function) -> Value:

@@ -17,9 +17,9 @@ def _error(v: Value, w: Value, element: str, terms: int, absolute: float) -> flo
     """The error of sums of ``terms`` products; ``absolute`` is the largest sum of absolute products."""
     if not v.is_float:
         return 0.0
-    steps = [step_of(v), step_of(w)]
+    step = (step_of(v) or 0.0) * (step_of(w) or 0.0)
     each = v.error * largest(w.wide) + w.error * largest(v.wide) + v.error * w.error
-    return terms * each + sum_error(element, terms, absolute, steps[0] * steps[1] if all(steps) else None)
+    return terms * each + sum_error(element, terms, absolute, step)
 
 
 def dot(f: Function) -> Value:

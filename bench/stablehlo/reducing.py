@@ -9,20 +9,20 @@ from .function import Function, Rejected, combining, region
 from .value import DTYPES, FLOATS, PRECISION, SIGNED, Value, largest, rounding, tensor
 
 
-def sum_error(element: str, terms: int, absolute: float, steps_of: float | None) -> float:
+def sum_error(element: str, terms: int, absolute: float, step: float) -> float:
     """The rounding errors of a sum of ``terms`` in the float type ``element``, in any order.
 
-    ``absolute`` is the sum of the absolute terms. Every term is a multiple of ``steps_of``, if it is given: a
+    ``absolute`` is the sum of the absolute terms. Every term is a multiple of ``step``, if it is not 0: a
     sum that fits into the significand in such steps has no error. n roundings are taken to add up to sqrt(n).
     """
-    if steps_of and absolute / steps_of < 2 ** PRECISION[element]:
+    if step and absolute / step < 2 ** PRECISION[element]:
         return 0.0
     return rounding(element) * absolute * terms**0.5
 
 
-def step_of(v: Value) -> float | None:
-    """1/8 if all elements are multiples of it and exact."""
-    return 1 / 8 if v.is_exact and np.array_equal(np.rint(v.wide * 8), v.wide * 8) else None
+def step_of(v: Value) -> float:
+    """1/8 if all elements are multiples of it and exact, else 0."""
+    return 1 / 8 if v.is_exact and np.array_equal(np.rint(v.wide * 8), v.wide * 8) else 0.0
 
 
 def _drawn_op(f: Function, element: str) -> str:

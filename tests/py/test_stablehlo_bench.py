@@ -10,14 +10,15 @@ import pytest
 from bench.stablehlo import __main__ as bench
 from bench.stablehlo import judging
 from bench.stablehlo.binary import binary
-from bench.stablehlo.drawing import WEIGHTS, functions
+from bench.stablehlo.drawing import WEIGHTS, function, functions
 from bench.stablehlo.function import Function, Rejected
 from bench.stablehlo.moving import pad
 from bench.stablehlo.products import convolution
 from bench.stablehlo.value import ELEMENTS, Value, tensor
 from fissile.pipelines.numerics import runtimes
 
-MODULES = 2
+SAMPLE = "84"
+"""A seed whose functions are small and have 33 kinds of ops."""
 
 
 def _needs(target: str) -> None:
@@ -26,11 +27,15 @@ def _needs(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["llvm-cpu", "vulkan"])
-@pytest.mark.parametrize("index", range(MODULES))
-def test_drawn_functions_compute_what_numpy_computes(target, index, tmp_path):
+def test_drawn_functions_compute_what_numpy_computes(target, tmp_path, monkeypatch):
+    """As fissile builds them; the bench compiles the repaired ones with stock as well."""
     _needs(target)
-    row = bench.run(f"5-{index}", target, tmp_path)
-    assert row["kept"] == [] and sum(row["verdicts"].values()) == 8
+    not_asked = judging.Built(tmp_path / "none.vmfb", "not compiled")
+    monkeypatch.setattr(judging.Judge, "_stock", lambda _judge, _function: not_asked)
+    drawn = [function(f"f{number}", f"{SAMPLE}:{number}") for number in range(16)]
+    verdicts = judging.Judge(target, tmp_path).verdicts(drawn)
+    assert [one.function for one in verdicts] == drawn
+    assert not [one.detail for one in verdicts if one.verdict not in (judging.SAME, judging.REPAIRED)]
 
 
 def test_a_wrong_expectation_is_reported(tmp_path):
@@ -46,6 +51,28 @@ def test_a_wrong_expectation_is_reported(tmp_path):
     judging.keep(verdicts[1], tmp_path / "kept")
     assert "// --function=f1 --input=2x3xi32=@input0" in (tmp_path / "kept" / "program.mlir").read_text()
     assert np.array_equal(np.load(tmp_path / "kept" / "expected0.npy"), bad.results[0].data)
+
+
+def test_a_run_that_was_cut_off_goes_on_and_failures_set_the_exit_status(tmp_path, monkeypatch, capsys):
+    ran = []
+
+    class Judged:
+        def __init__(self, target, _folder):
+            self._target = target
+
+        def verdicts(self, drawn):
+            ran.append(self._target)
+            kinds = [judging.WRONG if self._target == "vulkan" and not n else judging.SAME for n in range(8)]
+            return [judging.Verdict(*pair) for pair in zip(drawn, kinds, strict=True)]
+
+    monkeypatch.setattr(bench, "Judge", Judged)
+    options = [f"--results={tmp_path / 'r'}", f"--failures={tmp_path / 'kept'}"]
+    assert bench.main(["--programs=16", *options]) == 0 and len(ran) == 2
+    assert bench.main(["--programs=24", *options]) == 0 and len(ran) == 3
+    assert "| all | 24 |" in capsys.readouterr().out and not (tmp_path / "kept").exists()
+    assert bench.main(["--programs=8", "--target=vulkan", *options]) == 1
+    assert f"| {judging.WRONG} | 1 |" in capsys.readouterr().out
+    assert (tmp_path / "kept" / "vulkan-1-0-f0" / "program.mlir").exists()
 
 
 @pytest.mark.parametrize(
@@ -117,8 +144,8 @@ def test_the_generator_draws_every_op_and_type():
     ops = {op.split()[0] for f in drawn for op in f.ops}
     wanted = (
         "broadcast transpose reshape slice pad concatenate reverse reduce reduce_window dot_general "
-        "convolution gather scatter sort clamp dynamic_slice dynamic_update_slice iota compare select convert "
-        "not divide tanh atan2"
+        "convolution gather scatter sort clamp dynamic_slice dynamic_update_slice iota compare select "
+        "convert not divide tanh atan2"
     )
     assert set(wanted.split()) <= ops
     assert {value.element for f in drawn for value in f.results} == set(ELEMENTS)
