@@ -169,7 +169,8 @@ def difference(got: np.ndarray, wanted: Value) -> str:
     if got.shape != wanted.shape:
         return f"shape {got.shape}, not {wanted.shape}"
     if wanted.is_float:
-        far = np.abs(got.astype(np.float64) - wanted.wide)
+        with np.errstate(invalid="ignore"):  # infinities and NaN, which are too far
+            far = np.abs(got.astype(np.float64) - wanted.wide)
         bad = ~(far <= MARGIN * wanted.error)
         allowed = f", allowed {MARGIN * wanted.error:.2g}"
     else:
