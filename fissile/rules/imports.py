@@ -137,3 +137,40 @@ func.func @f(%x: tensor<4x4xf32>, %gradient: tensor<2x2xf32>) -> tensor<4x4xf32>
 """,
     ),
 )
+define(
+    "FIS160",
+    "dropped-crop",
+    "the numbers will be wrong: a pad takes elements away, and IREE drops it",
+    "A pad with a constant has negative widths: they take elements away. With widths of 1 and -1 it moves a sequence by one position, as "
+    "nn.ZeroPad2d((0, 0, 1, -1)) does in RWKV. IREE leaves the elements where they are.",
+    "IREE 3.13 makes a tensor.pad of aten.constant_pad_nd, aten.pad and onnx.Pad. It drops a tensor.pad whose operand and result have the same type, "
+    "even if elements move. If the type changes, it rejects the program.",
+    "fissile writes the op as slices and a pad that only adds elements (`fissile-crop-before-padding`).",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: !torch.vtensor<[3,4],f32>) -> !torch.vtensor<[3,4],f32> {
+  %one = torch.constant.int 1
+  %minus_one = torch.constant.int -1
+  %none = torch.constant.int 0
+  %zero = torch.constant.float 0.0
+  %widths = torch.prim.ListConstruct %none, %none, %one, %minus_one : (!torch.int, !torch.int, !torch.int, !torch.int) -> !torch.list<int>
+  %r = torch.aten.constant_pad_nd %x, %widths, %zero : !torch.vtensor<[3,4],f32>, !torch.list<int>, !torch.float -> !torch.vtensor<[3,4],f32>
+  return %r : !torch.vtensor<[3,4],f32>
+}
+""",
+        """\
+func.func @f(%x: !torch.vtensor<[3,4],f32>) -> !torch.vtensor<[3,4],f32> {
+  %one = torch.constant.int 1
+  %minus_one = torch.constant.int -1
+  %none = torch.constant.int 0
+  %zero = torch.constant.float 0.0
+  %rest = torch.aten.slice.Tensor %x, %none, %none, %minus_one, %one : !torch.vtensor<[3,4],f32>, !torch.int, !torch.int, !torch.int, !torch.int -> !torch.vtensor<[2,4],f32>
+  %widths = torch.prim.ListConstruct %none, %none, %one, %none : (!torch.int, !torch.int, !torch.int, !torch.int) -> !torch.list<int>
+  %r = torch.aten.constant_pad_nd %rest, %widths, %zero : !torch.vtensor<[2,4],f32>, !torch.list<int>, !torch.float -> !torch.vtensor<[3,4],f32>
+  return %r : !torch.vtensor<[3,4],f32>
+}
+""",
+    ),
+)

@@ -1,4 +1,4 @@
-"""Does IREE's import read an op of StableHLO as another one (FIS154, FIS155, FIS170)?"""
+"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS160, FIS170)?"""
 
 from __future__ import annotations
 
@@ -50,4 +50,17 @@ def check_selections(found: Iterable[ir.Operation]) -> list[Finding]:
             places=labelled(place_of(op), "selects an element of each window"),
         )
         for op in found
+    ]
+
+
+def check_crops(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS160 of each op, with what its front end calls it."""
+    return [
+        Finding(
+            "FIS160",
+            f"IREE drops {name} with negative widths, or rejects it",
+            subject=name,
+            places=labelled(place_of(op), "takes elements away"),
+        )
+        for name, op in found
     ]

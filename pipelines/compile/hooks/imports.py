@@ -21,7 +21,7 @@ from ...session import Module, Session
 if TYPE_CHECKING:
     from fissile.passes.remedies.entry.front_end import FrontEndRemedy
 
-_DIALECT = b"stablehlo"
+_DIALECTS = (b"stablehlo", b"torch")
 
 
 @dataclass(frozen=True)
@@ -65,20 +65,30 @@ def _selections(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation]
     return found, check_selections(found)
 
 
+def _crops(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.checks.numbers.imported_ops import check_crops
+    from fissile.passes.remedies.entry.torch.crop_before_padding import CropBeforePadding
+
+    remedy = CropBeforePadding()
+    found = remedy.found(module)
+    return found, check_crops((remedy.named(op), op) for op in found)
+
+
 _ROWS = (
     _Row((b"broadcast_in_dim",), "fissile-order-broadcast-dims", _broadcasts),
     _Row((b"dot", b"convolution"), "fissile-widen-operands", _products),
     _Row((b"pad",), "fissile-join-pads", _pads),
+    _Row((b"aten.constant_pad_nd", b"aten.pad", b"onnx.Pad"), "fissile-crop-before-padding", _crops),
     _Row((b"select_and_scatter",), "fissile-swap-selections", _selections),
 )
 
 
 def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
-    """What FIS154, FIS155, FIS157 and FIS170 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
+    """What FIS154, FIS155, FIS157, FIS160 and FIS170 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
 
     ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
     """
-    if _DIALECT not in source:
+    if not any(name in source for name in _DIALECTS):
         return []
     found: list[Finding] = []
     for row in _ROWS:

@@ -74,6 +74,7 @@ DIFFERENCES = {
     "FIS149": Difference(RULES["FIS149"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS170": Difference(RULES["FIS170"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS157": Difference(RULES["FIS157"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS160": Difference(RULES["FIS160"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS156": Difference(RULES["FIS156"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS153": Difference(RULES["FIS153"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS154": Difference(RULES["FIS154"].shown.program, "llvm-cpu", "--repair=off"),

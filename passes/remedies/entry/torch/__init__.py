@@ -1,0 +1,1 @@
+"""Remedies for ops of PyTorch and ONNX that IREE's import misreads."""
