@@ -263,7 +263,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy(
         (),
         "it has producers or reads slices",
-        "sets of boundaries: small first, for FIS106 large; then slices",
+        "sets of boundaries: small first, FIS106 large; then slices",
         _boundaries,
     ),
     Strategy((), "it has softmaxes", "decompose them", every("fissile-decompose-softmax"), but=ENDLESS),
