@@ -110,3 +110,9 @@ def test_the_limit_that_fissile_sets_for_its_children_is_not_called_the_shells(m
     data = worker_end.resource.RLIMIT_DATA
     monkeypatch.setattr(worker_end.resource, "getrlimit", lambda kind: (own if kind == data else never,) * 2)
     assert worker_end.how_it_ended(-signal.SIGABRT) == "SIGABRT"
+
+
+def test_a_library_that_cannot_be_mapped_is_a_lack_of_memory():
+    line = "ImportError: libIREECompiler.so: failed to map segment from shared object"
+    assert memory_limit.OUT_OF_MEMORY.search(line)
+    assert not memory_limit.OUT_OF_MEMORY.search(f"{line}: Operation not permitted")
