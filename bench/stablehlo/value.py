@@ -4,29 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import ml_dtypes
 import numpy as np
+
+from fissile.pipelines.numerics.signature import ELEMENT_TYPES
 
 FLOATS = ("f32", "f16", "bf16")
 SIGNED = ("i8", "i16", "i32", "i64")
 UNSIGNED = ("ui8", "ui16", "ui32")
 ELEMENTS = (*FLOATS, *SIGNED, *UNSIGNED, "i1")
-DTYPES: dict[str, np.dtype] = {
-    name: np.dtype(dtype)
-    for name, dtype in {
-        "f32": np.float32,
-        "f16": np.float16,
-        "bf16": ml_dtypes.bfloat16,
-        "i8": np.int8,
-        "i16": np.int16,
-        "i32": np.int32,
-        "i64": np.int64,
-        "ui8": np.uint8,
-        "ui16": np.uint16,
-        "ui32": np.uint32,
-        "i1": np.bool_,
-    }.items()
-}
+DTYPES = {name: ELEMENT_TYPES[name] for name in ELEMENTS}
 PRECISION = {"f32": 24, "f16": 11, "bf16": 8}
 """Bits of the significand, the implicit one among them."""
 LARGEST = {"f32": 1e30, "f16": 2.0**13, "bf16": 1e30}

@@ -17,10 +17,11 @@ def tied_selections(module: ir.Operation) -> list[ir.Operation]:
     selection is a comparison with GE. A selection that is the negated comparison of the second value with the first is written for
     IREE, and no such op.
     """
-    return [op for op in ops_of(module, SELECT_AND_SCATTER) if not _is_exchanged(op.regions[0].blocks[0])]
+    return [op for op in ops_of(module, SELECT_AND_SCATTER) if not is_exchanged(op.regions[0].blocks[0])]
 
 
-def _is_exchanged(selection: ir.Block) -> bool:
+def is_exchanged(selection: ir.Block) -> bool:
+    """Whether ``selection`` is as `fissile-swap-selections` leaves a comparison."""
     rows = [row.operation for row in selection.operations]
     if [row.name for row in rows[:-1]] != [COMPARE, NOT]:
         return False

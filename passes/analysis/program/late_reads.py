@@ -32,7 +32,7 @@ class Read:
     """The op at position ``reader`` of ``function`` reads a tensor that the op at ``update``, behind it, overwrites.
 
     ``copied``: the reader updates the tensor as well, a copy of it. ``update_is_copy``: the update itself is a copy of bytes.
-    ``read_at`` is None for a reshape, which is no op of the program.
+    ``is_reshape``: the reader is a reshape, which is no op of the program and has no ``read_at``.
     """
 
     function: str
@@ -40,6 +40,7 @@ class Read:
     update: int
     copied: bool
     update_is_copy: bool
+    is_reshape: bool
     read_at: Place | None
     updated_at: Place | None
 
@@ -65,13 +66,15 @@ def reads_before_updates(module: ir.Operation) -> list[Read]:
 
 
 def _read(reader: ir.Operation, update: ir.Operation, position: dict[int, int]) -> Read:
+    is_reshape = reader.name == iree_ops.FLOW_TENSOR_RESHAPE
     return Read(
         _function(update),
         position[hash(reader)],
         position[hash(update)],
         bool(updated_in_place(reader)),
         update.name == iree_ops.FLOW_TENSOR_UPDATE,
-        None if reader.name == iree_ops.FLOW_TENSOR_RESHAPE else place_of(reader),
+        is_reshape,
+        None if is_reshape else place_of(reader),
         place_of(update),
     )
 
@@ -104,10 +107,11 @@ class _Command:
     resources: tuple[ir.Value, ...]
 
 
-def late_reads(reads: Iterable[Read], module: ir.Operation) -> list[Read]:
-    """Those of ``reads`` that do not come before the update in ``module``, the same program at phase stream."""
+def late_reads(reads: Iterable[Read], module: ir.Operation) -> tuple[list[Read], int]:
+    """Those of ``reads`` that do not come before the update in ``module``, the same program at phase stream; and how many copies it has."""
     commands = _commands(module)
-    return [one for one in reads if _is_late(one, commands)]
+    copies = sum(command.copies for row in commands.values() for command in row)
+    return [one for one in reads if _is_late(one, commands)], copies
 
 
 def _is_late(one: Read, commands: dict[int, list[_Command]]) -> bool:
@@ -116,6 +120,8 @@ def _is_late(one: Read, commands: dict[int, list[_Command]]) -> bool:
         return False  # it updates a copy
     if one.copied:
         readers = [command for command in readers if command.copies]
+    if one.is_reshape and len(readers) > 1 and updates and readers[0].order < updates[0].order:
+        return False  # it was copied twice: once for the update
     return any(
         (read.order > update.order or read.group == update.group)
         and set(read.resources) & set(update.resources)

@@ -1,4 +1,4 @@
-"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS160, FIS170)?"""
+"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS170)?"""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from fissile.passes.analysis.imports.misread_broadcasts import broadcast_dims
 from fissile.passes.analysis.imports.narrow_operands import sign_extended_operands
 
 from ..dispatch_places import labelled
+from .nested_inserts import PADDED_TWICE, joined_inserts
 
 
 def check_broadcasts(found: Iterable[ir.Operation]) -> list[Finding]:
     """FIS154 of each op."""
     return [
-        Finding(
+        _finding(
             "FIS154",
-            f"IREE applies the inverse of the permutation [{', '.join(map(str, broadcast_dims(op)))}] of {op.name}",
-            subject=op.name,
-            places=labelled(place_of(op), "reorders dimensions"),
+            op,
+            f"IREE applies the inverse of the permutation [{_joined(broadcast_dims(op))}] of {op.name}",
+            "reorders dimensions",
         )
         for op in found
     ]
@@ -30,11 +31,11 @@ def check_broadcasts(found: Iterable[ir.Operation]) -> list[Finding]:
 def check_products(found: Iterable[ir.Operation]) -> list[Finding]:
     """FIS155 of each op."""
     return [
-        Finding(
+        _finding(
             "FIS155",
-            f"IREE extends unsigned operands of {op.name} ({', '.join(map(str, sign_extended_operands(op)))}) as signed integers",
-            subject=op.name,
-            places=labelled(place_of(op), "has unsigned operands"),
+            op,
+            f"IREE extends unsigned operands of {op.name} ({_joined(sign_extended_operands(op))}) as signed integers",
+            "has unsigned operands",
         )
         for op in found
     ]
@@ -43,24 +44,38 @@ def check_products(found: Iterable[ir.Operation]) -> list[Finding]:
 def check_selections(found: Iterable[ir.Operation]) -> list[Finding]:
     """FIS170 of each op."""
     return [
-        Finding(
+        _finding(
             "FIS170",
+            op,
             f"IREE takes another one of equal elements than {op.name} selects",
-            subject=op.name,
-            places=labelled(place_of(op), "selects an element of each window"),
+            "selects an element of each window",
         )
         for op in found
     ]
 
 
+def check_pads(found: Iterable[ir.Operation]) -> list[Finding]:
+    """FIS157 of each outer pad."""
+    return [_finding("FIS157", op, joined_inserts(op.name, op.name), PADDED_TWICE) for op in found]
+
+
 def check_crops(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     """FIS160 of each op, with what its front end calls it."""
     return [
-        Finding(
+        _finding(
             "FIS160",
+            op,
             f"IREE drops {name} with negative widths, or rejects it",
-            subject=name,
-            places=labelled(place_of(op), "takes elements away"),
+            "takes elements away",
+            name,
         )
         for name, op in found
     ]
+
+
+def _finding(code: str, op: ir.Operation, message: str, label: str, name: str = "") -> Finding:
+    return Finding(code, message, subject=name or op.name, places=labelled(place_of(op), label))
+
+
+def _joined(values: Iterable[object]) -> str:
+    return ", ".join(map(str, values))

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from iree.compiler import ir
-
-from fissile.dialect import place_of
-from fissile.finding import Finding, Place
+from fissile.finding import Finding
 from fissile.passes.analysis.host.nested_inserts import NestedInsert
 
 from ..dispatch_places import labelled
 
+PADDED_TWICE = "pads a padded tensor"
+
 
 def check_nested_inserts(found: Iterable[NestedInsert]) -> list[Finding]:
     """FIS157 of each pair."""
-    return [_finding(one.outer.name, one.inner.name, one.place) for one in found]
+    return [
+        Finding(
+            "FIS157",
+            joined_inserts(one.outer.name, one.inner.name),
+            subject=one.outer.name,
+            places=labelled(one.place, PADDED_TWICE),
+        )
+        for one in found
+    ]
 
 
-def check_nested_pads(found: Iterable[ir.Operation]) -> list[Finding]:
-    """FIS157 of each outer op of StableHLO."""
-    return [_finding(op.name, op.name, place_of(op)) for op in found]
-
-
-def _finding(outer: str, inner: str, place: Place | None) -> Finding:
-    return Finding(
-        "FIS157",
-        f"IREE joins {outer} with the {inner} before it, and puts the elements at other positions",
-        subject=outer,
-        places=labelled(place, "pads a padded tensor"),
-    )
+def joined_inserts(outer: str, inner: str) -> str:
+    return f"IREE joins {outer} with the {inner} before it, and puts the elements at other positions"

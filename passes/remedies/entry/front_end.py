@@ -27,12 +27,10 @@ class FrontEndRemedy(Remedy):
 
     cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP,)
     dialects: ClassVar[tuple[str, ...]] = ("torch",)
+    candidates: ClassVar[tuple[str, ...]] = ("torch.",)
+    """The names of ops that may fit; one that ends in a dot is a dialect."""
     contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED,))
     """A program may bring dispatches of its own beside such ops."""
-
-    def candidates(self, op: ir.Operation) -> Iterable[ir.Operation]:
-        """The ops inside ``op`` that may fit."""
-        return ops_of(op, "torch.")
 
     def fits(self, op: ir.Operation) -> bool:
         """Whether ``op`` is one that this remedy writes with others. It changes nothing."""
@@ -48,7 +46,7 @@ class FrontEndRemedy(Remedy):
 
     def found(self, op: ir.Operation) -> list[ir.Operation]:
         """The ops inside ``op`` that fit."""
-        return [one for one in self.candidates(op) if self.fits(one)]
+        return [one for name in self.candidates for one in ops_of(op, name) if self.fits(one)]
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         found = self.found(op)

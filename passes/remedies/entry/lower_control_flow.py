@@ -10,7 +10,6 @@ from iree.compiler import ir
 from iree.compiler.dialects import arith, scf, tensor
 from iree.compiler.passmanager import PassManager
 
-from fissile.dialect.places import ops_of
 from fissile.finding import Finding
 from fissile.passes.analysis.program.tensor_control_flow import (
     AFFINE,
@@ -38,6 +37,7 @@ class LowerControlFlow(FrontEndRemedy):
 
     name: ClassVar[str] = "fissile-lower-control-flow"
     exactness: ClassVar[Exactness] = Exactness.BITS
+    candidates: ClassVar[tuple[str, ...]] = ("scf.", AFFINE)
     dialects: ClassVar[tuple[str, ...]] = ("scf", "arith", "tensor", "affine")
     does: ClassVar[str] = (
         "replaces `scf.index_switch`, `scf.forall`, `scf.parallel` and affine control flow with tensor results by "
@@ -50,10 +50,6 @@ class LowerControlFlow(FrontEndRemedy):
     numbers: ClassVar[str] = "bit-identical"
     done: ClassVar[str] = "rewrote it with scf.if and scf.for"
     advice: ClassVar[str] = "rewrite it with scf.if and scf.for"
-
-    def candidates(self, op: ir.Operation) -> Iterator[ir.Operation]:
-        for dialect in ("scf.", AFFINE):
-            yield from ops_of(op, dialect)
 
     def fits(self, op: ir.Operation) -> bool:
         return is_unlowered(op)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,7 +10,6 @@ from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
-from fissile.dialect.places import ops_of
 from fissile.dialect.views import view_of
 from fissile.passes.analysis.host.on_host import is_on_host
 from fissile.passes.definition import register_pass
@@ -33,6 +32,7 @@ class LowerTensorOps(FrontEndRemedy):
 
     name: ClassVar[str] = "fissile-lower-tensor-ops"
     exactness: ClassVar[Exactness] = Exactness.BITS
+    candidates: ClassVar[tuple[str, ...]] = ("tensor.splat", "tensor.generate", "tensor.pad")
     dialects: ClassVar[tuple[str, ...]] = ("tensor", "linalg", "arith")
     does: ClassVar[str] = (
         "replaces `tensor.splat`, `tensor.generate` and a `tensor.pad` whose border depends on the position by "
@@ -42,10 +42,6 @@ class LowerTensorOps(FrontEndRemedy):
     numbers: ClassVar[str] = "bit-identical"
     done: ClassVar[str] = "rewrote it with linalg ops"
     advice: ClassVar[str] = "rewrite it with linalg ops"
-
-    def candidates(self, op: ir.Operation) -> Iterator[ir.Operation]:
-        for name in _WRITTEN:
-            yield from ops_of(op, name)
 
     def fits(self, op: ir.Operation) -> bool:
         if not is_on_host(op) or any(len(region.blocks) != 1 for region in op.regions):

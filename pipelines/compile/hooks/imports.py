@@ -51,10 +51,10 @@ def _products(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], 
 
 def _pads(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
     from fissile.passes.analysis.imports.misread_pads import misread_pads
-    from fissile.passes.checks.numbers.nested_inserts import check_nested_pads
+    from fissile.passes.checks.numbers.imported_ops import check_pads
 
     found = misread_pads(module)
-    return found, check_nested_pads(found)
+    return found, check_pads(found)
 
 
 def _selections(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:

@@ -23,7 +23,8 @@ def updated_before_read(session: Session, repair: bool) -> PhaseHook:
     def act(module: Module) -> list[Finding]:
         if not shared_destinations(module.op):
             return []
-        found = check_late_reads(_late(module, session))
+        late, copies = _late(module, session)
+        found = check_late_reads(late)
         if not (found and repair):
             return found
         from fissile.passes.remedies.host.copy_before_updates import CopyBeforeUpdates
@@ -32,8 +33,9 @@ def updated_before_read(session: Session, repair: bool) -> PhaseHook:
 
         remedy, repaired = CopyBeforeUpdates(), module.clone()
         run_pipeline(f"builtin.module({remedy})", repaired.op, report=found.append)
-        if _late(repaired, session):
-            return found  # the copy that was meant is not made: an error
+        left, copies_now = _late(repaired, session)
+        if left and copies_now <= copies:
+            return found  # IREE makes no copy for the update: an error
         done = remedy.help(("pass", str(remedy)), ("numerics", remedy.numbers))
         module.about_to_change()
         run_pipeline(f"builtin.module({remedy})", module.op, report=found.append)
@@ -42,15 +44,16 @@ def updated_before_read(session: Session, repair: bool) -> PhaseHook:
     return PhaseHook(BOUNDARIES_PLACED_AT, "late-reads", act)
 
 
-def _late(module: Module, session: Session) -> list[Read]:
+def _late(module: Module, session: Session) -> tuple[list[Read], int]:
+    """What is read too late in a clone of ``module``, and how many copies its schedule has."""
     clone = module.clone()
     try:
         session.run(clone, DISPATCHES_OUTLINED_AT)
         reads = reads_before_updates(clone.op)
         if not reads:
-            return []
+            return [], 0
         locate_positions(clone.op)
         session.run(clone, SCHEDULED_AT)
     except PhaseFailed:
-        return []  # the compile comes there as well, and says why
+        return [], 0  # the compile comes there as well, and says why
     return late_reads(reads, clone.op)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from iree.compiler import ir
 
-from fissile.dialect.places import ops_of
 from fissile.passes.analysis.imports.misread_pads import padded_before, padding_of
 from fissile.passes.analysis.imports.stablehlo_ops import PAD
 from fissile.passes.definition import register_pass
@@ -28,6 +26,7 @@ class JoinPads(FrontEndRemedy):
     name: ClassVar[str] = "fissile-join-pads"
     cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS157")
     exactness: ClassVar[Exactness] = Exactness.BITS
+    candidates: ClassVar[tuple[str, ...]] = (PAD,)
     dialects: ClassVar[tuple[str, ...]] = ("stablehlo",)
     does: ClassVar[str] = (
         "replaces a `stablehlo.pad` with interior padding of a padded tensor by one pad (in the input)"
@@ -38,9 +37,6 @@ class JoinPads(FrontEndRemedy):
     numbers: ClassVar[str] = "bit-identical to what the program specifies"
     done: ClassVar[str] = "rewrote both as one pad"
     advice: ClassVar[str] = "rewrite both as one pad"
-
-    def candidates(self, op: ir.Operation) -> Iterator[ir.Operation]:
-        yield from ops_of(op, PAD)
 
     def fits(self, op: ir.Operation) -> bool:
         return padded_before(op) is not None

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
 from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
-from fissile.dialect.places import ops_of
 from fissile.passes.analysis.imports.stablehlo_ops import (
     DYNAMIC_PAD,
     DYNAMIC_RESHAPE,
@@ -40,6 +38,7 @@ class LowerDynamicShapes(FrontEndRemedy):
 
     name: ClassVar[str] = "fissile-lower-dynamic-shapes"
     exactness: ClassVar[Exactness] = Exactness.BITS
+    candidates: ClassVar[tuple[str, ...]] = (DYNAMIC_RESHAPE, DYNAMIC_PAD)
     dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "tensor", "arith")
     does: ClassVar[str] = (
         "replaces `stablehlo.dynamic_reshape` by `tensor.reshape`, and `stablehlo.dynamic_pad` without interior padding by "
@@ -49,10 +48,6 @@ class LowerDynamicShapes(FrontEndRemedy):
     numbers: ClassVar[str] = "bit-identical"
     done: ClassVar[str] = "rewrote it with ops of tensor"
     advice: ClassVar[str] = "rewrite it with ops of tensor"
-
-    def candidates(self, op: ir.Operation) -> Iterator[ir.Operation]:
-        for name in (DYNAMIC_RESHAPE, DYNAMIC_PAD):
-            yield from ops_of(op, name)
 
     def fits(self, op: ir.Operation) -> bool:
         if op.name == DYNAMIC_RESHAPE:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from iree.compiler import ir
 from iree.compiler.dialects import tensor
 
-from fissile.dialect.places import ops_of
 from fissile.passes.analysis.imports.misread_broadcasts import broadcast_dims, is_misread
 from fissile.passes.analysis.imports.stablehlo_ops import BROADCAST, DYNAMIC_BROADCAST
 from fissile.passes.definition import register_pass
@@ -31,6 +29,7 @@ class OrderBroadcastDims(FrontEndRemedy):
     name: ClassVar[str] = "fissile-order-broadcast-dims"
     cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS154")
     exactness: ClassVar[Exactness] = Exactness.BITS
+    candidates: ClassVar[tuple[str, ...]] = (BROADCAST, DYNAMIC_BROADCAST)
     dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "tensor")
     does: ClassVar[str] = (
         "replaces a `stablehlo.broadcast_in_dim` that only reorders dimensions by `stablehlo.transpose` (in the input)"
@@ -41,10 +40,6 @@ class OrderBroadcastDims(FrontEndRemedy):
     numbers: ClassVar[str] = "bit-identical to what the program specifies"
     done: ClassVar[str] = "rewrote the broadcast as a transpose"
     advice: ClassVar[str] = "rewrite the broadcast as a transpose"
-
-    def candidates(self, op: ir.Operation) -> Iterator[ir.Operation]:
-        for name in (BROADCAST, DYNAMIC_BROADCAST):
-            yield from ops_of(op, name)
 
     def fits(self, op: ir.Operation) -> bool:
         return is_misread(op)

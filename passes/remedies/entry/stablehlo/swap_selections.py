@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from iree.compiler import ir
 
-from fissile.passes.analysis.imports.stablehlo_ops import NOT
-from fissile.passes.analysis.imports.tied_selections import tied_selections
+from fissile.passes.analysis.imports.stablehlo_ops import NOT, SELECT_AND_SCATTER
+from fissile.passes.analysis.imports.tied_selections import is_exchanged
 from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
@@ -28,6 +28,7 @@ class SwapSelections(FrontEndRemedy):
     name: ClassVar[str] = "fissile-swap-selections"
     cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS170")
     exactness: ClassVar[Exactness] = Exactness.BITS
+    candidates: ClassVar[tuple[str, ...]] = (SELECT_AND_SCATTER,)
     dialects: ClassVar[tuple[str, ...]] = ("stablehlo",)
     does: ClassVar[str] = (
         "exchanges the values that a `stablehlo.select_and_scatter` compares, and negates the result (in the input)"
@@ -39,11 +40,8 @@ class SwapSelections(FrontEndRemedy):
     done: ClassVar[str] = "exchanged the values that the selection compares"
     advice: ClassVar[str] = "exchange the values that the selection compares"
 
-    def candidates(self, op: ir.Operation) -> Iterator[ir.Operation]:
-        yield from tied_selections(op)
-
     def fits(self, op: ir.Operation) -> bool:
-        return len(op.regions[0].blocks) == 1 and len(op.regions[0].blocks[0].arguments) == 2
+        return not is_exchanged(op.regions[0].blocks[0])
 
     def named(self, op: ir.Operation) -> str:
         return op.name

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from iree.compiler import ir
 
-from fissile.dialect.places import ops_of
 from fissile.passes.analysis.imports.stablehlo_ops import (
     GET_DIMENSION_SIZE,
     REDUCE_WINDOW,
@@ -37,6 +35,7 @@ class UseSignlessOps(FrontEndRemedy):
 
     name: ClassVar[str] = "fissile-use-signless-ops"
     exactness: ClassVar[Exactness] = Exactness.BITS
+    candidates: ClassVar[tuple[str, ...]] = (REVERSE, REDUCE_WINDOW, SELECT_AND_SCATTER, GET_DIMENSION_SIZE)
     dialects: ClassVar[tuple[str, ...]] = ("stablehlo",)
     does: ClassVar[str] = (
         "moves `stablehlo.reverse`, `select_and_scatter`, `get_dimension_size` and cumulative `reduce_window` from unsigned to "
@@ -46,10 +45,6 @@ class UseSignlessOps(FrontEndRemedy):
     numbers: ClassVar[str] = "bit-identical"
     done: ClassVar[str] = "applied it to signless integers with the same bits"
     advice: ClassVar[str] = "apply it to signless integers with the same bits"
-
-    def candidates(self, op: ir.Operation) -> Iterator[ir.Operation]:
-        for name in (REVERSE, REDUCE_WINDOW, SELECT_AND_SCATTER, GET_DIMENSION_SIZE):
-            yield from ops_of(op, name)
 
     def fits(self, op: ir.Operation) -> bool:
         if not any(is_unsigned(element_of(operand)) for operand in op.operands):

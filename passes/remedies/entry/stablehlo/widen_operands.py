@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from iree.compiler import ir
 
-from fissile.dialect.places import ops_of
 from fissile.passes.analysis.imports.narrow_operands import (
     PRODUCTS,
     has_unequal_elements,
@@ -38,6 +37,7 @@ class WidenOperands(FrontEndRemedy):
     name: ClassVar[str] = "fissile-widen-operands"
     cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS155")
     exactness: ClassVar[Exactness] = Exactness.BITS
+    candidates: ClassVar[tuple[str, ...]] = PRODUCTS
     dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "arith")
     does: ClassVar[str] = (
         "extends the operands of a depthwise `stablehlo.convolution`, and unsigned operands of `stablehlo.dot_general` and "
@@ -50,10 +50,6 @@ class WidenOperands(FrontEndRemedy):
     numbers: ClassVar[str] = "bit-identical to what the program specifies"
     done: ClassVar[str] = "extended the operands to the element type of the result"
     advice: ClassVar[str] = "extend the operands to the element type of the result"
-
-    def candidates(self, op: ir.Operation) -> Iterator[ir.Operation]:
-        for name in PRODUCTS:
-            yield from ops_of(op, name)
 
     def fits(self, op: ir.Operation) -> bool:
         if not all(_can_widen(operand, op.results[0]) for operand in op.operands):
