@@ -93,6 +93,7 @@ DECLARED_IN = ("fissile.passes.failures",)
 RULES = _Catalogue()
 
 RETIRED = {
+    "FIS208": "FIS202",
     **dict.fromkeys(
         ("FIS113", "FIS115", "FIS116", "FIS117", "FIS123", "FIS124", "FIS128", "FIS129"), "FIS114"
     ),

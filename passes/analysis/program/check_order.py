@@ -6,8 +6,8 @@ A `cf.assert` does not order the dispatches around it: a dispatch is submitted w
 dispatch by where it stands, or the dispatch stays in bounds whatever the check says:
 
 - A check of sizes and offsets reads host values. A dispatch that is computed from all of them can be
-  the guarded one, and has to be submitted behind the check, unless all that it accesses is inside its
-  resources without the check (`contained_commands`).
+  the guarded one, and has to be submitted behind the check. It always can be: what the check reads is
+  known where the dispatch is submitted.
 - A dispatch that loads its indices or offsets itself depends on no check of them: each has to be
   clamped to its dimension there.
 """
@@ -24,7 +24,6 @@ from fissile.dialect.views import view_of
 from fissile.passes.iree import ops as iree_ops
 
 from ..bounds.extents import is_argument
-from .contained_commands import stays_inside
 
 EXECUTE, DISPATCH = iree_ops.STREAM_CMD_EXECUTE, iree_ops.STREAM_CMD_DISPATCH
 GROUPS = (iree_ops.STREAM_CMD_CONCURRENT, iree_ops.STREAM_CMD_SERIAL)
@@ -42,10 +41,12 @@ CLAMPS = ("arith.minui", "arith.remui")
 
 @dataclass(frozen=True)
 class Overtaken:
-    """``dispatch`` may be submitted before the check with ``message`` was made."""
+    """``dispatch`` may be submitted, where ``execute`` stands, before ``check`` was made; it has ``message``."""
 
     message: str
     dispatch: str
+    check: ir.Operation
+    execute: ir.Operation
 
 
 def overtaken_checks(module: ir.Operation) -> list[Overtaken]:
@@ -56,8 +57,7 @@ def overtaken_checks(module: ir.Operation) -> list[Overtaken]:
         if op.name == EXECUTE and (checks := _behind(op)):
             known = _leaves(_operands(op))
             ahead = [check for check in checks if _read_by(check) <= known]
-            if ahead and (early := [c for c in _commands(op) if not stays_inside(c, module)]):
-                found.extend(Overtaken(_message(check), _contents(early)) for check in ahead)
+            found.extend(Overtaken(_message(check), _contents(op), check, op) for check in ahead)
         return ir.WalkResult.ADVANCE
 
     module.walk(visit, ir.WalkOrder.PRE_ORDER)
@@ -176,16 +176,11 @@ def _leaves(values: list[ir.Value]) -> set[ir.Value]:
     return found
 
 
-def _commands(execute: ir.Operation) -> list[ir.Operation]:
-    """What ``execute`` submits."""
-    return [
-        inner
-        for inner in _inside(execute)
-        if inner.name.startswith(iree_ops.STREAM_COMMANDS) and inner.name not in GROUPS
+def _contents(execute: ir.Operation) -> str:
+    """What ``execute`` submits, by name."""
+    names = [
+        str(op.attributes["entry_points"]) if op.name == DISPATCH else op.name
+        for op in _inside(execute)
+        if op.name.startswith(iree_ops.STREAM_COMMANDS) and op.name not in GROUPS
     ]
-
-
-def _contents(commands: list[ir.Operation]) -> str:
-    """``commands`` by name."""
-    names = [str(op.attributes["entry_points"]) if op.name == DISPATCH else op.name for op in commands]
     return ", ".join(dict.fromkeys(names))

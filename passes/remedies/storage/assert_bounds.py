@@ -115,9 +115,9 @@ def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
     if not judged:
         return Placed(0, 0, 0, ())
     from .assert_places import place_assert
-    from .checks_first import Check, checks_first, sizes_by_terms
     from .element_asserts import can_check
     from .held_loads import held_loads, loads_of
+    from .order.checks_first import Check, checks_first, sizes_by_terms
 
     entries: dict[ir.Block, tuple[ir.Operation, dict[Condition, Judged]]] = {}
     inside: dict[tuple[ir.Block, Condition], tuple[AssertPlace, list[Judged]]] = {}
@@ -167,9 +167,9 @@ def _assert_elements(extents: Extents, judged: list[Judged]) -> int:
     Returns how many checks there are."""
     if not judged:
         return 0
-    from .checks_first import Check, checks_first
     from .element_clamps import clamp_loaded_indices
     from .element_status import assert_elements
+    from .order.checks_first import Check, checks_first
 
     functions = list(dict.fromkeys(_outermost(j.obligation.op) for j in judged))
     bounds = [j.obligation.bound for j in judged]
@@ -186,8 +186,8 @@ def _assert_elements(extents: Extents, judged: list[Judged]) -> int:
 def _refuse_empty_tensors(extents: Extents, judged: list[Judged]) -> None:
     """What is accessed where loaded data says may be empty: no clamp keeps an access inside then, so this is checked first. Where
     data says whether there is an access at all, the call may be right: the mask of such a scatter is cleared instead."""
-    from .checks_first import Check, checks_first
     from .element_clamps import clear_mask
+    from .order.checks_first import Check, checks_first
 
     rows: dict[tuple[ir.Operation, Condition], Judged] = {}
     for j in judged:

@@ -1,5 +1,5 @@
 """Where the check of an obligation goes: as far out of branches and loops as its sizes allow, at best
-to the entry. `checks_first.py` then brings it to the front of its block.
+to the entry. `order/checks_first.py` then brings it to the front of its block.
 
 Crossing a branch makes the check conditional; crossing a loop replaces the loop's variable by its
 worst value.

@@ -22,7 +22,6 @@ from fissile.passes.analysis.storage.structured_rules import loop_extents
 from fissile.passes.checks.storage.storage_fit import Judged, runtime_message
 from fissile.passes.iree import ops as iree_ops
 
-from .checks_first import is_pure
 from .computed_indices import compute_again, same_elements
 from .element_asserts import (
     MAX_FLAGS,
@@ -34,6 +33,7 @@ from .element_asserts import (
     read_plain,
     reduce_flags,
 )
+from .order.checks_first import is_pure
 from .term_ops import TermWriter
 
 _EQ = 0

@@ -88,10 +88,16 @@ class HookPlan:
 
             hooks.append(self._own(PACKED_AT, PACK, self._pack))
         # Only where the guard has changed the program: stopping costs time.
-        hooks.append(PhaseHook(SCHEDULED_AT, "order of checks", self._order, lambda: self._asserted))
+        hooks.append(self._own(SCHEDULED_AT, "order of checks", self._order, lambda: self._asserted))
         return hooks
 
-    def _own(self, phase: str, name: str, act: Callable[[Module], Iterable[Finding]]) -> PhaseHook:
+    def _own(
+        self,
+        phase: str,
+        name: str,
+        act: Callable[[Module], Iterable[Finding]],
+        wanted: Callable[[], bool] = lambda: True,
+    ) -> PhaseHook:
         """A hook that fissile adds itself: where it throws, the module is put back and goes on as it was."""
 
         def act_or_leave(module: Module) -> Iterable[Finding]:
@@ -99,7 +105,7 @@ class HookPlan:
             module.settle()
             return found
 
-        return PhaseHook(phase, name, act_or_leave)
+        return PhaseHook(phase, name, act_or_leave, wanted)
 
     def _pipeline_hook(self, phase: str, pipeline: str) -> PhaseHook:
         def act(module: Module) -> list[Finding]:
@@ -144,9 +150,10 @@ class HookPlan:
         return found
 
     def _order(self, module: Module) -> list[Finding]:
-        from fissile.passes.checks.storage.check_order import late_checks
+        from fissile.passes.remedies.storage.order.scheduled_checks import bring_back
 
-        return contained("the order of run-time checks", lambda: late_checks(module.op, self._contract), [])
+        bring_back(module.op, self._contract, module.about_to_change)
+        return []
 
     def _match_device(self, module: Module) -> list[Finding]:
         from ...devices.match import match_target

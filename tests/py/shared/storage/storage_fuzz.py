@@ -23,6 +23,7 @@ from storage_oracle import TooLarge, Violation, wrap
 from fissile.passes.analysis.program.check_order import overtaken_checks, unclamped_accesses
 from fissile.passes.checks.storage.storage_fit import judge_storage
 from fissile.passes.remedies.storage.held_loads import loads_of
+from fissile.passes.remedies.storage.order.scheduled_checks import bring_back
 from fissile.pipelines.compile.hooks.guard import GUARDED_AT, guard
 from fissile.pipelines.session import Module, PhaseFailed, Session
 from fissile.verdict import Answer
@@ -183,6 +184,7 @@ class Fuzz:
             refuted = {name.split("_part")[0]: message for name, message in refuted.items()}
             return refuted, {f.code: f.message for f in found.findings}
         session.run(module, "stream")
+        bring_back(module.op, found.contract)
         late, unbounded = _late(module.op), _unbounded(module.op)
         session.run(module, "end")
         for program in batch:

@@ -17,6 +17,7 @@ from storage_oracle import Program, TooLarge, Violation
 
 from fissile.passes.analysis.program.check_order import overtaken_checks, unclamped_accesses
 from fissile.passes.checks.storage.storage_fit import judge_storage
+from fissile.passes.remedies.storage.order.scheduled_checks import bring_back
 from fissile.pipelines.compile.hooks.guard import GUARDED_AT, guard
 from fissile.pipelines.session import PhaseFailed, Session
 
@@ -82,6 +83,7 @@ class Sweep:
         self.counts["programs proved" if not result.changed else "programs asserted"] += 1
         try:
             self.session.run(module, "stream")
+            bring_back(module.op, result.contract)
             early = [*overtaken_checks(module.op), *unclamped_accesses(module.op)]
             assert not early, f"{early} in:\n{program.text}"
             self.session.run(module, "end")

@@ -28,7 +28,6 @@ REFUSED = ("FAILED_PRECONDITION", "INVALID_ARGUMENT", "OUT_OF_RANGE", "RESOURCE_
 STATUS = re.compile(r"\b(?P<status>[A-Z]+(?:_[A-Z]+)*); (?P<check>@\S+: )?")
 """How an error of IREE's runtime begins, after its place; the message of a check of fissile's names the function first."""
 UNCHECKED = ("FIS204", "FIS205", "FIS902", "FIS903")
-LATE = "FIS208"
 TOLD_WRONG = ("FIS141", "FIS142", "FIS137")
 """What IREE's host code does wrong to tensors, where nothing repairs it."""
 EMPTY_COPY = "length=0"
@@ -117,15 +116,14 @@ class Runs:
         if not scenes:
             return
         status, findings, said = self._compiled(scenes, folder)
-        late = [f for f in findings if f["code"] in (*UNCHECKED, LATE)]
-        if (status or late) and len(scenes) > 1:
+        unchecked = [f for f in findings if f["code"] in UNCHECKED]
+        if (status or unchecked) and len(scenes) > 1:
             middle = len(scenes) // 2
             self._check(scenes[:middle], folder)
             self._check(scenes[middle:], folder)
             return
-        for finding in late:
-            kind = "write before its check" if finding["code"] == LATE else finding["code"]
-            self._failed(kind, scenes[0], None, finding["message"])
+        for finding in unchecked:
+            self._failed(finding["code"], scenes[0], None, finding["message"])
         if status and any(f["code"] in TOLD_WRONG for f in findings):
             self.counts["programs that stock builds wrong, and no output"] += 1
             return

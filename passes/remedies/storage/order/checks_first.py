@@ -19,7 +19,7 @@ from fissile.passes.analysis.bounds.size_terms import symbols_of
 from fissile.passes.analysis.program.defined_before import exists_before
 from fissile.passes.iree import ops as iree_ops
 
-from .term_ops import TermWriter
+from ..term_ops import TermWriter
 
 SCALAR = ("arith.", "affine.", "index.", iree_ops.HAL_BUFFER_VIEW_DIM)
 PURE = (
