@@ -189,12 +189,12 @@ def _children(op: ir.Operation, anchor: str) -> list[ir.Operation]:
 def _run_python(instance: Pass, op: ir.Operation, report: Callable[[Finding], None]) -> None:
     if instance.anchor not in (op.name, "any"):
         return  # below `any`, a pass takes the ops that it is made for
-    unregistered = _unregistered_ops(op)
+    unregistered = unregistered_ops(op)
     if is_users(type(instance)):
         _run_users(instance, op, report)
     else:
         _run_own(instance, op, report)
-    if made := _unregistered_ops(op) - unregistered:
+    if made := unregistered_ops(op) - unregistered:
         raise InternalError(
             f"pass '{instance.name}' made unregistered ops: {', '.join(sorted(made))}",
             "name their dialects in the pass's `dialects`",
@@ -235,7 +235,7 @@ def _run_users(instance: Pass, op: ir.Operation, report: Callable[[Finding], Non
         raise InternalError(f"{named} failed: {cause(error, source_of(type(instance)))}") from error
 
 
-def _unregistered_ops(root: ir.Operation) -> set[str]:
+def unregistered_ops(root: ir.Operation) -> set[str]:
     """Names of ops in ``root`` that the context does not know, other than fissile's."""
     names: set[str] = set()
 

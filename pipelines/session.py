@@ -34,6 +34,7 @@ from fissile.passes.iree import library
 from fissile.passes.iree.phases import PHASES
 from fissile.passes.progress import running
 
+from .portable_stablehlo import stablehlo_of
 from .probe.diagnostics import Diagnostic, parse_diagnostic
 from .process.atomic_write import write_atomically
 from .process.scratch import SCRATCH_VARIABLE
@@ -223,7 +224,9 @@ class Session:
         self._parsed, self._names = path, None
         for spelled in (str(path), name):
             may_be_quoted(spelled)
-        return self._parse(opened, name or str(path))
+        module = self._parse(opened, name or str(path))
+        converted = stablehlo_of(module.op.operation, path)
+        return module if converted is None else self.parse_text(converted, name or str(path))
 
     def parse_input(
         self,
@@ -317,10 +320,10 @@ class Session:
         self.context.allow_unregistered_dialects = False
 
     @contextmanager
-    def known_dialects_only(self) -> Iterator[None]:
-        """Within the block an op of an unknown dialect is refused, with IREE's message."""
+    def unknown_dialects(self, allowed: bool) -> Iterator[None]:
+        """Within the block an op, a type or an attribute of an unknown dialect is allowed, or refused with IREE's message."""
         before = self.context.allow_unregistered_dialects
-        self.refuse_unknown_dialects()
+        self.context.allow_unregistered_dialects = allowed
         try:
             yield
         finally:

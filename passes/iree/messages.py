@@ -27,6 +27,9 @@ UNKNOWN_OP = re.compile(
 )
 """What the parser says of an op in its own syntax whose dialect, or which itself, IREE does not have. A word without a dialect is no op."""
 
+UNKNOWN_TYPE = re.compile(r"(?:type|attribute) created with unregistered dialect")
+"""What the parser says of a type whose dialect IREE does not have, where ops of such a dialect are refused."""
+
 NO_SUCH_TARGET = (
     r"no HAL devices defined|missing GPU target in|unregistered device alias|target backend '.*' not registered"
     r"|[Uu]nknown (?:ROCM|CUDA|Vulkan|Metal) target|target not set; did you forget|target backend not registered"

@@ -43,3 +43,10 @@ RELEASES_AT_RUN_TIME = "func.func(ownership-based-buffer-deallocation,buffer-dea
 
 AFFINE_LOWERED = "builtin.module(lower-affine)"
 """MLIR's lowering of affine loops, branches and index arithmetic to scf and arith."""
+
+STABLEHLO_INPUT = "iree-stablehlo-input-transformation-pipeline"
+"""IREE's input phase for StableHLO."""
+STABLEHLO_CONVERSION = "vhlo-legalize-to-stablehlo"
+"""The pass of it that makes StableHLO of the portable form."""
+PORTABLE = "vhlo."
+"""The ops of that form."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from fissile.passes.checks.refusals.iree_version import check_version
 from fissile.passes.checks.speed.recomputation import check_recomputation
 from fissile.passes.containment import contained, current
 from fissile.passes.iree.backends import backend_named
+from fissile.passes.iree.messages import UNKNOWN_TYPE
 from fissile.passes.iree.phases import (
     BOUNDARIES_PLACED_AT,
     DISPATCHES_CONFIGURED_AT,
@@ -31,7 +32,7 @@ from ..probe.stock_outcome import Generate, formed_dispatches
 from ..process.atomic_write import write_atomically
 from ..repair.failures import suggested
 from ..repair.packing import Narrow, find_narrow
-from ..session import Module, Session, phase_index
+from ..session import Module, PhaseFailed, Session, phase_index
 from .hooks import imports
 from .hooks.plan import HookPlan, stop_on_leftovers
 from .hooks.recursion import stop_on_recursion
@@ -81,10 +82,7 @@ class CompileRun:
         )
 
     def parse(self) -> Module:
-        with nullcontext() if self._may_have_other_ops else self.session.known_dialects_only():
-            module = self.session.parse_input(
-                self.input, self.input_name, self.request.allow_pipelines, self._evaluates_constants
-            )
+        module = self._read()
         module.stands_at(self.request.compile_from)
         if self._reads_input and self.request.compile_from == "start":
             self.misread = tuple(
@@ -100,6 +98,29 @@ class CompileRun:
         if phase_index(module.phase) >= phase_index(BOUNDARIES_PLACED_AT):
             stop_on_leftovers(module)
         return module
+
+    def _read(self) -> Module:
+        """The input, without ops that IREE does not know. It may have types of a user's runtime module, which IREE passes on."""
+        read = partial(
+            self.session.parse_input,
+            self.input,
+            self.input_name,
+            self.request.allow_pipelines,
+            self._evaluates_constants,
+        )
+        try:
+            with self.session.unknown_dialects(allowed=self._may_have_other_ops):
+                return read()
+        except PhaseFailed as refused:
+            if not UNKNOWN_TYPE.search(str(refused)):
+                raise
+            from ..pass_runner import unregistered_ops
+
+            with self.session.unknown_dialects(allowed=True):
+                module = read()
+            if unregistered_ops(module.op.operation):
+                raise
+            return module
 
     @property
     def _source(self) -> bytes:

@@ -40,7 +40,7 @@ KNOWN_WRONG = (
         "builtin.module(fissile-decompose-attention,fissile-lower-boundaries)",
     ),
     KnownWrong("an element inserted into a tensor", (b"tensor.insert ", b'"tensor.insert"')),
-    KnownWrong("a stable sort", (b"stablehlo.sort", b"chlo.top_k")),
+    KnownWrong("a stable sort", (b"sort", b"top_k")),
     KnownWrong("a part of a tensor that may have gaps", (b"flow.tensor.slice", b"flow.tensor.update")),
     KnownWrong(
         "a tensor that is updated while another op reads it, or that is put into larger ones",

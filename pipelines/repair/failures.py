@@ -95,9 +95,20 @@ def rejected(failure: Failure) -> Finding:
         else f"the input is not a valid module: {first.message}",
         places=first.places[:1],
         notes=rest,
-        stock=quoted(first.message) if errors else "",
+        stock=CRASHES_ON_UNKNOWN_OP
+        if UNKNOWN_DIALECT in first.message
+        else quoted(first.message)
+        if errors
+        else "",
         detail="\n".join(d.text for d in failure.diagnostics),
     )
+
+
+UNKNOWN_DIALECT = "operation being parsed with an unregistered dialect"
+CRASHES_ON_UNKNOWN_OP = (
+    "it takes an op of a dialect that it does not know, and crashes on it in a later phase"
+)
+"""iree-compile allows such ops as it parses; dispatch creation ends by SIGSEGV (3.13). The compile here does not allow them."""
 
 
 def no_target(diagnostic: Diagnostic) -> Finding:

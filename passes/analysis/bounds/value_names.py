@@ -12,6 +12,7 @@ from fissile.dialect import place_of, place_of_location
 from fissile.dialect.attributes import text_of
 from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
+from fissile.passes.iree.pipelines import PORTABLE
 
 from ..program.private_calls import FUNCTIONS
 from ..program.source_lines import line_at
@@ -157,7 +158,8 @@ def declared_names(module: ir.Operation) -> dict[str, tuple[str, ...]]:
     for region in module.regions:
         for block in region.blocks:
             for op in block.operations:
-                if "sym_name" in op.attributes and any(names := _declared(op.operation)):
+                portable = op.operation.name.startswith(PORTABLE)  # what it says is read when it is StableHLO
+                if "sym_name" in op.attributes and not portable and any(names := _declared(op.operation)):
                     found[text_of(op.operation, "sym_name")] = tuple(names)
     return found
 

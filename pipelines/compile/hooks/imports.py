@@ -21,7 +21,7 @@ from ...session import Module, Session
 if TYPE_CHECKING:
     from fissile.passes.remedies.entry.front_end import FrontEndRemedy
 
-_DIALECTS = (b"stablehlo", b"torch")
+_DIALECTS = (b"stablehlo", b"vhlo", b"torch")
 
 
 @dataclass(frozen=True)

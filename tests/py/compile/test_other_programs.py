@@ -1,5 +1,9 @@
 """What is no program of tensors is refused as stock refuses it, with what it is and how it is used; a program that stock compiles has no such note."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 import fissile
@@ -159,3 +163,30 @@ def test_functions_on_buffers_are_told_what_iree_takes(tmp_path, capsys, command
     printed = "".join(capsys.readouterr())
     assert ("@first takes memory that the caller owns (memref)" in printed) == noted
     assert ("Write arguments and results as tensors" in printed) == noted
+
+
+CUSTOM_TYPE = """
+module @example {
+  func.func private @custom.string.create(!util.buffer) -> !custom.string
+  func.func private @custom.string.length(!custom.string) -> index attributes {vm.signature = (!vm.ref<!custom.string>) -> i64}
+  func.func @main() -> index {
+    %text = util.buffer.constant : !util.buffer = "hello"
+    %made = call @custom.string.create(%text) : (!util.buffer) -> !custom.string
+    %length = call @custom.string.length(%made) : (!custom.string) -> index
+    return %length : index
+  }
+}
+"""
+
+
+def test_a_type_of_a_runtime_module_is_no_unknown_op(tmp_path):
+    """IREE passes on what it does not know about a type, and a module of the user's runtime defines it."""
+    source, stock = tmp_path / "in.mlir", tmp_path / "stock.vmfb"
+    source.write_text(CUSTOM_TYPE)
+    iree = str(Path(sys.executable).with_name("iree-compile"))
+    subprocess.run([iree, *GFX942, str(source), "-o", str(stock)], check=True, timeout=300)
+    report = fissile.compile(source, tmp_path / "out.vmfb", GFX942)
+    assert not report.findings and (tmp_path / "out.vmfb").read_bytes() == stock.read_bytes()
+    source.write_text(CUSTOM_TYPE.replace("return %length", '"custom.end"() : () -> ()\n    return %length'))
+    report = fissile.compile(source, tmp_path / "end.vmfb", GFX942, check=False)
+    assert [f.code for f in report.errors] == ["FIS406"] and not (tmp_path / "end.vmfb").exists()

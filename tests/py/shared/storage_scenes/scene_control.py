@@ -205,7 +205,10 @@ def called(d: Draw, rank: int, element: str, depth: int) -> Node:
             require(begin >= 0 and begin + length <= shape[0])
         if length > LARGEST:
             raise Undefined
-        if 0 in (length, *shape[1:]):  # NumPy would cut what lies outside off, and this may: it has no element
+        if 0 in (
+            length,
+            *shape[1:],
+        ):  # NumPy would cut what lies outside off, and this may: it has no element
             return np.zeros((length, *shape[1:]), KINDS[element])
         return env(outer)[begin : begin + length]
 
