@@ -42,6 +42,7 @@ def _converted(module: ir.Operation) -> str | None:
             print_before_all=False,
             print_after_all=True,
             enable_debug_info=True,
+            print_generic_op_form=True,  # a loop's own form leaves out the places of its arguments
             tree_printing_dir_path=folder,
         )
         try:

@@ -1,9 +1,10 @@
 """Functions of JAX through stock IREE and through fissile, run, and compared with what JAX computes.
 
-    PYTHON-WITH-JAX -m bench.jax_programs write FOLDER
+    PYTHON-WITH-JAX -m bench.jax_programs write FOLDER [--portable]
     python -m bench.jax_programs run FOLDER [--target llvm-cpu …] [--only REGEX] [--jobs 2]
 
-``write`` lowers each function of this folder to StableHLO and keeps its arguments and results. ``run`` prints a
+``write`` lowers each function of this folder to StableHLO, with --portable as `jax.export` serialises it (VHLO), and keeps its
+arguments and results. ``run`` prints a
 line for each program where the two compilers differ or a number is wrong, and a table; a wrong number is one beyond 0.2% of the largest
 value (4% for a function in 16-bit floats). Exit status 1 where fissile is worse than stock or wrong.
 """
@@ -48,16 +49,21 @@ class Built:
     numbers: str
 
 
-def write(folder: Path) -> None:
+def write(folder: Path, portable: bool) -> None:
     """Needs JAX."""
     import jax
+    import jax.export
 
     from bench.jax_programs.numeric import FUNCTIONS
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, (function, arguments) in FUNCTIONS.items():
-        lowered = jax.jit(function, keep_unused=True).lower(*arguments)
-        (folder / f"{name}.mlir").write_text(str(lowered.compiler_ir("stablehlo")))
+        jitted = jax.jit(function, keep_unused=True)
+        if portable:
+            exported = jax.export.export(jitted)(*arguments)
+            (folder / f"{name}.mlir").write_bytes(exported.mlir_module_serialized)
+        else:
+            (folder / f"{name}.mlir").write_text(str(jitted.lower(*arguments).compiler_ir("stablehlo")))
         results = jax.tree_util.tree_leaves(jax.jit(function)(*arguments))
         np.savez(
             folder / f"{name}.npz",
@@ -156,11 +162,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--target", action="append", choices=FLAGS, help="default: llvm-cpu, vulkan, gfx942")
     parser.add_argument("--only", default="")
+    parser.add_argument("--portable", action="store_true", help="write bytecode of VHLO")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--results", type=Path, help="append a JSON line for each program and target")
     chosen = parser.parse_args(argv)
     if chosen.what == "write":
-        write(chosen.folder)
+        write(chosen.folder, chosen.portable)
         return 0
     programs = [file for file in sorted(chosen.folder.glob("*.mlir")) if re.search(chosen.only, file.stem)]
     targets = chosen.target or ["llvm-cpu", "vulkan", "gfx942"]

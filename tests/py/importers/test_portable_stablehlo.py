@@ -88,3 +88,25 @@ def test_what_iree_does_not_convert_goes_on_as_it_is(tmp_path, monkeypatch):
     source = written(FLOATS, tmp_path, False)
     assert "vhlo.dot_general_v2" in str(Session().parse(source).op)
     assert not fissile.compile(source, tmp_path / "out.vmfb", FLAGS).errors
+
+
+LOOP = """vhlo.func_v1 @main(%x: !vhlo.tensor_v1<!vhlo.f32_v1>) -> (!vhlo.tensor_v1<!vhlo.f32_v1>) {
+  %0 = "vhlo.while_v1"(%x) ({
+  ^bb0(%a: !vhlo.tensor_v1<!vhlo.f32_v1> loc("carried")):
+    %go = "vhlo.constant_v1"() <{value = #vhlo.tensor_v1<dense<false> : tensor<i1>>}> : () -> !vhlo.tensor_v1<!vhlo.bool_v1>
+    "vhlo.return_v1"(%go) : (!vhlo.tensor_v1<!vhlo.bool_v1>) -> ()
+  }, {
+  ^bb0(%b: !vhlo.tensor_v1<!vhlo.f32_v1>):
+    "vhlo.return_v1"(%b) : (!vhlo.tensor_v1<!vhlo.f32_v1>) -> ()
+  }) : (!vhlo.tensor_v1<!vhlo.f32_v1>) -> !vhlo.tensor_v1<!vhlo.f32_v1>
+  "vhlo.return_v1"(%0) : (!vhlo.tensor_v1<!vhlo.f32_v1>) -> ()
+} {arg_attrs = #vhlo.array_v1<[#vhlo.dict_v1<{}>]>, res_attrs = #vhlo.array_v1<[#vhlo.dict_v1<{}>]>,
+   sym_visibility = #vhlo.string_v1<"public">}
+"""
+
+
+def test_the_places_of_a_loops_arguments_are_kept(tmp_path):
+    """They end up in the module that is written, where a dispatch loads the argument."""
+    source = written(LOOP, tmp_path, True)
+    converted = stablehlo_of(Session().parse_text(LOOP).op.operation, source)
+    assert "stablehlo.while" in converted and 'loc("carried")' in converted
