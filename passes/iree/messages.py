@@ -27,6 +27,9 @@ UNKNOWN_OP = re.compile(
 )
 """What the parser says of an op in its own syntax whose dialect, or which itself, IREE does not have. A word without a dialect is no op."""
 
+UNREGISTERED = "unregistered dialect"
+"""What the parser says of an op, a type or an attribute of a dialect that IREE does not have, where those are refused."""
+
 UNKNOWN_TYPE = re.compile(r"(?:type|attribute) created with unregistered dialect")
 """What the parser says of a type whose dialect IREE does not have, where ops of such a dialect are refused."""
 

@@ -9,6 +9,7 @@ from fissile.passes.checks.refusals.front_end_ops import check_front_end_op
 from fissile.passes.checks.refusals.unknown_op import check_unknown_op
 from fissile.passes.failures.failure import Ending, failure_that_ends
 from fissile.passes.failures.not_built.codegen_failed import CodegenFailed
+from fissile.passes.iree.messages import UNREGISTERED
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
 from ..probe.diagnostics import Diagnostic, failure_code, quoted
@@ -96,7 +97,7 @@ def rejected(failure: Failure) -> Finding:
         places=first.places[:1],
         notes=rest,
         stock=CRASHES_ON_UNKNOWN_OP
-        if UNKNOWN_DIALECT in first.message
+        if UNREGISTERED in first.message
         else quoted(first.message)
         if errors
         else "",
@@ -104,7 +105,6 @@ def rejected(failure: Failure) -> Finding:
     )
 
 
-UNKNOWN_DIALECT = "operation being parsed with an unregistered dialect"
 CRASHES_ON_UNKNOWN_OP = (
     "it takes an op of a dialect that it does not know, and crashes on it in a later phase"
 )

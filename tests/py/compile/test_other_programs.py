@@ -190,3 +190,4 @@ def test_a_type_of_a_runtime_module_is_no_unknown_op(tmp_path):
     source.write_text(CUSTOM_TYPE.replace("return %length", '"custom.end"() : () -> ()\n    return %length'))
     report = fissile.compile(source, tmp_path / "end.vmfb", GFX942, check=False)
     assert [f.code for f in report.errors] == ["FIS406"] and not (tmp_path / "end.vmfb").exists()
+    assert "crashes on it in a later phase" in report.errors[0].stock
