@@ -3,7 +3,8 @@
     python -m bench.storage.storage_scenes [--programs 1000] [--first 0] [--front-end stablehlo] [--show 3]
 
 The second of two generators (the other is `storage_fuzz`): `tests/py/shared/storage_scenes`. A call that the oracle refuses must
-fail, any other must give its numbers; where no drawn call breaks a program, no check may be left in it.
+fail, any other must give its numbers; where no drawn call breaks a program, no check may be left in it; in the
+schedule, no dispatch stands before its check.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "py" / "shared" / "storage_scenes"))
+SHARED = Path(__file__).resolve().parents[2] / "tests" / "py" / "shared"
+sys.path[:0] = [str(SHARED / "storage"), str(SHARED / "storage_scenes")]
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from checked_schedule import programs_out_of_order
 from storage_sweep import FLAGS
 
 from fissile.passes.analysis.program.check_order import overtaken_checks, unclamped_accesses
@@ -78,6 +79,14 @@ def scheduled(session, text: str):
     module = session.run(session.parse_text(text), GUARDED_AT)
     assert guard(module.op).asserts
     return session.run(module, "stream")
+
+
+def brought_back(session, text: str):
+    module = session.run(session.parse_text(text), GUARDED_AT)
+    guarded = guard(module.op)
+    session.run(module, "stream")
+    bring_back(module.op, guarded.contract)
+    return module.op
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -230,6 +239,26 @@ def test_a_check_behind_a_dispatch_goes_before_it(session, monkeypatch, text):
     assert changes == [1] and not overtaken_checks(module.op) and module.op.verify()
     bring_back(module.op, ["main", "tail"], lambda: changes.append(1))
     assert changes == [1], "a schedule in order is not changed"
+
+
+def test_the_drawn_programs_out_of_order_are_told_by_name(session, monkeypatch):
+    texts = {
+        f"s{number}": text.replace("@main", f"@s{number}").replace("@tail", f"@s{number}_tail")
+        for number, text in enumerate(
+            (
+                CALLED_AFTER_A_SCATTER,
+                PROGRAMS["the offset is an element"],
+                PROGRAMS["a constant offset, in a loop"],
+            )
+        )
+    }
+    whole = "\n".join(texts.values())
+    assert not programs_out_of_order(session, brought_back(session, whole), texts, "s")
+    monkeypatch.setattr(checks_first, "checks_first", lambda _checks: None)
+    monkeypatch.setattr(held_loads, "held_loads", lambda _extents, _conditions: [])
+    found = programs_out_of_order(session, scheduled(session, whole).op, texts, "s")
+    assert {"s0", "s1"} <= found.keys()
+    assert "submitted before it" in found["s0"] and "not bounded" in found["s1"]
 
 
 def test_the_command_brings_checks_back(session, tmp_path):

@@ -20,6 +20,7 @@ def test_drawn_programs_keep_to_the_oracle(front_end, count):
     assert not runs.failures, "\n".join(map(str, runs.failures[:3]))
     assert runs.counts["calls that are legal, same numbers"] > count
     assert runs.counts["calls that violate, refused: FAILED_PRECONDITION"] > count / 4
+    assert runs.counts["programs with no dispatch before its check"] == runs.counts["programs run"] > 0
 
 
 def test_an_oracle_that_is_wrong_is_noticed():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 import traceback
 from collections import Counter
@@ -13,20 +12,16 @@ import numpy as np
 import storage_fuzz_host
 import storage_fuzz_indices
 import storage_fuzz_slices
+from checked_schedule import programs_out_of_order
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
-from iree.compiler import ir
 from storage_fuzz_programs import EDGES, KINDS, FuzzProgram, Values, Writer
 from storage_fuzz_steps import STEPS
 from storage_oracle import TooLarge, Violation, wrap
 
-from fissile.passes.analysis.program.check_order import overtaken_checks, unclamped_accesses
-from fissile.passes.checks.storage.storage_fit import judge_storage
-from fissile.passes.remedies.storage.held_loads import loads_of
 from fissile.passes.remedies.storage.order.scheduled_checks import bring_back
 from fissile.pipelines.compile.hooks.guard import GUARDED_AT, guard
 from fissile.pipelines.session import Module, PhaseFailed, Session
-from fissile.verdict import Answer
 
 FLAGS = [
     "--iree-hal-target-device=local",
@@ -40,7 +35,6 @@ RUNTIME_RANGE = "OUT_OF_RANGE"
 
 STEP_FILES = (storage_fuzz_host, storage_fuzz_indices, storage_fuzz_slices)
 """What fills STEPS."""
-NUMBERED = re.compile(r"@(p\d+)(?!\d)")
 """A program's function, a part that it calls, and what IREE names by them."""
 
 
@@ -185,13 +179,11 @@ class Fuzz:
             return refuted, {f.code: f.message for f in found.findings}
         session.run(module, "stream")
         bring_back(module.op, found.contract)
-        late, unbounded = _late(module.op), _unbounded(module.op)
+        late = programs_out_of_order(session, module.op, {p.name: p.text for p in batch}, "p")
         session.run(module, "end")
         for program in batch:
             if program.name in late:
                 self._failed("write before its check", {}, late[program.name], program)
-            elif {program.name, ""} & unbounded.keys() and self._checks_elements(session, program):
-                self._failed("write before its check", {}, str(unbounded), program)
             else:
                 self.counts["programs with no dispatch before its check"] += 1
         return self._loaded(session, module)
@@ -203,13 +195,6 @@ class Fuzz:
         return rt.load_vm_module(
             rt.VmModule.copy_buffer(self._config.vm_instance, path.read_bytes()), self._config
         )
-
-    def _checks_elements(self, session: Session, program: FuzzProgram) -> bool:
-        """Whether an access at loaded data is checked at run time: where all are proved, none needs a bound."""
-        module = session.run(session.parse_text(program.text), GUARDED_AT)
-        report = judge_storage(module.op)
-        checked = [j.obligation for j in report.having(Answer.UNKNOWN)]
-        return any(o.elements is not None or loads_of(report.extents, o.condition) for o in checked)
 
     def _stock_refuses(self, session: Session, program: FuzzProgram) -> bool:
         try:
@@ -269,30 +254,6 @@ class Fuzz:
                 program.text,
             )
         )
-
-
-def _late(module: ir.Operation) -> dict[str, str]:
-    """The programs, at phase stream, with a dispatch that may run ahead of a check that the guard made."""
-    found = ((NUMBERED.search(late.message), late) for late in overtaken_checks(module))
-    return {
-        named[1]: f"{late.message}\nsubmitted before it: {late.dispatch}" for named, late in found if named
-    }
-
-
-def _unbounded(module: ir.Operation) -> dict[str, str]:
-    """The programs, at phase stream, with an access at loaded data that the guard did not bound; "" where none is known."""
-    return {_function_of(access): f"not bounded: {access}" for access in unclamped_accesses(module)}
-
-
-def _function_of(op: ir.Operation) -> str:
-    """The program that a dispatch's op comes from: IREE names executables by the function."""
-    while op is not None:
-        if "sym_name" in op.attributes and (
-            made := NUMBERED.search("@" + ir.StringAttr(op.attributes["sym_name"]).value)
-        ):
-            return made[1]
-        op = op.parent
-    return ""
 
 
 def _expected(program: FuzzProgram, call: Values) -> tuple[str, object]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from checked_schedule import programs_out_of_order
 from scene_program import Call, Scene
 
 from fissile.pipelines.compile.hooks.guard import GUARDED_AT, guard
@@ -134,9 +135,24 @@ class Runs:
                 self._failed("does not compile", scenes[0], None, said)
             return
         self.counts["programs run"] += len(scenes)
+        self._look_at_schedule(scenes, folder)
         self._call(scenes, folder)
 
-    def _compiled(self, scenes: list[Scene], folder: Path) -> tuple[int, list[dict], str]:
+    def _look_at_schedule(self, scenes: list[Scene], folder: Path) -> None:
+        status, _, said = self._compiled(scenes, folder, "--compile-to=stream")
+        if status:
+            self._failed("is not scheduled", scenes[0], None, said)
+            return
+        with Session(list(self.flags)) as session:
+            module = session.parse_text((folder / "out.stream.mlir").read_text())
+            late = programs_out_of_order(session, module.op, {s.name: s.text for s in scenes}, "s")
+        for scene in scenes:
+            if scene.name in late:
+                self._failed("a dispatch before its check", scene, None, late[scene.name])
+            else:
+                self.counts["programs with no dispatch before its check"] += 1
+
+    def _compiled(self, scenes: list[Scene], folder: Path, *more: str) -> tuple[int, list[dict], str]:
         source = folder / "scenes.mlir"
         source.write_text("\n".join(s.text for s in scenes))
         command = [
@@ -146,8 +162,9 @@ class Runs:
             *self.flags,
             "--format=json",
             "--no-cache",
+            *more,
             "-o",
-            folder / "out.vmfb",
+            folder / ("out.stream.mlir" if more else "out.vmfb"),
         ]
         ended = run_child(command, SECONDS)
         if ended.reason:
