@@ -50,9 +50,14 @@ class Built:
 
 
 def write(folder: Path, portable: bool) -> None:
-    """Needs JAX."""
-    import jax
-    import jax.export
+    """Raises SystemExit where this Python has no JAX."""
+    try:
+        import jax
+        import jax.export
+    except ModuleNotFoundError as missing:
+        raise SystemExit(
+            f"error: {missing}; `write` needs JAX: run it with the Python of an environment that has jax"
+        ) from None
 
     from bench.jax_programs.numeric import FUNCTIONS
 

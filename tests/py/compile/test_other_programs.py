@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from planted_faults import compile_here, functions, planted, stocks_bytes
 
 import fissile
 from fissile.cli.main import main
@@ -191,3 +192,12 @@ def test_a_type_of_a_runtime_module_is_no_unknown_op(tmp_path):
     report = fissile.compile(source, tmp_path / "end.vmfb", GFX942, check=False)
     assert [f.code for f in report.errors] == ["FIS406"] and not (tmp_path / "end.vmfb").exists()
     assert "crashes on it in a later phase" in report.errors[0].stock
+
+
+def test_a_type_of_a_runtime_module_comes_out_where_fissile_fails(tmp_path, monkeypatch):
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(CUSTOM_TYPE)
+    with planted(functions()["pipelines.compile.guarded_compile.GuardedCompile.run"]):
+        report = compile_here(monkeypatch, [*GFX942, str(source), "-o", str(output)])
+    assert [f.code for f in report.findings] == ["FIS903"] and report.exit_code == 0
+    assert output.read_bytes() == stocks_bytes([*GFX942, str(source), "-o", str(tmp_path / "stock.vmfb")])
