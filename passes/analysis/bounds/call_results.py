@@ -17,7 +17,6 @@ from .size_terms import Term, substitute, symbols_of
 if TYPE_CHECKING:
     from .extents import Extents
 
-CALLS = ("func.call", iree_ops.UTIL_CALL)
 RETURNS = ("func.return", iree_ops.UTIL_RETURN)
 
 

@@ -12,6 +12,7 @@ from fissile.dialect.views import view_of
 from fissile.passes.iree import ops as iree_ops
 from fissile.quantity import Bytes
 
+from ..program.private_calls import CALLS
 from . import kinds
 from .sizes import bytes_of_memref, bytes_of_type, bytes_of_value, constant
 from .steps import Edge, Flow, Made, Origin, Step
@@ -146,7 +147,7 @@ class _Builder:
         handler = _REGIONS.get(op.name)
         if handler is not None:
             return handler(self, op, at)
-        if op.name in kinds.CALLS:
+        if op.name in CALLS:
             return self.call(op, at)
         here = self.simple(op)
         self.link(at, here)

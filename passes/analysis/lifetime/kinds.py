@@ -11,6 +11,8 @@ from fissile.dialect.operands import inits
 from fissile.dialect.views import view_of
 from fissile.passes.iree import ops as iree_ops
 
+from ..program.private_calls import FUNCTIONS
+
 MEMREF, STORAGE, TENSOR, STREAM = (
     "memref.alloc",
     "fissile.alloc_storage",
@@ -55,8 +57,6 @@ _VIEWS = (
 )
 _IN_PLACE = ("tensor.insert", "tensor.insert_slice")
 
-FUNCTIONS = ("func.func", iree_ops.UTIL_FUNC)
-CALLS = ("func.call", iree_ops.UTIL_CALL)
 RETURNS = ("func.return", iree_ops.UTIL_RETURN)
 LOOPS = ("scf.for", "scf.while", "scf.parallel", "scf.forall", "affine.for", "affine.parallel")
 IMPURE_REGIONS = (

@@ -8,9 +8,10 @@ from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute, text_of
 
+from ..program.private_calls import CALLS, FUNCTIONS
 from .explore import Walk, walk
 from .flow import flow_of
-from .kinds import ALLOCATIONS, CALLS, FUNCTIONS, RELEASES
+from .kinds import ALLOCATIONS, RELEASES
 from .steps import Flow
 
 _OF_ANOTHER_PROGRAM = (".executable", ".executable.source")

@@ -17,6 +17,7 @@ from fissile.dialect.views import view_of
 from fissile.passes.analysis.bounds.shaped_values import is_argument
 from fissile.passes.iree import ops as iree_ops
 
+from ..program.private_calls import CALLS
 from . import kinds
 from .joins import Entry, edges_of, ends_of, joins_of
 from .regions import Regions, op_making
@@ -160,7 +161,7 @@ class _Analysis:
                 true = bases.get(view.true_value, Bases()) if decided != 0 else Bases()
                 false = bases.get(view.false_value, Bases()) if decided in (0, None) else Bases()
                 yield view.result, true | false
-            elif op.name in kinds.CALLS:
+            elif op.name in CALLS:
                 yield from self.call_results(op, bases)
             else:
                 named = dict(kinds.same_storage(op))
@@ -266,7 +267,7 @@ class _Analysis:
         op = value.owner.operation
         if op.name == "arith.select":
             return [*operands_named(op, "true_value"), *operands_named(op, "false_value")]
-        if op.name in kinds.CALLS:
+        if op.name in CALLS:
             summary, number = self.summaries.get(text_of(op, "callee")), ir.OpResult(value).result_number
             origin = summary.results[number] if summary and number < len(summary.results) else None
             if origin is None:
@@ -277,7 +278,7 @@ class _Analysis:
 
     def kept_by(self, op: ir.Operation, held: list[ir.Value]) -> list[ir.Value]:
         """Those of ``held`` that live on, or end, where nobody here sees it."""
-        if op.name in kinds.CALLS and (summary := self.summaries.get(text_of(op, "callee"))) is not None:
+        if op.name in CALLS and (summary := self.summaries.get(text_of(op, "callee"))) is not None:
             values = list(op.operands)
             return [values[number] for number in summary.consumed if values[number] in held]
         return held if self.keeps(op) else []
@@ -292,7 +293,7 @@ class _Analysis:
             "ml_program.global_store",
         ):
             return True
-        if op.name in kinds.CALLS:
+        if op.name in CALLS:
             return True
         unknown = not op.context.is_registered_operation(op.name) and not op.name.startswith("fissile.")
         fresh = any(kinds.is_storage_like(r.type) and r not in self.joins for r in op.results)

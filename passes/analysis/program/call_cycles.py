@@ -11,7 +11,7 @@ from iree.compiler import ir
 from fissile.dialect import place_of
 from fissile.finding import Place
 
-from ..bounds.call_results import CALLS
+from .private_calls import CALLS
 
 _PRIVATE = "private"
 

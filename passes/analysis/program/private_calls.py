@@ -1,4 +1,4 @@
-"""Which calls reach a private function."""
+"""Which calls reach a private function, and whether one is certain to be made."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from fissile.dialect.attributes import attributes, text_of
 from fissile.passes.iree import ops as iree_ops
 
 FUNCTIONS = ("func.func", iree_ops.UTIL_FUNC)
+CALLS = ("func.call", iree_ops.UTIL_CALL)
 
 
 def calls_of_private_functions(module: ir.Operation) -> dict[str, list[ir.Operation]]:
@@ -17,13 +18,9 @@ def calls_of_private_functions(module: ir.Operation) -> dict[str, list[ir.Operat
     other: set[str] = set()
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        if (
-            op.name in FUNCTIONS
-            and "sym_visibility" in op.attributes
-            and str(op.attributes["sym_visibility"]) == '"private"'
-        ):
+        if op.name in FUNCTIONS and _is_private(op):
             private[text_of(op, "sym_name")] = []
-        if op.name in ("func.call", iree_ops.UTIL_CALL):
+        if op.name in CALLS:
             calls.append(op)
         elif op.name not in FUNCTIONS:
             other.update(
@@ -37,3 +34,38 @@ def calls_of_private_functions(module: ir.Operation) -> dict[str, list[ir.Operat
         if name in private:
             private[name].append(call)
     return {name: found for name, found in private.items() if name not in other}
+
+
+def certain_functions(module: ir.Operation) -> set[str]:
+    """The functions that run whenever the program does what it is for: what callers see, and what these call outside of
+    branches and loops."""
+    bodies: dict[str, ir.Block] = {}
+    pending: list[ir.Block] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name == iree_ops.UTIL_INITIALIZER:
+            pending.append(op.regions[0].blocks[0])
+        elif op.name in FUNCTIONS and op.regions[0].blocks:
+            bodies[text_of(op, "sym_name")] = op.regions[0].blocks[0]
+            if not _is_private(op):
+                found.add(text_of(op, "sym_name"))
+        else:
+            return ir.WalkResult.ADVANCE
+        return ir.WalkResult.SKIP
+
+    found: set[str] = set()
+    module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    pending += [bodies[name] for name in found]
+    while pending:
+        for op in pending.pop().operations:
+            name = text_of(op.operation, "callee") if op.operation.name in CALLS else ""
+            if name in bodies and name not in found:
+                found.add(name)
+                pending.append(bodies[name])
+    return found
+
+
+def _is_private(function: ir.Operation) -> bool:
+    return (
+        "sym_visibility" in function.attributes and str(function.attributes["sym_visibility"]) == '"private"'
+    )

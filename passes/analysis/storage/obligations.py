@@ -26,7 +26,7 @@ from ..bounds.shaped_values import is_argument, last_of
 from ..bounds.size_terms import Term
 from ..bounds.value_names import ASYNC_SUFFIX
 from ..program.deep_walk import Steps, walk_deep
-from ..program.private_calls import FUNCTIONS, calls_of_private_functions
+from ..program.private_calls import FUNCTIONS, calls_of_private_functions, certain_functions
 from .assumptions import assumption
 from .call_facts import agreed_by_calls
 from .guards import UNKNOWN_BRANCH, Branch, Guard, Loop, loops_of
@@ -45,7 +45,8 @@ class Obligation:
     at run time.
 
     ``facts`` hold where the op runs; the first ``certain`` of them hold whether it runs or not.
-    ``elements`` is there where the condition may be about values inside the op.
+    ``elements`` is there where the condition may be about values inside the op. ``called``: the function is certain to run
+    (see `certain_functions`).
     """
 
     op: ir.Operation = field(compare=False)
@@ -57,6 +58,7 @@ class Obligation:
     certain: int = 0
     guards: tuple[Guard, ...] = ()
     elements: ElementBound | None = None
+    called: bool = True
 
     @property
     def bound(self) -> ElementBound:
@@ -140,6 +142,7 @@ def collect(module: ir.Operation, *, trust_asserts: bool = True) -> Collected:
 
     walk = _Walk(Extents(), trust_asserts, rule_for, covers)
     walk.calls = calls_of_private_functions(module.operation)
+    walk.certain = certain_functions(module.operation)
     for region in module.operation.regions:
         for block in region.blocks:
             for op in block.operations:
@@ -167,15 +170,19 @@ class _Walk:
         self._facts: list[Condition] = []
         self._guards: list[Guard] = []
         self._certain = 0
+        self._called = True
         self.calls: dict[str, list[ir.Operation]] = {}
+        self.certain: set[str] = set()
 
     def top_level(self, op: ir.Operation) -> Steps:
         if op.name in FUNCTIONS:
             self._function = text_of(op, "sym_name").removesuffix(ASYNC_SUFFIX)
+            self._called = text_of(op, "sym_name") in self.certain
             self._learn_calls(op)
             yield self._blocks(op)
         elif op.name == "builtin.module" or op.name == iree_ops.UTIL_INITIALIZER:
             self._function = "initializer" if op.name == iree_ops.UTIL_INITIALIZER else self._function
+            self._called = True
             for region in op.regions:
                 for block in region.blocks:
                     if op.name == iree_ops.UTIL_INITIALIZER:
@@ -322,6 +329,7 @@ class _Walk:
                 len(defined) + (self._certain if self._guards else len(facts)),
                 guards,
                 requirement.elements,
+                self._called,
             )
         )
         if requirement.afterwards is not None:

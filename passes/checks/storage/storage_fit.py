@@ -85,7 +85,7 @@ def judge_storage(
     decided: dict[tuple, Decision | None] = {}
     judged = []
     for obligation in collected.obligations:
-        key = (obligation.condition, obligation.facts, obligation.guards)
+        key = (obligation.condition, obligation.facts, obligation.guards, obligation.called)
         if key not in decided:
             limit = smt_timeout_ms if time_outs < MAX_TIME_OUTS else 0
             answer = contained("a size", partial(_decide, obligation, limit), None, about=obligation.op)
@@ -100,11 +100,14 @@ def judge_storage(
 
 def _decide(obligation: Obligation, timeout_ms: int) -> Decision:
     decision = decide(obligation.condition, obligation.facts, timeout_ms)
-    if decision.verdict.answer is not Answer.REFUTED or not obligation.guards:
+    if decision.verdict.answer is not Answer.REFUTED or obligation.called and not obligation.guards:
         return decision
     # It fails whenever it runs. Is it certain to run? If not, a program that never gets there is right.
     runs: Condition = all_of(guard.runs for guard in obligation.guards)
-    if decide(runs, obligation.facts[: obligation.certain], timeout_ms).verdict.answer is Answer.PROVED:
+    if (
+        obligation.called
+        and decide(runs, obligation.facts[: obligation.certain], timeout_ms).verdict.answer is Answer.PROVED
+    ):
         return decision
     verdict = Verdict(
         Answer.UNKNOWN, decision.verdict.tier, "it fails wherever the op runs, which is not certain"

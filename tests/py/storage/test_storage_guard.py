@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import iree.runtime as rt
 import numpy as np
 import pytest
 from hypothesis import Phase
 from storage_oracle import Program, Tensor, Violation
 from storage_sweep import FLAGS, Sweep
 
+import fissile
 from fissile.errors import UsageError
 from fissile.finding import Severity
 from fissile.passes.analysis.storage import smt
@@ -177,6 +179,52 @@ def test_a_condition_of_a_loop_is_asserted_before_it(session):
     module, result, _ = guarded(session, UNPROVED.replace(INSERT, body).replace("return %r", "return %t"))
     text = module.text()
     assert result.asserts == 1 and text.index("cf.assert") < text.index("scf.for")
+
+
+PAST_THE_END = """func.func private @past(%y: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+  %c4 = arith.constant 4 : index
+  %r = tensor.extract_slice %y[%c4] [%n] [1] : tensor<?xf32> to tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+func.func private @hands_on(%y: tensor<?xf32>) -> tensor<?xf32> {
+  %c2 = arith.constant 2 : index
+  %r = func.call @past(%y, %c2) : (tensor<?xf32>, index) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+func.func @main(%f: tensor<2xf32>, %y: tensor<?xf32>, %b: i1) -> tensor<?xf32> {
+  %g = tensor.cast %f : tensor<2xf32> to tensor<?xf32>
+  CALL
+  return %r : tensor<?xf32>
+}
+"""
+CALL = "func.call @hands_on(%g) : (tensor<?xf32>) -> tensor<?xf32>"
+IN_A_BRANCH = f"""%r = scf.if %b -> (tensor<?xf32>) {{
+    %s = {CALL}
+    scf.yield %s : tensor<?xf32>
+  }} else {{
+    scf.yield %y : tensor<?xf32>
+  }}"""
+
+
+@pytest.mark.parametrize(("call", "code"), [(f"%r = {CALL}", "FIS201"), (IN_A_BRANCH, "FIS202")])
+def test_what_a_private_function_always_breaks_refutes_a_program_that_is_certain_to_call_it(
+    session, call, code
+):
+    """The slice of @past is known to be past the end from its only call; it is an error only if that call is made."""
+    text = PAST_THE_END.replace("CALL", call)
+    module = session.run(session.parse_text(text), GUARDED_AT)
+    assert [f.code for f in guard(module.op).findings] == [code]
+
+
+def test_the_branch_that_breaks_no_bound_runs_and_the_other_is_refused(tmp_path):
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(PAST_THE_END.replace("CALL", IN_A_BRANCH))
+    fissile.compile(source, output, FLAGS["local-task"])
+    module = rt.load_vm_flatbuffer_file(str(output), driver="local-sync")
+    two, three = np.ones(2, np.float32), np.arange(3, dtype=np.float32)
+    assert np.array_equal(module.main(two, three, np.bool_(False)).to_host(), three)
+    with pytest.raises(RuntimeError, match="FAILED_PRECONDITION; @past"):
+        module.main(two, three, np.bool_(True))
 
 
 def test_a_require_is_proved_away_or_asserted(session):
