@@ -159,7 +159,16 @@ _CUDA = {  # IREE's figure and NVIDIA's, in KiB
     "rtx4090": (99, 99),
 }
 
+_MALI = ("g1", "g57", "g77", "g78", "g310", "g510", "g615", "g710", "g715", "g720", "g725")
+_RDNA_OLDER = (*(f"gfx101{n}" for n in range(4)), *(f"gfx103{n}" for n in range(7)), "gfx1102")
+"""AMD GPUs that IREE's table has for Vulkan and not for HIP."""
+
 _VULKAN = {  # IREE's figure in KiB and, where one is published, the vendor's with its source
+    **{name: (kib, None, "") for name, (kib, _) in _ROCM.items()},
+    **{name: (kib, 48, NVIDIA_VULKAN) for name, (kib, _) in _CUDA.items()},
+    **{f"mali-{name}": (32, None, "") for name in _MALI},
+    **{name: (64, None, "") for name in (*_RDNA_OLDER, "cdna1", "cdna2", "cdna3")},
+    "cdna4": (160, None, ""),
     "vp_android_baseline_2022": (16, 16, VULKAN_MINIMUM),
     "pascal": (48, 48, NVIDIA_VULKAN),
     "volta": (96, 48, NVIDIA_VULKAN),
@@ -170,9 +179,7 @@ _VULKAN = {  # IREE's figure in KiB and, where one is published, the vendor's wi
     "rdna2": (64, None, ""),
     "rdna3": (64, None, ""),
     "rdna4": (64, None, ""),
-    "gfx1100": (64, None, ""),
-    "rx7900xtx": (64, None, ""),
-    "rx9070xt": (64, None, ""),
+    "valhall": (32, None, ""),
     "valhall1": (32, None, ""),
     "valhall2": (32, None, ""),
     "valhall3": (32, None, ""),
@@ -182,6 +189,12 @@ _VULKAN = {  # IREE's figure in KiB and, where one is published, the vendor's wi
     "videocore_vii": (16, None, ""),
     "llvmpipe": (32, None, ""),
 }
+
+_NUMBERED = re.compile(r"sm_\d+[a-z]?|gfx[0-9a-f]+")
+"""What CUDA and HIP call an architecture."""
+
+_ADRENO = re.compile(r"(?:vulkan:)?(adreno-\d{3}l?)")
+"""IREE takes any number, for the same device."""
 
 _CPUS = ("host", "generic", "x86-64-v3", "x86-64-v4")
 _CPU_STACK_BYTES = 32 * _KIB
@@ -221,18 +234,23 @@ def find_target(name: str) -> Target:
             found = KNOWN_TARGETS.get(wanted.removeprefix(prefix))
             if found and found.family == family:
                 return found
-    for spelled in (wanted, f"vulkan:{wanted}"):
+    for_vulkan, is_number = f"vulkan:{wanted}", _NUMBERED.fullmatch(wanted)
+    for spelled in (wanted,) if is_number else (wanted, for_vulkan):
         if spelled in KNOWN_TARGETS:
             return KNOWN_TARGETS[spelled]
+    if numbered := _ADRENO.fullmatch(wanted):
+        return replace(KNOWN_TARGETS["vulkan:adreno"], name=f"vulkan:{numbered[1]}", arch=numbered[1])
     if wanted in ("cpu", "local", "llvm-cpu:host"):
         return KNOWN_TARGETS["llvm-cpu"]
-    if re.fullmatch(r"sm_\d+[a-z]?|gfx[0-9a-f]+", wanted):
+    if is_number:
         why = f"IREE 3.13 has no entry for '{name}' (it would compile with no limits known, or not at all)"
+        if for_vulkan in KNOWN_TARGETS:
+            raise UsageError(why, f"{for_vulkan}, if it is for Vulkan")
         names = _names_of(wanted[:3])
         near = closest(wanted, names)
         suggestion = f"{near} " if near.startswith("did") else ""
         raise UsageError(why, f"{suggestion}known: {', '.join(names)}")
-    near = closest(wanted, list(KNOWN_TARGETS))
+    near = closest(wanted, list(KNOWN_TARGETS)) or (wanted and closest(for_vulkan, list(KNOWN_TARGETS)))
     raise UsageError(
         f"unknown target '{name}'",
         f"{near} `fissile targets` lists all"

@@ -56,6 +56,9 @@ def test_cpu_has_a_stack_and_no_workgroup_memory():
         ("cuda:sm_80", "sm_80"),
         ("ampere", "vulkan:ampere"),
         ("vulkan:gfx1100", "vulkan:gfx1100"),
+        ("vulkan:rtx4090", "vulkan:rtx4090"),
+        ("mali-g715", "vulkan:mali-g715"),
+        ("adreno-642L", "vulkan:adreno-642l"),
         ("gfx1100", "gfx1100"),
         ("cpu", "llvm-cpu"),
         (" vulkan ", "vulkan"),
@@ -70,6 +73,8 @@ def test_spellings(spelled, name):
     [
         ("gfx943", "gfx942"),
         ("sm_90", "sm_89"),
+        ("gfx1030", "vulkan:gfx1030"),
+        ("adreno-1", "vulkan:adreno"),
         ("vulcan", "vulkan"),
         ("", "gfx942"),
         ("cuda:gfx942", "gfx942"),
@@ -101,10 +106,10 @@ def test_a_budget_replaces_every_figure_and_a_device_joins_them():
 
 READ_THE_WHEEL = """
 import re, sys
-from fissile.target import KNOWN_TARGETS
+from fissile.target import KNOWN_TARGETS, find_target
 from fissile.passes.iree.targets import backend_of, flags_for
 from fissile.pipelines.session import Session
-for target in KNOWN_TARGETS.values():
+for target in (*KNOWN_TARGETS.values(), find_target("adreno-740")):
     with Session(flags_for(target)) as session:
         module = session.parse_text("func.func @f(%a: tensor<i8>) -> tensor<i8> { return %a : tensor<i8> }")
         text = session.run(module, to="preprocessing").text()
@@ -117,7 +122,9 @@ for target in KNOWN_TARGETS.values():
 def test_every_figure_called_irees_is_what_the_wheel_says():
     ran = subprocess.run([sys.executable, "-c", READ_THE_WHEEL], capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stderr
+    adreno = find_target("vulkan:adreno-740")
     rows = re.findall(r"^(\S+) (True|False) (\d+)$", ran.stdout, re.M)
     assert {name: (ok, int(limit)) for name, ok, limit in rows} == {
-        name: ("True", target.compiler_bytes) for name, target in KNOWN_TARGETS.items()
+        name: ("True", target.compiler_bytes)
+        for name, target in (*KNOWN_TARGETS.items(), ("vulkan:adreno-740", adreno))
     }
