@@ -87,8 +87,15 @@ class TermWriter:
         if compare.relation == "<=" and parts.get((), 0) == 1 and len(parts) > 1:
             del parts[()]
             predicate = _SLT
-        left = self._sum({m: c for m, c in parts.items() if c > 0})
-        right = self._sum({m: -c for m, c in parts.items() if c < 0})
+        above, below = ({m: s * c for m, c in parts.items() if s * c > 0} for s in (1, -1))
+        for one, other in ((above, below), (below, above)):
+            if (
+                excess := one.get((), 0) - INDEX_MAX
+            ) > 0:  # `d + n - 1 <= INDEX_MAX`: no index holds INDEX_MAX + 1
+                other |= {m: -c for m, c in one.items()} | {(): -excess}
+                one.clear()
+                one[()] = INDEX_MAX
+        left, right = self._sum(above), self._sum(below)
         result = arith.cmpi(predicate, left.value, right.value, ip=self._at)
         for exact in (left.exact, right.exact):
             result = self._both(result, exact)
