@@ -111,6 +111,34 @@ func.func @f(%x: tensor<8xf32>, %i: index) -> (tensor<8xf32>, tensor<8xf32>) {
     ),
 )
 define(
+    "FIS161",
+    "demoted-boundary",
+    "the numbers will be wrong: the caller's elements have another type than the program's",
+    "A function of a torch or ONNX program takes or returns f64. By default IREE computes f64 as f32, and leaves the type of "
+    "the caller's buffer: it takes each half of an f64 argument for an f32, and a result has half of its bytes, so that the call ends with "
+    "OUT_OF_RANGE. The same holds for its other flags that demote or promote the types of the input.",
+    "These front ends give functions IREE's ABI before the types change (IREE 3.13): hal.tensor.import then imports a tensor of f64 as one of "
+    "f32, without a conversion. In other programs the function's own type changes, and a call with f64 is refused.",
+    "fissile converts arguments and results (`fissile-convert-boundaries`). The program is computed in f32 all the same, unless IREE's flag "
+    "is turned off, which the finding names. A target without f64 cannot convert: give the model f32 inputs and results for it.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: !torch.vtensor<[4],f64>) -> !torch.vtensor<[4],f64> {
+  %r = torch.aten.exp %x : !torch.vtensor<[4],f64> -> !torch.vtensor<[4],f64>
+  return %r : !torch.vtensor<[4],f64>
+}
+""",
+        """\
+func.func @f(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %r = torch.aten.exp %x : !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
+}
+""",
+    ),
+)
+define(
     "FIS146",
     "unstable-sort",
     "the numbers will be wrong if keys are equal: a stable sort is not stable",

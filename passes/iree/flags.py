@@ -51,3 +51,6 @@ TRANSFORM_LIBRARY_FLAG = "iree-codegen-transform-dialect-library"
 
 TARGET_FLAGS = r"iree-hal-target-(device|backends)\b|iree-hal-local-target-device-backends\b|iree-(rocm|hip|cuda|vulkan)-target\b"
 """A pattern of the flags that choose a target."""
+
+IN_F64 = "--iree-input-demote-f64-to-f32=false"
+"""Computes f64 as such; by default IREE computes it as f32."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from fissile.finding import Finding, Severity
+from fissile.passes.analysis.host.demoted_boundaries import demoted_boundaries
 from fissile.passes.analysis.host.float_ops import float_ops
 from fissile.passes.analysis.host.growing_loops import growing_loops
 from fissile.passes.analysis.host.host_inserts import host_inserts
@@ -16,6 +17,7 @@ from fissile.passes.analysis.host.overwritten_arguments import may_return_argume
 from fissile.passes.analysis.host.tensor_ranges import scattered_ranges
 from fissile.passes.analysis.program.stable_sorts import unstable_sorts
 from fissile.passes.catalogue import find_pass
+from fissile.passes.checks.numbers.demoted_boundaries import check_demoted_boundaries
 from fissile.passes.checks.numbers.float_ops import check_float_ops
 from fissile.passes.checks.numbers.growing_loops import check_growing_loops
 from fissile.passes.checks.numbers.host_inserts import check_host_inserts
@@ -135,6 +137,12 @@ def _nested(module: Module) -> list[Finding]:
 ROWS = (
     Row("hide-sizes", GUARDED_AT, lambda m: check_growing_loops(growing_loops(m.op)), "fissile-hide-sizes"),
     Row("stable-sorts", GUARDED_AT, _stable, "fissile-stable-sorts"),
+    Row(
+        "demoted-boundaries",
+        GUARDED_AT,
+        lambda m: check_demoted_boundaries(demoted_boundaries(m.op)),
+        "fissile-convert-boundaries",
+    ),
     Row("nested-inserts", GUARDED_AT, _nested, "fissile-separate-inserts"),
     Row("late-nested-inserts", BOUNDARIES_PLACED_AT, _nested, "fissile-separate-inserts"),
     Row(

@@ -1,0 +1,121 @@
+"""Functions of torch and ONNX programs that take and return f64: stock IREE reads and writes f32 there (FIS161); converted they are right."""
+
+from __future__ import annotations
+
+import iree.runtime as rt
+import numpy as np
+import pytest
+from built import CPU
+
+import fissile
+from fissile.passes.iree.flags import IN_F64
+from fissile.pipelines.numerics.build import compile_stock
+
+SUM = """func.func @main(%a: !torch.vtensor<[?,3],f64>, %b: !torch.vtensor<[?,3],f64>) -> (!torch.vtensor<[?,3],f64>, !torch.vtensor<[?,3],f32>) {
+  %one = torch.constant.int 1
+  %f32 = torch.constant.int 6
+  %no = torch.constant.bool false
+  %none = torch.constant.none
+  %s = torch.aten.add.Tensor %a, %b, %one : !torch.vtensor<[?,3],f64>, !torch.vtensor<[?,3],f64>, !torch.int -> !torch.vtensor<[?,3],f64>
+  %t = torch.aten.to.dtype %a, %f32, %no, %no, %none
+    : !torch.vtensor<[?,3],f64>, !torch.int, !torch.bool, !torch.bool, !torch.none -> !torch.vtensor<[?,3],f32>
+  return %s, %t : !torch.vtensor<[?,3],f64>, !torch.vtensor<[?,3],f32>
+}
+"""
+OVERWRITTEN = """func.func @main(%a: !torch.tensor<[4],f64>, %b: !torch.vtensor<[4],f64>) -> !torch.vtensor<[4],f64> {
+  %one = torch.constant.int 1
+  %v = torch.copy.to_vtensor %a : !torch.vtensor<[4],f64>
+  %s = torch.aten.add.Tensor %v, %b, %one : !torch.vtensor<[4],f64>, !torch.vtensor<[4],f64>, !torch.int -> !torch.vtensor<[4],f64>
+  torch.overwrite.tensor.contents %s overwrites %a : !torch.vtensor<[4],f64>, !torch.tensor<[4],f64>
+  return %s : !torch.vtensor<[4],f64>
+}
+"""
+DOUBLED = """func.func @main(%a: !torch.vtensor<[4],TYPE>) -> !torch.vtensor<[4],TYPE> {
+  %one = torch.constant.int 1
+  %s = torch.aten.add.Tensor %a, %a, %one : !torch.vtensor<[4],TYPE>, !torch.vtensor<[4],TYPE>, !torch.int -> !torch.vtensor<[4],TYPE>
+  return %s : !torch.vtensor<[4],TYPE>
+}
+"""
+
+
+def loaded(path):
+    return rt.load_vm_flatbuffer_file(str(path), driver="local-sync")
+
+
+@pytest.fixture
+def build(tmp_path):
+    def built(text: str, *flags: str):
+        (tmp_path / "in.mlir").write_text(text)
+        report = fissile.compile(tmp_path / "in.mlir", tmp_path / "out.vmfb", [*CPU, *flags])
+        return report, loaded(tmp_path / "out.vmfb")
+
+    return built
+
+
+def test_arguments_and_results_are_converted(build):
+    report, module = build(SUM)
+    assert sorted(f.code for f in report.findings) == [*["FIS161"] * 3, "FIS202"]
+    a, b = np.linspace(-3, 9, 15).reshape(5, 3), np.full((5, 3), 0.1)
+    total, narrow = (value.to_host() for value in module.main(a, b))
+    assert total.dtype == np.float64 and narrow.dtype == np.float32
+    np.testing.assert_array_equal(total, (a.astype(np.float32) + b.astype(np.float32)).astype(np.float64))
+    np.testing.assert_array_equal(narrow, a.astype(np.float32))
+
+
+def test_stock_reads_half_of_each_number(tmp_path):
+    """Where this fails IREE converts what crosses the boundary, and FIS161 is not needed any more."""
+    (tmp_path / "in.mlir").write_text(SUM)
+    assert compile_stock(tmp_path / "in.mlir", tmp_path / "stock.vmfb", [*CPU], timeout=300.0) is None
+    with pytest.raises(IndexError, match="exceeds backing buffer"):
+        loaded(tmp_path / "stock.vmfb").main(np.ones((2, 3)), np.ones((2, 3)))
+
+
+def test_an_argument_that_is_overwritten_gets_f64(build):
+    report, module = build(OVERWRITTEN)
+    assert {f.code for f in report.findings} == {"FIS161"}
+    device = rt.get_device("local-sync")
+    a = rt.asdevicearray(device, np.array([1.0, 2.0, -3.0, 0.5]))
+    result = module.main(a, np.full(4, 2.0))
+    np.testing.assert_array_equal(result.to_host(), [3, 4, -1, 2.5])
+    np.testing.assert_array_equal(a.to_host(), [3, 4, -1, 2.5])
+
+
+@pytest.mark.parametrize(
+    ("type_", "flag", "numbers"),
+    [
+        ("f32", "--iree-input-demote-f32-to-f16", np.array([1, -2, 0.5, 100], np.float32)),
+        ("f16", "--iree-input-promote-f16-to-f32", np.array([1, -2, 0.5, 100], np.float16)),
+        ("si64", "--iree-input-demote-i64-to-i32", np.array([1, -2, 5, 2**30 - 1], np.int64)),
+    ],
+)
+def test_the_other_flags_change_no_boundary_either(build, type_, flag, numbers):
+    report, module = build(DOUBLED.replace("TYPE", type_), flag)
+    assert {f.code for f in report.findings} == {"FIS161"}
+    found = module.main(numbers).to_host()
+    assert found.dtype == numbers.dtype
+    np.testing.assert_array_equal(found, numbers * 2)
+
+
+@pytest.mark.parametrize(
+    ("type_", "flag"), [("f32", IN_F64), ("f64", IN_F64), ("f32", "--iree-opt-level=O2")]
+)
+def test_where_the_program_keeps_its_types_nothing_is_converted(build, type_, flag):
+    report, module = build(DOUBLED.replace("TYPE", type_), flag)
+    numbers = np.array([1, -2, 0.5, 1e-3], np.float64 if type_ == "f64" else np.float32)
+    assert not report.findings
+    np.testing.assert_array_equal(module.main(numbers).to_host(), numbers * 2)
+
+
+def test_without_a_repair_there_is_no_output(tmp_path):
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(SUM)
+    report = fissile.compile(source, output, [*CPU, "--repair=off"], check=False)
+    assert {f.code for f in report.errors} == {"FIS161"} and report.exit_code == 1 and not output.exists()
+    assert {f.code for f in fissile.check(source, ["llvm-cpu"]).errors} == {"FIS161"}
+
+
+def test_a_target_without_f64_refuses_it(tmp_path):
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(DOUBLED.replace("TYPE", "f64"))
+    report = fissile.compile(source, output, ["--iree-hal-target-device=vulkan"], check=False)
+    assert report.errors and "f64" in report.errors[0].message and not output.exists()
