@@ -43,7 +43,7 @@ test-py: setup  ## the Python tests without the lit tests
 test-iree:  ## the tests on another version of IREE, e.g. IREE=3.12.0, in an environment of its own
 	@[ -n "$(IREE)" ] || { echo "which version? make test-iree IREE=3.12.0" >&2; exit 2; }
 	@FISSILE_IREE=$(IREE) tools/setup.sh
-	.venv-iree-$(IREE)/bin/python -m pytest -n 2 $(TESTS)
+	FISSILE_CALIBRATING=$(IREE) .venv-iree-$(IREE)/bin/python -m pytest -n 2 $(TESTS)
 
 test-lit: setup  ## the lit tests alone
 	$(LIT) tests/lit

@@ -174,3 +174,72 @@ func.func @f(%x: !torch.vtensor<[3,4],f32>) -> !torch.vtensor<[3,4],f32> {
 """,
     ),
 )
+define(
+    "FIS162",
+    "part-left-out",
+    "the numbers will be wrong: IREE leaves out a part of an ONNX op",
+    "An op of an ONNX model has an attribute or an operand that changes its result, and IREE ignores it: the zero points of a QLinearMatMul of "
+    "batches of matrices, the scale of the bias of a QLinearConv whose weights have a scale for each channel, the saturation of a Cast or QuantizeLinear to an 8-bit float, the peepholes of an LSTM, mode = CRD of a SpaceToDepth, the "
+    "weights in the mean of a SoftmaxCrossEntropyLoss, the end of the last windows of an AveragePool or LpPool with ceil_mode = 1, the end of the "
+    "tensor where a Slice runs backwards from behind it, some places of a Resize. Zero points and peepholes that are 0 change nothing.",
+    "IREE 3.13's import of ONNX multiplies the bare integers of a batch; it has a product with zero points only for two matrices. It does not read "
+    "the other parts.",
+    "fissile writes such products and convolutions as DequantizeLinear, MatMul or Conv, and QuantizeLinear (`fissile-dequantise-products`), and clips "
+    "before a cast (`fissile-saturate-casts`), and writes pools and slices in a way that IREE reads (`fissile-pool-windows`, `fissile-clamp-slices`). For the others there is no output: rewrite them in the model.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%a: !torch.vtensor<[2,3,4],si8>, %b: !torch.vtensor<[2,4,5],si8>, %scale: !torch.vtensor<[],f32>, %zero: !torch.vtensor<[],si8>)
+    -> !torch.vtensor<[2,3,5],si8> attributes {torch.onnx_meta.ir_version = 10 : si64, torch.onnx_meta.opset_version = 21 : si64} {
+  %r = torch.operator "onnx.QLinearMatMul"(%a, %scale, %zero, %b, %scale, %zero, %scale, %zero)
+    : (!torch.vtensor<[2,3,4],si8>, !torch.vtensor<[],f32>, !torch.vtensor<[],si8>, !torch.vtensor<[2,4,5],si8>, !torch.vtensor<[],f32>,
+       !torch.vtensor<[],si8>, !torch.vtensor<[],f32>, !torch.vtensor<[],si8>) -> !torch.vtensor<[2,3,5],si8>
+  return %r : !torch.vtensor<[2,3,5],si8>
+}
+""",
+        """\
+func.func @f(%a: !torch.vtensor<[3,4],si8>, %b: !torch.vtensor<[4,5],si8>, %scale: !torch.vtensor<[],f32>, %zero: !torch.vtensor<[],si8>)
+    -> !torch.vtensor<[3,5],si8> attributes {torch.onnx_meta.ir_version = 10 : si64, torch.onnx_meta.opset_version = 21 : si64} {
+  %r = torch.operator "onnx.QLinearMatMul"(%a, %scale, %zero, %b, %scale, %zero, %scale, %zero)
+    : (!torch.vtensor<[3,4],si8>, !torch.vtensor<[],f32>, !torch.vtensor<[],si8>, !torch.vtensor<[4,5],si8>, !torch.vtensor<[],f32>,
+       !torch.vtensor<[],si8>, !torch.vtensor<[],f32>, !torch.vtensor<[],si8>) -> !torch.vtensor<[3,5],si8>
+  return %r : !torch.vtensor<[3,5],si8>
+}
+""",
+    ),
+)
+define(
+    "FIS163",
+    "grid-outside-image",
+    "the numbers may be wrong: grid sampling reads past the image",
+    "An onnx.GridSample or aten.grid_sampler (torch.nn.functional.grid_sample) with zeros around the image has points that lie more than one element "
+    "outside. IREE reads the image there, past its end, and uses what it finds; the storage guard ends such a call with FAILED_PRECONDITION. "
+    "In mode nearest a point in the middle of two elements takes the other one.",
+    "IREE 3.13's lowering clamps a place that is one outside, and no other; for nearest it adds a half and rounds down, where ONNX and PyTorch round "
+    "to even.",
+    "fissile writes the op as one that masks what lies outside (`fissile-sample-grids`), for linear and nearest sampling. With the border around the image, "
+    "which IREE rejects in ONNX models, it does the same (FIS421).",
+    effect=Effect.UNPROVED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: !torch.vtensor<[1,1,3,2],f32>, %grid: !torch.vtensor<[1,2,4,2],f32>) -> !torch.vtensor<[1,1,2,4],f32> {
+  %linear = torch.constant.int 0
+  %zeros = torch.constant.int 0
+  %corners = torch.constant.bool false
+  %r = torch.aten.grid_sampler %x, %grid, %linear, %zeros, %corners
+    : !torch.vtensor<[1,1,3,2],f32>, !torch.vtensor<[1,2,4,2],f32>, !torch.int, !torch.int, !torch.bool -> !torch.vtensor<[1,1,2,4],f32>
+  return %r : !torch.vtensor<[1,1,2,4],f32>
+}
+""",
+        """\
+func.func @f(%x: !torch.vtensor<[1,1,3,2],f32>, %rows: !torch.vtensor<[2],si64>) -> !torch.vtensor<[1,1,2,2],f32> {
+  %dim = torch.constant.int 2
+  %r = torch.aten.index_select %x, %dim, %rows
+    : !torch.vtensor<[1,1,3,2],f32>, !torch.int, !torch.vtensor<[2],si64> -> !torch.vtensor<[1,1,2,2],f32>
+  return %r : !torch.vtensor<[1,1,2,2],f32>
+}
+""",
+    ),
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -10,6 +11,11 @@ CALIBRATED = "3.13"
 """The version that predictions, thresholds and messages were measured on; docs/iree_versions.md says how to move it."""
 SUPPORTED = ("3.12", "3.13")
 """The versions that the tests run on (`make test-iree IREE=3.12.0`)."""
+
+
+CALIBRATING = "FISSILE_CALIBRATING"
+"""An environment variable: the version that fissile is being calibrated on (`make test-iree` sets it). It counts as calibrated,
+so that a test fails for what is different and not for the doubt."""
 
 
 @cache
@@ -34,7 +40,7 @@ def _metadata_folders() -> list[Path]:
 
 def is_calibrated() -> bool:
     """Whether predictions may be trusted without code generation."""
-    return release(installed()) == CALIBRATED
+    return release(installed()) in (CALIBRATED, release(os.environ.get(CALIBRATING, CALIBRATED)))
 
 
 def release(full: str) -> str:

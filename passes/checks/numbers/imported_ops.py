@@ -1,4 +1,4 @@
-"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS170)?"""
+"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS170)?"""
 
 from __future__ import annotations
 
@@ -70,6 +70,42 @@ def check_crops(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
             name,
         )
         for name, op in found
+    ]
+
+
+def check_grids(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS163 of each op, with what its front end calls it."""
+    return [
+        _finding(
+            "FIS163",
+            op,
+            f"IREE reads past the image where {name} samples outside of it",
+            "samples an image",
+            name,
+        )
+        for name, op in found
+    ]
+
+
+def check_crashes(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS421 of each op, with what its front end calls it."""
+    return [
+        _finding(
+            "FIS421",
+            op,
+            f"IREE has no lowering for {name} as it is used here",
+            "padded by other widths before than after",
+            name,
+        ).with_(stock="it crashes as it pads a quantised image")
+        for name, op in found
+    ]
+
+
+def check_left_out(found: Iterable[tuple[str, ir.Operation, str]]) -> list[Finding]:
+    """FIS162 of each op, with what its front end calls it and what is left out."""
+    return [
+        _finding("FIS162", op, f"IREE leaves out {what} of {name}", f"{what} counts here", name)
+        for name, op, what in found
     ]
 
 

@@ -17,6 +17,8 @@ _VTENSOR = re.compile(r"!torch\.vtensor<\[(?P<shape>[\d,?]*)\],(?P<element>[^<>,
 _LAST = 2**63 - 1
 OPERATOR = "torch.operator"
 """What an importer makes of an op that the dialect has no name for; the name is an attribute."""
+ONNX_ATTRIBUTE = "torch.onnx."
+"""What the names of an ONNX op's attributes begin with."""
 
 FLOATS = {"bf16": 16, "f16": 16, "f32": 32}
 """Element type -> its bits; f64 becomes f32 in IREE's import."""
@@ -76,6 +78,12 @@ def number_of(value: ir.Value) -> float | None:
     return integer_of(value) if found is None else found
 
 
+def boolean_of(value: ir.Value) -> bool | None:
+    """The value that a torch.constant.bool is; None for another value."""
+    found = _constant(value, "torch.constant.bool", ir.IntegerAttr)
+    return None if found is None else bool(found)
+
+
 def _constant(value: ir.Value, name: str, attribute: type):
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.name != name or "value" not in owner.attributes:
@@ -86,6 +94,14 @@ def _constant(value: ir.Value, name: str, attribute: type):
 def integer(value: int) -> ir.Value:
     attribute = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
     return _make("torch.constant.int", "!torch.int", value=attribute)
+
+
+def integers(values: Sequence[int]) -> ir.Value:
+    return ir.Operation.create(
+        "torch.prim.ListConstruct",
+        results=[ir.Type.parse("!torch.list<int>")],
+        operands=[integer(value) for value in values],
+    ).result
 
 
 def boolean(value: bool) -> ir.Value:
@@ -120,6 +136,29 @@ def apply_named(name: str, operands: Sequence[ir.Value], type_: TensorType | ir.
     return ir.Operation.create(OPERATOR, results=[made], operands=list(operands), attributes=named).result
 
 
+def apply_onnx(
+    name: str, operands: Sequence[ir.Value], type_: TensorType | ir.Type, **attributes: ir.Attribute
+) -> ir.Value:
+    """The result of ONNX's op ``name``, as IREE's importer writes it."""
+    made = type_.ir_type() if isinstance(type_, TensorType) else type_
+    named = {f"{ONNX_ATTRIBUTE}{key}": value for key, value in attributes.items()}
+    return ir.Operation.create(
+        OPERATOR,
+        results=[made],
+        operands=list(operands),
+        attributes={"name": ir.StringAttr.get(f"onnx.{name}"), **named},
+    ).result
+
+
+def as_scalar(value: ir.Value) -> ir.Value:
+    """A tensor of one element without its dimensions."""
+    type_ = TensorType.of(value)
+    assert type_ is not None
+    if not type_.shape:
+        return value
+    return apply("aten.reshape", [value, integers([])], TensorType((), type_.element))
+
+
 def literal(number: str, element: str) -> ir.Value:
     """A tensor without dimensions; ``number`` is spelled as MLIR does."""
     value = ir.Attribute.parse(f"dense<{number}> : tensor<{element}>")
@@ -128,13 +167,24 @@ def literal(number: str, element: str) -> ir.Value:
 
 def bits_as(value: ir.Value, made: TensorType) -> ir.Value:
     """The bits of ``value`` as a tensor of type ``made``, whose elements have the same width."""
-    given = TensorType.of(value)
-    assert given is not None
-    builtin = _builtin(made)
-    bits = _convert("torch_c.to_builtin_tensor", value, _builtin(given))
+    builtin, bits = _builtin(made), to_builtin(value)
     if bits.type != builtin:
         bits = _convert("arith.bitcast", bits, builtin)
-    return _convert("torch_c.from_builtin_tensor", bits, made.ir_type())
+    return from_builtin(bits, made)
+
+
+def to_builtin(value: ir.Value) -> ir.Value:
+    """``value`` as a tensor of MLIR's own, of signless elements."""
+    given = TensorType.of(value)
+    assert given is not None
+    return _convert("torch_c.to_builtin_tensor", value, _builtin(given))
+
+
+def from_builtin(value: ir.Value, made: TensorType) -> ir.Value:
+    """The reverse; ``made`` may know more of the sizes than ``value``."""
+    builtin = _builtin(made)
+    given = value if value.type == builtin else _convert("tensor.cast", value, builtin)
+    return _convert("torch_c.from_builtin_tensor", given, made.ir_type())
 
 
 def _builtin(type_: TensorType) -> ir.Type:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 from iree.compiler import ir
 
 from fissile.dialect import load_dialects
+from fissile.dialect.attributes import text_of
 from fissile.finding import Finding, Severity
 from fissile.passes.catalogue import find_pass
 from fissile.passes.containment import contained, contained_change
@@ -74,17 +75,82 @@ def _crops(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Seq
     return found, check_crops((remedy.named(op), op) for op in found)
 
 
+def _left_out(
+    names: Sequence[str], module: ir.Operation, gpu: bool
+) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.analysis.imports.left_out import left_out, ops_left_out
+    from fissile.passes.checks.numbers.imported_ops import check_left_out
+
+    found = [op for op in ops_left_out(module) if text_of(op, "name") in names]
+    return found, check_left_out((text_of(op, "name"), op, left_out(op)) for op in found)
+
+
+def _slices(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.checks.numbers.imported_ops import check_left_out
+    from fissile.passes.remedies.entry.torch.clamp_slices import ClampSlices
+
+    remedy = ClampSlices()
+    found = remedy.found(module)
+    return found, check_left_out((remedy.named(op), op, "the clamp of the start") for op in found)
+
+
+def _crashes(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.analysis.imports.left_out import ops_that_crash
+    from fissile.passes.checks.numbers.imported_ops import check_crashes
+
+    found = ops_that_crash(module)
+    return found, check_crashes((text_of(op, "name"), op) for op in found)
+
+
+def _grids(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.checks.numbers.imported_ops import check_grids
+    from fissile.passes.remedies.entry.torch.sample_grids import SampleGrids, samples_outside
+
+    remedy = SampleGrids()
+    found = [op for op in remedy.found(module) if samples_outside(op)]
+    return found, check_grids((remedy.named(op), op) for op in found)
+
+
+def _casts(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.checks.numbers.imported_ops import check_left_out
+    from fissile.passes.remedies.entry.torch.saturate_casts import SaturateCasts
+
+    remedy = SaturateCasts()
+    found = remedy.found(module)
+    return found, check_left_out((remedy.named(op), op, "the saturation") for op in found)
+
+
+_LEFT_OUT = (
+    (("onnx.QLinearConv", "onnx.QLinearMatMul"), "fissile-dequantise-products"),
+    (("onnx.AveragePool",), "fissile-pool-windows"),
+    # These no remedy fits: they are reported, and nothing is written.
+    (
+        ("onnx.LpPool", "onnx.LSTM", "onnx.Resize", "onnx.SoftmaxCrossEntropyLoss", "onnx.SpaceToDepth"),
+        "fissile-pool-windows",
+    ),
+)
+
+
+def _left_out_row(names: Sequence[str], remedy: str) -> _Row:
+    return _Row(tuple(name.encode() for name in names), remedy, partial(_left_out, names))
+
+
 _ROWS = (
     _Row((b"broadcast_in_dim",), "fissile-order-broadcast-dims", _broadcasts),
     _Row((b"dot", b"convolution"), "fissile-widen-operands", _products),
     _Row((b"pad",), "fissile-join-pads", _pads),
     _Row((b"aten.constant_pad_nd", b"aten.pad", b"onnx.Pad"), "fissile-crop-before-padding", _crops),
+    *(_left_out_row(names, remedy) for names, remedy in _LEFT_OUT),
+    _Row((b"onnx.QLinearConv",), "fissile-dequantise-products", _crashes),
+    _Row((b"onnx.Slice",), "fissile-clamp-slices", _slices),
+    _Row((b"f8E",), "fissile-saturate-casts", _casts),
+    _Row((b"onnx.GridSample", b"aten.grid_sampler"), "fissile-sample-grids", _grids),
     _Row((b"select_and_scatter",), "fissile-swap-selections", _selections),
 )
 
 
 def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
-    """What FIS154, FIS155, FIS157, FIS160 and FIS170 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
+    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163 and FIS170 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
 
     ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
     """

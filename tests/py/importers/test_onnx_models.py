@@ -57,7 +57,7 @@ def to_float8(path):
         path,
         [
             helper.make_node("Neg", ["x"], ["n"]),
-            helper.make_node("Cast", ["n"], ["c"], name="narrow", to=TensorProto.FLOAT8E5M2),
+            helper.make_node("Cast", ["n"], ["c"], name="narrow", to=TensorProto.FLOAT8E5M2, saturate=0),
             helper.make_node("Cast", ["c"], ["y"], to=FLOAT),
         ],
         [("x", FLOAT, (4,))],

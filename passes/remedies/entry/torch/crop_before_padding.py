@@ -8,6 +8,7 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute, text_of
+from fissile.passes.analysis.imports.onnx_constants import integers_of
 from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
@@ -86,7 +87,7 @@ def _widths(op: ir.Operation) -> list[tuple[int, int]] | None:
         return [*[(0, 0)] * (rank - len(pairs)), *reversed(pairs)]
     if name != _ONNX_PAD or text_of(op, "torch.onnx.mode") not in ("", _CONSTANT):
         return None
-    given = _onnx_integers(op.operands[1])
+    given = integers_of(op.operands[1])
     has_axes = len(op.operands) > 3 and not torch.is_none(op.operands[3])
     return (
         None
@@ -100,16 +101,6 @@ def _pads_with_a_constant(op: ir.Operation) -> bool:
         return True
     mode = op.operands[2].owner
     return not isinstance(mode, ir.Block) and text_of(mode, "value") == _CONSTANT
-
-
-def _onnx_integers(value: ir.Value) -> list[int] | None:
-    owner = value.owner
-    if isinstance(owner, ir.Block) or torch.front_end_name(owner) != _ONNX_CONSTANT:
-        return None
-    found = attribute(owner, _VALUE)
-    if not isinstance(found, ir.DenseIntElementsAttr):
-        return None
-    return [int(found[n]) for n in range(len(found))]
 
 
 def _given(op: ir.Operation, widths: list[tuple[int, int]]) -> ir.Value:

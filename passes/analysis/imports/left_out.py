@@ -1,0 +1,133 @@
+"""ONNX ops of which IREE's import leaves out an attribute or an operand, without a message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from iree.compiler import ir
+
+from fissile.dialect.attributes import attribute, text_of
+from fissile.dialect.places import ops_of
+
+from .onnx_constants import OPERATOR, floats_of, integers_of
+from .pooling import has_partial_windows, sizes_of
+
+_ATTRIBUTE = "torch.onnx."
+_VTENSOR = re.compile(r"!torch\.vtensor<\[(?P<shape>[\d,?]*)\],(?P<element>[^<>,]+)>$")
+_PEEPHOLES = 7
+"""The number of an LSTM's operand P."""
+
+
+def left_out(op: ir.Operation) -> str:
+    """What IREE 3.13 leaves out of ``op``; empty where it leaves out nothing that is known."""
+    look = _LEFT_OUT.get(text_of(op, "name")) if op.name == OPERATOR and "name" in op.attributes else None
+    return look(op) if look else ""
+
+
+def ops_left_out(module: ir.Operation) -> list[ir.Operation]:
+    """The ops in ``module`` (phase start) of which it leaves out something, in program order."""
+    return [op for op in ops_of(module, OPERATOR) if left_out(op)]
+
+
+def ops_that_crash(module: ir.Operation) -> list[ir.Operation]:
+    """The ops in ``module`` (phase start) that IREE crashes on, of those that are known, in program order."""
+    return [op for op in ops_of(module, OPERATOR) if _crashes(op)]
+
+
+def _crashes(op: ir.Operation) -> bool:
+    """Whether IREE 3.13 crashes as it pads the quantised image of ``op`` by other widths before than after."""
+    if op.name != OPERATOR or text_of(op, "name") != "onnx.QLinearConv" or len(op.operands) < 8:
+        return False
+    widths = attribute(op, f"{_ATTRIBUTE}pads")
+    if not isinstance(widths, ir.ArrayAttr) or not _is_one_element(op.operands[4]):
+        return False
+    numbers = [ir.IntegerAttr(width).value for width in widths]
+    half = len(numbers) // 2
+    return numbers[:half] != numbers[half:]
+
+
+def _zero_points(op: ir.Operation) -> str:
+    """IREE has a product of quantised matrices and none of batches of them: that one is of the bare integers."""
+    if len(op.operands) != 8:
+        return ""
+    a, _, a_zero, b, b_scale, b_zero, *_ = op.operands
+    if _rank(a) != 3 or _rank(b) != 3 or not _is_one_element(b_scale):
+        return ""
+    return "" if _is_zero(a_zero) and _is_zero(b_zero) else "the zero points of the inputs"
+
+
+def _peepholes(op: ir.Operation) -> str:
+    given = len(op.operands) > _PEEPHOLES and str(op.operands[_PEEPHOLES].type) != "!torch.none"
+    return "the peepholes P" if given else ""
+
+
+def _bias(op: ir.Operation) -> str:
+    """With a scale for each channel of the weights, IREE adds the integers of the bias to floats as they are."""
+    if len(op.operands) != 9 or str(op.operands[8].type) == "!torch.none" or _is_one_element(op.operands[4]):
+        return ""
+    return "" if _is_zero(op.operands[8]) else "the scale of the bias"
+
+
+def _mode(op: ir.Operation) -> str:
+    return "mode = CRD" if _text(op, "mode") == "CRD" else ""
+
+
+def _class_weights(op: ir.Operation) -> str:
+    """The mean of a weighted loss is divided by a sum of weights that IREE does not compute."""
+    weighted = len(op.operands) > 2 and str(op.operands[2].type) != "!torch.none"
+    return "the sum of the weights" if weighted and _text(op, "reduction") in ("", "mean") else ""
+
+
+def _last_windows(op: ir.Operation) -> str:
+    """IREE divides the last windows by the elements of a whole one."""
+    return "the end of the last windows" if has_partial_windows(op) else ""
+
+
+def _places(op: ir.Operation) -> str:
+    """With pytorch_half_pixel one element comes from the first, and not from the middle; align_corners counts with sizes that are no
+    integers, where scales make such."""
+    given, made = sizes_of(op.operands[0]), sizes_of(op.results[0])
+    if given is None or made is None or None in given or None in made or _text(op, "mode") in ("", "nearest"):
+        return ""
+    rows, places = list(zip(given, made, strict=True)), _text(op, "coordinate_transformation_mode")
+    if places == "pytorch_half_pixel" and any(after == 1 != before for before, after in rows):
+        return "coordinate_transformation_mode = pytorch_half_pixel where one element is left"
+    scales = floats_of(op.operands[2]) if places == "align_corners" and len(op.operands) > 2 else None
+    if scales and any(
+        abs(size * scale - round(size * scale)) > 1e-4 for size, scale in zip(given, scales, strict=False)
+    ):
+        return "the sizes that are no integers"
+    return ""
+
+
+_LEFT_OUT: dict[str, Callable[[ir.Operation], str]] = {
+    "onnx.QLinearConv": _bias,
+    "onnx.QLinearMatMul": _zero_points,
+    "onnx.AveragePool": _last_windows,
+    "onnx.LpPool": _last_windows,
+    "onnx.LSTM": _peepholes,
+    "onnx.Resize": _places,
+    "onnx.SpaceToDepth": _mode,
+    "onnx.SoftmaxCrossEntropyLoss": _class_weights,
+}
+
+
+def _text(op: ir.Operation, name: str) -> str:
+    return text_of(op, f"{_ATTRIBUTE}{name}")
+
+
+def _rank(value: ir.Value) -> int | None:
+    found = _VTENSOR.match(str(value.type))
+    return None if found is None else len([size for size in found["shape"].split(",") if size])
+
+
+def _is_one_element(value: ir.Value) -> bool:
+    found = _VTENSOR.match(str(value.type))
+    return found is not None and all(size == "1" for size in found["shape"].split(",") if size)
+
+
+def _is_zero(value: ir.Value) -> bool:
+    """Whether ``value`` is a constant whose elements are 0."""
+    numbers = integers_of(value)
+    return numbers is not None and not any(numbers)
