@@ -75,6 +75,8 @@ DIFFERENCES = {
     "FIS170": Difference(RULES["FIS170"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS157": Difference(RULES["FIS157"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS160": Difference(RULES["FIS160"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS162": Difference(RULES["FIS162"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS163": Difference(RULES["FIS163"].shown.program, "llvm-cpu", "--repair=off --guard=off"),
     "FIS156": Difference(RULES["FIS156"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS153": Difference(RULES["FIS153"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS154": Difference(RULES["FIS154"].shown.program, "llvm-cpu", "--repair=off"),
@@ -102,5 +104,5 @@ def test_it_is_reported_and_turned_off(tmp_path, code):
     ours, off = tmp_path / "ours.vmfb", tmp_path / "off.vmfb"
     report = fissile.compile(source, ours, flags, check=False)
     assert code in {f.code for f in report.findings} and ours.read_bytes() != stock.read_bytes()
-    fissile.compile(source, off, [*flags, one.off, "--allow-wrong-numbers"], check=False)
+    fissile.compile(source, off, [*flags, *one.off.split(), "--allow-wrong-numbers"], check=False)
     assert off.read_bytes() == stock.read_bytes()
