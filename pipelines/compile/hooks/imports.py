@@ -94,6 +94,15 @@ def _slices(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Se
     return found, check_left_out((remedy.named(op), op, "the clamp of the start") for op in found)
 
 
+def _factors(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.checks.numbers.imported_ops import check_left_out
+    from fissile.passes.remedies.entry.torch.scale_products import ScaleProducts
+
+    remedy = ScaleProducts()
+    found = remedy.found(module)
+    return found, check_left_out((remedy.named(op), op, "alpha") for op in found)
+
+
 def _crashes(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
     from fissile.passes.analysis.imports.left_out import ops_that_crash
     from fissile.passes.checks.numbers.imported_ops import check_crashes
@@ -143,6 +152,7 @@ _ROWS = (
     *(_left_out_row(names, remedy) for names, remedy in _LEFT_OUT),
     _Row((b"onnx.QLinearConv",), "fissile-dequantise-products", _crashes),
     _Row((b"onnx.Slice",), "fissile-clamp-slices", _slices),
+    _Row((b"onnx.FusedMatMul",), "fissile-scale-products", _factors),
     _Row((b"f8E",), "fissile-saturate-casts", _casts),
     _Row((b"onnx.GridSample", b"aten.grid_sampler"), "fissile-sample-grids", _grids),
     _Row((b"select_and_scatter",), "fissile-swap-selections", _selections),

@@ -72,7 +72,8 @@ class Graph:
 
 
 def _model(graph):
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    domains = [helper.make_opsetid("", 22), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=domains, ir_version=10)
 
 
 def _declared(name: str, value: np.ndarray):
@@ -150,8 +151,15 @@ def backwards(graph: Graph, name: str, start: int) -> None:
     graph.add(name, "Slice", values, constant=(1, 2, 3, 4))
 
 
+def scaled(graph: Graph, name: str, **attributes) -> None:
+    a, b = floats(2, 3, 4), floats(2, 4, 5)
+    whole = (a @ b * attributes.get("alpha", 1.0)).astype(np.float32)
+    graph.add(name, "FusedMatMul", [a, b], expected=whole, domain="com.microsoft", **attributes)
+
+
 def wrong_by_stock() -> Graph:
     graph = Graph()
+    scaled(graph, "factor", alpha=0.125)
     convolution(graph, "bias_of_channels", per_channel=True, bias=True, pads=[1, 0, 1, 1])
     product(graph, "batch", bytes_of(2, 3, 4), bytes_of(2, 4, 5))
     halves = np.array([[[[-0.5, 0.5], [0.5, -0.5], [0.0, 0.0]]]], np.float32)
@@ -186,6 +194,7 @@ def rejected_by_stock() -> Graph:
 
 def built_right_by_stock() -> Graph:
     graph = Graph()
+    scaled(graph, "no_factor")
     convolution(graph, "no_bias", per_channel=True, bias=False, pads=[1, 0, 1, 1])
     convolution(graph, "one_scale", per_channel=False, bias=True, pads=[1, 1, 1, 1])
     product(graph, "matrices", bytes_of(3, 4), bytes_of(4, 5))

@@ -1,4 +1,4 @@
-// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-sample-grids,fissile-saturate-casts,fissile-clamp-slices,fissile-pool-windows)' | FileCheck %s
+// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-sample-grids,fissile-saturate-casts,fissile-clamp-slices,fissile-pool-windows,fissile-scale-products)' | FileCheck %s
 
 // Every place that is read lies in the image, and what lies outside counts as 0.
 // CHECK-LABEL: func.func @grid
@@ -59,6 +59,16 @@ func.func @whole_windows(%x: !torch.vtensor<[1,1,6],f32>) -> !torch.vtensor<[1,1
   %r = torch.operator "onnx.AveragePool"(%x) {torch.onnx.ceil_mode = 1 : si64, torch.onnx.kernel_shape = [3 : si64], torch.onnx.strides = [3 : si64]}
     : (!torch.vtensor<[1,1,6],f32>) -> !torch.vtensor<[1,1,2],f32>
   return %r : !torch.vtensor<[1,1,2],f32>
+}
+
+// CHECK-LABEL: func.func @factor
+// CHECK:         %[[P:.*]] = torch.operator "onnx.FusedMatMul"(%arg0, %arg1) {torch.onnx.transB = 1 : si64}
+// CHECK:         %[[ALPHA:.*]] = torch.constant.float 1.250000e-01
+// CHECK:         torch.aten.mul.Scalar %[[P]], %[[ALPHA]]
+func.func @factor(%a: !torch.vtensor<[2,3],f32>, %b: !torch.vtensor<[4,3],f32>) -> !torch.vtensor<[2,4],f32> {
+  %r = torch.operator "onnx.FusedMatMul"(%a, %b) {torch.onnx.alpha = 1.250000e-01 : f32, torch.onnx.transB = 1 : si64}
+    : (!torch.vtensor<[2,3],f32>, !torch.vtensor<[4,3],f32>) -> !torch.vtensor<[2,4],f32>
+  return %r : !torch.vtensor<[2,4],f32>
 }
 
 {-#
