@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
-from fissile.dialect.operands import operand
+from fissile.dialect.operands import operands_named
 from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 
@@ -47,37 +47,44 @@ class DemotedBoundary:
 
 
 def demoted_boundaries(module: ir.Operation) -> list[DemotedBoundary]:
-    """Those of ``module``, at phase input, in program order."""
+    """Those of ``module``, at phase input: of each function, its arguments, its results, then the aliases."""
+    functions = (
+        op.operation for op in module.regions[0].blocks[0].operations if op.operation.name in FUNCTIONS
+    )
+    return [one for function in functions for one in _of_function(function)]
+
+
+def _of_function(function: ir.Operation) -> list[DemotedBoundary]:
+    """What uses an argument, and what makes a result: the function is not walked."""
     found: list[DemotedBoundary] = []
-    held: dict[ir.Value, ir.Type] = {}
-    aliases: list[ir.Operation] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name == iree_ops.HAL_TENSOR_IMPORT:
-            add(op, operand(op, "source"), op.results[0].type)
-        elif op.name == iree_ops.HAL_TENSOR_EXPORT:
-            add(op, None, operand(op, "source").type)
-        elif op.name == iree_ops.HAL_TENSOR_ALIAS:
-            aliases.append(op)
-        return ir.WalkResult.ADVANCE
-
-    def add(op: ir.Operation, buffer: ir.Value | None, type_: ir.Type) -> None:
-        declared = ir.TypeAttr(op.attributes[_ENCODING[op.name]]).value
-        if not (isinstance(declared, ir.RankedTensorType) and isinstance(type_, ir.RankedTensorType)):
-            return
-        caller, program = declared.element_type, type_.element_type
-        if _differ(caller, program):
-            found.append(DemotedBoundary(op, _function_of(op), caller, program))
-            if buffer is not None:
-                held[buffer] = caller
-
-    module.walk(visit, ir.WalkOrder.PRE_ORDER)
-    for alias in aliases:
-        caller = held.get(operand(alias, "storage"))
-        if caller is not None:
-            program = ir.RankedTensorType(operand(alias, "source").type).element_type
-            found.append(DemotedBoundary(alias, _function_of(alias), caller, program))
+    for block in function.regions[0].blocks:
+        for argument in block.arguments:
+            if str(argument.type) != iree_ops.BUFFER_VIEW_TYPE:
+                continue  # a fence is an argument of these ops as well
+            users = [use.owner.operation for use in argument.uses]
+            imports = [one for op in users if (one := _converted(op, function, iree_ops.HAL_TENSOR_IMPORT))]
+            aliases = [op for op in users if op.name == iree_ops.HAL_TENSOR_ALIAS] if imports else []
+            found += imports
+            for alias in aliases:
+                program = ir.RankedTensorType(operands_named(alias, "source")[0].type).element_type
+                found.append(DemotedBoundary(alias, _name_of(function), imports[0].caller, program))
+        for value in list(block.operations)[-1].operands:
+            maker = value.owner.operation if isinstance(value, ir.OpResult) else None
+            if maker is not None and (one := _converted(maker, function, iree_ops.HAL_TENSOR_EXPORT)):
+                found.append(one)
     return found
+
+
+def _converted(op: ir.Operation, function: ir.Operation, name: str) -> DemotedBoundary | None:
+    if op.name != name:
+        return None
+    declared = ir.TypeAttr(op.attributes[_ENCODING[name]]).value
+    imports = name == iree_ops.HAL_TENSOR_IMPORT
+    type_ = op.results[0].type if imports else operands_named(op, "source")[0].type
+    if not (isinstance(declared, ir.RankedTensorType) and isinstance(type_, ir.RankedTensorType)):
+        return None
+    caller, program = declared.element_type, type_.element_type
+    return DemotedBoundary(op, _name_of(function), caller, program) if _differ(caller, program) else None
 
 
 def _differ(one: ir.Type, other: ir.Type) -> bool:
@@ -91,7 +98,5 @@ def _differ(one: ir.Type, other: ir.Type) -> bool:
     return False
 
 
-def _function_of(op: ir.Operation) -> str:
-    while op.name not in FUNCTIONS:
-        op = op.parent.operation
-    return text_of(op, "sym_name").removesuffix(ASYNC_SUFFIX)
+def _name_of(function: ir.Operation) -> str:
+    return text_of(function, "sym_name").removesuffix(ASYNC_SUFFIX)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from iree.compiler import ir
@@ -10,11 +9,10 @@ from iree.compiler import ir
 from fissile.dialect.attributes import attribute, text_of
 from fissile.dialect.places import ops_of
 
-from .onnx_constants import OPERATOR, floats_of, integers_of
-from .pooling import has_partial_windows, sizes_of
+from .onnx_values import OPERATOR, floats_of, integers_of, sizes_of
+from .pooling import has_partial_windows
 
 _ATTRIBUTE = "torch.onnx."
-_VTENSOR = re.compile(r"!torch\.vtensor<\[(?P<shape>[\d,?]*)\],(?P<element>[^<>,]+)>$")
 _PEEPHOLES = 7
 """The number of an LSTM's operand P."""
 
@@ -87,9 +85,11 @@ def _last_windows(op: ir.Operation) -> str:
 def _places(op: ir.Operation) -> str:
     """With pytorch_half_pixel one element comes from the first, and not from the middle; align_corners counts with sizes that are no
     integers, where scales make such."""
-    given, made = sizes_of(op.operands[0]), sizes_of(op.results[0])
-    if given is None or made is None or None in given or None in made or _text(op, "mode") in ("", "nearest"):
-        return ""
+    given = [size for size in sizes_of(op.operands[0]) or () if size is not None]
+    made = [size for size in sizes_of(op.results[0]) or () if size is not None]
+    ranks = {len(sizes_of(value) or ()) for value in (op.operands[0], op.results[0])}
+    if ranks != {len(given)} or len(given) != len(made) or _text(op, "mode") in ("", "nearest"):
+        return ""  # a size is not known
     rows, places = list(zip(given, made, strict=True)), _text(op, "coordinate_transformation_mode")
     if places == "pytorch_half_pixel" and any(after == 1 != before for before, after in rows):
         return "coordinate_transformation_mode = pytorch_half_pixel where one element is left"
@@ -118,13 +118,13 @@ def _text(op: ir.Operation, name: str) -> str:
 
 
 def _rank(value: ir.Value) -> int | None:
-    found = _VTENSOR.match(str(value.type))
-    return None if found is None else len([size for size in found["shape"].split(",") if size])
+    sizes = sizes_of(value)
+    return None if sizes is None else len(sizes)
 
 
 def _is_one_element(value: ir.Value) -> bool:
-    found = _VTENSOR.match(str(value.type))
-    return found is not None and all(size == "1" for size in found["shape"].split(",") if size)
+    sizes = sizes_of(value)
+    return sizes is not None and set(sizes) <= {1}
 
 
 def _is_zero(value: ir.Value) -> bool:

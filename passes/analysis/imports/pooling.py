@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute, text_of
 
+from .onnx_values import sizes_of
+
 _ATTRIBUTE = "torch.onnx."
-_VTENSOR = re.compile(r"!torch\.vtensor<\[(?P<shape>[\d,?]*)\]")
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,6 @@ def has_partial_windows(pool: ir.Operation) -> bool:
 def _is_set(pool: ir.Operation, name: str) -> bool:
     held = attribute(pool, f"{_ATTRIBUTE}{name}")
     return held is not None and ir.IntegerAttr(held).value != 0
-
-
-def sizes_of(value: ir.Value) -> list[int | None] | None:
-    """The sizes of a tensor of torch's; None where it has no rank."""
-    found = _VTENSOR.match(str(value.type))
-    if found is None:
-        return None
-    return [None if size == "?" else int(size) for size in found["shape"].split(",") if size]
 
 
 def _integers(op: ir.Operation, name: str) -> list[int] | None:

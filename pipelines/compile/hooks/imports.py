@@ -85,22 +85,15 @@ def _left_out(
     return found, check_left_out((text_of(op, "name"), op, left_out(op)) for op in found)
 
 
-def _slices(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+def _part(
+    remedy: str, what: str, module: ir.Operation, gpu: bool
+) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    """FIS162 of the ops that ``remedy`` fits: ``what`` is left out of them."""
     from fissile.passes.checks.numbers.imported_ops import check_left_out
-    from fissile.passes.remedies.entry.torch.clamp_slices import ClampSlices
 
-    remedy = ClampSlices()
-    found = remedy.found(module)
-    return found, check_left_out((remedy.named(op), op, "the clamp of the start") for op in found)
-
-
-def _factors(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
-    from fissile.passes.checks.numbers.imported_ops import check_left_out
-    from fissile.passes.remedies.entry.torch.scale_products import ScaleProducts
-
-    remedy = ScaleProducts()
-    found = remedy.found(module)
-    return found, check_left_out((remedy.named(op), op, "alpha") for op in found)
+    fitting = cast("FrontEndRemedy", find_pass(remedy)())
+    found = fitting.found(module)
+    return found, check_left_out((fitting.named(op), op, what) for op in found)
 
 
 def _crashes(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
@@ -120,15 +113,6 @@ def _grids(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Seq
     return found, check_grids((remedy.named(op), op) for op in found)
 
 
-def _casts(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
-    from fissile.passes.checks.numbers.imported_ops import check_left_out
-    from fissile.passes.remedies.entry.torch.saturate_casts import SaturateCasts
-
-    remedy = SaturateCasts()
-    found = remedy.found(module)
-    return found, check_left_out((remedy.named(op), op, "the saturation") for op in found)
-
-
 _LEFT_OUT = (
     (("onnx.QLinearConv", "onnx.QLinearMatMul"), "fissile-dequantise-products"),
     (("onnx.AveragePool",), "fissile-pool-windows"),
@@ -137,6 +121,13 @@ _LEFT_OUT = (
         ("onnx.LpPool", "onnx.LSTM", "onnx.Resize", "onnx.SoftmaxCrossEntropyLoss", "onnx.SpaceToDepth"),
         "fissile-pool-windows",
     ),
+)
+
+
+_PARTS = (
+    (b"onnx.Slice", "fissile-clamp-slices", "the clamp of the start"),
+    (b"onnx.FusedMatMul", "fissile-scale-products", "alpha"),
+    (b"f8E", "fissile-saturate-casts", "the saturation"),
 )
 
 
@@ -151,9 +142,7 @@ _ROWS = (
     _Row((b"aten.constant_pad_nd", b"aten.pad", b"onnx.Pad"), "fissile-crop-before-padding", _crops),
     *(_left_out_row(names, remedy) for names, remedy in _LEFT_OUT),
     _Row((b"onnx.QLinearConv",), "fissile-dequantise-products", _crashes),
-    _Row((b"onnx.Slice",), "fissile-clamp-slices", _slices),
-    _Row((b"onnx.FusedMatMul",), "fissile-scale-products", _factors),
-    _Row((b"f8E",), "fissile-saturate-casts", _casts),
+    *(_Row((name,), remedy, partial(_part, remedy, what)) for name, remedy, what in _PARTS),
     _Row((b"onnx.GridSample", b"aten.grid_sampler"), "fissile-sample-grids", _grids),
     _Row((b"select_and_scatter",), "fissile-swap-selections", _selections),
 )

@@ -8,7 +8,7 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.dialect.attributes import attribute, text_of
-from fissile.passes.analysis.imports.onnx_constants import integers_of
+from fissile.passes.analysis.imports.onnx_values import integers_of
 from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 

@@ -49,16 +49,16 @@ class _Sampling:
         if name == "onnx.GridSample" and len(op.operands) == 2:
             mode, padding = (text_of(op, f"{torch.ONNX_ATTRIBUTE}{key}") for key in ("mode", "padding_mode"))
             corners = attribute(op, f"{torch.ONNX_ATTRIBUTE}align_corners")
-            found = _MODES.get(mode), _PADDINGS.get(padding)
+            method, around = _MODES.get(mode), _PADDINGS.get(padding)
             # ONNX clips the point itself to the border before a cubic sampling; PyTorch does not.
-            if None in found or found == (_CUBIC, _BORDER):
+            if method is None or around is None or (method, around) == (_CUBIC, _BORDER):
                 return None
-            return _Sampling(*found, corners is not None and ir.IntegerAttr(corners).value != 0)
+            return _Sampling(method, around, corners is not None and ir.IntegerAttr(corners).value != 0)
         if name == "aten.grid_sampler" and len(op.operands) == 5:
-            numbers = [torch.integer_of(value) for value in list(op.operands)[2:4]]
+            number, other = (torch.integer_of(value) for value in list(op.operands)[2:4])
             aligned = torch.boolean_of(op.operands[4])
-            if aligned is not None and all(number in (0, 1, 2) for number in numbers):
-                return _Sampling(_TORCH_MODES[numbers[0]], _TORCH_PADDINGS[numbers[1]], aligned)
+            if aligned is not None and number in (0, 1, 2) and other in (0, 1, 2):
+                return _Sampling(_TORCH_MODES[number], _TORCH_PADDINGS[other], aligned)
         return None
 
 

@@ -1,4 +1,4 @@
-"""The numbers in a constant of an ONNX model, as IREE's importer writes it."""
+"""Sizes and constants of an ONNX model, as IREE's importer writes them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,19 @@ OPERATOR, VALUE = "torch.operator", "torch.onnx.value"
 _CONSTANT, _LITERAL = "onnx.Constant", "torch.vtensor.literal"
 _MOST = 4096
 """Elements: lists of sizes and positions, scales and zero points of channels."""
+_VTENSOR = re.compile(r"!torch\.vtensor<\[(?P<shape>[\d,?]*)\]")
 _INTEGER = re.compile(r"[su]?i(\d+)$")
 _BYTES = re.compile(r'"0x([0-9A-Fa-f]*)"')
 _ALIGNMENT = 4
 """Bytes in front of a resource's own, which say how it is aligned."""
+
+
+def sizes_of(value: ir.Value) -> list[int | None] | None:
+    """The sizes of a tensor of torch's; None where it has no rank."""
+    found = _VTENSOR.match(str(value.type))
+    if found is None:
+        return None
+    return [None if size == "?" else int(size) for size in found["shape"].split(",") if size]
 
 
 def integers_of(value: ir.Value) -> list[int] | None:
