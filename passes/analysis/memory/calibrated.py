@@ -13,7 +13,7 @@ from iree.compiler import ir
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree import version
 
-from .tiles import ConfiguredDispatch, Op
+from .tiles import ConfiguredDispatch, Op, Value
 
 PIPELINES = {
     # Code generator -> IREE's pipelines of `#iree_codegen.translation_info` (3.13); None: all of them.
@@ -64,9 +64,22 @@ def _structure(dispatch: ConfiguredDispatch) -> str:
                 return "a reduction that does not start from a fill"
         elif not op.elementwise or any(not value.plain for value in op.inputs):
             return "an op that is not elementwise"
+        elif roots and not all(_in_order(value) for value in _made_values(op)):
+            return "a result that is written in another order"
         elif any(_made_elsewhere(dispatch, roots, value.maker) for value in op.inputs):
             return "a producer fused beside the reduction"
     return ""
+
+
+def _made_values(op: Op) -> list[Value]:
+    """The values of the dispatch that ``op`` reads, and those that it writes."""
+    return [*(value for value in op.inputs if value.maker is not None), *op.inits]
+
+
+def _in_order(value: Value) -> bool:
+    """Whether the loops go over the dimensions of ``value`` as these follow each other."""
+    loops = [index.loop for index in value.index if index is not None and index.loop is not None]
+    return loops == sorted(loops)
 
 
 def _made_elsewhere(dispatch: ConfiguredDispatch, roots: list[Op], maker: int | None) -> bool:

@@ -26,7 +26,28 @@ func.func @main(%x: tensor<1x30x30x64xf32>, %w: tensor<3x3x64x64xf32>, %acc: ten
 """
 """No fill: outside of what the prediction was compared on."""
 
+TRANSPOSED = """
+func.func @main(%x: tensor<1x3x229x229xf32>, %w: tensor<64x3x7x7xf32>) -> tensor<1x64x112x112xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x64x112x112xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x64x112x112xf32>) -> tensor<1x64x112x112xf32>
+  %c = linalg.conv_2d_nchw_fchw {dilations = dense<1> : vector<2xi64>, strides = dense<2> : vector<2xi64>}
+      ins(%x, %w : tensor<1x3x229x229xf32>, tensor<64x3x7x7xf32>) outs(%f : tensor<1x64x112x112xf32>) -> tensor<1x64x112x112xf32>
+  %r = linalg.generic {
+      indexing_maps = [affine_map<(n, f, h, w) -> (n, f, w, h)>, affine_map<(n, f, h, w) -> (n, f, h, w)>],
+      iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%c : tensor<1x64x112x112xf32>) outs(%e : tensor<1x64x112x112xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %s = arith.addf %in, %in : f32
+    linalg.yield %s : f32
+  } -> tensor<1x64x112x112xf32>
+  return %r : tensor<1x64x112x112xf32>
+}
+"""
+"""A result that is written in another order: the types are those of calibrated dispatches."""
+
 REFUSED = {
+    "a transposed result": (TRANSPOSED, "gfx942", "FIS104"),
     "workgroup memory": (conv(channels=64, filters=64, size=56, consumer="i8"), "gfx942", "FIS101"),
     "not distributed": (MATMUL.format(m=128, n=128, k=256, t="f16"), "gfx942", "FIS103"),
     "an integer power": (scalar_program("math.ipowi", 60, "i32"), "gfx942", "FIS104"),
