@@ -250,7 +250,8 @@ def find_target(name: str) -> Target:
         near = closest(wanted, names)
         suggestion = f"{near} " if near.startswith("did") else ""
         raise UsageError(why, f"{suggestion}known: {', '.join(names)}")
-    near = closest(wanted, list(KNOWN_TARGETS)) or (wanted and closest(for_vulkan, list(KNOWN_TARGETS)))
+    short = [name.removeprefix("vulkan:") for name in KNOWN_TARGETS]
+    near = closest(wanted, [*KNOWN_TARGETS, *short])
     raise UsageError(
         f"unknown target '{name}'",
         f"{near} `fissile targets` lists all"

@@ -89,12 +89,14 @@ def built(words: Sequence[str], program: Path, output: Path, seconds: float, run
 
 def numbers(vmfb: Path, program: Path, runtime: str) -> str:
     from fissile.pipelines.numerics import runtimes
-    from fissile.pipelines.numerics.signature import signatures_of_vmfb
+    from fissile.pipelines.numerics.signature import signatures_of_source, signatures_of_vmfb
 
     known = np.load(program.with_suffix(".npz"))
     [device] = runtimes.named([runtime])
     inputs = [known[f"in{i}"] for i in range(sum(name.startswith("in") for name in known))]
-    answer = runtimes.run(vmfb, signatures_of_vmfb(vmfb)["main"], inputs, device)
+    # A function with torch's types has no declaration in the module.
+    signature = signatures_of_vmfb(vmfb).get("main") or signatures_of_source(program)["main"]
+    answer = runtimes.run(vmfb, signature, inputs, device)
     if not isinstance(answer, list):
         return answer.message
     tolerance = HALF_TOLERANCE if "f16" in program.stem else TOLERANCE
@@ -102,6 +104,8 @@ def numbers(vmfb: Path, program: Path, runtime: str) -> str:
         wanted = known[f"out{number}"]
         if got.shape != wanted.shape:
             return f"wrong: result {number} has shape {got.shape}, not {wanted.shape}"
+        if got.dtype.kind == "i" and wanted.dtype.kind == "u":
+            got = got.view(wanted.dtype)  # IREE's integers have no sign
         got, wanted = got.astype(np.float64), wanted.astype(np.float64)
         with np.errstate(invalid="ignore"):
             largest = np.max(np.abs(wanted[np.isfinite(wanted)]), initial=0.0)
@@ -112,7 +116,7 @@ def numbers(vmfb: Path, program: Path, runtime: str) -> str:
             )
         # A quantised value may be rounded to its neighbour.
         if not good.all() and not (
-            known[f"out{number}"].dtype == np.int8 and np.abs(got - wanted).max() <= 1
+            known[f"out{number}"].dtype.itemsize == 1 and np.abs(got - wanted).max() <= 1
         ):
             return f"wrong: {np.sum(~good)} of {good.size} in result {number}"
     return RIGHT

@@ -74,7 +74,7 @@ def test_spellings(spelled, name):
         ("gfx943", "gfx942"),
         ("sm_90", "sm_89"),
         ("gfx1030", "vulkan:gfx1030"),
-        ("adreno-1", "vulkan:adreno"),
+        ("adreno-1", "adreno"),
         ("vulcan", "vulkan"),
         ("", "gfx942"),
         ("cuda:gfx942", "gfx942"),
