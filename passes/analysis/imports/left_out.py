@@ -57,7 +57,7 @@ def _zero_points(op: ir.Operation) -> str:
 
 def _peepholes(op: ir.Operation) -> str:
     given = len(op.operands) > _PEEPHOLES and str(op.operands[_PEEPHOLES].type) != "!torch.none"
-    return "the peepholes P" if given else ""
+    return "the peepholes P" if given and not _is_zero(op.operands[_PEEPHOLES]) else ""
 
 
 def _bias(op: ir.Operation) -> str:
@@ -129,5 +129,5 @@ def _is_one_element(value: ir.Value) -> bool:
 
 def _is_zero(value: ir.Value) -> bool:
     """Whether ``value`` is a constant whose elements are 0."""
-    numbers = integers_of(value)
+    numbers = integers_of(value) or floats_of(value)
     return numbers is not None and not any(numbers)

@@ -12,8 +12,8 @@ from fissile.dialect.attributes import attribute, text_of
 
 OPERATOR, VALUE = "torch.operator", "torch.onnx.value"
 _CONSTANT, _LITERAL = "onnx.Constant", "torch.vtensor.literal"
-_MOST = 4096
-"""Elements: lists of sizes and positions, scales and zero points of channels."""
+_MOST = 65536
+"""Elements: lists of sizes and positions, scales and zero points of channels, the peepholes of an LSTM."""
 _VTENSOR = re.compile(r"!torch\.vtensor<\[(?P<shape>[\d,?]*)\]")
 _INTEGER = re.compile(r"[su]?i(\d+)$")
 _BYTES = re.compile(r'"0x([0-9A-Fa-f]*)"')

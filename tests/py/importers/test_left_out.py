@@ -207,10 +207,14 @@ def built_right_by_stock() -> Graph:
     return graph
 
 
+def peepholes(graph: Graph, name: str, values: np.ndarray) -> None:
+    lstm = [floats(4, 1, 3), floats(1, 8, 3), floats(1, 8, 2), floats(1, 16), None, None, None, values]
+    graph.add(name, "LSTM", lstm, constant=(7,), hidden_size=2)
+
+
 def never_written() -> Graph:
     graph = Graph()
-    lstm = [floats(4, 1, 3), floats(1, 8, 3), floats(1, 8, 2), floats(1, 16), None, None, None, floats(1, 6)]
-    graph.add("peepholes", "LSTM", lstm, hidden_size=2)
+    peepholes(graph, "peepholes", floats(1, 6))
     graph.add("weights", "SoftmaxCrossEntropyLoss", [floats(3, 5), np.array([0, 2, 4]), np.abs(floats(5))])
     graph.add("one_element", "Resize", [floats(1, 1, 4, 4), None, None, np.array([1, 1, 1, 2])], constant=(3,), mode="linear",
               coordinate_transformation_mode="pytorch_half_pixel")  # fmt: skip
@@ -270,6 +274,14 @@ def test_what_stock_builds_right_keeps_its_bytes(tmp_path):
     found = graph.run(output)
     assert not [name for name, wanted in graph.expected.items() if not same(found[name], wanted)]
     assert output.read_bytes() == theirs.read_bytes()
+
+
+def test_peepholes_that_are_zero_are_none(tmp_path):
+    graph = Graph()
+    peepholes(graph, "zero", np.zeros((1, 6), np.float32))
+    report, output = compiled(graph, tmp_path)
+    assert "FIS162" not in {f.code for f in report.findings}
+    assert same(graph.run(output)["zero"], graph.expected["zero"])
 
 
 def test_what_cannot_be_rewritten_is_not_written(tmp_path):
