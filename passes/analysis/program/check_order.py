@@ -7,7 +7,8 @@ dispatch by where it stands, or the dispatch stays in bounds whatever the check 
 
 - A check of sizes and offsets reads host values. A dispatch that is computed from all of them can be
   the guarded one, and has to be submitted behind the check. It always can be: what the check reads is
-  known where the dispatch is submitted.
+  known where the dispatch is submitted. The same holds for an allocation: one of a small negative size
+  wraps to a few bytes in IREE's runtime, which writes its header past them.
 - A dispatch that loads its indices or offsets itself depends on no check of them: each has to be
   clamped to its dimension there.
 """
@@ -25,6 +26,7 @@ from fissile.passes.iree import ops as iree_ops
 
 from ..bounds.extents import is_argument
 
+ALLOCATE = iree_ops.STREAM_RESOURCE_ALLOCA
 EXECUTE, DISPATCH = iree_ops.STREAM_CMD_EXECUTE, iree_ops.STREAM_CMD_DISPATCH
 GROUPS = (iree_ops.STREAM_CMD_CONCURRENT, iree_ops.STREAM_CMD_SERIAL)
 SLICING = (
@@ -41,7 +43,7 @@ CLAMPS = ("arith.minui", "arith.remui")
 
 @dataclass(frozen=True)
 class Overtaken:
-    """``dispatch`` may be submitted, where ``execute`` stands, before ``check`` was made; it has ``message``."""
+    """``dispatch`` may be submitted, or memory be allocated, where ``execute`` stands, before ``check`` was made; it has ``message``."""
 
     message: str
     dispatch: str
@@ -50,11 +52,11 @@ class Overtaken:
 
 
 def overtaken_checks(module: ir.Operation) -> list[Overtaken]:
-    """The checks of host values in ``module`` (at phase stream) that a dispatch may run ahead of."""
+    """The checks of host values in ``module`` (at phase stream) that a dispatch or an allocation may run ahead of."""
     found: list[Overtaken] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name == EXECUTE and (checks := _behind(op)):
+        if op.name in (EXECUTE, ALLOCATE) and (checks := _behind(op)):
             known = _leaves(_operands(op))
             ahead = [check for check in checks if _read_by(check) <= known]
             found.extend(Overtaken(_message(check), _contents(op), check, op) for check in ahead)
@@ -177,7 +179,9 @@ def _leaves(values: list[ir.Value]) -> set[ir.Value]:
 
 
 def _contents(execute: ir.Operation) -> str:
-    """What ``execute`` submits, by name."""
+    """What ``execute`` submits, by name; an allocation's own name."""
+    if execute.name == ALLOCATE:
+        return execute.name
     names = [
         str(op.attributes["entry_points"]) if op.name == DISPATCH else op.name
         for op in _inside(execute)

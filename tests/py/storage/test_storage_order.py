@@ -241,6 +241,53 @@ def test_a_check_behind_a_dispatch_goes_before_it(session, monkeypatch, text):
     assert changes == [1], "a schedule in order is not changed"
 
 
+NEGATIVE_PAD = """func.func @main(%x: tensor<?x7xf32>, %b: i1, %n: index) -> tensor<?x9xf32> {
+  %z = arith.constant 7.0 : f32
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %x, %c0 : tensor<?x7xf32>
+  %e = tensor.empty(%d) : tensor<?x7xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x7xf32>) outs(%e : tensor<?x7xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %q = arith.addf %p, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<?x7xf32>
+  %k = scf.if %b -> (index) {
+    scf.yield %n : index
+  } else {
+    %f = tensor.dim %y, %c0 : tensor<?x7xf32>
+    scf.yield %f : index
+  }
+  %r = tensor.pad %y low[1, 1] high[%k, 1] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %z : f32
+  } : tensor<?x7xf32> to tensor<?x9xf32>
+  return %r : tensor<?x9xf32>
+}
+"""
+"""A call with one row and a padding of -3: the result has -1 rows, and IREE's runtime allocates -36 bytes, with a header, which are few."""
+
+
+def test_no_memory_is_allocated_before_its_check(session, tmp_path):
+    module = scheduled(session, NEGATIVE_PAD)
+    assert "stream.resource.alloca" in {late.dispatch for late in overtaken_checks(module.op)}
+    assert not overtaken_checks(brought_back(session, NEGATIVE_PAD))
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(NEGATIVE_PAD)
+    command = [str(Path(sys.executable).with_name("fissile")), "compile", *FLAGS["local-task"]]
+    subprocess.run([*command, str(source), "-o", str(output)], check=True, capture_output=True, timeout=300)
+    run = [
+        str(Path(sys.executable).with_name("iree-run-module")),
+        f"--module={output}",
+        "--device=local-task",
+    ]
+    values = ["--function=main", "--input=1x7xf32=1", "--input=1", "--input=-3"]
+    done = subprocess.run(
+        [*run, *values], capture_output=True, text=True, timeout=300, env={"MALLOC_PERTURB_": "165"}
+    )
+    assert done.returncode == 1 and "FAILED_PRECONDITION; @main: tensor.pad pads" in done.stderr
+
+
 def test_the_drawn_programs_out_of_order_are_told_by_name(session, monkeypatch):
     texts = {
         f"s{number}": text.replace("@main", f"@s{number}").replace("@tail", f"@s{number}_tail")
