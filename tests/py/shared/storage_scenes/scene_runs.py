@@ -148,7 +148,10 @@ class Runs:
             module = session.parse_text((folder / "out.stream.mlir").read_text())
             late = programs_out_of_order(session, module.op, {s.name: s.text for s in scenes}, "s")
         for scene in scenes:
-            if scene.name in late:
+            if scene.name in late and len(scenes) > 1:
+                # IREE merges equal dispatches of programs that are compiled together: which is whose is known of one alone.
+                self._look_at_schedule([scene], folder)
+            elif scene.name in late:
                 self._failed("a dispatch before its check", scene, None, late[scene.name])
             else:
                 self.counts["programs with no dispatch before its check"] += 1
