@@ -19,7 +19,8 @@ _PEEPHOLES = 7
 
 def left_out(op: ir.Operation) -> str:
     """What IREE 3.13 leaves out of ``op``; empty where it leaves out nothing that is known."""
-    look = _LEFT_OUT.get(text_of(op, "name")) if op.name == OPERATOR and "name" in op.attributes else None
+    known = op.name == OPERATOR and "name" in op.attributes and len(op.operands) > 0 < len(op.results)
+    look = _LEFT_OUT.get(text_of(op, "name")) if known else None
     return look(op) if look else ""
 
 

@@ -276,6 +276,17 @@ def test_what_stock_builds_right_keeps_its_bytes(tmp_path):
     assert output.read_bytes() == theirs.read_bytes()
 
 
+def test_ops_without_operands_are_left_to_iree(tmp_path):
+    kinds = ("LSTM", "Resize", "Cast", "GridSample", "Slice", "AveragePool", "QLinearConv", "FusedMatMul")
+    ops = [
+        f'  %{kind} = torch.operator "onnx.{kind}"() : () -> !torch.vtensor<[5],f8E4M3FN>\n' for kind in kinds
+    ]
+    head = "func.func @main() attributes {torch.onnx_meta.opset_version = 21 : si64} {\n"
+    (tmp_path / "in.mlir").write_text(head + "".join(ops) + "  return\n}\n")
+    report = fissile.compile(tmp_path / "in.mlir", tmp_path / "out.vmfb", CPU, check=False)
+    assert report.exit_code == 1 and "FIS902" not in {f.code for f in report.findings}
+
+
 def test_peepholes_that_are_zero_are_none(tmp_path):
     graph = Graph()
     peepholes(graph, "zero", np.zeros((1, 6), np.float32))

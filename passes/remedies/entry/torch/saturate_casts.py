@@ -44,7 +44,7 @@ class SaturateCasts(FrontEndRemedy):
 
     def fits(self, op: ir.Operation) -> bool:
         name = torch.front_end_name(op)
-        if name not in (*_CASTS, _QUANTISES):
+        if name not in (*_CASTS, _QUANTISES) or len(op.operands) < (1 if name == "onnx.Cast" else 2):
             return False
         given, made = torch.TensorType.of(op.operands[0]), torch.TensorType.of(op.results[0])
         saturates = attribute(op, f"{torch.ONNX_ATTRIBUTE}saturate")

@@ -40,7 +40,9 @@ class ScaleProducts(FrontEndRemedy):
     def fits(self, op: ir.Operation) -> bool:
         factor = attribute(op, _FACTOR)
         known = (
-            torch.front_end_name(op) == "onnx.FusedMatMul" and torch.TensorType.of(op.results[0]) is not None
+            torch.front_end_name(op) == "onnx.FusedMatMul"
+            and len(op.results) == 1
+            and torch.TensorType.of(op.results[0]) is not None
         )
         return known and factor is not None and ir.FloatAttr(factor).value != 1.0
 

@@ -1,6 +1,6 @@
 """ONNX's own operator tests as programs with their expected results, for `python -m bench.jax_programs run`.
 
-    python -m bench.onnx_operators FOLDER [--limit 300]
+    python -m bench.legality_sweep.operator_results FOLDER [--limit 300]
     python -m bench.jax_programs run FOLDER --target llvm-cpu
 
 Each test that IREE's importer accepts becomes a program, imported as IREE's own tool does it, and its arguments and results. Tests with
@@ -10,12 +10,11 @@ elements that NumPy has no type for (bf16, 8-bit floats, strings) are left out.
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
-import warnings
 from pathlib import Path
 
 import numpy as np
+
+from .models import onnx_cases
 
 KINDS = "biuf"
 """Of NumPy's types: booleans, integers, floats."""
@@ -25,14 +24,7 @@ DRAWS = ("bernoulli", "random", "dropout")
 
 def write(folder: Path, limit: int) -> tuple[int, int]:
     """How many programs there are now, and how many tests were left out; ``limit`` 0 takes all, else evenly spread ones."""
-    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-        warnings.simplefilter("ignore")
-        from onnx.backend.test import loader
-
-        cases = [case for case in loader.load_model_tests(kind="node") if case.model is not None]
-    cases.sort(key=lambda case: case.name)
-    step = max(1.0, len(cases) / limit) if limit else 1.0
-    chosen = [cases[int(n * step)] for n in range(int(len(cases) / step))]
+    chosen = onnx_cases(limit)
     folder.mkdir(parents=True, exist_ok=True)
     written = 0
     for case in chosen:
