@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from bench.programs.spelling import spelled
+
 
 def programs() -> Iterator[tuple[str, str, str]]:
     """(name, text, target) of each row."""
@@ -242,7 +244,7 @@ def _attention(head: int) -> str:
     return _function(
         f"%q: {kind}, %k: {kind}, %v: {kind}",
         kind,
-        f"""\
+        spelled(f"""\
   %empty = tensor.empty() : {kind}
   %scale = arith.constant 0.0625 : f32
   %r = iree_linalg_ext.attention <{{indexing_maps = [{maps}]}}>
@@ -250,7 +252,7 @@ def _attention(head: int) -> str:
   ^bb0(%score: f32):
     iree_linalg_ext.yield %score : f32
   }} -> {kind}
-""",
+"""),
     )
 
 

@@ -17,6 +17,8 @@ from pathlib import Path
 import iree.runtime
 import numpy as np
 
+from bench.programs.spelling import spelled
+
 BIN = Path(sys.executable).parent
 CPU = (
     "--iree-hal-target-device=local",
@@ -39,7 +41,7 @@ def attention(batch: int, rows: int, head: int, tile: tuple[int, int] | None = N
     maps = ", ".join(
         f"affine_map<(b, m, k, l, n) -> ({to})>" for to in ("b, m, k", "b, l, k", "b, l, n", "", "b, m, n")
     )
-    return f"""
+    return spelled(f"""
 func.func @main(%q: {kind}, %k: {kind}, %v: {kind}) -> {kind} {{
   %e = tensor.empty() : {kind}
   %scale = arith.constant {head**-0.5:.8f} : f32
@@ -49,7 +51,7 @@ func.func @main(%q: {kind}, %k: {kind}, %v: {kind}) -> {kind} {{
   }} -> {kind}
   return %r : {kind}
 }}
-"""
+""")
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import lit.formats
 
 from fissile.dialect import irdl_file
+from fissile.passes.iree.version import installed, release
 
 config.name = "fissile"  # noqa: F821  (lit provides `config`)
 config.test_format = lit.formats.ShTest(execute_external=False)  # noqa: F821
@@ -33,6 +34,7 @@ for program in ("fissile-opt", "iree-opt", "filecheck"):
         missing = f"{program} is not installed beside {sys.executable}: pip install 'fissile[test]'"
         lit_config.fatal(missing)  # noqa: F821
 
+config.available_features.add(f"iree-{release(installed())}")  # noqa: F821
 config.substitutions += [  # noqa: F821
     (r"\bFileCheck\b", "filecheck"),
     ("%irdl", str(irdl_file())),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from bench.programs.spelling import spelled
+
 FLOATS, INTEGERS = ("f32", "f32", "f16", "bf16", "f64"), ("i8", "i16", "i32", "i64", "i1")
 BITS_FIRST = ("i1", "i8", "i16", "i32", "i64")
 """The integers in the order that `families` draws in: a seed keeps its program."""
@@ -53,16 +55,8 @@ class Program:
         results = list(dict.fromkeys([*results, *self.results[:1]]))
         types = ", ".join(v.type for v in results)
         head = f"func.func @{self.name}({', '.join(f'{v.name}: {v.type}' for v in self.arguments)}) -> ({types}) {{"
-        return "\n".join(
-            [
-                *self.functions,
-                head,
-                *self.lines,
-                f"  return {', '.join(v.name for v in results)} : {types}",
-                "}",
-                "",
-            ]
-        )
+        ended = f"  return {', '.join(v.name for v in results)} : {types}"
+        return spelled("\n".join([*self.functions, head, *self.lines, ended, "}", ""]))
 
     def argument(self, shape: tuple[int, ...], element: str) -> Value:
         value = Value(f"%a{len(self.arguments)}", shape, element)

@@ -95,11 +95,35 @@ class TermWriter:
                 other |= {m: -c for m, c in one.items()} | {(): -excess}
                 one.clear()
                 one[()] = INDEX_MAX
-        left, right = self._sum(above), self._sum(below)
+        products: tuple[list, list] = ([], [])
+        if not (self._is_small(above) and self._is_small(below)):
+            products = self._factored(above, below), self._factored(below, above)
+        left, right = self._side(above, products[0]), self._side(below, products[1])
         result = arith.cmpi(predicate, left.value, right.value, ip=self._at)
         for exact in (left.exact, right.exact):
             result = self._both(result, exact)
         return result
+
+    def _factored(self, one: dict[Monomial, int], other: dict[Monomial, int]) -> list[tuple[Atom, Atom]]:
+        """Products of ``one`` of which ``other`` has a factor, `n * s` and `s`, as (n, s): taken from both sides, since `(n - 1) * s`
+        on the first is the same and wraps less. One element is inside its tensor with any stride, also where `length + s` wraps."""
+        found = []
+        for monomial in [m for m in one if len(m) == 2 and one[m] == 1]:
+            for count, by in (monomial, monomial[::-1]):
+                if other.get((by,)) == 1:
+                    del one[monomial], other[(by,)]
+                    found.append((count, by))
+                    break
+        return found
+
+    def _side(self, monomials: dict[Monomial, int], factored: list[tuple[Atom, Atom]]) -> _Computed:
+        """The sum of the monomials and of `(n - 1) * s` for each (n, s)."""
+        total = self._sum(monomials) if monomials or not factored else None
+        for count, by in factored:
+            part = self._times(self._sum({(count,): 1, (): -1}), self._atom(by))
+            total = part if total is None else self._added(total, part, small=False)
+        assert total is not None
+        return total
 
     def _both(self, one: ir.Value | None, other: ir.Value | None) -> ir.Value | None:
         if one is None or other is None:
@@ -109,14 +133,15 @@ class TermWriter:
     def _sum(self, monomials: dict[Monomial, int], wraps: bool = False) -> _Computed:
         """The sum of the monomials; ``wraps`` where it is meant to wrap, so that nothing need be checked."""
         total: _Computed | None = None
-        small = (
-            wraps
-            or sum(max(map(abs, self._bounds.of(Term({m: c})))) for m, c in monomials.items()) <= INDEX_MAX
-        )
+        small = wraps or self._is_small(monomials)
         for monomial, factor in sorted(monomials.items(), key=lambda mc: -len(mc[0])):
             part = self._product(monomial, factor, wraps)
             total = part if total is None else self._added(total, part, small)
         return total or _Computed(self._constant(0))
+
+    def _is_small(self, monomials: dict[Monomial, int]) -> bool:
+        """Whether no order of adding the monomials can wrap."""
+        return sum(max(map(abs, self._bounds.of(Term({m: c})))) for m, c in monomials.items()) <= INDEX_MAX
 
     def _added(self, a: _Computed, b: _Computed, small: bool) -> _Computed:
         value = arith.addi(a.value, b.value, ip=self._at)
@@ -158,11 +183,16 @@ class TermWriter:
         return _Computed(value, exact)
 
     def _multiplied(self, a: _Computed, b: _Computed, monomial: Monomial, wraps: bool) -> _Computed:
-        value = arith.muli(a.value, b.value, ip=self._at)
-        exact = self._both(a.exact, b.exact)
         low, high = self._bounds.of(Term({monomial: 1}))
         if wraps or INDEX_MIN <= low and high <= INDEX_MAX:
-            return _Computed(value, exact)
+            value = arith.muli(a.value, b.value, ip=self._at)
+            return _Computed(value, self._both(a.exact, b.exact))
+        return self._times(a, b)
+
+    def _times(self, a: _Computed, b: _Computed) -> _Computed:
+        """The product of two values that may wrap."""
+        value = arith.muli(a.value, b.value, ip=self._at)
+        exact = self._both(a.exact, b.exact)
         # No overflow exactly where dividing by a gives b back; a = 0 cannot overflow and a = -1 only for
         # the smallest.
         zero, one, minus_one = self._constant(0), self._constant(1), self._constant(-1)

@@ -14,6 +14,7 @@ from iree.compiler.dialects import arith, tensor
 from fissile.dialect.operands import init_of
 from fissile.dialect.views import view_of
 from fissile.passes.analysis.storage.obligations import Obligation
+from fissile.passes.iree.ops import UTIL_OPTIMIZATION_BARRIER
 
 
 def take_away(obligations: Iterable[Obligation]) -> int:
@@ -41,11 +42,13 @@ def _stand_in(op: ir.Operation) -> ir.Value | None:
     if op.name == "tensor.extract":
         return _zero(type_, at)
     if op.name == "tensor.extract_slice":
-        # Dynamic sizes become 0: those of the slice may be none that a tensor can have.
+        # Dynamic sizes become 0: those of the slice may be none that a tensor can have. The 0 stays hidden: IREE 3.12 cannot lower
+        # the cast that canonicalising a `tensor.empty` with a constant size leaves in a branch.
         sizes = [size for i, size in enumerate(type_.shape) if not type_.is_dynamic_dim(i)]
         if len(sizes) == len(type_.shape):
             return tensor.EmptyOp(sizes, type_.element_type, ip=at).result
         none = arith.constant(ir.IndexType.get(), 0, ip=at)
+        none = ir.Operation.create(UTIL_OPTIMIZATION_BARRIER, [none.type], [none], ip=at).results[0]
         return tensor.EmptyOp(
             [none if type_.is_dynamic_dim(i) else size for i, size in enumerate(type_.shape)],
             type_.element_type,

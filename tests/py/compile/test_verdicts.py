@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from bench.programs.spelling import spelled
 from fissile.cli.commands import verify as command
 from fissile.passes.iree.runtime_flags import FLAGS_BY_BACKEND
 from fissile.pipelines.numerics.build import compile_stock
@@ -114,7 +115,7 @@ MAPS = (
     "[affine_map<(b, m, n, k, l) -> (b, m, k)>, affine_map<(b, m, n, k, l) -> (b, l, k)>, "
     "affine_map<(b, m, n, k, l) -> (b, l, n)>, affine_map<(b, m, n, k, l) -> ()>, affine_map<(b, m, n, k, l) -> (b, m, n)>]"
 )
-ATTENTION = f"""func.func @main(%q: tensor<1x64x256xf32>, %k: tensor<1x64x256xf32>, %v: tensor<1x64x256xf32>) -> tensor<1x64x256xf32> {{
+ATTENTION = spelled(f"""func.func @main(%q: tensor<1x64x256xf32>, %k: tensor<1x64x256xf32>, %v: tensor<1x64x256xf32>) -> tensor<1x64x256xf32> {{
   %s = arith.constant 0.0625 : f32
   %e = tensor.empty() : tensor<1x64x256xf32>
   %r = iree_linalg_ext.attention <indexing_maps = {MAPS}>
@@ -125,7 +126,7 @@ ATTENTION = f"""func.func @main(%q: tensor<1x64x256xf32>, %k: tensor<1x64x256xf3
   }} -> tensor<1x64x256xf32>
   return %r : tensor<1x64x256xf32>
 }}
-"""
+""")
 
 
 def test_the_reference_does_not_share_the_wrong_attention_of_stock_llvm_cpu(tmp_path):

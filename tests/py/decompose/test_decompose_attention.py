@@ -18,6 +18,7 @@ from programs import run_program
 from small_programs import TARGETS
 
 import fissile
+from bench.programs.spelling import spelled
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.runtimes import present
 from fissile.pipelines.numerics.signature import signatures_of_vmfb
@@ -39,7 +40,7 @@ def attention(batch, rows, columns, depth, width, element="f32", mask="", dynami
     maps = [f"affine_map<{loops} -> ({to})>" for to in ("b, m, k", "b, c, k", "b, c, n", "")]
     maps += [f"affine_map<{loops} -> (m, c)>"] if mask else []
     maps += [f"affine_map<{loops} -> (b, m, n)>"]
-    return f"""
+    return spelled(f"""
 func.func @main(%q: {q}, %k: {k}, %v: {v}{f", %m: {m}" if mask else ""}) -> {o} {{
   %scale = arith.constant 0.5 : {element}
   %e = tensor.empty() : {o}
@@ -50,7 +51,7 @@ func.func @main(%q: {q}, %k: {k}, %v: {v}{f", %m: {m}" if mask else ""}) -> {o} 
   }} -> {o}
   return %r : {o}
 }}
-"""
+""")
 
 
 def expected(q, k, v, mask=None):
@@ -241,7 +242,7 @@ def test_an_online_attention_has_three_results(session, tmp_path, element, stock
     given_, exact = online_case({"f32": np.float32, "f16": np.float16}[element])
     furthest = {}
     for passes in ("", "fissile-decompose-attention,fissile-lower-boundaries"):
-        module = session.parse_text(ONLINE.format(k=element))
+        module = session.parse_text(spelled(ONLINE.format(k=element)))
         session.run(module, "global-optimization")
         if passes:
             run_pipeline(f"builtin.module({passes})", module.op, report=pytest.fail)
@@ -261,7 +262,7 @@ def test_an_online_attention_has_three_results(session, tmp_path, element, stock
 @pytest.mark.skipif("vulkan" not in {r.name for r in present()}, reason="no Vulkan device answers here")
 def test_an_online_attention_on_vulkan(tmp_path):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
-    source.write_text(ONLINE.format(k="f32"))
+    source.write_text(spelled(ONLINE.format(k="f32")))
     report = fissile.compile(source, output, TARGETS["vulkan"], check=False)
     assert report.output and {f.severity.value for f in report.findings} == {"repaired"}
     given_, exact = online_case(np.float32)
@@ -296,7 +297,7 @@ def test_a_packed_mask_on_vulkan(tmp_path):
     assert np.allclose(got, expected(q, k, v, mask), rtol=2e-5, atol=2e-6)
 
 
-ALL_DYNAMIC = """
+ALL_DYNAMIC = spelled("""
 func.func @main(%q: tensor<?x?x?xf32>, %k: tensor<?x?x?xf32>, %v: tensor<?x?x?xf32>, %e: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> {
   %scale = arith.constant 0.5 : f32
   %r = iree_linalg_ext.attention <{indexing_maps = [
@@ -308,7 +309,7 @@ func.func @main(%q: tensor<?x?x?xf32>, %k: tensor<?x?x?xf32>, %v: tensor<?x?x?xf
   } -> tensor<?x?x?xf32>
   return %r : tensor<?x?x?xf32>
 }
-"""
+""")
 GFX1100 = ["--iree-hal-target-device=hip", "--iree-rocm-target=gfx1100"]
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from small_programs import TARGETS
 
 import fissile
+from bench.programs.spelling import spelled
 from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.pipelines.probe.stock_outcome import first_configured
 from fissile.pipelines.session import Session
@@ -52,7 +53,7 @@ def attention(
         sizes.append(f"%d{loop}")
     ins = ["%q", "%k", "%v", "%scale", *(["%mask"] if mask else [])]
     types = [kinds["q"], kinds["k"], kinds["v"], element, *([kinds["mask"]] if mask else [])]
-    return f"""
+    return spelled(f"""
 func.func @main({", ".join(f"%{name}: {kind}" for name, kind in kinds.items())}) -> {tensor(o)} {{
 {made}  %e = tensor.empty({", ".join(sizes)}) : {tensor(o)}
   %scale = arith.constant 0.25 : {element}
@@ -62,7 +63,7 @@ func.func @main({", ".join(f"%{name}: {kind}" for name, kind in kinds.items())})
   }} -> {tensor(o)}
   return %r : {tensor(o)}
 }}
-"""
+""")
 
 
 def operands(sizes, element, layout, mask):
@@ -214,7 +215,7 @@ def online(width: int, filled: bool) -> str:
         f"affine_map<(b, m, l, k, n) -> ({to})>"
         for to in ("b, m, k", "b, l, k", "b, l, n", "", "b, m, n", "b, m", "b, m")
     ]
-    return f"""
+    return spelled(f"""
 func.func @main(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x{width}xf32>{given_}) -> ({o}, {m}, {m}) {{
   %scale = arith.constant 0.5 : f32{before}
   %r:3 = iree_linalg_ext.online_attention <{{indexing_maps = [{", ".join(maps)}]}}>
@@ -224,7 +225,7 @@ func.func @main(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %v: tensor<2x7x{wi
   }} -> {o}, {m}, {m}
   return %r#0, %r#1, %r#2 : {o}, {m}, {m}
 }}
-"""
+""")
 
 
 @pytest.mark.parametrize("width, filled", [(4, False), (6, False), (40, True), (40, False)])

@@ -8,6 +8,7 @@ import pytest
 from iree.compiler import ir
 from iree.compiler.api import Session
 
+from bench.programs.spelling import spelled
 from fissile.pipelines.numerics.any_order import in_one_order
 from fissile.pipelines.numerics.judge import Sides, judged
 from fissile.pipelines.numerics.verify import Options, verify
@@ -151,7 +152,7 @@ def test_a_reduction_with_two_results(context):
     assert np.array_equal(value, x.max(axis=1)) and np.array_equal(place, x.argmax(axis=1))
 
 
-ATTENTION = """func.func @f(%q: tensor<2x5x160xf32>, %k: tensor<2x7x160xf32>, %v: tensor<2x7x6xf32>, %m: tensor<2x5x7xi1>) -> tensor<2x5x6xf32> {
+ATTENTION = spelled("""func.func @f(%q: tensor<2x5x160xf32>, %k: tensor<2x7x160xf32>, %v: tensor<2x7x6xf32>, %m: tensor<2x5x7xi1>) -> tensor<2x5x6xf32> {
   %s = arith.constant 0.25 : f32
   %e = tensor.empty() : tensor<2x5x6xf32>
   %r = iree_linalg_ext.attention <indexing_maps = [affine_map<(b, m, n, k, l) -> (b, m, k)>, affine_map<(b, m, n, k, l) -> (b, l, k)>,
@@ -163,7 +164,7 @@ ATTENTION = """func.func @f(%q: tensor<2x5x160xf32>, %k: tensor<2x7x160xf32>, %v
     iree_linalg_ext.yield %score : f32
   } -> tensor<2x5x6xf32>
   return %r : tensor<2x5x6xf32>
-}"""
+}""")
 
 
 def test_a_masked_attention(context):
@@ -176,7 +177,7 @@ def test_a_masked_attention(context):
     np.testing.assert_allclose(run(context, ATTENTION, q, k, v, mask)[0], expected, rtol=1e-10)
 
 
-ONLINE = """func.func @f(%q: tensor<2x5x16xf32>, %k: tensor<2x7x16xf32>, %v: tensor<2x7x6xf32>, %a: tensor<2x5x6xf32>, %x: tensor<2x5xf32>,
+ONLINE = spelled("""func.func @f(%q: tensor<2x5x16xf32>, %k: tensor<2x7x16xf32>, %v: tensor<2x7x6xf32>, %a: tensor<2x5x6xf32>, %x: tensor<2x5xf32>,
     %t: tensor<2x5xf32>) -> (tensor<2x5x6xf32>, tensor<2x5xf32>, tensor<2x5xf32>) {
   %s = arith.constant 0.25 : f32
   %r:3 = iree_linalg_ext.online_attention <indexing_maps = [affine_map<(b, m, n, k, l) -> (b, m, k)>,
@@ -188,7 +189,7 @@ ONLINE = """func.func @f(%q: tensor<2x5x16xf32>, %k: tensor<2x7x16xf32>, %v: ten
     iree_linalg_ext.yield %score : f32
   } -> tensor<2x5x6xf32>, tensor<2x5xf32>, tensor<2x5xf32>
   return %r#0, %r#1, %r#2 : tensor<2x5x6xf32>, tensor<2x5xf32>, tensor<2x5xf32>
-}"""
+}""")
 
 
 def test_an_online_attention_goes_on_from_what_was_before(context):

@@ -8,6 +8,7 @@ import keyword
 import pytest
 from iree.compiler import ir
 
+from bench.programs.spelling import spelled
 from fissile.dialect import operands as named
 from fissile.dialect.operands import init_of, inits, knows_operands, operand, operands_named
 
@@ -40,11 +41,11 @@ func.func @f(%a: tensor<?x?xf32>, %d: tensor<?x?x?x?xf32>, %t: index, %p: f32, %
     } -> (tensor<4x8xf32>, tensor<4xf32>)
   %reduced = linalg.reduce {arith.addf} ins(%s : tensor<4x8xf32>) outs(%r : tensor<4xf32>) dimensions = [1]
   %scale = arith.constant 1.0 : f32
-  %online:3 = iree_linalg_ext.online_attention {indexing_maps = [
+  %online:3 = iree_linalg_ext.online_attention <indexing_maps = [
       affine_map<(b, m, n, k1, k2) -> (b, m, k1)>, affine_map<(b, m, n, k1, k2) -> (b, k2, k1)>,
       affine_map<(b, m, n, k1, k2) -> (b, k2, n)>, affine_map<(b, m, n, k1, k2) -> ()>,
       affine_map<(b, m, n, k1, k2) -> (b, m, k2)>, affine_map<(b, m, n, k1, k2) -> (b, m, n)>,
-      affine_map<(b, m, n, k1, k2) -> (b, m)>, affine_map<(b, m, n, k1, k2) -> (b, m)>]}
+      affine_map<(b, m, n, k1, k2) -> (b, m)>, affine_map<(b, m, n, k1, k2) -> (b, m)>]>
       ins(%q, %q, %q, %scale, %b : tensor<2x3x4xf32>, tensor<2x3x4xf32>, tensor<2x3x4xf32>, f32, tensor<2x3x3xi1>)
       outs(%q, %k, %k : tensor<2x3x4xf32>, tensor<2x3xf32>, tensor<2x3xf32>) {
     ^bb0(%score: f32):
@@ -60,9 +61,7 @@ def ops():
     context = ir.Context()
     context.allow_unregistered_dialects = True
     module = ir.Module.parse(
-        PROGRAM.replace("online_attention {indexing_maps", "online_attention <indexing_maps").replace(
-            "(b, m)>]}", "(b, m)>]>"
-        ),
+        spelled(PROGRAM),
         context,
     )
     body = module.body.operations[0].regions[0].blocks[0]

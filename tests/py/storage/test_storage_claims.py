@@ -223,6 +223,23 @@ CASES: dict[str, tuple[str, list[tuple[list, object]]]] = {
             ([ramp(2, 3), 0, -1], None),
         ],
     ),
+    # One element is inside with any stride; neither `length + stride` nor `size * stride` is computed, which would wrap.
+    "one_element_with_any_stride": (
+        """(%x: tensor<?xi32>, %o: index, %n: index, %s: index) -> tensor<?xi32> {
+  %r = tensor.extract_slice %x[%o] [%n] [%s] : tensor<?xi32> to tensor<?xi32>
+  return %r : tensor<?xi32>
+}""",
+        [
+            ([ints(5, 6), 1, 1, 2**63 - 1], ints(6)),
+            ([ints(5, 6), 1, 1, -(2**63)], ints(6)),
+            ([ints(5, 6), 2, 1, 2**63 - 1], None),
+            ([ints(5, 6), 0, 2, 2**63 - 1], None),
+            ([ints(5, 6), 1, 2, -1], ints(6, 5)),
+            ([ints(5, 6), 1, 2, -2], None),
+            ([ints(5, 6), 0, 3, 2**62], None),
+            ([ints(5, 6), 0, 5, 2**62], None),
+        ],
+    ),
     # What fails wherever it runs is no fault of the calls that do not run it; stock IREE refuses these two.
     "a_branch_that_fails": (
         """(%x: tensor<10xf32>, %p: i1) -> tensor<?xf32> {
