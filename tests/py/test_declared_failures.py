@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import fissile
+from bench.programs.spelling import spelled
 from fissile import wire
 from fissile.effect import Effect
 from fissile.finding import Finding, Severity
@@ -54,9 +55,10 @@ def ended(folder, text: str, target: str) -> Finding | None:
 
 @pytest.mark.parametrize("one", failures(), ids=lambda one: one.code)
 def test_the_program_of_a_page_has_its_failure_and_the_repaired_one_has_none(tmp_path, one):
-    finding = ended(tmp_path, one.fails, one.target) if one.ending else found(one.fails, one.target)
+    fails = spelled(one.fails)
+    finding = ended(tmp_path, fails, one.target) if one.ending else found(fails, one.target)
     assert finding is not None and finding.code == one.code
-    assert found(one.fails, one.target, one.repaired_by, to_the_end=bool(one.ending)) is None
+    assert found(fails, one.target, one.repaired_by, to_the_end=bool(one.ending)) is None
 
 
 def test_more_workgroups_than_the_target_allows_are_reported_and_left():

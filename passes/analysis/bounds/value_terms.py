@@ -164,10 +164,12 @@ def _smaller_unsigned(extents: Extents, value: ir.Value, known: Sequence[Term]) 
 
 
 def _same(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
-    """A cast that keeps the number where it fits, and wraps where it does not."""
+    """A cast that keeps the number where it fits, and wraps where it does not; of an i1 -1 or 0 (on the host after FIS148's repair)."""
     if not isinstance(value.type, (ir.IndexType, ir.IntegerType)):
         return None
-    if bits_of(op.operands[0].type) == 1 or _there_and_back(op):
+    if bits_of(op.operands[0].type) == 1:
+        return _chosen(extents, value, extents.condition(op.operands[0]), term(-1), term(0))
+    if _there_and_back(op):
         return None
     return wrapped(extents.value(op.operands[0]), bits_of(value.type))
 
@@ -184,8 +186,10 @@ def _there_and_back(op: ir.Operation) -> bool:
 
 
 def _same_if_not_negative(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
-    if not isinstance(value.type, (ir.IndexType, ir.IntegerType)) or bits_of(op.operands[0].type) == 1:
+    if not isinstance(value.type, (ir.IndexType, ir.IntegerType)):
         return None
+    if bits_of(op.operands[0].type) == 1:
+        return _chosen(extents, value, extents.condition(op.operands[0]), term(1), term(0))
     known = extents.value(op.operands[0])
     return _zero_extended(
         known, bits_of(op.operands[0].type), bits_of(value.type), extents.bounds_of(known)[0]
@@ -214,8 +218,11 @@ def cast_of(
 def _select(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
     if not isinstance(value.type, (ir.IndexType, ir.IntegerType)) or bits_of(value.type) == 1:
         return None
-    condition = extents.condition(op.operands[0])
     yes, no = extents.value(op.operands[1]), extents.value(op.operands[2])
+    return _chosen(extents, value, extents.condition(op.operands[0]), yes, no)
+
+
+def _chosen(extents: Extents, value: ir.Value, condition: Condition, yes: Term, no: Term) -> Term:
     if condition == TRUE or yes == no:
         return yes
     if condition == FALSE:
@@ -255,6 +262,13 @@ def _affine(combine: Callable[[list[Term]], Term]) -> Callable:
     return rule
 
 
+_AFFINE_DIVISIONS = {
+    ir.AffineModExpr: "mod",
+    ir.AffineFloorDivExpr: "floordiv",
+    ir.AffineCeilDivExpr: "ceildiv",
+}
+
+
 def affine_term(expression: ir.AffineExpr, dims: list[Term], symbols: list[Term]) -> Term:
     """An affine expression over the terms of its dimensions and symbols, exactly."""
     if isinstance(expression, ir.AffineConstantExpr):
@@ -269,14 +283,7 @@ def affine_term(expression: ir.AffineExpr, dims: list[Term], symbols: list[Term]
         return left + right
     if isinstance(expression, ir.AffineMulExpr):
         return left * right
-    name = (
-        "mod"
-        if isinstance(expression, ir.AffineModExpr)
-        else "floordiv"
-        if isinstance(expression, ir.AffineFloorDivExpr)
-        else "ceildiv"
-    )
-    return apply(name, left, right)
+    return apply(_AFFINE_DIVISIONS[type(expression)], left, right)
 
 
 def _extract(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
@@ -331,9 +338,8 @@ def _from_float(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | N
 
 
 def _called(extents: Extents, op: ir.Operation, value: ir.Value) -> Term | None:
-    if not isinstance(value.type, (ir.IndexType, ir.IntegerType)):
-        return None
-    return call_results.integer(extents, op, ir.OpResult(value).result_number)
+    is_integer = isinstance(value.type, (ir.IndexType, ir.IntegerType))
+    return call_results.integer(extents, op, ir.OpResult(value).result_number) if is_integer else None
 
 
 def _assumed(extents: Extents, op: ir.Operation, value: ir.Value) -> Term:

@@ -79,8 +79,12 @@ def _whole(value: ir.Value) -> ir.Value:
 
 
 def _ceil(op: ir.Operation) -> ir.Value:
-    """Of the negated number rounded down, the negative; exact."""
-    return arith.negf(math.floor(arith.negf(op.operands[0])))
+    """The whole part, and 1 more where that is smaller; exact."""
+    value = _widened(op.operands[0])
+    whole = _whole(value)
+    smaller = arith.cmpf(arith.CmpFPredicate.OLT, whole, value)
+    more = arith.addf(whole, arith.constant(value.type, 1.0))
+    return _narrowed(arith.select(smaller, more, whole), op.results[0].type)
 
 
 def _maxnum(op: ir.Operation) -> ir.Value:

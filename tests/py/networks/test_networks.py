@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from iree_versions import since
 
 onnx = pytest.importorskip("onnx", reason="the onnx extra is not installed")
 pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
@@ -164,6 +165,7 @@ func.func @main(%x: tensor<6x7xf32>) -> tensor<6x7xi8> {
 """
 
 
+@since("3.13", "no iree_linalg_ext.quantize_affine")
 @pytest.mark.parametrize(("target", "findings"), (("vulkan", [("FIS110", "repaired")]), ("gfx942", [])))
 def test_irees_quantise_op_is_packed_where_storage_is_narrow(tmp_path, target, findings):
     """The op that an ONNX QuantizeLinear comes as; gfx942 holds int8 and is left alone."""

@@ -240,6 +240,26 @@ CASES: dict[str, tuple[str, list[tuple[list, object]]]] = {
             ([ints(5, 6), 0, 5, 2**62], None),
         ],
     ),
+    # As the import writes an index that may be negative, such as in the loop of an onnx.LSTM.
+    "a_boolean_that_is_a_number": (
+        """(%x: tensor<5x2xf32>, %n: i64) -> tensor<1x2xf32> {
+  %c0 = arith.constant 0 : i64
+  %c5 = arith.constant 5 : i64
+  %below = arith.cmpi slt, %n, %c0 : i64
+  %one = arith.extui %below : i1 to i64
+  %more = arith.muli %one, %c5 : i64
+  %at = arith.addi %n, %more : i64
+  %i = arith.index_cast %at : i64 to index
+  %r = tensor.extract_slice %x[%i, 0] [1, 2] [1, 1] : tensor<5x2xf32> to tensor<1x2xf32>
+  return %r : tensor<1x2xf32>
+}""",
+        [
+            ([ramp(5, 2), 4], ramp(5, 2)[4:]),
+            ([ramp(5, 2), -5], ramp(5, 2)[:1]),
+            ([ramp(5, 2), 5], None),
+            ([ramp(5, 2), -6], None),
+        ],
+    ),
     # What fails wherever it runs is no fault of the calls that do not run it; stock IREE refuses these two.
     "a_branch_that_fails": (
         """(%x: tensor<10xf32>, %p: i1) -> tensor<?xf32> {

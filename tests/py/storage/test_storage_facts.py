@@ -51,6 +51,33 @@ def test_an_assumption_is_a_fact(session):
     assert unproved(report)
 
 
+@pytest.mark.parametrize(
+    ("cast", "start", "proved"),
+    [
+        ("arith.extui", -4, True),
+        ("arith.extui", -5, False),
+        ("arith.index_castui", -4, True),
+        ("arith.extsi", -4, False),
+        ("arith.index_cast", 0, True),
+        ("arith.index_cast", -1, False),
+    ],
+)
+def test_a_condition_is_1_or_less_than_0_as_a_number(session, cast, start, proved):
+    """An index from the end, as the import writes it: 4 more where it is less than 0, here in a loop; signed it is 4 less."""
+    wide = "index" if "index" in cast else "i64"
+    bodies = f"""%start = arith.constant {start} : index
+scf.for %i = %start to %c4 step %c1 {{
+  %below = arith.cmpi slt, %i, %c0 : index
+  %one = {cast} %below : i1 to {wide}
+  {"%number = arith.index_cast %one : i64 to index" if wide == "i64" else "%number = arith.addi %one, %c0 : index"}
+  %more = arith.muli %number, %c4 : index
+  %at = arith.addi %i, %more : index
+  %q = tensor.extract_slice %x[%at] [1] [1] : tensor<4xf32> to tensor<1xf32>
+}}"""
+    _, report = judge(session, "%x: tensor<4xf32>", bodies)
+    assert (not unproved(report)) == proved
+
+
 def test_what_one_op_asks_for_is_a_fact_for_the_next(session):
     _, report = judge(session, "%x: tensor<4xf32>, %n: index", READ + "\n" + READ.replace("%r", "%q"))
     assert unproved(report) == ["tensor.extract_slice"]
