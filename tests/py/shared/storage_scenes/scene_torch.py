@@ -52,11 +52,13 @@ def index_select(d: Draw) -> Made:
             f"%r = torch.aten.index_select %x, %d, %i : {x}, !torch.int, {i} -> {out}",
         ],
     )
-    return (
-        text,
-        [(shape, "f32"), ([count], "i64")],
-        lambda v, ids: np.take(v, _inside(ids, v.shape[along]), along),
-    )
+
+    def run(v, ids):
+        if not v.shape[1 - along]:  # nothing is read, whatever the indices are
+            return np.zeros((len(ids), 0) if along == 0 else (0, len(ids)), np.float32)
+        return np.take(v, _inside(ids, v.shape[along]), along)
+
+    return text, [(shape, "f32"), ([count], "i64")], run
 
 
 @template("torch")
