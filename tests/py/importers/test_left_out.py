@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 from built import CPU
+from iree_versions import since
 
 import fissile
 from fissile.pipelines.numerics.build import compile_stock
@@ -245,7 +246,16 @@ def wrong(tmp_path_factory):
     return graph, report, graph.run(output), graph.run(stocks(graph, folder))
 
 
-@pytest.mark.parametrize("name", wrong_by_stock().expected)
+COUNTED = since("3.13", "its import counts what stands past the padding's end as it should")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=COUNTED if name in ("counted_padding", "two_past_the_end") else ())
+        for name in wrong_by_stock().expected
+    ],
+)
 def test_what_stock_leaves_out_is_computed(wrong, name):
     """Where stock is right IREE has changed, and this part of FIS162 is not needed any more."""
     graph, _, ours, theirs = wrong
@@ -302,6 +312,7 @@ def test_what_cannot_be_rewritten_is_not_written(tmp_path):
     assert len(errors) == len(graph.nodes) and report.exit_code == 1 and not output.exists()
 
 
+@COUNTED
 def test_the_pools_that_stock_gets_wrong_are_those_that_are_found(tmp_path):
     graph, wrong = Graph(), set()
     for kernel, step, dilation, size, counted in itertools.product(

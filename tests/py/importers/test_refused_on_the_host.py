@@ -9,6 +9,7 @@ import built
 import numpy as np
 import pytest
 
+from bench.programs.spelling import spelled
 from fissile.cli.main import main
 from fissile.passes.checks.storage.storage_fit import judge_storage
 from fissile.pipelines.compile.hooks.front_end import has_refused_ops
@@ -17,7 +18,7 @@ from fissile.pipelines.numerics.signature import signatures_of_source
 from fissile.pipelines.session import Session
 from fissile.verdict import Answer
 
-PROGRAM = (Path(__file__).parent / "refused_on_the_host.mlir").read_text()
+PROGRAM = spelled((Path(__file__).parent / "refused_on_the_host.mlir").read_text())
 FOLDED = """
 func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
   %i = arith.constant 3 : index

@@ -6,13 +6,21 @@ import dataclasses
 
 import numpy as np
 import pytest
+from iree_versions import since
 from scene_program import Call, Scene, drawn_scenes
 from scene_runs import Runs
 from scene_torch import STRATEGIES
 
 
 @pytest.mark.parametrize(
-    ("front_end", "count"), [(None, 24), ("stablehlo", 10), ("tosa", 6), ("torch", 12)], ids=str
+    ("front_end", "count"),
+    [
+        (None, 24),
+        ("stablehlo", 10),
+        ("tosa", 6),
+        pytest.param("torch", 12, marks=since("3.13", "its import takes bounds less than 0 for others")),
+    ],
+    ids=str,
 )
 def test_drawn_programs_keep_to_the_oracle(front_end, count):
     runs = Runs()

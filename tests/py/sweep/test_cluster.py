@@ -94,7 +94,7 @@ def test_what_is_too_large_is_not_sent(cells, monkeypatch):
 def test_a_worker_takes_the_environment_that_the_result_is_named_by_or_none(cells, here, monkeypatch):
     own = cells[0]
     assert here(own, Limits(), b"", False)[0].why == sys.executable
-    other = replace(own.environment, python="/other/python", iree="3.12.0")
+    other = replace(own.environment, python="/other/python", iree="3.9.0")
     refused, _ = here(replace(own, environment=other), Limits(), b"", False)
     assert refused.verdict is Verdict.LOST and "not fissile" in refused.why
     assert "has fissile" in worker_task.unfit_for([own.environment, other])
