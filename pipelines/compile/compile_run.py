@@ -147,14 +147,19 @@ class CompileRun:
 
         ``refused`` is IREE's message.
         """
+        if not self.may_enter(refused):
+            return False
+        self._refused = refused
+        self._origin = None
+        return True
+
+    def may_enter(self, refused: str) -> bool:
+        """The same, without a change."""
         if self._refused is not None or self.request.compile_from != "start":
             return False
         from .hooks import front_end
 
-        if front_end.can_enter(self.parse(), refused):
-            self._refused = refused
-            self._origin = None
-        return self._refused is not None
+        return front_end.can_enter(self.parse(), refused)
 
     def keep_origin(self, module: Module, reported: Iterable[Finding]) -> None:
         """Keeps a copy of ``module``, which has just reached the phase that boundaries are placed at."""

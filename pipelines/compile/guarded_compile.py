@@ -145,7 +145,9 @@ class GuardedCompile:
     def direct(self, so_far: Outcome) -> Outcome:
         """As stock IREE does, with a look at the configured dispatches on the way; not where that ended a process before."""
         if self._ended:
-            if self._repairable(ended := StraightEnded(self._ended, self._ending)):
+            ended = StraightEnded(self._ended, self._ending)
+            # An op that can be written with others may be what ended it: not once more with that op (`entered`).
+            if not self._enters(ended, self._run.may_enter) and self._repairable(ended):
                 with self._run.step("repair"):
                     self._run.origin()  # what IREE refuses before that phase is the failure then
             return so_far.with_(failure=ended)
@@ -167,15 +169,17 @@ class GuardedCompile:
 
     def enters(self, so_far: Outcome) -> bool:
         """Whether what IREE refuses, or crashes on, may be ops that can be written with others; the input is, from now on."""
-        if self._run.request.repair == "off" or so_far.failure is None:
+        failure = so_far.failure
+        return failure is not None and self._enters(failure, self._run.enter_from_now_on)
+
+    def _enters(self, failure: Failure, how: Callable[[str], bool]) -> bool:
+        """Whether ``failure`` may be that of such an op, and ``how`` says of its message that there is one."""
+        if self._run.request.repair == "off":
             return False
         from .hooks.front_end import may_enter
 
-        failure = so_far.failure
         return contained(
-            "ops of the front end",
-            lambda: may_enter(self._run, failure) and self._run.enter_from_now_on(failure.message),
-            False,
+            "ops of the front end", lambda: may_enter(self._run, failure) and how(failure.message), False
         )
 
     def entered(self, so_far: Outcome) -> Outcome:

@@ -220,7 +220,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     ),
     Strategy(
         (),
-        "it packs, unpacks or gathers",
+        "it packs, unpacks, gathers, reads backwards",
         "read each element from its place",
         every("fissile-decompose-movement"),
     ),

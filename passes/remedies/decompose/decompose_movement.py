@@ -11,12 +11,15 @@ from iree.compiler.dialects import affine, arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect.operands import operand, operands_named
+from fissile.passes.analysis.dispatch.structure import loop_structure, structure_of
 from fissile.passes.definition import option, register_pass
 from fissile.passes.iree import ops as iree_ops
 
 from ..generic_ops import build_generic
 from ..narrow.packed_words import sizes_of
+from ..rebuilt_ops import copy_into
 from ..remedy import FITS, Exactness, Match, OpRemedy
+from .flat_loops import index_of
 
 if TYPE_CHECKING:
     from fissile.passes.analysis.dispatch.dispatches import Dispatch
@@ -28,11 +31,12 @@ MOVEMENTS = (PACK, UNPACK, GATHER)
 @register_pass
 @dataclass(frozen=True)
 class DecomposeMovement(OpRemedy):
-    """Replaces linalg.pack, linalg.unpack and iree_linalg_ext.gather by an elementwise op that reads by `tensor.extract`.
+    """Replaces linalg.pack, linalg.unpack and iree_linalg_ext.gather by an elementwise op that reads by `tensor.extract`, and lets
+    an elementwise op that reads an operand backwards, at n - i, read it in this way.
 
-    IREE 3.13 has no SPIR-V schedule for them (`failed to tile to invocations`, `failed to get lowering configuration`), of
-    any size. What a pack adds around its source is its padding value. ``ops`` chooses source ops by index; without it,
-    all of these kinds. Elements are copied, so every bit stays.
+    IREE 3.13 has no SPIR-V schedule for the first three (`failed to tile to invocations`, `failed to get lowering configuration`), of
+    any size, and tiles an op that reads backwards, as a padding that reflects does, in a way that it rejects itself. What a pack adds
+    around its source is its padding value. ``ops`` chooses source ops by index; without it, all of these kinds. Every bit stays.
 
     Where a gather's mask is false, the output's element stays and nothing is read. Run it after global optimisation: before,
     IREE turns reads back into operands. Tiles may be of dynamic size; a chosen op of another kind is FIS114.
@@ -44,11 +48,11 @@ class DecomposeMovement(OpRemedy):
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
         "replaces linalg.pack, linalg.unpack and iree_linalg_ext.gather with one elementwise op that reads each element "
-        "from its position"
+        "from its position; the same for what an elementwise op reads backwards"
     )
     repairs: ClassVar[str] = (
         "all three ops on Vulkan, for which SPIR-V has no schedule; where the mask of a gather is false, the output "
-        "keeps its element"
+        "keeps its element. Paddings that reflect (llvm-cpu)"
     )
     numbers: ClassVar[str] = "bit-identical"
     counterpart: ClassVar[str] = (
@@ -60,20 +64,67 @@ class DecomposeMovement(OpRemedy):
     refusal: ClassVar[str] = "{op} cannot be written as reads by index: {why}"
     dialects: ClassVar[tuple[str, ...]] = ("affine", "arith", "linalg", "tensor")
     ops: tuple[int, ...] = option(
-        (), "indices of the source ops to rewrite; empty: every pack, unpack and gather"
+        (), "indices of the source ops to rewrite; empty: every pack, unpack, gather and what reads backwards"
     )
 
     def match(self, op: ir.Operation, dispatch: Dispatch | None = None) -> Match:
-        if op.name not in MOVEMENTS:
-            return Match("it does more than move elements")
-        return FITS
+        return (
+            FITS if self.chooses(op) else Match("it does more than move elements, and reads none backwards")
+        )
 
     def chooses(self, op: ir.Operation) -> bool:
-        return op.name in MOVEMENTS
+        return op.name in MOVEMENTS or bool(_read_backwards(op))
 
     def rewrite(self, ops: Sequence[ir.Operation]) -> None:
         for op in ops:
-            decompose_movement(op)
+            if op.name in MOVEMENTS:
+                decompose_movement(op)
+            else:
+                _extract(op, _read_backwards(op))
+
+
+def _read_backwards(op: ir.Operation) -> list[int]:
+    """Positions of the inputs of an elementwise linalg.generic that it reads from the end on, at ``n - i``."""
+    structure = structure_of(op) if op.name == "linalg.generic" else None
+    if structure is None or not structure.all_parallel:
+        return []
+    inputs = structure.maps[: len(op.operands) - len(op.results)]
+    found = [position for position, map_ in enumerate(inputs) if any(map(_falls, map_.results))]
+    kept = [map_ for position, map_ in enumerate(structure.maps) if position not in found]
+    plain = {e.position for map_ in kept for e in map_.results if isinstance(e, ir.AffineDimExpr)}
+    return found if len(plain) == structure.loops else []  # the others give every loop its extent
+
+
+def _falls(expression: ir.AffineExpr) -> bool:
+    """Whether a loop's index has a factor below 0 in a sum."""
+    if isinstance(expression, ir.AffineAddExpr):
+        return any(_falls(side) for side in (expression.lhs, expression.rhs))
+    if not isinstance(expression, ir.AffineMulExpr):
+        return False
+    return any(isinstance(s, ir.AffineConstantExpr) and s.value < 0 for s in (expression.lhs, expression.rhs))
+
+
+def _extract(op: ir.Operation, positions: Sequence[int]) -> None:
+    """Reads the inputs at ``positions`` in the body instead."""
+    structure, old = loop_structure(op), op.regions[0].blocks[0]
+    operands, outputs = list(op.operands), len(op.results)
+    kept = [i for i in range(len(operands)) if i not in positions]
+    inputs = [operands[i] for i in kept[:-outputs]]
+    with ir.InsertionPoint(op), op.location:
+        new, block = build_generic(
+            inputs, operands[-outputs:], [structure.maps[i] for i in kept], structure.parallel, like=op
+        )
+        with ir.InsertionPoint(block):
+            loops = [linalg.IndexOp(i).result for i in range(structure.loops)]
+            values = {old.arguments[i]: given for i, given in zip(kept, block.arguments, strict=True)}
+            for i in positions:
+                at = [index_of(result, loops) for result in structure.maps[i].results]
+                values[old.arguments[i]] = tensor.extract(operands[i], at)
+            for inner in old.operations:
+                copy_into(inner.operation, values)
+    for result, replacement in zip(list(op.results), new.results, strict=True):
+        result.replace_all_uses_with(replacement)
+    op.erase()
 
 
 def decompose_movement(op: ir.Operation) -> None:

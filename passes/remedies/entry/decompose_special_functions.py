@@ -17,7 +17,7 @@ from .front_end import FrontEndRemedy
 from .torch_ops import TensorType, apply
 
 
-def _hypot(result: TensorType, x: ir.Value, y: ir.Value) -> ir.Value:
+def hypotenuse(result: TensorType, x: ir.Value, y: ir.Value) -> ir.Value:
     """By the larger side times sqrt(1 + ratio^2), which overflows only where the result does; infinity even beside a NaN, as in C."""
     x, y = apply("aten.abs", [x], x.type), apply("aten.abs", [y], y.type)
     larger, smaller = apply("aten.maximum", [x, y], result), apply("aten.minimum", [x, y], result)
@@ -62,7 +62,7 @@ def _compare(how: str, x: ir.Value, number: float) -> ir.Value:
 
 
 _WRITTEN: dict[str, tuple[int, Callable[..., ir.Value]]] = {
-    "aten.hypot": (2, _hypot),
+    "aten.hypot": (2, hypotenuse),
     "aten.sinc": (1, _sinc),
     "aten.special_entr": (1, _entropy),
     "aten.special_sinc": (1, _sinc),

@@ -84,6 +84,11 @@ def boolean_of(value: ir.Value) -> bool | None:
     return None if found is None else bool(found)
 
 
+def string_of(value: ir.Value) -> str | None:
+    """The text that a torch.constant.str is; None for another value."""
+    return _constant(value, "torch.constant.str", ir.StringAttr)
+
+
 def _constant(value: ir.Value, name: str, attribute: type):
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.name != name or "value" not in owner.attributes:

@@ -28,8 +28,12 @@ REMEDIES = (
     "fissile-decompose-recurrent-cells",
     "fissile-rewrite-scalar-operands",
     "fissile-decompose-elementwise",
+    "fissile-decompose-ffts",
+    "fissile-decompose-complex",
+    "fissile-fold-windows",
     "fissile-decompose-special-functions",
     "fissile-decompose-squeeze",
+    "fissile-concatenate-pads",
     "fissile-rewrite-upsampling",
     "fissile-expand-attention-masks",
     "fissile-dequantise-products",
@@ -48,6 +52,8 @@ _LATE_NAMES = (
     "tensor.splat", "tensor.generate", "tensor.pad",
 )  # fmt: skip
 """The ops that `fissile-lower-control-flow` and `fissile-lower-tensor-ops` look at: they pass the input conversion, and are refused on the way to code generation."""
+_CRASHING = b"complex<f32>"
+"""Ops of torch on such tensors end IREE's import, some of them in an assertion."""
 _PIPELINE = f"builtin.module({','.join(REMEDIES)})"
 
 
@@ -108,4 +114,5 @@ def may_enter(run: CompileRun, failure: Failure) -> bool:
     if not isinstance(failure, PhaseFailed | StraightEnded):
         return False
     program = run.input.read_bytes()
-    return program.startswith(BYTECODE) or any(name.encode() in program for name in _LATE_NAMES)
+    names = [name.encode() for name in _LATE_NAMES]
+    return program.startswith(BYTECODE) or any(name in program for name in (*names, _CRASHING))

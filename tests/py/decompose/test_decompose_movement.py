@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from built import build, run
+from built import CPU, build, run
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -223,3 +223,44 @@ def test_vulkan_builds_and_runs_what_stock_refuses(tmp_path, text, inputs, expec
     given_ = [np.random.default_rng(1).standard_normal(shape).astype(np.float32) for shape in inputs]
     more = [PLACES] if "gather" in text else []
     np.testing.assert_array_equal(run(path, [*given_, *more], "vulkan")[0], expected(*given_))
+
+
+REFLECTED = """
+func.func @main(%x: tensor<2x64xf32>) -> tensor<2x80xf32> {
+  %e = tensor.empty() : tensor<2x80xf32>
+  %before = tensor.extract_slice %x[0, 1] [2, 8] [1, 1] : tensor<2x64xf32> to tensor<2x8xf32>
+  %a = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, -j + 7)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%before : tensor<2x8xf32>) outs(%before : tensor<2x8xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    linalg.yield %p : f32
+  } -> tensor<2x8xf32>
+  %behind = tensor.extract_slice %x[0, 55] [2, 8] [1, 1] : tensor<2x64xf32> to tensor<2x8xf32>
+  %b = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, -j + 7)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]} ins(%behind : tensor<2x8xf32>) outs(%behind : tensor<2x8xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    linalg.yield %p : f32
+  } -> tensor<2x8xf32>
+  %1 = tensor.insert_slice %a into %e[0, 0] [2, 8] [1, 1] : tensor<2x8xf32> into tensor<2x80xf32>
+  %2 = tensor.insert_slice %b into %1[0, 72] [2, 8] [1, 1] : tensor<2x8xf32> into tensor<2x80xf32>
+  %3 = tensor.insert_slice %x into %2[0, 8] [2, 64] [1, 1] : tensor<2x64xf32> into tensor<2x80xf32>
+  return %3 : tensor<2x80xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("flags", "runtime"),
+    [(CPU, "local-task"), (VULKAN, "vulkan"), (("--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"), "")],
+    ids=["llvm-cpu", "vulkan", "gfx942"],
+)  # fmt: skip
+def test_a_padding_that_reflects(tmp_path, flags, runtime):
+    """As torch's reflection_pad1d enters; stock's tiles of an op that reads backwards are none that its verifier accepts."""
+    source, output = tmp_path / "main.mlir", tmp_path / "out.vmfb"
+    source.write_text(REFLECTED)
+    found = fissile.compile(source, output, list(flags), check=False).findings
+    assert {f.severity.value for f in found} == {"repaired"}
+    assert any("read each element" in h.title for f in found for h in f.helps) and all(f.stock for f in found)
+    if runtime in {r.name for r in runtimes.present()}:
+        x = np.arange(128, dtype=np.float32).reshape(2, 64)
+        [got] = run(output, [x], runtime)
+        np.testing.assert_array_equal(got, np.pad(x, ((0, 0), (8, 8)), "reflect"))
