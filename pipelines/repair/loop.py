@@ -318,7 +318,7 @@ class RepairLoop:
         """A case for each failing dispatch that no case covers yet."""
         for failing in diagnosis.failing:
             tags = set(failing.dispatch.tags)
-            if not tags or any(tags & case.own_tags for case in cases):
+            if not tags or any(tags & case.own_tags and not case.has_cut_off(tags) for case in cases):
                 continue
             families = members(list(diagnosis.groups), failing.dispatch.tags, failing.dispatch.root)
             families.sort(key=lambda family: len(tags & set(family)), reverse=True)

@@ -12,7 +12,7 @@ from ..probe.diagnostics import quoted
 from ..probe.dispatch_check import CheckedDispatch
 from ..session import PhaseFailed
 from .cut_search import translate
-from .edits import Edit
+from .edits import CUT, Edit
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,11 @@ class Case:
     def left(self, now: Diagnosis) -> tuple[CheckedDispatch, ...]:
         """The dispatches of this case that fail in ``now``."""
         return tuple(c for c in now.failing if self.own_tags & set(c.dispatch.tags))
+
+    def has_cut_off(self, tags: set[int]) -> bool:
+        """Whether the dispatch of ``tags`` stands behind boundaries that were accepted: they made it pass, and what another case has
+        changed since makes it fail."""
+        return tags <= {edit.op for edit in self.accepted or () if edit.remedy == CUT}
 
     def reject(self, tried: tuple[Edit, ...], now: Diagnosis) -> None:
         """Notes what ``now`` says against ``tried``."""
