@@ -72,6 +72,15 @@ def integers_of(value: ir.Value) -> list[int] | None:
     return found if len(found) == len(owner.operands) else None
 
 
+def numbers_of(value: ir.Value) -> list[float] | None:
+    """The numbers of a list of torch.constant.float; None for another value."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != "torch.prim.ListConstruct":
+        return None
+    found = [number for one in owner.operands if (number := number_of(one)) is not None]
+    return found if len(found) == len(owner.operands) else None
+
+
 def number_of(value: ir.Value) -> float | None:
     """The same of a torch.constant.float, or of an integer."""
     found = _constant(value, "torch.constant.float", ir.FloatAttr)

@@ -35,6 +35,7 @@ REMEDIES = (
     "fissile-decompose-squeeze",
     "fissile-concatenate-pads",
     "fissile-rewrite-upsampling",
+    "fissile-weigh-neighbours",
     "fissile-expand-attention-masks",
     "fissile-dequantise-products",
     "fissile-sample-grids",
