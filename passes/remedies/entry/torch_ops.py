@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from iree.compiler import ir
 
 from fissile.dialect.attributes import text_of
@@ -177,6 +178,15 @@ def literal(number: str, element: str) -> ir.Value:
     """A tensor without dimensions; ``number`` is spelled as MLIR does."""
     value = ir.Attribute.parse(f"dense<{number}> : tensor<{element}>")
     return _make("torch.vtensor.literal", f"!torch.vtensor<[],{element}>", value=value)
+
+
+def table(numbers: np.ndarray) -> ir.Value:
+    """A constant tensor of f32; of si64 or si32 where ``numbers`` are int64 or int32."""
+    element = {np.dtype(np.int64): "si64", np.dtype(np.int32): "si32"}.get(numbers.dtype, "f32")
+    array = np.ascontiguousarray(numbers, np.float32 if element == "f32" else numbers.dtype)
+    value = ir.DenseElementsAttr.get(array, signless=False)
+    made = TensorType(array.shape, element).ir_type()
+    return ir.Operation.create("torch.vtensor.literal", results=[made], attributes={"value": value}).result
 
 
 def bits_as(value: ir.Value, made: TensorType) -> ir.Value:

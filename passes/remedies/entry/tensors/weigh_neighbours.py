@@ -15,7 +15,6 @@ from fissile.passes.remedies.remedy import Exactness
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from ..torch_ops import TensorType
-from .complex_parts import REAL, table
 
 _NAME = re.compile(r"aten\.upsample_(?P<kind>linear1d|bicubic2d|trilinear3d)(?P<vec>\.vec)?$")
 _DIMENSIONS = {"linear1d": 1, "bicubic2d": 2, "trilinear3d": 3}
@@ -62,8 +61,8 @@ def _weighted(value: ir.Value, dim: int, places: np.ndarray, weights: np.ndarray
     behind = (1,) * (len(type_.shape) - 1 - dim)
     total: ir.Value | None = None
     for place, weight in zip(places, weights, strict=True):
-        taken = torch.apply("aten.index_select", [value, torch.integer(dim), table(place)], made)
-        part = torch.apply("aten.mul.Tensor", [taken, table(weight.reshape(-1, *behind))], made)
+        taken = torch.apply("aten.index_select", [value, torch.integer(dim), torch.table(place)], made)
+        part = torch.apply("aten.mul.Tensor", [taken, torch.table(weight.reshape(-1, *behind))], made)
         total = (
             part if total is None else torch.apply("aten.add.Tensor", [total, part, torch.integer(1)], made)
         )
@@ -81,18 +80,19 @@ def _planned(op: ir.Operation) -> dict[int, tuple[np.ndarray, np.ndarray]] | Non
     if (
         given is None
         or made is None
-        or {given.element, made.element} != {REAL}
+        or {given.element, made.element} != {"f32"}
         or len(given.shape) != count + 2
     ):
         return None
     if len(op.operands) != (4 if found["vec"] else 3 + count):
         return None
     corners = torch.boolean_of(op.operands[2])
-    if found["vec"]:
-        scales = [None] * count if torch.is_none(op.operands[3]) else torch.numbers_of(op.operands[3])
-    else:
+    scales: list[float | None] = [None] * count
+    if not found["vec"]:
         scales = [None if torch.is_none(v) else torch.number_of(v) or 0.0 for v in op.operands[3:]]
-    if corners is None or scales is None or len(scales) != count or 0.0 in scales:
+    elif not torch.is_none(op.operands[3]):
+        scales = [*(torch.numbers_of(op.operands[3]) or ())]
+    if corners is None or len(scales) != count or 0.0 in scales:
         return None
     neighbours = _cubic if found["kind"] == "bicubic2d" else _linear
     plan = {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
 from iree.compiler import ir
 
 from .. import torch_ops as torch
@@ -86,12 +85,3 @@ def _elementwise(name: str, one: ir.Value, other: ir.Value, *more: ir.Value) -> 
     type_ = TensorType.of(one)
     assert type_ is not None
     return apply(name, [one, other, *more], type_)
-
-
-def table(numbers: np.ndarray) -> ir.Value:
-    """A constant tensor of f32; of si64 where ``numbers`` are int64."""
-    element = "si64" if numbers.dtype == np.int64 else REAL
-    array = np.ascontiguousarray(numbers, np.int64 if element == "si64" else np.float32)
-    value = ir.DenseElementsAttr.get(array, signless=False)
-    made = TensorType(array.shape, element).ir_type()
-    return ir.Operation.create("torch.vtensor.literal", results=[made], attributes={"value": value}).result

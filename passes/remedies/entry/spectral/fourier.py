@@ -9,7 +9,7 @@ from iree.compiler import ir
 
 from .. import torch_ops as torch
 from ..torch_ops import TensorType, apply
-from .complex_parts import Parts, added, multiplied, negated, subtracted, table
+from .complex_parts import Parts, added, multiplied, negated, subtracted
 
 DIRECT = 64
 """Up to this length one product with a table of length x length; above, two transforms of its factors."""
@@ -44,11 +44,11 @@ def of_half(x: Parts, length: int, sign: int) -> Parts:
     cosine, sine = _turns(held, length, length, sign)
     counted = np.where(alone, 1, 2)[:, None]
     made = x.type.with_size(len(x.type.shape) - 1, length)
-    real = apply("aten.matmul", [x.real, table(cosine * counted)], made)
+    real = apply("aten.matmul", [x.real, torch.table(cosine * counted)], made)
     if x.imaginary is None:
         return Parts(real)
     sine[alone] = 0
-    return Parts(subtracted(real, apply("aten.matmul", [x.imaginary, table(sine * counted)], made)))
+    return Parts(subtracted(real, apply("aten.matmul", [x.imaginary, torch.table(sine * counted)], made)))
 
 
 def _mirrored(x: Parts, length: int, alone: np.ndarray) -> Parts:
@@ -57,14 +57,14 @@ def _mirrored(x: Parts, length: int, alone: np.ndarray) -> Parts:
     places = np.arange(more, 0, -1, dtype=np.int64)
 
     def with_reversed(side: ir.Value, reverse) -> ir.Value:
-        index = [torch.integer(last), table(places)]
+        index = [torch.integer(last), torch.table(places)]
         behind = apply("aten.index_select", [side, *index], x.type.with_size(last, more))
         return torch.concatenated([side, reverse(behind)], last)
 
     real = with_reversed(x.real, lambda side: side)
     if x.imaginary is None:
         return Parts(real)
-    return Parts(real, with_reversed(multiplied(x.imaginary, table(~alone)), negated))
+    return Parts(real, with_reversed(multiplied(x.imaginary, torch.table(~alone)), negated))
 
 
 def _factor(length: int) -> int:
@@ -80,7 +80,7 @@ def _turns(rows: int, columns: int, length: int, sign: int) -> tuple[np.ndarray,
 
 
 def _direct(x: Parts, length: int, sign: int) -> Parts:
-    cosine, sine = map(table, _turns(length, length, length, sign))
+    cosine, sine = map(torch.table, _turns(length, length, length, sign))
 
     def product(side: ir.Value, by: ir.Value) -> ir.Value:
         return apply("aten.matmul", [side, by], x.type)
@@ -95,7 +95,7 @@ def _split(x: Parts, rows: int, columns: int, sign: int) -> Parts:
     """Cooley and Tukey's: transforms of ``rows`` elements, a turn of each, transforms of ``columns`` elements."""
     square = x.each(lambda side: _unflattened(side, rows, columns))
     inner = transformed(square.each(swapped), sign)
-    cosine, sine = map(table, _turns(columns, rows, rows * columns, sign))
+    cosine, sine = map(torch.table, _turns(columns, rows, rows * columns, sign))
     assert inner.imaginary is not None
     turned = Parts(
         subtracted(multiplied(inner.real, cosine), multiplied(inner.imaginary, sine)),

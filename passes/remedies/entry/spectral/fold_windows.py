@@ -14,7 +14,7 @@ from fissile.passes.remedies.remedy import Exactness
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from ..torch_ops import TensorType
-from .complex_parts import REAL, table
+from .complex_parts import REAL
 
 _SHAPES = {
     "bartlett": lambda turn: 1 - np.abs(turn / np.pi - 1),
@@ -48,7 +48,7 @@ class FoldWindows(FrontEndRemedy):
     def written(self, op: ir.Operation) -> list[ir.Value]:
         window = _window(op)
         assert window is not None
-        return [torch.cast(table(window), op.results[0].type)]
+        return [torch.cast(torch.table(window), op.results[0].type)]
 
 
 def _window(op: ir.Operation) -> np.ndarray | None:

@@ -1,0 +1,1 @@
+"""Remedies for Fourier transforms, complex numbers and window functions of PyTorch."""
