@@ -1,6 +1,6 @@
-"""Exported language and speech models of one or two layers: do they enter, compile, and agree with PyTorch?
+"""Exported models of one or two layers, of language, speech and images: do they enter, compile, and agree with PyTorch?
 
-    python -m bench.exported_models                      BERT, GPT-2, Llama, Qwen2 and Whisper on llvm-cpu and gfx942
+    python -m bench.exported_models                      all of MODELS on llvm-cpu and gfx942
     python -m bench.exported_models --model bert --target llvm-cpu --docs
 
 Needs PyTorch, transformers and iree-turbine, which are no dependencies of fissile. Weights are random and seeded; the architectures
@@ -82,13 +82,70 @@ def _whisper(transformers: Any) -> Any:
     return transformers.WhisperForConditionalGeneration(config)
 
 
+def _fnet(transformers: Any) -> Any:
+    sizes = {key: value for key, value in _SMALL.items() if key != "num_attention_heads"}
+    return transformers.FNetModel(transformers.FNetConfig(**sizes))
+
+
+def _mixtral(transformers: Any) -> Any:
+    config = transformers.MixtralConfig(**_SMALL, num_key_value_heads=2, num_local_experts=4, use_cache=False)
+    return transformers.MixtralForCausalLM(config)
+
+
+def _deepseek_v3(transformers: Any) -> Any:
+    config = transformers.DeepseekV3Config(
+        **_SMALL,
+        num_key_value_heads=4,
+        moe_intermediate_size=32,
+        n_routed_experts=4,
+        num_experts_per_tok=2,
+        n_group=2,
+        topk_group=1,
+        kv_lora_rank=16,
+        q_lora_rank=16,
+        qk_rope_head_dim=8,
+        qk_nope_head_dim=8,
+        v_head_dim=16,
+        first_k_dense_replace=1,
+        n_shared_experts=1,
+        use_cache=False,
+    )
+    return transformers.DeepseekV3ForCausalLM(config)
+
+
+def _mamba2(transformers: Any) -> Any:
+    config = transformers.Mamba2Config(
+        hidden_size=32, num_hidden_layers=2, vocab_size=256, state_size=4, num_heads=8, head_dim=8, n_groups=1,
+        chunk_size=4, use_cache=False,
+    )  # fmt: skip
+    return transformers.Mamba2ForCausalLM(config)
+
+
+def _glpn(transformers: Any) -> Any:
+    config = transformers.GLPNConfig(
+        hidden_sizes=[8, 8, 16, 16],
+        depths=[1, 1, 1, 1],
+        num_attention_heads=[1, 1, 2, 2],
+        decoder_hidden_size=8,
+    )
+    return transformers.GLPNForDepthEstimation(config)
+
+
 MODELS: dict[str, Callable[[Any], Any]] = {
     "bert": _bert,
+    "deepseek-v3": _deepseek_v3,
+    "fnet": _fnet,
+    "glpn": _glpn,
     "gpt2": _gpt2,
     "llama": _llama,
+    "mamba2": _mamba2,
+    "mixtral": _mixtral,
     "qwen2": _qwen2,
     "whisper": _whisper,
 }
+OF_TOKENS_ALONE = ("fnet", "mamba2")
+"""Models without an attention mask."""
+OF_IMAGES = ("glpn",)
 
 
 def main() -> int:
@@ -148,13 +205,19 @@ def _wrapped(name: str, model: Any) -> tuple[Any, tuple]:
         def forward(self, *inputs):
             if name == "whisper":
                 return self.model(input_features=inputs[0], decoder_input_ids=inputs[1]).logits
-            result = self.model(input_ids=inputs[0], attention_mask=inputs[1])
-            return result.last_hidden_state if name == "bert" else result.logits
+            if name in OF_IMAGES:
+                return self.model(pixel_values=inputs[0]).predicted_depth
+            names = ("input_ids", "attention_mask")
+            result = self.model(**dict(zip(names, inputs, strict=False)))
+            return result.last_hidden_state if name in ("bert", "fnet") else result.logits
 
+    if name in OF_IMAGES:
+        return Program().eval(), (torch.linspace(-1, 1, 3 * 64 * 64).reshape(1, 3, 64, 64),)
     tokens = torch.arange(16).reshape(1, 16) * 7 % 256
     if name == "whisper":
         return Program().eval(), (torch.linspace(-1, 1, 16 * 64).reshape(1, 16, 64), tokens[:, :8])
-    return Program().eval(), (tokens, torch.ones_like(tokens))
+    masks = () if name in OF_TOKENS_ALONE else (torch.ones_like(tokens),)
+    return Program().eval(), (tokens, *masks)
 
 
 def _difference(vmfb: Path, arguments: tuple, expected: np.ndarray) -> float:

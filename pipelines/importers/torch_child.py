@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile, is_zipfile
 
 from fissile.errors import refused_by_system
 
@@ -21,6 +23,8 @@ from .module_paths import module_paths_kept
 if TYPE_CHECKING:
     import torch
 
+LIBRARIES = {"torchvision": "torchvision", "transformers": "transformers.integrations.moe"}
+"""Namespaces of ops -> what registers them."""
 EVERY = "*"
 """All ops that have a decomposition: where IREE does not name the one that it refuses."""
 OLDEST = (2, 6)
@@ -71,6 +75,7 @@ def _import(model: str, program: Path, expand: Sequence[str]) -> list[str]:
 
     if tuple(int(part) for part in torch.__version__.split(".")[:2]) < OLDEST:
         raise RunsCode(f"torch {torch.__version__} does not read tensors safely; 2.6 and newer do")
+    _register_ops(Path(model))
     with _tensors_only():
         exported = torch.export.load(model)
     exported._guards_code = []  # Python source of the file's, which no compiled program needs
@@ -78,7 +83,7 @@ def _import(model: str, program: Path, expand: Sequence[str]) -> list[str]:
     can_expand = {_name(n.target) for n in exported.graph.nodes if n.target in table}
     if EVERY in expand:
         exported = exported.run_decompositions(table)
-    elif expand:
+    elif expand or _is_mutating(exported):
         exported = exported.run_decompositions({op: table[op] for op in table if _name(op) in expand})
     _inline_gradient_modes(exported)
     _list_results(exported.graph_module)
@@ -87,6 +92,27 @@ def _import(model: str, program: Path, expand: Sequence[str]) -> list[str]:
     with program.open("wb") as file:
         imported.mlir_module.operation.write_bytecode(file)
     return sorted(can_expand | {EVERY})
+
+
+def _register_ops(model: Path) -> None:
+    """Loads the libraries whose ops the program names, where they are installed: PyTorch can't read a program with an op that it doesn't know.
+
+    Those of LIBRARIES alone: the file doesn't choose what is imported.
+    """
+    if not is_zipfile(model):
+        return
+    with ZipFile(model) as archive:
+        graphs = [archive.read(name) for name in archive.namelist() if name.endswith(".json")]
+    for namespace, library in LIBRARIES.items():
+        if any(f"torch.ops.{namespace}.".encode() in graph for graph in graphs):
+            with suppress(ImportError):
+                import_module(library)
+
+
+def _is_mutating(exported: torch.export.ExportedProgram) -> bool:
+    """Whether an op writes into its operand, as `x += y` is exported: IREE's values are never written. Decompositions end that."""
+    schemas = (getattr(node.target, "_schema", None) for node in exported.graph.nodes)
+    return any(schema is not None and schema.is_mutable for schema in schemas)
 
 
 @contextmanager

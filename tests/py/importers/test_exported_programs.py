@@ -92,3 +92,46 @@ def test_a_finding_names_the_module_that_an_op_stands_in(tmp_path):
     [finding] = json.loads(report.read_text())["findings"]
     assert finding["subject"] == "aten.smooth_l1_loss"
     assert finding["places"][0]["name"] == "layers.0"
+
+
+class Growing(torch.nn.Module):
+    """`+=` is exported as an op that writes into its operand."""
+
+    def forward(self, a, b):
+        made = a * 2
+        made += b
+        return made
+
+
+def test_an_op_that_writes_into_its_operand_enters(tmp_path):
+    arguments = tuple(torch.randn(3, 8) for _ in range(2))
+    source, output = tmp_path / "model.pt2", tmp_path / "out.vmfb"
+    exported = torch.export.export(Growing(), arguments)
+    assert "add_" in str(exported.graph)
+    torch.export.save(exported, source)
+    assert main(["compile", str(source), *built.CPU, "-o", str(output)]) == 0
+    import iree.runtime as runtime
+
+    got = runtime.load_vm_flatbuffer_file(str(output), driver="local-sync").main(
+        *(one.numpy() for one in arguments)
+    )
+    np.testing.assert_allclose(got.to_host(), Growing()(*arguments).numpy(), rtol=1e-6)
+
+
+class Experts(torch.nn.Module):
+    def forward(self, x, matrices, ends):
+        return torch.ops.transformers.grouped_mm_fallback(x, matrices, ends)
+
+
+def test_an_op_of_a_library_is_registered_by_it(tmp_path):
+    pytest.importorskip("transformers.integrations.moe", reason="transformers is not installed")
+    x, matrices, ends = torch.randn(7, 3), torch.randn(4, 3, 5), torch.tensor([2, 2, 5, 7], dtype=torch.int32)
+    source, output = tmp_path / "model.pt2", tmp_path / "out.vmfb"
+    torch.export.save(torch.export.export(Experts(), (x, matrices, ends)), source)
+    assert main(["compile", str(source), *built.CPU, "-o", str(output)]) == 0
+    import iree.runtime as runtime
+
+    got = runtime.load_vm_flatbuffer_file(str(output), driver="local-sync").main(
+        x.numpy(), matrices.numpy(), ends.numpy()
+    )
+    np.testing.assert_allclose(got.to_host(), Experts()(x, matrices, ends).numpy(), rtol=1e-5, atol=1e-5)
