@@ -11,15 +11,14 @@ from iree.compiler.dialects import affine, arith, tensor
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect.operands import operand, operands_named
-from fissile.passes.analysis.dispatch.structure import loop_structure, structure_of
+from fissile.passes.analysis.dispatch.structure import structure_of
 from fissile.passes.definition import option, register_pass
 from fissile.passes.iree import ops as iree_ops
 
 from ..generic_ops import build_generic
 from ..narrow.packed_words import sizes_of
-from ..rebuilt_ops import copy_into
 from ..remedy import FITS, Exactness, Match, OpRemedy
-from .flat_loops import index_of
+from .read_by_element import read_in_body
 
 if TYPE_CHECKING:
     from fissile.passes.analysis.dispatch.dispatches import Dispatch
@@ -80,7 +79,7 @@ class DecomposeMovement(OpRemedy):
             if op.name in MOVEMENTS:
                 decompose_movement(op)
             else:
-                _extract(op, _read_backwards(op))
+                read_in_body(op, _read_backwards(op), stay=False)
 
 
 def _read_backwards(op: ir.Operation) -> list[int]:
@@ -102,29 +101,6 @@ def _falls(expression: ir.AffineExpr) -> bool:
     if not isinstance(expression, ir.AffineMulExpr):
         return False
     return any(isinstance(s, ir.AffineConstantExpr) and s.value < 0 for s in (expression.lhs, expression.rhs))
-
-
-def _extract(op: ir.Operation, positions: Sequence[int]) -> None:
-    """Reads the inputs at ``positions`` in the body instead."""
-    structure, old = loop_structure(op), op.regions[0].blocks[0]
-    operands, outputs = list(op.operands), len(op.results)
-    kept = [i for i in range(len(operands)) if i not in positions]
-    inputs = [operands[i] for i in kept[:-outputs]]
-    with ir.InsertionPoint(op), op.location:
-        new, block = build_generic(
-            inputs, operands[-outputs:], [structure.maps[i] for i in kept], structure.parallel, like=op
-        )
-        with ir.InsertionPoint(block):
-            loops = [linalg.IndexOp(i).result for i in range(structure.loops)]
-            values = {old.arguments[i]: given for i, given in zip(kept, block.arguments, strict=True)}
-            for i in positions:
-                at = [index_of(result, loops) for result in structure.maps[i].results]
-                values[old.arguments[i]] = tensor.extract(operands[i], at)
-            for inner in old.operations:
-                copy_into(inner.operation, values)
-    for result, replacement in zip(list(op.results), new.results, strict=True):
-        result.replace_all_uses_with(replacement)
-    op.erase()
 
 
 def decompose_movement(op: ir.Operation) -> None:

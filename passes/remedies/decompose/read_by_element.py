@@ -11,7 +11,7 @@ from iree.compiler.dialects import tensor
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.finding import Finding
-from fissile.passes.analysis.dispatch.structure import Structure, loop_structure, structure_of
+from fissile.passes.analysis.dispatch.structure import loop_structure, structure_of
 from fissile.passes.definition import option, register_pass
 
 from ..generic_ops import build_generic
@@ -104,24 +104,27 @@ class ReadByElement(OpRemedy):
 def read_by_element(ops: Iterable[ir.Operation], flat: bool = False, sums: bool = False) -> None:
     """Rewrites ``ops`` in place, each of which matches; they are other operations afterwards."""
     for op in ops:
-        make_one_loop(op, sums) if flat else _rewrite(op, loop_structure(op))
+        make_one_loop(op, sums) if flat else read_in_body(op, _tensors(op), stay=True)
 
 
-def _rewrite(op: ir.Operation, structure: Structure) -> None:
-    operands = list(op.operands)
-    outputs = len(op.results)
-    old = op.regions[0].blocks[0]
+def read_in_body(op: ir.Operation, positions: Sequence[int], stay: bool) -> None:
+    """Reads the inputs at ``positions`` of ``op``, which has a structure, in its body, at the indices that their maps are.
+
+    ``stay``: they are operands all the same, as where loops that no output is indexed by have their extents from them.
+    """
+    structure, old = loop_structure(op), op.regions[0].blocks[0]
+    operands, outputs = list(op.operands), len(op.results)
+    kept = [i for i in range(len(operands)) if stay or i not in positions]
+    inputs = [operands[i] for i in kept[:-outputs]]
+    maps = [structure.maps[i] for i in kept]
     with ir.InsertionPoint(op), op.location:
-        # The operands stay: loops that no output is indexed by have their extents from them.
-        new, block = build_generic(
-            operands[:-outputs], operands[-outputs:], structure.maps, structure.parallel, like=op
-        )
+        new, block = build_generic(inputs, operands[-outputs:], maps, structure.parallel, like=op)
         with ir.InsertionPoint(block):
             loops = [linalg.IndexOp(i).result for i in range(structure.loops)]
-            values = dict(zip(old.arguments, block.arguments, strict=False))
-            for position in _tensors(op):
-                at = [index_of(result, loops) for result in structure.maps[position].results]
-                values[old.arguments[position]] = tensor.extract(operands[position], at)
+            values = {old.arguments[i]: given for i, given in zip(kept, block.arguments, strict=False)}
+            for i in positions:
+                at = [index_of(result, loops) for result in structure.maps[i].results]
+                values[old.arguments[i]] = tensor.extract(operands[i], at)
             for inner in old.operations:
                 copy_into(inner.operation, values)
     for result, replacement in zip(list(op.results), new.results, strict=False):
