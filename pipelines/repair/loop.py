@@ -218,7 +218,9 @@ class RepairLoop:
                 break
             if now.failed is None:
                 self._judge(cases, trial, now)
-                self._open_cases(now, cases)
+                self._open_cases(
+                    now, cases, settled=[c for c in cases if trial[c.first.dispatch.name] is None]
+                )
             else:
                 for case in cases:
                     if (tried := trial.get(case.first.dispatch.name)) is not None:
@@ -314,11 +316,13 @@ class RepairLoop:
             tuned[finding] = tuple(sorted(spread))
         return tuned
 
-    def _open_cases(self, diagnosis: Diagnosis, cases: list[Case]) -> None:
-        """A case for each failing dispatch that no case covers yet."""
+    def _open_cases(self, diagnosis: Diagnosis, cases: list[Case], settled: Sequence[Case] = ()) -> None:
+        """A case for each failing dispatch that no case covers yet; those that are ``settled`` have tried nothing new."""
         for failing in diagnosis.failing:
             tags = set(failing.dispatch.tags)
-            if not tags or any(tags & case.own_tags and not case.has_cut_off(tags) for case in cases):
+            own = [case for case in cases if tags & case.own_tags]
+            cut_off = [case for case in settled if case.has_cut_off(tags)]
+            if not tags or any(all(case is not one for one in cut_off) for case in own):
                 continue
             families = members(list(diagnosis.groups), failing.dispatch.tags, failing.dispatch.root)
             families.sort(key=lambda family: len(tags & set(family)), reverse=True)

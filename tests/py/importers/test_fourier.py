@@ -53,8 +53,12 @@ def fft(name, shape, n=None, dim=-1, norm=None, is_complex=False):
 
 def ffts(name, shape, s=None, dims=None, norm=None, is_complex=False):
     """An op of several dimensions."""
-    axes = (-2, -1) if dims is None and name.endswith("2") else dims
-    written = list(axes) if axes is not None else None
+    axes = dims
+    if dims is None and name.endswith("2"):
+        axes = (-2, -1)
+    elif dims is None and s is not None:
+        axes = tuple(range(-len(s), 0))
+    written = list(axes) if axes is not None and (dims is not None or name.endswith("2")) else None
     listed = None if s is None else list(s)
     return Case(
         f"fft_{name}", (shape,), (listed, written, norm), lambda x: getattr(np.fft, name)(x, s, axes, norm), (is_complex,)
