@@ -39,6 +39,7 @@ REMEDIES = (
     "fissile-group-products",
     "fissile-count-bins",
     "fissile-sort-topk",
+    "fissile-scale-directions",
     "fissile-expand-attention-masks",
     "fissile-dequantise-products",
     "fissile-sample-grids",
