@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bench.programs.spelling import spelled
+from bench.programs.text.spelling import spelled
 
 
 def programs() -> Iterator[tuple[str, str, str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.programs.program_text import Program, Value
+from bench.programs.text.program_text import Program, Value
 
 QUANTISE = (
     "%k = arith.constant 0.05 : f32",

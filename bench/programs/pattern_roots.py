@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from bench.programs.program_text import Program, Shape, Value
+from bench.programs.text.program_text import Program, Shape, Value
 
 
 def window(strides: int, dilation: int, rank: int) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from bench.programs.pattern_epilogues import EPILOGUES
 from bench.programs.pattern_producers import HALVES, PRODUCERS
 from bench.programs.pattern_roots import ROOTS, Root
-from bench.programs.program_text import Program, Value
+from bench.programs.text.program_text import Program, Value
 
 
 def program(r: random.Random, most: float, together: int = 1) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bench.programs.linalg_text import Function, Value
+from bench.programs.text.linalg_text import Function, Value
 
 ACTIVATION_SCALE = 4.0 / 127
 """Real value of one int8 step of an activation: they are about standard normal, and clipped at 4."""

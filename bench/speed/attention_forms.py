@@ -17,7 +17,7 @@ from pathlib import Path
 import iree.runtime
 import numpy as np
 
-from bench.programs.spelling import spelled
+from bench.programs.text.spelling import spelled
 
 BIN = Path(sys.executable).parent
 CPU = (

@@ -12,7 +12,7 @@ import sys
 
 from bench.programs.pattern_producers import dequantised
 from bench.programs.pattern_roots import contraction
-from bench.programs.program_text import Program
+from bench.programs.text.program_text import Program
 from bench.speed.before_after import show
 
 ROWS = COLUMNS = 64

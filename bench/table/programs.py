@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from bench.programs.linalg_text import Function
+from bench.programs.text.linalg_text import Function
 from bench.programs.transformer_program import TransformerBlock
 
 ROOT = Path(__file__).resolve().parents[2]

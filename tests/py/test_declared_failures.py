@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import fissile
-from bench.programs.spelling import spelled
+from bench.programs.text.spelling import spelled
 from fissile import wire
 from fissile.effect import Effect
 from fissile.finding import Finding, Severity

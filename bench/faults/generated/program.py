@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from bench.programs.spelling import spelled
+from bench.programs.text.spelling import spelled
 
 FLOATS, INTEGERS = ("f32", "f32", "f16", "bf16", "f64"), ("i8", "i16", "i32", "i64", "i1")
 BITS_FIRST = ("i1", "i8", "i16", "i32", "i64")

@@ -12,7 +12,7 @@ import pytest
 from programs import run_program
 
 import fissile
-from bench.programs.spelling import spelled
+from bench.programs.text.spelling import spelled
 from fissile.finding import Severity
 from fissile.pipelines.check.entry import measure
 from fissile.pipelines.numerics.runtimes import present, run_module_program

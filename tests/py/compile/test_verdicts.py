@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from bench.programs.spelling import spelled
+from bench.programs.text.spelling import spelled
 from fissile.cli.commands import verify as command
 from fissile.passes.iree.runtime_flags import FLAGS_BY_BACKEND
 from fissile.pipelines.numerics.build import compile_stock

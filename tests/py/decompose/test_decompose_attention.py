@@ -18,7 +18,7 @@ from programs import run_program
 from small_programs import TARGETS
 
 import fissile
-from bench.programs.spelling import spelled
+from bench.programs.text.spelling import spelled
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.runtimes import present
 from fissile.pipelines.numerics.signature import signatures_of_vmfb

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from small_programs import TARGETS
 
 import fissile
-from bench.programs.spelling import spelled
+from bench.programs.text.spelling import spelled
 from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.pipelines.probe.stock_outcome import first_configured
 from fissile.pipelines.session import Session

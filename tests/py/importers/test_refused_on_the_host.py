@@ -9,7 +9,7 @@ import built
 import numpy as np
 import pytest
 
-from bench.programs.spelling import spelled
+from bench.programs.text.spelling import spelled
 from fissile.cli.main import main
 from fissile.passes.checks.storage.storage_fit import judge_storage
 from fissile.pipelines.compile.hooks.front_end import has_refused_ops

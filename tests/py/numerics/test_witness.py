@@ -8,7 +8,7 @@ import pytest
 from iree.compiler import ir
 from iree.compiler.api import Session
 
-from bench.programs.spelling import spelled
+from bench.programs.text.spelling import spelled
 from fissile.pipelines.numerics.any_order import in_one_order
 from fissile.pipelines.numerics.judge import Sides, judged
 from fissile.pipelines.numerics.verify import Options, verify

@@ -8,7 +8,7 @@ import keyword
 import pytest
 from iree.compiler import ir
 
-from bench.programs.spelling import spelled
+from bench.programs.text.spelling import spelled
 from fissile.dialect import operands as named
 from fissile.dialect.operands import init_of, inits, knows_operands, operand, operands_named
 

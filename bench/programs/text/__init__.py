@@ -1,0 +1,1 @@
+"""How programs are written as MLIR text: patterns, transformer blocks, and what differs between versions of IREE."""
