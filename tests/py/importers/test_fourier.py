@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import fissile
+from fissile.pipelines.compile.hooks import front_end
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.build import compile_stock
 from fissile.pipelines.numerics.signature import signatures_of_source
+from fissile.pipelines.session import Session
 
 DRAWN = np.random.default_rng(11)
 REGISTERED = ("fft_fft", "fft_ifft", "fft_rfft", "abs", "exp", "log", "neg", "reciprocal", "pad", "div.Tensor",
@@ -259,3 +261,15 @@ def test_the_others_are_refused(tmp_path, text):
     source.write_text(text)
     report = fissile.compile(source, output, [*built.CPU], check=False)
     assert report.exit_code == 1 and not output.exists()
+
+
+@pytest.mark.parametrize(
+    "op",
+    ["fft_fftn", "fft_fftshift", "hann_window", "hamming_window.periodic", "angle", "_conj", "div.Tensor"],
+)
+def test_an_op_without_operands_is_left_to_iree(op):
+    """No remedy throws on it; IREE refuses the program."""
+    kind = tensor((4,))
+    text = f'func.func @main() -> {kind} {{\n  %r = torch.operator "torch.aten.{op}"() : () -> {kind}\n  return %r : {kind}\n}}\n'
+    with Session(built.CPU) as session:
+        assert not front_end.rewritten(session.parse_text(text), "")

@@ -130,6 +130,8 @@ class DecomposeComplex(FrontEndRemedy):
         name = torch.front_end_name(op)
         if len(op.results) != 1 or name not in (*_OF_ONE, *_EACH, *_SUMS, _QUOTIENT):
             return False
+        if len(op.operands) < (1 if name in _OF_ONE else 3 if name in _SUMS else 2):
+            return False
         types = [TensorType.of(value) for value in (*op.operands, op.results[0])]
         if types[0] is None or types[-1] is None or not {t.element for t in types if t} <= {REAL, COMPLEX}:
             return False

@@ -90,8 +90,8 @@ class DecomposeFfts(FrontEndRemedy):
 
 def _shifts(op: ir.Operation) -> list[tuple[int, int]] | None:
     """How far `aten.fft_fftshift` rolls each dimension, with the dimension."""
-    given = TensorType.of(op.operands[0])
-    if given is None or len(op.operands) != 2:
+    given = TensorType.of(op.operands[0]) if len(op.operands) == 2 and len(op.results) == 1 else None
+    if given is None:
         return None
     rank = len(given.shape)
     dims = list(range(rank)) if torch.is_none(op.operands[1]) else torch.integers_of(op.operands[1])

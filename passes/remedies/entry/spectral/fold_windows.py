@@ -55,7 +55,7 @@ def _window(op: ir.Operation) -> np.ndarray | None:
     """The elements; None for another op, and where the length or another number is not known."""
     base, _dot, overload = torch.front_end_name(op).removeprefix("aten.").partition(".")
     shape = _SHAPES.get(base.removesuffix("_window")) if base.endswith("_window") else None
-    if shape is None or overload not in ("", "periodic") or len(op.results) != 1:
+    if shape is None or overload not in ("", "periodic") or len(op.results) != 1 or len(op.operands) < 2:
         return None
     made, length = TensorType.of(op.results[0]), torch.integer_of(op.operands[0])
     is_periodic = torch.boolean_of(op.operands[1]) if overload else True
