@@ -7,7 +7,7 @@
 # FISSILE_NO_APT=1          never install a Debian package
 # FISSILE_IREE=3.12.0       another version of IREE than the newest that pyproject.toml allows, in .venv-iree-3.12.0
 #
-# A second run returns at once: .venv/fissile.stamp holds a checksum of everything that decides the result.
+# A second run returns after 0.3 s: .venv/fissile.stamp holds a checksum of everything that decides the result.
 # One line per step goes to the terminal, all output to build/setup.log.
 set -euo pipefail
 
@@ -185,10 +185,17 @@ find_vulkan() {  # a Vulkan device is wanted, never required
   fi
 }
 
+# pip compiles what it copies into the venv; an editable fissile stays here. Where PYTHONDONTWRITEBYTECODE is set, as
+# in many containers, Python would compile 180 modules in every process: 0.2 s of a processor. Only what has changed
+# since is compiled; nothing depends on it.
+compile_modules() {
+  "$venv/bin/python" -m compileall -q "$root"/{dialect,fissile,passes,pipelines,bench,tests} >/dev/null 2>&1 || true
+}
+
 # --- the set-up ------------------------------------------------------------------------------------------------
 
 key=$(wanted_key)
-if is_current "$key"; then exit 0; fi
+if is_current "$key"; then compile_modules; exit 0; fi
 
 # IREE 3.13 starts its linker (iree-lld, inside .venv) through a shell without quoting its path.
 if [[ $root == *[[:space:]\"\'\`\$\\\(\)\;\&\|\<\>\*\?]* ]]; then
@@ -201,7 +208,7 @@ fi
 if command -v flock >/dev/null; then
   exec 9>"$root/build/setup.lock"
   flock 9
-  if is_current "$key"; then exit 0; fi
+  if is_current "$key"; then compile_modules; exit 0; fi
 fi
 : >"$log"
 rm -f "$stamp"
@@ -209,6 +216,7 @@ rm -f "$stamp"
 choose_python
 make_venv
 install_packages
+compile_modules
 find_vulkan
 printf '%s\n' "$key" >"$stamp"
 say "ready     ${venv#"$root"/} (activate it with: . ${venv#"$root"/}/bin/activate)"
