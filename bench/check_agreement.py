@@ -3,9 +3,10 @@
     python -m bench.check_agreement FOLDER [--target NAME …] [--timeout SECONDS]
 
 Prints one row per target: dispatches, verdicts that agree, byte counts that agree, upper bounds that hold
-(llvm-cpu), predictions with doubts (which `fissile check` hands to the probe), and dispatches whose code
-generation fails or does not end in time (no bytes to compare with). Every difference is listed. Exit status 1
-where a prediction without doubts has the wrong verdict.
+(llvm-cpu), predictions with doubts (which `fissile check` hands to the probe), dispatches whose code
+generation fails or does not end in time (no bytes to compare with), and dispatches of a calibrated structure that fit by
+prediction, of which no code would be generated. Every difference is listed, and every calibrated dispatch that IREE refuses. Exit
+status 1 where a prediction without doubts has the wrong verdict, or a calibrated dispatch is refused.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import sys
 from dataclasses import dataclass, field
 
 from bench.programs.program_files import existing
-from fissile.pipelines.check.entry import Measured, measure
+from fissile.pipelines.check.measured import Measured
+from fissile.pipelines.check.measuring import measure
 from fissile.pipelines.session import PhaseFailed
 from fissile.pipelines.targets import resolve_target
 from fissile.quantity import Certainty
@@ -34,6 +36,7 @@ class Tally:
     bounds: int = 0
     doubtful: int = 0
     failed: int = 0
+    calibrated: int = 0
     wrong: int = 0
     differences: list[str] = field(default_factory=list)
 
@@ -41,6 +44,11 @@ class Tally:
         self.dispatches += 1
         doubts, exact = one.prediction.doubts, one.exact
         self.doubtful += bool(doubts)
+        if one.calibrated and not doubts and one.prediction.total.exceeds(limit) is False:
+            self.calibrated += 1
+            if refusal := _refusal(one):
+                self.wrong += 1
+                self.differences.append(f"{program} {one.dispatch.name}: calibrated, and refused: {refusal}")
         if exact is None:
             self.failed += 1
             return
@@ -60,6 +68,14 @@ class Tally:
             )
 
 
+def _refusal(one: Measured) -> str:
+    """What IREE says of a dispatch that it does not build."""
+    if one.result is None:
+        return ""
+    error = one.result.probed.failure or one.result.converted
+    return error.message if error else ""
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=existing)
@@ -71,7 +87,7 @@ def main() -> int:
     print(
         f"{'target':<18} {'dispatches':>10} {'compared':>9} {'verdict':>16} {'bytes':>16} "
         f"{'bounds':>7} {'doubtful':>9} "
-        f"{'no code':>8}"
+        f"{'no code':>8} {'calibrated':>11}"
     )
     for name in arguments.target or TARGETS:
         target, tally = resolve_target(name), Tally()
@@ -90,7 +106,7 @@ def main() -> int:
             f"{name:<18} {tally.dispatches:>10} {tally.compared:>9} "
             f"{_share(tally.same_verdict, tally.compared):>16} "
             f"{_share(tally.same_bytes, tally.compared):>16} "
-            f"{tally.bounds:>7} {tally.doubtful:>9} {tally.failed:>8}",
+            f"{tally.bounds:>7} {tally.doubtful:>9} {tally.failed:>8} {tally.calibrated:>11}",
             flush=True,
         )
         for difference in tally.differences:

@@ -17,13 +17,10 @@ from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
 from fissile.passes.analysis.dispatch.producers import ProducerGraph
 from fissile.passes.analysis.dispatch.program_graph import graph_ops
 from fissile.passes.analysis.dispatch.provenance import describe_source_ops, tag_source_ops
-from fissile.passes.analysis.memory.configured import read_configured
-from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.checks.fit.limit_agreement import check_limit
 from fissile.passes.checks.refusals.iree_version import check_version
 from fissile.passes.containment import Containment, contained, containing, one_line, passes_on
 from fissile.passes.definition import PassFailed
-from fissile.passes.iree.backends import BACKENDS
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT, LAST_SHARED_PHASE
 from fissile.passes.iree.targets import flags_for
 from fissile.report import Report
@@ -47,23 +44,6 @@ from .measured import Measured, between, facts_of, no_facts
 from .watched import Watched
 
 PROBE_MODES = ("auto", "all", "never")
-
-
-def measure(
-    source: str | os.PathLike, target: Target, *, flags: Sequence[str] = (), dispatch_timeout: float = 30.0
-) -> list[Measured]:
-    """Every different dispatch of ``source`` on ``target``, predicted and probed: how far the two agree.
-
-    Code generation runs up to IREE's resource check. Raises PhaseFailed where IREE does not come that far.
-    """
-    one = _Check(Path(source), [target], tuple(flags), "all", dispatch_timeout)
-    with scratch() as folder, ProbePool((*flags, *flags_for(target)), dispatch_timeout) as pool:
-        shared, _signatures_ = one._share(folder / "shared.mlirbc")
-        formed = one._form(target, shared).dispatches
-        different = list({d.fingerprint: d for d in reversed(formed)}.values())[::-1]
-        known = [d for d in different if d.target.backend in BACKENDS]
-        results = dict(zip(map(id, known), pool.probe_all(known, convert=False), strict=True))
-        return [Measured(d, predict(read_configured(d)), results.get(id(d))) for d in different]
 
 
 def check(
@@ -96,12 +76,14 @@ def check(
     chosen = list(dict.fromkeys(t if isinstance(t, Target) else resolve_target(t) for t in targets))
     if budget is not None:
         chosen = [target.with_budget(budget) for target in chosen]
-    return _Check(
+    return CheckRun(
         Path(source), chosen, tuple(flags), probe, dispatch_timeout, allow_pipelines, watched, memory
     ).run(Path(baseline) if baseline else None, update_baseline)
 
 
-class _Check:
+class CheckRun:
+    """One check: what all targets share, and then target by target. Its parts are for `measure` too."""
+
     def __init__(
         self,
         source: Path,
@@ -144,7 +126,7 @@ class _Check:
             try:
                 self.watched.at("", LAST_SHARED_PHASE)
                 with self._step("parse"):
-                    shared, signatures = self._share(folder / "shared.mlirbc")
+                    shared, signatures = self.share(folder / "shared.mlirbc")
             except PhaseFailed as failure:
                 return self._report([rejected(failure)], [])
             except PassFailed as failure:
@@ -166,7 +148,7 @@ class _Check:
 
     # --- what is the same for every target
 
-    def _share(self, path: Path) -> tuple[Path, list[str]]:
+    def share(self, path: Path) -> tuple[Path, list[str]]:
         """Parses and lowers the input as far as no target matters; returns the file it is in, and the
         signatures."""
         session = self._session(self.flags)
@@ -244,7 +226,7 @@ class _Check:
         if ended := self.watched.ended.get(target.name):
             return [ended], gathered
         try:
-            formed = self._form(target, shared)
+            formed = self.form(target, shared)
         except PhaseFailed as failure:
             return [refused_by_iree(failure, self.instead).with_(target=target.name)], gathered
         except PassFailed as failure:
@@ -288,7 +270,7 @@ class _Check:
             "facts of a dispatch", lambda: facts_of(one, target, formed.ops), None, about=one.dispatch
         )
 
-    def _form(self, target: Target, shared: Path) -> Formed:
+    def form(self, target: Target, shared: Path) -> Formed:
         """Forms and configures the dispatches for ``target``. Raises PhaseFailed."""
         flags = (*self.flags, *flags_for(target))
         session = self._session(flags)

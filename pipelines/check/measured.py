@@ -18,11 +18,13 @@ from ..probe.probe_pool import ProbeResult
 
 @dataclass(frozen=True)
 class Measured:
-    """One dispatch with what is known of its bytes. ``result`` is None where no code was generated."""
+    """One dispatch with what is known of its bytes. ``result`` is None where no code was generated. ``calibrated``: a check would have
+    generated none, since the dispatch is of a calibrated structure."""
 
     dispatch: Dispatch
     prediction: Prediction
     result: ProbeResult | None
+    calibrated: bool = False
 
     @property
     def exact(self) -> Bytes | None:

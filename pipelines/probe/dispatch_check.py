@@ -113,7 +113,7 @@ class DispatchChecker:
                 d for d in seen if d.fingerprint not in self._passed and d.identity not in self._failed
             ]
             cleared = {
-                d.identity: contained("predicted memory", partial(self._cleared, d), None, about=d)
+                d.identity: contained("predicted memory", partial(self._cleared, d, ops), None, about=d)
                 for d in unknown
             }
             self._trusted |= {identity: answer for identity, answer in cleared.items() if answer is not None}
@@ -197,9 +197,12 @@ class DispatchChecker:
         self.generated += len(first) + len(failing)
         return {id(d): by_body[d.fingerprint] for d in rest} | results
 
-    def _cleared(self, dispatch: Dispatch) -> ProbeResult | None:
-        """As `_cleared`, in a calibrated structure where only that counts."""
-        if self._calibrated and uncalibrated(read_configured(dispatch), dispatch.inner_module()):
+    def _cleared(self, dispatch: Dispatch, ops: Sequence[SourceOp]) -> ProbeResult | None:
+        """As `_cleared`; where only a calibrated structure counts, of one that IREE has configured itself."""
+        if self._calibrated and (
+            any(ops[tag].configuration for tag in dispatch.tags if tag < len(ops))
+            or uncalibrated(read_configured(dispatch), dispatch.inner_module())
+        ):
             return None
         return _cleared(dispatch, self._limit)
 

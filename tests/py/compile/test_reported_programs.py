@@ -14,7 +14,7 @@ from programs import run_program
 import fissile
 from bench.programs.text.spelling import spelled
 from fissile.finding import Severity
-from fissile.pipelines.check.entry import measure
+from fissile.pipelines.check.measuring import measure
 from fissile.pipelines.numerics.runtimes import present, run_module_program
 from fissile.target import find_target
 

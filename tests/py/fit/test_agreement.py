@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiled_programs import conv, dynamic_channels, matmul, residual, row_sum
 
-from fissile.pipelines.check.entry import measure
+from fissile.pipelines.check.measuring import measure
 from fissile.quantity import Certainty
 from fissile.target import find_target
 

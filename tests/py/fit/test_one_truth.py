@@ -14,6 +14,7 @@ from fissile.effect import Effect
 from fissile.finding import Finding
 from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.check.entry import check
+from fissile.pipelines.check.measuring import measure
 from fissile.pipelines.reduce.reduced_again import fails_otherwise
 from fissile.pipelines.targets import resolve_target
 
@@ -113,6 +114,64 @@ def test_only_a_calibrated_structure_goes_without_code_generation(tmp_path, caps
             main(["check", str(tmp_path / "dequantised.mlir"), "--target", "gfx942", "--probe", probe]) == 0
         )
         assert capsys.readouterr().out.strip().splitlines()[-1] == f"fissile: {printed}"
+
+
+NARROW = """
+func.func @main(%a: tensor<128x256x{t}>, %b: tensor<256x64x{t}>) -> tensor<64x128x{t}> {{
+  %e = tensor.empty() : tensor<128x64xf32>
+  %zero = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<128x64xf32>) -> tensor<128x64xf32>
+  %p = linalg.generic {{
+      indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}}
+      ins(%a, %b : tensor<128x256x{t}>, tensor<256x64x{t}>) outs(%f : tensor<128x64xf32>) {{
+  ^bb0(%x: {t}, %y: {t}, %sum: f32):
+    %xf = {widen} %x : {t} to f32
+    %yf = {widen} %y : {t} to f32
+    %m = arith.mulf %xf, %yf : f32
+    %s = arith.addf %sum, %m : f32
+    linalg.yield %s : f32
+  }} -> tensor<128x64xf32>
+  %o = tensor.empty() : tensor<64x128x{t}>
+  %r = linalg.generic {{
+      indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (n, m)>], iterator_types = ["parallel", "parallel"]}}
+      ins(%p : tensor<128x64xf32>) outs(%o : tensor<64x128x{t}>) {{
+  ^bb0(%in: f32, %out: {t}):
+    %q = {narrow} %in : f32 to {t}
+    linalg.yield %q : {t}
+  }} -> tensor<64x128x{t}>
+  return %r : tensor<64x128x{t}>
+}}
+"""
+CASTS = {
+    "i8": ("arith.sitofp", "arith.fptosi"),
+    "f16": ("arith.extf", "arith.truncf"),
+    "bf16": ("arith.extf", "arith.truncf"),
+}
+
+
+@pytest.mark.parametrize(
+    "element, target, generated",
+    [
+        ("i8", "gfx942", False),
+        ("f16", "sm_86", False),
+        ("f16", "llvm-cpu", False),
+        ("i8", "vulkan", True),
+        ("bf16", "gfx942", True),
+    ],
+)
+def test_narrow_elements_are_calibrated_where_the_device_converts_them(tmp_path, element, target, generated):
+    """And where they are, code generation agrees with the prediction. IREE refuses the one for default Vulkan."""
+    widen, narrow = CASTS[element]
+    source = tmp_path / "narrow.mlir"
+    source.write_text(NARROW.format(t=element, widen=widen, narrow=narrow))
+    [checked] = check(source, [target]).facts["targets"]
+    assert [row["code_generated"] for row in checked["dispatches"]] == [generated]
+    [one] = measure(source, resolve_target(target))
+    assert one.calibrated is not generated and one.result is not None
+    if not generated:
+        assert one.result.probed.failure is None and one.result.converted is None
+        assert one.exact is not None and one.prediction.total.value >= one.exact.value
 
 
 def test_a_reduced_program_is_compared_with_what_stock_does(tmp_path):

@@ -13,7 +13,7 @@ from programs import run_program
 from tiled_programs import conv, matmul, row_sum
 
 from fissile.passes.iree.targets import flags_for
-from fissile.pipelines.check.entry import measure
+from fissile.pipelines.check.measuring import measure
 from fissile.quantity import round_up
 from fissile.target import find_target
 
