@@ -66,8 +66,11 @@ def test_stock_reads_half_of_each_number(tmp_path):
     """Where this fails IREE converts what crosses the boundary, and FIS161 is not needed any more."""
     (tmp_path / "in.mlir").write_text(SUM)
     assert compile_stock(tmp_path / "in.mlir", tmp_path / "stock.vmfb", [*CPU], timeout=300.0) is None
-    with pytest.raises(IndexError, match="exceeds backing buffer"):
-        loaded(tmp_path / "stock.vmfb").main(np.ones((2, 3)), np.ones((2, 3)))
+    with pytest.raises(
+        (IndexError, AssertionError)
+    ):  # it reads past the buffer (3.13), or wrong numbers (3.12)
+        total, _narrow = loaded(tmp_path / "stock.vmfb").main(np.ones((2, 3)), np.ones((2, 3)))
+        np.testing.assert_array_equal(total.to_host(), np.full((2, 3), 2.0))
 
 
 def test_an_argument_that_is_overwritten_gets_f64(build):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import doc_commands
 import pytest
+from iree_versions import since
 
 from fissile.cli.command_line.parser import parser_of
 from fissile.cli.command_line.table import COMMANDS
@@ -47,7 +48,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", FOLLOWED, ids=lambda page: page.name)
+REFUSED_MODEL = since("3.13", "a refusal of the README's ONNX model, which this version builds")
+
+
+def _followed(page):
+    return pytest.param(page, marks=REFUSED_MODEL) if page.name in ("README.md", "walks.md") else page
+
+
+@pytest.mark.parametrize("page", map(_followed, FOLLOWED), ids=lambda page: page.name)
 def test_what_a_page_shows_runs_and_prints_what_it_shows(page, folder):
     if page != README:  # the README makes its own
         (folder / "model.mlir").write_text(MODEL)
