@@ -18,8 +18,8 @@ from ..probe.probe_pool import ProbeResult
 
 @dataclass(frozen=True)
 class Measured:
-    """One dispatch with what is known of its bytes. ``result`` is None where no code was generated. ``calibrated``: a check would have
-    generated none, since the dispatch is of a calibrated structure."""
+    """One dispatch with what is known of its bytes. ``result`` is None where no code was generated. ``calibrated``: a check generates
+    none where the dispatch fits by prediction (`is_calibrated`)."""
 
     dispatch: Dispatch
     prediction: Prediction

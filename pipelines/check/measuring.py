@@ -6,15 +6,14 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from fissile.passes.analysis.dispatch.dispatches import Dispatch
-from fissile.passes.analysis.memory.calibrated import uncalibrated
 from fissile.passes.analysis.memory.configured import read_configured
 from fissile.passes.analysis.memory.predict import predict
 from fissile.passes.iree.backends import BACKENDS
 from fissile.passes.iree.targets import flags_for
 from fissile.target import Target
 
-from ..probe.probe_pool import ProbePool, ProbeResult
+from ..probe.dispatch_check import is_calibrated
+from ..probe.probe_pool import ProbePool
 from ..process.scratch import scratch
 from .entry import CheckRun
 from .measured import Measured
@@ -30,14 +29,11 @@ def measure(
     one = CheckRun(Path(source), [target], tuple(flags), "all", dispatch_timeout)
     with scratch() as folder, ProbePool((*flags, *flags_for(target)), dispatch_timeout) as pool:
         shared, _signatures_ = one.share(folder / "shared.mlirbc")
-        formed = one.form(target, shared).dispatches
-        different = list({d.fingerprint: d for d in reversed(formed)}.values())[::-1]
+        formed = one.form(target, shared)
+        different = list({d.fingerprint: d for d in reversed(formed.dispatches)}.values())[::-1]
         known = [d for d in different if d.target.backend in BACKENDS]
         results = dict(zip(map(id, known), pool.probe_all(known), strict=True))
-        return [_measured(d, results.get(id(d))) for d in different]
-
-
-def _measured(dispatch: Dispatch, result: ProbeResult | None) -> Measured:
-    configured = read_configured(dispatch)
-    calibrated = not uncalibrated(configured, dispatch.inner_module())
-    return Measured(dispatch, predict(configured), result, calibrated)
+        return [
+            Measured(d, predict(read_configured(d)), results.get(id(d)), is_calibrated(d, formed.ops))
+            for d in different
+        ]

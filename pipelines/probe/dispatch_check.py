@@ -198,13 +198,18 @@ class DispatchChecker:
         return {id(d): by_body[d.fingerprint] for d in rest} | results
 
     def _cleared(self, dispatch: Dispatch, ops: Sequence[SourceOp]) -> ProbeResult | None:
-        """As `_cleared`; where only a calibrated structure counts, of one that IREE has configured itself."""
-        if self._calibrated and (
-            any(ops[tag].configuration for tag in dispatch.tags if tag < len(ops))
-            or uncalibrated(read_configured(dispatch), dispatch.inner_module())
-        ):
+        """As `_cleared`, where only a calibrated structure counts of one."""
+        if self._calibrated and not is_calibrated(dispatch, ops):
             return None
         return _cleared(dispatch, self._limit)
+
+
+def is_calibrated(dispatch: Dispatch, ops: Sequence[SourceOp]) -> bool:
+    """Whether no code has to be generated to know that IREE builds ``dispatch`` where it fits: it is of a calibrated structure, and the
+    program configures none of its ops. ``ops``: the program's source ops."""
+    if any(ops[tag].configuration for tag in dispatch.tags if tag < len(ops)):
+        return False
+    return not uncalibrated(read_configured(dispatch), dispatch.inner_module())
 
 
 def _cleared(dispatch: Dispatch, limit: Limit | None = None) -> ProbeResult | None:

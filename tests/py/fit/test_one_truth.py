@@ -174,6 +174,25 @@ def test_narrow_elements_are_calibrated_where_the_device_converts_them(tmp_path,
         assert one.exact is not None and one.prediction.total.value >= one.exact.value
 
 
+CONFIGURED = """
+#info = #iree_codegen.compilation_info<
+  lowering_config = #iree_gpu.lowering_config<{workgroup = [64, 64, 0], reduction = [0, 0, 32], thread = [4, 4, 0]}>,
+  translation_info = #iree_codegen.translation_info<pipeline = #iree_gpu.pipeline<TileAndFuse> workgroup_size = [256, 1, 1] subgroup_size = 64>>
+"""
+
+
+@pytest.mark.parametrize("configured", [False, True])
+def test_a_dispatch_that_the_program_configures_is_not_calibrated(tmp_path, configured):
+    """IREE may have no code for what it did not choose itself."""
+    text = matmul(dequantise=False)
+    if configured:
+        text = CONFIGURED + text.replace("linalg.matmul ins", "linalg.matmul {compilation_info = #info} ins")
+    source = tmp_path / "p.mlir"
+    source.write_text(text)
+    [one] = [m for m in measure(source, resolve_target("gfx942")) if "matmul" in m.dispatch.name]
+    assert one.calibrated is not configured
+
+
 def test_a_reduced_program_is_compared_with_what_stock_does(tmp_path):
     """Against stock's own answer: a program that it builds fails by no code; one that it refuses, by one alone."""
     healthy, refused = tmp_path / "add.mlir", tmp_path / "refused.mlir"
