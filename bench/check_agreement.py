@@ -83,6 +83,8 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=20.0, help="seconds of code generation per dispatch")
     arguments = parser.parse_args()
     programs = sorted(arguments.folder.glob("*.mlir"))
+    if not programs:
+        parser.error(f"no programs (*.mlir) in {arguments.folder}")
     wrong = 0
     print(
         f"{'target':<18} {'dispatches':>10} {'compared':>9} {'verdict':>16} {'bytes':>16} "
