@@ -52,6 +52,7 @@ HAL_TENSOR_TRANSIENTS = "hal.tensor.transients"
 
 # iree_codegen
 CODEGEN_DISPATCH_CONFIG = "iree_codegen.dispatch_config"
+UNREALIZED_CAST = "builtin.unrealized_conversion_cast"
 CODEGEN_LOAD_FROM_BUFFER = "iree_codegen.load_from_buffer"
 CODEGEN_PASS_PIPELINE = "iree_codegen.pass_pipeline"
 TUNING_SPEC = "iree_codegen.tuning_spec_with_default_entrypoint"

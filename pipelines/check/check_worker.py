@@ -24,7 +24,6 @@ from fissile.passes.iree.targets import flags_for
 from fissile.passes.progress import note_in
 from fissile.report import Report
 
-from ..audit.after_refusal import explained
 from ..cache.endless import known_endless, remember_endless
 from ..cache.reports import KeptCheck
 from ..cache.store import leave_out
@@ -83,9 +82,14 @@ def _explained(
     options: dict,
 ) -> Report:
     """`_checked`, with the ops to blame in the place of what IREE says of the whole program."""
+    report = _checked(source, targets, folder, command, model, no_cache, options)
+    if not any(finding.severity is Severity.ERROR for finding in report.findings):
+        return report
+    from ..audit.after_refusal import explained  # slow to load
+
     flags = options.get("flags", ())
     return explained(
-        _checked(source, targets, folder, command, model, no_cache, options),
+        report,
         str(model.program) if model else source,
         [(name, (*flags, *flags_for(resolve_target(name)))) for name in dict.fromkeys(targets)],
         dispatch_timeout=options.get("dispatch_timeout", 0.0),

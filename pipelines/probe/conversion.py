@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from iree.compiler import ir
 from iree.compiler.passmanager import PassManager
@@ -11,12 +11,12 @@ from iree.compiler.passmanager import PassManager
 from fissile.dialect import place_of_location
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
 from fissile.passes.analysis.dispatch.provenance import TAG_FILE, places_in, tags_in
-from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.pipelines import NO_PIPELINE, PIPELINE_CHOICE, TRANSLATION_INFO
 
+from .converted_code import read_converted
 from .diagnostics import Diagnostic, parse_diagnostic
-from .linking import calls_a_library, link
+from .linking import link
 
 
 class Copy:
@@ -79,7 +79,8 @@ class Conversion:
         self.resumes_from = kept
 
     def diagnostic(self) -> Diagnostic | None:
-        """The first error, or None where LLVM or SPIR-V comes out, and what LLVM calls is linked."""
+        """The first error, or None where LLVM or SPIR-V comes out, and what LLVM calls is linked. Unusually large code is translated as well:
+        the caller's deadline ends what LLVM does not."""
         if not self._diagnostics:
             self._diagnostics.append(self._convert())
         return self._diagnostics[0]
@@ -91,40 +92,18 @@ class Conversion:
         failure = copy.generate(self._backend.conversion)
         if failure is not None:
             return failure
-        if (left := _first(copy.inner, _is_unconverted)) is not None:
+        code = read_converted(copy.inner, self._backend)
+        if (left := code.unconverted) is not None:
             return parse_diagnostic(
                 "error",
                 f"{_plain(left.location)}: failed to legalize operation '{left.name}': left over after conversion",
             )
-        if (call := _first(copy.inner, lambda op: calls_a_library(op, self._backend.name))) is not None:
-            if (unlinked := link(self._dispatch, self._flags)) is not None:
-                return parse_diagnostic("error", f"{_plain(call.location)}: {unlinked.message}")
-        return None
-
-
-_CONVERTED_FROM = ("arith.", "math.", "memref.", "scf.", "vector.")
-"""Dialects of which nothing is left in what a translation takes."""
-
-
-def _is_unconverted(op: ir.Operation) -> bool:
-    """Whether conversion left ``op`` behind, a cast between type systems or an op it does not know: translation refuses it later."""
-    return op.name == "builtin.unrealized_conversion_cast" or op.name.startswith(_CONVERTED_FROM)
-
-
-def _first(inner: ir.Operation, wanted: Callable[[ir.Operation], bool]) -> ir.Operation | None:
-    """The first op of converted code that is ``wanted``."""
-    found: list[ir.Operation] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name == iree_ops.CODEGEN_DISPATCH_CONFIG:
-            return ir.WalkResult.SKIP  # counts workgroups, on the host
-        if wanted(op):
-            found.append(op)
-            return ir.WalkResult.INTERRUPT
-        return ir.WalkResult.ADVANCE
-
-    inner.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return found[0] if found else None
+        if code.called is None and not code.unusual:
+            return None
+        if (refused := link(self._dispatch, self._flags)) is None:
+            return None
+        place = f"{_plain(code.called.location)}: " if code.called is not None else ""
+        return parse_diagnostic("error", f"{place}{refused.message}")
 
 
 def _first_error(error: ir.MLIRError) -> Diagnostic:

@@ -16,23 +16,12 @@ from functools import cache
 from iree.compiler import ir
 
 from fissile.passes.analysis.dispatch.dispatches import Dispatch
-from fissile.passes.iree.backends import backend_named
 from fissile.passes.iree.messages import UNDEFINED_SYMBOL
 from fissile.passes.iree.ops import HAL_EXECUTABLE
 from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT, SERIALISED_AT
 
 from ..session import PhaseFailed, Session
 from .diagnostics import Diagnostic
-
-
-def calls_a_library(op: ir.Operation, backend: str) -> bool:
-    """Whether LLVM may make a call of ``op``, of LLVM's dialect: by its name and the type of its result."""
-    kinds = backend_named(backend).library_calls.get(op.name)
-    if kinds is None or not op.results:
-        return False
-    type_ = op.results[0].type
-    element = ir.VectorType(type_).element_type if isinstance(type_, ir.VectorType) else type_
-    return not kinds or str(element) in kinds
 
 
 def standalone(dispatch: Dispatch) -> str:
