@@ -66,8 +66,13 @@ class DecomposeSoftmax(OpRemedy):
             decompose_softmax(softmax, self.boundaries)
 
 
-def decompose_softmax(op: ir.Operation, boundaries: bool = True) -> list[ir.Operation]:
-    """Replaces the linalg.softmax ``op`` in place; returns its two reductions."""
+def decompose_softmax(
+    op: ir.Operation, boundaries: bool = True, evaluated_twice: bool = False
+) -> list[ir.Operation]:
+    """Replaces the linalg.softmax ``op`` in place; returns its two reductions.
+
+    ``evaluated_twice``: the exponentials are no op of their own, in global memory; their sum and the quotient each compute them.
+    """
     source, result = op.operands[0], ir.RankedTensorType(op.results[0].type)
     dimension = ir.IntegerAttr(op.attributes["dimension"]).value
     element = result.element_type
@@ -83,26 +88,32 @@ def decompose_softmax(op: ir.Operation, boundaries: bool = True) -> list[ir.Oper
     def cut(value: ir.Value) -> ir.Value:
         return BoundaryOp(value).operation.results[0] if boundaries else value
 
-    def reduced(value: ir.Value, start: float, combine: Callable[[ir.Value, ir.Value], ir.Value]) -> ir.Value:
+    def reduced(inputs: list[ir.Value], start: float, combine: Callable[..., ir.Value]) -> ir.Value:
         empty = tensor.EmptyOp(sizes[:dimension] + sizes[dimension + 1 :], element).result
         init = linalg.fill(arith.constant(element, start), outs=[empty])
-        made = _generic([value], init, [whole, row], parallel, combine)
+        made = _generic(inputs, init, [whole, *[row] * len(inputs)], parallel, combine)
         reductions.append(made.owner.operation)
         return cut(made)
 
-    def each(
-        value: ir.Value, by_row: ir.Value, body: Callable[[ir.Value, ir.Value, ir.Value], ir.Value]
-    ) -> ir.Value:
+    def each(inputs: list[ir.Value], body: Callable[..., ir.Value]) -> ir.Value:
         init = tensor.EmptyOp(sizes, element).result
-        return _generic([value, by_row], init, [whole, row, whole], [True] * result.rank, body)
+        maps = [whole, *[row] * (len(inputs) - 1), whole]
+        return _generic(inputs, init, maps, [True] * result.rank, body)
+
+    def power(x: ir.Value, m: ir.Value) -> ir.Value:
+        return math.exp(arith.subf(x, m))
 
     # Of halves, LLVM has no maxnum on processors without F16C. A row with a NaN is NaN throughout either way.
     larger = arith.maximumf if element.width < 32 else arith.maxnumf
     with ir.InsertionPoint(op), op.location:
-        largest = reduced(source, float("-inf"), larger)
-        powers = cut(each(source, largest, lambda x, m, _: math.exp(arith.subf(x, m))))
-        total = reduced(powers, 0.0, arith.addf)
-        quotients = each(powers, total, lambda x, s, _: arith.divf(x, s))
+        largest = reduced([source], float("-inf"), larger)
+        if evaluated_twice:
+            total = reduced([source, largest], 0.0, lambda x, m, so_far: arith.addf(power(x, m), so_far))
+            quotients = each([source, largest, total], lambda x, m, s, _: arith.divf(power(x, m), s))
+        else:
+            powers = cut(each([source, largest], lambda x, m, _: power(x, m)))
+            total = reduced([powers], 0.0, arith.addf)
+            quotients = each([powers, total], lambda x, s, _: arith.divf(x, s))
     op.results[0].replace_all_uses_with(quotients)
     op.erase()
     return reductions

@@ -43,8 +43,8 @@ class SplitReductions(OpRemedy):
 
     IREE 3.13 gives whole rows to single threads on SPIR-V where it has no other schedule (default Vulkan: always): slow everywhere,
     and wrong where a driver ends a loop (lavapipe, after 65535 iterations). A loop of N steps becomes P sums of N / P steps and
-    one of P, P being the largest power of two below the root of N; what N / P leaves over is a sum of its own. A softmax is taken
-    apart before. ``ops`` chooses source ops by index; without it, all with 4096 steps or more.
+    one of P (`parts_of`); what N / P leaves over is a sum of its own. A softmax is taken apart before; its exponentials are
+    computed twice, which costs less than a tensor of them. ``ops`` chooses source ops by index; without it, all with 4096 steps or more.
 
     The same terms, added in another order: in floats the result differs by roundings, and is closer to the exact sum, since P + N / P
     roundings follow each other instead of N. Integers, minima and maxima are equal in every bit, and so is the position of a largest
@@ -119,7 +119,7 @@ def split_reductions(ops: Iterable[ir.Operation]) -> None:
     """Splits ``ops``, each of which matches, in place."""
     for op in ops:
         if op.name == SOFTMAX:
-            for part in decompose_softmax(op):
+            for part in decompose_softmax(op, evaluated_twice=True):
                 split_reductions([part] if SplitReductions().match(part) else [])
             continue
         with ir.InsertionPoint(op), op.location:
@@ -158,7 +158,7 @@ def _split(op: ir.Operation, structure: Structure) -> list[ir.Operation]:
     assert loop is not None and combination is not None  # `match`
     steps, results = loop_extents(op, structure)[loop], len(op.results)
     assert steps is not None  # `_split_loop`
-    parts = 1 << (isqrt(steps).bit_length() - 1)
+    parts = parts_of(steps)
     each = steps // parts
     start, left, inits = parts * each, steps % parts, list(op.operands)[-results:]
     summed = _partial(op, structure, loop, parts, combination)
@@ -181,6 +181,19 @@ def _split(op: ir.Operation, structure: Structure) -> list[ir.Operation]:
         old.replace_all_uses_with(new)
     op.erase()
     return made
+
+
+def parts_of(steps: int) -> int:
+    """How many parts ``steps`` steps are split into: near their root, and so that none is left over where that can be.
+
+    What is left over costs a copy of all the others and two dispatches more. A power of two, or another multiple of four, is read by vectors.
+    """
+    root = isqrt(steps)
+    power = 1 << (root.bit_length() - 1)
+    if steps % power == 0:
+        return power
+    even = [n for n in range(max(2, power // 2), 2 * power + 1) if steps % n == 0]
+    return min(even, key=lambda n: (n % 4 != 0, max(n, root) / min(n, root)), default=power)
 
 
 def _rest(
