@@ -17,6 +17,7 @@ from fissile.dialect.views import view_of
 from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
 
+from ..dispatch.dispatches import constant_of
 from ..dispatch.provenance import place_of
 from ..host.in_place import same_buffer, updated_in_place
 from ..host.on_host import ops_on_host
@@ -100,11 +101,31 @@ def locate_positions(module: ir.Operation) -> None:
 
 
 @dataclass(frozen=True)
+class _Access:
+    """The bytes of ``resource`` from ``start`` up to ``end``; all of them where that is not known (None)."""
+
+    resource: ir.Value
+    start: int | None = None
+    end: int | None = None
+
+    def overlaps(self, other: _Access) -> bool:
+        if self.resource != other.resource:
+            return False
+        if self.start is None or self.end is None or other.start is None or other.end is None:
+            return True
+        return self.start < other.end and other.start < self.end
+
+
+@dataclass(frozen=True)
 class _Command:
     order: int
     group: int
     copies: bool
-    resources: tuple[ir.Value, ...]
+    accesses: tuple[_Access, ...]
+
+    def meets(self, other: _Command) -> bool:
+        """Whether both access the same bytes: resources alone do not say so, since IREE puts tensors beside each other into one."""
+        return any(one.overlaps(another) for one in self.accesses for another in other.accesses)
 
 
 def late_reads(reads: Iterable[Read], module: ir.Operation) -> tuple[list[Read], int]:
@@ -123,8 +144,7 @@ def _is_late(one: Read, commands: dict[int, list[_Command]]) -> bool:
     if one.is_reshape and len(readers) > 1 and updates and readers[0].order < updates[0].order:
         return False  # it was copied twice: once for the update
     return any(
-        (read.order > update.order or read.group == update.group)
-        and set(read.resources) & set(update.resources)
+        (read.order > update.order or read.group == update.group) and read.meets(update)
         for read in readers
         for update in updates
     )
@@ -143,17 +163,29 @@ def _commands(module: ir.Operation) -> dict[int, list[_Command]]:
                 concurrent = op.parent.operation.name == iree_ops.STREAM_CMD_CONCURRENT
                 group = hash(op.parent.operation) if concurrent else hash(op)
                 copies = op.name == iree_ops.STREAM_CMD_COPY
-                found.setdefault(int(position[1]), []).append(_Command(count, group, copies, _resources(op)))
+                found.setdefault(int(position[1]), []).append(_Command(count, group, copies, _accesses(op)))
         return ir.WalkResult.ADVANCE
 
     module.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
 
 
-def _resources(op: ir.Operation) -> tuple[ir.Value, ...]:
+def _accesses(op: ir.Operation) -> tuple[_Access, ...]:
     """What ``op`` accesses; a resource that is passed into an execution is the one outside."""
-    names = view_of(op).resources if op.name == iree_ops.STREAM_CMD_DISPATCH else op.operands
-    return tuple(_outside(value) for value in names)
+    if op.name == iree_ops.STREAM_CMD_DISPATCH:  # its offsets may be among its operands
+        return tuple(_Access(_outside(value)) for value in view_of(op).resources)
+    if op.name != iree_ops.STREAM_CMD_COPY:
+        return tuple(_Access(_outside(value)) for value in op.operands)
+    copy = view_of(op)
+    length = constant_of(copy.length)
+    sides = ((copy.source, copy.source_offset), (copy.target, copy.target_offset))
+    return tuple(_range(_outside(resource), constant_of(offset), length) for resource, offset in sides)
+
+
+def _range(resource: ir.Value, start: int | None, length: int | None) -> _Access:
+    if start is None or length is None:
+        return _Access(resource)
+    return _Access(resource, start, start + length)
 
 
 def _outside(value: ir.Value) -> ir.Value:

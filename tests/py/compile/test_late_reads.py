@@ -61,7 +61,34 @@ WRONG = {
     "it is returned": (program(SCATTER, BESIDE, shaped=True), 2 * B),
     "it is returned, a slice is inserted": (program(INSERT, BESIDE, shaped=True), 2 * B),
 }
+# The scan of a linear recurrence: both results are put together from parts, in one resource.
+TWO_SCANS = """
+func.func @main(%a: tensor<3x2xf32>, %b: tensor<3x2xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %a0 = stablehlo.slice %a [0:1, 0:2] : (tensor<3x2xf32>) -> tensor<1x2xf32>
+  %a1 = stablehlo.slice %a [1:2, 0:2] : (tensor<3x2xf32>) -> tensor<1x2xf32>
+  %a2 = stablehlo.slice %a [2:3, 0:2] : (tensor<3x2xf32>) -> tensor<1x2xf32>
+  %b0 = stablehlo.slice %b [0:1, 0:2] : (tensor<3x2xf32>) -> tensor<1x2xf32>
+  %b1 = stablehlo.slice %b [1:2, 0:2] : (tensor<3x2xf32>) -> tensor<1x2xf32>
+  %b2 = stablehlo.slice %b [2:3, 0:2] : (tensor<3x2xf32>) -> tensor<1x2xf32>
+  %p1 = stablehlo.multiply %a0, %a1 : tensor<1x2xf32>
+  %q1 = stablehlo.multiply %b0, %a1 : tensor<1x2xf32>
+  %s1 = stablehlo.add %q1, %b1 : tensor<1x2xf32>
+  %p2 = stablehlo.multiply %p1, %a2 : tensor<1x2xf32>
+  %q2 = stablehlo.multiply %s1, %a2 : tensor<1x2xf32>
+  %s2 = stablehlo.add %q2, %b2 : tensor<1x2xf32>
+  %pp = stablehlo.concatenate %a0, %p2, dim = 0 : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<2x2xf32>
+  %ss = stablehlo.concatenate %b0, %s2, dim = 0 : (tensor<1x2xf32>, tensor<1x2xf32>) -> tensor<2x2xf32>
+  %pw = stablehlo.pad %pp, %zero, low = [0, 0], high = [0, 0], interior = [1, 0] : (tensor<2x2xf32>, tensor<f32>) -> tensor<3x2xf32>
+  %sw = stablehlo.pad %ss, %zero, low = [0, 0], high = [0, 0], interior = [1, 0] : (tensor<2x2xf32>, tensor<f32>) -> tensor<3x2xf32>
+  %pm = stablehlo.pad %p1, %zero, low = [1, 0], high = [1, 0], interior = [0, 0] : (tensor<1x2xf32>, tensor<f32>) -> tensor<3x2xf32>
+  %sm = stablehlo.pad %s1, %zero, low = [1, 0], high = [1, 0], interior = [0, 0] : (tensor<1x2xf32>, tensor<f32>) -> tensor<3x2xf32>
+  %p = stablehlo.add %pw, %pm : tensor<3x2xf32>
+  %s = stablehlo.add %sw, %sm : tensor<3x2xf32>
+  return %p, %s : tensor<3x2xf32>, tensor<3x2xf32>
+}"""
 RIGHT = {
+    "two tensors are put together beside each other": TWO_SCANS,
     "nothing runs beside the update": program(SCATTER, ALONE, shaped=False),
     "returned, nothing runs beside the update": program(SCATTER, ALONE, shaped=True),
 }
