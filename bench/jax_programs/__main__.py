@@ -59,10 +59,11 @@ def write(folder: Path, portable: bool) -> None:
             f"error: {missing}; `write` needs JAX: run it with the Python of an environment that has jax"
         ) from None
 
-    from bench.jax_programs.numeric import FUNCTIONS
+    from bench.jax_programs import arrays, gradients, layers, numeric, scalars
 
+    assert arrays and gradients and numeric and scalars  # each adds its functions
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (function, arguments) in FUNCTIONS.items():
+    for name, (function, arguments) in layers.FUNCTIONS.items():
         jitted = jax.jit(function, keep_unused=True)
         if portable:
             exported = jax.export.export(jitted)(*arguments)

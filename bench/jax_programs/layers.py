@@ -11,28 +11,29 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-_RANDOM = np.random.default_rng(7)
+RANDOM = np.random.default_rng(7)
 FUNCTIONS: dict[str, tuple] = {}
 """Name -> (function, its arguments as NumPy arrays)."""
 
 
 def f(*shape):
-    return _RANDOM.standard_normal(shape).astype(np.float32)
+    return RANDOM.standard_normal(shape).astype(np.float32)
 
 
 def i8(*shape):
-    return _RANDOM.integers(-128, 128, shape).astype(np.int8)
+    return RANDOM.integers(-128, 128, shape).astype(np.int8)
 
 
 def u8(*shape):
-    return _RANDOM.integers(0, 256, shape).astype(np.uint8)
+    return RANDOM.integers(0, 256, shape).astype(np.uint8)
 
 
 def i32(end, *shape):
-    return _RANDOM.integers(0, end, shape).astype(np.int32)
+    return RANDOM.integers(0, end, shape).astype(np.int32)
 
 
 def add(name, function, *arguments):
+    assert name not in FUNCTIONS, name
     FUNCTIONS[name] = function, arguments
 
 

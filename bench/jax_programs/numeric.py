@@ -8,10 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .layers import FUNCTIONS, add, dq, f, i8, i32, u8
-
-__all__ = ["FUNCTIONS"]
-
+from .layers import add, dq, f, i8, i32, u8
 
 # control flow, recurrences
 add(

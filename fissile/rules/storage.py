@@ -209,3 +209,41 @@ func.func @f(%n: index) -> tensor<?xf32> {
 """,
     ),
 )
+define(
+    "FIS209",
+    "outside-index",
+    "the numbers may be wrong: a gather or scatter of StableHLO accesses what lies outside of its operand",
+    "An index of a stablehlo.gather or stablehlo.scatter is not proved to lie inside of the tensor. StableHLO reads the nearest element in the "
+    "place of one outside, and leaves out an update outside. Programs of JAX rely on it (`jnp.take`, `x.at[i].set(v)`, "
+    "`jnp.nonzero` with a fill value, `segment_sum` with an invalid segment).",
+    "IREE 3.13 reads and writes what lies in memory there: other elements, or another tensor.",
+    "fissile clamps the indices of a gather and masks the updates of a scatter (`fissile-bound-indices`). To save that, "
+    "clamp the indices in the program, so that they are proved to lie inside.",
+    effect=Effect.UNPROVED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<8xf32>, %at: tensor<3x1xi32>, %new: tensor<3xf32>) -> tensor<8xf32> {
+  %r = "stablehlo.scatter"(%x, %at, %new) <{scatter_dimension_numbers = #stablehlo.scatter<
+      inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%old: tensor<f32>, %update: tensor<f32>):
+    stablehlo.return %update : tensor<f32>
+  }) : (tensor<8xf32>, tensor<3x1xi32>, tensor<3xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<8xf32>, %at: tensor<3x1xi32>, %new: tensor<3xf32>) -> tensor<8xf32> {
+  %first = stablehlo.constant dense<0> : tensor<i32>
+  %last = stablehlo.constant dense<7> : tensor<i32>
+  %inside = stablehlo.clamp %first, %at, %last : (tensor<i32>, tensor<3x1xi32>, tensor<i32>) -> tensor<3x1xi32>
+  %r = "stablehlo.scatter"(%x, %inside, %new) <{scatter_dimension_numbers = #stablehlo.scatter<
+      inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%old: tensor<f32>, %update: tensor<f32>):
+    stablehlo.return %update : tensor<f32>
+  }) : (tensor<8xf32>, tensor<3x1xi32>, tensor<3xf32>) -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
+""",
+    ),
+)

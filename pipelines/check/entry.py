@@ -184,6 +184,7 @@ class CheckRun:
                 "check",
                 asserts_stripped=strips_asserts(self.flags),
                 declared=module.marks.declared,
+                bounded=module.marks.bounded,
             ),
             GuardResult(),
         )

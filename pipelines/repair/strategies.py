@@ -166,7 +166,7 @@ def _one_thread_each(case: Situation) -> Iterator[tuple[Edit, ...]]:
 
 
 def _both_parts(case: Situation) -> Iterator[tuple[Edit, ...]]:
-    """Alone, and where threads share a row, with one thread for each butterfly."""
+    """Alone, and where threads share a row, with one thread for each row or butterfly."""
     if kept := case.each("fissile-use-results"):
         yield kept
         if backend_named(case.failing.dispatch.target.backend).spirv:
@@ -227,8 +227,8 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy(ENDLESS, "it has softmaxes", "decompose them", every("fissile-decompose-softmax")),
     Strategy(tuple(OWN_REMEDY), "ops that its own remedy fits", "that, on all of them", _own_remedy),
     Strategy(
-        ("FIS101", "FIS102", "FIS108"),
-        "an FFT stage has an unused result",
+        ("FIS101", "FIS102", "FIS107", "FIS108"),
+        "an FFT or a sort has an unused result",
         "keep it in global memory; then also one thread",
         _both_parts,
     ),

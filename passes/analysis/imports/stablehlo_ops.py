@@ -8,9 +8,11 @@ from iree.compiler import ir
 
 DIALECT = "stablehlo."
 ADD = "stablehlo.add"
+AND = "stablehlo.and"
 BITCAST = "stablehlo.bitcast_convert"
 BROADCAST = "stablehlo.broadcast_in_dim"
 COMPARE = "stablehlo.compare"
+COMPLEX = "stablehlo.complex"
 CONSTANT = "stablehlo.constant"
 CONVERT = "stablehlo.convert"
 CONVOLUTION = "stablehlo.convolution"
@@ -20,16 +22,29 @@ DOT_GENERAL = "stablehlo.dot_general"
 DYNAMIC_BROADCAST = "stablehlo.dynamic_broadcast_in_dim"
 DYNAMIC_PAD = "stablehlo.dynamic_pad"
 DYNAMIC_RESHAPE = "stablehlo.dynamic_reshape"
+FFT = "stablehlo.fft"
 GET_DIMENSION_SIZE = "stablehlo.get_dimension_size"
+IMAG = "stablehlo.imag"
 MULTIPLY = "stablehlo.multiply"
 NOT = "stablehlo.not"
+OR = "stablehlo.or"
 PAD = "stablehlo.pad"
+REAL = "stablehlo.real"
 REDUCE_WINDOW = "stablehlo.reduce_window"
 RESHAPE = "stablehlo.reshape"
 REVERSE = "stablehlo.reverse"
+SELECT = "stablehlo.select"
 SELECT_AND_SCATTER = "stablehlo.select_and_scatter"
+SLICE = "stablehlo.slice"
 SUBTRACT = "stablehlo.subtract"
 TRANSPOSE = "stablehlo.transpose"
+INDEXED = (
+    "stablehlo.dynamic_gather",
+    "stablehlo.gather",
+    "stablehlo.scatter",
+    "stablehlo.torch_index_select",
+)
+"""Ops that access an operand at indices that are data."""
 
 
 def owner_of(value: ir.Value, name: str) -> ir.Operation | None:

@@ -29,20 +29,12 @@ class UnstableSort:
     place: Place | None
 
 
-def asks_for_stable_sorts(module: ir.Operation) -> bool:
-    """Whether ``module`` (phase start) has a sort of several tensors that is marked as stable, or a chlo.top_k, which is stable by
-    its definition. IREE's import drops both."""
-    found = False
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        nonlocal found
-        if op.name == STABLEHLO_SORT and len(op.operands) > 1 and "is_stable" in op.attributes:
-            found = ir.BoolAttr(op.attributes["is_stable"]).value
-        found = found or op.name == CHLO_TOP_K
-        return ir.WalkResult.INTERRUPT if found else ir.WalkResult.ADVANCE
-
-    module.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return found
+def is_marked_stable(op: ir.Operation, name: str) -> bool:
+    """Whether ``op`` of the input, called ``name``, is a sort of several tensors that is marked as stable, or a chlo.top_k, which is stable
+    by its definition. IREE's import drops both."""
+    if name == STABLEHLO_SORT and len(op.operands) > 1 and "is_stable" in op.attributes:
+        return ir.BoolAttr(op.attributes["is_stable"]).value
+    return name == CHLO_TOP_K
 
 
 def unstable_sorts(module: ir.Operation) -> list[UnstableSort]:

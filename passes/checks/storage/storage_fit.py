@@ -8,7 +8,7 @@ The others are the function's contract: what its caller must keep to.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -67,12 +67,21 @@ class StorageReport:
     def having(self, answer: Answer) -> list[Judged]:
         return [j for j in self.judged if j.answer is answer]
 
+    def without(self, bounded: Set[ir.Operation]) -> StorageReport:
+        """As if the indices of the ops ``bounded`` were proved to lie inside."""
+        return replace(self, judged=tuple(j for j in self.judged if not _is_of(j.obligation, bounded)))
+
     def tiers(self) -> dict[str, int]:
         """How many obligations each tier proved."""
         counts: dict[str, int] = {}
         for judged in self.having(Answer.PROVED):
             counts[judged.decision.verdict.tier] = counts.get(judged.decision.verdict.tier, 0) + 1
         return counts
+
+
+def _is_of(obligation: Obligation, ops: Set[ir.Operation]) -> bool:
+    """Whether it is about the elements that one of ``ops`` loads its indices from."""
+    return obligation.elements is not None and (obligation.op in ops or obligation.elements.at in ops)
 
 
 def judge_storage(

@@ -57,7 +57,7 @@ def clamp_loaded_indices(
     for function in functions:
         function.walk(visit, ir.WalkOrder.PRE_ORDER)
     clamped = sum(_clamp_read(extents, op, read, checked) for op, read in reads)
-    return clamped + sum(_clamp_indices(extents, op) for op in indexed)
+    return clamped + sum(clamp_indices(extents, op) for op in indexed)
 
 
 def _note_read(reads: list, op: ir.Operation, inner: ir.Operation) -> ir.WalkResult:
@@ -77,13 +77,15 @@ def _clamp_read(
             wanted = is_loaded(index) or (read, index) in checked
             if not wanted or _is_inside(view_of(read).tensor, op):
                 continue
-            last = _last(extents, extents.dimension(view_of(read).tensor, position), ir.InsertionPoint(op))
+            last = last_index(
+                extents, extents.dimension(view_of(read).tensor, position), ir.InsertionPoint(op)
+            )
             read.operands[1 + position] = arith.minui(index, last, ip=inner)
             done += 1
     return done
 
 
-def _clamp_indices(extents: Extents, op: ir.Operation) -> int:
+def clamp_indices(extents: Extents, op: ir.Operation) -> int:
     """The index tensor of an op without a body."""
     whole, dimensions = INDEXED[op.name]
     (indices,) = operands_named(op, "indices")
@@ -92,7 +94,9 @@ def _clamp_indices(extents: Extents, op: ir.Operation) -> int:
     with op.context, op.location:
         at = ir.InsertionPoint(op)
         dims = [int(d) for d in op.attributes[dimensions]]
-        lasts = [_last(extents, extents.dimension(operand(op, whole), d), at, indices.type) for d in dims]
+        lasts = [
+            last_index(extents, extents.dimension(operand(op, whole), d), at, indices.type) for d in dims
+        ]
         clamped = _clamped(indices, lasts, at)
     op.operands[positions_named(op, "indices")[0]] = clamped
     return 1
@@ -119,17 +123,22 @@ def _clamped(indices: ir.Value, lasts: list[ir.Value], at: ir.InsertionPoint) ->
     """``indices`` with each element at most ``lasts`` at its place of the last dimension, and not negative."""
 
     def clamped(index: ir.Value, inner: ir.InsertionPoint) -> ir.Value:
-        last = lasts[0]
-        if any(other != last for other in lasts):
-            place = linalg.IndexOp(rank_of(indices) - 1, ip=inner).result
-            for number, other in enumerate(lasts[1:], 1):
-                here_it_is = arith.cmpi(
-                    _EQ, place, arith.constant(ir.IndexType.get(), number, ip=inner), ip=inner
-                )
-                last = arith.select(here_it_is, other, last, ip=inner)
-        return arith.minui(index, last, ip=inner)
+        return arith.minui(index, last_at(lasts, rank_of(indices) - 1, inner), ip=inner)
 
     return _elementwise(indices, at, clamped)
+
+
+def last_at(lasts: list[ir.Value], loop: int, inner: ir.InsertionPoint) -> ir.Value:
+    """The one of ``lasts`` that the index of ``loop`` says, in the body of a linalg.generic."""
+    last = lasts[0]
+    if any(other != last for other in lasts):
+        place = linalg.IndexOp(loop, ip=inner).result
+        for number, other in enumerate(lasts[1:], 1):
+            here_it_is = arith.cmpi(
+                _EQ, place, arith.constant(ir.IndexType.get(), number, ip=inner), ip=inner
+            )
+            last = arith.select(here_it_is, other, last, ip=inner)
+    return last
 
 
 def _elementwise(
@@ -150,7 +159,7 @@ def _elementwise(
     return op.results[0]
 
 
-def _last(extents: Extents, size: Term, at: ir.InsertionPoint, type_: ir.Type | None = None) -> ir.Value:
+def last_index(extents: Extents, size: Term, at: ir.InsertionPoint, type_: ir.Type | None = None) -> ir.Value:
     """The last index of a dimension of ``size`` elements, as an index or an element of the tensor type ``type_``. As an
     unsigned number a negative index is larger. An empty dimension counts as one of one element."""
     element = ir.RankedTensorType(type_).element_type if type_ is not None else ir.IndexType.get()

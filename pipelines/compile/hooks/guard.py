@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from iree.compiler import ir
 
@@ -19,7 +20,19 @@ from fissile.finding import Finding, Severity, ordered
 from fissile.passes.analysis.bounds.value_names import naming
 from fissile.passes.analysis.storage.flow_rules import RULES as LISTING
 from fissile.passes.analysis.storage.proof import SMT_TIMEOUT_MS
-from fissile.passes.checks.storage.storage_fit import contract_of, findings_of, judge_storage, smt_note
+from fissile.passes.checks.storage.outside_indices import (
+    check_outside_indices,
+    indexed_op,
+    outside_indices,
+)
+from fissile.passes.checks.storage.storage_fit import (
+    Judged,
+    StorageReport,
+    contract_of,
+    findings_of,
+    judge_storage,
+    smt_note,
+)
 from fissile.passes.iree.flags import ASSERTS_STRIPPED_BY
 from fissile.passes.remedies.storage.assert_bounds import (
     Placed,
@@ -59,13 +72,15 @@ def guard(
     smt_timeout_ms: int = SMT_TIMEOUT_MS,
     asserts_stripped: bool = False,
     declared: Mapping[str, Sequence[str]] | None = None,
+    bounded: bool = False,
     before_change: Callable[[], object] = lambda: None,
 ) -> GuardResult:
     """Guards ``module``, the output of phase GUARDED_AT, in place.
 
     ``check`` only reports; ``assert`` adds asserts too; ``off`` does neither. ``asserts_stripped`` says
     that an option removes asserts (see `strips_asserts`): then none is trusted, none is added, and
-    FIS203 says so. ``declared`` are the names of arguments that the input had (`InputMarks`). A refuted obligation is an error (FIS201), and nothing is changed.
+    FIS203 says so. ``declared`` are the names of arguments that the input had, ``bounded`` whether its gathers and
+    scatters are defined for any index (`InputMarks`); then they are kept inside, and are no obligation. A refuted obligation is an error (FIS201), and nothing is changed.
     ``before_change`` is called before the first change, if there is one. Raises UsageError for an unknown mode.
     """
     if mode not in MODES:
@@ -74,7 +89,14 @@ def guard(
         return GuardResult()
     op = module.operation
     with naming(op, declared or {}):
-        report = judge_storage(op, smt_timeout_ms=smt_timeout_ms, trust_asserts=not asserts_stripped)
+        judge = partial(judge_storage, op, smt_timeout_ms=smt_timeout_ms, trust_asserts=not asserts_stripped)
+        findings: list[Finding] = []
+        report, kept_inside = judge(), False
+        if bounded and (outside := outside_indices(report)):
+            kept_inside = mode == "assert"
+            if kept_inside:
+                before_change()
+            report, findings = _kept_inside(op, report, outside, judge if kept_inside else None)
     unknown = report.having(Answer.UNKNOWN)
     refuted = bool(report.having(Answer.REFUTED))
     asserting = mode == "assert" and not asserts_stripped and not refuted
@@ -90,7 +112,8 @@ def guard(
             apart = {o.op for o in placed.unprotected}
             ops = (j.obligation.op for j in report.judged if j.obligation.op.name in LISTING)
             list_own_sizes(report.extents, (listing for listing in ops if listing not in apart))
-    findings, contract = findings_of(report, asserting, placed.unprotected), contract_of(report)
+    findings += findings_of(report, asserting, placed.unprotected)
+    contract = contract_of(report)
     if asserting:  # only now: what is reported reads their places
         left_out = {id(o) for o in placed.unprotected}
         take_away(
@@ -112,12 +135,33 @@ def guard(
         findings.append(note)
     return GuardResult(
         ordered(findings),
-        asserting and bool(placed.asserts or requires),
+        kept_inside or asserting and bool(placed.asserts or requires),
         contract,
         report.tiers(),
         placed.asserts,
         placed.elementwise,
     )
+
+
+def _kept_inside(
+    op: ir.Operation,
+    report: StorageReport,
+    outside: Sequence[Judged],
+    judge: Callable[[], StorageReport] | None,
+) -> tuple[StorageReport, list[Finding]]:
+    """What is left of ``report``, and FIS209 of ``outside``: kept inside in ``op``, of which ``judge`` then makes a new report; without
+    it only reported."""
+    findings = check_outside_indices(outside)
+    if judge is None:
+        return report.without({indexed_op(one) for one in outside}), findings
+    from fissile.passes.remedies.storage.bound_indices import BoundIndices, bound_indices
+
+    remedy = BoundIndices()
+    load_dialects(op.context, remedy.dialects)
+    bounded = bound_indices(report.extents, outside)
+    done = remedy.help(("pass", str(remedy)), ("numerics", remedy.numbers))
+    findings = [one.with_(severity=Severity.REPAIRED, helps=(done,)) for one in findings]
+    return judge().without(bounded), findings
 
 
 def strips_asserts(flags: Sequence[str]) -> bool:

@@ -127,6 +127,7 @@ class HookPlan:
             self._request.guard,
             asserts_stripped=strips_asserts(self._request.flags),
             declared=module.marks.declared,
+            bounded=module.marks.bounded,
             before_change=module.about_to_change,
         )
         if any(finding.severity is Severity.ERROR for finding in result.findings):

@@ -20,3 +20,17 @@ func.func @both(%r: tensor<4xf32>, %i: tensor<4xf32>) -> (tensor<4xf32>, tensor<
   %0:2 = iree_linalg_ext.fft ins(%stage : index) outs(%r, %i : tensor<4xf32>, tensor<4xf32>) : tensor<4xf32>, tensor<4xf32>
   return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// The sorted keys that nothing reads have a use as well.
+// CHECK-LABEL: func.func @values
+// CHECK:         %[[SORTED:.*]]:2 = iree_linalg_ext.sort
+// CHECK:         util.optimization_barrier %[[SORTED]]#0
+// CHECK:         return %[[SORTED]]#1
+func.func @values(%keys: tensor<17xi32>, %x: tensor<17xi32>) -> tensor<17xi32> {
+  %0:2 = iree_linalg_ext.sort dimension(0) outs(%keys, %x : tensor<17xi32>, tensor<17xi32>) {
+  ^bb0(%a: i32, %b: i32, %c: i32, %d: i32):
+    %less = arith.cmpi ult, %a, %b : i32
+    iree_linalg_ext.yield %less : i1
+  } -> tensor<17xi32>, tensor<17xi32>
+  return %0#1 : tensor<17xi32>
+}

@@ -27,7 +27,9 @@ def test_drawn_programs_keep_to_the_oracle(front_end, count):
     runs.check(drawn_scenes(0, count, STRATEGIES[front_end]() if front_end else None))
     assert not runs.failures, "\n".join(map(str, runs.failures[:3]))
     assert runs.counts["calls that are legal, same numbers"] > count
-    assert runs.counts["calls that violate, refused: FAILED_PRECONDITION"] > count / 4
+    # StableHLO defines a result for every index.
+    refused = runs.counts["calls that violate, refused: FAILED_PRECONDITION"]
+    assert refused == 0 if front_end == "stablehlo" else refused > count / 4
     assert runs.counts["programs with no dispatch before its check"] == runs.counts["programs run"] > 0
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from iree.compiler import ir
 from iree.compiler.dialects import arith
 
 from fissile.passes.analysis.imports.stablehlo_ops import (
     BITCAST,
+    BROADCAST,
+    CONSTANT,
     CONVERT,
+    PAD,
+    SLICE,
     TRANSPOSE,
     element_of,
     is_unsigned,
@@ -59,6 +65,45 @@ def transposed(value: ir.Value, permutation: list[int]) -> ir.Value:
     made = ir.RankedTensorType.get([shape[dim] for dim in permutation], element_of(value))
     attribute = {"permutation": ir.DenseI64ArrayAttr.get(permutation)}
     return ir.Operation.create(TRANSPOSE, results=[made], operands=[value], attributes=attribute).result
+
+
+def constant(shape: Sequence[int], element: ir.Type, number: float) -> ir.Value:
+    """A constant tensor with ``number``, an integer of an integer ``element``, everywhere."""
+    floats = isinstance(element, ir.FloatType)
+    one = ir.FloatAttr.get(element, number) if floats else ir.IntegerAttr.get(element, int(number))
+    type_ = ir.RankedTensorType.get(shape, element)
+    value = {"value": ir.DenseElementsAttr.get_splat(type_, one)}
+    return ir.Operation.create(CONSTANT, results=[type_], attributes=value).result
+
+
+def broadcast(scalar: ir.Value, shape: Sequence[int]) -> ir.Value:
+    """A tensor of ``shape`` with the element of ``scalar`` everywhere."""
+    return _shaped(BROADCAST, scalar, [scalar], shape, broadcast_dimensions=[])
+
+
+def sliced(value: ir.Value, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]) -> ir.Value:
+    shape = [-((a - z) // s) for a, z, s in zip(start, limit, strides, strict=True)]
+    return _shaped(SLICE, value, [value], shape, start_indices=start, limit_indices=limit, strides=strides)
+
+
+def padded(
+    value: ir.Value, border: float, low: Sequence[int], high: Sequence[int], between: Sequence[int]
+) -> ir.Value:
+    """``value`` with ``low`` and ``high`` elements in front of and behind it, and ``between`` between its elements: ``border``."""
+    given = ir.RankedTensorType(value.type).shape
+    shape = [a + n + (n - 1) * b + z for n, a, z, b in zip(given, low, high, between, strict=True)]
+    operands = [value, constant([], element_of(value), border)]
+    sides = {"edge_padding_low": low, "edge_padding_high": high, "interior_padding": between}
+    return _shaped(PAD, value, operands, shape, **sides)
+
+
+def _shaped(
+    name: str, like: ir.Value, operands: list[ir.Value], shape: Sequence[int], **numbers: Sequence[int]
+) -> ir.Value:
+    """The op ``name`` with the elements of ``like``."""
+    type_ = ir.RankedTensorType.get(shape, element_of(like))
+    attributes = {key: ir.DenseI64ArrayAttr.get(list(found)) for key, found in numbers.items()}
+    return ir.Operation.create(name, results=[type_], operands=operands, attributes=attributes).result
 
 
 def _made(name: str, value: ir.Value, element: ir.Type) -> ir.Value:
