@@ -51,8 +51,6 @@ class Backend:
     """Whether the last index of a vector transfer is divided by the vector's size (SPIRVVectorizeLoadStore)."""
     library_calls: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Op -> element types (none: all) for which LLVM may call a function that IREE's linker does not find, on some processor."""
-    call_into: Mapping[str, str] = field(default_factory=dict)
-    """Op of ``library_calls`` -> the op that takes its result where LLVM makes such a call of the two."""
     usual_ops: int = 0
     """LLVM translates code of fewer ops, and of vectors with fewer than ``usual_elements``, within seconds; 0: any code.
 
@@ -120,7 +118,6 @@ BACKENDS = {
                 "llvm.call": ("f64",),
                 **{f"llvm.intr.{name}": ("f64",) for name in _F64_ONLY},
             },
-            call_into={"llvm.intr.floor": "llvm.intr.copysign"},  # of a magnitude: a truncation
             usual_ops=10_000,
             usual_elements=4096,
         ),

@@ -55,22 +55,10 @@ def read_converted(inner: ir.Operation, backend: Backend) -> ConvertedCode:
 
 
 def _may_call(op: ir.Operation, name: str, backend: Backend) -> bool:
-    """Whether LLVM may make a call of ``op``, by its name, the element type of its result and what takes it."""
+    """Whether LLVM may make a call of ``op``, by its name and the element type of its result."""
     kinds = backend.library_calls.get(name)
     if kinds is None or not op.results:
-        return False
-    if (into := backend.call_into.get(name)) and not _reaches(op, into):
         return False
     type_ = op.results[0].type
     element = ir.VectorType(type_).element_type if isinstance(type_, ir.VectorType) else type_
     return not kinds or str(element) in kinds
-
-
-_STEPS = 3
-"""From an op to the one that LLVM combines with it: next to each other, but for what LLVM simplifies in between."""
-
-
-def _reaches(op: ir.Operation, name: str, steps: int = _STEPS) -> bool:
-    """Whether a result of ``op`` reaches an op called ``name`` within ``steps``."""
-    users = [use.owner for result in op.results for use in result.uses]
-    return any(user.name == name or (steps > 1 and _reaches(user, name, steps - 1)) for user in users)
