@@ -59,11 +59,11 @@ def write(folder: Path, portable: bool) -> None:
             f"error: {missing}; `write` needs JAX: run it with the Python of an environment that has jax"
         ) from None
 
-    from bench.jax_programs import arrays, gradients, layers, numeric, scalars
+    from bench.jax_programs import models, layers
 
-    assert arrays and gradients and numeric and scalars  # each adds its functions
+    assert models
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (function, arguments) in layers.FUNCTIONS.items():
+    for name, (function, arguments) in list(layers.FUNCTIONS.items())[35:]:
         jitted = jax.jit(function, keep_unused=True)
         if portable:
             exported = jax.export.export(jitted)(*arguments)
@@ -74,7 +74,7 @@ def write(folder: Path, portable: bool) -> None:
         np.savez(
             folder / f"{name}.npz",
             **{f"in{i}": a for i, a in enumerate(arguments)},
-            **{f"out{i}": np.asarray(r) for i, r in enumerate(results)},
+            **{f"out{i}": plain(np.asarray(r)) for i, r in enumerate(results)},
         )
 
 
@@ -86,6 +86,11 @@ def built(words: Sequence[str], program: Path, output: Path, seconds: float, run
     if ended.status != 0 or not output.exists():
         return Built(None, codes, ended.reason or f"exit status {ended.status}")
     return Built(output.read_bytes(), codes, numbers(output, program, runtime) if runtime else "not run")
+
+
+def plain(values: np.ndarray) -> np.ndarray:
+    """``values`` in a type that an .npz file holds: 16-bit brain floats and 8-bit floats as f32."""
+    return values.astype(np.float32) if values.dtype.kind == "V" else values
 
 
 def numbers(vmfb: Path, program: Path, runtime: str) -> str:

@@ -212,3 +212,52 @@ func.func @f(%xd: tensor<1x8x18x18xf32>, %w: tensor<8x8x3x3xf32>) -> tensor<1x8x
 """,
     ),
 )
+define(
+    "FIS171",
+    "loop-start",
+    "a loop starts with a tensor that other ops use as well, and IREE rejects its own schedule",
+    "A loop (scf.for, scf.while, stablehlo.while) has a computed tensor as its initial value, and an op after the loop "
+    "uses that tensor, too: an iteration with a residual, a random-number generator, a solver. IREE stops as it forms "
+    "command buffers: `circular dependency: input operation uses partition output`.",
+    "IREE 3.13 puts an op into the command buffer of an op that uses its result, even if that command buffer waits "
+    "for a loop that starts with the result (partitionStreamableOpsReference).",
+    "fissile puts a barrier before the loop (`fissile-finish-before-loops`), and the tensor is computed first. The host "
+    "waits for it once. No number changes.",
+    effect=Effect.REFUSED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<8x8xf32>, %n: index) -> tensor<8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x8xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %y = linalg.matmul ins(%x, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %y) -> tensor<8x8xf32> {
+    %b = linalg.matmul ins(%a, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+    scf.yield %b : tensor<8x8xf32>
+  }
+  %s = linalg.matmul ins(%y, %r : tensor<8x8xf32>, tensor<8x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %s : tensor<8x8xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<8x8xf32>, %n: index) -> tensor<8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x8xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %y = linalg.matmul ins(%x, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %start = util.optimization_barrier %y : tensor<8x8xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %start) -> tensor<8x8xf32> {
+    %b = linalg.matmul ins(%a, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+    scf.yield %b : tensor<8x8xf32>
+  }
+  %s = linalg.matmul ins(%y, %r : tensor<8x8xf32>, tensor<8x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %s : tensor<8x8xf32>
+}
+""",
+    ),
+)

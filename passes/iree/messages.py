@@ -43,6 +43,9 @@ NO_SUCH_TARGET = (
 NOTHING_TO_COMPILE = r"does not contain a vm\.module op"
 """VM bytecode serialisation of an empty module."""
 
+CIRCULAR_PARTITION = r"circular dependency: input operation uses partition output"
+"""ScheduleExecution, of a partition that waits for a loop that waits for the partition."""
+
 WORKGROUP_MEMORY_EXCEEDED = r"bytes of shared memory; exceeded the limit"
 """GPUCheckResourceUsage."""
 
@@ -97,12 +100,16 @@ _PRINTED_OP = re.compile(r": (?=(?:%[\w#:, ]+ = )?\"?[a-z_]+\.[\w.]+\"?\(?.*->|%
 _ATTRIBUTE = re.compile(r"#[A-Za-z_][\w.]*<")
 
 
+_OP_INSIDE = re.compile(r'%\w+(?::\d+)? = ("[\w.]+")\(.*\) -> .*?(?= - |$)')
+"""An op in generic form within a message."""
+
+
 def quoted(message: str) -> str:
-    """``message`` of IREE in one line, as it stands but for attributes (a target's has 10 KB) and the printed op behind a colon."""
+    """``message`` of IREE in one line, as it stands but for attributes (a target's has 10 KB) and printed ops."""
     line = _PRINTED_OP.sub("", message.strip().split("\n", 1)[0])
     while (found := _ATTRIBUTE.search(line)) is not None:
         line = line[: found.end() - 1] + line[_closing(line, found.end()) :]
-    return line.strip()
+    return _OP_INSIDE.sub(r"\1", line).strip()
 
 
 def _closing(text: str, at: int) -> int:

@@ -110,6 +110,8 @@ class CheckRun:
         self.misread: tuple[Finding, ...] = ()
         self.contract: dict[str, list[str]] = {}
         self.instead: tuple[str, ...] = ()
+        self._rewrites: dict[str, list[PhaseHook]] = {}
+        """Target -> what its modules pass on the way, because IREE rejects the program as a whole without."""
 
     def run(self, baseline: Path | None, update: bool) -> Report:
         """The whole pipeline, contained: what fissile itself fails at is reported as not checked."""
@@ -196,13 +198,13 @@ class CheckRun:
         self.contract = {name: list(conditions) for name, conditions in result.contract.items()}
         return []
 
-    def _phase_pipeline(self, session: Session) -> PhasePipeline:
+    def _phase_pipeline(self, session: Session, target: Target | None = None) -> PhasePipeline:
         hooks = [
             PhaseHook(phase, "lower-dialect", lower_dialect(pipeline))
             for phase, pipeline in DIALECT_LOWERINGS
         ]
         hooks.append(PhaseHook(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
-        return PhasePipeline(session, hooks)
+        return PhasePipeline(session, hooks + (self._rewrites.get(target.name, []) if target else []))
 
     def _net_under(self, pool: ProbePool, target: Target, shared: Path) -> tuple[list[Finding], dict]:
         """`_target`; where it throws as a whole, nothing is known of the target, which is an error (FIS903)."""
@@ -259,8 +261,8 @@ class CheckRun:
     def _advised(self, looked: Looked, target: Target, shared: Path) -> list[Finding]:
         def reform() -> tuple[PhasePipeline, Module]:
             flags = (*self.flags, *flags_for(target))
-            phase_pipeline = self._phase_pipeline(self._session(flags))
-            return phase_pipeline, self._optimise(flags, phase_pipeline, shared)[0]
+            phase_pipeline = self._phase_pipeline(self._session(flags), target)
+            return phase_pipeline, self._optimise(flags, phase_pipeline, shared, target)[0]
 
         from .repair_advice import advise  # the repair loop, with all remedies
 
@@ -272,19 +274,40 @@ class CheckRun:
         )
 
     def form(self, target: Target, shared: Path) -> Formed:
-        """Forms and configures the dispatches for ``target``. Raises PhaseFailed."""
+        """Forms and configures the dispatches for ``target``, of the program as `compile` would rewrite it. Raises PhaseFailed."""
+        while True:
+            try:
+                return self._formed(target, shared)
+            except PhaseFailed as failure:
+                if not self._rewritten(target, failure):
+                    raise
+
+    def _rewritten(self, target: Target, failure: PhaseFailed) -> bool:
+        """Whether ``failure`` may be gone if the program is formed again: its modules are rewritten on the way, from now on."""
+        from ..repair.whole_program import rewrite_for
+
+        rewrite, hooks = rewrite_for(failure), self._rewrites.setdefault(target.name, [])
+        hook = rewrite and rewrite.hook(failure.message)
+        if hook is None or hook.name in [other.name for other in hooks]:
+            return False
+        hooks.append(hook)
+        return True
+
+    def _formed(self, target: Target, shared: Path) -> Formed:
         flags = (*self.flags, *flags_for(target))
         session = self._session(flags)
-        phase_pipeline = self._phase_pipeline(session)
+        phase_pipeline = self._phase_pipeline(session, target)
         try:
             self.watched.at(target.name, BOUNDARIES_PLACED_AT)
-            module, findings = self._optimise(flags, phase_pipeline, shared)
+            module, findings = self._optimise(flags, phase_pipeline, shared, target)
             ops = describe_source_ops(module.op)
             drawn = contained("the drawing", lambda: graph_ops(ops, ProducerGraph(module.op)), None)
             tag_source_ops(module.op)
             self.watched.at(target.name, DISPATCHES_CONFIGURED_AT)
             phase_pipeline.advance(module, DISPATCHES_CONFIGURED_AT)
-            if not module.is_valid() and (refused := self._refusal(flags, shared, DISPATCHES_CONFIGURED_AT)):
+            if not module.is_valid() and (
+                refused := self._refusal(flags, shared, DISPATCHES_CONFIGURED_AT, target)
+            ):
                 raise refused
         finally:
             self._heard(session)
@@ -302,34 +325,24 @@ class CheckRun:
             return []
         self.watched.at(target.name, "end")
         self.watched.translating(max(1, len(formed.dispatches)))
-        failure = self._refusal((*self.flags, *flags_for(target)), shared, "end")
+        failure = self._refusal((*self.flags, *flags_for(target)), shared, "end", target)
         self.watched.translating(0)
         return [refused_by_iree(failure, self.instead)] if failure else []
 
     def _optimise(
-        self, flags: Sequence[str], phase_pipeline: PhasePipeline, shared: Path
+        self, flags: Sequence[str], phase_pipeline: PhasePipeline, shared: Path, target: Target
     ) -> tuple[Module, list[Finding]]:
-        """``shared`` after global optimisation, without borders that IREE refuses there; FIS119 of each. Raises PhaseFailed."""
+        """``shared`` after global optimisation, and what was rewritten on the way there. Raises PhaseFailed."""
         module = resumed(phase_pipeline.session, shared)
-        try:
-            phase_pipeline.advance(module, BOUNDARIES_PLACED_AT)
-            failure = None if module.is_valid() else self._refusal(flags, shared, BOUNDARIES_PLACED_AT)
-        except PhaseFailed as failed:
-            failure = failed
-        if failure is None:
-            return module, [
-                *attentions.advised(module),
-                *host_floats.findings_of(module),
-                *host_updates.findings_of(module, phase_pipeline.session),
-            ]
-        from ..repair.trimming import trimming
-
-        module = resumed(phase_pipeline.session, shared)
-        borders = phase_pipeline.with_hook(trimming(failure.message)).advance(module, BOUNDARIES_PLACED_AT)
-        if not borders or not module.is_valid():
-            raise failure
+        reported = phase_pipeline.advance(module, BOUNDARIES_PLACED_AT)
+        if not module.is_valid() and (refused := self._refusal(flags, shared, BOUNDARIES_PLACED_AT, target)):
+            raise refused
         return module, [
-            *(suggested(border, "`fissile compile` applies it") for border in borders),
+            *(
+                suggested(finding, "`fissile compile` applies it")
+                for finding in reported
+                if self._rewrites.get(target.name)
+            ),
             *attentions.advised(module),
             *host_floats.findings_of(module),
             *host_updates.findings_of(module, phase_pipeline.session),
@@ -339,12 +352,14 @@ class CheckRun:
         module, self.misread = imports.parsed(session, self.source, self.allow_pipelines, self.gpu)
         return module
 
-    def _refusal(self, flags: Sequence[str], shared: Path | None, phase: str) -> PhaseFailed | None:
+    def _refusal(
+        self, flags: Sequence[str], shared: Path | None, phase: str, target: Target | None = None
+    ) -> PhaseFailed | None:
         """What IREE says on the way to ``phase`` with its verifier on; None where it takes ``shared``, or the input, all the same."""
         session = Session(flags)
         start = resumed(session, shared) if shared else self._parsed(session)
         try:
-            self._phase_pipeline(session).advance(start, phase)
+            self._phase_pipeline(session, target).advance(start, phase)
         except PhaseFailed as failure:
             return failure
         return None

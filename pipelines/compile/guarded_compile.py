@@ -186,22 +186,26 @@ class GuardedCompile:
         """Direct again, with such ops written with others as soon as the input is parsed; also where the program as it is ended a process."""
         return self._direct(so_far.with_(findings=(), failure=None))
 
-    def trimmable(self, so_far: Outcome) -> bool:
-        """Whether what IREE refuses before there are dispatches can be sliced off."""
+    def rewritable(self, so_far: Outcome) -> bool:
+        """Whether what IREE refuses in the program as a whole can be rewritten on the way."""
         failure = so_far.failure
         if failure is None or self._run.request.repair == "off":
             return False
-        from ..repair.trimming import find_borders
+        from ..repair.whole_program import rewritable
 
-        return bool(contained("unread borders", lambda: find_borders(self._run, failure), []))
+        return bool(contained("the program as a whole", lambda: rewritable(self._run, failure), []))
 
-    def trimmed(self, so_far: Outcome) -> Outcome:
-        """Direct again, with unread borders sliced off on the way."""
-        from ..repair.trimming import trimming
+    def rewritten(self, so_far: Outcome) -> Outcome:
+        """Direct again, with that rewritten; and again where IREE refuses another thing then, once for each."""
+        from ..repair.whole_program import REWRITES, rewrite_for
 
-        assert so_far.failure is not None  # `trimmable`
-        self._run.add_hook(trimming(so_far.failure.message))
-        return self.direct(Outcome())
+        left = list(REWRITES)
+        while (rewrite := rewrite_for(so_far.failure)) in left and self.rewritable(so_far):
+            assert rewrite is not None and so_far.failure is not None  # `rewritable`
+            left.remove(rewrite)
+            self._run.add_hook(rewrite.hook(so_far.failure.message))
+            so_far = self._direct(Outcome())
+        return so_far
 
     def repairable(self, so_far: Outcome) -> bool:
         return so_far.failure is not None and not so_far.threw and self._repairable(so_far.failure)
@@ -268,7 +272,7 @@ def _left_narrow(_one: GuardedCompile, so_far: Outcome) -> bool:
 ATTEMPTS = (
     Attempt("direct", GuardedCompile.direct, lambda one, so_far: True),
     Attempt("entered", GuardedCompile.entered, GuardedCompile.enters),
-    Attempt("trimmed", GuardedCompile.trimmed, GuardedCompile.trimmable),
+    Attempt("rewritten", GuardedCompile.rewritten, GuardedCompile.rewritable),
     _after("packed", lambda after, so_far: after.packed(so_far)),
     _after("repaired", lambda after, so_far: after.repaired(so_far)),
     _after("packed again", lambda after, so_far: after.packed_again(so_far), _left_narrow),

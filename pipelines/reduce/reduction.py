@@ -78,18 +78,12 @@ def reduce(phase_pipeline: PhasePipeline, origin: Module, pool: ProbePool, dispa
     fails by itself.
 
     Ops are left out as long as the same dispatch still fails: the same rule, root and message of IREE's. Raises UsageError where nothing fails, ``dispatch`` does not, or
-    its program does not show what fails.
+    its program does not show what fails, and PhaseFailed where the program as a whole is refused.
     """
-    try:
-        found = _refused(phase_pipeline, origin, pool)
-        if not found or dispatch and dispatch not in {failing.name for failing in found}:
-            found += _narrow(phase_pipeline, origin, pool)
-        chosen = _choose(found, dispatch)
-    except PhaseFailed as failed:
-        raise UsageError(
-            f"the program does not reach code generation: {failed.message}",
-            "fissile compile reports where and why",
-        ) from None
+    found = _refused(phase_pipeline, origin, pool)
+    if not found or dispatch and dispatch not in {failing.name for failing in found}:
+        found += _narrow(phase_pipeline, origin, pool)
+    chosen = _choose(found, dispatch)
     ops = tensor_ops(origin.op)
     tries = [(among, f, alike) for alike in (True, False) for among in (_own, _near, _all) for f in chosen]
     for among, wanted, alike in tries:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import shlex
 
+from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
 from fissile.passes.definition import PassFailed
+from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 from fissile.report import Report
 
 from ..compile.compile_run import CompileRun
+from ..probe.diagnostics import quoted
 from ..probe.probe_pool import ProbePool
 from ..repair.failures import rejected, suggested
-from ..repair.trimming import find_borders
-from ..session import PhaseFailed
+from ..repair.whole_program import rewritable
+from ..session import PhaseFailed, phase_index
 from . import reduction
 from .reduced_again import fails_otherwise
 
@@ -34,8 +37,13 @@ def reduce(run: CompileRun) -> Report:
     except PassFailed as refused:
         return run.report(refused.findings)
     except PhaseFailed as failure:
-        borders = [suggested(f, "`fissile compile` applies it") for f in find_borders(run, failure)]
-        return run.report(borders or [rejected(failure)])
+        found = [suggested(f, "`fissile compile` applies it") for f in rewritable(run, failure)]
+        if not found and phase_index(failure.phase) > phase_index(BOUNDARIES_PLACED_AT):
+            raise UsageError(
+                f"the program does not reach code generation: {quoted(failure.message)}",
+                "fissile compile reports where and why",
+            ) from None
+        return run.report(found or [rejected(failure)])
     finding = reduced.finding
     silent = finding.effect.is_built
     device = request.match_device

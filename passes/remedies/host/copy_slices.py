@@ -13,8 +13,9 @@ from fissile.dialect.views import view_of
 from fissile.finding import Finding
 from fissile.passes.analysis.host.tensor_ranges import SLICE, UPDATE, scattered_ranges
 from fissile.passes.definition import Contract, register_pass
-from fissile.passes.iree import ops as iree_ops
 from fissile.passes.remedies.remedy import ON_TENSORS, Exactness, Remedy
+
+from .held_tensors import held
 
 
 @register_pass
@@ -52,7 +53,7 @@ def _extracted(op: ir.Operation) -> ir.Value:
     dynamic = [size for d, size in enumerate(view.lengths) if type_.is_dynamic_dim(d)]
     starts = _starts(type_, view.start_indices, dynamic)
     return tensor.ExtractSliceOp(
-        type_, _stored(view.source, view.source_dims), starts, dynamic, [], *_static(type_)
+        type_, held(view.source, view.source_dims), starts, dynamic, [], *_static(type_)
     ).result
 
 
@@ -60,7 +61,7 @@ def _inserted(op: ir.Operation) -> ir.Value:
     view = view_of(op)
     type_ = ir.RankedTensorType(view.update.type)
     return tensor.InsertSliceOp(
-        _stored(view.update, view.update_dims),
+        held(view.update, view.update_dims),
         view.target,
         _starts(type_, view.start_indices, view.update_dims),
         list(view.update_dims),
@@ -86,16 +87,6 @@ def _starts(
 def _nothing_or(size: ir.Value, start: ir.Value) -> ir.Value:
     none = arith.constant(ir.IndexType.get(), 0)
     return arith.select(arith.cmpi(arith.CmpIPredicate.eq, size, none), none, start)
-
-
-def _stored(value: ir.Value, sizes: Iterable[ir.Value]) -> ir.Value:
-    """``value``, whose dynamic ``sizes`` these are, as a tensor of its own, as it was before: no dispatch is formed across it, nor
-    is its producer copied into the consumer."""
-    held = ir.Operation.create(iree_ops.UTIL_OPTIMIZATION_BARRIER, [value.type], [value]).results[0]
-    if not (known := list(sizes)):
-        return held
-    # The barrier hides what IREE knows of the sizes.
-    return ir.Operation.create(iree_ops.FLOW_TENSOR_TIE_SHAPE, [value.type], [held, *known]).results[0]
 
 
 def _static(part: ir.RankedTensorType) -> tuple[list[int], list[int], list[int]]:
