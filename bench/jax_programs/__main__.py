@@ -1,6 +1,6 @@
 """Functions of JAX through stock IREE and through fissile, run, and compared with what JAX computes.
 
-    PYTHON-WITH-JAX -m bench.jax_programs write FOLDER [--portable]
+    PYTHON-WITH-JAX-FLAX-AND-OPTAX -m bench.jax_programs write FOLDER [--portable]
     python -m bench.jax_programs run FOLDER [--target llvm-cpu …] [--only REGEX] [--jobs 2]
 
 ``write`` lowers each function of this folder to StableHLO, with --portable as `jax.export` serialises it (VHLO), and keeps its
@@ -20,6 +20,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -59,11 +60,17 @@ def write(folder: Path, portable: bool) -> None:
             f"error: {missing}; `write` needs JAX: run it with the Python of an environment that has jax"
         ) from None
 
-    from bench.jax_programs import models, layers
+    from bench.jax_programs import arrays, gradients, layers, numeric, scalars
 
-    assert models
+    assert arrays and gradients and numeric and scalars  # each adds its functions
+    if find_spec("flax") and find_spec("optax"):
+        from bench.jax_programs import models
+
+        assert models
+    else:
+        print("without the models: they need flax and optax", file=sys.stderr)
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (function, arguments) in list(layers.FUNCTIONS.items())[35:]:
+    for name, (function, arguments) in layers.FUNCTIONS.items():
         jitted = jax.jit(function, keep_unused=True)
         if portable:
             exported = jax.export.export(jitted)(*arguments)

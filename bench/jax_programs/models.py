@@ -209,7 +209,14 @@ def llama_step(token, place, keys, values):
 
 
 CACHE = np.zeros((GROUPS, LONGEST, SIZE), np.float32)
-add("model_llama_step", llama_step, np.int32(7), np.int32(3), f(GROUPS, LONGEST, SIZE), f(GROUPS, LONGEST, SIZE))
+add(
+    "model_llama_step",
+    llama_step,
+    np.int32(7),
+    np.int32(3),
+    f(GROUPS, LONGEST, SIZE),
+    f(GROUPS, LONGEST, SIZE),
+)
 
 
 def generate(first):
@@ -303,8 +310,20 @@ for _name, _optimizer in {
 }.items():  # fmt: skip
     fit(f"train_{_name}", MLP(), _optimizer, f(8, 12), i32(10, 8))
 fit("train_vit", ViT(), optax.sgd(0.1), f(2, 16, 16, 3), i32(10, 2))
-fit("train_squeeze", nn.Sequential([SqueezeExcite(), lambda x: x.mean((1, 2))]), optax.sgd(0.1), f(2, 9, 9, 4), i32(12, 2))
-fit("train_lstm", nn.Sequential([nn.RNN(nn.LSTMCell(8)), lambda x: x[:, -1]]), optax.adam(1e-2), f(2, 5, 4), i32(8, 2))
+fit(
+    "train_squeeze",
+    nn.Sequential([SqueezeExcite(), lambda x: x.mean((1, 2))]),
+    optax.sgd(0.1),
+    f(2, 9, 9, 4),
+    i32(12, 2),
+)
+fit(
+    "train_lstm",
+    nn.Sequential([nn.RNN(nn.LSTMCell(8)), lambda x: x[:, -1]]),
+    optax.adam(1e-2),
+    f(2, 5, 4),
+    i32(8, 2),
+)
 fit("train_experts", Experts(), optax.sgd(0.1), f(10, 16), i32(16, 10))
 
 
@@ -315,10 +334,20 @@ class Dropped(nn.Module):
 
 
 def dropped_loss(p, x, y, key):
-    return optax.softmax_cross_entropy_with_integer_labels(Dropped().apply(p, x, rngs={"dropout": key}), y).mean()
+    return optax.softmax_cross_entropy_with_integer_labels(
+        Dropped().apply(p, x, rngs={"dropout": key}), y
+    ).mean()
 
 
-train("train_dropout", dropped_loss, Dropped().init({"params": KEY, "dropout": KEY}, f(6, 12)), optax.adam(1e-2), f(6, 12), i32(10, 6), key())
+train(
+    "train_dropout",
+    dropped_loss,
+    Dropped().init({"params": KEY, "dropout": KEY}, f(6, 12)),
+    optax.adam(1e-2),
+    f(6, 12),
+    i32(10, 6),
+    key(),
+)
 
 
 def normed_loss(variables, x, y):
@@ -326,12 +355,34 @@ def normed_loss(variables, x, y):
     return optax.softmax_cross_entropy_with_integer_labels(out, y).mean()
 
 
-train("train_batch_norm", normed_loss, Residual().init(KEY, f(2, 32, 32, 3)), optax.sgd(0.1), f(2, 32, 32, 3), i32(10, 2))
-add("loss_ctc", lambda l, y: optax.ctc_loss(l, jnp.zeros(l.shape[:2]), y, jnp.zeros(y.shape)), f(2, 12, 6), 1 + i32(5, 2, 4))
-add("loss_ctc_grad", jax.grad(lambda l, y: optax.ctc_loss(l, jnp.zeros(l.shape[:2]), y, jnp.zeros(y.shape)).sum()), f(2, 12, 6), 1 + i32(5, 2, 4))
+train(
+    "train_batch_norm",
+    normed_loss,
+    Residual().init(KEY, f(2, 32, 32, 3)),
+    optax.sgd(0.1),
+    f(2, 32, 32, 3),
+    i32(10, 2),
+)
+add(
+    "loss_ctc",
+    lambda l, y: optax.ctc_loss(l, jnp.zeros(l.shape[:2]), y, jnp.zeros(y.shape)),
+    f(2, 12, 6),
+    1 + i32(5, 2, 4),
+)
+add(
+    "loss_ctc_grad",
+    jax.grad(lambda l, y: optax.ctc_loss(l, jnp.zeros(l.shape[:2]), y, jnp.zeros(y.shape)).sum()),
+    f(2, 12, 6),
+    1 + i32(5, 2, 4),
+)
 add("loss_focal", lambda l, y: optax.sigmoid_focal_loss(l, y), f(6, 5), (f(6, 5) > 0).astype(np.float32))
 add("loss_cosine", lambda a, b: optax.cosine_distance(a, b), f(5, 9), f(5, 9))
-add("loss_contrastive", lambda a, b: optax.softmax_cross_entropy(a @ b.T / 0.1, jnp.eye(8)).mean(), f(8, 16), f(8, 16))
+add(
+    "loss_contrastive",
+    lambda a, b: optax.softmax_cross_entropy(a @ b.T / 0.1, jnp.eye(8)).mean(),
+    f(8, 16),
+    f(8, 16),
+)
 
 
 def vae(p, q, x, key):
@@ -347,7 +398,11 @@ def vector_quantise(book, x):
     far = (x**2).sum(-1, keepdims=True) - 2 * x @ book.T + (book**2).sum(-1)
     chosen = book[jnp.argmin(far, -1)]
     straight = x + lax.stop_gradient(chosen - x)
-    return (jnp.tanh(straight) ** 2).mean() + ((lax.stop_gradient(chosen) - x) ** 2).mean() + ((chosen - lax.stop_gradient(x)) ** 2).mean()
+    return (
+        (jnp.tanh(straight) ** 2).mean()
+        + ((lax.stop_gradient(chosen) - x) ** 2).mean()
+        + ((chosen - lax.stop_gradient(x)) ** 2).mean()
+    )
 
 
 add("train_vector_quantise", jax.value_and_grad(vector_quantise, argnums=(0, 1)), f(16, 6), f(10, 6))
@@ -413,7 +468,13 @@ def resample(weight, depth, u):
     return pick(depth, low) + part * (pick(depth, high) - pick(depth, low))
 
 
-add("nerf_resample", resample, np.abs(f(5, 12)) + 0.1, np.sort(f(5, 13), -1), RANDOM.random((5, 20)).astype(np.float32))
+add(
+    "nerf_resample",
+    resample,
+    np.abs(f(5, 12)) + 0.1,
+    np.sort(f(5, 13), -1),
+    RANDOM.random((5, 20)).astype(np.float32),
+)
 
 
 def hash_grid(table, points):
@@ -440,7 +501,9 @@ def window_attention(x, bias):
     """Shifted windows with a mask and relative biases, as in Swin."""
     n, h, w, c = x.shape
     x = jnp.roll(x, (-2, -2), (1, 2))
-    part = lambda t: t.reshape(n, h // 4, 4, w // 4, 4, -1).transpose(0, 1, 3, 2, 4, 5).reshape(-1, 16, t.shape[-1])
+    part = lambda t: (
+        t.reshape(n, h // 4, 4, w // 4, 4, -1).transpose(0, 1, 3, 2, 4, 5).reshape(-1, 16, t.shape[-1])
+    )
     region = np.zeros((1, h, w, 1), np.float32)
     for i, (a, b) in enumerate([(a, b) for a in ((0, 4), (4, 6), (6, 8)) for b in ((0, 4), (4, 6), (6, 8))]):
         region[:, a[0] : a[1], b[0] : b[1]] = i
@@ -451,14 +514,38 @@ def window_attention(x, bias):
     index = (index[0] + 3) * 7 + index[1] + 3
     t = part(x)
     s = t @ t.transpose(0, 2, 1) / np.sqrt(c) + bias[index] + mask
-    y = (jax.nn.softmax(s) @ t).reshape(n, h // 4, w // 4, 4, 4, c).transpose(0, 1, 3, 2, 4, 5).reshape(n, h, w, c)
+    y = (
+        (jax.nn.softmax(s) @ t)
+        .reshape(n, h // 4, w // 4, 4, 4, c)
+        .transpose(0, 1, 3, 2, 4, 5)
+        .reshape(n, h, w, c)
+    )
     return jnp.roll(y, (2, 2), (1, 2))
 
 
 add("swin_window", window_attention, f(1, 8, 8, 16), f(49))
-add("attention_grouped", lambda q, k, v: jax.nn.dot_product_attention(q, k, v, is_causal=True), f(2, 12, 4, 8), f(2, 12, 2, 8), f(2, 12, 2, 8))
-add("attention_local", lambda q, k, v: jax.nn.dot_product_attention(q, k, v, local_window_size=(3, 0)), f(1, 12, 2, 8), f(1, 12, 2, 8), f(1, 12, 2, 8))
-add("attention_lengths", lambda q, k, v, n: jax.nn.dot_product_attention(q, k, v, key_value_seq_lengths=n), f(2, 6, 2, 8), f(2, 12, 2, 8), f(2, 12, 2, 8), np.array([5, 9], np.int32))
+add(
+    "attention_grouped",
+    lambda q, k, v: jax.nn.dot_product_attention(q, k, v, is_causal=True),
+    f(2, 12, 4, 8),
+    f(2, 12, 2, 8),
+    f(2, 12, 2, 8),
+)
+add(
+    "attention_local",
+    lambda q, k, v: jax.nn.dot_product_attention(q, k, v, local_window_size=(3, 0)),
+    f(1, 12, 2, 8),
+    f(1, 12, 2, 8),
+    f(1, 12, 2, 8),
+)
+add(
+    "attention_lengths",
+    lambda q, k, v, n: jax.nn.dot_product_attention(q, k, v, key_value_seq_lengths=n),
+    f(2, 6, 2, 8),
+    f(2, 12, 2, 8),
+    f(2, 12, 2, 8),
+    np.array([5, 9], np.int32),
+)
 
 
 def rwkv(k, v, w, u):
@@ -466,9 +553,14 @@ def rwkv(k, v, w, u):
         a, b, top = state
         k, v = kv
         new = jnp.maximum(top, u + k)
-        out = (jnp.exp(top - new) * a + jnp.exp(u + k - new) * v) / (jnp.exp(top - new) * b + jnp.exp(u + k - new))
+        out = (jnp.exp(top - new) * a + jnp.exp(u + k - new) * v) / (
+            jnp.exp(top - new) * b + jnp.exp(u + k - new)
+        )
         new = jnp.maximum(top - w, k)
-        a, b = jnp.exp(top - w - new) * a + jnp.exp(k - new) * v, jnp.exp(top - w - new) * b + jnp.exp(k - new)
+        a, b = (
+            jnp.exp(top - w - new) * a + jnp.exp(k - new) * v,
+            jnp.exp(top - w - new) * b + jnp.exp(k - new),
+        )
         return (a, b, new), out
 
     zero = jnp.zeros(k.shape[-1])
@@ -486,7 +578,15 @@ def selective_scan(x, delta, a, b, c):
 
 
 add("mamba_scan", selective_scan, f(20, 8), f(20, 8), f(8, 4), f(20, 4), f(20, 4))
-add("mamba_scan_grad", jax.grad(lambda *t: selective_scan(*t).sum(), argnums=(0, 1, 2)), f(9, 8), f(9, 8), f(8, 4), f(9, 4), f(9, 4))
+add(
+    "mamba_scan_grad",
+    jax.grad(lambda *t: selective_scan(*t).sum(), argnums=(0, 1, 2)),
+    f(9, 8),
+    f(9, 8),
+    f(8, 4),
+    f(9, 4),
+    f(9, 4),
+)
 
 
 def diagonal_kernel(real, imaginary, c, step):
@@ -497,8 +597,23 @@ def diagonal_kernel(real, imaginary, c, step):
 
 
 add("s4_kernel", diagonal_kernel, f(4), f(4), f(4), np.float32(0.1))
-add("fourier_layer", lambda x, w, v: jnp.fft.irfft2(jnp.einsum("nxyc,cd->nxyd", jnp.fft.rfft2(x, axes=(1, 2))[:, :4, :4], w + 1j * v), s=(16, 16), axes=(1, 2)), f(2, 16, 16, 3), f(3, 4), f(3, 4))
-add("long_convolution", lambda x, k: jnp.fft.irfft(jnp.fft.rfft(x, 64) * jnp.fft.rfft(k, 64), 64)[..., :32], f(3, 32), f(3, 32))
+add(
+    "fourier_layer",
+    lambda x, w, v: jnp.fft.irfft2(
+        jnp.einsum("nxyc,cd->nxyd", jnp.fft.rfft2(x, axes=(1, 2))[:, :4, :4], w + 1j * v),
+        s=(16, 16),
+        axes=(1, 2),
+    ),
+    f(2, 16, 16, 3),
+    f(3, 4),
+    f(3, 4),
+)
+add(
+    "long_convolution",
+    lambda x, k: jnp.fft.irfft(jnp.fft.rfft(x, 64) * jnp.fft.rfft(k, 64), 64)[..., :32],
+    f(3, 32),
+    f(3, 32),
+)
 
 
 def viterbi(emission, transition):
@@ -513,11 +628,21 @@ def viterbi(emission, transition):
 
 
 add("viterbi", viterbi, f(9, 5), f(5, 5))
-add("crf", jax.value_and_grad(lambda e, t: jax.nn.logsumexp(lax.scan(lambda s, x: (jax.nn.logsumexp(s[:, None] + t, 0) + x, None), e[0], e[1:])[0])), f(9, 5), f(5, 5))
+add(
+    "crf",
+    jax.value_and_grad(
+        lambda e, t: jax.nn.logsumexp(
+            lax.scan(lambda s, x: (jax.nn.logsumexp(s[:, None] + t, 0) + x, None), e[0], e[1:])[0]
+        )
+    ),
+    f(9, 5),
+    f(5, 5),
+)
 
 
 def time_warp(far):
     """Dynamic time warping, row by row."""
+
     def row(above, costs):
         def cell(left, x):
             cost, up, corner = x
@@ -531,11 +656,26 @@ def time_warp(far):
 
 
 add("time_warp", time_warp, np.abs(f(8, 9)))
-add("sinkhorn", lambda c: jnp.exp(lax.fori_loop(0, 8, lambda _, l: (l := l - jax.nn.logsumexp(l, 1, keepdims=True)) - jax.nn.logsumexp(l, 0, keepdims=True), -c / 0.1)), np.abs(f(7, 7)))
+add(
+    "sinkhorn",
+    lambda c: jnp.exp(
+        lax.fori_loop(
+            0,
+            8,
+            lambda _, l: (
+                (l := l - jax.nn.logsumexp(l, 1, keepdims=True)) - jax.nn.logsumexp(l, 0, keepdims=True)
+            ),
+            -c / 0.1,
+        )
+    ),
+    np.abs(f(7, 7)),
+)
 
 
 def heavy_ball(x, a):
-    return lax.fori_loop(0, 20, lambda _, s: (s[0] - 0.05 * (v := 0.9 * s[1] + a @ s[0]), v), (x, jnp.zeros_like(x)))
+    return lax.fori_loop(
+        0, 20, lambda _, s: (s[0] - 0.05 * (v := 0.9 * s[1] + a @ s[0]), v), (x, jnp.zeros_like(x))
+    )
 
 
 _half = f(6, 6)
@@ -546,7 +686,10 @@ def runge_kutta(x, step):
     field = lambda x: jnp.stack([10 * (x[1] - x[0]), x[0] * (28 - x[2]) - x[1], x[0] * x[1] - 8 / 3 * x[2]])
 
     def go(x, _):
-        a = field(x); b = field(x + step / 2 * a); c = field(x + step / 2 * b); d = field(x + step * c)
+        a = field(x)
+        b = field(x + step / 2 * a)
+        c = field(x + step / 2 * b)
+        d = field(x + step * c)
         return (x := x + step / 6 * (a + 2 * b + 2 * c + d)), x
 
     return lax.scan(go, x, None, 15)[1]
@@ -562,7 +705,8 @@ def hamiltonian(key, x):
 
     def leap(_, s):
         x, p = s
-        p = p - 0.05 * jax.grad(energy)(x); x = x + 0.1 * p
+        p = p - 0.05 * jax.grad(energy)(x)
+        x = x + 0.1 * p
         return x, p - 0.05 * jax.grad(energy)(x)
 
     y, q = lax.fori_loop(0, 5, leap, (x, p))
@@ -571,7 +715,13 @@ def hamiltonian(key, x):
 
 
 add("hamiltonian", hamiltonian, key(), f(6))
-add("particles", lambda k, x, w: x[jax.random.categorical(k, jnp.log(w), shape=(16,))], key(), f(16, 3), RANDOM.random(16).astype(np.float32) + 0.01)
+add(
+    "particles",
+    lambda k, x, w: x[jax.random.categorical(k, jnp.log(w), shape=(16,))],
+    key(),
+    f(16, 3),
+    RANDOM.random(16).astype(np.float32) + 0.01,
+)
 
 
 def life(cells):
@@ -589,7 +739,10 @@ def hsv(x):
     r, g, b = x[..., 0], x[..., 1], x[..., 2]
     top, low = x.max(-1), x.min(-1)
     span = top - low
-    hue = jnp.where(top == r, (g - b) / span % 6, jnp.where(top == g, (b - r) / span + 2, (r - g) / span + 4)) / 6
+    hue = (
+        jnp.where(top == r, (g - b) / span % 6, jnp.where(top == g, (b - r) / span + 2, (r - g) / span + 4))
+        / 6
+    )
     return jnp.stack([jnp.where(span == 0, 0, hue), jnp.where(top == 0, 0, span / top), top], -1)
 
 
@@ -604,18 +757,32 @@ def turn(x, angle):
 
 
 add("image_turn", turn, f(12, 10), np.float32(0.4))
-add("image_blur", lambda x: jax.scipy.signal.convolve2d(x, jnp.outer(k := jnp.exp(-jnp.arange(-2, 3.0) ** 2), k), mode="same"), f(16, 14))
+add(
+    "image_blur",
+    lambda x: jax.scipy.signal.convolve2d(
+        x, jnp.outer(k := jnp.exp(-(jnp.arange(-2, 3.0) ** 2)), k), mode="same"
+    ),
+    f(16, 14),
+)
 
 
 def boxes(box, score):
     """Greedy suppression of overlapping boxes."""
-    low, high = jnp.maximum(box[:, None, :2], box[None, :, :2]), jnp.minimum(box[:, None, 2:], box[None, :, 2:])
+    low, high = (
+        jnp.maximum(box[:, None, :2], box[None, :, :2]),
+        jnp.minimum(box[:, None, 2:], box[None, :, 2:]),
+    )
     shared = jnp.prod(jnp.clip(high - low, 0), -1)
     area = jnp.prod(box[:, 2:] - box[:, :2], -1)
     ratio = shared / (area[:, None] + area[None] - shared)
     order = jnp.argsort(-score)
     ratio = ratio[order][:, order]
-    keep = lax.fori_loop(0, len(box), lambda i, k: k & ~((ratio[i] > 0.4) & (jnp.arange(len(box)) > i) & k[i]), jnp.ones(len(box), bool))
+    keep = lax.fori_loop(
+        0,
+        len(box),
+        lambda i, k: k & ~((ratio[i] > 0.4) & (jnp.arange(len(box)) > i) & k[i]),
+        jnp.ones(len(box), bool),
+    )
     return order, keep
 
 
@@ -638,7 +805,16 @@ def dynamic_dense(x, w, s):
 
 
 add("quant_dynamic_dense", dynamic_dense, f(9, 64), i8(64, 48), np.abs(f(48)) * 0.01)
-add("quant_dynamic_swiglu", lambda x, g, u, d: dynamic_dense(jax.nn.silu(dynamic_dense(x, g, 0.01)) * dynamic_dense(x, u, 0.01), d, 0.01), f(9, 32), i8(32, 64), i8(32, 64), i8(64, 32))
+add(
+    "quant_dynamic_swiglu",
+    lambda x, g, u, d: dynamic_dense(
+        jax.nn.silu(dynamic_dense(x, g, 0.01)) * dynamic_dense(x, u, 0.01), d, 0.01
+    ),
+    f(9, 32),
+    i8(32, 64),
+    i8(32, 64),
+    i8(64, 32),
+)
 
 
 def nibbles(x, packed, scale):
@@ -649,8 +825,21 @@ def nibbles(x, packed, scale):
     return x @ w
 
 
-add("quant_nibbles", nibbles, f(5, 64), RANDOM.integers(0, 256, (32, 40)).astype(np.uint8), np.abs(f(4, 40)) * 0.1)
-add("quant_float8_bf16", lambda x, w: (x.astype(jnp.float8_e4m3fn).astype(jnp.bfloat16) @ w.astype(jnp.float8_e4m3fn).astype(jnp.bfloat16)).astype(jnp.float32), f(8, 32), f(32, 24))
+add(
+    "quant_nibbles",
+    nibbles,
+    f(5, 64),
+    RANDOM.integers(0, 256, (32, 40)).astype(np.uint8),
+    np.abs(f(4, 40)) * 0.1,
+)
+add(
+    "quant_float8_bf16",
+    lambda x, w: (
+        x.astype(jnp.float8_e4m3fn).astype(jnp.bfloat16) @ w.astype(jnp.float8_e4m3fn).astype(jnp.bfloat16)
+    ).astype(jnp.float32),
+    f(8, 32),
+    f(32, 24),
+)
 
 
 def quantised_attention(q, k, v):
@@ -671,15 +860,36 @@ def quantised_cache(q, k, ks, v, vs):
     return jnp.einsum("ht,htd->hd", jax.nn.softmax(s), v.astype(jnp.float32) * vs[..., None])
 
 
-add("quant_cache", quantised_cache, f(4, 16), i8(4, 30, 16), np.abs(f(4, 30)) * 0.01, i8(4, 30, 16), np.abs(f(4, 30)) * 0.01)
+add(
+    "quant_cache",
+    quantised_cache,
+    f(4, 16),
+    i8(4, 30, 16),
+    np.abs(f(4, 30)) * 0.01,
+    i8(4, 30, 16),
+    np.abs(f(4, 30)) * 0.01,
+)
 
 
 def quantised_residual(x, a, b, s):
     """Convolutions of 8 bits with a residual sum, requantised after each."""
-    conv = lambda x, w: lax.conv_general_dilated(x.astype(jnp.float32) * 0.05, w.astype(jnp.float32) * s, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+    conv = lambda x, w: lax.conv_general_dilated(
+        x.astype(jnp.float32) * 0.05,
+        w.astype(jnp.float32) * s,
+        (1, 1),
+        "SAME",
+        dimension_numbers=("NHWC", "HWIO", "NHWC"),
+    )
     again = lambda y: jnp.clip(jnp.round(y / 0.05), -128, 127).astype(jnp.int8)
     y = again(jax.nn.relu(conv(x, a)))
     return again(conv(y, b) + x.astype(jnp.float32) * 0.05)
 
 
-add("quant_residual", quantised_residual, i8(1, 14, 14, 32), i8(3, 3, 32, 32), i8(3, 3, 32, 32), np.abs(f(32)) * 0.01)
+add(
+    "quant_residual",
+    quantised_residual,
+    i8(1, 14, 14, 32),
+    i8(3, 3, 32, 32),
+    i8(3, 3, 32, 32),
+    np.abs(f(32)) * 0.01,
+)

@@ -4,7 +4,7 @@ FIS0xx input and driver, FIS1xx fusion and on-chip memory, FIS2xx storage, FIS3x
 FIS4xx legality, FIS5xx order of passes, FIS9xx fissile itself.
 """
 
-from . import agreement, audit, entry, fusion, host, imports, input, legality, lifetime, storage
+from . import agreement, audit, entry, fusion, host, imports, input, legality, lifetime, loops, storage
 from .rule import RETIRED, RULES, Rule
 
 __all__ = [
@@ -20,5 +20,6 @@ __all__ = [
     "input",
     "legality",
     "lifetime",
+    "loops",
     "storage",
 ]

@@ -40,6 +40,9 @@ STOCK_ONLY_FLAGS = {
 PRINTED_AT_EXIT = ("timing", "stat", "time-", "remark", "profil", "trace", "debug", "dump", "print", "graph")
 """In flags that write as the process ends (`--time-passes`, `--stats`), or may write to buffers that are flushed then."""
 
+ANNOTATED_VM_CODE = "--iree-vm-bytecode-module-output-format=annotated-mlir-text"
+"""Writes the VM's code as text, with its register allocation."""
+
 ASSERTS_STRIPPED_BY = "iree-opt-strip-assertions"
 """The flag that removes every cf.assert (Util's StripDebugOps, at the beginning of global optimisation)."""
 

@@ -46,6 +46,11 @@ NOTHING_TO_COMPILE = r"does not contain a vm\.module op"
 CIRCULAR_PARTITION = r"circular dependency: input operation uses partition output"
 """ScheduleExecution, of a partition that waits for a loop that waits for the partition."""
 
+LOOP_TYPES_DIFFER = (
+    r"'scf\.(?:for|while)' op along control flow edge .* successor operand type #\d+ '!stream\.resource<"
+)
+"""RefineUsage, of a loop that passes a constant and an argument on to each other."""
+
 WORKGROUP_MEMORY_EXCEEDED = r"bytes of shared memory; exceeded the limit"
 """GPUCheckResourceUsage."""
 

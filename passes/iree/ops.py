@@ -137,7 +137,14 @@ UTIL_RETURN = "util.return"
 UTIL_UNFOLDABLE_CONSTANT = "util.unfoldable_constant"
 
 # vm
+VM_BR = "vm.br"
+VM_CMP_NZ_REF = "vm.cmp.nz.ref"
+VM_COND_BR = "vm.cond_br"
+VM_CONST_REF_ZERO = "vm.const.ref.zero"
+VM_DISCARD_REFS = "vm.discard.refs"
 VM_MODULE = "vm.module"
+VM_RODATA = "vm.rodata"
+VM_SELECT_REF = "vm.select.ref"
 
 # How names of related ops, and of the ops of a dialect, begin
 LINALG_EXT_OPS = "iree_linalg_ext."
@@ -155,6 +162,7 @@ BUFFER_TYPE = "!hal.buffer"
 BUFFER_VIEW_TYPE = "!hal.buffer_view"
 RESOURCE_TYPE = "!stream.resource<"
 TIMEPOINT_TYPE = "!stream.timepoint"
+VM_REF_TYPE = "!vm.ref<"
 
 # Dialects and attributes that are known by name only
 FRONT_END_DIALECTS = (
@@ -170,6 +178,14 @@ FRONT_END_DIALECTS = (
     "iree_input",
 )
 """Dialects that are gone after `INPUT_CONVERTED_AT`."""
+
+OPERAND_REGISTERS, REMAPPED_REGISTERS, BLOCK_REGISTERS = (
+    "operand_registers",
+    "remap_registers",
+    "block_registers",
+)
+"""On a branch of an annotated VM module, by operand and by successor, and on the first op of a block, by argument: r1 is a reference, R1
+one that is moved out of its register, i1 an integer."""
 
 GPU_ATTRIBUTES = (
     b"lowering_config",

@@ -54,5 +54,8 @@ TRANSLATED_AT = "executable-targets"
 SERIALISED_AT = "hal"
 """The first phase whose output holds machine code: executables are translated and linked on the way."""
 
+VM_CODE_AT = "vm"
+"""The last phase whose output is IR: registers are allocated, and bytecode is written, behind it."""
+
 LAST_SHARED_PHASE = "abi"
 """The last phase whose output is the same for every target: devices are assigned in the next one."""

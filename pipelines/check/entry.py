@@ -287,10 +287,9 @@ class CheckRun:
         from ..repair.whole_program import rewrite_for
 
         rewrite, hooks = rewrite_for(failure), self._rewrites.setdefault(target.name, [])
-        hook = rewrite and rewrite.hook(failure.message)
-        if hook is None or hook.name in [other.name for other in hooks]:
+        if rewrite is None or rewrite.remedy.name in [hook.name for hook in hooks]:
             return False
-        hooks.append(hook)
+        hooks.append(rewrite.hook(failure.message))
         return True
 
     def _formed(self, target: Target, shared: Path) -> Formed:

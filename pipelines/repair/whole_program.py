@@ -10,12 +10,13 @@ from iree.compiler import ir
 
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.unread_borders import unread_borders
-from fissile.passes.analysis.host.loop_inits import loop_inits
-from fissile.passes.checks.refusals.loop_inits import check_loop_inits
+from fissile.passes.analysis.host.loop_inits import mixed_inits, shared_inits
+from fissile.passes.checks.refusals.loop_inits import check_mixed_inits, check_shared_inits
 from fissile.passes.checks.refusals.unread_border import check_unread_borders
-from fissile.passes.iree.messages import CIRCULAR_PARTITION
+from fissile.passes.iree.messages import CIRCULAR_PARTITION, LOOP_TYPES_DIFFER
 from fissile.passes.iree.phases import BORDERS_TRIMMED_AT, BOUNDARIES_PLACED_AT
 from fissile.passes.remedies.decompose.trim_borders import TrimBorders
+from fissile.passes.remedies.host.copy_before_loops import CopyBeforeLoops
 from fissile.passes.remedies.host.finish_before_loops import FinishBeforeLoops
 from fissile.passes.remedies.remedy import Remedy
 
@@ -66,7 +67,13 @@ REWRITES = (
         FinishBeforeLoops,
         BOUNDARIES_PLACED_AT,
         lambda failed: re.search(CIRCULAR_PARTITION, str(failed)) is not None,
-        lambda module: check_loop_inits(loop_inits(module)),
+        lambda module: check_shared_inits(shared_inits(module)),
+    ),
+    Rewrite(
+        CopyBeforeLoops,
+        BOUNDARIES_PLACED_AT,
+        lambda failed: re.search(LOOP_TYPES_DIFFER, str(failed)) is not None,
+        lambda module: check_mixed_inits(mixed_inits(module)),
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Tensors that a loop starts with and that other ops use as well: IREE may schedule what computes them behind the loop."""
+"""Tensors that loops start with: IREE schedules some of them behind their loop, and finds no storage for others."""
 
 from __future__ import annotations
 
@@ -13,43 +13,86 @@ from .growing_loops import FOR
 LOOPS = (FOR, "scf.while")
 _VIEWS = ("tensor.cast", "tensor.expand_shape", "tensor.collapse_shape", iree_ops.FLOW_TENSOR_RESHAPE)
 """The same buffer under another type."""
-_NOT_SCHEDULED = (
-    "arith.constant",
-    iree_ops.FLOW_TENSOR_CONSTANT,
-    iree_ops.HAL_TENSOR_IMPORT,
-    iree_ops.UTIL_GLOBAL_LOAD,
-    iree_ops.UTIL_OPTIMIZATION_BARRIER,
-)
+_CONSTANTS = ("arith.constant", iree_ops.FLOW_TENSOR_CONSTANT, iree_ops.UTIL_GLOBAL_LOAD)
+_NOT_SCHEDULED = (*_CONSTANTS, iree_ops.HAL_TENSOR_IMPORT, iree_ops.UTIL_OPTIMIZATION_BARRIER)
 """What computes nothing on the device."""
 
 
 @dataclass(frozen=True)
 class LoopInit:
-    """``loop`` takes the result of ``producer`` as operand number ``operand``, and others use that as well."""
+    """``loop`` passes on a tensor from outside, operand number ``operand`` of ``user``: the loop itself, or an op that ends a block of
+    its body. It is the result of ``producer``, or a block's argument (None)."""
 
     loop: ir.Operation
+    user: ir.Operation
     operand: int
-    producer: ir.Operation
+    producer: ir.Operation | None
 
 
-def loop_inits(module: ir.Operation) -> list[LoopInit]:
-    """All of ``module``, on tensors, in program order.
+def shared_inits(module: ir.Operation) -> list[LoopInit]:
+    """Initial values that other ops use as well, in program order.
 
     IREE 3.13 puts an op into a partition (one command buffer) with an op that uses it, although a loop beside that one uses it, too,
     and the partition waits for the loop (partitionStreamableOpsReference lets consumers in again that it has ruled out). Tensors
     that a loop's body reads from outside are not among them.
     """
-    found: list[LoopInit] = []
+    return [
+        LoopInit(loop, loop, number, producer)
+        for loop, user, number, value in _passed_on(module)
+        if user == loop and (producer := _shared(value, loop)) is not None
+    ]
+
+
+def mixed_inits(module: ir.Operation) -> list[LoopInit]:
+    """What is no constant, of loops that pass a constant and another tensor on from outside, in program order.
+
+    IREE 3.13 gives each of a loop's tensors a storage class, constant or external, from where it comes (RefineUsage). Where the loop's
+    tensors change places, the classes contradict each other, and the verifier rejects the loop.
+    """
+    passed = _passed_on(module)
+    with_constants = [loop for loop, _, _, value in passed if _producer(value, _CONSTANTS)]
+    return [
+        LoopInit(loop, user, number, None if isinstance(value.owner, ir.Block) else value.owner.operation)
+        for loop, user, number, value in passed
+        if loop in with_constants and not _producer(value, _CONSTANTS)
+    ]
+
+
+def _passed_on(module: ir.Operation) -> list[tuple[ir.Operation, ir.Operation, int, ir.Value]]:
+    """The tensors from outside that a loop starts with or that its body yields: loop, user, operand number, value."""
+    found: list[tuple[ir.Operation, ir.Operation, int, ir.Value]] = []
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name in LOOPS:
-            for number, value in enumerate(op.operands):
-                if isinstance(value.type, ir.RankedTensorType) and (producer := _shared(value, op)):
-                    found.append(LoopInit(op, number, producer))
+            blocks = [region.blocks[0] for region in op.regions]
+            ends = [block.operations[len(block.operations) - 1].operation for block in blocks]
+            for user in (op, *ends):
+                for number, value in enumerate(user.operands):
+                    outside = user == op or not _inside(value, op)
+                    if outside and isinstance(value.type, ir.RankedTensorType):
+                        found.append((op, user, number, value))
         return ir.WalkResult.ADVANCE
 
     module.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
+
+
+def _inside(value: ir.Value, loop: ir.Operation) -> bool:
+    """Whether ``value`` is defined in the body of ``loop``."""
+    owner = value.owner
+    above = owner.owner if isinstance(owner, ir.Block) else owner.operation.parent
+    while above is not None:
+        if above.operation == loop:
+            return True
+        above = above.operation.parent
+    return False
+
+
+def _producer(value: ir.Value, names: tuple[str, ...]) -> bool:
+    """Whether ``value``, or what it is a view of, is the result of an op of ``names``."""
+    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _VIEWS:
+        value = value.owner.operation.operands[0]
+    return not isinstance(value.owner, ir.Block) and value.owner.operation.name in names
 
 
 def _shared(value: ir.Value, loop: ir.Operation) -> ir.Operation | None:

@@ -1,4 +1,4 @@
-"""Does IREE schedule the initial value of a loop with ops that wait for the loop, and reject that (FIS171)?"""
+"""Does IREE reject a loop for the tensors that it starts with (FIS171, FIS172)?"""
 
 from __future__ import annotations
 
@@ -11,18 +11,39 @@ from fissile.passes.analysis.host.loop_inits import LoopInit
 from ..dispatch_places import labelled
 
 
-def check_loop_inits(found: Iterable[LoopInit]) -> list[Finding]:
+def check_shared_inits(found: Iterable[LoopInit]) -> list[Finding]:
     """FIS171, one for each initial value."""
-    return list(ordered(_finding(one) for one in found))
+    return list(ordered(_shared(one) for one in found))
 
 
-def _finding(one: LoopInit) -> Finding:
+def check_mixed_inits(found: Iterable[LoopInit]) -> list[Finding]:
+    """FIS172, one for each loop."""
+    loops: list[LoopInit] = []
+    for one in found:
+        if one.loop not in [other.loop for other in loops]:
+            loops.append(one)
+    return list(ordered(_mixed(one) for one in loops))
+
+
+def _shared(one: LoopInit) -> Finding:
+    producer = one.producer
+    assert producer is not None  # `shared_inits`
     return Finding(
         "FIS171",
-        f"a loop starts with the result of {one.producer.name}, which other ops use as well, and IREE schedules it with ops that wait for the loop",
+        f"a loop starts with the result of {producer.name}, which other ops use as well, and IREE schedules it with ops that wait for "
+        "the loop",
         subject=one.loop.name,
         places=(
             *labelled(place_of(one.loop), "this loop"),
-            *labelled(place_of(one.producer), "starts with this"),
+            *labelled(place_of(producer), "starts with this"),
         ),
+    )
+
+
+def _mixed(one: LoopInit) -> Finding:
+    return Finding(
+        "FIS172",
+        "a loop starts with a constant and with a tensor that is none, and IREE finds no storage class for what it passes on",
+        subject=one.loop.name,
+        places=labelled(place_of(one.loop), "this loop"),
     )

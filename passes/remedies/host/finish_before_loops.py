@@ -9,7 +9,7 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.finding import Finding
-from fissile.passes.analysis.host.loop_inits import loop_inits
+from fissile.passes.analysis.host.loop_inits import shared_inits
 from fissile.passes.definition import Contract, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
 from fissile.passes.remedies.fusion.lower_boundaries import dynamic_sizes
@@ -30,9 +30,7 @@ class FinishBeforeLoops(Remedy):
     name: ClassVar[str] = "fissile-finish-before-loops"
     cures: ClassVar[tuple[str, ...]] = ("FIS171",)
     exactness: ClassVar[Exactness] = Exactness.BITS
-    does: ClassVar[str] = (
-        "adds a `util.optimization_barrier` to the initial values of loops that other ops use as well"
-    )
+    does: ClassVar[str] = "adds a barrier to the initial values of loops that other ops use as well"
     repairs: ClassVar[str] = "programs with loops in which IREE finds a circular dependency (FIS171)"
     numbers: ClassVar[str] = "bit-identical"
     done: ClassVar[str] = "computed the initial value before the loop"
@@ -41,7 +39,7 @@ class FinishBeforeLoops(Remedy):
     contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        for found in loop_inits(op):
-            value = found.loop.operands[found.operand]
+        for found in shared_inits(op):
+            value = found.user.operands[found.operand]
             with ir.InsertionPoint(found.loop), found.loop.location:
-                found.loop.operands[found.operand] = held(value, dynamic_sizes(value))
+                found.user.operands[found.operand] = held(value, dynamic_sizes(value))

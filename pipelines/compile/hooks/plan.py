@@ -21,6 +21,7 @@ from ...session import Module, Session
 from ..request import CompileRequest
 from . import host_updates
 from .attentions import DECOMPOSE
+from .branch_operands import lost_references
 from .guard import GUARDED_AT, guard, strips_asserts
 from .host_floats import FOLD
 from .recursion import recursion
@@ -80,6 +81,10 @@ class HookPlan:
         hooks += [
             self._own(hook.phase, hook.name, hook.act)
             for hook in host_updates.hooks(self._session, request.repair != "off")
+        ]
+        hooks += [
+            self._own(hook.phase, hook.name, hook.act, hook.wanted)
+            for hook in lost_references(request.flags, request.repair != "off")
         ]
         if request.repair != "off":
             hooks += [self._own(hook.phase, hook.name, hook.act) for hook in (FOLD, DECOMPOSE)]

@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from built import CPU
 
 import fissile
 from fissile.cli.main import main
@@ -11,7 +12,6 @@ from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.signature import signatures_of_vmfb
 from fissile.target import find_target
-from tests.py.shared.built import CPU
 
 TYPE = "tensor<4x4xi32>"
 HEAD = f"""\

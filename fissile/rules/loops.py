@@ -1,0 +1,137 @@
+"""Findings about loops as IREE schedules and runs them on the host: part of FIS1xx."""
+
+from fissile.effect import Effect
+
+from .input import COMPILE
+from .rule import define
+from .shown import Shown
+
+define(
+    "FIS171",
+    "loop-start",
+    "a loop starts with a tensor that other ops use as well, and IREE rejects its own schedule",
+    "A loop (scf.for, scf.while, stablehlo.while) has a computed tensor as its initial value, and an op after the loop "
+    "uses that tensor, too: an iteration with a residual, a random-number generator, a solver. IREE stops as it forms "
+    "command buffers: `circular dependency: input operation uses partition output`.",
+    "IREE 3.13 puts an op into the command buffer of an op that uses its result, even if that command buffer waits "
+    "for a loop that starts with the result (partitionStreamableOpsReference).",
+    "fissile puts a barrier before the loop (`fissile-finish-before-loops`), and the tensor is computed first. The host "
+    "waits for it once. No number changes.",
+    effect=Effect.REFUSED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<8x8xf32>, %n: index) -> tensor<8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x8xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %y = linalg.matmul ins(%x, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %y) -> tensor<8x8xf32> {
+    %b = linalg.matmul ins(%a, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+    scf.yield %b : tensor<8x8xf32>
+  }
+  %s = linalg.matmul ins(%y, %r : tensor<8x8xf32>, tensor<8x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %s : tensor<8x8xf32>
+}
+""",
+        """\
+func.func @f(%x: tensor<8x8xf32>, %n: index) -> tensor<8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x8xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %y = linalg.matmul ins(%x, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+  %start = util.optimization_barrier %y : tensor<8x8xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %start) -> tensor<8x8xf32> {
+    %b = linalg.matmul ins(%a, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+    scf.yield %b : tensor<8x8xf32>
+  }
+  %s = linalg.matmul ins(%y, %r : tensor<8x8xf32>, tensor<8x8xf32>) outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %s : tensor<8x8xf32>
+}
+""",
+    ),
+)
+define(
+    "FIS172",
+    "loop-storage",
+    "a loop passes a constant and another tensor on to each other, and IREE rejects it",
+    "A loop starts with constants (zeros, a table) and with arguments or computed tensors, and an iteration hands one to "
+    "the place of another: a swap of two states, a history of the last values. IREE stops: `'scf.for' op along control "
+    "flow edge … successor operand type #2 '!stream.resource<constant>' should match successor input type #2 "
+    "'!stream.resource<external>'`.",
+    "IREE 3.13 derives the storage class of each of a loop's tensors from the tensor that the loop starts with "
+    "(RefineUsage). Where they change places, the classes contradict each other.",
+    "fissile copies the initial values that are no constants (`fissile-copy-before-loops`). No number changes.",
+    effect=Effect.REFUSED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<4xi32>, %n: index) -> (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %k = arith.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+  %r:3 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %k, %b = %x, %c = %x) -> (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) {
+    %d = arith.addi %a, %c : tensor<4xi32>
+    scf.yield %b, %a, %d : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
+}
+""",
+        """\
+func.func @f(%x: tensor<4xi32>, %k: tensor<4xi32>, %n: index) -> (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:3 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %k, %b = %x, %c = %x) -> (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) {
+    %d = arith.addi %a, %c : tensor<4xi32>
+    scf.yield %b, %a, %d : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
+}
+""",
+    ),
+)
+define(
+    "FIS173",
+    "lost-reference",
+    "a call will fail, or not wait: a loop takes one buffer twice, and IREE's VM drops one of them",
+    "A branch of the host program passes the same buffer, or the same fence, to two arguments of a block: a loop that starts "
+    "with one tensor in two places, two results of one iteration. IREE's VM may leave one of the arguments empty. An empty "
+    "buffer ends the call (`binding table slot requires a buffer but none was provided`, `OUT_OF_RANGE; indirect buffer "
+    "reference`); an empty fence is one that nobody waits for, and the numbers may be wrong.",
+    "IREE 3.13 moves a reference out of its register at its last use in a branch, although another argument of the block "
+    "lives in that very register (remapSuccessorRegisters leaves out moves from a register to itself). Whether it does "
+    "depends on how registers are allocated: fissile reads the allocation of the compiled module, and reports only what "
+    "will be lost.",
+    "fissile passes a reference of its own for each argument (`fissile-separate-branch-operands`): two instructions of the "
+    "VM for each. No number changes.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<4xi32>, %y: tensor<4xi32>, %n: index) -> (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:4 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %y, %b = %y, %c = %y, %d = %y) -> (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) {
+    %s = arith.addi %d, %x : tensor<4xi32>
+    scf.yield %d, %c, %s, %b : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
+  }
+  return %r#0, %r#1, %r#2, %r#3 : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
+}
+""",
+        """\
+func.func @f(%x: tensor<4xi32>, %y: tensor<4xi32>, %z: tensor<4xi32>, %n: index) -> (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:4 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %y, %c = %x, %d = %y) -> (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) {
+    %s = arith.addi %d, %z : tensor<4xi32>
+    scf.yield %d, %c, %s, %b : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
+  }
+  return %r#0, %r#1, %r#2, %r#3 : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
+}
+""",
+    ),
+)

@@ -1,0 +1,29 @@
+"""Does IREE's VM lose a buffer or a fence that a branch passes twice (FIS173)?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from iree.compiler import ir
+
+from fissile.dialect import place_of
+from fissile.finding import Finding, ordered
+
+from ..dispatch_places import labelled
+
+
+def check_branch_operands(branches: Iterable[ir.Operation]) -> list[Finding]:
+    """FIS173 of each place in ``branches``, which lose a reference."""
+    found: dict[str, Finding] = {}
+    for branch in branches:
+        place = place_of(branch)
+        found.setdefault(
+            str(place),
+            Finding(
+                "FIS173",
+                "a branch passes one buffer or fence to several arguments of a block, and IREE's VM leaves one of them empty",
+                subject="loop",
+                places=labelled(place, "loops or branches here"),
+            ),
+        )
+    return list(ordered(found.values()))

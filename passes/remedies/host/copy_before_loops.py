@@ -1,0 +1,52 @@
+"""Copies the tensors that a loop starts with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+
+from fissile.finding import Finding
+from fissile.passes.analysis.host.loop_inits import mixed_inits
+from fissile.passes.definition import Contract, register_pass
+from fissile.passes.iree import ops as iree_ops
+from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
+from fissile.passes.remedies.fusion.lower_boundaries import dynamic_sizes
+from fissile.passes.remedies.remedy import Exactness, Remedy
+
+from .held_tensors import held
+
+
+@register_pass
+@dataclass(frozen=True)
+class CopyBeforeLoops(Remedy):
+    """Copies what a loop starts with, and what it yields from outside, but constants, where some are constants and some are not (FIS172).
+
+    The copies are transient storage, which the loop may pass on in any order. Run it after global optimisation. It changes loops
+    that IREE compiles, too: it is for a program that IREE has rejected.
+    """
+
+    name: ClassVar[str] = "fissile-copy-before-loops"
+    cures: ClassVar[tuple[str, ...]] = ("FIS172",)
+    exactness: ClassVar[Exactness] = Exactness.BITS
+    does: ClassVar[str] = "copies the tensors that a loop starts with, where others are constants"
+    repairs: ClassVar[str] = (
+        "loops that pass a constant and an argument on to each other, which IREE rejects (FIS172)"
+    )
+    numbers: ClassVar[str] = "bit-identical"
+    done: ClassVar[str] = "copied the tensor that the loop starts with"
+    advice: ClassVar[str] = "copy the tensor that the loop starts with"
+    dialects: ClassVar[tuple[str, ...]] = ("flow", "util")
+    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
+
+    def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        for found in mixed_inits(op):
+            value = found.user.operands[found.operand]
+            with ir.InsertionPoint(found.loop), found.loop.location:
+                sizes = dynamic_sizes(value)
+                copy = ir.Operation.create(
+                    iree_ops.FLOW_TENSOR_CLONE, [value.type], [held(value, sizes), *sizes]
+                )
+            found.user.operands[found.operand] = copy.results[0]

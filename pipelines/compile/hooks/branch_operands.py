@@ -1,0 +1,109 @@
+"""References that IREE's VM loses in a branch (FIS173): found in the register allocation of the finished module, and repaired there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from iree.compiler import ir
+
+from fissile.finding import Finding, Severity
+from fissile.passes.analysis.host.branch_operands import (
+    branches,
+    carries_references,
+    lost_operands,
+    repeated_operands,
+)
+from fissile.passes.checks.numbers.branch_operands import check_branch_operands
+from fissile.passes.iree import ops as iree_ops
+from fissile.passes.iree.flags import ANNOTATED_VM_CODE
+from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT, VM_CODE_AT
+
+from ...phase_pipeline import PhaseHook
+from ...process.scratch import scratch
+from ...session import Module, PhaseFailed, Session
+
+MOST_OPS = 3000
+"""Of a module whose allocation is read. The annotations list the live values at every op: their text grows with the square."""
+
+
+def lost_references(flags: Sequence[str], repair: bool) -> list[PhaseHook]:
+    """Finds FIS173, and repairs it where ``repair`` says so. Only a program with a branch that passes two references stops before its
+    code is written; one without loops does not."""
+    carried: list[bool] = []
+
+    def look(module: Module) -> list[Finding]:
+        carried[:] = [carries_references(module.op.operation)]
+        return []
+
+    def act(module: Module) -> list[Finding]:
+        if not repeated_operands(module.op.operation):
+            return []
+        found = check_branch_operands(_losing(module, flags))
+        if not (found and repair):
+            return found
+        from fissile.passes.remedies.host.separate_branch_operands import SeparateBranchOperands
+
+        from ...pass_runner import run_pipeline
+
+        remedy = SeparateBranchOperands()
+        done = remedy.help(("pass", str(remedy)), ("numerics", remedy.numbers))
+        module.about_to_change()
+        run_pipeline(f"builtin.module({remedy})", module.op, report=found.append)
+        return [finding.with_(severity=Severity.REPAIRED, helps=(done,)) for finding in found]
+
+    return [
+        PhaseHook(DISPATCHES_CONFIGURED_AT, "branches with references", look),
+        PhaseHook(VM_CODE_AT, "lost references", act, lambda: any(carried)),
+    ]
+
+
+def _losing(module: Module, flags: Sequence[str]) -> list[ir.Operation]:
+    """The branches of ``module`` that lose a reference; where its allocation is not read, all that may."""
+    may = [one.branch for one in repeated_operands(module.op.operation)]
+    if _count(module.op.operation) > MOST_OPS:
+        return may
+    try:
+        lost = lost_operands(_annotated(module, flags))
+    except PhaseFailed:
+        return may
+    every = branches(module.op.operation)
+    if len(lost) != len(every):
+        return may if any(lost) else []
+    return [branch for branch, loses in zip(every, lost, strict=True) if loses]
+
+
+def _count(module: ir.Operation) -> int:
+    count = 0
+
+    def visit(_op: ir.Operation) -> ir.WalkResult:
+        nonlocal count
+        count += 1
+        return ir.WalkResult.ADVANCE
+
+    module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return count
+
+
+def _annotated(module: Module, flags: Sequence[str]) -> ir.Operation:
+    """What IREE writes of ``module`` as text, with registers. Raises PhaseFailed."""
+    session = Session((*flags, ANNOTATED_VM_CODE))
+    copy = session.parse_text(_without_data(module)).stands_at(VM_CODE_AT)
+    session.run(copy, "end")
+    with scratch() as folder:
+        session.write(copy, folder / "annotated.mlir")
+        return session.parse(folder / "annotated.mlir").op.operation
+
+
+def _without_data(module: Module) -> str:
+    """``module`` with a byte for each constant: weights and machine code are of no account here."""
+    clone = module.clone().op.operation
+    with clone.context:
+        byte = ir.Attribute.parse("dense<0> : vector<1xi8>")
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name == iree_ops.VM_RODATA:
+            op.attributes["value"] = byte
+        return ir.WalkResult.ADVANCE
+
+    clone.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return str(clone.get_asm())

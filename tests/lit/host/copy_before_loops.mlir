@@ -1,0 +1,51 @@
+// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-copy-before-loops)' | FileCheck %s
+
+// CHECK-LABEL: func.func @swap
+// CHECK-SAME:    (%[[X:.*]]: tensor<?xf32>, %[[K:.*]]: tensor<?xf32>, %[[N:.*]]: index)
+// CHECK:         %[[ZERO:.*]] = arith.constant dense
+// CHECK:         %[[HELD:.*]] = util.optimization_barrier %[[X]] : tensor<?xf32>
+// CHECK:         %[[STORED:.*]] = flow.tensor.tie_shape %[[HELD]] : tensor<?xf32>{%[[SIZE:.*]]}
+// CHECK:         %[[COPY:.*]] = flow.tensor.clone %[[STORED]] : tensor<?xf32>{%[[SIZE]]}
+// CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %[[COPY]], %{{.*}} = %[[ZERO]])
+func.func @swap(%x: tensor<?xf32>, %k: tensor<?xf32>, %n: index) -> (tensor<?xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %zero) -> (tensor<?xf32>, tensor<4xf32>) {
+    scf.yield %a, %b : tensor<?xf32>, tensor<4xf32>
+  }
+  return %r#0, %r#1 : tensor<?xf32>, tensor<4xf32>
+}
+
+// An iteration yields a tensor from outside.
+// CHECK-LABEL: func.func @captured
+// CHECK-SAME:    (%[[X:.*]]: tensor<4xf32>, %[[N:.*]]: index)
+// CHECK:         %[[COPY:.*]] = flow.tensor.clone
+// CHECK:         scf.for
+// CHECK:           scf.yield %[[COPY]] : tensor<4xf32>
+func.func @captured(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %zero) -> tensor<4xf32> {
+    scf.yield %x : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// No constant; constants alone.
+// CHECK-LABEL: func.func @silent
+// CHECK-NOT:     flow.tensor.clone
+func.func @silent(%x: tensor<4xf32>, %y: tensor<4xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant dense<0.0> : tensor<4xf32>
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %y) -> (tensor<4xf32>, tensor<4xf32>) {
+    scf.yield %b, %a : tensor<4xf32>, tensor<4xf32>
+  }
+  %q = scf.for %i = %c0 to %n step %c1 iter_args(%a = %zero) -> tensor<4xf32> {
+    %b = math.cos %a : tensor<4xf32>
+    scf.yield %b : tensor<4xf32>
+  }
+  return %r#0, %r#1, %q : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

@@ -1,0 +1,150 @@
+"""Loops that pass their tensors on to each other: IREE rejects some (FIS172), and its VM loses a buffer of others (FIS173)."""
+
+import random
+
+import numpy as np
+import pytest
+from built import CPU
+from compile_commands import stock
+from effort import examples
+
+import fissile
+from fissile.passes.iree.targets import flags_for
+from fissile.pipelines.numerics import runtimes
+from fissile.pipelines.numerics.signature import signatures_of_vmfb
+from fissile.target import find_target
+
+TYPE = "tensor<4xi32>"
+ARGUMENTS = (np.array([1, 2, 3, 4], np.int32), np.array([10, 20, 30, 40], np.int32))
+FLAGS = {"local-task": list(CPU), "vulkan": flags_for(find_target("vulkan"))}
+
+
+class Loop:
+    """A loop over ``starts`` (arguments x0 and x1, constants), of which an iteration yields ``ends``: a tensor of the loop, or the sum
+    of two."""
+
+    def __init__(self, starts: list, ends: list, known: bool = False) -> None:
+        self.starts, self.ends, self._known = starts, ends, known
+
+    @staticmethod
+    def drawn(draw: random.Random) -> "Loop":
+        count = draw.randint(2, 6)
+        pool = ["x0", "x1", *([draw.randrange(9)] * draw.randint(0, 2))]
+        names = [f"a{number}" for number in range(count)]
+        order = draw.sample(names, count) if draw.random() < 0.6 else draw.choices(names, k=count)
+        sums = [
+            (draw.choice(names), draw.choice([draw.choice(names), "x0", "x1"]))
+            if draw.random() < 0.4
+            else name
+            for name in order
+        ]
+        return Loop(draw.choices(pool, k=count), sums, draw.random() < 0.5)
+
+    def function(self, name: str) -> str:
+        count, types = len(self.starts), ", ".join([TYPE] * len(self.starts))
+        constants = {value: f"k{value}" for value in self.starts if isinstance(value, int)}
+        starts = ", ".join(f"%a{n} = %{constants.get(start, start)}" for n, start in enumerate(self.starts))
+        lines = [
+            f"  %{name} = arith.constant dense<{list(range(value, value + 4))}> : {TYPE}"
+            for value, name in constants.items()
+        ]
+        sums = [
+            f"    %b{n} = arith.addi %{end[0]}, %{end[1]} : {TYPE}"
+            for n, end in enumerate(self.ends)
+            if isinstance(end, tuple)
+        ]
+        ends = ", ".join(f"%b{n}" if isinstance(end, tuple) else f"%{end}" for n, end in enumerate(self.ends))
+        return "\n".join(
+            (
+                f"func.func @{name}(%x0: {TYPE}, %x1: {TYPE}, %n: index) -> ({types}) {{",
+                "  %c0 = arith.constant 0 : index",
+                "  %c1 = arith.constant 1 : index",
+                "  %c3 = arith.constant 3 : index",
+                *lines,
+                f"  %r:{count} = scf.for %i = %c0 to {'%c3' if self._known else '%n'} step %c1 iter_args({starts}) -> ({types}) {{",
+                *sums,
+                f"    scf.yield {ends} : {types}",
+                "  }",
+                f"  return {', '.join(f'%r#{n}' for n in range(count))} : {types}",
+                "}\n",
+            )
+        )
+
+    def computed(self) -> list[np.ndarray]:
+        """The results of three iterations."""
+        given = dict(zip(("x0", "x1"), ARGUMENTS, strict=True))
+        state = [
+            np.arange(start, start + 4, dtype=np.int32) if isinstance(start, int) else given[start]
+            for start in self.starts
+        ]
+        for _ in range(3):
+            known = {**given, **{f"a{number}": value for number, value in enumerate(state)}}
+            state = [
+                known[end[0]] + known[end[1]] if isinstance(end, tuple) else known[end] for end in self.ends
+            ]
+        return state
+
+
+SWAP = Loop([7, "x0", "x0"], ["a1", "a0", ("a0", "a2")])
+YIELDS_ARGUMENT = Loop([7, "x0", "x1", 7], [("a0", "a0"), ("x1", "x1"), "a3", "x1"])
+LOST = Loop(["x1"] * 4, ["a3", "a2", ("a3", "x0"), "a1"])
+KEPT = Loop(["x0", "x1", "x0", "x1"], ["a3", "a2", ("a3", "x0"), "a1"])
+
+
+def compiled(tmp_path, *loops: Loop, flags=FLAGS["local-task"], **options):
+    source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
+    source.write_text("".join(loop.function(f"f{number}") for number, loop in enumerate(loops)))
+    return fissile.compile(source, output, flags, check=False, **options), output
+
+
+def check_numbers(output, name: str, *loops: Loop) -> None:
+    signatures = signatures_of_vmfb(output)
+    [device] = runtimes.named([name])
+    for number, loop in enumerate(loops):
+        answer = runtimes.run(output, signatures[f"f{number}"], [*ARGUMENTS, np.array(3, np.int64)], device)
+        assert isinstance(answer, list), answer
+        for got, wanted in zip(answer, loop.computed(), strict=True):
+            np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("loop", (SWAP, YIELDS_ARGUMENT))
+def test_a_constant_and_an_argument_change_places(tmp_path, loop):
+    refused, output = compiled(tmp_path, loop, repair="off")
+    assert len(refused.errors) == 1 and "scf.for" in refused.errors[0].message and not output.exists()
+    report, output = compiled(tmp_path, loop)
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS172", "repaired")]
+    assert "along control flow edge" in report.findings[0].stock
+    check_numbers(output, "local-task", loop)
+
+
+def test_the_vm_loses_a_buffer(tmp_path):
+    wrong, output = compiled(tmp_path, LOST, repair="off")
+    assert [(f.code, f.severity.value) for f in wrong.findings] == [("FIS173", "error")]
+    report, output = compiled(tmp_path, LOST)
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS173", "repaired")]
+    check_numbers(output, "local-task", LOST)
+
+
+def test_stock_fails_where_the_vm_loses_a_buffer(tmp_path):
+    """Once IREE runs this program, FIS173 is no longer needed."""
+    source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
+    source.write_text(LOST.function("f0"))
+    assert stock(source, *FLAGS["local-task"], "-o", output).returncode == 0
+    with pytest.raises(AssertionError, match="INVALID_ARGUMENT"):
+        check_numbers(output, "local-task", LOST)
+
+
+def test_silent_where_the_vm_keeps_all(tmp_path):
+    report, output = compiled(tmp_path, KEPT)
+    assert not report.findings
+    check_numbers(output, "local-task", KEPT)
+
+
+@pytest.mark.parametrize("runtime", FLAGS)
+def test_drawn_loops_compute_what_numpy_does(tmp_path, runtime):
+    if runtime not in [one.name for one in runtimes.present()]:
+        pytest.skip(f"no {runtime}")
+    loops = [Loop.drawn(random.Random(seed)) for seed in range(examples(16, 60))]
+    report, output = compiled(tmp_path, *loops, SWAP, LOST, flags=FLAGS[runtime])
+    assert report.output and {f.code for f in report.findings} <= {"FIS171", "FIS172", "FIS173"}
+    check_numbers(output, runtime, *loops, SWAP, LOST)
