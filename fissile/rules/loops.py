@@ -58,14 +58,14 @@ func.func @f(%x: tensor<8x8xf32>, %n: index) -> tensor<8x8xf32> {
 define(
     "FIS172",
     "loop-storage",
-    "a loop passes a constant and another tensor on to each other, and IREE rejects it",
+    "a loop passes its tensors on to each other, and IREE rejects their storage classes",
     "A loop starts with constants (zeros, a table) and with arguments or computed tensors, and an iteration hands one to "
     "the place of another: a swap of two states, a history of the last values. IREE stops: `'scf.for' op along control "
     "flow edge … successor operand type #2 '!stream.resource<constant>' should match successor input type #2 "
     "'!stream.resource<external>'`.",
-    "IREE 3.13 derives the storage class of each of a loop's tensors from the tensor that the loop starts with "
-    "(RefineUsage). Where they change places, the classes contradict each other.",
-    "fissile copies the initial values that are no constants (`fissile-copy-before-loops`). No number changes.",
+    "IREE 3.13 derives the storage class of each of a loop's tensors from where it comes (RefineUsage). Where they "
+    "change places, the classes contradict each other.",
+    "fissile copies the initial values of loops that are no constants (`fissile-copy-before-loops`). No number changes.",
     effect=Effect.REFUSED,
     shown=Shown(
         COMPILE,

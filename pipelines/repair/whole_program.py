@@ -10,8 +10,8 @@ from iree.compiler import ir
 
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.unread_borders import unread_borders
-from fissile.passes.analysis.host.loop_inits import mixed_inits, shared_inits
-from fissile.passes.checks.refusals.loop_inits import check_mixed_inits, check_shared_inits
+from fissile.passes.analysis.host.loop_inits import passed_on, shared_inits
+from fissile.passes.checks.refusals.loop_inits import check_passed_on, check_shared_inits
 from fissile.passes.checks.refusals.unread_border import check_unread_borders
 from fissile.passes.iree.messages import CIRCULAR_PARTITION, LOOP_TYPES_DIFFER
 from fissile.passes.iree.phases import BORDERS_TRIMMED_AT, BOUNDARIES_PLACED_AT
@@ -73,7 +73,7 @@ REWRITES = (
         CopyBeforeLoops,
         BOUNDARIES_PLACED_AT,
         lambda failed: re.search(LOOP_TYPES_DIFFER, str(failed)) is not None,
-        lambda module: check_mixed_inits(mixed_inits(module)),
+        lambda module: check_passed_on(passed_on(module)),
     ),
 )
 

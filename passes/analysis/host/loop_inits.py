@@ -43,18 +43,17 @@ def shared_inits(module: ir.Operation) -> list[LoopInit]:
     ]
 
 
-def mixed_inits(module: ir.Operation) -> list[LoopInit]:
-    """What is no constant, of loops that pass a constant and another tensor on from outside, in program order.
+def passed_on(module: ir.Operation) -> list[LoopInit]:
+    """What loops pass on from outside, but constants, in program order.
 
-    IREE 3.13 gives each of a loop's tensors a storage class, constant or external, from where it comes (RefineUsage). Where the loop's
-    tensors change places, the classes contradict each other, and the verifier rejects the loop.
+    IREE 3.13 gives each of a loop's tensors a storage class (constant, external, transient) from where it comes (RefineUsage). Where
+    the loop's tensors change places, or one has another class in another place, the classes contradict each other, and the verifier
+    rejects the loop. A copy is transient.
     """
-    passed = _passed_on(module)
-    with_constants = [loop for loop, _, _, value in passed if _producer(value, _CONSTANTS)]
     return [
         LoopInit(loop, user, number, None if isinstance(value.owner, ir.Block) else value.owner.operation)
-        for loop, user, number, value in passed
-        if loop in with_constants and not _producer(value, _CONSTANTS)
+        for loop, user, number, value in _passed_on(module)
+        if not _is_constant(value)
     ]
 
 
@@ -88,11 +87,11 @@ def _inside(value: ir.Value, loop: ir.Operation) -> bool:
     return False
 
 
-def _producer(value: ir.Value, names: tuple[str, ...]) -> bool:
-    """Whether ``value``, or what it is a view of, is the result of an op of ``names``."""
+def _is_constant(value: ir.Value) -> bool:
+    """Whether ``value`` is a constant, or a view of one."""
     while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _VIEWS:
         value = value.owner.operation.operands[0]
-    return not isinstance(value.owner, ir.Block) and value.owner.operation.name in names
+    return not isinstance(value.owner, ir.Block) and value.owner.operation.name in _CONSTANTS
 
 
 def _shared(value: ir.Value, loop: ir.Operation) -> ir.Operation | None:

@@ -16,13 +16,13 @@ def check_shared_inits(found: Iterable[LoopInit]) -> list[Finding]:
     return list(ordered(_shared(one) for one in found))
 
 
-def check_mixed_inits(found: Iterable[LoopInit]) -> list[Finding]:
+def check_passed_on(found: Iterable[LoopInit]) -> list[Finding]:
     """FIS172, one for each loop."""
     loops: list[LoopInit] = []
     for one in found:
         if one.loop not in [other.loop for other in loops]:
             loops.append(one)
-    return list(ordered(_mixed(one) for one in loops))
+    return list(ordered(_passed_on(one) for one in loops))
 
 
 def _shared(one: LoopInit) -> Finding:
@@ -40,10 +40,10 @@ def _shared(one: LoopInit) -> Finding:
     )
 
 
-def _mixed(one: LoopInit) -> Finding:
+def _passed_on(one: LoopInit) -> Finding:
     return Finding(
         "FIS172",
-        "a loop starts with a constant and with a tensor that is none, and IREE finds no storage class for what it passes on",
+        "a loop passes on tensors from outside, and IREE gives them storage classes that contradict each other",
         subject=one.loop.name,
         places=labelled(place_of(one.loop), "this loop"),
     )

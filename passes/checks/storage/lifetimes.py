@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from fissile.dialect import ops_of, place_of
 from fissile.effect import Effect
 from fissile.finding import Finding, Place, Severity, ordered
 from fissile.passes.analysis.bounds.value_names import name_of
+from fissile.passes.analysis.host.early_releases import EarlyRelease
 from fissile.passes.analysis.lifetime.explore import Fault, Trouble
 from fissile.passes.analysis.lifetime.kinds import RELEASES, STREAM, pure_region_around, released
 from fissile.passes.analysis.lifetime.module import Lifetimes, lifetimes_of
@@ -31,6 +32,11 @@ def lifetime_findings(module: ir.Operation) -> list[Finding]:
     """Everything wrong with the lifetimes in ``module``; nothing is changed."""
     found = [finding for seen in lifetimes_of(module) for finding in _findings(seen)]
     return list(ordered([*found, *_in_pure_regions(module)]))
+
+
+def check_early_releases(found: Iterable[EarlyRelease]) -> list[Finding]:
+    """FIS302 or FIS303 for each deallocation."""
+    return list(ordered(_finding(one.seen, one.trouble) for one in found))
 
 
 def _findings(seen: Lifetimes) -> Iterator[Finding]:

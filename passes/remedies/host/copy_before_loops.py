@@ -9,7 +9,7 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.finding import Finding
-from fissile.passes.analysis.host.loop_inits import mixed_inits
+from fissile.passes.analysis.host.loop_inits import passed_on
 from fissile.passes.definition import Contract, register_pass
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
@@ -22,18 +22,18 @@ from .held_tensors import held
 @register_pass
 @dataclass(frozen=True)
 class CopyBeforeLoops(Remedy):
-    """Copies what a loop starts with, and what it yields from outside, but constants, where some are constants and some are not (FIS172).
+    """Copies what loops start with, and what they yield from outside, but constants (FIS172).
 
-    The copies are transient storage, which the loop may pass on in any order. Run it after global optimisation. It changes loops
+    The copies are transient storage, which a loop may pass on in any order. Run it after global optimisation. It changes loops
     that IREE compiles, too: it is for a program that IREE has rejected.
     """
 
     name: ClassVar[str] = "fissile-copy-before-loops"
     cures: ClassVar[tuple[str, ...]] = ("FIS172",)
     exactness: ClassVar[Exactness] = Exactness.BITS
-    does: ClassVar[str] = "copies the tensors that a loop starts with, where others are constants"
+    does: ClassVar[str] = "copies the tensors that loops start with, but constants"
     repairs: ClassVar[str] = (
-        "loops that pass a constant and an argument on to each other, which IREE rejects (FIS172)"
+        "loops that pass a constant and an argument on to each other, and others for which IREE finds no storage (FIS172)"
     )
     numbers: ClassVar[str] = "bit-identical"
     done: ClassVar[str] = "copied the tensor that the loop starts with"
@@ -42,7 +42,7 @@ class CopyBeforeLoops(Remedy):
     contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        for found in mixed_inits(op):
+        for found in passed_on(op):
             value = found.user.operands[found.operand]
             with ir.InsertionPoint(found.loop), found.loop.location:
                 sizes = dynamic_sizes(value)

@@ -22,6 +22,7 @@ from ..request import CompileRequest
 from . import host_updates
 from .attentions import DECOMPOSE
 from .branch_operands import lost_references
+from .early_releases import early_deallocations
 from .guard import GUARDED_AT, guard, strips_asserts
 from .host_floats import FOLD
 from .recursion import recursion
@@ -82,10 +83,11 @@ class HookPlan:
             self._own(hook.phase, hook.name, hook.act)
             for hook in host_updates.hooks(self._session, request.repair != "off")
         ]
-        hooks += [
-            self._own(hook.phase, hook.name, hook.act, hook.wanted)
-            for hook in lost_references(request.flags, request.repair != "off")
-        ]
+        of_loops = (
+            early_deallocations(request.repair != "off"),
+            *lost_references(request.flags, request.repair != "off"),
+        )
+        hooks += [self._own(hook.phase, hook.name, hook.act, hook.wanted) for hook in of_loops]
         if request.repair != "off":
             hooks += [self._own(hook.phase, hook.name, hook.act) for hook in (FOLD, DECOMPOSE)]
         if request.pack_transients or request.check_lifetimes:
