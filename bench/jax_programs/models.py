@@ -36,7 +36,7 @@ class Block(nn.Module):
     @nn.compact
     def __call__(self, x, mask=None):
         width = x.shape[-1]
-        x = x + nn.MultiHeadDotProductAttention(self.heads, dtype=self.dtype)(
+        x = x + nn.MultiHeadDotProductAttention(self.heads, dtype=self.dtype, use_bias=False)(
             nn.LayerNorm(dtype=self.dtype)(x), mask=mask
         )
         y = nn.gelu(nn.Dense(4 * width, dtype=self.dtype)(nn.LayerNorm(dtype=self.dtype)(x)))

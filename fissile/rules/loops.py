@@ -135,3 +135,53 @@ func.func @f(%x: tensor<4xi32>, %y: tensor<4xi32>, %z: tensor<4xi32>, %n: index)
 """,
     ),
 )
+define(
+    "FIS174",
+    "while-operand",
+    "a while loop tests a tensor that its body does not use, and IREE rejects the loop",
+    "A while loop starts with a tensor that only its condition reads: an error or a residual that the body computes anew. "
+    "IREE stops: `'scf.while' op along control flow edge from Operation scf.condition to Region #1: region branch point has "
+    "2 operands, but region successor needs 4 inputs`.",
+    "The canonicaliser removes the tensor from what the condition passes on to the body. IREE 3.13 then converts the body's "
+    "arguments by the types that the loop starts with (ConvertToStream), and the two differ.",
+    "fissile passes the tensor on (`fissile-pass-on-while-operands`), and a barrier keeps it there. No number changes.",
+    effect=Effect.REFUSED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {
+  %c0 = arith.constant 0 : index
+  %limit = arith.constant 50 : i32
+  %r:2 = scf.while (%a = %x, %e = %y) : (tensor<4xi32>, tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>) {
+    %first = tensor.extract %e[%c0] : tensor<4xi32>
+    %less = arith.cmpi slt, %first, %limit : i32
+    scf.condition(%less) %a, %e : tensor<4xi32>, tensor<4xi32>
+  } do {
+  ^bb0(%a: tensor<4xi32>, %e: tensor<4xi32>):
+    %b = arith.muli %a, %y : tensor<4xi32>
+    %f = arith.addi %b, %a : tensor<4xi32>
+    scf.yield %b, %f : tensor<4xi32>, tensor<4xi32>
+  }
+  return %r#0 : tensor<4xi32>
+}
+""",
+        """\
+func.func @f(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {
+  %c0 = arith.constant 0 : index
+  %limit = arith.constant 50 : i32
+  %r:2 = scf.while (%a = %x, %e = %y) : (tensor<4xi32>, tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>) {
+    %first = tensor.extract %e[%c0] : tensor<4xi32>
+    %less = arith.cmpi slt, %first, %limit : i32
+    scf.condition(%less) %a, %e : tensor<4xi32>, tensor<4xi32>
+  } do {
+  ^bb0(%a: tensor<4xi32>, %e: tensor<4xi32>):
+    %kept = util.optimization_barrier %e : tensor<4xi32>
+    %b = arith.muli %a, %y : tensor<4xi32>
+    %f = arith.addi %b, %a : tensor<4xi32>
+    scf.yield %b, %f : tensor<4xi32>, tensor<4xi32>
+  }
+  return %r#0 : tensor<4xi32>
+}
+""",
+    ),
+)

@@ -46,6 +46,9 @@ NOTHING_TO_COMPILE = r"does not contain a vm\.module op"
 CIRCULAR_PARTITION = r"circular dependency: input operation uses partition output"
 """ScheduleExecution, of a partition that waits for a loop that waits for the partition."""
 
+WHILE_OPERANDS_DIFFER = r"'scf\.while' op along control flow edge .* region branch point has \d+ operands, but region successor needs \d+ inputs"
+"""ConvertToStream, of a loop whose condition passes on less than the loop starts with."""
+
 LOOP_TYPES_DIFFER = (
     r"'scf\.(?:for|while)' op along control flow edge .* successor operand type #\d+ '!stream\.resource<"
 )

@@ -11,13 +11,16 @@ from iree.compiler import ir
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.unread_borders import unread_borders
 from fissile.passes.analysis.host.loop_inits import passed_on, shared_inits
+from fissile.passes.analysis.program.while_operands import untaken_operands
 from fissile.passes.checks.refusals.loop_inits import check_passed_on, check_shared_inits
 from fissile.passes.checks.refusals.unread_border import check_unread_borders
-from fissile.passes.iree.messages import CIRCULAR_PARTITION, LOOP_TYPES_DIFFER
+from fissile.passes.checks.refusals.while_operands import check_while_operands
+from fissile.passes.iree.messages import CIRCULAR_PARTITION, LOOP_TYPES_DIFFER, WHILE_OPERANDS_DIFFER
 from fissile.passes.iree.phases import BORDERS_TRIMMED_AT, BOUNDARIES_PLACED_AT
 from fissile.passes.remedies.decompose.trim_borders import TrimBorders
 from fissile.passes.remedies.host.copy_before_loops import CopyBeforeLoops
 from fissile.passes.remedies.host.finish_before_loops import FinishBeforeLoops
+from fissile.passes.remedies.host.pass_on_while_operands import PassOnWhileOperands
 from fissile.passes.remedies.remedy import Remedy
 
 from ..compile.compile_run import CompileRun
@@ -68,6 +71,12 @@ REWRITES = (
         BOUNDARIES_PLACED_AT,
         lambda failed: re.search(CIRCULAR_PARTITION, str(failed)) is not None,
         lambda module: check_shared_inits(shared_inits(module)),
+    ),
+    Rewrite(
+        PassOnWhileOperands,
+        BOUNDARIES_PLACED_AT,
+        lambda failed: re.search(WHILE_OPERANDS_DIFFER, str(failed)) is not None,
+        lambda module: check_while_operands(untaken_operands(module)),
     ),
     Rewrite(
         CopyBeforeLoops,

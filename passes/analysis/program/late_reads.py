@@ -25,6 +25,7 @@ from .private_calls import FUNCTIONS
 
 _POSITION = "fissile-position"
 _GROUPS = (iree_ops.STREAM_CMD_CONCURRENT, iree_ops.STREAM_CMD_EXECUTE, iree_ops.STREAM_CMD_SERIAL)
+_PASS_ON, _ENDS = ("scf.for", "scf.if", "scf.while"), ("scf.condition", "scf.yield")
 _NO_READS = (iree_ops.HAL_TENSOR_EXPORT, iree_ops.UTIL_RETURN, iree_ops.UTIL_OPTIMIZATION_BARRIER)
 
 
@@ -33,7 +34,8 @@ class Read:
     """The op at position ``reader`` of ``function`` reads a tensor that the op at ``update``, behind it, overwrites.
 
     ``copied``: the reader updates the tensor as well, a copy of it. ``update_is_copy``: the update itself is a copy of bytes.
-    ``is_reshape``: the reader is a reshape, which is no op of the program and has no ``read_at``.
+    ``is_reshape``: the reader is a reshape, which is no op of the program and has no ``read_at``. ``passes_on``: the reader is a loop or a
+    branch, of which a result may be the tensor itself.
     """
 
     function: str
@@ -42,28 +44,57 @@ class Read:
     copied: bool
     update_is_copy: bool
     is_reshape: bool
+    passes_on: bool
     read_at: Place | None
     updated_at: Place | None
 
 
 def reads_before_updates(module: ir.Operation) -> list[Read]:
-    """Of ``module``, at phase flow: each op that reads a tensor before an op that updates it in place."""
+    """Of ``module``, at phase flow: each op that reads a tensor, or passes it on, before an op that updates it in place."""
     ops = ops_on_host(module)
     position = {hash(op): i for i, op in enumerate(ops)}
     found = []
     for op in ops:
         for target in dict.fromkeys(updated_in_place(op)):
-            readers = {
-                hash(use.owner.operation): use.owner.operation
-                for value in same_buffer(_source(target))
-                for use in value.uses
-            }
+            users = [use.owner.operation for v in same_buffer(_source(target)) for use in v.uses]
+            readers = {hash(user): user for user in (*users, *_passing_on(users, target.type))}
             for reader in readers.values():
                 if reader == op or reader.block != op.block or reader.name in _NO_READS:
                     continue
                 if position[hash(reader)] < position[hash(op)]:
+                    if reader.name in _PASS_ON and not _used_behind(
+                        reader, target.type, position[hash(op)], position
+                    ):
+                        continue
                     found.append(_read(reader, op, position))
     return found
+
+
+def _passing_on(users: Iterable[ir.Operation], type_: ir.Type) -> list[ir.Operation]:
+    """The loops and branches that one of ``users`` ends a block of, from the innermost on."""
+    found: list[ir.Operation] = []
+    for user in users:
+        while user.name in _ENDS and user.parent is not None and user.parent.operation.name in _PASS_ON:
+            around = user.parent.operation
+            found.append(around)
+            ends = (
+                use.owner.operation
+                for result in around.results
+                if result.type == type_
+                for use in result.uses
+            )
+            user = next((end for end in ends if end.name in _ENDS), around)
+    return found
+
+
+def _used_behind(around: ir.Operation, type_: ir.Type, update: int, position: dict[int, int]) -> bool:
+    """Whether a result of ``around`` that may be a tensor of ``type_`` is used behind the op at ``update``."""
+    return any(
+        position.get(hash(use.owner.operation), update + 1) > update
+        for result in around.results
+        if result.type == type_
+        for use in result.uses
+    )
 
 
 def _read(reader: ir.Operation, update: ir.Operation, position: dict[int, int]) -> Read:
@@ -75,6 +106,7 @@ def _read(reader: ir.Operation, update: ir.Operation, position: dict[int, int]) 
         bool(updated_in_place(reader)),
         update.name == iree_ops.FLOW_TENSOR_UPDATE,
         is_reshape,
+        reader.name in _PASS_ON,
         None if is_reshape else place_of(reader),
         place_of(update),
     )
@@ -139,6 +171,8 @@ def _is_late(one: Read, commands: dict[int, list[_Command]]) -> bool:
     readers, updates = commands.get(one.reader, []), commands.get(one.update, [])
     if sum(command.copies for command in updates) > one.update_is_copy:
         return False  # it updates a copy
+    if one.passes_on:
+        return bool(updates)
     if one.copied:
         readers = [command for command in readers if command.copies]
     if one.is_reshape and len(readers) > 1 and updates and readers[0].order < updates[0].order:
