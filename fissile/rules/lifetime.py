@@ -68,8 +68,11 @@ define(
     "use-after-release",
     "storage is used after its release",
     "A path reads, writes, passes on or returns the storage, or a view of it, after its release.",
-    "The release was placed before the last use: an alias was overlooked, or a pass moved one of them.",
-    "Move the release after the named use; `fissile-insert-kills` does this.",
+    "The release was placed before the last use: an alias was overlooked, or a pass moved one of them. IREE 3.13 itself does so "
+    "as it schedules some loops that keep a tensor in two places (AutomaticReferenceCounting): a call fails with "
+    "FAILED_PRECONDITION, or reads what else is in that memory.",
+    "Move the release after the named use; `fissile-insert-kills` does this. `fissile compile` removes a deallocation that IREE "
+    "places too early (`fissile-drop-early-releases`): the storage is then freed with the last reference to it.",
     shown=Shown(
         CHECK,
         """\

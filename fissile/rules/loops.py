@@ -15,8 +15,8 @@ define(
     "command buffers: `circular dependency: input operation uses partition output`.",
     "IREE 3.13 puts an op into the command buffer of an op that uses its result, even if that command buffer waits "
     "for a loop that starts with the result (partitionStreamableOpsReference).",
-    "fissile puts a barrier before the loop (`fissile-finish-before-loops`), and the tensor is computed first. The host "
-    "waits for it once. No number changes.",
+    "fissile copies the tensor before the loop, behind a barrier (`fissile-finish-before-loops`): it is computed first, and "
+    "the host waits for it once. No number changes.",
     effect=Effect.REFUSED,
     shown=Shown(
         COMPILE,

@@ -11,12 +11,11 @@ from iree.compiler import ir
 from fissile.finding import Finding
 from fissile.passes.analysis.host.loop_inits import passed_on
 from fissile.passes.definition import Contract, register_pass
-from fissile.passes.iree import ops as iree_ops
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
 from fissile.passes.remedies.fusion.lower_boundaries import dynamic_sizes
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
-from .held_tensors import held
+from .held_tensors import held_copy
 
 
 @register_pass
@@ -38,15 +37,12 @@ class CopyBeforeLoops(Remedy):
     numbers: ClassVar[str] = "bit-identical"
     done: ClassVar[str] = "copied the tensor that the loop starts with"
     advice: ClassVar[str] = "copy the tensor that the loop starts with"
-    dialects: ClassVar[tuple[str, ...]] = ("flow", "util")
+    dialects: ClassVar[tuple[str, ...]] = ("arith", "flow", "linalg", "tensor", "util")
     contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         for found in passed_on(op):
             value = found.user.operands[found.operand]
             with ir.InsertionPoint(found.loop), found.loop.location:
-                sizes = dynamic_sizes(value)
-                copy = ir.Operation.create(
-                    iree_ops.FLOW_TENSOR_CLONE, [value.type], [held(value, sizes), *sizes]
-                )
-            found.user.operands[found.operand] = copy.results[0]
+                copy = held_copy(value, dynamic_sizes(value))
+            found.user.operands[found.operand] = copy

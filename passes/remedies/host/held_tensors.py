@@ -5,8 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from iree.compiler import ir
+from iree.compiler.dialects import arith
 
 from fissile.passes.iree import ops as iree_ops
+from fissile.passes.remedies.rebuilt_ops import elementwise
+
+
+def held_copy(value: ir.Value, sizes: Iterable[ir.Value]) -> ir.Value:
+    """A copy of ``value`` behind a barrier. IREE does not see that what is behind a barrier is the tensor before it: without a copy it
+    would update the one in place while the other is read."""
+    known = list(sizes)
+    return held(_copy(value, known), known)
+
+
+def _copy(value: ir.Value, sizes: list[ir.Value]) -> ir.Value:
+    """A dispatch copies a tensor from outside of the loop at the insertion point: IREE 3.13 leaves out a clone of it, as if there were
+    no other iteration (ElideAsyncCopies)."""
+    owner = value.owner
+    block = owner if isinstance(owner, ir.Block) else owner.operation.block
+    element = ir.RankedTensorType(value.type).element_type
+    zero = _zero(element) if block != ir.InsertionPoint.current.block else None
+    if zero is None:
+        return ir.Operation.create(iree_ops.FLOW_TENSOR_CLONE, [value.type], [value, *sizes]).results[0]
+    flag = ir.IntegerType.get_signless(1)
+    yes = arith.constant(flag, ir.IntegerAttr.get(flag, 1))
+    # Nothing folds a choice by a value that nothing knows.
+    hidden = ir.Operation.create(iree_ops.UTIL_OPTIMIZATION_BARRIER, [flag], [yes]).results[0]
+    return elementwise(value, element, lambda one: arith.select(hidden, one, arith.constant(element, zero)))
+
+
+def _zero(element: ir.Type) -> ir.Attribute | None:
+    if isinstance(element, ir.IntegerType) and element.is_signless:
+        return ir.IntegerAttr.get(element, 0)
+    return ir.FloatAttr.get(element, 0.0) if isinstance(element, ir.FloatType) else None
 
 
 def held(value: ir.Value, sizes: Iterable[ir.Value]) -> ir.Value:

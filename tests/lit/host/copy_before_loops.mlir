@@ -3,10 +3,10 @@
 // CHECK-LABEL: func.func @swap
 // CHECK-SAME:    (%[[X:.*]]: tensor<?xf32>, %[[K:.*]]: tensor<?xf32>, %[[N:.*]]: index)
 // CHECK:         %[[ZERO:.*]] = arith.constant dense
-// CHECK:         %[[HELD:.*]] = util.optimization_barrier %[[X]] : tensor<?xf32>
-// CHECK:         %[[STORED:.*]] = flow.tensor.tie_shape %[[HELD]] : tensor<?xf32>{%[[SIZE:.*]]}
-// CHECK:         %[[COPY:.*]] = flow.tensor.clone %[[STORED]] : tensor<?xf32>{%[[SIZE]]}
-// CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %[[COPY]], %{{.*}} = %[[ZERO]])
+// CHECK:         %[[COPY:.*]] = flow.tensor.clone %[[X]] : tensor<?xf32>{%[[SIZE:.*]]}
+// CHECK:         %[[HELD:.*]] = util.optimization_barrier %[[COPY]] : tensor<?xf32>
+// CHECK:         %[[START:.*]] = flow.tensor.tie_shape %[[HELD]] : tensor<?xf32>{%[[SIZE]]}
+// CHECK:         scf.for {{.*}} iter_args(%{{.*}} = %[[START]], %{{.*}} = %[[ZERO]])
 func.func @swap(%x: tensor<?xf32>, %k: tensor<?xf32>, %n: index) -> (tensor<?xf32>, tensor<4xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -21,8 +21,9 @@ func.func @swap(%x: tensor<?xf32>, %k: tensor<?xf32>, %n: index) -> (tensor<?xf3
 // CHECK-LABEL: func.func @captured
 // CHECK-SAME:    (%[[X:.*]]: tensor<4xf32>, %[[N:.*]]: index)
 // CHECK:         %[[COPY:.*]] = flow.tensor.clone
+// CHECK:         %[[HELD:.*]] = util.optimization_barrier %[[COPY]]
 // CHECK:         scf.for
-// CHECK:           scf.yield %[[COPY]] : tensor<4xf32>
+// CHECK:           scf.yield %[[HELD]] : tensor<4xf32>
 func.func @captured(%x: tensor<4xf32>, %n: index) -> tensor<4xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -2,7 +2,8 @@
 
 // CHECK-LABEL: func.func @used_after
 // CHECK:         %[[Y:.*]] = math.exp
-// CHECK:         %[[HELD:.*]] = util.optimization_barrier %[[Y]] : tensor<?xf32>
+// CHECK:         %[[COPY:.*]] = flow.tensor.clone %[[Y]] : tensor<?xf32>
+// CHECK:         %[[HELD:.*]] = util.optimization_barrier %[[COPY]] : tensor<?xf32>
 // CHECK:         %[[START:.*]] = flow.tensor.tie_shape %[[HELD]] : tensor<?xf32>{%{{.*}}}
 // CHECK:         %[[R:.*]] = scf.for {{.*}} iter_args(%{{.*}} = %[[START]])
 // CHECK:         arith.addf %[[Y]], %[[R]]
@@ -22,7 +23,8 @@ func.func @used_after(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
 // CHECK-LABEL: func.func @view
 // CHECK:         scf.for
 // CHECK:           %[[V:.*]] = tensor.expand_shape
-// CHECK:           %[[START:.*]] = util.optimization_barrier %[[V]] : tensor<2x3xf32>
+// CHECK:           %[[COPY:.*]] = flow.tensor.clone %[[V]] : tensor<2x3xf32>
+// CHECK:           %[[START:.*]] = util.optimization_barrier %[[COPY]] : tensor<2x3xf32>
 // CHECK:           scf.while (%{{.*}} = %[[START]])
 func.func @view(%x: tensor<6xf32>, %n: index, %p: i1) -> tensor<6xf32> {
   %c0 = arith.constant 0 : index

@@ -12,6 +12,7 @@ import fissile
 from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.signature import signatures_of_vmfb
+from fissile.rules import RULES
 from fissile.target import find_target
 
 TYPE = "tensor<4xi32>"
@@ -148,3 +149,98 @@ def test_drawn_loops_compute_what_numpy_does(tmp_path, runtime):
     report, output = compiled(tmp_path, *loops, SWAP, LOST, flags=FLAGS[runtime])
     assert report.output and {f.code for f in report.findings} <= {"FIS171", "FIS172", "FIS173"}
     check_numbers(output, runtime, *loops, SWAP, LOST)
+
+
+HEAD = f"""\
+func.func @f0(%x0: {TYPE}, %x1: {TYPE}, %n: index) -> ({TYPE}, {TYPE}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %new = arith.constant 99 : i32
+  %yes = arith.cmpi eq, %n, %c3 : index
+  %v = arith.muli %x0, %x1 : {TYPE}
+"""
+PASSED_ON = {
+    "branch": f"""\
+  %r = scf.if %yes -> {TYPE} {{
+    scf.yield %v : {TYPE}
+  }} else {{
+    %other = arith.addi %x0, %x1 : {TYPE}
+    scf.yield %other : {TYPE}
+  }}
+""",
+    "loop": f"""\
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x1) -> {TYPE} {{
+    scf.yield %v : {TYPE}
+  }}
+""",
+}
+
+
+@pytest.mark.parametrize("way", PASSED_ON)
+def test_a_tensor_is_updated_that_a_loop_or_branch_has_passed_on(tmp_path, way):
+    """FIS156: the result of the loop or branch is the tensor before the update."""
+    source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
+    source.write_text(
+        f"{HEAD}{PASSED_ON[way]}  %u = tensor.insert %new into %v[%c3] : {TYPE}\n  return %r, %u : {TYPE}, {TYPE}\n}}\n"
+    )
+    report = fissile.compile(source, output, FLAGS["local-task"], check=False)
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS156", "repaired")]
+    [device] = runtimes.named(["local-task"])
+    old, new = runtimes.run(
+        output, signatures_of_vmfb(output)["f0"], [*ARGUMENTS, np.array(3, np.int64)], device
+    )
+    product = ARGUMENTS[0] * ARGUMENTS[1]
+    np.testing.assert_array_equal(old, product)
+    np.testing.assert_array_equal(new, [*product[:3], 99])
+
+
+def test_the_condition_alone_reads_a_tensor(tmp_path):
+    source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
+    source.write_text(RULES["FIS174"].shown.program)
+    report = fissile.compile(source, output, FLAGS["local-task"], check=False)
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS174", "repaired")]
+    [device] = runtimes.named(["local-task"])
+    x, y = np.array([1, 2, 3, 4], np.int32), np.array([3, 2, 1, 1], np.int32)
+    [got] = runtimes.run(output, signatures_of_vmfb(output)["f"], [x, y], device)
+    wanted, test = x, y
+    while test[0] < 50:
+        test = wanted * y + wanted
+        wanted = wanted * y
+    np.testing.assert_array_equal(got, wanted)
+
+
+EARLY = f"""\
+func.func @f0(%x0: {TYPE}, %x1: {TYPE}, %n: index) -> ({TYPE}, {TYPE}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %limit = arith.constant 500 : i32
+  %v = arith.muli %x0, %x1 : {TYPE}
+  %r:3 = scf.while (%k = %c0, %a = %x1, %b = %x0) : (index, {TYPE}, {TYPE}) -> (index, {TYPE}, {TYPE}) {{
+    %first = tensor.extract %v[%c0] : {TYPE}
+    %small = arith.cmpi slt, %first, %limit : i32
+    %more = arith.cmpi ult, %k, %n : index
+    %go = arith.andi %small, %more : i1
+    scf.condition(%go) %k, %a, %b : index, {TYPE}, {TYPE}
+  }} do {{
+  ^bb0(%k: index, %a: {TYPE}, %b: {TYPE}):
+    %next = arith.addi %k, %c1 : index
+    scf.yield %next, %v, %a : index, {TYPE}, {TYPE}
+  }}
+  return %r#2, %v : {TYPE}, {TYPE}
+}}
+"""
+"""IREE 3.13 frees `v` with the loop's first tensor, which nothing reads: FAILED_PRECONDITION."""
+
+
+def test_storage_that_a_loop_keeps_in_two_places_lives_until_its_last_use(tmp_path):
+    source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
+    source.write_text(EARLY)
+    report = fissile.compile(source, output, FLAGS["local-task"], check=False)
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS303", "repaired")]
+    [device] = runtimes.named(["local-task"])
+    got, product = runtimes.run(
+        output, signatures_of_vmfb(output)["f0"], [*ARGUMENTS, np.array(3, np.int64)], device
+    )
+    np.testing.assert_array_equal(product, ARGUMENTS[0] * ARGUMENTS[1])
+    np.testing.assert_array_equal(got, product)
