@@ -185,3 +185,45 @@ func.func @f(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {
 """,
     ),
 )
+define(
+    "FIS175",
+    "replayed-copy",
+    "the numbers may be wrong from the second call on: the Vulkan runtime replays copies of an earlier call",
+    "A function on Vulkan copies a tensor of the call (an argument, a result, an intermediate tensor), and no dispatch of the same "
+    "command buffer uses it: a concatenation, a slice that is returned, an element that the host reads in a loop. The first call is "
+    "right. A later one may copy from and to the buffers of the first: the numbers are those of the earlier call, and memory that "
+    "belongs to other tensors is overwritten.",
+    "IREE 3.13 records a command buffer once and passes the buffers of each call in a table. Its Vulkan runtime keeps the recorded "
+    "commands, and records them again only if an address that a dispatch uses has changed.",
+    "fissile has such command buffers recorded for every call (`fissile-record-once`), which costs the host some microseconds. Without "
+    "a new module: `iree-run-module --vulkan_cached_bda_replay_instances=0`, or `--iree-hal-memoization=false` as you compile.",
+    effect=Effect.UNPROVED,
+    shown=Shown(
+        "fissile compile in.mlir --target=vulkan -o out.vmfb",
+        """\
+func.func private @first(%x: tensor<4xi32>) -> i32 attributes {noinline} {
+  %c0 = arith.constant 0 : index
+  %e = tensor.extract %x[%c0] : tensor<4xi32>
+  return %e : i32
+}
+func.func @f(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<2xi32> {
+  %a = call @first(%x) : (tensor<4xi32>) -> i32
+  %b = call @first(%y) : (tensor<4xi32>) -> i32
+  %r = tensor.from_elements %a, %b : tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+""",
+        """\
+func.func private @first(%x: tensor<4xi32>, %c0: index) -> i32 attributes {noinline} {
+  %e = tensor.extract %x[%c0] : tensor<4xi32>
+  return %e : i32
+}
+func.func @f(%x: tensor<4xi32>, %y: tensor<4xi32>, %i: index) -> tensor<2xi32> {
+  %a = call @first(%x, %i) : (tensor<4xi32>, index) -> i32
+  %b = call @first(%y, %i) : (tensor<4xi32>, index) -> i32
+  %r = tensor.from_elements %a, %b : tensor<2xi32>
+  return %r : tensor<2xi32>
+}
+""",
+    ),
+)

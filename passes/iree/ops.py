@@ -179,6 +179,9 @@ FRONT_END_DIALECTS = (
 )
 """Dialects that are gone after `INPUT_CONVERTED_AT`."""
 
+RECORDED_ONCE = "once"
+"""On stream.cmd.execute: its command buffer is not kept for other calls."""
+
 OPERAND_REGISTERS, REMAPPED_REGISTERS, BLOCK_REGISTERS = (
     "operand_registers",
     "remap_registers",

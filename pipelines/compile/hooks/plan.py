@@ -22,10 +22,10 @@ from ..request import CompileRequest
 from . import host_updates
 from .attentions import DECOMPOSE
 from .branch_operands import lost_references
-from .early_releases import early_deallocations
 from .guard import GUARDED_AT, guard, strips_asserts
 from .host_floats import FOLD
 from .recursion import recursion
+from .schedule import of_schedule
 
 DIALECT_LOWERINGS = (
     # Preconditions and storage become IREE's own ops as soon as the input is in IREE's dialects, and groups must:
@@ -84,7 +84,7 @@ class HookPlan:
             for hook in host_updates.hooks(self._session, request.repair != "off")
         ]
         of_loops = (
-            early_deallocations(request.repair != "off"),
+            *of_schedule(request.repair != "off"),
             *lost_references(request.flags, request.repair != "off"),
         )
         hooks += [self._own(hook.phase, hook.name, hook.act, hook.wanted) for hook in of_loops]

@@ -1,0 +1,99 @@
+"""Command buffers that IREE's Vulkan runtime replays with the buffers of an earlier call."""
+
+from __future__ import annotations
+
+from iree.compiler import ir
+
+from fissile.dialect.views import view_of
+from fissile.passes.iree import ops as iree_ops
+
+from .private_calls import FUNCTIONS
+
+_VULKAN = f'{iree_ops.DEVICE_GLOBAL_ATTRIBUTE}"vulkan"'
+_REBOUND = (iree_ops.STREAM_CMD_DISPATCH, iree_ops.STREAM_CMD_FILL)
+ONCE = iree_ops.RECORDED_ONCE
+
+
+def replayed_copies(module: ir.Operation) -> list[ir.Operation]:
+    """The `stream.cmd.execute` ops of ``module``, after phase stream, that may be replayed wrongly, in program order.
+
+    IREE records such a command buffer once and passes its buffers in a table. The Vulkan runtime 3.13 keeps the recorded commands, and
+    compares the addresses that dispatches and fills use with those of the recording; of a buffer that is copied alone it has none, and
+    takes the old one. What is recorded anew for each call is not among them: a command buffer that is run once, and one with an operand
+    that is known only then.
+    """
+    if not any(_is_vulkan(op) for op in _top(module)):
+        return []
+    return [
+        execute
+        for function in _top(module)
+        if function.name in FUNCTIONS
+        for execute in _executes(function)
+        if ONCE not in execute.attributes and _is_kept(execute) and _copied_alone(execute)
+    ]
+
+
+def _top(module: ir.Operation) -> list[ir.Operation]:
+    return [one.operation for one in module.regions[0].blocks[0].operations]
+
+
+def _is_vulkan(op: ir.Operation) -> bool:
+    return op.name == iree_ops.UTIL_GLOBAL and any(
+        _VULKAN in str(op.attributes[name]) for name in op.attributes if name == "initial_value"
+    )
+
+
+def _executes(function: ir.Operation) -> list[ir.Operation]:
+    return [
+        op.operation
+        for region in function.regions
+        for block in region.blocks
+        for op in block.operations
+        if op.operation.name == iree_ops.STREAM_CMD_EXECUTE
+    ]
+
+
+def _commands(block: ir.Block) -> list[ir.Operation]:
+    """What ``block`` submits, groups resolved."""
+    found = []
+    for one in block.operations:
+        op = one.operation
+        inner = [command for region in op.regions for b in region.blocks for command in _commands(b)]
+        found += inner or [op]
+    return found
+
+
+def _is_kept(execute: ir.Operation) -> bool:
+    """Whether the commands are the same in every call, but for the buffers: all numbers are constants."""
+    body = execute.regions[0].blocks[0]
+    numbers = (
+        v
+        for op in _commands(body)
+        for v in op.operands
+        if isinstance(v.type, (ir.IntegerType, ir.IndexType, ir.FloatType))
+    )
+    return all(
+        not isinstance(v.owner, ir.Block) and v.owner.operation.name == "arith.constant" for v in numbers
+    )
+
+
+def _copied_alone(execute: ir.Operation) -> bool:
+    """Whether a copy uses a buffer of the call that no other command of ``execute`` does."""
+    body = execute.regions[0].blocks[0]
+    outside = list(view_of(execute).resource_operands)
+    of_call = {
+        number
+        for number, value in enumerate(outside)
+        if isinstance(value.owner, ir.Block) or value.owner.operation.name != iree_ops.UTIL_GLOBAL_LOAD
+    }
+    copied: set[int] = set()
+    rebound: set[int] = set()
+    for op in _commands(body):
+        used = {
+            ir.BlockArgument(v).arg_number
+            for v in op.operands
+            if isinstance(v.owner, ir.Block) and v.owner == body
+        }
+        copied |= used if op.name == iree_ops.STREAM_CMD_COPY else set()
+        rebound |= used if op.name in _REBOUND else set()
+    return bool(copied & of_call - rebound)

@@ -1,0 +1,58 @@
+"""What IREE schedules wrongly, seen in the schedule itself: storage that is freed too early (FIS303), copies that are replayed (FIS175)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from iree.compiler import ir
+
+from fissile.finding import Finding, Severity
+from fissile.passes.analysis.host.branch_operands import carries_references
+from fissile.passes.analysis.host.early_releases import early_releases
+from fissile.passes.analysis.program.replayed_copies import replayed_copies
+from fissile.passes.catalogue import find_pass
+from fissile.passes.checks.numbers.replayed_copies import check_replayed_copies
+from fissile.passes.checks.storage.lifetimes import check_early_releases
+from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT
+
+from ...phase_pipeline import PhaseHook
+from ...session import Module
+
+if TYPE_CHECKING:
+    from fissile.passes.remedies.remedy import Remedy
+
+
+def of_schedule(repair: bool) -> tuple[PhaseHook, ...]:
+    """The hooks, at the phase at which a compile looks at the dispatches anyway."""
+    return (
+        _hook("early deallocations", _freed_early, "fissile-drop-early-releases", repair),
+        _hook("replayed copies", _replayed, "fissile-record-once", repair),
+    )
+
+
+def _freed_early(module: ir.Operation) -> list[Finding]:
+    """Only a program with a branch that passes two references is looked at: without one IREE counts right."""
+    return check_early_releases(early_releases(module)) if carries_references(module) else []
+
+
+def _replayed(module: ir.Operation) -> list[Finding]:
+    return check_replayed_copies(replayed_copies(module))
+
+
+def _hook(
+    name: str, find: Callable[[ir.Operation], list[Finding]], remedy_name: str, repair: bool
+) -> PhaseHook:
+    def act(module: Module) -> list[Finding]:
+        found = find(module.op.operation)
+        if not (found and repair):
+            return found
+        from ...pass_runner import run_pipeline
+
+        remedy: Remedy = find_pass(remedy_name)()  # type: ignore[assignment]
+        done = remedy.help(("pass", str(remedy)), ("numerics", remedy.numbers))
+        module.about_to_change()
+        run_pipeline(f"builtin.module({remedy})", module.op, report=found.append)
+        return [finding.with_(severity=Severity.REPAIRED, helps=(done,)) for finding in found]
+
+    return PhaseHook(DISPATCHES_CONFIGURED_AT, name, act)
