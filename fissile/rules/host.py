@@ -294,7 +294,8 @@ define(
     "late-read",
     "the numbers will be wrong: IREE updates a tensor in place before another op has read it",
     "An op updates a tensor (a scatter, a sort, a slice that is inserted, a sum that begins with the tensor), and an op before it reads the "
-    "tensor as it was. IREE updates the tensor in place and runs the reader afterwards, so the reader sees new elements.",
+    "tensor as it was. IREE updates the tensor in place and runs the reader afterwards, so the reader sees new elements. Or a loop or a "
+    "branch before the update has the tensor as its result, which is used later.",
     "IREE 3.13 copies a tensor only if it is used after the update (ElideAsyncCopies). If the update then runs at the same time as another "
     "op, IREE sorts the commands by the values that they depend on (ScheduleConcurrency), and the reader, on which nothing depends, may be "
     "moved behind the update.",

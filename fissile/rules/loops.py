@@ -189,14 +189,14 @@ define(
     "FIS175",
     "replayed-copy",
     "the numbers may be wrong from the second call on: the Vulkan runtime replays copies of an earlier call",
-    "A function on Vulkan copies a tensor of the call (an argument, a result, an intermediate tensor), and no dispatch of the same "
-    "command buffer uses it: a concatenation, a slice that is returned, an element that the host reads in a loop. The first call is "
-    "right. A later one may copy from and to the buffers of the first: the numbers are those of the earlier call, and memory that "
-    "belongs to other tensors is overwritten.",
+    "A function on Vulkan copies tensors of the call (arguments, results, intermediate tensors) in a command buffer with no dispatch and "
+    "no fill: a concatenation, an element that the host reads, in a loop for example. The first call is right. A later one copies "
+    "from and to the buffers of the first: the numbers are those of the earlier call, and memory that belongs to other tensors is "
+    "overwritten.",
     "IREE 3.13 records a command buffer once and passes the buffers of each call in a table. Its Vulkan runtime keeps the recorded "
-    "commands, and records them again only if an address that a dispatch uses has changed.",
-    "fissile has such command buffers recorded for every call (`fissile-record-once`), which costs the host some microseconds. Without "
-    "a new module: `iree-run-module --vulkan_cached_bda_replay_instances=0`, or `--iree-hal-memoization=false` as you compile.",
+    "commands, and records them again only if an address that a dispatch or a fill uses has changed.",
+    "fissile has such command buffers recorded for every call (`fissile-record-once`), which costs the host some microseconds. Without a new module: "
+    "`iree-run-module --vulkan_cached_bda_replay_instances=0`.",
     effect=Effect.UNPROVED,
     shown=Shown(
         "fissile compile in.mlir --target=vulkan -o out.vmfb",

@@ -26,7 +26,7 @@ from fissile.passes.iree.targets import flags_for
 from fissile.report import Report
 from fissile.target import Target
 
-from ..compile.hooks import attentions, front_end, host_floats, host_updates, imports
+from ..compile.hooks import attentions, front_end, host_floats, host_updates, imports, schedule
 from ..compile.hooks.guard import GUARDED_AT, GuardResult, guard, strips_asserts
 from ..compile.hooks.plan import DIALECT_LOWERINGS, lower_dialect, stop_on_leftovers
 from ..phase_pipeline import PhaseHook, PhasePipeline
@@ -310,6 +310,7 @@ class CheckRun:
                 raise refused
         finally:
             self._heard(session)
+        findings += contained("the schedule", lambda: schedule.findings_of(module), [])
         formed = [_renamed(d, target) for d in dispatches(module.op)]
         groups = [{"name": dispatch.name, "ops": list(dispatch.tags)} for dispatch in formed]
         graph = {"ops": drawn, "dispatches": groups} if drawn else None

@@ -12,9 +12,12 @@ from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.unread_borders import unread_borders
 from fissile.passes.analysis.host.loop_inits import passed_on, shared_inits
 from fissile.passes.analysis.program.while_operands import untaken_operands
-from fissile.passes.checks.refusals.loop_inits import check_passed_on, check_shared_inits
+from fissile.passes.checks.refusals.loop_inits import (
+    check_passed_on,
+    check_shared_inits,
+    check_while_operands,
+)
 from fissile.passes.checks.refusals.unread_border import check_unread_borders
-from fissile.passes.checks.refusals.while_operands import check_while_operands
 from fissile.passes.iree.messages import CIRCULAR_PARTITION, LOOP_TYPES_DIFFER, WHILE_OPERANDS_DIFFER
 from fissile.passes.iree.phases import BORDERS_TRIMMED_AT, BOUNDARIES_PLACED_AT
 from fissile.passes.remedies.decompose.trim_borders import TrimBorders

@@ -18,9 +18,8 @@ def replayed_copies(module: ir.Operation) -> list[ir.Operation]:
     """The `stream.cmd.execute` ops of ``module``, after phase stream, that may be replayed wrongly, in program order.
 
     IREE records such a command buffer once and passes its buffers in a table. The Vulkan runtime 3.13 keeps the recorded commands, and
-    compares the addresses that dispatches and fills use with those of the recording; of a buffer that is copied alone it has none, and
-    takes the old one. What is recorded anew for each call is not among them: a command buffer that is run once, and one with an operand
-    that is known only then.
+    records them anew if an address that a dispatch or a fill uses has changed: where there are copies alone, never. What IREE itself
+    records for each call is not among them: a command buffer that is run once, and one with a number that is known only then.
     """
     if not any(_is_vulkan(op) for op in _top(module)):
         return []
@@ -29,7 +28,7 @@ def replayed_copies(module: ir.Operation) -> list[ir.Operation]:
         for function in _top(module)
         if function.name in FUNCTIONS
         for execute in _executes(function)
-        if ONCE not in execute.attributes and _is_kept(execute) and _copied_alone(execute)
+        if ONCE not in execute.attributes and _is_kept(execute) and _only_copies(execute)
     ]
 
 
@@ -77,23 +76,13 @@ def _is_kept(execute: ir.Operation) -> bool:
     )
 
 
-def _copied_alone(execute: ir.Operation) -> bool:
-    """Whether a copy uses a buffer of the call that no other command of ``execute`` does."""
-    body = execute.regions[0].blocks[0]
-    outside = list(view_of(execute).resource_operands)
-    of_call = {
-        number
-        for number, value in enumerate(outside)
-        if isinstance(value.owner, ir.Block) or value.owner.operation.name != iree_ops.UTIL_GLOBAL_LOAD
-    }
-    copied: set[int] = set()
-    rebound: set[int] = set()
-    for op in _commands(body):
-        used = {
-            ir.BlockArgument(v).arg_number
-            for v in op.operands
-            if isinstance(v.owner, ir.Block) and v.owner == body
-        }
-        copied |= used if op.name == iree_ops.STREAM_CMD_COPY else set()
-        rebound |= used if op.name in _REBOUND else set()
-    return bool(copied & of_call - rebound)
+def _only_copies(execute: ir.Operation) -> bool:
+    """Whether ``execute`` copies a buffer of the call, and does nothing else."""
+    commands = [op.name for op in _commands(execute.regions[0].blocks[0])]
+    if iree_ops.STREAM_CMD_COPY not in commands or any(name in commands for name in _REBOUND):
+        return False
+    buffers = view_of(execute).resource_operands
+    return any(
+        isinstance(value.owner, ir.Block) or value.owner.operation.name != iree_ops.UTIL_GLOBAL_LOAD
+        for value in buffers
+    )

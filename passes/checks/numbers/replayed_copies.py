@@ -20,11 +20,11 @@ def check_replayed_copies(found: Sequence[ir.Operation]) -> list[Finding]:
     if not found:
         return []
     places = [place for op in found for place in labelled(place_of(op), "copies")]
-    count = "a command buffer copies" if len(found) == 1 else f"{len(found)} command buffers copy"
+    count = "a command buffer only copies" if len(found) == 1 else f"{len(found)} command buffers only copy"
     return [
         Finding(
             "FIS175",
-            f"{count} tensors of a call, and the Vulkan runtime may replay the copies with the buffers of an earlier call",
+            f"{count} tensors of a call, and the Vulkan runtime replays the copies with the buffers of an earlier one",
             subject=iree_ops.STREAM_CMD_COPY,
             places=tuple(dict.fromkeys(places))[:MOST_PLACES],
         )

@@ -1,4 +1,4 @@
-"""Does IREE reject a loop for the tensors that it starts with (FIS171, FIS172)?"""
+"""Does IREE reject a loop for the tensors that it starts with (FIS171, FIS172, FIS174)?"""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from fissile.dialect import place_of
 from fissile.finding import Finding, ordered
 from fissile.passes.analysis.host.loop_inits import LoopInit
+from fissile.passes.analysis.program.while_operands import Untaken
 
 from ..dispatch_places import labelled
 
@@ -23,6 +24,21 @@ def check_passed_on(found: Iterable[LoopInit]) -> list[Finding]:
         if one.loop not in [other.loop for other in loops]:
             loops.append(one)
     return list(ordered(_passed_on(one) for one in loops))
+
+
+def check_while_operands(found: Iterable[Untaken]) -> list[Finding]:
+    """FIS174, one for each loop."""
+    return list(
+        ordered(
+            Finding(
+                "FIS174",
+                "a while loop starts with more than its condition passes on, and IREE converts its body for other arguments",
+                subject=one.loop.name,
+                places=labelled(place_of(one.loop), "this loop"),
+            )
+            for one in found
+        )
+    )
 
 
 def _shared(one: LoopInit) -> Finding:

@@ -18,7 +18,7 @@ from fissile.passes.remedies.remedy import Exactness, Remedy
 @register_pass
 @dataclass(frozen=True)
 class RecordOnce(Remedy):
-    """Marks `stream.cmd.execute` ops on Vulkan that copy a tensor of the call which no dispatch or fill of theirs uses (FIS175).
+    """Marks `stream.cmd.execute` ops on Vulkan that copy tensors of the call and do nothing else (FIS175).
 
     The host records their commands in every call. Run it after phase stream.
     """
@@ -27,7 +27,7 @@ class RecordOnce(Remedy):
     cures: ClassVar[tuple[str, ...]] = ("FIS175",)
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "has command buffers with copies recorded anew for every call (Vulkan, after phase stream)"
+        "has command buffers of copies alone recorded anew for every call (Vulkan, after phase stream)"
     )
     repairs: ClassVar[str] = (
         "wrong numbers on Vulkan from the second call on: copies of an earlier call are replayed (FIS175)"

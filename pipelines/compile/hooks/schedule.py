@@ -31,6 +31,11 @@ def of_schedule(repair: bool) -> tuple[PhaseHook, ...]:
     )
 
 
+def findings_of(module: Module) -> list[Finding]:
+    """What there is to repair in ``module``, which is not changed."""
+    return [finding for hook in of_schedule(False) for finding in hook.act(module)]
+
+
 def _freed_early(module: ir.Operation) -> list[Finding]:
     """Only a program with a branch that passes two references is looked at: without one IREE counts right."""
     return check_early_releases(early_releases(module)) if carries_references(module) else []

@@ -15,7 +15,7 @@ module attributes {stream.affinity.default = #hal.device.affinity<@device>} {
     util.return %done : !stream.timepoint
   }
 
-  // The offset is known in the call; a fill uses what is copied; what is copied is a constant.
+  // The offset is known in the call only; there is a fill as well.
   // CHECK-LABEL: util.func public @silent
   // CHECK-NOT:     once
   util.global private @table : !stream.resource<constant>

@@ -128,8 +128,11 @@ def test_the_elements_are_where_they_belong(tmp_path, runtime, case):
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(text_of(made()))
     report = fissile.compile(source, output, list(FLAGS[runtime]))
-    assert {(f.code, f.severity.value) for f in report.findings} == {("FIS157", "repaired")}
-    assert len(report.findings) == count
+    found = [
+        f for f in report.findings if f.code != "FIS175"
+    ]  # the program copies, and Vulkan replays copies
+    assert {(f.code, f.severity.value) for f in found} == {("FIS157", "repaired")}
+    assert len(found) == count
     assert wrong(output, made(), runtime) == []
 
 

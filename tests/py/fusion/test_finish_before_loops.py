@@ -147,7 +147,7 @@ def test_drawn_programs_with_loops_compute_what_numpy_does(tmp_path, numbers, se
     refused = fissile.compile(source, output, list(CPU), repair="off", check=False)
     assert "circular dependency" in refused.errors[0].message
     report = fissile.compile(source, output, list(CPU), check=False)
-    assert report.output and {f.code for f in report.findings} == {"FIS171"}
+    assert report.output and {f.code for f in report.findings} <= {"FIS171", "FIS302", "FIS303"}
     signatures = signatures_of_vmfb(output)
     [device] = runtimes.named(["local-task"])
     for number, (_, steps, last) in enumerate(drawn):

@@ -45,7 +45,9 @@ def test_a_depthwise_convolution_is_right_after_its_fill_is_cut_off(tmp_path, ch
     source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
     source.write_text(text)
     report = fissile.compile(source, output, flags_for(find_target("vulkan")), check=False)
-    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS111", "repaired")]
+    assert [(f.code, f.severity.value) for f in report.findings if f.code != "FIS175"] == [
+        ("FIS111", "repaired")
+    ]
     assert "storage" in report.findings[0].message
     assert fissile.verify(
         source, output, inputs=inputs, expected=[expected], on="vulkan", tolerance="0,1e-5"
@@ -71,7 +73,9 @@ def test_so_is_what_is_computed_of_it_in_the_same_dispatch(tmp_path):
     source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
     source.write_text("#same = affine_map<(n, c, h, w) -> (n, c, h, w)>" + text)
     report = fissile.compile(source, output, flags_for(find_target("vulkan")), check=False)
-    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS111", "repaired")]
+    assert [(f.code, f.severity.value) for f in report.findings if f.code != "FIS175"] == [
+        ("FIS111", "repaired")
+    ]
     assert fissile.verify(
         source, output, inputs=inputs, expected=[2 * expected], on="vulkan", tolerance="0,1e-5"
     ).agrees
