@@ -14,7 +14,7 @@ LOOPS = (FOR, "scf.while")
 _VIEWS = ("tensor.cast", "tensor.expand_shape", "tensor.collapse_shape", iree_ops.FLOW_TENSOR_RESHAPE)
 """The same buffer under another type."""
 _CONSTANTS = ("arith.constant", iree_ops.FLOW_TENSOR_CONSTANT, iree_ops.UTIL_GLOBAL_LOAD)
-_NOT_SCHEDULED = (*_CONSTANTS, iree_ops.HAL_TENSOR_IMPORT, iree_ops.UTIL_OPTIMIZATION_BARRIER)
+_NOT_SCHEDULED = (*_CONSTANTS, iree_ops.UTIL_OPTIMIZATION_BARRIER)
 """What computes nothing on the device."""
 
 
@@ -34,7 +34,7 @@ def shared_inits(module: ir.Operation) -> list[LoopInit]:
 
     IREE 3.13 puts an op into a partition (one command buffer) with an op that uses it, although a loop beside that one uses it, too,
     and the partition waits for the loop (partitionStreamableOpsReference lets consumers in again that it has ruled out). Tensors
-    that a loop's body reads from outside are not among them.
+    that a loop's body reads from outside are not among them. An argument is one of them: IREE may clone it, and schedule the clone.
     """
     return [
         LoopInit(loop, loop, number, producer)

@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from iree.compiler import ir
 
 from fissile.dialect import place_of
+from fissile.effect import Effect
 from fissile.finding import Finding, ordered
 
 from ..dispatch_places import labelled
 
 
-def check_branch_operands(branches: Iterable[ir.Operation]) -> list[Finding]:
-    """FIS173 of each place in ``branches``, which lose a reference."""
+def check_branch_operands(branches: Iterable[ir.Operation], sure: bool = True) -> list[Finding]:
+    """FIS173 of each place in ``branches``, which lose a reference, or may do so where that is not ``sure``."""
     found: dict[str, Finding] = {}
     for branch in branches:
         place = place_of(branch)
@@ -21,8 +22,10 @@ def check_branch_operands(branches: Iterable[ir.Operation]) -> list[Finding]:
             str(place),
             Finding(
                 "FIS173",
-                "a branch passes one buffer or fence to several arguments of a block, and IREE's VM leaves one of them empty",
+                "a branch passes one buffer or fence to several arguments of a block, and IREE's VM "
+                + ("leaves one of them empty" if sure else "may leave one of them empty"),
                 subject="loop",
+                effect=Effect.WRONG if sure else Effect.UNPROVED,
                 places=labelled(place, "loops or branches here"),
             ),
         )

@@ -8,6 +8,7 @@ from fissile.dialect import place_of
 from fissile.finding import Finding, ordered
 from fissile.passes.analysis.host.loop_inits import LoopInit
 from fissile.passes.analysis.program.while_operands import Untaken
+from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch_places import labelled
 
@@ -44,9 +45,10 @@ def check_while_operands(found: Iterable[Untaken]) -> list[Finding]:
 def _shared(one: LoopInit) -> Finding:
     producer = one.producer
     assert producer is not None  # `shared_inits`
+    what = "an argument" if producer.name == iree_ops.HAL_TENSOR_IMPORT else f"the result of {producer.name}"
     return Finding(
         "FIS171",
-        f"a loop starts with the result of {producer.name}, which other ops use as well, and IREE schedules it with ops that wait for "
+        f"a loop starts with {what}, which other ops use as well, and IREE schedules it with ops that wait for "
         "the loop",
         subject=one.loop.name,
         places=(

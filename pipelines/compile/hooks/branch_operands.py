@@ -38,7 +38,8 @@ def lost_references(flags: Sequence[str], repair: bool) -> list[PhaseHook]:
     def act(module: Module) -> list[Finding]:
         if not repeated_operands(module.op.operation):
             return []
-        found = check_branch_operands(_losing(module, flags))
+        lost = _losing(module, flags)
+        found = check_branch_operands(*((_repeating(module), False) if lost is None else (lost,)))
         if not (found and repair):
             return found
         from fissile.passes.remedies.host.separate_branch_operands import SeparateBranchOperands
@@ -57,18 +58,21 @@ def lost_references(flags: Sequence[str], repair: bool) -> list[PhaseHook]:
     ]
 
 
-def _losing(module: Module, flags: Sequence[str]) -> list[ir.Operation]:
-    """The branches of ``module`` that lose a reference; where its allocation is not read, all that may."""
-    may = [one.branch for one in repeated_operands(module.op.operation)]
+def _repeating(module: Module) -> list[ir.Operation]:
+    return [one.branch for one in repeated_operands(module.op.operation)]
+
+
+def _losing(module: Module, flags: Sequence[str]) -> list[ir.Operation] | None:
+    """The branches of ``module`` that lose a reference; None where its allocation is not read."""
     if _count(module.op.operation) > MOST_OPS:
-        return may
+        return None
     try:
         lost = lost_operands(_annotated(module, flags))
     except PhaseFailed:
-        return may
+        return None
     every = branches(module.op.operation)
     if len(lost) != len(every):
-        return may if any(lost) else []
+        return _repeating(module) if any(lost) else []
     return [branch for branch, loses in zip(every, lost, strict=True) if loses]
 
 
