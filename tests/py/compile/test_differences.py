@@ -59,6 +59,26 @@ class Difference:
     flags: tuple[str, ...] = ()
 
 
+FREED_EARLY = """\
+func.func @f0(%x0: tensor<4xi32>, %x1: tensor<4xi32>, %n: index) -> (tensor<4xi32>, tensor<4xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %limit = arith.constant 500 : i32
+  %v = arith.muli %x0, %x1 : tensor<4xi32>
+  %r:3 = scf.while (%k = %c0, %a = %x1, %b = %x0) : (index, tensor<4xi32>, tensor<4xi32>) -> (index, tensor<4xi32>, tensor<4xi32>) {
+    %first = tensor.extract %v[%c0] : tensor<4xi32>
+    %small = arith.cmpi slt, %first, %limit : i32
+    %more = arith.cmpi ult, %k, %n : index
+    %go = arith.andi %small, %more : i1
+    scf.condition(%go) %k, %a, %b : index, tensor<4xi32>, tensor<4xi32>
+  } do {
+  ^bb0(%k: index, %a: tensor<4xi32>, %b: tensor<4xi32>):
+    %next = arith.addi %k, %c1 : index
+    scf.yield %next, %v, %a : index, tensor<4xi32>, tensor<4xi32>
+  }
+  return %r#2, %v : tensor<4xi32>, tensor<4xi32>
+}
+"""
 DIFFERENCES = {
     "FIS202": Difference(CHECKED, "llvm-cpu", "--guard=off"),
     "FIS109": Difference(UNROLLED, "vulkan", "--repair=off", ("--iree-vulkan-target=llvmpipe",)),
@@ -78,6 +98,8 @@ DIFFERENCES = {
     "FIS162": Difference(RULES["FIS162"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS163": Difference(RULES["FIS163"].shown.program, "llvm-cpu", "--repair=off --guard=off"),
     "FIS156": Difference(RULES["FIS156"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS175": Difference(RULES["FIS175"].shown.program, "vulkan", "--repair=off"),
+    "FIS303": Difference(FREED_EARLY, "llvm-cpu", "--repair=off"),
     "FIS153": Difference(RULES["FIS153"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS154": Difference(RULES["FIS154"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS155": Difference(RULES["FIS155"].shown.program, "llvm-cpu", "--repair=off"),

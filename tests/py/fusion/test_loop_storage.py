@@ -131,7 +131,7 @@ def test_stock_fails_where_the_vm_loses_a_buffer(tmp_path):
     source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
     source.write_text(LOST.function("f0"))
     assert stock(source, *FLAGS["local-task"], "-o", output).returncode == 0
-    with pytest.raises(AssertionError, match="INVALID_ARGUMENT"):
+    with pytest.raises(AssertionError, match="INVALID_ARGUMENT|was not run|FAILED"):
         check_numbers(output, "local-task", LOST)
 
 

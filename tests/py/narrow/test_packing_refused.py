@@ -34,7 +34,8 @@ func.func @main(%a: tensor<3x2xi16>, %n: tensor<i32>, %b: tensor<6xi16>) -> tens
     %j = arith.addi %i, %c1 : i32
     scf.yield %j, %z : i32, tensor<6xi16>
   }
-  %all = tensor.concat dim(0) %r#1, %b : (tensor<6xi16>, tensor<6xi16>) -> tensor<12xi16>
+  %both = tensor.concat dim(0) %r#1, %b : (tensor<6xi16>, tensor<6xi16>) -> tensor<12xi16>
+  %all = arith.addi %both, %both : tensor<12xi16>
   return %all : tensor<12xi16>
 }
 """
