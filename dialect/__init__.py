@@ -20,7 +20,7 @@ from .ops import (
     KillOp,
     RequireOp,
 )
-from .places import ops_of, place_of, place_of_location
+from .places import is_defined_inside, ops_of, place_of, place_of_location
 
 __all__ = [
     "AllocStorageOp",
@@ -34,6 +34,7 @@ __all__ = [
     "RequireOp",
     "STORAGE_TYPE",
     "irdl_file",
+    "is_defined_inside",
     "load_dialects",
     "ops_of",
     "place_of",

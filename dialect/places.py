@@ -37,6 +37,17 @@ def ops_of(root: ir.Operation, name: str) -> list[ir.Operation]:
     return found
 
 
+def is_defined_inside(value: ir.Value, op: ir.Operation) -> bool:
+    """Whether ``value`` is an op's result, or a block's argument, in a region of ``op``, at any depth."""
+    owner = value.owner
+    around = owner.owner if isinstance(owner, ir.Block) else owner.operation.parent
+    while around is not None:
+        if around.operation == op:
+            return True
+        around = around.operation.parent
+    return False
+
+
 def place_of(op: ir.Operation) -> Place | None:
     """The place of ``op`` in the source, innermost first; None where the program carries none."""
     return place_of_location(op.location)

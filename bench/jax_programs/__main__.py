@@ -64,9 +64,9 @@ def write(folder: Path, portable: bool) -> None:
 
     assert arrays and gradients and numeric and scalars  # each adds its functions
     if find_spec("flax") and find_spec("optax"):
-        from bench.jax_programs import models
+        from bench.jax_programs import algorithms, models, quantised, sequences, simulation, training
 
-        assert models
+        assert models and training and algorithms and sequences and simulation and quantised
     else:
         print("without the models: they need flax and optax", file=sys.stderr)
     folder.mkdir(parents=True, exist_ok=True)

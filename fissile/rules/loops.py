@@ -195,7 +195,7 @@ define(
     "overwritten.",
     "IREE 3.13 records a command buffer once and passes the buffers of each call in a table. Its Vulkan runtime keeps the recorded "
     "commands, and records them again only if an address that a dispatch or a fill uses has changed.",
-    "fissile has such command buffers recorded for every call (`fissile-record-once`), which costs the host some microseconds. Without a new module: "
+    "fissile has such command buffers recorded for every call (`fissile-record-once`). Without a new module: "
     "`iree-run-module --vulkan_cached_bda_replay_instances=0`.",
     effect=Effect.UNPROVED,
     shown=Shown(

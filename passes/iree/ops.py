@@ -161,6 +161,7 @@ UTIL_OPS = "util."
 BUFFER_TYPE = "!hal.buffer"
 BUFFER_VIEW_TYPE = "!hal.buffer_view"
 RESOURCE_TYPE = "!stream.resource<"
+DEVICE_TYPE = "!hal.device"
 TIMEPOINT_TYPE = "!stream.timepoint"
 VM_REF_TYPE = "!vm.ref<"
 

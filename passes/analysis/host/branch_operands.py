@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect import ops_of
 from fissile.passes.iree import ops as iree_ops
 
+_VM_OPS = "vm."
 _BRANCHES = (iree_ops.VM_BR, iree_ops.VM_COND_BR)
 
 
@@ -54,15 +56,7 @@ def lost_operands(module: ir.Operation) -> list[bool]:
 
 def branches(module: ir.Operation) -> list[ir.Operation]:
     """Those of ``module`` that pass two values, in program order."""
-    found: list[ir.Operation] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name in _BRANCHES and len(op.operands) > 1:
-            found.append(op)
-        return ir.WalkResult.ADVANCE
-
-    module.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return found
+    return [op for op in ops_of(module, _VM_OPS) if op.name in _BRANCHES and len(op.operands) > 1]
 
 
 def _by_successor(branch: ir.Operation) -> list[range]:

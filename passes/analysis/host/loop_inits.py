@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect import is_defined_inside, ops_of
 from fissile.passes.iree import ops as iree_ops
 
+from ..lifetime.joins import ends_of
 from .growing_loops import FOR
 
 LOOPS = (FOR, "scf.while")
@@ -59,32 +61,15 @@ def passed_on(module: ir.Operation) -> list[LoopInit]:
 
 def _passed_on(module: ir.Operation) -> list[tuple[ir.Operation, ir.Operation, int, ir.Value]]:
     """The tensors from outside that a loop starts with or that its body yields: loop, user, operand number, value."""
-    found: list[tuple[ir.Operation, ir.Operation, int, ir.Value]] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name in LOOPS:
-            blocks = [region.blocks[0] for region in op.regions]
-            ends = [block.operations[len(block.operations) - 1].operation for block in blocks]
-            for user in (op, *ends):
-                for number, value in enumerate(user.operands):
-                    outside = user == op or not _inside(value, op)
-                    if outside and isinstance(value.type, ir.RankedTensorType):
-                        found.append((op, user, number, value))
-        return ir.WalkResult.ADVANCE
-
-    module.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return found
-
-
-def _inside(value: ir.Value, loop: ir.Operation) -> bool:
-    """Whether ``value`` is defined in the body of ``loop``."""
-    owner = value.owner
-    above = owner.owner if isinstance(owner, ir.Block) else owner.operation.parent
-    while above is not None:
-        if above.operation == loop:
-            return True
-        above = above.operation.parent
-    return False
+    return [
+        (loop, user, number, value)
+        for loop in ops_of(module, "scf.")
+        if loop.name in LOOPS
+        for user in (loop, *ends_of(loop))
+        for number, value in enumerate(user.operands)
+        if isinstance(value.type, ir.RankedTensorType)
+        and (user == loop or not is_defined_inside(value, loop))
+    ]
 
 
 def _is_constant(value: ir.Value) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect import is_defined_inside
 from fissile.dialect.attributes import attributes
 
 from .compiler import text_of_module
@@ -126,23 +127,13 @@ def captured(op: ir.Operation) -> list[ir.Value]:
 
     def visit(inner: ir.Operation) -> ir.WalkResult:
         for value in inner.operands:
-            if hash(value) not in seen and not _is_inside(value, op):
+            if hash(value) not in seen and not is_defined_inside(value, op):
                 seen.add(hash(value))
                 found.append(value)
         return ir.WalkResult.ADVANCE
 
     op.operation.walk(visit, ir.WalkOrder.PRE_ORDER)
     return found
-
-
-def _is_inside(value: ir.Value, op: ir.Operation) -> bool:
-    owner = value.owner
-    at = owner.owner if isinstance(owner, ir.Block) else owner.operation.parent
-    while at is not None:
-        if at.operation == op:
-            return True
-        at = at.operation.parent
-    return False
 
 
 def _symbols(op: ir.Operation) -> bool:

@@ -7,9 +7,9 @@ from iree.compiler import ir
 from fissile.dialect.views import view_of
 from fissile.passes.iree import ops as iree_ops
 
+from .devices import has_device
 from .private_calls import FUNCTIONS
 
-_VULKAN = f'{iree_ops.DEVICE_GLOBAL_ATTRIBUTE}"vulkan"'
 _REBOUND = (iree_ops.STREAM_CMD_DISPATCH, iree_ops.STREAM_CMD_FILL)
 ONCE = iree_ops.RECORDED_ONCE
 
@@ -21,7 +21,7 @@ def replayed_copies(module: ir.Operation) -> list[ir.Operation]:
     records them anew if an address that a dispatch or a fill uses has changed: where there are copies alone, never. What IREE itself
     records for each call is not among them: a command buffer that is run once, and one with a number that is known only then.
     """
-    if not any(_is_vulkan(op) for op in _top(module)):
+    if not has_device(module, "vulkan"):
         return []
     return [
         execute
@@ -34,12 +34,6 @@ def replayed_copies(module: ir.Operation) -> list[ir.Operation]:
 
 def _top(module: ir.Operation) -> list[ir.Operation]:
     return [one.operation for one in module.regions[0].blocks[0].operations]
-
-
-def _is_vulkan(op: ir.Operation) -> bool:
-    return op.name == iree_ops.UTIL_GLOBAL and any(
-        _VULKAN in str(op.attributes[name]) for name in op.attributes if name == "initial_value"
-    )
 
 
 def _executes(function: ir.Operation) -> list[ir.Operation]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
+from fissile.dialect import ops_of
+
 WHILE = "scf.while"
 
 
@@ -24,15 +26,7 @@ def untaken_operands(module: ir.Operation) -> list[Untaken]:
     IREE 3.13 converts the body's arguments by the types that the loop starts with, and not by those that scf.condition passes on
     (ConvertToStream). A tensor that the condition alone reads is not passed on, once the program is canonicalised.
     """
-    found: list[Untaken] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name == WHILE and (order := _order(op)) is not None:
-            found.append(Untaken(op, order))
-        return ir.WalkResult.ADVANCE
-
-    module.walk(visit, ir.WalkOrder.PRE_ORDER)
-    return found
+    return [Untaken(loop, order) for loop in ops_of(module, WHILE) if (order := _order(loop)) is not None]
 
 
 def _order(loop: ir.Operation) -> tuple[int | None, ...] | None:

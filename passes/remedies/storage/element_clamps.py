@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterable, Set
 from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
 
+from fissile.dialect import is_defined_inside
 from fissile.dialect import linalg_ops as linalg
 from fissile.dialect.operands import operand, operands_named, positions_named
 from fissile.dialect.views import view_of
 from fissile.passes.analysis.bounds.extents import Extents
-from fissile.passes.analysis.bounds.shaped_values import is_argument, rank_of
+from fissile.passes.analysis.bounds.shaped_values import rank_of
 from fissile.passes.analysis.bounds.size_terms import Term
 from fissile.passes.analysis.program.check_order import is_loaded
 from fissile.passes.iree import ops as iree_ops
@@ -75,7 +76,7 @@ def _clamp_read(
         inner = ir.InsertionPoint(read)
         for position, index in enumerate(list(view_of(read).indices)):
             wanted = is_loaded(index) or (read, index) in checked
-            if not wanted or _is_inside(view_of(read).tensor, op):
+            if not wanted or is_defined_inside(view_of(read).tensor, op):
                 continue
             last = last_index(
                 extents, extents.dimension(view_of(read).tensor, position), ir.InsertionPoint(op)
@@ -173,13 +174,3 @@ def last_index(extents: Extents, size: Term, at: ir.InsertionPoint, type_: ir.Ty
         return last
     last = arith.minsi(last, arith.constant(index, largest, ip=at), ip=at)
     return arith.index_cast(element, last, ip=at)
-
-
-def _is_inside(value: ir.Value, op: ir.Operation) -> bool:
-    """Whether ``value`` is made in the body of ``op``."""
-    home = value.owner.owner if is_argument(value) else value.owner.operation.parent
-    while home is not None:
-        if home.operation == op:
-            return True
-        home = home.operation.parent
-    return False

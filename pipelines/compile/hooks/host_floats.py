@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fissile.finding import Finding, Severity
+from fissile.finding import Finding
 from fissile.passes.analysis.host.host_floats import host_floats
 from fissile.passes.checks.refusals.host_floats import check_host_floats
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
 
 from ...phase_pipeline import PhaseHook
 from ...session import Module
+from . import repairing
 
 
 def findings_of(module: Module) -> list[Finding]:
@@ -28,13 +29,7 @@ def _fold(module: Module) -> list[Finding]:
         return []
     from fissile.passes.remedies.host.fold_host_floats import FoldHostFloats
 
-    from ...pass_runner import run_pipeline
-
-    done = FoldHostFloats().help(("pass", FoldHostFloats.name), ("numerics", "bit-identical"))
-    repaired = [finding.with_(severity=Severity.REPAIRED, helps=(done,)) for finding in found]
-    module.about_to_change()
-    run_pipeline(f"builtin.module({FoldHostFloats.name})", module.op, report=repaired.append)
-    return repaired
+    return repairing.apply(module, FoldHostFloats(), found)
 
 
 FOLD = PhaseHook(BOUNDARIES_PLACED_AT, "fold-host-floats", _fold)

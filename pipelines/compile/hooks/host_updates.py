@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
-from fissile.finding import Finding, Severity
+from fissile.finding import Finding
 from fissile.passes.analysis.host.demoted_boundaries import demoted_boundaries
 from fissile.passes.analysis.host.float_ops import float_ops
 from fissile.passes.analysis.host.growing_loops import growing_loops
@@ -29,6 +29,7 @@ from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED
 
 from ...phase_pipeline import PhaseHook
 from ...session import Module, PhaseFailed, Session
+from . import repairing
 from .guard import GUARDED_AT
 from .late_reads import updated_before_read
 
@@ -51,25 +52,13 @@ def single_elements(repair: bool) -> PhaseHook:
         able = [can_flatten(one) for one in inserts]
         if repair and any(able):
             found = [
-                _repaired(finding, FlattenInserts()) if yes else finding
+                repairing.repaired(finding, FlattenInserts()) if yes else finding
                 for finding, yes in zip(found, able, strict=True)
             ]
-            module.about_to_change()
-            _run(FlattenInserts(), module, found)
+            repairing.run(module, FlattenInserts(), found)
         return found
 
     return PhaseHook(BOUNDARIES_PLACED_AT, SINGLE_ELEMENTS, act)
-
-
-def _repaired(finding: Finding, remedy: Remedy) -> Finding:
-    done = remedy.help(("pass", str(remedy)), ("numerics", remedy.numbers))
-    return finding.with_(severity=Severity.REPAIRED, helps=(done,))
-
-
-def _run(remedy: Remedy, module: Module, found: list[Finding]) -> None:
-    from ...pass_runner import run_pipeline
-
-    run_pipeline(f"builtin.module({remedy})", module.op, report=found.append)
 
 
 def returned_arguments(session: Session, repair: bool) -> PhaseHook:
@@ -91,9 +80,7 @@ def returned_arguments(session: Session, repair: bool) -> PhaseHook:
         found = check_overwritten_arguments(overwritten)
         if repair and found:
             keep = KeepArguments(arguments=tuple(f"{one.function}:{one.number}" for one in overwritten))
-            found = [_repaired(finding, keep) for finding in found]
-            module.about_to_change()
-            _run(keep, module, found)
+            return repairing.apply(module, keep, found)
         return found
 
     return PhaseHook(BOUNDARIES_PLACED_AT, RETURNED_ARGUMENTS, act)
@@ -117,10 +104,7 @@ class Row:
         def act(module: Module) -> list[Finding]:
             found = self.find(module)
             if repair and found:
-                remedy = cast("Remedy", find_pass(self.remedy)())
-                found = [_repaired(finding, remedy) for finding in found]
-                module.about_to_change()
-                _run(remedy, module, found)
+                return repairing.apply(module, cast("Remedy", find_pass(self.remedy)()), found)
             return found
 
         return PhaseHook(self.phase, self.name, act)

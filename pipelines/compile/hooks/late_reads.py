@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fissile.finding import Finding, Severity
+from fissile.finding import Finding
 from fissile.passes.analysis.host.shared_destinations import shared_destinations
 from fissile.passes.analysis.program.late_reads import (
     Read,
@@ -15,6 +15,7 @@ from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED
 
 from ...phase_pipeline import PhaseHook
 from ...session import Module, PhaseFailed, Session
+from . import repairing
 
 
 def updated_before_read(session: Session, repair: bool) -> PhaseHook:
@@ -36,10 +37,7 @@ def updated_before_read(session: Session, repair: bool) -> PhaseHook:
         left, copies_now = _late(repaired, session)
         if left and copies_now <= copies:
             return found  # IREE makes no copy for the update: an error
-        done = remedy.help(("pass", str(remedy)), ("numerics", remedy.numbers))
-        module.about_to_change()
-        run_pipeline(f"builtin.module({remedy})", module.op, report=found.append)
-        return [finding.with_(severity=Severity.REPAIRED, helps=(done,)) for finding in found]
+        return repairing.apply(module, remedy, found)
 
     return PhaseHook(BOUNDARIES_PLACED_AT, "late-reads", act)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from iree.compiler import ir
 
-from fissile.finding import Finding, Severity
+from fissile.finding import Finding
 from fissile.passes.analysis.host.branch_operands import carries_references
 from fissile.passes.analysis.host.early_releases import early_releases
 from fissile.passes.analysis.program.replayed_copies import replayed_copies
@@ -18,6 +18,7 @@ from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT
 
 from ...phase_pipeline import PhaseHook
 from ...session import Module
+from . import repairing
 
 if TYPE_CHECKING:
     from fissile.passes.remedies.remedy import Remedy
@@ -52,12 +53,6 @@ def _hook(
         found = find(module.op.operation)
         if not (found and repair):
             return found
-        from ...pass_runner import run_pipeline
-
-        remedy: Remedy = find_pass(remedy_name)()  # type: ignore[assignment]
-        done = remedy.help(("pass", str(remedy)), ("numerics", remedy.numbers))
-        module.about_to_change()
-        run_pipeline(f"builtin.module({remedy})", module.op, report=found.append)
-        return [finding.with_(severity=Severity.REPAIRED, helps=(done,)) for finding in found]
+        return repairing.apply(module, cast("Remedy", find_pass(remedy_name)()), found)
 
     return PhaseHook(DISPATCHES_CONFIGURED_AT, name, act)
