@@ -55,6 +55,15 @@ class PhasePipeline:
             owned=self._owned,
         )
 
+    def without_hook(self, hook: PhaseHook) -> PhasePipeline:
+        """The same without ``hook``; the two own the same objects."""
+        return PhasePipeline(
+            self.session,
+            [one for one in self.hooks if one is not hook],
+            verify_contracts=self._verify_contracts,
+            owned=self._owned,
+        )
+
     def keep(self, worker: object) -> None:
         """``worker`` lives as long as this pipeline, and as those made of it."""
         self._owned.append(worker)

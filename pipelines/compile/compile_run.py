@@ -177,6 +177,11 @@ class CompileRun:
         self.phase_pipeline = self.phase_pipeline.with_hook(hook)
         self._origin = None
 
+    def drop_hook(self, hook: PhaseHook) -> None:
+        """Undoes `add_hook`."""
+        self.phase_pipeline = self.phase_pipeline.without_hook(hook)
+        self._origin = None
+
     def without_own_hooks(self) -> PhasePipeline:
         """The phases as stock runs them: with the pipelines that the command line names, and nothing of fissile's own."""
         self._hooks.forget()

@@ -196,15 +196,20 @@ class GuardedCompile:
         return bool(contained("the program as a whole", lambda: rewritable(self._run, failure), []))
 
     def rewritten(self, so_far: Outcome) -> Outcome:
-        """Direct again, with that rewritten; and again where IREE refuses another thing then, once for each."""
-        from ..repair.whole_program import REWRITES, rewrite_for
+        """Direct again, with that rewritten; and again where IREE refuses another thing then. What does not help is taken back."""
+        from ..repair.whole_program import Rewrite, rewrite_for
 
-        left = list(REWRITES)
-        while (rewrite := rewrite_for(so_far.failure)) in left and self.rewritable(so_far):
-            assert rewrite is not None and so_far.failure is not None  # `rewritable`
-            left.remove(rewrite)
-            self._run.add_hook(rewrite.hook(so_far.failure.message))
-            so_far = self._direct(Outcome())
+        tried: list[Rewrite] = []
+        while (rewrite := rewrite_for(so_far.failure)) not in (None, *tried) and self.rewritable(so_far):
+            assert rewrite is not None and so_far.failure is not None  # `rewrite_for`
+            tried.append(rewrite)
+            hook = rewrite.hook(so_far.failure.message)
+            self._run.add_hook(hook)
+            after = self._direct(Outcome())
+            if rewrite_for(after.failure) is rewrite:
+                self._run.drop_hook(hook)
+                return so_far
+            so_far = after
         return so_far
 
     def repairable(self, so_far: Outcome) -> bool:

@@ -1,6 +1,8 @@
 """Loops that start with a tensor that other ops use as well: IREE rejects them, and with a barrier they compute the same numbers."""
 
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -79,6 +81,38 @@ def test_it_is_suggested_reported_by_check_and_by_reduce(tmp_path, capsys):
     assert all(target["dispatches"] for target in report.facts["targets"])
     assert main(["reduce", *CPU, str(source), "-o", str(output)]) == 1
     assert "FIS171" in capsys.readouterr().err and not output.exists()
+
+
+HELPLESS = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from fissile.passes.iree.library import initialise_command_line
+from fissile.passes.iree.late_imports import load_late
+load_late()
+from fissile.pipelines.compile.compile_run import CompileRun
+from fissile.pipelines.compile.guarded_compile import GuardedCompile
+from fissile.pipelines.compile.request import parse_command_line
+from fissile.pipelines.repair import whole_program
+
+of_loops = next(one for one in whole_program.REWRITES if one.remedy.name == "fissile-finish-before-loops")
+other = next(one for one in whole_program.REWRITES if one.remedy.name == "fissile-pass-on-while-operands")
+whole_program.REWRITES = (replace(of_loops, remedy=other.remedy),)
+request = parse_command_line(sys.argv[1:])
+initialise_command_line(list(request.flags))
+report = GuardedCompile(CompileRun(request, Path(request.output))).run()
+print([(f.code, f.severity.value) for f in report.findings])
+"""
+
+
+def test_a_rewrite_that_does_not_help_is_not_reported(tmp_path):
+    """A pass that finds no while loop stands in for the remedy: IREE says the same again."""
+    source, script = tmp_path / "f.mlir", tmp_path / "helpless.py"
+    source.write_text(iteration("y", "y"))
+    script.write_text(HELPLESS)
+    words = [sys.executable, script, source, *CPU, "-o", tmp_path / "out.vmfb"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
+    assert done.stdout.splitlines()[-1:] == ["[('FIS108', 'error')]"], done.stderr
 
 
 class Drawn:
