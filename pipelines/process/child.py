@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import gc
+import math
 import os
 import select
 import signal
@@ -43,6 +44,8 @@ SAFE_PATH = "-P"
 PARENT_VARIABLE = "FISSILE_PARENT"
 """Environment variable of a child: its parent's process number (`entry`)."""
 _POLL_SECONDS = 0.01
+_SIGNALS_SECONDS = 1.0
+"""After which a signal is handled at the latest."""
 _LOOKING_SECONDS = 0.2
 """Between two looks at how much of its time a child has used."""
 _ORPHANS_SECONDS = 30.0
@@ -231,7 +234,10 @@ class Child:
         if self._descriptor is not None and self.status is None:
             poll = select.poll()
             poll.register(self._descriptor, select.POLLIN)
-            poll.poll(None if seconds is None else int(seconds * 1000) + 1)
+            left = math.inf if seconds is None else seconds
+            # In pieces: a signal that comes between Python's last look for one and the call is handled only when the call returns.
+            while not poll.poll(int(min(left, _SIGNALS_SECONDS) * 1000) + 1) and left > _SIGNALS_SECONDS:
+                left -= _SIGNALS_SECONDS
             return self._reap(os.WEXITED | os.WNOHANG)
         until = None if seconds is None else time.monotonic() + seconds
         while self._reap(os.WEXITED | os.WNOHANG) is None and (until is None or time.monotonic() < until):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -78,6 +79,27 @@ def test_what_a_killed_command_started_and_made_goes(tmp_path, number, threads):
     assert caller.wait(ENDLESS) == (-number if number is signal.SIGKILL else 128 + number)
     becomes(lambda: not children_of(str(tmp_path)), of="a process outlived its command")
     becomes(lambda: not list(made.iterdir()), of="a file outlived its command")
+
+
+def test_no_wait_is_so_long_that_a_signal_is_lost(tmp_path, monkeypatch):
+    """One that comes just before the call that waits: Python handles it when the call returns."""
+    waits, made = [], select.poll
+
+    class Recorded:
+        def __init__(self):
+            self._poll = made()
+            self.register = self._poll.register
+
+        def poll(self, milliseconds):
+            waits.append(milliseconds)
+            return self._poll.poll(0) if len(waits) < 5 else self._poll.poll(milliseconds)
+
+    monkeypatch.setattr(select, "poll", Recorded)
+    with Child(["sh", "-c", "sleep 0.2; exit 3"], tmp_path) as child:
+        assert child.wait() == 3
+    assert len(waits) >= 5 and all(0 <= wait < 2000 for wait in waits)
+    with Child(["sleep", "1000"], tmp_path) as child:
+        assert child.wait(0.01) is None
 
 
 def test_a_compile_that_is_killed_leaves_no_process_and_no_file(tmp_path):
