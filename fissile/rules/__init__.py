@@ -4,7 +4,20 @@ FIS0xx input and driver, FIS1xx fusion and on-chip memory, FIS2xx storage, FIS3x
 FIS4xx legality, FIS5xx order of passes, FIS9xx fissile itself.
 """
 
-from . import agreement, audit, entry, fusion, host, imports, input, legality, lifetime, loops, storage
+from . import (
+    agreement,
+    audit,
+    entry,
+    fusion,
+    host,
+    imports,
+    in_place,
+    input,
+    legality,
+    lifetime,
+    loops,
+    storage,
+)
 from .rule import RETIRED, RULES, Rule
 
 __all__ = [
@@ -16,6 +29,7 @@ __all__ = [
     "entry",
     "fusion",
     "host",
+    "in_place",
     "imports",
     "input",
     "legality",

@@ -186,6 +186,46 @@ func.func @f(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {
     ),
 )
 define(
+    "FIS176",
+    "unknown-size",
+    "the size of a loop's or a branch's result is known at run time only, and IREE rejects the program",
+    "A loop or a branch has a tensor of dynamic size as its result, and the size may be another one than before: the loop yields a tensor "
+    "from outside, exchanges two, or has a loop inside of it that computes the tensor. The program then uses the size, as most ops "
+    "do. Or the tensor comes from `util.optimization_barrier` (JAX: `jax.lax.optimization_barrier`, `jax.checkpoint`). IREE stops: "
+    "`'tensor.dim' op unexpected during shape cleanup`.",
+    "IREE 3.13 carries the sizes of tensors beside them as operands. It resolves `tensor.dim` of such a result only where each iteration "
+    "keeps the size of one loop's tensor (CleanupTensorShapes rejects what is left).",
+    "fissile adds the sizes to what loops and branches pass on (`fissile-pass-sizes-on`). No number changes, and sizes that stay the same "
+    "are folded again.",
+    effect=Effect.REFUSED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<?xi32>, %y: tensor<?xi32>, %n: index) -> tensor<?xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %y) -> (tensor<?xi32>, tensor<?xi32>) {
+    scf.yield %b, %a : tensor<?xi32>, tensor<?xi32>
+  }
+  %s = arith.addi %r#0, %r#0 : tensor<?xi32>
+  return %s : tensor<?xi32>
+}
+""",
+        """\
+func.func @f(%x: tensor<?xi32>, %y: tensor<?xi32>, %n: index) -> tensor<?xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %y) -> (tensor<?xi32>, tensor<?xi32>) {
+    %c = arith.addi %a, %b : tensor<?xi32>
+    scf.yield %c, %b : tensor<?xi32>, tensor<?xi32>
+  }
+  %s = arith.addi %r#0, %r#0 : tensor<?xi32>
+  return %s : tensor<?xi32>
+}
+""",
+    ),
+)
+define(
     "FIS175",
     "replayed-copy",
     "the numbers may be wrong from the second call on: the Vulkan runtime replays copies of an earlier call",

@@ -10,20 +10,28 @@ from iree.compiler import ir
 
 from fissile.finding import Finding, Severity
 from fissile.passes.analysis.dispatch.unread_borders import unread_borders
-from fissile.passes.analysis.host.loop_inits import passed_on, shared_inits
-from fissile.passes.analysis.program.while_operands import untaken_operands
-from fissile.passes.checks.refusals.loop_inits import (
+from fissile.passes.analysis.loops.loop_inits import passed_on, shared_inits
+from fissile.passes.analysis.loops.result_sizes import unsized
+from fissile.passes.analysis.loops.while_operands import untaken_operands
+from fissile.passes.checks.refusals.loops import (
     check_passed_on,
+    check_result_sizes,
     check_shared_inits,
     check_while_operands,
 )
 from fissile.passes.checks.refusals.unread_border import check_unread_borders
-from fissile.passes.iree.messages import CIRCULAR_PARTITION, LOOP_TYPES_DIFFER, WHILE_OPERANDS_DIFFER
+from fissile.passes.iree.messages import (
+    CIRCULAR_PARTITION,
+    LOOP_TYPES_DIFFER,
+    SIZES_UNRESOLVED,
+    WHILE_OPERANDS_DIFFER,
+)
 from fissile.passes.iree.phases import BORDERS_TRIMMED_AT, BOUNDARIES_PLACED_AT
 from fissile.passes.remedies.decompose.trim_borders import TrimBorders
-from fissile.passes.remedies.host.copy_before_loops import CopyBeforeLoops
-from fissile.passes.remedies.host.finish_before_loops import FinishBeforeLoops
-from fissile.passes.remedies.host.pass_on_while_operands import PassOnWhileOperands
+from fissile.passes.remedies.loops.copy_before_loops import CopyBeforeLoops
+from fissile.passes.remedies.loops.finish_before_loops import FinishBeforeLoops
+from fissile.passes.remedies.loops.pass_on_while_operands import PassOnWhileOperands
+from fissile.passes.remedies.loops.pass_sizes_on import PassSizesOn
 from fissile.passes.remedies.remedy import Remedy
 
 from ..compile.compile_run import CompileRun
@@ -74,6 +82,12 @@ REWRITES = (
         BOUNDARIES_PLACED_AT,
         lambda failed: re.search(CIRCULAR_PARTITION, str(failed)) is not None,
         lambda module: check_shared_inits(shared_inits(module)),
+    ),
+    Rewrite(
+        PassSizesOn,
+        BOUNDARIES_PLACED_AT,
+        lambda failed: re.search(SIZES_UNRESOLVED, str(failed)) is not None,
+        lambda module: check_result_sizes(unsized(module)),
     ),
     Rewrite(
         PassOnWhileOperands,

@@ -28,7 +28,7 @@ def shared_destinations(module: ir.Operation) -> list[list[ir.Value]]:
     found: dict[ir.Value, list[ir.Value]] = {}
     for op in ops_on_host(module):
         for destination in _destinations(op):
-            root = _root(destination)
+            root = root_of(destination)
             maker = "" if isinstance(root.owner, ir.Block) else root.owner.operation.name
             if maker in _MADE_ANEW or (maker == "linalg.fill" and op.name.startswith("linalg.")):
                 continue  # a fill is made again in the dispatch of the op that it is for
@@ -47,7 +47,8 @@ def _destinations(op: ir.Operation) -> list[ir.Value]:
     return [value for value in inits(op) if isinstance(value.type, ir.RankedTensorType)]
 
 
-def _root(value: ir.Value) -> ir.Value:
+def root_of(value: ir.Value) -> ir.Value:
+    """The tensor that ``value`` is a cast or a reshape of."""
     while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _MOVES_NOTHING:
         value = value.owner.operation.operands[0]
     return value

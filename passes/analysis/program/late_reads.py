@@ -35,7 +35,7 @@ class Read:
 
     ``copied``: the reader updates the tensor as well, a copy of it. ``update_is_copy``: the update itself is a copy of bytes.
     ``is_reshape``: the reader is a reshape, which is no op of the program and has no ``read_at``. ``passes_on``: the reader is a loop or a
-    branch, of which a result may be the tensor itself.
+    branch, of which a result may be the tensor itself. ``is_moved``: the update writes what the reader, a slice, has read.
     """
 
     function: str
@@ -45,6 +45,7 @@ class Read:
     update_is_copy: bool
     is_reshape: bool
     passes_on: bool
+    is_moved: bool
     read_at: Place | None
     updated_at: Place | None
 
@@ -107,9 +108,16 @@ def _read(reader: ir.Operation, update: ir.Operation, position: dict[int, int]) 
         update.name == iree_ops.FLOW_TENSOR_UPDATE,
         is_reshape,
         reader.name in _PASS_ON,
+        _is_moved(reader, update),
         None if is_reshape else place_of(reader),
         place_of(update),
     )
+
+
+def _is_moved(reader: ir.Operation, update: ir.Operation) -> bool:
+    if reader.name != iree_ops.FLOW_TENSOR_SLICE or update.name != iree_ops.FLOW_TENSOR_UPDATE:
+        return False
+    return _source(view_of(update).update) == reader.results[0]
 
 
 def _function(op: ir.Operation) -> str:
@@ -150,6 +158,8 @@ class _Access:
 
 @dataclass(frozen=True)
 class _Command:
+    """``accesses`` of a copy: what it reads, and what it writes."""
+
     order: int
     group: int
     copies: bool
@@ -160,11 +170,36 @@ class _Command:
         return any(one.overlaps(another) for one in self.accesses for another in other.accesses)
 
 
-def late_reads(reads: Iterable[Read], module: ir.Operation) -> tuple[list[Read], int]:
-    """Those of ``reads`` that do not come before the update in ``module``, the same program at phase stream; and how many copies it has."""
-    commands = _commands(module)
-    copies = sum(command.copies for row in commands.values() for command in row)
-    return [one for one in reads if _is_late(one, commands)], copies
+@dataclass(frozen=True)
+class Schedule:
+    """What IREE makes of reads and updates: those reads that do not come before the update (``late``); the updates that copy a part
+    of a buffer to a part of the same buffer, and whether the two overlap for certain (``overlapping``); the number of ``copies``."""
+
+    late: tuple[Read, ...] = ()
+    overlapping: tuple[tuple[Read, bool], ...] = ()
+    copies: int = 0
+
+
+def schedule_of(reads: Iterable[Read], module: ir.Operation) -> Schedule:
+    """That of ``reads`` in ``module``, the same program at phase stream."""
+    known, commands = list(reads), _commands(module)
+    moved = ((one, _overlap(commands.get(one.update, []))) for one in known if one.is_moved)
+    return Schedule(
+        tuple(one for one in known if _is_late(one, commands)),
+        tuple((one, sure) for one, sure in moved if sure is not None),
+        sum(command.copies for row in commands.values() for command in row),
+    )
+
+
+def _overlap(updates: list[_Command]) -> bool | None:
+    """Whether the copy that an update comes to reads bytes that it writes: for certain, or perhaps (False); None where it does not."""
+    copies = [command.accesses for command in updates if command.copies]
+    if len(copies) != 1:
+        return None  # it updates a copy
+    [(read, written)] = copies
+    if not read.overlaps(written):
+        return None
+    return read.start is not None and written.start is not None
 
 
 def _is_late(one: Read, commands: dict[int, list[_Command]]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from fissile.effect import Effect
 from fissile.finding import Finding
-from fissile.passes.analysis.host.growing_loops import FOR, GrowingLoop
+from fissile.passes.analysis.loops.growing_loops import FOR, GrowingLoop
 
 from ..dispatch_places import labelled
 

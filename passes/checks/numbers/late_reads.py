@@ -1,9 +1,10 @@
-"""Does IREE update a tensor in place before another op has read it (FIS156)?"""
+"""Does IREE update a tensor in place before another op has read it (FIS156), or by copying inside of one buffer (FIS177)?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fissile.effect import Effect
 from fissile.finding import Finding
 from fissile.passes.analysis.program.late_reads import Read
 
@@ -23,5 +24,24 @@ def check_late_reads(found: Iterable[Read]) -> list[Finding]:
             ),
         )
         for one in found
+    ]
+    return list(dict.fromkeys(findings))
+
+
+def check_overlapping_copies(found: Iterable[tuple[Read, bool]]) -> list[Finding]:
+    """FIS177 of each place; a range that is known at run time only may overlap."""
+    findings = [
+        Finding(
+            "FIS177",
+            f"@{one.function}: IREE copies a part of a tensor inside of one buffer, to a range that "
+            + ("overlaps it" if sure else "may overlap it"),
+            subject=f"@{one.function}",
+            effect=Effect.WRONG if sure else Effect.UNPROVED,
+            places=(
+                *labelled(one.updated_at, "is written to the same tensor"),
+                *labelled(one.read_at, "this part"),
+            ),
+        )
+        for one, sure in found
     ]
     return list(dict.fromkeys(findings))

@@ -8,7 +8,7 @@ from iree.compiler import ir
 
 from fissile.dialect import ops_of
 from fissile.finding import Finding
-from fissile.passes.analysis.host.branch_operands import (
+from fissile.passes.analysis.loops.branch_operands import (
     branches,
     carries_references,
     lost_operands,
@@ -45,7 +45,7 @@ def lost_references(flags: Sequence[str], repair: bool) -> list[PhaseHook]:
         found = check_branch_operands(*((_repeating(module), False) if lost is None else (lost,)))
         if not (found and repair):
             return found
-        from fissile.passes.remedies.host.separate_branch_operands import SeparateBranchOperands
+        from fissile.passes.remedies.loops.separate_branch_operands import SeparateBranchOperands
 
         return repairing.apply(module, SeparateBranchOperands(), found)
 

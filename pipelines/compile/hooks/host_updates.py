@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, cast
 from fissile.finding import Finding
 from fissile.passes.analysis.host.demoted_boundaries import demoted_boundaries
 from fissile.passes.analysis.host.float_ops import float_ops
-from fissile.passes.analysis.host.growing_loops import growing_loops
 from fissile.passes.analysis.host.host_inserts import host_inserts
 from fissile.passes.analysis.host.narrow_integers import narrow_integers
 from fissile.passes.analysis.host.nested_inserts import nested_inserts
 from fissile.passes.analysis.host.overwritten_arguments import may_return_arguments, overwritten_arguments
 from fissile.passes.analysis.host.tensor_ranges import scattered_ranges
+from fissile.passes.analysis.loops.growing_loops import growing_loops
 from fissile.passes.analysis.program.stable_sorts import unstable_sorts
 from fissile.passes.catalogue import find_pass
 from fissile.passes.checks.numbers.demoted_boundaries import check_demoted_boundaries

@@ -1,21 +1,27 @@
-"""Tensors that IREE updates before they are read (FIS156): found in the schedule of a clone, repaired where boundaries are placed."""
+"""Tensors that IREE updates before they are read (FIS156), or by copying inside of one buffer (FIS177): found in the schedule of a
+clone, repaired where boundaries are placed."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from fissile.finding import Finding
 from fissile.passes.analysis.host.shared_destinations import shared_destinations
 from fissile.passes.analysis.program.late_reads import (
-    Read,
-    late_reads,
+    Schedule,
     locate_positions,
     reads_before_updates,
+    schedule_of,
 )
-from fissile.passes.checks.numbers.late_reads import check_late_reads
+from fissile.passes.checks.numbers.late_reads import check_late_reads, check_overlapping_copies
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT, SCHEDULED_AT
 
 from ...phase_pipeline import PhaseHook
 from ...session import Module, PhaseFailed, Session
 from . import repairing
+
+if TYPE_CHECKING:
+    from fissile.passes.remedies.remedy import Remedy
 
 
 def updated_before_read(session: Session, repair: bool) -> PhaseHook:
@@ -24,34 +30,45 @@ def updated_before_read(session: Session, repair: bool) -> PhaseHook:
     def act(module: Module) -> list[Finding]:
         if not shared_destinations(module.op):
             return []
-        late, copies = _late(module, session)
-        found = check_late_reads(late)
-        if not (found and repair):
-            return found
-        from fissile.passes.remedies.host.copy_before_updates import CopyBeforeUpdates
+        before = _scheduled(module, session)
+        overlapping, late = check_overlapping_copies(before.overlapping), check_late_reads(before.late)
+        if not repair:
+            return overlapping + late
+        told: list[Finding] = []
+        if overlapping:
+            from fissile.passes.remedies.host.hold_slices import HoldSlices
 
-        from ...pass_runner import run_pipeline
+            repaired, remedy = _with(HoldSlices(), module, session), HoldSlices()
+            told += overlapping if repaired.overlapping else repairing.apply(module, remedy, overlapping)
+        if late:
+            from fissile.passes.remedies.host.copy_before_updates import CopyBeforeUpdates
 
-        remedy, repaired = CopyBeforeUpdates(), module.clone()
-        run_pipeline(f"builtin.module({remedy})", repaired.op, report=found.append)
-        left, copies_now = _late(repaired, session)
-        if left and copies_now <= copies:
-            return found  # IREE makes no copy for the update: an error
-        return repairing.apply(module, remedy, found)
+            repaired, copies = _with(CopyBeforeUpdates(), module, session), before.copies
+            # Where IREE makes no copy for the update, it is an error.
+            is_cured = not repaired.late or repaired.copies > copies
+            told += repairing.apply(module, CopyBeforeUpdates(), late) if is_cured else late
+        return told
 
     return PhaseHook(BOUNDARIES_PLACED_AT, "late-reads", act)
 
 
-def _late(module: Module, session: Session) -> tuple[list[Read], int]:
-    """What is read too late in a clone of ``module``, and how many copies its schedule has."""
+def _with(remedy: Remedy, module: Module, session: Session) -> Schedule:
+    """The schedule of ``module`` with ``remedy``."""
+    repaired = module.clone()
+    repairing.run(repaired, remedy, [])
+    return _scheduled(repaired, session)
+
+
+def _scheduled(module: Module, session: Session) -> Schedule:
+    """What a clone of ``module`` comes to; nothing where IREE stops: the compile comes there as well, and says why."""
     clone = module.clone()
     try:
         session.run(clone, DISPATCHES_OUTLINED_AT)
         reads = reads_before_updates(clone.op)
         if not reads:
-            return [], 0
+            return Schedule()
         locate_positions(clone.op)
         session.run(clone, SCHEDULED_AT)
     except PhaseFailed:
-        return [], 0  # the compile comes there as well, and says why
-    return late_reads(reads, clone.op)
+        return Schedule()
+    return schedule_of(reads, clone.op)

@@ -140,3 +140,74 @@ def test_verify_compares_with_a_reference_that_is_right(tmp_path):
     source.write_text(WRONG["a dispatch reads it"][0])
     report = fissile.verify(source, on=PRESENT, seeds=(0,))
     assert "FIS130" not in {f.code for f in report.findings}, report.findings
+
+
+ROWS = np.arange(80 * 16, dtype=np.int32).reshape(80, 16)
+
+
+def moved(start: str, end: str, count: int) -> str:
+    """``count`` rows of a tensor that another op has computed, from ``start`` on, are written from ``end`` on."""
+    part = f"tensor<{count}x16xi32>"
+    return f"""
+func.func @main(%x: tensor<80x16xi32>, %n: index) -> tensor<80x16xi32> {{
+  %d = arith.addi %x, %x : tensor<80x16xi32>
+  %s = tensor.extract_slice %d[{start}, 0] [{count}, 16] [1, 1] : tensor<80x16xi32> to {part}
+  %t = tensor.insert_slice %s into %d[{end}, 0] [{count}, 16] [1, 1] : {part} into tensor<80x16xi32>
+  return %t : tensor<80x16xi32>
+}}"""
+
+
+def after(start: int, end: int, count: int) -> np.ndarray:
+    rows = 2 * ROWS
+    rows[end : end + count] = 2 * ROWS[start : start + count]
+    return rows
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+@pytest.mark.parametrize(
+    "start, end, count, words",
+    [
+        ("0", "1", 79, "a range that overlaps it"),
+        ("1", "0", 79, "a range that overlaps it"),
+        ("3", "%n", 20, "a range that may overlap it"),
+        ("%n", "3", 20, "a range that may overlap it"),
+    ],
+)
+def test_a_part_is_moved_inside_of_its_tensor(tmp_path, start, end, count, words, runtime):
+    source, output = tmp_path / "main.mlir", tmp_path / "main.vmfb"
+    source.write_text(moved(start, end, count))
+    report = fissile.compile(source, output, list(FLAGS[runtime]), check=False)
+    [found] = [finding for finding in report.findings if finding.code == "FIS177"]
+    assert found.severity.value == "repaired" and words in found.message
+    for n in (0, 10, 40, 60):
+        expected = after(*(n if at == "%n" else int(at) for at in (start, end)), count)
+        np.testing.assert_array_equal(run(output, [ROWS, np.array(n, np.int64)], runtime)[0], expected)
+
+
+def test_stock_ends_the_call_of_a_part_that_overlaps(tmp_path):
+    """Once IREE runs it, FIS177 is no longer needed."""
+    source, output = tmp_path / "main.mlir", tmp_path / "main.vmfb"
+    source.write_text(moved("%n", "3", 20))
+    assert compile_stock(source, output, CPU) is None
+    with pytest.raises(AssertionError, match="overlap"):
+        run(output, [ROWS, np.array(10, np.int64)], "local-task")
+
+
+def test_not_repaired_it_is_withheld_only_where_it_overlaps_for_certain(tmp_path):
+    source, output = tmp_path / "main.mlir", tmp_path / "main.vmfb"
+    for start, severity, written in (("0", "error", False), ("%n", "warning", True)):
+        source.write_text(moved(start, "1", 20))
+        report = fissile.compile(source, output, list(CPU), check=False, repair="off")
+        assert [f.severity.value for f in report.findings if f.code == "FIS177"] == [severity]
+        assert bool(report.output) == written
+
+
+@pytest.mark.parametrize("start, end, count", [("0", "40", 40), ("60", "3", 20)])
+def test_a_part_beside_it_is_left_to_iree(tmp_path, start, end, count):
+    source, output = tmp_path / "main.mlir", tmp_path / "main.vmfb"
+    source.write_text(moved(start, end, count))
+    report = fissile.compile(source, output, list(CPU), check=False)
+    assert not report.findings
+    np.testing.assert_array_equal(
+        run(output, [ROWS, np.array(0, np.int64)], "local-task")[0], after(int(start), int(end), count)
+    )

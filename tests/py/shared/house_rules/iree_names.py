@@ -56,7 +56,7 @@ NAMES_ALLOWED = {
     ("passes/remedies/fusion/use_results.py", "util.optimization_barrier"),
     ("passes/remedies/fusion/use_results.py", "iree_linalg_ext.fft"),
     ("passes/remedies/host/fold_host_floats.py", "util.initializer"),
-    ("passes/remedies/host/hide_sizes.py", "util.optimization_barrier"),
+    ("passes/remedies/loops/hide_sizes.py", "util.optimization_barrier"),
     ("fissile/target.py", "--iree-llvmcpu-stack-allocation-limit"),
 }
 

@@ -9,13 +9,13 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.finding import Finding
-from fissile.passes.analysis.host.loop_inits import shared_inits
+from fissile.passes.analysis.loops.loop_inits import shared_inits
 from fissile.passes.definition import Contract, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
 from fissile.passes.remedies.fusion.lower_boundaries import dynamic_sizes
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
-from .held_tensors import held_copy
+from ..host.held_tensors import held_copy
 
 
 @register_pass

@@ -1,13 +1,16 @@
-"""Does IREE reject a loop for the tensors that it starts with (FIS171, FIS172, FIS174)?"""
+"""Does IREE reject a loop for the tensors that it starts with (FIS171, FIS172, FIS174), or for sizes that it does not find (FIS176)?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
+from iree.compiler import ir
+
 from fissile.dialect import place_of
 from fissile.finding import Finding, ordered
-from fissile.passes.analysis.host.loop_inits import LoopInit
-from fissile.passes.analysis.program.while_operands import Untaken
+from fissile.passes.analysis.loops.loop_inits import LoopInit
+from fissile.passes.analysis.loops.result_sizes import asked_for
+from fissile.passes.analysis.loops.while_operands import Untaken
 from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch_places import labelled
@@ -38,6 +41,21 @@ def check_while_operands(found: Iterable[Untaken]) -> list[Finding]:
                 places=labelled(place_of(one.loop), "this loop"),
             )
             for one in found
+        )
+    )
+
+
+def check_result_sizes(found: Iterable[ir.Operation]) -> list[Finding]:
+    """FIS176, one for each op of which a result's size is read."""
+    return list(
+        ordered(
+            Finding(
+                "FIS176",
+                f"the size of a result of {op.name} is read, and IREE finds no op that knows it",
+                subject=op.name,
+                places=labelled(place_of(op), "the size of its result is known at run time only"),
+            )
+            for op in asked_for(list(found))
         )
     )
 

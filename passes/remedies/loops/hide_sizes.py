@@ -9,7 +9,7 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.finding import Finding
-from fissile.passes.analysis.host.growing_loops import growing_loops
+from fissile.passes.analysis.loops.growing_loops import growing_loops
 from fissile.passes.definition import Contract, register_pass
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED

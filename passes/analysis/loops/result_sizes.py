@@ -1,0 +1,43 @@
+"""Results of loops, branches and barriers with sizes that only the run time knows: IREE finds no sizes for them."""
+
+from __future__ import annotations
+
+from iree.compiler import ir
+
+from fissile.passes.iree import ops as iree_ops
+
+from ..host.on_host import ops_on_host
+from .growing_loops import FOR
+from .while_operands import WHILE
+
+IF = "scf.if"
+SIZED = (FOR, IF, WHILE, iree_ops.UTIL_OPTIMIZATION_BARRIER)
+"""What has results whose sizes are none of its operands."""
+
+
+def unsized(module: ir.Operation) -> list[ir.Operation]:
+    """The loops, branches and barriers of ``module`` with tensors of dynamic sizes among their results, in program order.
+
+    IREE 3.13 reads such a size with tensor.dim, which it removes where the size is the same in each iteration of one loop. Another
+    one stays, and CleanupTensorShapes rejects it.
+    """
+    return [
+        op
+        for op in ops_on_host(module)
+        if op.name in SIZED and any(has_dynamic_sizes(result) for result in op.results)
+    ]
+
+
+def asked_for(ops: list[ir.Operation]) -> list[ir.Operation]:
+    """Those of ``ops`` of which the program reads the size of a result; all of them where it reads none."""
+    return [op for op in ops if any(map(_is_asked_for, op.results))] or ops
+
+
+def has_dynamic_sizes(value: ir.Value) -> bool:
+    return (
+        isinstance(value.type, ir.RankedTensorType) and not ir.RankedTensorType(value.type).has_static_shape
+    )
+
+
+def _is_asked_for(value: ir.Value) -> bool:
+    return has_dynamic_sizes(value) and any(use.owner.operation.name == "tensor.dim" for use in value.uses)

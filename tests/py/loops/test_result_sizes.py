@@ -1,0 +1,204 @@
+"""Loops, branches and barriers with results whose sizes only the run time knows: IREE rejects them (FIS176)."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+from built import CPU
+from compile_commands import fissile as run_fissile
+from compile_commands import stock
+from effort import examples
+
+import fissile
+from fissile.passes.iree.targets import flags_for
+from fissile.pipelines.numerics import runtimes
+from fissile.pipelines.numerics.signature import signatures_of_vmfb
+from fissile.target import find_target
+
+TYPE = "tensor<?xi32>"
+HEAD = f"""func.func @main(%x: {TYPE}, %y: {TYPE}, %n: index) -> {TYPE} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %p = arith.cmpi eq, %n, %c1 : index"""
+BODIES = {
+    "from outside": f"""  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> ({TYPE}) {{
+    scf.yield %y : {TYPE}
+  }}""",
+    "exchanged": f"""  %r, %q = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %y) -> ({TYPE}, {TYPE}) {{
+    scf.yield %b, %a : {TYPE}, {TYPE}
+  }}""",
+    "nested": f"""  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> ({TYPE}) {{
+    %t = scf.for %j = %c0 to %n step %c1 iter_args(%b = %a) -> ({TYPE}) {{
+      %v = arith.addi %b, %b : {TYPE}
+      scf.yield %v : {TYPE}
+    }}
+    scf.yield %t : {TYPE}
+  }}""",
+    "in a while loop": f"""  %w:3 = scf.while (%i = %c0, %a = %x, %b = %y) : (index, {TYPE}, {TYPE}) -> (index, {TYPE}, {TYPE}) {{
+    %more = arith.cmpi ult, %i, %n : index
+    scf.condition(%more) %i, %a, %b : index, {TYPE}, {TYPE}
+  }} do {{
+  ^bb0(%i: index, %a: {TYPE}, %b: {TYPE}):
+    %c = scf.if %p -> ({TYPE}) {{
+      scf.yield %b : {TYPE}
+    }} else {{
+      %d = arith.addi %a, %a : {TYPE}
+      scf.yield %d : {TYPE}
+    }}
+    %next = arith.addi %i, %c1 : index
+    scf.yield %next, %c, %a : index, {TYPE}, {TYPE}
+  }}
+  %r = util.optimization_barrier %w#1 : {TYPE}""",
+    "a barrier": f"  %r = util.optimization_barrier %y : {TYPE}",
+}
+COMPUTED = {
+    "from outside": lambda x, y, n: y if n else x,
+    "exchanged": lambda x, y, n: y if n % 2 else x,
+    "nested": lambda x, y, n: x * 2 ** (n * n),
+    "in a while loop": lambda x, y, n: y if n == 1 else x * 2**n,
+    "a barrier": lambda x, y, n: y,
+}
+FLAGS = {"local-task": list(CPU), "vulkan": flags_for(find_target("vulkan"))}
+X, Y = np.array([1, 2, 3], np.int32), np.array([10, 20, 30, 40, 50], np.int32)
+
+
+def written(tmp_path, body: str):
+    source = tmp_path / "f.mlir"
+    source.write_text(f"{HEAD}\n{body}\n  %s = arith.addi %r, %r : {TYPE}\n  return %s : {TYPE}\n}}\n")
+    return source, tmp_path / "f.vmfb"
+
+
+def result(output, runtime: str, n: int) -> np.ndarray:
+    [device] = runtimes.named([runtime])
+    answer = runtimes.run(output, signatures_of_vmfb(output)["main"], [X, Y, np.array(n, np.int64)], device)
+    assert isinstance(answer, list), answer
+    return answer[0]
+
+
+@pytest.mark.parametrize("runtime", FLAGS)
+@pytest.mark.parametrize("name", BODIES)
+def test_each_has_its_size_and_its_numbers(tmp_path, name, runtime):
+    if runtime not in [one.name for one in runtimes.present()]:
+        pytest.skip(f"no {runtime}")
+    source, output = written(tmp_path, BODIES[name])
+    report = fissile.compile(source, output, FLAGS[runtime], check=False)
+    assert {f.code for f in report.findings if f.severity.value == "repaired"} == {"FIS176"}
+    assert all("unexpected during shape cleanup" in f.stock for f in report.findings if f.code == "FIS176")
+    for n in (0, 1, 2):
+        np.testing.assert_array_equal(result(output, runtime, n), 2 * COMPUTED[name](X, Y, n))
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_stock_rejects_it(tmp_path, name):
+    """Once IREE builds one of them, FIS176 is no longer needed for it."""
+    source, output = written(tmp_path, BODIES[name])
+    done = stock(source, *CPU, "-o", output)
+    assert done.returncode != 0 and "unexpected during shape cleanup" in done.stderr
+
+
+def test_check_and_suggest_say_so_and_write_nothing(tmp_path):
+    source, output = written(tmp_path, BODIES["exchanged"])
+    suggested = run_fissile("compile", source, "-o", output, *CPU, "--repair=suggest")
+    assert suggested.returncode == 1 and "FIS176" in suggested.stderr and not output.exists()
+    checked = run_fissile("check", source, "--target=llvm-cpu", "--format=json")
+    assert checked.returncode == 1
+    assert "FIS176" in [finding["code"] for finding in json.loads(checked.stdout)["findings"]]
+
+
+def test_a_size_that_stays_is_left_to_iree(tmp_path):
+    source, output = written(
+        tmp_path,
+        f"""  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> ({TYPE}) {{
+    %v = arith.addi %a, %a : {TYPE}
+    scf.yield %v : {TYPE}
+  }}""",
+    )
+    report = fissile.compile(source, output, list(CPU), check=False)
+    assert "FIS176" not in {f.code for f in report.findings}
+    np.testing.assert_array_equal(result(output, "local-task", 2), X * 8)
+
+
+class Drawn:
+    """Loops and branches over tensors of three lengths, nested up to two deep."""
+
+    def __init__(self, seed: int) -> None:
+        self._draw, self._names = random.Random(seed), 0
+        self.body, self._steps, last = self._block(["x", "y"], 2, "  ")
+        self.body += f"  %r = tensor.cast %{last} : {TYPE} to {TYPE}\n"
+        self._last = last
+
+    def computed(self, n: int) -> np.ndarray:
+        values = {"x": X, "y": Y}
+        for step in self._steps:
+            step(values, n)
+        return values[self._last]
+
+    def _name(self) -> str:
+        self._names += 1
+        return f"v{self._names}"
+
+    def _block(self, known: list[str], depth: int, indent: str):
+        text, steps, known = "", [], list(known)
+        for _ in range(self._draw.randint(1, 2)):
+            draw = self._draw.choice((self._double, self._loop, self._branch) if depth else (self._double,))
+            more, step, new = draw(known, depth, indent)
+            text, known = text + more, [*known, new]
+            steps.append(step)
+        return text, steps, known[-1]
+
+    def _double(self, known: list[str], _depth: int, indent: str):
+        old, new = self._draw.choice(known), self._name()
+
+        def step(values, _n):
+            values[new] = values[old] * 2
+
+        return f"{indent}%{new} = arith.addi %{old}, %{old} : {TYPE}\n", step, new
+
+    def _loop(self, known: list[str], depth: int, indent: str):
+        start, carried, new = self._draw.choice(known), self._name(), self._name()
+        body, steps, last = self._block([*known, carried], depth - 1, indent + "  ")
+
+        def step(values, n):
+            state = values[start]
+            for _ in range(n):
+                inside = {**values, carried: state}
+                for inner in steps:
+                    inner(inside, n)
+                state = inside[last]
+            values[new] = state
+
+        text = (
+            f"{indent}%{new} = scf.for %i{new} = %c0 to %n step %c1 iter_args(%{carried} = %{start}) -> ({TYPE}) {{\n"
+            f"{body}{indent}  scf.yield %{last} : {TYPE}\n{indent}}}\n"
+        )
+        return text, step, new
+
+    def _branch(self, known: list[str], depth: int, indent: str):
+        new = self._name()
+        first, steps, last = self._block(known, depth - 1, indent + "  ")
+        other = self._draw.choice(known)
+
+        def step(values, n):
+            inside = dict(values)
+            for inner in steps if n == 1 else ():
+                inner(inside, n)
+            values[new] = inside[last] if n == 1 else values[other]
+
+        text = (
+            f"{indent}%{new} = scf.if %p -> ({TYPE}) {{\n{first}{indent}  scf.yield %{last} : {TYPE}\n"
+            f"{indent}}} else {{\n{indent}  scf.yield %{other} : {TYPE}\n{indent}}}\n"
+        )
+        return text, step, new
+
+
+@pytest.mark.parametrize("seed", range(examples(8, 60)))
+def test_drawn_programs_compute_what_numpy_does(tmp_path, seed):
+    drawn = Drawn(seed)
+    source, output = written(tmp_path, drawn.body)
+    report = fissile.compile(source, output, list(CPU), check=False)
+    assert report.output, report.findings
+    for n in (0, 1, 2):
+        np.testing.assert_array_equal(result(output, "local-task", n), 2 * drawn.computed(n))
