@@ -142,18 +142,24 @@ def locate_positions(module: ir.Operation) -> None:
 
 @dataclass(frozen=True)
 class _Access:
-    """The bytes of ``resource`` from ``start`` up to ``end``; all of them where that is not known (None)."""
+    """The bytes of ``resource`` from ``start`` up to ``end``; None where that is known at run time only."""
 
     resource: ir.Value
     start: int | None = None
     end: int | None = None
 
+    @property
+    def is_known(self) -> bool:
+        return self.start is not None and self.end is not None
+
     def overlaps(self, other: _Access) -> bool:
         if self.resource != other.resource:
             return False
-        if self.start is None or self.end is None or other.start is None or other.end is None:
-            return True
-        return self.start < other.end and other.start < self.end
+        return _begins_before_end(self, other) and _begins_before_end(other, self)
+
+
+def _begins_before_end(one: _Access, other: _Access) -> bool:
+    return one.start is None or other.end is None or one.start < other.end
 
 
 @dataclass(frozen=True)
@@ -192,14 +198,23 @@ def schedule_of(reads: Iterable[Read], module: ir.Operation) -> Schedule:
 
 
 def _overlap(updates: list[_Command]) -> bool | None:
-    """Whether the copy that an update comes to reads bytes that it writes: for certain, or perhaps (False); None where it does not."""
+    """Whether a copy that an update comes to reads bytes that it writes: for certain, or perhaps (False); None where none does."""
     copies = [command.accesses for command in updates if command.copies]
-    if len(copies) != 1:
-        return None  # it updates a copy
-    [(read, written)] = copies
-    if not read.overlaps(written):
-        return None
-    return read.start is not None and written.start is not None
+    for read, written in copies:
+        wholes = [(source, target) for source, target in copies if target != written]
+        if not read.overlaps(written) or any(_reads_another(read, *whole) for whole in wholes):
+            continue
+        return read.is_known and written.is_known
+    return None
+
+
+def _reads_another(read: _Access, source: _Access, target: _Access) -> bool:
+    """Whether what is read is perhaps the ``source`` of a copy, and not the ``target``, where both are parts of one resource."""
+    if source.resource != target.resource or read.resource != target.resource:
+        return False
+    if read.start is None or target.start is None or target.end is None:
+        return True
+    return not target.start <= read.start < target.end
 
 
 def _is_late(one: Read, commands: dict[int, list[_Command]]) -> bool:
@@ -252,9 +267,7 @@ def _accesses(op: ir.Operation) -> tuple[_Access, ...]:
 
 
 def _range(resource: ir.Value, start: int | None, length: int | None) -> _Access:
-    if start is None or length is None:
-        return _Access(resource)
-    return _Access(resource, start, start + length)
+    return _Access(resource, start, None if start is None or length is None else start + length)
 
 
 def _outside(value: ir.Value) -> ir.Value:

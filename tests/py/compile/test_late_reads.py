@@ -193,6 +193,25 @@ def test_stock_ends_the_call_of_a_part_that_overlaps(tmp_path):
         run(output, [ROWS, np.array(10, np.int64)], "local-task")
 
 
+def test_a_part_of_a_copy_is_moved_inside_of_the_copy(tmp_path):
+    """The tensor is used later: IREE updates a copy of it, and reads the part from the copy."""
+    source, output = tmp_path / "main.mlir", tmp_path / "main.vmfb"
+    source.write_text("""
+func.func @main(%x: tensor<80x16xi32>, %n: index) -> (tensor<80x16xi32>, tensor<80x16xi32>) {
+  %s = tensor.extract_slice %x[1, 0] [%n, 16] [1, 1] : tensor<80x16xi32> to tensor<?x16xi32>
+  %t = tensor.insert_slice %s into %x[2, 0] [%n, 16] [1, 1] : tensor<?x16xi32> into tensor<80x16xi32>
+  %u = arith.addi %x, %t : tensor<80x16xi32>
+  return %t, %u : tensor<80x16xi32>, tensor<80x16xi32>
+}""")
+    report = fissile.compile(source, output, list(CPU), check=False)
+    assert [f.severity.value for f in report.findings if f.code == "FIS177"] == ["repaired"]
+    for n in (1, 30, 78):
+        expected = after(1, 2, n) // 2
+        moved_rows, total = run(output, [ROWS, np.array(n, np.int64)], "local-task")
+        np.testing.assert_array_equal(moved_rows, expected)
+        np.testing.assert_array_equal(total, ROWS + expected)
+
+
 def test_not_repaired_it_is_withheld_only_where_it_overlaps_for_certain(tmp_path):
     source, output = tmp_path / "main.mlir", tmp_path / "main.vmfb"
     for start, severity, written in (("0", "error", False), ("%n", "warning", True)):
