@@ -51,9 +51,9 @@ def check_result_sizes(found: Iterable[ir.Operation]) -> list[Finding]:
         ordered(
             Finding(
                 "FIS176",
-                f"the size of a result of {op.name} is read, and IREE finds no op that knows it",
+                f"the size of a tensor that {op.name} passes on is read, and IREE finds no op that knows it",
                 subject=op.name,
-                places=labelled(place_of(op), "the size of its result is known at run time only"),
+                places=labelled(place_of(op), "the size is known at run time only"),
             )
             for op in asked_for(list(found))
         )

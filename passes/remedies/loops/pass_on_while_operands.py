@@ -66,6 +66,6 @@ def _rebuild(found: Untaken) -> None:
             if position is not None:
                 after.arguments[position].replace_all_uses_with(argument)
                 loop.results[position].replace_all_uses_with(new.results[number])
-            elif isinstance(argument.type, ir.RankedTensorType):
+            else:
                 ir.Operation.create(iree_ops.UTIL_OPTIMIZATION_BARRIER, [argument.type], [argument])
     loop.erase()
