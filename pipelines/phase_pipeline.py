@@ -46,23 +46,9 @@ class PhasePipeline:
         for hook in self.hooks:
             phase_index(hook.phase)
 
-    def with_hook(self, hook: PhaseHook) -> PhasePipeline:
-        """The same, with ``hook`` after the others of its phase; the two own the same objects."""
-        return PhasePipeline(
-            self.session,
-            (*self.hooks, hook),
-            verify_contracts=self._verify_contracts,
-            owned=self._owned,
-        )
-
-    def without_hook(self, hook: PhaseHook) -> PhasePipeline:
-        """The same without ``hook``; the two own the same objects."""
-        return PhasePipeline(
-            self.session,
-            [one for one in self.hooks if one is not hook],
-            verify_contracts=self._verify_contracts,
-            owned=self._owned,
-        )
+    def with_hooks(self, hooks: Iterable[PhaseHook]) -> PhasePipeline:
+        """The same with these hooks; the two own the same objects."""
+        return PhasePipeline(self.session, hooks, verify_contracts=self._verify_contracts, owned=self._owned)
 
     def keep(self, worker: object) -> None:
         """``worker`` lives as long as this pipeline, and as those made of it."""

@@ -116,8 +116,9 @@ define(
     "storage-not-protected",
     "a size may not fit, and no run-time check can be placed",
     "The condition depends on values that exist only inside a dispatch, in a form that fissile cannot compute "
-    "outside of it.",
-    "IREE drops asserts inside a dispatch.",
+    "outside of it. Or IREE rejects the program with the check, which stands in a loop or a branch: the note has its message.",
+    "IREE drops asserts inside a dispatch. It optimises the host program until nothing changes, at most ten times, and rejects a program "
+    "that still changes then.",
     "Clamp the index in the program, or compute it in a separate tensor.",
     effect=Effect.UNPROVED,
     shown=Shown(

@@ -172,14 +172,19 @@ class CompileRun:
             self._origin = (module, tuple(self.phase_pipeline.advance(module, BOUNDARIES_PLACED_AT)))
         return self._origin
 
-    def add_hook(self, hook: PhaseHook) -> None:
-        """Every module passes ``hook`` from now on; what was kept of earlier ones is forgotten."""
-        self.phase_pipeline = self.phase_pipeline.with_hook(hook)
+    def rewrite_with(self, hooks: Sequence[PhaseHook]) -> None:
+        """Every module passes ``hooks`` from now on, and no others that were given here; what was kept of earlier ones is forgotten."""
+        self.phase_pipeline = self.phase_pipeline.with_hooks(self._hooks.with_rewrites(hooks))
         self._origin = None
 
-    def drop_hook(self, hook: PhaseHook) -> None:
-        """Undoes `add_hook`."""
-        self.phase_pipeline = self.phase_pipeline.without_hook(hook)
+    @property
+    def has_inner_checks(self) -> bool:
+        """Whether the storage guard has put a run-time check into a loop, a branch, or behind a function's first ops."""
+        return self._hooks.has_inner_checks
+
+    def leave_checks_out(self, rejected: str) -> None:
+        """Leaves those checks out from now on, since IREE says ``rejected`` about them; where that is empty, they are there again."""
+        self._hooks.leave_checks_out(rejected)
         self._origin = None
 
     def without_own_hooks(self) -> PhasePipeline:

@@ -11,7 +11,7 @@ from fissile.finding import Finding
 from fissile.passes.containment import NOT_CHECKED, contained
 from fissile.passes.definition import PassFailed
 from fissile.passes.failures.failure import Ending, codes_of
-from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT
+from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_CONFIGURED_AT
 from fissile.report import Report
 
 from ..repair.failures import (
@@ -29,6 +29,7 @@ from .straight_compile import StraightCompile
 from .wrong_numbers import write_down, written_down, wrong_as_it_is
 
 if TYPE_CHECKING:
+    from ..phase_pipeline import PhaseHook
     from ..probe.probe_pool import CodegenProgress
     from ..repair.after_failure import AfterFailure
 
@@ -77,6 +78,7 @@ class GuardedCompile:
         self._straight = StraightCompile(run, progress)
         self._open = ExitStack()
         self._after: AfterFailure | None = None
+        self._rewrites: tuple[PhaseHook, ...] = ()
 
     def run(self) -> Report:
         """Makes the attempts in turn, until one has the answer; a failure that none could do anything about is reported."""
@@ -199,17 +201,40 @@ class GuardedCompile:
         """Direct again, with that rewritten; and again where IREE refuses another thing then. What does not help is taken back."""
         from ..repair.whole_program import Rewrite, rewrite_for
 
-        tried: list[Rewrite] = []
+        tried, kept = list[Rewrite](), self._rewrites
         while (rewrite := rewrite_for(so_far.failure)) not in (None, *tried) and self.rewritable(so_far):
             assert rewrite is not None and so_far.failure is not None  # `rewrite_for`
             tried.append(rewrite)
             hook = rewrite.hook(so_far.failure.message)
-            self._run.add_hook(hook)
+            self._rewrite_with((*kept, hook))
             after = self._direct(Outcome())
             if rewrite_for(after.failure) is rewrite:
-                self._run.drop_hook(hook)
+                self._rewrite_with(kept)
                 return so_far
-            so_far = after
+            so_far, kept = after, self._rewrites
+        return so_far
+
+    def _rewrite_with(self, hooks: tuple[PhaseHook, ...]) -> None:
+        self._rewrites = hooks
+        self._run.rewrite_with(hooks)
+
+    def checks_in_the_way(self, so_far: Outcome) -> bool:
+        """Whether IREE refuses, before it generates code, a program that run-time checks were put into."""
+        return self._run.has_inner_checks and _before_code(so_far.failure)
+
+    def checked_at_entry(self, so_far: Outcome) -> Outcome:
+        """Direct again, and rewritten, with run-time checks at the entry of functions alone. What does not help is taken back."""
+        assert so_far.failure is not None  # `checks_in_the_way`
+        rewrites = self._rewrites
+        self._rewrite_with(())
+        self._run.leave_checks_out(so_far.failure.message)
+        after = self._direct(Outcome())
+        if self.rewritable(after):
+            after = self.rewritten(after)
+        if not _before_code(after.failure):
+            return after
+        self._run.leave_checks_out("")
+        self._rewrite_with(rewrites)
         return so_far
 
     def repairable(self, so_far: Outcome) -> bool:
@@ -258,6 +283,13 @@ class GuardedCompile:
         )
 
 
+def _before_code(failure: Failure | None) -> bool:
+    """Whether IREE stops at the program as a whole, and not at the code of a dispatch."""
+    return isinstance(failure, PhaseFailed) and phase_index(failure.phase) <= phase_index(
+        DISPATCHES_CONFIGURED_AT
+    )
+
+
 def _after(name: str, make, wanted=lambda one, so_far: True) -> Attempt:
     """An attempt of `AfterFailure`, at a failure behind the phase that boundaries are placed at."""
     return Attempt(
@@ -278,6 +310,7 @@ ATTEMPTS = (
     Attempt("direct", GuardedCompile.direct, lambda one, so_far: True),
     Attempt("entered", GuardedCompile.entered, GuardedCompile.enters),
     Attempt("rewritten", GuardedCompile.rewritten, GuardedCompile.rewritable),
+    Attempt("checked at entry", GuardedCompile.checked_at_entry, GuardedCompile.checks_in_the_way),
     _after("packed", lambda after, so_far: after.packed(so_far)),
     _after("repaired", lambda after, so_far: after.repaired(so_far)),
     _after("packed again", lambda after, so_far: after.packed_again(so_far), _left_narrow),

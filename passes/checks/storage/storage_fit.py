@@ -125,15 +125,18 @@ def _decide(obligation: Obligation, timeout_ms: int) -> Decision:
 
 
 def findings_of(
-    report: StorageReport, asserted: bool, unprotected: Iterable[Obligation] = ()
+    report: StorageReport,
+    asserted: bool,
+    unprotected: Iterable[Obligation] = (),
+    why: str = "no check can be placed outside a dispatch",
 ) -> list[Finding]:
     """FIS201 for what never fits, FIS202 for what the run checks (or, not ``asserted``, nobody),
-    FIS204 and FIS205."""
+    FIS204 and FIS205; ``why`` says why nothing checks what is ``unprotected``."""
     left_out = {id(o) for o in unprotected}
     found = [_refuted(j) for j in report.having(Answer.REFUTED)]
     for judged in _distinct(report.having(Answer.UNKNOWN)):
         found.append(
-            _unprotected(judged) if id(judged.obligation) in left_out else _unknown(judged, asserted)
+            _unprotected(judged, why) if id(judged.obligation) in left_out else _unknown(judged, asserted)
         )
     for name, op in sorted(report.uncovered.items()):
         found.append(
@@ -191,14 +194,14 @@ def _unknown(judged: Judged, asserted: bool) -> Finding:
     )
 
 
-def _unprotected(judged: Judged) -> Finding:
+def _unprotected(judged: Judged, why: str) -> Finding:
     return Finding(
         "FIS205",
         judged.sentence,
         Severity.WARNING,
         _subject(judged.obligation),
         places=_places(judged.obligation.place, "may not fit, and nothing checks it"),
-        notes=("no check can be placed outside a dispatch",),
+        notes=(why,),
     )
 
 

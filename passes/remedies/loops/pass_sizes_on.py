@@ -32,7 +32,9 @@ class PassSizesOn(Remedy):
     cures: ClassVar[tuple[str, ...]] = ("FIS176",)
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = "passes the sizes of dynamic tensors through loops and branches"
-    repairs: ClassVar[str] = "loops and branches that pass on tensors of unknown sizes, which IREE rejects (FIS176)"
+    repairs: ClassVar[str] = (
+        "loops and branches that pass on tensors of unknown sizes, which IREE rejects (FIS176)"
+    )
     numbers: ClassVar[str] = "bit-identical"
     done: ClassVar[str] = "passed the sizes on beside the tensors"
     advice: ClassVar[str] = "pass the sizes on beside the tensors"

@@ -109,8 +109,9 @@ def is_assertable(extents: Extents, obligation: Obligation) -> bool:
     return place_assert(extents, obligation) is not None or can_check(obligation)
 
 
-def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
-    """Adds one assert for each different condition and block, ahead of all that it guards there."""
+def assert_obligations(extents: Extents, judged: Iterable[Judged], entry_only: bool = False) -> Placed:
+    """Adds one assert for each different condition and block, ahead of all that it guards there; with ``entry_only``, where a function
+    begins and nowhere else."""
     judged = list(judged)
     if not judged:
         return Placed(0, 0, 0, ())
@@ -125,7 +126,9 @@ def assert_obligations(extents: Extents, judged: Iterable[Judged]) -> Placed:
     unprotected: list[Obligation] = []
     for j in judged:
         place = place_assert(extents, j.obligation)
-        if place is None and can_check(j.obligation):
+        if entry_only and (place is None or not place.at_entry):
+            unprotected.append(j.obligation)
+        elif place is None and can_check(j.obligation):
             of_elements.append(j)
         elif place is None:
             unprotected.append(j.obligation)

@@ -53,8 +53,8 @@ class GuardResult:
     """What the guard found and did.
 
     ``contract`` lists, by function, what a caller must keep to. ``proved`` counts the obligations
-    that each tier proved, ``asserts`` the checks that were added (``elementwise`` of them with a
-    dispatch of their own). Unless ``changed``, the module is as it was, to the byte.
+    that each tier proved, ``asserts`` the checks that were added (``at_entry`` of them where a function begins,
+    ``elementwise`` of them with a dispatch of their own). Unless ``changed``, the module is as it was, to the byte.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -62,6 +62,7 @@ class GuardResult:
     contract: dict[str, tuple[str, ...]] = field(default_factory=dict)
     proved: dict[str, int] = field(default_factory=dict)
     asserts: int = 0
+    at_entry: int = 0
     elementwise: int = 0
 
 
@@ -73,6 +74,7 @@ def guard(
     asserts_stripped: bool = False,
     declared: Mapping[str, Sequence[str]] | None = None,
     bounded: bool = False,
+    rejected: str = "",
     before_change: Callable[[], object] = lambda: None,
 ) -> GuardResult:
     """Guards ``module``, the output of phase GUARDED_AT, in place.
@@ -81,6 +83,7 @@ def guard(
     that an option removes asserts (see `strips_asserts`): then none is trusted, none is added, and
     FIS203 says so. ``declared`` are the names of arguments that the input had, ``bounded`` whether its gathers and
     scatters are defined for any index (`InputMarks`); then they are kept inside, and are no obligation. A refuted obligation is an error (FIS201), and nothing is changed.
+    ``rejected`` is what IREE says of the program with all checks: those inside of its control flow are left out (FIS205).
     ``before_change`` is called before the first change, if there is one. Raises UsageError for an unknown mode.
     """
     if mode not in MODES:
@@ -107,12 +110,13 @@ def guard(
     if asserting and (unknown or requires):
         before_change()
         load_dialects(op.context, ("arith", "cf", "tensor", "linalg", "memref"))
-        placed = assert_obligations(report.extents, unknown)
+        placed = assert_obligations(report.extents, unknown, entry_only=bool(rejected))
         if any(j.obligation.op.name in LISTING for j in unknown):
             apart = {o.op for o in placed.unprotected}
             ops = (j.obligation.op for j in report.judged if j.obligation.op.name in LISTING)
             list_own_sizes(report.extents, (listing for listing in ops if listing not in apart))
-    findings += findings_of(report, asserting, placed.unprotected)
+    why = (f"IREE rejects the program with a check here: {rejected}",) if rejected else ()
+    findings += findings_of(report, asserting, placed.unprotected, *why)
     contract = contract_of(report)
     if asserting:  # only now: what is reported reads their places
         left_out = {id(o) for o in placed.unprotected}
@@ -139,6 +143,7 @@ def guard(
         contract,
         report.tiers(),
         placed.asserts,
+        placed.at_entry,
         placed.elementwise,
     )
 

@@ -41,6 +41,7 @@ class HookPlan:
     """The hooks of one compile. ``facts`` is the report's: hooks add to it.
 
     ``guarded`` are the findings of the storage guard, ``requested`` those of pipelines that the command line names.
+    ``has_inner_checks``: some stand inside of the program's control flow.
     """
 
     def __init__(self, request: CompileRequest, session: Session, facts: dict[str, object]) -> None:
@@ -48,11 +49,19 @@ class HookPlan:
         self.guarded: tuple[Finding, ...] = ()
         self.requested: list[Finding] = []
         self._asserted = False
+        self._rejected = ""
+        self.has_inner_checks = False
         self._contract: dict[str, list[str]] = {}
+        self._first: list[PhaseHook] = []
+        self._looks: list[PhaseHook] = []
 
     def forget(self) -> None:
         """Nothing is reported of the storage guard: the program is compiled without it."""
         self.guarded = ()
+
+    def leave_checks_out(self, rejected: str) -> None:
+        """No check stands inside of control flow from now on, since IREE says ``rejected``; where that is empty, they stand there again."""
+        self._rejected = rejected
 
     def all(self, own: bool = True) -> list[PhaseHook]:
         """The hooks in the order in which a module meets them; without ``own``, only what the command line names."""
@@ -79,7 +88,16 @@ class HookPlan:
         if not own:
             return hooks
         hooks.append(self._own(BOUNDARIES_PLACED_AT, "check-leftovers", stop_on_leftovers))
-        hooks += [
+        self._first, self._looks = hooks, self._own_looks()
+        return self.with_rewrites(())
+
+    def with_rewrites(self, rewrites: Iterable[PhaseHook]) -> list[PhaseHook]:
+        """The hooks of `all`, with ``rewrites`` before those that look at what IREE makes of the program."""
+        return [*self._first, *rewrites, *self._looks]
+
+    def _own_looks(self) -> list[PhaseHook]:
+        request = self._request
+        hooks = [
             self._own(hook.phase, hook.name, hook.act)
             for hook in host_updates.hooks(self._session, request.repair != "off")
         ]
@@ -135,6 +153,7 @@ class HookPlan:
             asserts_stripped=strips_asserts(self._request.flags),
             declared=module.marks.declared,
             bounded=module.marks.bounded,
+            rejected=self._rejected,
             before_change=module.about_to_change,
         )
         if any(finding.severity is Severity.ERROR for finding in result.findings):
@@ -142,6 +161,7 @@ class HookPlan:
         # A repair parses again and comes by here again; it is reported once.
         self.guarded = result.findings
         self._asserted = result.asserts > 0
+        self.has_inner_checks = result.asserts > result.at_entry
         self._facts["storage_checks"] = {"asserts": result.asserts, "of_indices": result.elementwise}
         self._contract = {name: list(conditions) for name, conditions in result.contract.items()}
         self._facts["contract"] = self._contract

@@ -27,7 +27,7 @@ def test_the_pipeline_keeps_a_repair_loop_that_nobody_else_holds():
     pipeline.advance(module, "global-optimization")
     with ProbePool(FLAGS, 0) as pool:
         # The pipeline that a repair loop works with may be one made of another, with a hook more.
-        hooked = pipeline.with_hook(PhaseHook("flow", "nothing", lambda _module: []))
+        hooked = pipeline.with_hooks([PhaseHook("flow", "nothing", lambda _module: [])])
         repair_loop = RepairLoop(hooked, module, pool)
         assert not repair_loop.diagnose().failing
         held = weakref.ref(repair_loop)
