@@ -226,6 +226,25 @@ func.func @f(%x: tensor<?xi32>, %y: tensor<?xi32>, %n: index) -> tensor<?xi32> {
     ),
 )
 define(
+    "FIS178",
+    "call-kept-apart",
+    "IREE rejects a call of a function that it is not to inline",
+    "A private function is marked `noinline`, and its tensors come from other places in one call than in another, or in the function: "
+    "constants, arguments, tensors of a loop. Or the size of its result is known at run time only. IREE stops: `'util.call' op function "
+    "type mismatch`, or `'tensor.dim' op unexpected during shape cleanup`.",
+    "IREE 3.13 gives each tensor a storage class and sizes by where it comes from (RefineUsage, ExpandTensorShapes), and does not do so across "
+    "calls in loops and branches.",
+    "fissile has IREE inline the function (`fissile-inline-calls`). No number changes.",
+    effect=Effect.REFUSED,
+    shown=Shown(
+        COMPILE,
+        """\
+CALLPROGRAM""",
+        """\
+CALLREPAIRED""",
+    ),
+)
+define(
     "FIS175",
     "replayed-copy",
     "the numbers may be wrong from the second call on: the Vulkan runtime replays copies of an earlier call",

@@ -49,8 +49,14 @@ CIRCULAR_PARTITION = r"circular dependency: input operation uses partition outpu
 WHILE_OPERANDS_DIFFER = r"'scf\.while' op along control flow edge .* region branch point has \d+ operands, but region successor needs \d+ inputs"
 """ConvertToStream, of a loop whose condition passes on less than the loop starts with."""
 
+CALL_TYPES_DIFFER = r"'util\.call' op function type mismatch"
+"""RefineUsage, or ExpandTensorShapes, of a call whose function is not inlined."""
+
 SIZES_UNRESOLVED = r"'tensor\.dim' op unexpected during shape cleanup"
 """CleanupTensorShapes, of a size that is read from the result of a loop, a branch or a barrier."""
+
+WHILE_TYPES_DIFFER = r"failed to legalize unresolved source materialization from \('!stream\.resource<"
+"""ConvertToStream, of a loop whose condition passes on as much as the loop starts with, in another order."""
 
 LOOP_TYPES_DIFFER = (
     r"'scf\.(?:for|while)' op along control flow edge .* successor operand type #\d+ '!stream\.resource<"

@@ -284,10 +284,12 @@ class CheckRun:
 
     def _rewritten(self, target: Target, failure: PhaseFailed) -> bool:
         """Whether ``failure`` may be gone if the program is formed again: its modules are rewritten on the way, from now on."""
-        from ..repair.whole_program import rewrite_for
+        from ..repair.whole_program import rewrites_for
 
-        rewrite, hooks = rewrite_for(failure), self._rewrites.setdefault(target.name, [])
-        if rewrite is None or rewrite.remedy.name in [hook.name for hook in hooks]:
+        hooks = self._rewrites.setdefault(target.name, [])
+        known = [hook.name for hook in hooks]
+        rewrite = next((one for one in rewrites_for(failure) if one.remedy.name not in known), None)
+        if rewrite is None:
             return False
         hooks.append(rewrite.hook(failure.message))
         return True

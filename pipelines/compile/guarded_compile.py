@@ -199,19 +199,30 @@ class GuardedCompile:
 
     def rewritten(self, so_far: Outcome) -> Outcome:
         """Direct again, with that rewritten; and again where IREE refuses another thing then. What does not help is taken back."""
-        from ..repair.whole_program import Rewrite, rewrite_for
+        from ..repair.whole_program import Rewrite, rewrites_for, would_rewrite
 
         tried, kept = list[Rewrite](), self._rewrites
-        while (rewrite := rewrite_for(so_far.failure)) not in (None, *tried) and self.rewritable(so_far):
-            assert rewrite is not None and so_far.failure is not None  # `rewrite_for`
+        beside: tuple[PhaseHook, ...] = ()  # does not help alone, and may with another
+        while rewrite := next(
+            (
+                one
+                for one in rewrites_for(so_far.failure)
+                if one not in tried and would_rewrite(self._run, one, so_far.failure)
+            ),
+            None,
+        ):
+            assert so_far.failure is not None  # `rewrites_for`
             tried.append(rewrite)
             hook = rewrite.hook(so_far.failure.message)
-            self._rewrite_with((*kept, hook))
-            after = self._direct(Outcome())
-            if rewrite_for(after.failure) is rewrite:
+            for hooks in dict.fromkeys(((*kept, hook), (*kept, *beside, hook))):
+                self._rewrite_with(hooks)
+                after = self._direct(Outcome())
+                if rewrite not in rewrites_for(after.failure):
+                    so_far, kept, beside = after, hooks, ()
+                    break
+            else:
+                beside = (*beside, hook)
                 self._rewrite_with(kept)
-                return so_far
-            so_far, kept = after, self._rewrites
         return so_far
 
     def _rewrite_with(self, hooks: tuple[PhaseHook, ...]) -> None:

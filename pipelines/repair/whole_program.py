@@ -13,7 +13,9 @@ from fissile.passes.analysis.dispatch.unread_borders import unread_borders
 from fissile.passes.analysis.loops.loop_inits import passed_on, shared_inits
 from fissile.passes.analysis.loops.result_sizes import unsized
 from fissile.passes.analysis.loops.while_operands import untaken_operands
+from fissile.passes.analysis.program.private_calls import kept_apart
 from fissile.passes.checks.refusals.loops import (
+    check_calls,
     check_passed_on,
     check_result_sizes,
     check_shared_inits,
@@ -21,13 +23,16 @@ from fissile.passes.checks.refusals.loops import (
 )
 from fissile.passes.checks.refusals.unread_border import check_unread_borders
 from fissile.passes.iree.messages import (
+    CALL_TYPES_DIFFER,
     CIRCULAR_PARTITION,
     LOOP_TYPES_DIFFER,
     SIZES_UNRESOLVED,
     WHILE_OPERANDS_DIFFER,
+    WHILE_TYPES_DIFFER,
 )
-from fissile.passes.iree.phases import BORDERS_TRIMMED_AT, BOUNDARIES_PLACED_AT
+from fissile.passes.iree.phases import BORDERS_TRIMMED_AT, BOUNDARIES_PLACED_AT, INPUT_CONVERTED_AT
 from fissile.passes.remedies.decompose.trim_borders import TrimBorders
+from fissile.passes.remedies.host.inline_calls import InlineCalls
 from fissile.passes.remedies.loops.copy_before_loops import CopyBeforeLoops
 from fissile.passes.remedies.loops.finish_before_loops import FinishBeforeLoops
 from fissile.passes.remedies.loops.pass_on_while_operands import PassOnWhileOperands
@@ -70,6 +75,10 @@ class Rewrite:
         return PhaseHook(self.phase, self.remedy.name, act)
 
 
+def _says(pattern: str) -> Callable[[PhaseFailed], bool]:
+    return lambda failed: re.search(pattern, str(failed)) is not None
+
+
 REWRITES = (
     Rewrite(
         TrimBorders,
@@ -80,41 +89,58 @@ REWRITES = (
     Rewrite(
         FinishBeforeLoops,
         BOUNDARIES_PLACED_AT,
-        lambda failed: re.search(CIRCULAR_PARTITION, str(failed)) is not None,
+        _says(CIRCULAR_PARTITION),
         lambda module: check_shared_inits(shared_inits(module)),
     ),
     Rewrite(
         PassSizesOn,
         BOUNDARIES_PLACED_AT,
-        lambda failed: re.search(SIZES_UNRESOLVED, str(failed)) is not None,
+        _says(SIZES_UNRESOLVED),
         lambda module: check_result_sizes(unsized(module)),
     ),
-    Rewrite(
-        PassOnWhileOperands,
-        BOUNDARIES_PLACED_AT,
-        lambda failed: re.search(WHILE_OPERANDS_DIFFER, str(failed)) is not None,
-        lambda module: check_while_operands(untaken_operands(module)),
+    *(
+        Rewrite(
+            PassOnWhileOperands,
+            BOUNDARIES_PLACED_AT,
+            _says(pattern),
+            lambda module: check_while_operands(untaken_operands(module)),
+        )
+        for pattern in (WHILE_OPERANDS_DIFFER, WHILE_TYPES_DIFFER)
     ),
     Rewrite(
         CopyBeforeLoops,
         BOUNDARIES_PLACED_AT,
-        lambda failed: re.search(LOOP_TYPES_DIFFER, str(failed)) is not None,
+        _says(LOOP_TYPES_DIFFER),
         lambda module: check_passed_on(passed_on(module)),
+    ),
+    *(
+        Rewrite(
+            InlineCalls,
+            INPUT_CONVERTED_AT,
+            _says(pattern),
+            lambda module: check_calls(kept_apart(module)),
+        )
+        # Sizes that are not resolved although loops and branches pass them on may be those of a call's result.
+        for pattern in (CALL_TYPES_DIFFER, SIZES_UNRESOLVED)
     ),
 )
 
 
-def rewrite_for(failure: Failure | None) -> Rewrite | None:
-    """What may remove ``failure``; None where it is of another kind."""
+def rewrites_for(failure: Failure | None) -> list[Rewrite]:
+    """What may remove ``failure``, the most likely first; nothing where it is of another kind."""
     if not isinstance(failure, PhaseFailed):
-        return None
-    return next((rewrite for rewrite in REWRITES if rewrite.refused(failure)), None)
+        return []
+    return [rewrite for rewrite in REWRITES if rewrite.refused(failure)]
 
 
 def rewritable(run: CompileRun, failure: Failure | None) -> list[Finding]:
     """What may be behind ``failure``, as if it were repaired; empty where it is of another kind."""
-    rewrite = rewrite_for(failure)
-    if rewrite is None or phase_index(run.request.compile_from) >= phase_index(rewrite.phase):
+    return next((found for one in rewrites_for(failure) if (found := would_rewrite(run, one, failure))), [])
+
+
+def would_rewrite(run: CompileRun, rewrite: Rewrite, failure: Failure | None) -> list[Finding]:
+    """What ``rewrite`` would repair of the program, about which IREE's message is that of ``failure``."""
+    if phase_index(run.request.compile_from) >= phase_index(rewrite.phase):
         return []
     module = run.parse()
     try:

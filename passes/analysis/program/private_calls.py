@@ -6,6 +6,7 @@ from iree.compiler import ir
 
 from fissile.dialect.attributes import attributes, text_of
 from fissile.passes.iree import ops as iree_ops
+from fissile.passes.iree.attributes import NEVER_INLINED
 
 FUNCTIONS = ("func.func", iree_ops.UTIL_FUNC)
 CALLS = ("func.call", iree_ops.UTIL_CALL)
@@ -34,6 +35,24 @@ def calls_of_private_functions(module: ir.Operation) -> dict[str, list[ir.Operat
         if name in private:
             private[name].append(call)
     return {name: found for name, found in private.items() if name not in other}
+
+
+def kept_apart(module: ir.Operation) -> list[tuple[ir.Operation, list[ir.Operation]]]:
+    """The private functions of ``module`` that are called and that IREE is not to inline, each with its calls."""
+    marked: dict[str, ir.Operation] = {}
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name in FUNCTIONS:
+            if any(name in op.attributes for name in NEVER_INLINED):
+                marked[text_of(op, "sym_name")] = op
+            return ir.WalkResult.SKIP
+        return ir.WalkResult.ADVANCE
+
+    module.walk(visit, ir.WalkOrder.PRE_ORDER)
+    if not marked:
+        return []
+    calls = calls_of_private_functions(module)
+    return [(marked[name], found) for name, found in calls.items() if name in marked and found]
 
 
 def certain_functions(module: ir.Operation) -> set[str]:

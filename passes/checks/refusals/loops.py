@@ -1,4 +1,4 @@
-"""Does IREE reject a loop for the tensors that it starts with (FIS171, FIS172, FIS174), or for sizes that it does not find (FIS176)?"""
+"""Does IREE reject a call that is not inlined (FIS178)? Does it reject a loop for the tensors that it starts with (FIS171, FIS172, FIS174), or for sizes that it does not find (FIS176)?"""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from iree.compiler import ir
 
 from fissile.dialect import place_of
+from fissile.dialect.attributes import text_of
 from fissile.finding import Finding, ordered
 from fissile.passes.analysis.loops.loop_inits import LoopInit
 from fissile.passes.analysis.loops.result_sizes import asked_for
@@ -56,6 +57,26 @@ def check_result_sizes(found: Iterable[ir.Operation]) -> list[Finding]:
                 places=labelled(place_of(op), "the size is known at run time only"),
             )
             for op in asked_for(list(found))
+        )
+    )
+
+
+def check_calls(found: Iterable[tuple[ir.Operation, list[ir.Operation]]]) -> list[Finding]:
+    """FIS178, one for each call."""
+    return list(
+        ordered(
+            Finding(
+                "FIS178",
+                f"a call of @{text_of(function, 'sym_name')}, which IREE is not to inline, is rejected: its tensors have other storage or "
+                "sizes than the function's",
+                subject=f"@{text_of(function, 'sym_name')}",
+                places=(
+                    *labelled(place_of(call), "this call"),
+                    *labelled(place_of(function), "of this function"),
+                ),
+            )
+            for function, calls in found
+            for call in calls
         )
     )
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.finding import Finding
-from fissile.passes.analysis.loops.while_operands import Untaken, untaken_operands
+from fissile.passes.analysis.loops.while_operands import Untaken, untaken_operands, unused_arguments
 from fissile.passes.definition import Contract, register_pass
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
@@ -21,7 +21,7 @@ from fissile.passes.remedies.remedy import Exactness, Remedy
 class PassOnWhileOperands(Remedy):
     """Rebuilds scf.while loops so that scf.condition has an operand for each initial value, of the same type (FIS174).
 
-    What is passed on in addition is used by a barrier in the body: the canonicaliser would remove it again. Run it after global
+    What the body does not use is used by a barrier in it: the canonicaliser would remove it again. Run it after global
     optimisation.
     """
 
@@ -60,12 +60,11 @@ def _rebuild(found: Untaken) -> None:
     body = new.regions[1].blocks.append(*types, arg_locs=[loop.location] * len(types))
     for one in list(after.operations):
         body.append(one)
+    for number, position in enumerate(found.order):
+        if position is not None:
+            after.arguments[position].replace_all_uses_with(body.arguments[number])
+            loop.results[position].replace_all_uses_with(new.results[number])
     with ir.InsertionPoint.at_block_begin(body), loop.location:
-        for number, position in enumerate(found.order):
-            argument = body.arguments[number]
-            if position is not None:
-                after.arguments[position].replace_all_uses_with(argument)
-                loop.results[position].replace_all_uses_with(new.results[number])
-            else:
-                ir.Operation.create(iree_ops.UTIL_OPTIMIZATION_BARRIER, [argument.type], [argument])
+        for argument in unused_arguments(new):
+            ir.Operation.create(iree_ops.UTIL_OPTIMIZATION_BARRIER, [argument.type], [argument])
     loop.erase()

@@ -50,6 +50,7 @@ class HookPlan:
         self.requested: list[Finding] = []
         self._asserted = False
         self._rejected = ""
+        self._all_checks: tuple[Finding, ...] = ()
         self.has_inner_checks = False
         self._contract: dict[str, list[str]] = {}
         self._first: list[PhaseHook] = []
@@ -60,7 +61,11 @@ class HookPlan:
         self.guarded = ()
 
     def leave_checks_out(self, rejected: str) -> None:
-        """No check stands inside of control flow from now on, since IREE says ``rejected``; where that is empty, they stand there again."""
+        """No check stands inside of control flow from now on, since IREE says ``rejected``; where that is empty, it is as it was before."""
+        if rejected:
+            self._all_checks = self.guarded
+        else:
+            self.guarded, self.has_inner_checks = self._all_checks, True
         self._rejected = rejected
 
     def all(self, own: bool = True) -> list[PhaseHook]:
