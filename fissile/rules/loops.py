@@ -239,9 +239,35 @@ define(
     shown=Shown(
         COMPILE,
         """\
-CALLPROGRAM""",
+func.func private @twice(%a: tensor<?xi32>) -> tensor<?xi32> attributes {noinline} {
+  %d = arith.addi %a, %a : tensor<?xi32>
+  return %d : tensor<?xi32>
+}
+func.func @f(%x: tensor<?xi32>, %n: index) -> tensor<?xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (tensor<?xi32>) {
+    %s = func.call @twice(%a) : (tensor<?xi32>) -> tensor<?xi32>
+    scf.yield %s : tensor<?xi32>
+  }
+  return %r : tensor<?xi32>
+}
+""",
         """\
-CALLREPAIRED""",
+func.func private @twice(%a: tensor<?xi32>) -> tensor<?xi32> {
+  %d = arith.addi %a, %a : tensor<?xi32>
+  return %d : tensor<?xi32>
+}
+func.func @f(%x: tensor<?xi32>, %n: index) -> tensor<?xi32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (tensor<?xi32>) {
+    %s = func.call @twice(%a) : (tensor<?xi32>) -> tensor<?xi32>
+    scf.yield %s : tensor<?xi32>
+  }
+  return %r : tensor<?xi32>
+}
+""",
     ),
 )
 define(

@@ -58,6 +58,9 @@ SIZES_UNRESOLVED = r"'tensor\.dim' op unexpected during shape cleanup"
 WHILE_TYPES_DIFFER = r"failed to legalize unresolved source materialization from \('!stream\.resource<"
 """ConvertToStream, of a loop whose condition passes on as much as the loop starts with, in another order."""
 
+OPERAND_UNLINKED = "operation's operand is unlinked"
+"""A verifier, after a size of a call's result has lost the op that computes it."""
+
 LOOP_TYPES_DIFFER = (
     r"'scf\.(?:for|while)' op along control flow edge .* successor operand type #\d+ '!stream\.resource<"
 )

@@ -26,6 +26,7 @@ from fissile.passes.iree.messages import (
     CALL_TYPES_DIFFER,
     CIRCULAR_PARTITION,
     LOOP_TYPES_DIFFER,
+    OPERAND_UNLINKED,
     SIZES_UNRESOLVED,
     WHILE_OPERANDS_DIFFER,
     WHILE_TYPES_DIFFER,
@@ -120,8 +121,8 @@ REWRITES = (
             _says(pattern),
             lambda module: check_calls(kept_apart(module)),
         )
-        # Sizes that are not resolved although loops and branches pass them on may be those of a call's result.
-        for pattern in (CALL_TYPES_DIFFER, SIZES_UNRESOLVED)
+        # What is left where loops and branches pass on sizes and copies may be due to a call's result.
+        for pattern in (CALL_TYPES_DIFFER, SIZES_UNRESOLVED, LOOP_TYPES_DIFFER, OPERAND_UNLINKED)
     ),
 )
 

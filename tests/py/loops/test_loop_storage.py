@@ -1,6 +1,7 @@
 """Loops that pass their tensors on to each other: IREE rejects some (FIS172), and its VM loses a buffer of others (FIS173)."""
 
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -286,3 +287,15 @@ def test_a_second_call_does_not_copy_from_the_buffers_of_the_first(tmp_path, run
         assert stock(source, *FLAGS[runtime], "-o", output).returncode == 0
         [wrong] = runtimes.run(output, signature, list(ARGUMENTS), device)
         np.testing.assert_array_equal(wrong, [1, 1, 1, 1])
+
+
+def test_checks_that_iree_does_not_build_are_left_out_of_loops(tmp_path):
+    """Stock builds the program; with run-time checks in its loops it does not come to an end of optimising it."""
+    source, output = Path(__file__).with_name("checks_in_loops.mlir"), tmp_path / "f.vmfb"
+    assert stock(source, *CPU, "-o", output).returncode == 0
+    output.unlink()
+    report = fissile.compile(source, output, list(CPU), check=False)
+    assert report.output
+    left_out = [f for f in report.findings if f.code == "FIS205"]
+    assert left_out and all("maximum iteration count" in f.notes[0] for f in left_out)
+    assert [f.severity.value for f in report.findings if f.code == "FIS202"], "those at the entry are there"

@@ -202,3 +202,50 @@ def test_drawn_programs_compute_what_numpy_does(tmp_path, seed):
     assert report.output, report.findings
     for n in (0, 1, 2):
         np.testing.assert_array_equal(result(output, "local-task", n), 2 * drawn.computed(n))
+
+
+CALLED = f"""func.func private @twice(%a: {TYPE}) -> {TYPE} attributes {{noinline}} {{
+  %d = arith.addi %a, %a : {TYPE}
+  return %d : {TYPE}
+}}
+"""
+CALLS = {
+    "in a loop": (
+        f"""  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> ({TYPE}) {{
+    %t = func.call @twice(%a) : ({TYPE}) -> {TYPE}
+    scf.yield %t : {TYPE}
+  }}""",
+        lambda n: X * 2**n,
+        {"FIS178"},
+    ),
+    # Both are needed: the loop passes on what the call returns.
+    "in a loop that exchanges two": (
+        f"""  %r, %q = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %y) -> ({TYPE}, {TYPE}) {{
+    %t = func.call @twice(%a) : ({TYPE}) -> {TYPE}
+    scf.yield %b, %t : {TYPE}, {TYPE}
+  }}""",
+        lambda n: (X * 2, Y)[n % 2] if n else X,
+        {"FIS176", "FIS178"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_that_is_kept_apart_is_inlined(tmp_path, name):
+    body, computed, codes = CALLS[name]
+    source, output = written(tmp_path, body)
+    source.write_text(CALLED + source.read_text())
+    refused = stock(source, *CPU, "-o", output)
+    assert refused.returncode != 0 and "'util.call' op function type mismatch" in refused.stderr
+    report = fissile.compile(source, output, list(CPU), check=False)
+    assert {f.code for f in report.findings if f.severity.value == "repaired"} == codes
+    for n in (0, 1, 2):
+        np.testing.assert_array_equal(result(output, "local-task", n), 2 * computed(n))
+
+
+def test_a_call_that_iree_builds_stays_a_call(tmp_path):
+    source, output = written(tmp_path, f"  %r = func.call @twice(%x) : ({TYPE}) -> {TYPE}")
+    source.write_text(CALLED + source.read_text())
+    report = fissile.compile(source, output, list(CPU), check=False)
+    assert "FIS178" not in {f.code for f in report.findings}
+    np.testing.assert_array_equal(result(output, "local-task", 1), X * 4)
