@@ -36,6 +36,7 @@ class Read:
     ``copied``: the reader updates the tensor as well, a copy of it. ``update_is_copy``: the update itself is a copy of bytes.
     ``is_reshape``: the reader is a reshape, which is no op of the program and has no ``read_at``. ``passes_on``: the reader is a loop or a
     branch, of which a result may be the tensor itself. ``is_moved``: the update writes what the reader, a slice, has read.
+    ``maker``: the position of the op that makes the tensor, -1 where it is an argument of a block.
     """
 
     function: str
@@ -46,6 +47,7 @@ class Read:
     is_reshape: bool
     passes_on: bool
     is_moved: bool
+    maker: int
     read_at: Place | None
     updated_at: Place | None
 
@@ -67,7 +69,7 @@ def reads_before_updates(module: ir.Operation) -> list[Read]:
                         reader, target.type, position[hash(op)], position
                     ):
                         continue
-                    found.append(_read(reader, op, position))
+                    found.append(_read(reader, op, target, position))
     return found
 
 
@@ -98,8 +100,8 @@ def _used_behind(around: ir.Operation, type_: ir.Type, update: int, position: di
     )
 
 
-def _read(reader: ir.Operation, update: ir.Operation, position: dict[int, int]) -> Read:
-    is_reshape = reader.name == iree_ops.FLOW_TENSOR_RESHAPE
+def _read(reader: ir.Operation, update: ir.Operation, target: ir.Value, position: dict[int, int]) -> Read:
+    is_reshape, root = reader.name == iree_ops.FLOW_TENSOR_RESHAPE, _source(target)
     return Read(
         _function(update),
         position[hash(reader)],
@@ -109,6 +111,7 @@ def _read(reader: ir.Operation, update: ir.Operation, position: dict[int, int]) 
         is_reshape,
         reader.name in _PASS_ON,
         _is_moved(reader, update),
+        -1 if isinstance(root.owner, ir.Block) else position.get(hash(root.owner.operation), -1),
         None if is_reshape else place_of(reader),
         place_of(update),
     )
@@ -222,7 +225,10 @@ def _is_late(one: Read, commands: dict[int, list[_Command]]) -> bool:
     if sum(command.copies for command in updates) > one.update_is_copy:
         return False  # it updates a copy
     if one.passes_on:
-        return bool(updates)
+        # IREE gives a clone the location of what makes the tensor.
+        makers = [command for command in commands.get(one.maker, []) if not command.copies]
+        is_copied = makers and not any(maker.meets(update) for maker in makers for update in updates)
+        return bool(updates) and not is_copied
     if one.copied:
         readers = [command for command in readers if command.copies]
     if one.is_reshape and len(readers) > 1 and updates and readers[0].order < updates[0].order:
@@ -235,13 +241,14 @@ def _is_late(one: Read, commands: dict[int, list[_Command]]) -> bool:
 
 
 def _commands(module: ir.Operation) -> dict[int, list[_Command]]:
-    """The commands that IREE submits, by the position of the op that they come from."""
+    """The commands that IREE submits, and the buffers that it is given, by the position of the op that they come from."""
     found: dict[int, list[_Command]] = {}
     count = 0
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         nonlocal count
-        if op.name.startswith(iree_ops.STREAM_CMD_OPS) and op.name not in _GROUPS:
+        is_command = op.name.startswith(iree_ops.STREAM_CMD_OPS) and op.name not in _GROUPS
+        if is_command or op.name == iree_ops.STREAM_TENSOR_IMPORT:
             count += 1
             if position := re.search(rf'"{_POSITION}":(\d+):1', str(op.location)):
                 concurrent = op.parent.operation.name == iree_ops.STREAM_CMD_CONCURRENT
@@ -256,6 +263,8 @@ def _commands(module: ir.Operation) -> dict[int, list[_Command]]:
 
 def _accesses(op: ir.Operation) -> tuple[_Access, ...]:
     """What ``op`` accesses; a resource that is passed into an execution is the one outside."""
+    if op.name == iree_ops.STREAM_TENSOR_IMPORT:
+        return (_Access(op.results[0]),)
     if op.name == iree_ops.STREAM_CMD_DISPATCH:  # its offsets may be among its operands
         return tuple(_Access(_outside(value)) for value in view_of(op).resources)
     if op.name != iree_ops.STREAM_CMD_COPY:
