@@ -47,10 +47,23 @@ def _order(loop: ir.Operation) -> tuple[int | None, ...] | None:
     for same in (True, False):  # what is passed on as it came stays in its place
         for number, argument in enumerate(before.arguments):
             if order[number] is None:
-                fits = (p for p, v in left.items() if (v == argument if same else v.type == argument.type))
+                fits = (
+                    p
+                    for p, v in left.items()
+                    if (_untied(v) == argument if same else v.type == argument.type)
+                )
                 order[number] = next(fits, None)
                 left.pop(order[number], None)
     return tuple(order) if not left else None
+
+
+def _untied(value: ir.Value) -> ir.Value:
+    """``value`` as it was before its sizes were tied to it."""
+    while (
+        not isinstance(value.owner, ir.Block) and value.owner.operation.name == iree_ops.FLOW_TENSOR_TIE_SHAPE
+    ):
+        value = value.owner.operation.operands[0]
+    return value
 
 
 def unused_arguments(loop: ir.Operation) -> list[ir.Value]:
