@@ -288,7 +288,7 @@ class CheckRun:
 
         hooks = self._rewrites.setdefault(target.name, [])
         known = [hook.name for hook in hooks]
-        rewrite = next((one for one in rewrites_for(failure) if one.remedy.name not in known), None)
+        rewrite = next((one for one in rewrites_for(failure) if str(one.remedy) not in known), None)
         if rewrite is None:
             return False
         hooks.append(rewrite.hook(failure.message))

@@ -52,7 +52,7 @@ from .failures import Failure
 class Rewrite:
     """``remedy``, on the output of ``phase``, for what ``refused`` says of IREE's answer; ``find`` has what it would change."""
 
-    remedy: type[Remedy]
+    remedy: Remedy
     phase: str
     refused: Callable[[PhaseFailed], bool]
     find: Callable[[ir.Operation], list[Finding]]
@@ -65,15 +65,15 @@ class Rewrite:
                 finding.with_(
                     severity=Severity.REPAIRED,
                     stock=quoted(message),
-                    helps=(self.remedy().help(("pass", self.remedy.name)),),
+                    helps=(self.remedy.help(("pass", str(self.remedy))),),
                 )
                 for finding in self.find(module.op)
             ]
             if found:
-                run_pipeline(f"builtin.module({self.remedy.name})", module.op, report=found.append)
+                run_pipeline(f"builtin.module({self.remedy})", module.op, report=found.append)
             return found
 
-        return PhaseHook(self.phase, self.remedy.name, act)
+        return PhaseHook(self.phase, str(self.remedy), act)
 
 
 def _says(pattern: str) -> Callable[[PhaseFailed], bool]:
@@ -82,26 +82,26 @@ def _says(pattern: str) -> Callable[[PhaseFailed], bool]:
 
 REWRITES = (
     Rewrite(
-        TrimBorders,
+        TrimBorders(),
         BORDERS_TRIMMED_AT,
         lambda failed: failed.phase == BOUNDARIES_PLACED_AT,
         lambda module: check_unread_borders(unread_borders(module)),
     ),
     Rewrite(
-        FinishBeforeLoops,
+        FinishBeforeLoops(),
         BOUNDARIES_PLACED_AT,
         _says(CIRCULAR_PARTITION),
         lambda module: check_shared_inits(shared_inits(module)),
     ),
     Rewrite(
-        PassSizesOn,
+        PassSizesOn(),
         BOUNDARIES_PLACED_AT,
         _says(SIZES_UNRESOLVED),
         lambda module: check_result_sizes(unsized(module)),
     ),
     *(
         Rewrite(
-            PassOnWhileOperands,
+            PassOnWhileOperands(),
             BOUNDARIES_PLACED_AT,
             _says(pattern),
             lambda module: check_while_operands(untaken_operands(module)),
@@ -109,14 +109,20 @@ REWRITES = (
         for pattern in (WHILE_OPERANDS_DIFFER, WHILE_TYPES_DIFFER)
     ),
     Rewrite(
-        CopyBeforeLoops,
+        CopyBeforeLoops(),
         BOUNDARIES_PLACED_AT,
         _says(LOOP_TYPES_DIFFER),
         lambda module: check_passed_on(passed_on(module)),
     ),
+    Rewrite(
+        CopyBeforeLoops(constants=True),
+        BOUNDARIES_PLACED_AT,
+        _says(LOOP_TYPES_DIFFER),
+        lambda module: check_passed_on(passed_on(module, constants=True)),
+    ),
     *(
         Rewrite(
-            InlineCalls,
+            InlineCalls(),
             INPUT_CONVERTED_AT,
             _says(pattern),
             lambda module: check_calls(kept_apart(module)),

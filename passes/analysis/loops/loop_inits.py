@@ -45,8 +45,8 @@ def shared_inits(module: ir.Operation) -> list[LoopInit]:
     ]
 
 
-def passed_on(module: ir.Operation) -> list[LoopInit]:
-    """What loops pass on from outside, but constants, in program order.
+def passed_on(module: ir.Operation, constants: bool = False) -> list[LoopInit]:
+    """What loops pass on from outside, in program order; constants only where they are asked for.
 
     IREE 3.13 gives each of a loop's tensors a storage class (constant, external, transient) from where it comes (RefineUsage). Where
     the loop's tensors change places, or one has another class in another place, the classes contradict each other, and the verifier
@@ -55,7 +55,7 @@ def passed_on(module: ir.Operation) -> list[LoopInit]:
     return [
         LoopInit(loop, user, number, None if isinstance(value.owner, ir.Block) else value.owner.operation)
         for loop, user, number, value in _passed_on(module)
-        if not _is_constant(value)
+        if constants or not is_constant(value)
     ]
 
 
@@ -72,7 +72,7 @@ def _passed_on(module: ir.Operation) -> list[tuple[ir.Operation, ir.Operation, i
     ]
 
 
-def _is_constant(value: ir.Value) -> bool:
+def is_constant(value: ir.Value) -> bool:
     """Whether ``value`` is a constant, or a view of one."""
     while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _VIEWS:
         value = value.owner.operation.operands[0]

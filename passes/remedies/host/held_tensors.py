@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from iree.compiler import ir
 from iree.compiler.dialects import arith
 
+from fissile.passes.analysis.loops.loop_inits import is_constant
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.remedies.rebuilt_ops import elementwise
 
@@ -19,12 +20,12 @@ def held_copy(value: ir.Value, sizes: Iterable[ir.Value]) -> ir.Value:
 
 
 def _copy(value: ir.Value, sizes: list[ir.Value]) -> ir.Value:
-    """A dispatch copies a tensor from outside of the loop at the insertion point: IREE 3.13 leaves out a clone of it, as if there were
-    no other iteration (ElideAsyncCopies)."""
+    """A dispatch copies a tensor from outside of the loop at the insertion point, and a constant: IREE 3.13 leaves out a clone of it, as if
+    there were no other iteration (ElideAsyncCopies)."""
     owner = value.owner
     block = owner if isinstance(owner, ir.Block) else owner.operation.block
     element = ir.RankedTensorType(value.type).element_type
-    zero = _zero(element) if block != ir.InsertionPoint.current.block else None
+    zero = _zero(element) if block != ir.InsertionPoint.current.block or is_constant(value) else None
     if zero is None:
         return ir.Operation.create(iree_ops.FLOW_TENSOR_CLONE, [value.type], [value, *sizes]).results[0]
     flag = ir.IntegerType.get_signless(1)
