@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 
 import numpy as np
 import pytest
@@ -13,6 +12,8 @@ from compile_commands import stock
 from effort import examples
 
 import fissile
+from bench.control_flow.__main__ import RIGHT, called
+from bench.control_flow.stateful import Dynamic, Stateful
 from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics import runtimes
 from fissile.pipelines.numerics.signature import signatures_of_vmfb
@@ -121,87 +122,18 @@ def test_a_size_that_stays_is_left_to_iree(tmp_path):
     np.testing.assert_array_equal(result(output, "local-task", 2), X * 8)
 
 
-class Drawn:
-    """Loops and branches over tensors of three lengths, nested up to two deep."""
-
-    def __init__(self, seed: int) -> None:
-        self._draw, self._names = random.Random(seed), 0
-        self.body, self._steps, last = self._block(["x", "y"], 2, "  ")
-        self.body += f"  %r = tensor.cast %{last} : {TYPE} to {TYPE}\n"
-        self._last = last
-
-    def computed(self, n: int) -> np.ndarray:
-        values = {"x": X, "y": Y}
-        for step in self._steps:
-            step(values, n)
-        return values[self._last]
-
-    def _name(self) -> str:
-        self._names += 1
-        return f"v{self._names}"
-
-    def _block(self, known: list[str], depth: int, indent: str):
-        text, steps, known = "", [], list(known)
-        for _ in range(self._draw.randint(1, 2)):
-            draw = self._draw.choice((self._double, self._loop, self._branch) if depth else (self._double,))
-            more, step, new = draw(known, depth, indent)
-            text, known = text + more, [*known, new]
-            steps.append(step)
-        return text, steps, known[-1]
-
-    def _double(self, known: list[str], _depth: int, indent: str):
-        old, new = self._draw.choice(known), self._name()
-
-        def step(values, _n):
-            values[new] = values[old] * 2
-
-        return f"{indent}%{new} = arith.addi %{old}, %{old} : {TYPE}\n", step, new
-
-    def _loop(self, known: list[str], depth: int, indent: str):
-        start, carried, new = self._draw.choice(known), self._name(), self._name()
-        body, steps, last = self._block([*known, carried], depth - 1, indent + "  ")
-
-        def step(values, n):
-            state = values[start]
-            for _ in range(n):
-                inside = {**values, carried: state}
-                for inner in steps:
-                    inner(inside, n)
-                state = inside[last]
-            values[new] = state
-
-        text = (
-            f"{indent}%{new} = scf.for %i{new} = %c0 to %n step %c1 iter_args(%{carried} = %{start}) -> ({TYPE}) {{\n"
-            f"{body}{indent}  scf.yield %{last} : {TYPE}\n{indent}}}\n"
-        )
-        return text, step, new
-
-    def _branch(self, known: list[str], depth: int, indent: str):
-        new = self._name()
-        first, steps, last = self._block(known, depth - 1, indent + "  ")
-        other = self._draw.choice(known)
-
-        def step(values, n):
-            inside = dict(values)
-            for inner in steps if n == 1 else ():
-                inner(inside, n)
-            values[new] = inside[last] if n == 1 else values[other]
-
-        text = (
-            f"{indent}%{new} = scf.if %p -> ({TYPE}) {{\n{first}{indent}  scf.yield %{last} : {TYPE}\n"
-            f"{indent}}} else {{\n{indent}  scf.yield %{other} : {TYPE}\n{indent}}}\n"
-        )
-        return text, step, new
-
-
-@pytest.mark.parametrize("seed", range(examples(8, 60)))
-def test_drawn_programs_compute_what_numpy_does(tmp_path, seed):
-    drawn = Drawn(seed)
-    source, output = written(tmp_path, drawn.body)
-    report = fissile.compile(source, output, list(CPU), check=False)
+@pytest.mark.parametrize("runtime", FLAGS)
+@pytest.mark.parametrize("kind", [Stateful, Dynamic])
+@pytest.mark.parametrize("seed", range(examples(4, 40)))
+def test_drawn_programs_compute_what_numpy_does(tmp_path, seed, kind, runtime):
+    """Three calls in one session, with tensors that the program keeps."""
+    if runtime not in [one.name for one in runtimes.present()]:
+        pytest.skip(f"no {runtime}")
+    source, output, program = tmp_path / "f.mlir", tmp_path / "f.vmfb", kind(seed)
+    source.write_text(program.text)
+    report = fissile.compile(source, output, FLAGS[runtime], check=False)
     assert report.output, report.findings
-    for n in (0, 1, 2):
-        np.testing.assert_array_equal(result(output, "local-task", n), 2 * drawn.computed(n))
+    assert called(output, program, runtime) == RIGHT
 
 
 CALLED = f"""func.func private @twice(%a: {TYPE}) -> {TYPE} attributes {{noinline}} {{
