@@ -160,11 +160,12 @@ define(
     "FIS306",
     "release-of-constant",
     "a release applies to a value that was not allocated",
-    "The operand of a release is a constant, a global, or a buffer on the stack. The program does not own it.",
+    "The operand of a release is a constant, a global, a buffer on the stack, or (on Vulkan) a part of a buffer. The program does not own it.",
     "Constant folding replaced the released value with a constant, or the release was placed without checking where "
-    "the value comes from.",
-    "Remove the release. `fissile-insert-kills` removes it, and releases the allocation itself, which folding does "
-    "not replace.",
+    "the value comes from. IREE 3.13 deallocates what a loop passes on, also where that is a part of a slab; the Vulkan runtime ends "
+    "the call: `buffer was not returned by Vulkan queue_alloca`.",
+    "Remove the release. `fissile compile` does so in what IREE schedules (`fissile-drop-early-releases`). `fissile-insert-kills` removes it, "
+    "and releases the allocation itself, which folding does not replace.",
     shown=Shown(
         CHECK,
         """\

@@ -39,6 +39,22 @@ def check_early_releases(found: Iterable[EarlyRelease]) -> list[Finding]:
     return list(ordered(_finding(one.seen, one.trouble) for one in found))
 
 
+def check_released_parts(found: Iterable[ir.Operation]) -> list[Finding]:
+    """FIS306 for each deallocation."""
+    return list(
+        ordered(
+            Finding(
+                "FIS306",
+                f"{op.name} may release a part of a buffer, and the Vulkan runtime ends the call",
+                subject=op.name,
+                effect=Effect.UNPROVED,
+                places=_places((op, "released here")),
+            )
+            for op in found
+        )
+    )
+
+
 def _findings(seen: Lifetimes) -> Iterator[Finding]:
     yield from (_finding(seen, trouble) for trouble in seen.walk.troubles)
     for op in dict.fromkeys(seen.flow.unknown):

@@ -9,7 +9,7 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.finding import Finding
-from fissile.passes.analysis.host.early_releases import early_releases
+from fissile.passes.analysis.host.early_releases import early_releases, released_parts
 from fissile.passes.definition import Contract, register_pass
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.properties import WELL_FORMED
@@ -22,13 +22,14 @@ MOST_ROUNDS = 8
 @register_pass
 @dataclass(frozen=True)
 class DropEarlyReleases(Remedy):
-    """Removes `stream.resource.dealloca` ops behind which their storage is used, or deallocated again (FIS303).
+    """Removes `stream.resource.dealloca` ops behind which their storage is used, or deallocated again (FIS303), and on
+    Vulkan those of parts of buffers (FIS306).
 
     The storage is free again when the last reference to it is dropped. Run it after phase stream.
     """
 
     name: ClassVar[str] = "fissile-drop-early-releases"
-    cures: ClassVar[tuple[str, ...]] = ("FIS302", "FIS303")
+    cures: ClassVar[tuple[str, ...]] = ("FIS302", "FIS303", "FIS306")
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = "removes deallocations of storage that is used later (after phase stream)"
     repairs: ClassVar[str] = (
@@ -41,6 +42,8 @@ class DropEarlyReleases(Remedy):
     contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED,))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
+        for release in released_parts(op):
+            _remove(release)
         for _round in range(MOST_ROUNDS):
             found = early_releases(op)
             if not found:

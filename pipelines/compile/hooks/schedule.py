@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, cast
 from iree.compiler import ir
 
 from fissile.finding import Finding
-from fissile.passes.analysis.host.early_releases import early_releases
+from fissile.passes.analysis.host.early_releases import early_releases, released_parts
 from fissile.passes.analysis.loops.branch_operands import carries_references
 from fissile.passes.analysis.program.replayed_copies import replayed_copies
 from fissile.passes.catalogue import find_pass
 from fissile.passes.checks.numbers.replayed_copies import check_replayed_copies
-from fissile.passes.checks.storage.lifetimes import check_early_releases
+from fissile.passes.checks.storage.lifetimes import check_early_releases, check_released_parts
 from fissile.passes.iree.phases import DISPATCHES_CONFIGURED_AT
 
 from ...phase_pipeline import PhaseHook
@@ -39,7 +39,9 @@ def findings_of(module: Module) -> list[Finding]:
 
 def _freed_early(module: ir.Operation) -> list[Finding]:
     """Only a program with a branch that passes two references is looked at: without one IREE counts right."""
-    return check_early_releases(early_releases(module)) if carries_references(module) else []
+    if not carries_references(module):
+        return []
+    return check_early_releases(early_releases(module)) + check_released_parts(released_parts(module))
 
 
 def _replayed(module: ir.Operation) -> list[Finding]:
