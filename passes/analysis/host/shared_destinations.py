@@ -39,6 +39,18 @@ def shared_destinations(module: ir.Operation) -> list[list[ir.Value]]:
     return list(found.values())
 
 
+def destinations_shared(module: ir.Operation) -> list[tuple[ir.Operation, int]]:
+    """The ops that update one of `shared_destinations`, each with the number of that operand, in program order."""
+    shared = {value for values in shared_destinations(module) for value in values}
+    return [
+        (op, number)
+        for op in ops_on_host(module)
+        if (destinations := _destinations(op))
+        for number, value in enumerate(op.operands)
+        if value in shared and value in destinations
+    ]
+
+
 def _destinations(op: ir.Operation) -> list[ir.Value]:
     if op.name in ("tensor.insert", "tensor.insert_slice"):
         return operands_named(op, "dest")

@@ -26,7 +26,7 @@ from .private_calls import FUNCTIONS
 _POSITION = "fissile-position"
 _GROUPS = (iree_ops.STREAM_CMD_CONCURRENT, iree_ops.STREAM_CMD_EXECUTE, iree_ops.STREAM_CMD_SERIAL)
 _PASS_ON, _ENDS = ("scf.for", "scf.if", "scf.while"), ("scf.condition", "scf.yield")
-_NO_READS = (iree_ops.HAL_TENSOR_EXPORT, iree_ops.UTIL_RETURN, iree_ops.UTIL_OPTIMIZATION_BARRIER)
+_NO_READS = (iree_ops.UTIL_RETURN, iree_ops.UTIL_OPTIMIZATION_BARRIER)
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,8 @@ class Read:
 
 
 def reads_before_updates(module: ir.Operation) -> list[Read]:
-    """Of ``module``, at phase flow: each op that reads a tensor, or passes it on, before an op that updates it in place."""
+    """Of ``module``, at phase flow: each op that reads a tensor, or passes it on, beside an op that updates it in place. One behind that op
+    reads the old elements, too: IREE has to copy the tensor for it."""
     ops = ops_on_host(module)
     position = {hash(op): i for i, op in enumerate(ops)}
     found = []
@@ -64,12 +65,14 @@ def reads_before_updates(module: ir.Operation) -> list[Read]:
             for reader in readers.values():
                 if reader == op or reader.block != op.block or reader.name in _NO_READS:
                     continue
-                if position[hash(reader)] < position[hash(op)]:
-                    if reader.name in _PASS_ON and not _used_behind(
-                        reader, target.type, position[hash(op)], position
-                    ):
+                if position[hash(reader)] > position[hash(op)]:
+                    if reader.name in _PASS_ON or updated_in_place(reader):
                         continue
-                    found.append(_read(reader, op, target, position))
+                elif reader.name in _PASS_ON and not _used_behind(
+                    reader, target.type, position[hash(op)], position
+                ):
+                    continue
+                found.append(_read(reader, op, target, position))
     return found
 
 
@@ -231,12 +234,21 @@ def _is_late(one: Read, commands: dict[int, list[_Command]]) -> bool:
         return bool(updates) and not is_copied
     if one.copied:
         readers = [command for command in readers if command.copies]
-    if one.is_reshape and len(readers) > 1 and updates and readers[0].order < updates[0].order:
+    if one.is_reshape and len(readers) > 1 and updates and _works_on(readers[0], updates[0]):
         return False  # it was copied twice: once for the update
     return any(
         (read.order > update.order or read.group == update.group) and read.meets(update)
         for read in readers
         for update in updates
+    )
+
+
+def _works_on(copy: _Command, update: _Command) -> bool:
+    """Whether ``update`` comes behind ``copy`` and changes what that has written."""
+    return (
+        copy.copies
+        and copy.order < update.order
+        and any(copy.accesses[1].overlaps(access) for access in update.accesses)
     )
 
 

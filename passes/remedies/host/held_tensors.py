@@ -12,20 +12,21 @@ from fissile.passes.iree import ops as iree_ops
 from fissile.passes.remedies.rebuilt_ops import elementwise
 
 
-def held_copy(value: ir.Value, sizes: Iterable[ir.Value]) -> ir.Value:
+def held_copy(value: ir.Value, sizes: Iterable[ir.Value], by_dispatch: bool = False) -> ir.Value:
     """A copy of ``value`` behind a barrier. IREE does not see that what is behind a barrier is the tensor before it: without a copy it
-    would update the one in place while the other is read."""
+    would update the one in place while the other is read. ``by_dispatch``: not a clone, which IREE may leave out."""
     known = list(sizes)
-    return held(_copy(value, known), known)
+    return held(_copy(value, known, by_dispatch), known)
 
 
-def _copy(value: ir.Value, sizes: list[ir.Value]) -> ir.Value:
+def _copy(value: ir.Value, sizes: list[ir.Value], by_dispatch: bool) -> ir.Value:
     """A dispatch copies a tensor from outside of the loop at the insertion point, and a constant: IREE 3.13 leaves out a clone of it, as if
     there were no other iteration (ElideAsyncCopies)."""
     owner = value.owner
     block = owner if isinstance(owner, ir.Block) else owner.operation.block
     element = ir.RankedTensorType(value.type).element_type
-    zero = _zero(element) if block != ir.InsertionPoint.current.block or is_constant(value) else None
+    is_left_out = by_dispatch or block != ir.InsertionPoint.current.block or is_constant(value)
+    zero = _zero(element) if is_left_out else None
     if zero is None:
         return ir.Operation.create(iree_ops.FLOW_TENSOR_CLONE, [value.type], [value, *sizes]).results[0]
     flag = ir.IntegerType.get_signless(1)

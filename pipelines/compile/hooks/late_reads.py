@@ -43,10 +43,10 @@ def updated_before_read(session: Session, repair: bool) -> PhaseHook:
         if late:
             from fissile.passes.remedies.host.copy_before_updates import CopyBeforeUpdates
 
-            repaired, copies = _with(CopyBeforeUpdates(), module, session), before.copies
-            # Where IREE makes no copy for the update, it is an error.
-            is_cured = not repaired.late or repaired.copies > copies
-            told += repairing.apply(module, CopyBeforeUpdates(), late) if is_cured else late
+            ways = (CopyBeforeUpdates(), CopyBeforeUpdates(hold=True))
+            # Where IREE updates the tensor in place all the same, it is an error.
+            cure = next((way for way in ways if not _with(way, module, session).late), None)
+            told += repairing.apply(module, cure, late) if cure else late
         return told
 
     return PhaseHook(BOUNDARIES_PLACED_AT, "late-reads", act)
