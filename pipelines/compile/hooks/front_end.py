@@ -49,6 +49,8 @@ REMEDIES = (
     "fissile-order-broadcast-dims",
     "fissile-widen-operands",
     "fissile-lower-dynamic-shapes",
+    "fissile-broadcast-to-sizes",
+    "fissile-slice-to-sizes",
     "fissile-select-in-windows",
     "fissile-transform-by-tables",
     "fissile-use-signless-ops",

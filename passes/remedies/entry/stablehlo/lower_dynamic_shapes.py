@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 from iree.compiler import ir
 from iree.compiler.dialects import arith, tensor
@@ -14,17 +14,14 @@ from fissile.passes.analysis.imports.stablehlo_ops import (
     constant_integers,
     element_of,
     has_static_shape,
-    is_unsigned,
     shape_of,
-    width_of,
 )
 from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from ..front_end import FrontEndRemedy
-from .values import bits_as, converted, without_sign
-
-Size: TypeAlias = int | ir.Value
+from .sizes import Size, as_value, host_integers, index, minus, sizes_in
+from .values import bits_as, without_sign
 
 
 @register_pass
@@ -66,35 +63,33 @@ class LowerDynamicShapes(FrontEndRemedy):
 
 def _reshaped(op: ir.Operation, value: ir.Value) -> ir.Value:
     made = ir.RankedTensorType.get(shape_of(op.results[0]), element_of(value))
-    return tensor.ReshapeOp(made, value, _wide(op.operands[1])).result
-
-
-def _wide(sizes: ir.Value) -> ir.Value:
-    """``sizes`` as integers with which the host computes: signless ones of 32 bits or more."""
-    given = element_of(sizes)
-    if isinstance(given, ir.IndexType):
-        return sizes
-    narrow = width_of(given) < 32 or (is_unsigned(given) and width_of(given) == 32)
-    return without_sign(converted(sizes, ir.IntegerType.get_signless(64)) if narrow else sizes)
+    return tensor.ReshapeOp(made, value, host_integers(op.operands[1])).result
 
 
 def _padded(op: ir.Operation, value: ir.Value) -> ir.Value:
-    low, high = _amounts(op.operands[2]), _amounts(op.operands[3])
+    low, high = sizes_in(op.operands[2]), sizes_in(op.operands[3])
     border = tensor.ExtractOp(without_sign(op.operands[1]), []).result
     before, after = [_at_least_0(one) for one in low], [_at_least_0(one) for one in high]
     value = _pad(value, before, after, border)
     if all(isinstance(one, int) and one >= 0 for one in (*low, *high)):
         return value
-    starts = [_minus(edge, one) for edge, one in zip(before, low, strict=True)]
-    ends = [_minus(edge, one) for edge, one in zip(after, high, strict=True)]
-    whole = [tensor.DimOp(value, _index(dim)).result for dim in range(len(low))]
-    sizes = [_minus(_minus(size, start), end) for size, start, end in zip(whole, starts, ends, strict=True)]
+    starts = [minus(edge, one) for edge, one in zip(before, low, strict=True)]
+    ends = [minus(edge, one) for edge, one in zip(after, high, strict=True)]
+    whole = [tensor.DimOp(value, index(dim)).result for dim in range(len(low))]
+    sizes = [minus(minus(size, start), end) for size, start, end in zip(whole, starts, ends, strict=True)]
     unknown = ir.ShapedType.get_dynamic_size()
     made = ir.RankedTensorType.get([unknown] * len(low), element_of(value))
     dynamic = [one for one in starts if isinstance(one, ir.Value)]
     static = [unknown if isinstance(one, ir.Value) else one for one in starts]
     return tensor.ExtractSliceOp(
-        made, value, dynamic, [_value(one) for one in sizes], [], static, [unknown] * len(low), [1] * len(low)
+        made,
+        value,
+        dynamic,
+        [as_value(one) for one in sizes],
+        [],
+        static,
+        [unknown] * len(low),
+        [1] * len(low),
     ).result
 
 
@@ -115,31 +110,5 @@ def _pad(value: ir.Value, low: list[Size], high: list[Size], border: ir.Value) -
     return pad.result
 
 
-def _amounts(operand: ir.Value) -> list[Size]:
-    """What is added at one side of each dimension; fewer than 0 elements are taken off."""
-    known = constant_integers(operand)
-    if known is not None:
-        return list(known)
-    wide, count = _wide(operand), shape_of(operand)[0]
-    one_by_one = [tensor.ExtractOp(wide, [_index(dim)]).result for dim in range(count)]
-    if isinstance(element_of(wide), ir.IndexType):
-        return list(one_by_one)
-    return [arith.index_cast(ir.IndexType.get(), one) for one in one_by_one]
-
-
 def _at_least_0(size: Size) -> Size:
-    return max(size, 0) if isinstance(size, int) else arith.maxsi(size, _index(0))
-
-
-def _minus(left: Size, right: Size) -> Size:
-    if isinstance(left, int) and isinstance(right, int):
-        return left - right
-    return _value(left) if right == 0 and isinstance(right, int) else arith.subi(_value(left), _value(right))
-
-
-def _value(size: Size) -> ir.Value:
-    return _index(size) if isinstance(size, int) else size
-
-
-def _index(value: int) -> ir.Value:
-    return arith.constant(ir.IndexType.get(), value)
+    return max(size, 0) if isinstance(size, int) else arith.maxsi(size, index(0))

@@ -1,0 +1,195 @@
+"""Slices, updates and gathers of tensors whose sizes are known at run time only, written with ops of tensor."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+from iree.compiler.dialects import arith, tensor
+
+from fissile.dialect import linalg_ops as linalg
+from fissile.passes.analysis.imports.stablehlo_ops import (
+    DYNAMIC_GATHER,
+    DYNAMIC_UPDATE_SLICE,
+    REAL_DYNAMIC_SLICE,
+    element_of,
+    has_static_shape,
+    shape_of,
+)
+from fissile.passes.definition import register_pass
+from fissile.passes.remedies.generic_ops import build_generic
+from fissile.passes.remedies.remedy import Exactness
+
+from ..front_end import FrontEndRemedy
+from .sizes import UNKNOWN, Size, as_value, extracted, host_integers, index, minus, sizes_in
+from .values import bits_as, without_sign
+
+
+@register_pass
+@dataclass(frozen=True)
+class SliceToSizes(FrontEndRemedy):
+    """Writes `stablehlo.real_dynamic_slice` as `tensor.extract_slice`, a `stablehlo.dynamic_update_slice` of a tensor of dynamic size
+    as `tensor.insert_slice`, and `stablehlo.dynamic_gather` as one of the former or as reads of elements.
+
+    Places that StableHLO moves inside are moved inside. IREE 3.13 lowers none of them, unless the sizes turn out to be constants. Run it on the
+    program as it was imported.
+    """
+
+    name: ClassVar[str] = "fissile-slice-to-sizes"
+    exactness: ClassVar[Exactness] = Exactness.BITS
+    candidates: ClassVar[tuple[str, ...]] = (REAL_DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE, DYNAMIC_GATHER)
+    dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "tensor", "arith", "linalg")
+    does: ClassVar[str] = (
+        "replaces `stablehlo.real_dynamic_slice`, `dynamic_gather`, and `dynamic_update_slice` of dynamic sizes by "
+        "`tensor.extract_slice`, `tensor.insert_slice` and `tensor.extract` (in the input)"
+    )
+    repairs: ClassVar[str] = "these ops, which IREE rejects (FIS421)"
+    numbers: ClassVar[str] = "bit-identical"
+    done: ClassVar[str] = "rewrote it with ops of tensor"
+    advice: ClassVar[str] = "rewrite it with ops of tensor"
+
+    def fits(self, op: ir.Operation) -> bool:
+        return not all(has_static_shape(value.type) for value in (op.operands[0], op.results[0]))
+
+    def written(self, op: ir.Operation) -> list[ir.Value]:
+        way = {REAL_DYNAMIC_SLICE: _sliced, DYNAMIC_UPDATE_SLICE: _updated, DYNAMIC_GATHER: _gathered}[
+            op.name
+        ]
+        value = way(op, without_sign(op.operands[0]))
+        made = ir.RankedTensorType.get(shape_of(op.results[0]), element_of(value))
+        value = value if value.type == made else tensor.CastOp(made, value).result
+        return [bits_as(value, element_of(op.results[0]))]
+
+
+def _sliced(op: ir.Operation, value: ir.Value) -> ir.Value:
+    starts, limits, strides = (sizes_in(operand) for operand in list(op.operands)[1:])
+    stated = shape_of(op.results[0])
+    sizes = [
+        _count(minus(limit, start), stride) if one == UNKNOWN else one
+        for one, start, limit, stride in zip(stated, starts, limits, strides, strict=True)
+    ]
+    return _extract(value, starts, sizes, strides)
+
+
+def _count(length: Size, stride: Size) -> Size:
+    if isinstance(stride, int) and stride == 1:
+        return length
+    if isinstance(length, int) and isinstance(stride, int):
+        return -(-length // stride)
+    return arith.ceildivsi(as_value(length), as_value(stride))
+
+
+def _extract(
+    value: ir.Value, starts: Sequence[Size], sizes: Sequence[Size], strides: Sequence[Size]
+) -> ir.Value:
+    made = ir.RankedTensorType.get(_stated(sizes), element_of(value))
+    rows = (starts, sizes, strides)
+    return tensor.ExtractSliceOp(made, value, *map(_values, rows), *map(_stated, rows)).result
+
+
+def _values(sizes: Sequence[Size]) -> list[ir.Value]:
+    return [one for one in sizes if isinstance(one, ir.Value)]
+
+
+def _stated(sizes: Sequence[Size]) -> list[int]:
+    return [UNKNOWN if isinstance(one, ir.Value) else one for one in sizes]
+
+
+def _sizes(value: ir.Value) -> list[Size]:
+    return [
+        tensor.DimOp(value, index(dim)).result if one == UNKNOWN else one
+        for dim, one in enumerate(shape_of(value))
+    ]
+
+
+def _inside(start: ir.Value, length: Size, part: Size) -> ir.Value:
+    """``start``, moved so that ``part`` elements from it on are among ``length``."""
+    last = as_value(minus(length, part))
+    return arith.maxsi(arith.minsi(start, last), index(0))
+
+
+def _updated(op: ir.Operation, value: ir.Value) -> ir.Value:
+    update = without_sign(op.operands[1])
+    part = _sizes(update)
+    starts = [
+        _inside(extracted(start, []), length, size)
+        for start, length, size in zip(list(op.operands)[2:], _sizes(value), part, strict=True)
+    ]
+    ones = [1] * len(part)
+    return tensor.InsertSliceOp(
+        update, value, starts, _values(part), [], [UNKNOWN] * len(part), _stated(part), ones
+    ).result
+
+
+@dataclass(frozen=True)
+class _Dimensions:
+    """StableHLO's dimension numbers of a gather."""
+
+    offset: list[int]
+    collapsed: list[int]
+    batching: list[int]
+    batching_of_indices: list[int]
+    start: list[int]
+    vector: int
+
+    @staticmethod
+    def of(op: ir.Operation) -> _Dimensions:
+        text = str(op.attributes["dimension_numbers"])
+
+        def numbers(name: str) -> list[int]:
+            found = re.search(rf"\b{name} = \[([^\]]*)\]", text)
+            return [int(one) for one in found[1].split(",") if one.strip()] if found else []
+
+        vector = re.search(r"index_vector_dim = (\d+)", text)
+        return _Dimensions(
+            numbers("offset_dims"),
+            numbers("collapsed_slice_dims"),
+            numbers("operand_batching_dims"),
+            numbers("start_indices_batching_dims"),
+            numbers("start_index_map"),
+            int(vector[1]) if vector else 0,
+        )
+
+
+def _gathered(op: ir.Operation, value: ir.Value) -> ir.Value:
+    dims, indices = _Dimensions.of(op), host_integers(op.operands[1])
+    part, lengths = sizes_in(op.operands[2]), _sizes(value)
+    kept = [dim for dim in range(len(lengths)) if dim not in (*dims.collapsed, *dims.batching)]
+    rank = ir.RankedTensorType(indices.type).rank
+    around = [dim for dim in range(rank) if dim != dims.vector]
+    of_indices = _sizes(indices)
+    if not around and len(kept) == len(lengths):
+        starts = [index(0) for _ in lengths]
+        for number, dim in enumerate(dims.start):
+            at = [number] if rank else []
+            starts[dim] = _inside(extracted(op.operands[1], at), lengths[dim], part[dim])
+        return _extract(value, starts, part, [1] * len(part))
+    results = ir.RankedTensorType(op.results[0].type).rank
+    batch = [dim for dim in range(results) if dim not in dims.offset]
+    sizes: list[Size] = [0] * results
+    for place, dim in zip(dims.offset, kept, strict=True):
+        sizes[place] = part[dim]
+    for place, dim in zip(batch, around, strict=True):
+        sizes[place] = of_indices[dim]
+    lasts = [as_value(minus(length, size)) for length, size in zip(lengths, part, strict=True)]
+    empty = tensor.EmptyOp(sizes, element_of(value)).result
+    generic, block = build_generic([], [empty], [ir.AffineMap.get_identity(results)], [True] * results)
+    with ir.InsertionPoint(block):
+        at_result = [linalg.IndexOp(dim).result for dim in range(results)]
+        at_indices = dict(zip(around, (at_result[place] for place in batch), strict=True))
+        places: list[ir.Value] = [index(0) for _ in lengths]
+        for number, dim in enumerate(dims.start):
+            at = [index(number) if one == dims.vector else at_indices[one] for one in range(rank)]
+            start = tensor.ExtractOp(indices, at).result
+            if not isinstance(start.type, ir.IndexType):
+                start = arith.index_cast(ir.IndexType.get(), start)
+            places[dim] = arith.maxsi(arith.minsi(start, lasts[dim]), index(0))
+        for dim, of_index in zip(dims.batching, dims.batching_of_indices, strict=True):
+            places[dim] = at_indices[of_index]
+        for place, dim in zip(dims.offset, kept, strict=True):
+            places[dim] = arith.addi(places[dim], at_result[place])
+        linalg.YieldOp([tensor.ExtractOp(value, places).result])
+    return generic.results[0]
