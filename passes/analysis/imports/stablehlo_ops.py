@@ -27,6 +27,7 @@ DYNAMIC_PAD = "stablehlo.dynamic_pad"
 DYNAMIC_RESHAPE = "stablehlo.dynamic_reshape"
 DYNAMIC_UPDATE_SLICE = "stablehlo.dynamic_update_slice"
 FFT = "stablehlo.fft"
+GATHER = "stablehlo.gather"
 GET_DIMENSION_SIZE = "stablehlo.get_dimension_size"
 IMAG = "stablehlo.imag"
 MULTIPLY = "stablehlo.multiply"
@@ -45,7 +46,7 @@ SUBTRACT = "stablehlo.subtract"
 TRANSPOSE = "stablehlo.transpose"
 INDEXED = (
     DYNAMIC_GATHER,
-    "stablehlo.gather",
+    GATHER,
     "stablehlo.scatter",
     "stablehlo.torch_index_select",
 )

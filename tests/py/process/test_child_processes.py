@@ -92,7 +92,7 @@ def test_no_wait_is_so_long_that_a_signal_is_lost(tmp_path, monkeypatch):
 
         def poll(self, milliseconds):
             waits.append(milliseconds)
-            return self._poll.poll(0) if len(waits) < 5 else self._poll.poll(milliseconds)
+            return [] if len(waits) < 5 else self._poll.poll(milliseconds)
 
     monkeypatch.setattr(select, "poll", Recorded)
     with Child(["sh", "-c", "exit 3"], tmp_path) as child:

@@ -14,6 +14,7 @@ from fissile.dialect import linalg_ops as linalg
 from fissile.passes.analysis.imports.stablehlo_ops import (
     DYNAMIC_GATHER,
     DYNAMIC_UPDATE_SLICE,
+    GATHER,
     REAL_DYNAMIC_SLICE,
     element_of,
     has_static_shape,
@@ -32,7 +33,7 @@ from .values import bits_as, without_sign
 @dataclass(frozen=True)
 class SliceToSizes(FrontEndRemedy):
     """Writes `stablehlo.real_dynamic_slice` as `tensor.extract_slice`, a `stablehlo.dynamic_update_slice` of a tensor of dynamic size
-    as `tensor.insert_slice`, and `stablehlo.dynamic_gather` as one of the former or as reads of elements.
+    as `tensor.insert_slice`, and a gather of dynamic sizes as one of the former or as reads of elements.
 
     Places that StableHLO moves inside are moved inside. IREE 3.13 lowers none of them, unless the sizes turn out to be constants. Run it on the
     program as it was imported.
@@ -40,10 +41,10 @@ class SliceToSizes(FrontEndRemedy):
 
     name: ClassVar[str] = "fissile-slice-to-sizes"
     exactness: ClassVar[Exactness] = Exactness.BITS
-    candidates: ClassVar[tuple[str, ...]] = (REAL_DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE, DYNAMIC_GATHER)
+    candidates: ClassVar[tuple[str, ...]] = (REAL_DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE, DYNAMIC_GATHER, GATHER)
     dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "tensor", "arith", "linalg")
     does: ClassVar[str] = (
-        "replaces `stablehlo.real_dynamic_slice`, `dynamic_gather`, and `dynamic_update_slice` of dynamic sizes by "
+        "replaces `stablehlo.real_dynamic_slice`, and `dynamic_update_slice` and gathers of dynamic sizes by "
         "`tensor.extract_slice`, `tensor.insert_slice` and `tensor.extract` (in the input)"
     )
     repairs: ClassVar[str] = "these ops, which IREE rejects (FIS421)"
@@ -55,9 +56,7 @@ class SliceToSizes(FrontEndRemedy):
         return not all(has_static_shape(value.type) for value in (op.operands[0], op.results[0]))
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
-        way = {REAL_DYNAMIC_SLICE: _sliced, DYNAMIC_UPDATE_SLICE: _updated, DYNAMIC_GATHER: _gathered}[
-            op.name
-        ]
+        way = {REAL_DYNAMIC_SLICE: _sliced, DYNAMIC_UPDATE_SLICE: _updated}.get(op.name, _gathered)
         value = way(op, without_sign(op.operands[0]))
         made = ir.RankedTensorType.get(shape_of(op.results[0]), element_of(value))
         value = value if value.type == made else tensor.CastOp(made, value).result
@@ -156,7 +155,12 @@ class _Dimensions:
 
 def _gathered(op: ir.Operation, value: ir.Value) -> ir.Value:
     dims, indices = _Dimensions.of(op), host_integers(op.operands[1])
-    part, lengths = sizes_in(op.operands[2]), _sizes(value)
+    lengths = _sizes(value)
+    part: list[Size] = (
+        sizes_in(op.operands[2])
+        if op.name == DYNAMIC_GATHER
+        else list(ir.DenseI64ArrayAttr(op.attributes["slice_sizes"]))
+    )
     kept = [dim for dim in range(len(lengths)) if dim not in (*dims.collapsed, *dims.batching)]
     rank = ir.RankedTensorType(indices.type).rank
     around = [dim for dim in range(rank) if dim != dims.vector]
