@@ -157,9 +157,10 @@ define(
     "a call fails, or the numbers are wrong: IREE copies a part of a tensor inside of one buffer, to a range that overlaps it",
     "A part of a tensor is written to another place of the same tensor: a window that moves on, a cache whose rows are shifted "
     "(JAX: `x.at[1:].set(x[:-1])`), a row that is copied at an index. IREE's runtime ends the call: `source and target ranges overlap within "
-    "the same buffer`. Where it does not look, the numbers are those of a copy that reads what it has written.",
+    "the same buffer`. Where it does not look, and where a dispatch copies a part with gaps (columns), the numbers are those of a copy that reads what it "
+    "has written.",
     "IREE 3.13 joins the slice and the update to one copy (stream.async.copy). If the tensor is used by nothing else, its buffer is the "
-    "source and the target of it.",
+    "source and the target of it. Of a part with gaps it makes a dispatch (`slow_memcpy`) whose result is tied to its operand.",
     "fissile puts a barrier between the two, and IREE copies the part to storage of its own first (`fissile-hold-slices`).",
     effect=Effect.WRONG,
     shown=Shown(

@@ -39,6 +39,7 @@ REAL_DYNAMIC_SLICE = "stablehlo.real_dynamic_slice"
 REDUCE_WINDOW = "stablehlo.reduce_window"
 RESHAPE = "stablehlo.reshape"
 REVERSE = "stablehlo.reverse"
+SCATTER = "stablehlo.scatter"
 SELECT = "stablehlo.select"
 SELECT_AND_SCATTER = "stablehlo.select_and_scatter"
 SLICE = "stablehlo.slice"
@@ -47,7 +48,7 @@ TRANSPOSE = "stablehlo.transpose"
 INDEXED = (
     DYNAMIC_GATHER,
     GATHER,
-    "stablehlo.scatter",
+    SCATTER,
     "stablehlo.torch_index_select",
 )
 """Ops that access an operand at indices that are data."""

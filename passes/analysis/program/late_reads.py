@@ -20,6 +20,7 @@ from fissile.passes.iree import ops as iree_ops
 from ..dispatch.dispatches import constant_of
 from ..dispatch.provenance import place_of
 from ..host.in_place import same_buffer, updated_in_place
+from ..host.moved_slices import copied_inside
 from ..host.on_host import ops_on_host
 from .private_calls import FUNCTIONS
 
@@ -177,19 +178,41 @@ class _Command:
     copies: bool
     accesses: tuple[_Access, ...]
 
+    def changes(self, other: _Command) -> bool:
+        """Whether this one writes bytes that ``other`` accesses, as far as is known."""
+        written = self.accesses[1:] if self.copies else self.accesses
+        return any(one.overlaps(another) for one in written for another in other.accesses)
+
     def meets(self, other: _Command) -> bool:
         """Whether both access the same bytes: resources alone do not say so, since IREE puts tensors beside each other into one."""
         return any(one.overlaps(another) for one in self.accesses for another in other.accesses)
 
 
 @dataclass(frozen=True)
+class Overlap:
+    """In ``function``, a part of a buffer is copied to a part of the same buffer that overlaps it for certain (``sure``), or perhaps."""
+
+    function: str
+    sure: bool
+    read_at: Place | None
+    updated_at: Place | None
+
+
+def overlaps_in_dispatches(module: ir.Operation) -> tuple[Overlap, ...]:
+    """Those of ``module``, at phase flow, that are copied by a dispatch."""
+    return tuple(
+        Overlap(_function(one.store), one.sure, place_of(one.load), place_of(one.store))
+        for one in copied_inside(module)
+    )
+
+
+@dataclass(frozen=True)
 class Schedule:
-    """What IREE makes of reads and updates: those reads that do not come before the update (``late``); the updates that copy a part
-    of a buffer to a part of the same buffer, and whether the two overlap for certain (``overlapping``); the number of ``copies``."""
+    """What IREE makes of reads and updates: those reads that do not come before the update (``late``), and the parts of buffers that are
+    copied to ``overlapping`` parts."""
 
     late: tuple[Read, ...] = ()
-    overlapping: tuple[tuple[Read, bool], ...] = ()
-    copies: int = 0
+    overlapping: tuple[Overlap, ...] = ()
 
 
 def schedule_of(reads: Iterable[Read], module: ir.Operation) -> Schedule:
@@ -198,8 +221,11 @@ def schedule_of(reads: Iterable[Read], module: ir.Operation) -> Schedule:
     moved = ((one, _overlap(commands.get(one.update, []))) for one in known if one.is_moved)
     return Schedule(
         tuple(one for one in known if _is_late(one, commands)),
-        tuple((one, sure) for one, sure in moved if sure is not None),
-        sum(command.copies for row in commands.values() for command in row),
+        tuple(
+            Overlap(one.function, sure, one.read_at, one.updated_at)
+            for one, sure in moved
+            if sure is not None
+        ),
     )
 
 
@@ -227,11 +253,12 @@ def _is_late(one: Read, commands: dict[int, list[_Command]]) -> bool:
     readers, updates = commands.get(one.reader, []), commands.get(one.update, [])
     if sum(command.copies for command in updates) > one.update_is_copy:
         return False  # it updates a copy
+    # IREE gives a clone the location of what makes the tensor.
+    makers = [command for command in commands.get(one.maker, []) if not command.copies]
+    if makers and not any(update.changes(maker) for maker in makers for update in updates):
+        return False  # it updates a copy that has the update's location
     if one.passes_on:
-        # IREE gives a clone the location of what makes the tensor.
-        makers = [command for command in commands.get(one.maker, []) if not command.copies]
-        is_copied = makers and not any(maker.meets(update) for maker in makers for update in updates)
-        return bool(updates) and not is_copied
+        return bool(updates)
     if one.copied:
         readers = [command for command in readers if command.copies]
     if one.is_reshape and len(readers) > 1 and updates and _works_on(readers[0], updates[0]):

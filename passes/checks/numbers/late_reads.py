@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from fissile.effect import Effect
 from fissile.finding import Finding
-from fissile.passes.analysis.program.late_reads import Read
+from fissile.passes.analysis.program.late_reads import Overlap, Read
 
 from ..dispatch_places import labelled
 
@@ -28,20 +28,20 @@ def check_late_reads(found: Iterable[Read]) -> list[Finding]:
     return list(dict.fromkeys(findings))
 
 
-def check_overlapping_copies(found: Iterable[tuple[Read, bool]]) -> list[Finding]:
+def check_overlapping_copies(found: Iterable[Overlap]) -> list[Finding]:
     """FIS177 of each place; a range that is known at run time only may overlap."""
     findings = [
         Finding(
             "FIS177",
             f"@{one.function}: IREE copies a part of a tensor inside of one buffer, to a range that "
-            + ("overlaps it" if sure else "may overlap it"),
+            + ("overlaps it" if one.sure else "may overlap it"),
             subject=f"@{one.function}",
-            effect=Effect.WRONG if sure else Effect.UNPROVED,
+            effect=Effect.WRONG if one.sure else Effect.UNPROVED,
             places=(
                 *labelled(one.updated_at, "is written to the same tensor"),
                 *labelled(one.read_at, "this part"),
             ),
         )
-        for one, sure in found
+        for one in found
     ]
     return list(dict.fromkeys(findings))

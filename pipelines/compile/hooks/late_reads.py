@@ -3,6 +3,7 @@ clone, repaired where boundaries are placed."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fissile.finding import Finding
@@ -10,6 +11,7 @@ from fissile.passes.analysis.host.shared_destinations import shared_destinations
 from fissile.passes.analysis.program.late_reads import (
     Schedule,
     locate_positions,
+    overlaps_in_dispatches,
     reads_before_updates,
     schedule_of,
 )
@@ -64,11 +66,12 @@ def _scheduled(module: Module, session: Session) -> Schedule:
     clone = module.clone()
     try:
         session.run(clone, DISPATCHES_OUTLINED_AT)
-        reads = reads_before_updates(clone.op)
+        reads, inside = reads_before_updates(clone.op), overlaps_in_dispatches(clone.op)
         if not reads:
-            return Schedule()
+            return Schedule(overlapping=inside)
         locate_positions(clone.op)
         session.run(clone, SCHEDULED_AT)
     except PhaseFailed:
         return Schedule()
-    return schedule_of(reads, clone.op)
+    schedule = schedule_of(reads, clone.op)
+    return replace(schedule, overlapping=(*inside, *schedule.overlapping))

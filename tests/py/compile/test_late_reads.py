@@ -230,3 +230,48 @@ def test_a_part_beside_it_is_left_to_iree(tmp_path, start, end, count):
     np.testing.assert_array_equal(
         run(output, [ROWS, np.array(0, np.int64)], "local-task")[0], after(int(start), int(end), count)
     )
+
+
+COLUMNS = np.arange(5 * 6, dtype=np.float32).reshape(5, 6)
+COLUMN_SHIFT = """
+func.func @main(%x: tensor<5x6xf32>) -> tensor<5x6xf32> {
+  %s = tensor.extract_slice %x[0, 0] [5, 5] [1, 1] : tensor<5x6xf32> to tensor<5x5xf32>
+  %t = tensor.insert_slice %s into %x[0, 1] [5, 5] [1, 1] : tensor<5x5xf32> into tensor<5x6xf32>
+  return %t : tensor<5x6xf32>
+}"""
+COMPUTED = """
+func.func @main(%x: tensor<5x6xf32>) -> tensor<5x6xf32> {
+  %s = tensor.extract_slice %x[0, 0] [4, 6] [1, 1] : tensor<5x6xf32> to tensor<4x6xf32>
+  %m = arith.mulf %s, %s : tensor<4x6xf32>
+  %t = tensor.insert_slice %m into %x[1, 0] [4, 6] [1, 1] : tensor<4x6xf32> into tensor<5x6xf32>
+  return %t : tensor<5x6xf32>
+}"""
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+def test_columns_are_moved_by_a_dispatch(tmp_path, runtime):
+    source, output = tmp_path / "main.mlir", tmp_path / "main.vmfb"
+    source.write_text(COLUMN_SHIFT)
+    report = fissile.compile(source, output, list(FLAGS[runtime]), check=False)
+    [found] = [finding for finding in report.findings if finding.code == "FIS177"]
+    assert found.severity.value == "repaired" and "a range that overlaps it" in found.message
+    expected = COLUMNS.copy()
+    expected[:, 1:] = COLUMNS[:, :-1]
+    np.testing.assert_array_equal(run(output, [COLUMNS], runtime)[0], expected)
+
+
+def test_stock_moves_columns_wrongly(tmp_path):
+    """Once IREE moves them rightly, FIS177 is no longer needed for dispatches."""
+    source, output = tmp_path / "main.mlir", tmp_path / "main.vmfb"
+    source.write_text(COLUMN_SHIFT)
+    assert compile_stock(source, output, CPU) is None
+    assert (run(output, [COLUMNS], "local-task")[0][:, 1:] != COLUMNS[:, :-1]).any()
+
+
+def test_what_is_computed_of_a_part_is_left_to_iree(tmp_path):
+    source, output = tmp_path / "main.mlir", tmp_path / "main.vmfb"
+    source.write_text(COMPUTED)
+    assert not fissile.compile(source, output, list(CPU), check=False).findings
+    expected = COLUMNS.copy()
+    expected[1:] = COLUMNS[:-1] ** 2
+    np.testing.assert_array_equal(run(output, [COLUMNS], "local-task")[0], expected)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from iree.compiler import ir
-from iree.compiler.dialects import arith, tensor
+from iree.compiler.dialects import arith, scf, tensor
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.passes.analysis.imports.stablehlo_ops import (
@@ -16,6 +16,7 @@ from fissile.passes.analysis.imports.stablehlo_ops import (
     DYNAMIC_UPDATE_SLICE,
     GATHER,
     REAL_DYNAMIC_SLICE,
+    SCATTER,
     element_of,
     has_static_shape,
     shape_of,
@@ -41,10 +42,16 @@ class SliceToSizes(FrontEndRemedy):
 
     name: ClassVar[str] = "fissile-slice-to-sizes"
     exactness: ClassVar[Exactness] = Exactness.BITS
-    candidates: ClassVar[tuple[str, ...]] = (REAL_DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE, DYNAMIC_GATHER, GATHER)
-    dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "tensor", "arith", "linalg")
+    candidates: ClassVar[tuple[str, ...]] = (
+        REAL_DYNAMIC_SLICE,
+        DYNAMIC_UPDATE_SLICE,
+        DYNAMIC_GATHER,
+        GATHER,
+        SCATTER,
+    )
+    dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "tensor", "arith", "linalg", "scf")
     does: ClassVar[str] = (
-        "replaces `stablehlo.real_dynamic_slice`, and `dynamic_update_slice` and gathers of dynamic sizes by "
+        "replaces `stablehlo.real_dynamic_slice`, and `dynamic_update_slice`, gathers, and scatters of one part, of dynamic sizes by "
         "`tensor.extract_slice`, `tensor.insert_slice` and `tensor.extract` (in the input)"
     )
     repairs: ClassVar[str] = "these ops, which IREE rejects (FIS421)"
@@ -53,10 +60,14 @@ class SliceToSizes(FrontEndRemedy):
     advice: ClassVar[str] = "rewrite it with ops of tensor"
 
     def fits(self, op: ir.Operation) -> bool:
+        if op.name == SCATTER:
+            return _sets_one_part(op)
         return not all(has_static_shape(value.type) for value in (op.operands[0], op.results[0]))
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
-        way = {REAL_DYNAMIC_SLICE: _sliced, DYNAMIC_UPDATE_SLICE: _updated}.get(op.name, _gathered)
+        way = {REAL_DYNAMIC_SLICE: _sliced, DYNAMIC_UPDATE_SLICE: _updated, SCATTER: _scattered}.get(
+            op.name, _gathered
+        )
         value = way(op, without_sign(op.operands[0]))
         made = ir.RankedTensorType.get(shape_of(op.results[0]), element_of(value))
         value = value if value.type == made else tensor.CastOp(made, value).result
@@ -121,6 +132,58 @@ def _updated(op: ir.Operation, value: ir.Value) -> ir.Value:
     return tensor.InsertSliceOp(
         update, value, starts, _values(part), [], [UNKNOWN] * len(part), _stated(part), ones
     ).result
+
+
+def _sets_one_part(op: ir.Operation) -> bool:
+    """Whether a scatter of dynamic sizes writes one part of its operand over: all its dimensions, at one place."""
+    if len(op.operands) != 3 or all(has_static_shape(value.type) for value in op.operands):
+        return False
+    rank = ir.RankedTensorType(op.operands[0].type).rank
+    indices = ir.RankedTensorType(op.operands[1].type)
+    text = str(op.attributes["scatter_dimension_numbers"])
+    window = re.search(r"update_window_dims = \[([^\]]*)\]", text)
+    whole = window is not None and len(window[1].split(",")) == rank
+    block = op.regions[0].blocks[0]
+    end = block.operations[0].operation
+    return (
+        whole
+        and "inserted_window_dims" not in text
+        and "batching_dims" not in text
+        and "index_vector_dim" not in text
+        and indices.rank == 1
+        and len(block.operations) == 1
+        and end.operands[0] == block.arguments[1]
+    )
+
+
+def _scattered(op: ir.Operation, value: ir.Value) -> ir.Value:
+    """StableHLO leaves the operand as it is where the part is not inside."""
+    update, lengths = without_sign(op.operands[2]), _sizes(value)
+    part = _sizes(update)
+    found = re.search(
+        r"scatter_dims_to_operand_dims = \[([^\]]*)\]", str(op.attributes["scatter_dimension_numbers"])
+    )
+    places = [int(one) for one in found[1].split(",")] if found else []
+    starts: list[ir.Value] = [index(0) for _ in lengths]
+    inside = arith.constant(ir.IntegerType.get_signless(1), 1)
+    for number, dim in enumerate(places):
+        starts[dim] = extracted(op.operands[1], [number])
+        last = as_value(minus(lengths[dim], part[dim]))
+        fits = arith.andi(
+            arith.cmpi(arith.CmpIPredicate.sge, starts[dim], index(0)),
+            arith.cmpi(arith.CmpIPredicate.sle, starts[dim], last),
+        )
+        inside = arith.andi(inside, fits)
+    branch = scf.IfOp(inside, [value.type], has_else=True)
+    with ir.InsertionPoint(branch.then_block):
+        ones = [1] * len(part)
+        written = tensor.InsertSliceOp(
+            update, value, starts, _values(part), [], [UNKNOWN] * len(part), _stated(part), ones
+        )
+        scf.YieldOp([written.result])
+    with ir.InsertionPoint(branch.else_block):
+        scf.YieldOp([value])
+    return branch.results[0]
 
 
 @dataclass(frozen=True)
