@@ -1,4 +1,4 @@
-"""Broadcasts and counts in shapes that are operands, written with ops of linalg."""
+"""Broadcasts to shapes that are operands, written with ops of linalg."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from iree.compiler import ir
-from iree.compiler.dialects import arith, tensor
+from iree.compiler.dialects import tensor
 
 from fissile.dialect import linalg_ops as linalg
 from fissile.passes.analysis.imports.stablehlo_ops import (
     DYNAMIC_BROADCAST,
-    DYNAMIC_IOTA,
     element_of,
     has_static_shape,
     shape_of,
@@ -28,21 +27,19 @@ from .values import bits_as, signless, without_sign
 @register_pass
 @dataclass(frozen=True)
 class BroadcastToSizes(FrontEndRemedy):
-    """Writes `stablehlo.dynamic_broadcast_in_dim` and `stablehlo.dynamic_iota` as `linalg.generic`.
+    """Writes `stablehlo.dynamic_broadcast_in_dim` as `linalg.generic`.
 
-    IREE 3.13 lowers the former only where it knows of each dimension of the operand whether it is 1, and the latter not at all, unless their
-    shapes turn out to be constants. A dimension of unknown size is taken to be that of the result: the storage guard proves it, or checks it at
-    run time. Run it on the program as it was imported.
+    IREE 3.13 lowers it only where it knows of each dimension of the operand whether it is 1, or where the shape turns out to be a constant. A
+    dimension of unknown size is taken to be that of the result: the storage guard proves it, or checks it at run time. Run it on the program
+    as it was imported.
     """
 
     name: ClassVar[str] = "fissile-broadcast-to-sizes"
     exactness: ClassVar[Exactness] = Exactness.BITS
-    candidates: ClassVar[tuple[str, ...]] = (DYNAMIC_BROADCAST, DYNAMIC_IOTA)
+    candidates: ClassVar[tuple[str, ...]] = (DYNAMIC_BROADCAST,)
     dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "tensor", "arith", "linalg")
-    does: ClassVar[str] = (
-        "replaces `stablehlo.dynamic_broadcast_in_dim` and `stablehlo.dynamic_iota` by `linalg.generic` (in the input)"
-    )
-    repairs: ClassVar[str] = "these ops, which IREE rejects (FIS421)"
+    does: ClassVar[str] = "replaces `stablehlo.dynamic_broadcast_in_dim` by `linalg.generic` (in the input)"
+    repairs: ClassVar[str] = "broadcasts to sizes of the call, which IREE rejects (FIS421)"
     numbers: ClassVar[str] = (
         "bit-identical; a call that would repeat the one element of a dimension of unknown size ends with an error"
     )
@@ -50,17 +47,12 @@ class BroadcastToSizes(FrontEndRemedy):
     advice: ClassVar[str] = "rewrite it with ops of linalg"
 
     def fits(self, op: ir.Operation) -> bool:
-        element = element_of(op.results[0])
-        is_number = isinstance(element, ir.IntegerType | ir.FloatType)
-        return not has_static_shape(op.results[0].type) and (is_number or op.name == DYNAMIC_BROADCAST)
+        return not has_static_shape(op.results[0].type)
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
         element = element_of(op.results[0])
-        made = signless(element)
-        sizes = _of_result(op, sizes_in(op.operands[len(op.operands) - 1]))
-        empty = tensor.EmptyOp(sizes, made).result
-        value = _counted(op, empty) if op.name == DYNAMIC_IOTA else _repeated(op, empty)
-        return [bits_as(value, element)]
+        sizes = _of_result(op, sizes_in(op.operands[1]))
+        return [bits_as(_repeated(op, tensor.EmptyOp(sizes, signless(element)).result), element)]
 
 
 def _of_result(op: ir.Operation, sizes: list[Size]) -> list[Size]:
@@ -81,20 +73,4 @@ def _repeated(op: ir.Operation, empty: ir.Value) -> ir.Value:
     generic, block = build_generic([given], [empty], maps, [True] * rank)
     with ir.InsertionPoint(block):
         linalg.YieldOp([block.arguments[0]])
-    return generic.results[0]
-
-
-def _counted(op: ir.Operation, empty: ir.Value) -> ir.Value:
-    rank = ir.RankedTensorType(empty.type).rank
-    along = ir.IntegerAttr(op.attributes["iota_dimension"]).value
-    generic, block = build_generic([], [empty], [ir.AffineMap.get_identity(rank)], [True] * rank)
-    element = element_of(empty)
-    with ir.InsertionPoint(block):
-        number = linalg.IndexOp(along).result
-        if isinstance(element, ir.FloatType):
-            wide = arith.index_cast(ir.IntegerType.get_signless(64), number)
-            one = arith.sitofp(element, wide)
-        else:
-            one = arith.index_cast(element, number)
-        linalg.YieldOp([one])
     return generic.results[0]

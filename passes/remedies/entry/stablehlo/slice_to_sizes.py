@@ -15,7 +15,6 @@ from fissile.passes.analysis.imports.stablehlo_ops import (
     DYNAMIC_GATHER,
     DYNAMIC_UPDATE_SLICE,
     GATHER,
-    REAL_DYNAMIC_SLICE,
     SCATTER,
     element_of,
     has_static_shape,
@@ -33,8 +32,8 @@ from .values import bits_as, without_sign
 @register_pass
 @dataclass(frozen=True)
 class SliceToSizes(FrontEndRemedy):
-    """Writes `stablehlo.real_dynamic_slice` as `tensor.extract_slice`, a `stablehlo.dynamic_update_slice` of a tensor of dynamic size
-    as `tensor.insert_slice`, and a gather of dynamic sizes as one of the former or as reads of elements.
+    """Writes `stablehlo.dynamic_update_slice` of a tensor of dynamic size, and a scatter that sets one part of it, as `tensor.insert_slice`,
+    and a gather of dynamic sizes as `tensor.extract_slice` or as reads of elements.
 
     Places that StableHLO moves inside are moved inside. IREE 3.13 lowers none of them, unless the sizes turn out to be constants. Run it on the
     program as it was imported.
@@ -43,7 +42,6 @@ class SliceToSizes(FrontEndRemedy):
     name: ClassVar[str] = "fissile-slice-to-sizes"
     exactness: ClassVar[Exactness] = Exactness.BITS
     candidates: ClassVar[tuple[str, ...]] = (
-        REAL_DYNAMIC_SLICE,
         DYNAMIC_UPDATE_SLICE,
         DYNAMIC_GATHER,
         GATHER,
@@ -51,7 +49,7 @@ class SliceToSizes(FrontEndRemedy):
     )
     dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "tensor", "arith", "linalg", "scf")
     does: ClassVar[str] = (
-        "replaces `stablehlo.real_dynamic_slice`, and `dynamic_update_slice`, gathers, and scatters of one part, of dynamic sizes by "
+        "replaces `stablehlo.dynamic_update_slice`, gathers, and scatters that set one part, of dynamic sizes by "
         "`tensor.extract_slice`, `tensor.insert_slice` and `tensor.extract` (in the input)"
     )
     repairs: ClassVar[str] = "these ops, which IREE rejects (FIS421)"
@@ -65,31 +63,11 @@ class SliceToSizes(FrontEndRemedy):
         return not all(has_static_shape(value.type) for value in (op.operands[0], op.results[0]))
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
-        way = {REAL_DYNAMIC_SLICE: _sliced, DYNAMIC_UPDATE_SLICE: _updated, SCATTER: _scattered}.get(
-            op.name, _gathered
-        )
+        way = {DYNAMIC_UPDATE_SLICE: _updated, SCATTER: _scattered}.get(op.name, _gathered)
         value = way(op, without_sign(op.operands[0]))
         made = ir.RankedTensorType.get(shape_of(op.results[0]), element_of(value))
         value = value if value.type == made else tensor.CastOp(made, value).result
         return [bits_as(value, element_of(op.results[0]))]
-
-
-def _sliced(op: ir.Operation, value: ir.Value) -> ir.Value:
-    starts, limits, strides = (sizes_in(operand) for operand in list(op.operands)[1:])
-    stated = shape_of(op.results[0])
-    sizes = [
-        _count(minus(limit, start), stride) if one == UNKNOWN else one
-        for one, start, limit, stride in zip(stated, starts, limits, strides, strict=True)
-    ]
-    return _extract(value, starts, sizes, strides)
-
-
-def _count(length: Size, stride: Size) -> Size:
-    if isinstance(stride, int) and stride == 1:
-        return length
-    if isinstance(length, int) and isinstance(stride, int):
-        return -(-length // stride)
-    return arith.ceildivsi(as_value(length), as_value(stride))
 
 
 def _extract(
