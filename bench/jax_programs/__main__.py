@@ -17,7 +17,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -60,7 +60,7 @@ def write(folder: Path, portable: bool) -> None:
             f"error: {missing}; `write` needs JAX: run it with the Python of an environment that has jax"
         ) from None
 
-    from bench.jax_programs import arrays, gradients, layers, numeric, scalars
+    from bench.jax_programs import arrays, dynamic, gradients, layers, numeric, scalars
 
     assert arrays and gradients and numeric and scalars  # each adds its functions
     if find_spec("flax") and find_spec("optax"):
@@ -77,12 +77,31 @@ def write(folder: Path, portable: bool) -> None:
             (folder / f"{name}.mlir").write_bytes(exported.mlir_module_serialized)
         else:
             (folder / f"{name}.mlir").write_text(str(jitted.lower(*arguments).compiler_ir("stablehlo")))
-        results = jax.tree_util.tree_leaves(jax.jit(function)(*arguments))
-        np.savez(
-            folder / f"{name}.npz",
-            **{f"in{i}": a for i, a in enumerate(arguments)},
-            **{f"out{i}": plain(np.asarray(r)) for i, r in enumerate(results)},
-        )
+        _write_numbers(folder / f"{name}.npz", function, arguments)
+    for name, (function, arguments, sizes) in dynamic.FUNCTIONS.items():
+        scope = jax.export.SymbolicScope()
+        shapes = [
+            jax.ShapeDtypeStruct(jax.export.symbolic_shape(text, scope=scope), argument.dtype)
+            for text, argument in zip(sizes, arguments, strict=True)
+        ]
+        exported = jax.export.export(jax.jit(function))(*shapes)
+        if portable:
+            (folder / f"{name}.mlir").write_bytes(exported.mlir_module_serialized)
+        else:
+            (folder / f"{name}.mlir").write_text(str(exported.mlir_module()))
+        _write_numbers(folder / f"{name}.npz", function, arguments)
+
+
+def _write_numbers(path: Path, function: Callable, arguments: Sequence[np.ndarray]) -> None:
+    """The arguments of a call, and JAX's results."""
+    import jax
+
+    results = jax.tree_util.tree_leaves(jax.jit(function)(*arguments))
+    np.savez(
+        path,
+        **{f"in{i}": a for i, a in enumerate(arguments)},
+        **{f"out{i}": plain(np.asarray(r)) for i, r in enumerate(results)},
+    )
 
 
 def built(words: Sequence[str], program: Path, output: Path, seconds: float, runtime: str | None) -> Built:
