@@ -98,6 +98,7 @@ DIFFERENCES = {
     "FIS162": Difference(RULES["FIS162"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS163": Difference(RULES["FIS163"].shown.program, "llvm-cpu", "--repair=off --guard=off"),
     "FIS156": Difference(RULES["FIS156"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS177": Difference(RULES["FIS177"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS175": Difference(RULES["FIS175"].shown.program, "vulkan", "--repair=off"),
     "FIS303": Difference(FREED_EARLY, "llvm-cpu", "--repair=off"),
     "FIS153": Difference(RULES["FIS153"].shown.program, "llvm-cpu", "--repair=off"),
