@@ -62,9 +62,9 @@ OPERAND_UNLINKED = "operation's operand is unlinked"
 """A verifier, after a size of a call's result has lost the op that computes it."""
 
 LOOP_TYPES_DIFFER = (
-    r"'scf\.(?:for|while)' op along control flow edge .* successor operand type #\d+ '!stream\.resource<"
+    r"'scf\.(?:for|if|while)' op along control flow edge .* successor operand type #\d+ '!stream\.resource<"
 )
-"""RefineUsage, of a loop that passes a constant and an argument on to each other."""
+"""RefineUsage, of a loop that passes a constant and an argument on to each other, or a branch that has one of them as its result."""
 
 WORKGROUP_MEMORY_EXCEEDED = r"bytes of shared memory; exceeded the limit"
 """GPUCheckResourceUsage."""

@@ -15,8 +15,8 @@ from ..lifetime.module import Lifetimes, lifetimes_of
 from ..program.devices import has_device
 from ..program.private_calls import FUNCTIONS
 
-_SAME = (iree_ops.STREAM_TIMEPOINT_AWAIT, iree_ops.UTIL_OPTIMIZATION_BARRIER)
-"""Ops that give storage another name, each operand's its result's."""
+_SAME = ("arith.select", iree_ops.STREAM_TIMEPOINT_AWAIT, iree_ops.UTIL_OPTIMIZATION_BARRIER)
+"""Ops whose results are storage among their operands, under another name."""
 
 
 @dataclass(frozen=True)

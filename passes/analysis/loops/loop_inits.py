@@ -60,11 +60,11 @@ def passed_on(module: ir.Operation, constants: bool = False) -> list[LoopInit]:
 
 
 def _passed_on(module: ir.Operation) -> list[tuple[ir.Operation, ir.Operation, int, ir.Value]]:
-    """The tensors from outside that a loop starts with or that its body yields: loop, user, operand number, value."""
+    """The tensors from outside that a loop starts with or that its body, or a branch, yields: loop, user, operand number, value."""
     return [
         (loop, user, number, value)
         for loop in ops_of(module, "scf.")
-        if loop.name in LOOPS
+        if loop.name in (*LOOPS, "scf.if")
         for user in (loop, *ends_of(loop))
         for number, value in enumerate(user.operands)
         if isinstance(value.type, ir.RankedTensorType)

@@ -100,7 +100,7 @@ def _shared(one: LoopInit) -> Finding:
 def _passed_on(one: LoopInit) -> Finding:
     return Finding(
         "FIS172",
-        "a loop passes on tensors from outside, and IREE gives them storage classes that contradict each other",
+        "a loop or a branch passes on tensors from outside, and IREE gives them storage classes that contradict each other",
         subject=one.loop.name,
         places=labelled(place_of(one.loop), "this loop"),
     )

@@ -24,6 +24,21 @@ module attributes {stream.affinity.default = #hal.device.affinity<@device>} {
     util.return %freed : !stream.timepoint
   }
 
+  // One of two.
+  // CHECK-LABEL: util.func public @chosen
+  // CHECK-NOT:     stream.resource.dealloca
+  // CHECK:         util.return
+  util.func public @chosen(%slab: !stream.resource<transient>, %t: !stream.timepoint, %first: i1) -> !stream.timepoint {
+    %c64 = arith.constant 64 : index
+    %c16 = arith.constant 16 : index
+    %c128 = arith.constant 128 : index
+    %part = stream.resource.subview %slab[%c64] : !stream.resource<transient>{%c128} -> !stream.resource<transient>{%c16}
+    %own, %made = stream.resource.alloca uninitialized await(%t) => !stream.resource<transient>{%c16} => !stream.timepoint
+    %one = arith.select %first, %part, %own : !stream.resource<transient>
+    %freed = stream.resource.dealloca origin await(%made) => %one : !stream.resource<transient>{%c16} => !stream.timepoint
+    util.return %freed : !stream.timepoint
+  }
+
   // A whole buffer.
   // CHECK-LABEL: util.func public @silent
   // CHECK:         stream.resource.dealloca

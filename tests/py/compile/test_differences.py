@@ -10,6 +10,7 @@ import pytest
 from small_programs import TARGETS
 
 import fissile
+from bench.control_flow.program import Program
 from fissile.passes.failures.failure import failures
 from fissile.pipelines.numerics.build import compile_stock
 from fissile.rules import RULES
@@ -99,6 +100,7 @@ DIFFERENCES = {
     "FIS163": Difference(RULES["FIS163"].shown.program, "llvm-cpu", "--repair=off --guard=off"),
     "FIS156": Difference(RULES["FIS156"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS177": Difference(RULES["FIS177"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS306": Difference(Program(220).text, "vulkan", "--repair=off"),
     "FIS175": Difference(RULES["FIS175"].shown.program, "vulkan", "--repair=off"),
     "FIS303": Difference(FREED_EARLY, "llvm-cpu", "--repair=off"),
     "FIS153": Difference(RULES["FIS153"].shown.program, "llvm-cpu", "--repair=off"),

@@ -12,7 +12,8 @@ from compile_commands import stock
 from effort import examples
 
 import fissile
-from bench.control_flow.__main__ import RIGHT, called
+from bench.control_flow.__main__ import FAILED, RIGHT, called
+from bench.control_flow.program import Program
 from bench.control_flow.stateful import Dynamic, Stateful
 from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics import runtimes
@@ -181,3 +182,15 @@ def test_a_call_that_iree_builds_stays_a_call(tmp_path):
     report = fissile.compile(source, output, list(CPU), check=False)
     assert "FIS178" not in {f.code for f in report.findings}
     np.testing.assert_array_equal(result(output, "local-task", 1), X * 4)
+
+
+@pytest.mark.skipif("vulkan" not in [one.name for one in runtimes.present()], reason="no vulkan")
+def test_a_part_of_a_buffer_that_vulkan_does_not_release(tmp_path):
+    """Once stock runs it, FIS306 is no longer needed in what IREE schedules."""
+    source, output, program = tmp_path / "f.mlir", tmp_path / "f.vmfb", Program(220)
+    source.write_text(program.text)
+    assert stock(source, *FLAGS["vulkan"], "-o", output).returncode == 0
+    assert called(output, program, "vulkan") == FAILED
+    report = fissile.compile(source, output, FLAGS["vulkan"], check=False)
+    assert "FIS306" in {f.code for f in report.findings if f.severity.value == "repaired"}
+    assert called(output, program, "vulkan") == RIGHT
