@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-SECONDS = 1.5
+SECONDS = 1.0
 """Of processor time, children included, whatever else the machine does. Nine of ten tests cost less, and a good third of the time in
 all."""
 ALWAYS = ("tests/py/test_lit.py::", "tests/py/networks/test_examples.py::")
