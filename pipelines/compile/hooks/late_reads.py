@@ -36,20 +36,20 @@ def updated_before_read(session: Session, repair: bool) -> PhaseHook:
         overlapping, late = check_overlapping_copies(before.overlapping), check_late_reads(before.late)
         if not repair:
             return overlapping + late
-        told: list[Finding] = []
+        reported: list[Finding] = []
         if overlapping:
             from fissile.passes.remedies.host.hold_slices import HoldSlices
 
             repaired, remedy = _with(HoldSlices(), module, session), HoldSlices()
-            told += overlapping if repaired.overlapping else repairing.apply(module, remedy, overlapping)
+            reported += overlapping if repaired.overlapping else repairing.apply(module, remedy, overlapping)
         if late:
             from fissile.passes.remedies.host.copy_before_updates import CopyBeforeUpdates
 
             ways = (CopyBeforeUpdates(), CopyBeforeUpdates(hold=True))
             # Where IREE updates the tensor in place all the same, it is an error.
             cure = next((way for way in ways if not _with(way, module, session).late), None)
-            told += repairing.apply(module, cure, late) if cure else late
-        return told
+            reported += repairing.apply(module, cure, late) if cure else late
+        return reported
 
     return PhaseHook(BOUNDARIES_PLACED_AT, "late-reads", act)
 

@@ -20,15 +20,15 @@ def repaired(finding: Finding, remedy: Remedy) -> Finding:
 
 
 def apply(module: Module, remedy: Remedy, found: Iterable[Finding]) -> list[Finding]:
-    """Runs ``remedy`` on ``module``; returns ``found``, repaired, and what the pass itself has to tell."""
-    told = [repaired(finding, remedy) for finding in found]
-    run(module, remedy, told)
-    return told
+    """Runs ``remedy`` on ``module``; returns ``found``, repaired, and what the pass itself reports."""
+    reported = [repaired(finding, remedy) for finding in found]
+    run(module, remedy, reported)
+    return reported
 
 
-def run(module: Module, remedy: Remedy, told: list[Finding]) -> None:
-    """Runs ``remedy`` on ``module``; what the pass itself has to tell is added to ``told``."""
+def run(module: Module, remedy: Remedy, reported: list[Finding]) -> None:
+    """Runs ``remedy`` on ``module``; what the pass itself reports is added to ``reported``."""
     from ...pass_runner import run_pipeline
 
     module.about_to_change()
-    run_pipeline(f"builtin.module({remedy})", module.op, report=told.append)
+    run_pipeline(f"builtin.module({remedy})", module.op, report=reported.append)

@@ -67,6 +67,16 @@ func.func @main(%x: tensor<?x4xf32>, %i: tensor<1xi32>, %u: tensor<?x2xf32>) -> 
   return %r : tensor<?x4xf32>
 }
 """
+REPEATED = """
+func.func @main(%x: tensor<?x1xTYPE>) -> tensor<?x4xTYPE> {
+  %four = stablehlo.constant dense<4> : tensor<1xi32>
+  %d = stablehlo.get_dimension_size %x, dim = 0 : (tensor<?x1xTYPE>) -> tensor<i32>
+  %o = stablehlo.reshape %d : (tensor<i32>) -> tensor<1xi32>
+  %z = stablehlo.concatenate %o, %four, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+  %r = stablehlo.dynamic_broadcast_in_dim %x, %z, dims = [0, 1] : (tensor<?x1xTYPE>, tensor<2xi32>) -> tensor<?x4xTYPE>
+  return %r : tensor<?x4xTYPE>
+}
+"""
 TO_SIZES, SLICED = "fissile-broadcast-to-sizes", "fissile-slice-to-sizes"
 
 
@@ -156,3 +166,12 @@ def test_a_part_that_is_not_inside_is_not_written(tmp_path, at):
     if 0 <= at <= 2:
         wanted[:, at : at + 2] = part
     np.testing.assert_array_equal(made, wanted)
+
+
+@pytest.mark.parametrize("type_", ["ui16", "i1", "bf16", "complex<f32>"])
+def test_elements_of_any_type(tmp_path, type_):
+    """The size of a tensor of unsigned elements is that of its bits."""
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(REPEATED.replace("TYPE", type_))
+    report = fissile.compile(source, output, list(FLAGS["local-task"]), check=False)
+    assert report.exit_code == 0 and output.exists(), report.findings

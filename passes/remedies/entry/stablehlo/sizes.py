@@ -107,7 +107,7 @@ def _known(operand: ir.Value, number: int) -> Size | None:
 def _size(value: ir.Value, dimension: int) -> Size:
     if not ir.RankedTensorType(value.type).is_dynamic_dim(dimension):
         return ir.RankedTensorType(value.type).get_dim_size(dimension)
-    return tensor.DimOp(value, index(dimension)).result
+    return tensor.DimOp(without_sign(value), index(dimension)).result
 
 
 def _passed(argument: ir.Value) -> Size | None:
