@@ -51,6 +51,8 @@ from .worker_end import (
 
 _LOOKING_SECONDS = 0.2
 """Between two looks at how far a worker is: its end is known at once. A look takes 0.5 ms of a processor."""
+_SHORTEST_LOOK = 0.01
+"""A limit of a dispatch that is shorter than `_LOOKING_SECONDS` is looked at as often as it is long, and not oftener than this."""
 ENDING_SECONDS = 30.0
 """For a worker that has left its answer: IREE may print what it has counted; a thread of a user's pass may never end."""
 NOT_ENDED = "a step of fissile's own did not end"
@@ -131,6 +133,7 @@ def run_job(
     limit, reported_at, timed_out = None, 0, False
     phase_limit = phase_timeout(job.reads)
     step_at, step_limit = 0, None
+    look_every = max(_SHORTEST_LOOK, min(dispatch_timeout or math.inf, _LOOKING_SECONDS))
     ending: CpuDeadline | None = None
     for name in (NOTE, ACTIVITY):
         (folder / name).unlink(missing_ok=True)
@@ -139,7 +142,7 @@ def run_job(
         Child.worker(worker, job.file, folder, sink, job.may_be_forked) as child,
     ):
         child.runs_users_code = job.runs_users_code
-        while (status := child.wait(_LOOKING_SECONDS)) is None:
+        while (status := child.wait(look_every)) is None:
             count, _repairing, _fingerprint = translating(at_work)
             if not count:
                 limit = None
