@@ -92,6 +92,43 @@ func.func @f(%x: tensor<4xf32>) -> tensor<9xf32> {
     ),
 )
 define(
+    "FIS164",
+    "assumed-size",
+    "the numbers will be wrong: IREE takes an unknown size of a reshape to be 1",
+    "An aten.view, aten.reshape or onnx.Reshape makes one dimension of several whose size is not known, and another one of several known ones "
+    "behind them: [batch, sequence, 4, 8] -> [batch * sequence, 32], as every attention with heads has it whose batch and sequence are both dynamic. "
+    "IREE reads the operand as [batch, 1, 4, 8]. Most elements of the result are then missing, or lie elsewhere.",
+    "IREE 3.13's import (torch-mlir) pairs the dimensions of operand and result from the left: it takes batch to be the whole first dimension, and "
+    "what is left over, the sequence, to be 1. It checks that at run time only where the exporter does not promise strict symbolic shapes, which iree-turbine "
+    "always does. Which reshapes it reads in this way is not modelled: fissile imports the op alone, and looks at the result.",
+    "fissile merges the dimensions before the reshape, the known ones by themselves and the unknown ones by themselves (`fissile-merge-dims`), so that one unknown size "
+    "is left, which follows from the others. In the model, write `x.flatten(2).flatten(0, 1)`.",
+    effect=Effect.UNPROVED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: !torch.vtensor<[?,?,4,8],f32>) -> !torch.vtensor<[?,32],f32> attributes {torch.assume_strict_symbolic_shapes} {
+  %rows = torch.constant.int -1
+  %columns = torch.constant.int 32
+  %sizes = torch.prim.ListConstruct %rows, %columns : (!torch.int, !torch.int) -> !torch.list<int>
+  %y = torch.aten.mul.Tensor %x, %x : !torch.vtensor<[?,?,4,8],f32>, !torch.vtensor<[?,?,4,8],f32> -> !torch.vtensor<[?,?,4,8],f32>
+  %r = torch.aten.view %y, %sizes : !torch.vtensor<[?,?,4,8],f32>, !torch.list<int> -> !torch.vtensor<[?,32],f32>
+  return %r : !torch.vtensor<[?,32],f32>
+}
+""",
+        """\
+func.func @f(%x: !torch.vtensor<[?,?,32],f32>) -> !torch.vtensor<[?,32],f32> attributes {torch.assume_strict_symbolic_shapes} {
+  %rows = torch.constant.int -1
+  %columns = torch.constant.int 32
+  %sizes = torch.prim.ListConstruct %rows, %columns : (!torch.int, !torch.int) -> !torch.list<int>
+  %y = torch.aten.mul.Tensor %x, %x : !torch.vtensor<[?,?,32],f32>, !torch.vtensor<[?,?,32],f32> -> !torch.vtensor<[?,?,32],f32>
+  %r = torch.aten.view %y, %sizes : !torch.vtensor<[?,?,32],f32>, !torch.list<int> -> !torch.vtensor<[?,32],f32>
+  return %r : !torch.vtensor<[?,32],f32>
+}
+""",
+    ),
+)
+define(
     "FIS170",
     "tied-selection",
     "the numbers may be wrong: another one of equal elements is selected",

@@ -50,3 +50,8 @@ STABLEHLO_CONVERSION = "vhlo-legalize-to-stablehlo"
 """The pass of it that makes StableHLO of the portable form."""
 PORTABLE = "vhlo."
 """The ops of that form."""
+
+TORCH_INPUT = "builtin.module(torch-to-iree)"
+"""IREE's input phase for a program of PyTorch's."""
+ONNX_INPUT = "builtin.module(torch-onnx-to-torch-backend-pipeline,torch-to-iree)"
+"""The same for a model of ONNX's."""

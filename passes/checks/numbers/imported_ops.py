@@ -1,4 +1,4 @@
-"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS170)?"""
+"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS170)?"""
 
 from __future__ import annotations
 
@@ -84,6 +84,20 @@ def check_grids(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
             name,
         )
         for name, op in found
+    ]
+
+
+def check_reshapes(found: Iterable[tuple[str, ir.Operation, str, str]]) -> list[Finding]:
+    """FIS164 of each op, with what its front end calls it, its operand's sizes and what IREE takes them to be."""
+    return [
+        _finding(
+            "FIS164",
+            op,
+            f"IREE takes sizes {sizes} to be {taken_as} where it reads {name}",
+            "merges dimensions of unknown size",
+            name,
+        )
+        for name, op, sizes, taken_as in found
     ]
 
 

@@ -112,11 +112,19 @@ def integer(value: int) -> ir.Value:
 
 
 def integers(values: Sequence[int]) -> ir.Value:
+    return listed([integer(value) for value in values])
+
+
+def listed(values: Sequence[ir.Value]) -> ir.Value:
+    """A list of integers that the program computes."""
     return ir.Operation.create(
-        "torch.prim.ListConstruct",
-        results=[ir.Type.parse("!torch.list<int>")],
-        operands=[integer(value) for value in values],
+        "torch.prim.ListConstruct", results=[ir.Type.parse("!torch.list<int>")], operands=list(values)
     ).result
+
+
+def size(value: ir.Value, dim: int) -> ir.Value:
+    """The size of ``value`` in dimension ``dim``, which the call decides."""
+    return apply("aten.size.int", [value, integer(dim)], ir.Type.parse("!torch.int"))
 
 
 def boolean(value: bool) -> ir.Value:

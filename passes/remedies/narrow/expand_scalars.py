@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from iree.compiler import ir
 
+from fissile.dialect.places import is_defined_inside
 from fissile.passes.definition import option, register_pass
 
 from ..remedy import Exactness, Match, OpRemedy
@@ -107,6 +108,7 @@ def _built(scalar: ir.Operation) -> ir.Value:
     return form(scalar)
 
 
+_SCALAR_DIALECTS = ("arith.", "math.")
 SELDOM_A_CALL = "math.floor"
 """Every processor's code generation has it, but LLVM makes a truncation of a magnitude that is rounded down and gets its sign again."""
 
@@ -124,18 +126,41 @@ def rounding_of(op: ir.Operation) -> str:
 
 
 def expandable(op: ir.Operation) -> list[ir.Operation]:
-    """The scalar ops in the regions of ``op`` that have a form."""
+    """The scalar ops in the regions of ``op`` that have a form, and those outside that compute a scalar used in there.
+
+    IREE takes the latter into the dispatch: the number of elements that a mean divides by, of sizes that the call decides.
+    """
     found: list[ir.Operation] = []
+    outside: list[ir.Operation] = []
 
     def visit(inner: ir.Operation) -> ir.WalkResult:
-        if len(inner.results) == 1 and (
-            integer_form_of(inner) or scaled_form_of(inner) or float_form_of(inner) or index_form_of(inner)
-        ):
+        if len(inner.results) == 1 and _has_form(inner):
             found.append(inner)
+        outside.extend(
+            value.owner
+            for value in inner.operands
+            if _is_scalar_result(value) and not is_defined_inside(value, op)
+        )
         return ir.WalkResult.ADVANCE
 
     for region in op.regions:
         for block in region.blocks:
             for inner in block.operations:
                 inner.operation.walk(visit)
-    return found
+    seen: dict[ir.Operation, None] = {}
+    while outside:
+        scalar = outside.pop()
+        if scalar not in seen:
+            seen[scalar] = None
+            outside.extend(value.owner for value in scalar.operands if _is_scalar_result(value))
+    return [*found, *(scalar for scalar in seen if len(scalar.results) == 1 and _has_form(scalar))]
+
+
+def _has_form(op: ir.Operation) -> bool:
+    return bool(integer_form_of(op) or scaled_form_of(op) or float_form_of(op) or index_form_of(op))
+
+
+def _is_scalar_result(value: ir.Value) -> bool:
+    """Whether an op computes ``value``, a number, of numbers alone."""
+    owner = value.owner
+    return not isinstance(owner, ir.Block) and owner.name.startswith(_SCALAR_DIALECTS) and not owner.regions

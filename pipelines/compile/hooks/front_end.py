@@ -54,6 +54,7 @@ REMEDIES = (
     "fissile-select-in-windows",
     "fissile-transform-by-tables",
     "fissile-use-signless-ops",
+    "fissile-merge-dims",
 )
 """In this order: what one writes, the next may find."""
 _LATE_NAMES = (

@@ -12,6 +12,7 @@ from iree.compiler import ir
 
 from fissile.dialect import load_dialects
 from fissile.dialect.attributes import text_of
+from fissile.dialect.places import ops_of
 from fissile.finding import Finding, Severity
 from fissile.passes.catalogue import find_pass
 from fissile.passes.containment import contained, contained_change
@@ -113,6 +114,18 @@ def _grids(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Seq
     return found, check_grids((remedy.named(op), op) for op in found)
 
 
+def _reshapes(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.analysis.imports.assumed_sizes import assumption_of
+    from fissile.passes.checks.numbers.imported_ops import check_reshapes
+    from fissile.passes.remedies.entry.torch.merge_dims import MergeDims
+
+    remedy = MergeDims()
+    ops = [op for name in remedy.candidates for op in ops_of(module, name)]
+    assumed = [(op, found) for op in ops if (found := assumption_of(op)) and not found.rejected]
+    named = [(remedy.named(op), op, found.sizes, found.taken_as) for op, found in assumed]
+    return [op for op, _found in assumed], check_reshapes(named)
+
+
 _LEFT_OUT = (
     (("onnx.QLinearConv", "onnx.QLinearMatMul"), "fissile-dequantise-products"),
     (("onnx.AveragePool",), "fissile-pool-windows"),
@@ -144,12 +157,17 @@ _ROWS = (
     _Row((b"onnx.QLinearConv",), "fissile-dequantise-products", _crashes),
     *(_Row((name,), remedy, partial(_part, remedy, what)) for name, remedy, what in _PARTS),
     _Row((b"onnx.GridSample", b"aten.grid_sampler"), "fissile-sample-grids", _grids),
+    _Row(
+        (b"aten.view", b"aten.reshape", b"aten._unsafe_view", b"onnx.Reshape"),
+        "fissile-merge-dims",
+        _reshapes,
+    ),
     _Row((b"select_and_scatter",), "fissile-swap-selections", _selections),
 )
 
 
 def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
-    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163 and FIS170 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
+    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164 and FIS170 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
 
     ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
     """

@@ -71,3 +71,19 @@ func.func @silent(%x: tensor<8xi32>, %init: tensor<8xi32>) -> tensor<8xi32> {
   } -> tensor<8xi32>
   return %r : tensor<8xi32>
 }
+
+// A number that is computed outside, of sizes of the call, is taken into the dispatch.
+// ALL-LABEL: func.func @captured
+// ALL-NOT:     arith.divui %{{.*}} : i64
+// ALL:         linalg.generic
+func.func @captured(%x: tensor<8xf32>, %count: i64, %groups: i64) -> tensor<8xf32> {
+  %each = arith.divui %count, %groups : i64
+  %e = tensor.empty() : tensor<8xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(a) -> (a)>, affine_map<(a) -> (a)>], iterator_types = ["parallel"]} ins(%x : tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %f = arith.sitofp %each : i64 to f32
+    %q = arith.divf %in, %f : f32
+    linalg.yield %q : f32
+  } -> tensor<8xf32>
+  return %r : tensor<8xf32>
+}
