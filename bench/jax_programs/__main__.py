@@ -4,50 +4,20 @@
     python -m bench.jax_programs run FOLDER [--target llvm-cpu …] [--only REGEX] [--jobs 2]
 
 ``write`` lowers each function of this folder to StableHLO, with --portable as `jax.export` serialises it (VHLO), and keeps its
-arguments and results. ``run`` prints a
-line for each program where the two compilers differ or a number is wrong, and a table; a wrong number is one beyond 0.2% of the largest
-value (4% for a function in 16-bit floats). Exit status 1 where fissile is worse than stock or wrong.
+arguments and results. ``run`` is that of `bench.compared_programs`. Exit status 1 where fissile is worse than stock or wrong.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import re
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
-FLAGS = {
-    "llvm-cpu": ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
-                 "--iree-llvmcpu-target-cpu=host"),
-    "vulkan": ("--iree-hal-target-device=vulkan",),
-    "gfx942": ("--iree-hal-target-device=hip", "--iree-rocm-target=gfx942"),
-    "gfx1100": ("--iree-hal-target-device=hip", "--iree-rocm-target=gfx1100"),
-    "sm_86": ("--iree-hal-target-device=cuda", "--iree-cuda-target=sm_86"),
-}  # fmt: skip
-RUNTIMES = {"llvm-cpu": "local-task", "vulkan": "vulkan"}
-"""Target -> the runtime that runs it, where there is one here."""
-SECONDS = (120.0, 300.0)
-"""Of a processor, for stock and for fissile."""
-TOLERANCE, HALF_TOLERANCE = 2e-3, 4e-2
-RIGHT = "right"
-
-
-@dataclass(frozen=True)
-class Built:
-    """What one compiler came to: the module's bytes (None: refused), its findings' codes, and how the run ended."""
-
-    vmfb: bytes | None
-    codes: tuple[str, ...]
-    numbers: str
+from bench import compared_programs
 
 
 def write(folder: Path, portable: bool) -> None:
@@ -97,138 +67,20 @@ def _write_numbers(path: Path, function: Callable, arguments: Sequence[np.ndarra
     import jax
 
     results = jax.tree_util.tree_leaves(jax.jit(function)(*arguments))
-    np.savez(
-        path,
-        **{f"in{i}": a for i, a in enumerate(arguments)},
-        **{f"out{i}": plain(np.asarray(r)) for i, r in enumerate(results)},
-    )
-
-
-def built(words: Sequence[str], program: Path, output: Path, seconds: float, runtime: str | None) -> Built:
-    from fissile.pipelines.process.child import run_child
-
-    ended = run_child([*words, str(program), "-o", str(output)], seconds)
-    codes = tuple(sorted(set(re.findall(r"^\w+\[(FIS\d+)\]", ended.err, re.MULTILINE))))
-    if ended.status != 0 or not output.exists():
-        return Built(None, codes, ended.reason or f"exit status {ended.status}")
-    return Built(output.read_bytes(), codes, numbers(output, program, runtime) if runtime else "not run")
-
-
-def plain(values: np.ndarray) -> np.ndarray:
-    """``values`` in a type that an .npz file holds: 16-bit brain floats and 8-bit floats as f32."""
-    return values.astype(np.float32) if values.dtype.kind == "V" else values
-
-
-def numbers(vmfb: Path, program: Path, runtime: str) -> str:
-    from fissile.pipelines.numerics import runtimes
-    from fissile.pipelines.numerics.signature import signatures_of_source, signatures_of_vmfb
-
-    known = np.load(program.with_suffix(".npz"))
-    [device] = runtimes.named([runtime])
-    inputs = [known[f"in{i}"] for i in range(sum(name.startswith("in") for name in known))]
-    # A function with torch's types has no declaration in the module.
-    signature = signatures_of_vmfb(vmfb).get("main") or signatures_of_source(program)["main"]
-    answer = runtimes.run(vmfb, signature, inputs, device)
-    if not isinstance(answer, list):
-        return answer.message
-    tolerance = HALF_TOLERANCE if "f16" in program.stem else TOLERANCE
-    for number, got in enumerate(answer):
-        wanted = known[f"out{number}"]
-        if got.shape != wanted.shape:
-            return f"wrong: result {number} has shape {got.shape}, not {wanted.shape}"
-        if got.dtype.kind == "i" and wanted.dtype.kind == "u":
-            got = got.view(wanted.dtype)  # IREE's integers have no sign
-        got, wanted = got.astype(np.float64), wanted.astype(np.float64)
-        with np.errstate(invalid="ignore"):
-            largest = np.max(np.abs(wanted[np.isfinite(wanted)]), initial=0.0)
-            good = (
-                (np.abs(got - wanted) <= tolerance * largest)
-                | (got == wanted)
-                | (np.isnan(got) & np.isnan(wanted))
-            )
-        # A quantised value may be rounded to its neighbour.
-        if not good.all() and not (
-            known[f"out{number}"].dtype.itemsize == 1 and np.abs(got - wanted).max() <= 1
-        ):
-            return f"wrong: {np.sum(~good)} of {good.size} in result {number}"
-    return RIGHT
-
-
-def judged(program: Path, target: str) -> dict:
-    """Both compilers on ``program``: what each came to, and whether that is as it should be."""
-    runtime = RUNTIMES.get(target)
-    bin_folder, started = Path(sys.executable).parent, time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="fissile-jax-") as folder:
-        commands = (
-            [str(bin_folder / "iree-compile")],
-            [str(bin_folder / "fissile"), "compile", "--no-cache"],
-        )
-        stock, own = (
-            built([*words, *FLAGS[target]], program, Path(folder, f"{number}.vmfb"), seconds, runtime)
-            for number, (words, seconds) in enumerate(zip(commands, SECONDS, strict=True))
-        )
-    notes = []
-    if own.vmfb is None:
-        notes.append("not built" if stock.vmfb is None else "WORSE: only stock builds it")
-    elif stock.vmfb is None:
-        notes.append("built; stock does not")
-    elif stock.vmfb != own.vmfb and not own.codes:
-        notes.append("WORSE: changed without a finding")
-    if own.vmfb is not None and own.numbers not in (RIGHT, "not run"):
-        notes.append(("WORSE: " if stock.numbers == RIGHT else "wrong too: ") + own.numbers)
-    elif stock.vmfb is not None and stock.numbers not in (RIGHT, "not run"):
-        notes.append(f"right; stock {stock.numbers}")
-    return {"program": program.stem, "target": target, "notes": notes, "codes": own.codes,
-            "stock": stock.numbers if stock.vmfb else "", "fissile": own.numbers if own.vmfb else "",
-            "same": stock.vmfb == own.vmfb, "seconds": round(time.monotonic() - started, 1)}  # fmt: skip
-
-
-def table(rows: Sequence[dict]) -> str:
-    lines = ["| target | functions | built: stock | built: fissile | right: stock | right: fissile | same bytes |", "|---|---|---|---|---|---|---|"]  # fmt: skip
-    for target in dict.fromkeys(row["target"] for row in rows):
-        own = [row for row in rows if row["target"] == target]
-        counts = [sum(bool(row[who]) for row in own) for who in ("stock", "fissile")]
-        right = [str(sum(row[who] == RIGHT for row in own)) if target in RUNTIMES else "" for who in ("stock", "fissile")]  # fmt: skip
-        lines.append(
-            f"| {target} | {len(own)} | {counts[0]} | {counts[1]} | {right[0]} | {right[1]} | {sum(row['same'] for row in own)} |"
-        )
-    return "\n".join(lines)
+    compared_programs.write_call(path, arguments, [np.asarray(result) for result in results])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("write", "run"))
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--target", action="append", choices=FLAGS, help="default: llvm-cpu, vulkan, gfx942")
-    parser.add_argument("--only", default="")
+    compared_programs.add_arguments(parser)
     parser.add_argument("--portable", action="store_true", help="write bytecode of VHLO")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--results", type=Path, help="append a JSON line for each program and target")
     chosen = parser.parse_args(argv)
-    if chosen.what == "write":
-        write(chosen.folder, chosen.portable)
-        return 0
-    programs = [file for file in sorted(chosen.folder.glob("*.mlir")) if re.search(chosen.only, file.stem)]
-    targets = chosen.target or ["llvm-cpu", "vulkan", "gfx942"]
-    rows = []
-    with ThreadPoolExecutor(chosen.jobs) as pool:
-        for row in pool.map(
-            lambda job: judged(*job), [(file, target) for file in programs for target in targets]
-        ):
-            rows.append(row)
-            if row["notes"]:
-                print(
-                    f"{row['program']:24} {row['target']:9} {'; '.join(row['notes'])}  {' '.join(row['codes'])}",
-                    flush=True,
-                )
-            if chosen.results:
-                with chosen.results.open("a", encoding="utf-8") as lines:
-                    lines.write(json.dumps(row) + "\n")
-    print(table(rows))
-    bad = any(note.startswith(("WORSE", "wrong")) for row in rows for note in row["notes"])
-    return int(bad)
+    if chosen.what == "run":
+        return compared_programs.run(chosen)
+    write(chosen.folder, chosen.portable)
+    return 0
 
 
 if __name__ == "__main__":

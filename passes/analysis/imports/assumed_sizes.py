@@ -101,6 +101,7 @@ func.func @alone(%x: {given}) -> {made} attributes {{torch.onnx_meta.opset_versi
         return None
     sizes = _Sizes(op.operands[0])
     names = [sizes.name_of(size) for size in owner.operands]
+    made = known_result(op)
     body = "\n  ".join(sizes.lines)
     return f"""
 func.func @alone(%x: {given}{"".join(sizes.arguments)}) -> {made} attributes {{{_STRICT}}} {{
@@ -109,6 +110,29 @@ func.func @alone(%x: {given}{"".join(sizes.arguments)}) -> {made} attributes {{{
   %r = torch.{name} %x, %l : {given}, !torch.list<int> -> {made}
   return %r : {made}
 }}"""
+
+
+def known_result(op: ir.Operation) -> str:
+    """The type of the result of a reshape of PyTorch's, with the sizes that its list has as constants: an exporter may leave them out."""
+    made, listed = str(op.results[0].type), op.operands[1].owner
+    sizes = sizes_of(op.results[0])
+    if sizes is None or isinstance(listed, ir.Block) or len(listed.operands) != len(sizes):
+        return made
+    constants = [constant_size(size) for size in listed.operands]
+    known = [
+        constant if size is None and constant is not None and constant >= 0 else size
+        for size, constant in zip(sizes, constants, strict=True)
+    ]
+    text = ",".join("?" if size is None else str(size) for size in known)
+    return re.sub(r"\[[\d,?]*\]", f"[{text}]", made, count=1)
+
+
+def constant_size(size: ir.Value) -> int | None:
+    """The number that ``size`` is, if it is a constant."""
+    op = size.owner
+    if isinstance(op, ir.Block) or op.name != _INTEGER:
+        return None
+    return ir.IntegerAttr(op.attributes["value"]).value
 
 
 class _Sizes:
@@ -135,18 +159,15 @@ class _Sizes:
         op = size.owner
         if isinstance(op, ir.Block):
             return ""
-        if op.name == _INTEGER:
-            return _constant(ir.IntegerAttr(op.attributes["value"]).value)
+        if (constant := constant_size(size)) is not None:
+            return _constant(constant)
         if op.name in _ARITHMETIC:
             names = ", ".join(self.name_of(one) for one in op.operands)
             return f"{op.name} {names} : {', '.join([_INT] * len(op.operands))} -> {_INT}"
-        if op.name != _SIZE or isinstance(op.operands[1].owner, ir.Block):
+        if op.name != _SIZE:
             return ""
-        known, dim = sizes_of(op.operands[0]), op.operands[1].owner
-        if known is None or dim.name != _INTEGER:
-            return ""
-        number = ir.IntegerAttr(dim.attributes["value"]).value
-        if not -len(known) <= number < len(known):
+        known, number = sizes_of(op.operands[0]), constant_size(op.operands[1])
+        if known is None or number is None or not -len(known) <= number < len(known):
             return ""
         if (size_known := known[number]) is not None:
             return _constant(size_known)

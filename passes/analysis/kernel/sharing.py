@@ -11,8 +11,9 @@ rows and channels, a depthwise convolution of it by channels and rows (IREE 3.13
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from iree.compiler import ir
 
@@ -24,6 +25,7 @@ from .memory_views import VIEWS
 from .thread_rows import Row, rows_of_thread, rows_of_view
 
 _BARRIERS = ("gpu.barrier", "amdgpu.lds_barrier", "nvgpu.device_async_wait")
+_BRANCHES = ("scf.if", "scf.while", "scf.index_switch", "scf.parallel", "scf.forall")
 _WRITES = ("memref.store", "vector.store", "vector.transfer_write", "vector.maskedstore", "vector.scatter")
 
 
@@ -35,44 +37,82 @@ def unsynchronised(
 
     Reads IR after distribution to threads and bufferization. ``distributed``: by SPIR-V BaseDistribute, which gives each op of a
     dispatch to threads by itself. A barrier ends an interval there, and what happens in one interval may race; elsewhere, and
-    where a barrier stands inside of a loop, any barrier is taken for enough. A workgroup of one thread races with nobody.
+    where a barrier stands in a branch, any barrier is taken for enough. A workgroup of one thread races with nobody.
     """
-    allocations: list[ir.Operation] = []
-    bindings: list[ir.Operation] = []
-    intervals: dict[int, int] = {}
-    barriers, nested = 0, False
-    block: tuple[int, ...] = (1,)
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        nonlocal barriers, nested, block
-        intervals[hash(op)] = barriers
-        if op.name in _BARRIERS:
-            barriers += 1
-            nested = nested or op.parent.operation.name != "func.func"
-        elif op.name == "memref.alloc" and "workgroup" in str(op.results[0].type):
-            allocations.append(op)
-        elif op.name == iree_ops.HAL_INTERFACE_BINDING_SUBSPAN and isinstance(
-            op.results[0].type, ir.MemRefType
-        ):
-            bindings.append(op)
-        elif op.name == "func.func" and "gpu.known_block_size" in op.attributes:
-            block = tuple(ir.DenseI32ArrayAttr(op.attributes["gpu.known_block_size"]))
-        return ir.WalkResult.ADVANCE
-
-    function_or_module.walk(visit, ir.WalkOrder.PRE_ORDER)
-    if set(block) == {1} or barriers and (nested or not distributed):
+    code = _Code(function_or_module)
+    if set(code.block) == {1} or code.barriers and (code.is_conditional or not distributed):
         return ()
     footprint = read_footprint(function_or_module, workgroup_alignment)
     buffers = [a for a in footprint.allocations if a.space == WORKGROUP]
     tiles = [
         buffer
-        for buffer, op in zip(buffers, allocations, strict=True)
-        if _writers_that_race(op.results[0], intervals, block)
+        for buffer, op in zip(buffers, code.allocations, strict=True)
+        if _writers_that_race(op.results[0], code)
     ]
     if not distributed:
         return tuple(tiles)
-    results = [(op, _writers_that_race(op.results[0], intervals, block)) for op in bindings]
+    results = [(op, _writers_that_race(op.results[0], code)) for op in code.bindings]
     return (*tiles, *(_storage(op, writers) for op, writers in results if writers))
+
+
+class _Code:
+    """A function's buffers, threads and barriers, and when each op happens between these."""
+
+    def __init__(self, function_or_module: ir.Operation) -> None:
+        self.allocations: list[ir.Operation] = []
+        self.bindings: list[ir.Operation] = []
+        self.block: tuple[int, ...] = (1,)
+        """The threads of a workgroup in each dimension."""
+        self.barriers = 0
+        self.is_conditional = False
+        """Whether a barrier stands in something else than a function or a loop: not every thread need come there."""
+        self._at: dict[int, tuple[int, tuple[int, ...]]] = {}
+        """Hash of an op -> barriers in front of it, and the loops around it."""
+        self._spans: dict[int, tuple[int, int]] = {}
+        """Hash of a loop -> barriers in front of it, and in front of its end."""
+        self._visit(function_or_module.operation, (), True)
+
+    def intervals_of(self, op: ir.Operation) -> Iterator[tuple[int, int]]:
+        """Between which barriers ``op`` happens: the first number counts these. What stands behind the last barrier of a loop happens in one
+        interval with what stands in front of the first one, an iteration later: the second number is that of the loop."""
+        before, loops = self._at[hash(op)]
+        yield before, 0
+        for loop in loops:
+            first, last = self._spans[loop]
+            if first < last and before in (first, last):
+                yield -1, loop
+
+    def position(self, op: ir.Operation) -> int:
+        return self._positions[hash(op)]
+
+    @cached_property
+    def _positions(self) -> dict[int, int]:
+        return {op: position for position, op in enumerate(self._at)}
+
+    def _visit(self, op: ir.Operation, loops: tuple[int, ...], always: bool) -> None:
+        key = hash(op)
+        self._at[key] = self.barriers, loops
+        if op.name in _BARRIERS:
+            self.barriers += 1
+            self.is_conditional = self.is_conditional or not always
+        elif op.name == "memref.alloc" and "workgroup" in str(op.results[0].type):
+            self.allocations.append(op)
+        elif op.name == iree_ops.HAL_INTERFACE_BINDING_SUBSPAN and isinstance(
+            op.results[0].type, ir.MemRefType
+        ):
+            self.bindings.append(op)
+        elif op.name == "func.func" and "gpu.known_block_size" in op.attributes:
+            self.block = tuple(ir.DenseI32ArrayAttr(op.attributes["gpu.known_block_size"]))
+        if not op.regions:
+            return
+        first, is_loop = self.barriers, op.name == "scf.for"
+        inside = always and (is_loop or op.name not in _BRANCHES)
+        for region in op.regions:
+            for block in region.blocks:
+                for inner in block.operations:
+                    self._visit(inner.operation, (*loops, key) if is_loop else loops, inside)
+        if is_loop:
+            self._spans[key] = first, self.barriers
 
 
 def _storage(binding: ir.Operation, writers: list[ir.Operation]) -> Allocation:
@@ -101,15 +141,10 @@ class _Interval:
         return not all(dimension in given for dimension, size in enumerate(block) if size > 1)
 
 
-def _writers_that_race(
-    buffer: ir.Value, intervals: Mapping[int, int], block: Sequence[int]
-) -> list[ir.Operation]:
-    """What writes ``buffer`` where one thread may read what another wrote, in program order; nothing where none may.
-
-    ``intervals`` has the number of barriers in front of each op, by its hash, in program order; ``block`` the threads of a
-    workgroup in each dimension.
-    """
-    found: dict[int, _Interval] = {}
+def _writers_that_race(buffer: ir.Value, code: _Code) -> list[ir.Operation]:
+    """What writes ``buffer`` where one thread may read what another wrote, in program order; nothing where none may."""
+    block = code.block
+    found: dict[tuple[int, int], _Interval] = {}
     pending: list[tuple[ir.Value, str, bool, frozenset[tuple[str, Row]]]] = [(buffer, "", False, frozenset())]
     # Position i of two views is the same row of the buffer only where the views are the same, type and offsets included.
     exact: dict[ir.Value, str] = {buffer: ""}
@@ -135,27 +170,28 @@ def _writers_that_race(
                     (r, f"{path}/{where}", bound or _depends_on_thread(indices), within) for r in user.results
                 )
                 continue
-            here = found.setdefault(intervals[hash(user)], _Interval())
             copied_to = user.name == "memref.copy" and user.operands[1] == value
-            if copied_to or user.name in _WRITES and not _is_stored_value(user, value):
-                here.writers.append(user)
-            elif user.name.startswith(("linalg.", "vector.mask")):
-                here.writers.append(user)  # not analysed further: counts as both
-                here.reads = True
-            else:
-                here.reads = True
+            stores = copied_to or user.name in _WRITES and not _is_stored_value(user, value)
+            unknown = user.name.startswith(("linalg.", "vector.mask"))  # not analysed further: counts as both
             indices = [operand for operand in user.operands if str(operand.type) == "index"]
-            here.places.add(path + "@" + ",".join(_expression(index, 0) for index in indices))
-            here.bound = here.bound and (bound or _depends_on_thread(indices))
+            place = path + "@" + ",".join(_expression(index, 0) for index in indices)
+            has_own = bound or _depends_on_thread(indices)
             own = (
                 rows
                 if bound
                 else rows | {(exact[value], row) for row in rows_of_thread(user, value, block, _expression)}
             )
-            here.rows = set(own) if here.rows is None else here.rows & own
-    order = {op: position for position, op in enumerate(intervals)}
+            for interval in code.intervals_of(user):
+                here = found.setdefault(interval, _Interval())
+                if stores or unknown:
+                    here.writers.append(user)
+                if unknown or not stores:
+                    here.reads = True
+                here.places.add(place)
+                here.bound = here.bound and has_own
+                here.rows = set(own) if here.rows is None else here.rows & own
     racing = {hash(op): op for interval in found.values() if interval.races(block) for op in interval.writers}
-    return [racing[key] for key in sorted(racing, key=order.__getitem__)]
+    return sorted(racing.values(), key=code.position)
 
 
 def _is_stored_value(op: ir.Operation, value: ir.Value) -> bool:

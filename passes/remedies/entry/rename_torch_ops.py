@@ -32,6 +32,8 @@ _NAMES = {
     "aten.arctanh": "aten.atanh",
     "aten.concat": "aten.cat",
     "aten.concatenate": "aten.cat",
+    # In place, on a tensor that the program makes: its values stay as they are.
+    "aten.detach_": "aten.detach",
     "aten.divide.Tensor": "aten.div.Tensor",
     "aten.fix": "aten.trunc",
     "aten.greater.Tensor": "aten.gt.Tensor",

@@ -26,14 +26,26 @@ _WITH_TENSORS = {
     "aten.xlogy.Scalar_Other": "aten.xlogy.Tensor",
 }
 """Op -> the one of two tensors that PyTorch computes it by (aten/src/ATen/native/BinaryOps.cpp)."""
+_OF_BYTES = (
+    "aten.floor_divide.Scalar",
+    "aten.mul.Scalar",
+    "aten.remainder.Scalar",
+    "aten.rsub.Scalar",
+    "aten.sub.Scalar",
+)
+"""Ops that crash IREE on 8-bit integers alone. Of more bits, cut to 8 again, the results are the same."""
+_BYTES = {"si8": 1, "ui8": 0}
+"""Element type -> PyTorch's number for it (c10/core/ScalarType.h)."""
+_WIDE, _WIDE_TYPE = 3, "si32"
 
 
 @register_pass
 @dataclass(frozen=True)
 class RewriteScalarOperands(FrontEndRemedy):
-    """Makes the number a tensor without dimensions, of the other operand's element type.
+    """Makes the number a tensor without dimensions, of the other operand's element type; computes 8-bit integers in 32 bits.
 
-    IREE 3.13 has no name for most of these ops, and no pattern for `aten.fmod.Scalar`. PyTorch converts such a number to the element
+    IREE 3.13 has no name for most of these ops, and no pattern for `aten.fmod.Scalar`. It crashes on the arithmetic of 8-bit integers with
+    a number (what unpacks weights of 4 bits). PyTorch converts such a number to the element
     type of the tensor; where the result has another one, or the number is not known, the op is left alone. Run it on the program as
     it was imported, ahead of `fissile-decompose-elementwise`.
     """
@@ -41,31 +53,46 @@ class RewriteScalarOperands(FrontEndRemedy):
     name: ClassVar[str] = "fissile-rewrite-scalar-operands"
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "replaces torch ops on a tensor and a number with the ones on two tensors (in the input)"
+        "replaces torch ops on a tensor and a number with the ones on two tensors, and arithmetic of 8-bit integers with a number with one of 32 bits (in the input)"
     )
     repairs: ClassVar[str] = (
-        "`aten.bitwise_or.Scalar`, `aten.fmod.Scalar` and others, which IREE rejects (FIS421)"
+        "`aten.bitwise_or.Scalar`, `aten.fmod.Scalar` and others, which IREE rejects, and arithmetic of 8-bit integers with a number, on which it crashes (FIS421)"
     )
     numbers: ClassVar[str] = "bit-identical"
-    done: ClassVar[str] = "rewrote it with the number as a tensor"
-    advice: ClassVar[str] = "rewrite it with the number as a tensor"
+    done: ClassVar[str] = "rewrote it with an op that IREE lowers"
+    advice: ClassVar[str] = "rewrite it with an op that IREE lowers"
 
     def fits(self, op: ir.Operation) -> bool:
-        if torch.front_end_name(op) not in _WITH_TENSORS or len(op.operands) != 2 or len(op.results) != 1:
+        name = torch.front_end_name(op)
+        if name not in _WITH_TENSORS and name not in _OF_BYTES or len(op.results) != 1:
             return False
         given, made = torch.TensorType.of(op.operands[0]), torch.TensorType.of(op.results[0])
         if given is None or made is None or given.element != made.element:
             return False
-        return _literal(op.operands[1], given.element) is not None
+        if name in _OF_BYTES:
+            return given.element in _BYTES and all(
+                _literal(one, _WIDE_TYPE) is not None for one in list(op.operands)[1:]
+            )
+        return len(op.operands) == 2 and _literal(op.operands[1], given.element) is not None
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
-        given = torch.TensorType.of(op.operands[0])
-        assert given is not None
+        value, name = op.operands[0], torch.front_end_name(op)
+        given, made = torch.TensorType.of(value), torch.TensorType.of(op.results[0])
+        assert given is not None and made is not None
+        if name in _OF_BYTES:
+            wide = _converted(value, _WIDE, torch.TensorType(given.shape, _WIDE_TYPE))
+            operands = [wide, *list(op.operands)[1:]]
+            result = torch.apply_named(name, operands, torch.TensorType(made.shape, _WIDE_TYPE))
+            return [_converted(result, _BYTES[made.element], made)]
         literal = _literal(op.operands[1], given.element)
         assert literal is not None
         number = torch.literal(literal, given.element)
-        name = _WITH_TENSORS[torch.front_end_name(op)]
-        return [torch.apply_named(name, [op.operands[0], number], op.results[0].type)]
+        return [torch.apply_named(_WITH_TENSORS[name], [value, number], op.results[0].type)]
+
+
+def _converted(value: ir.Value, to: int, made: torch.TensorType) -> ir.Value:
+    no = torch.boolean(False)
+    return torch.apply("aten.to.dtype", [value, torch.integer(to), no, no, torch.none()], made)
 
 
 def _literal(value: ir.Value, element: str) -> str | None:

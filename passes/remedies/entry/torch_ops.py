@@ -35,7 +35,11 @@ class TensorType:
     @staticmethod
     def of(value: ir.Value) -> TensorType | None:
         """None for what is no tensor with a rank and an element type."""
-        found = _VTENSOR.match(str(value.type))
+        return TensorType.of_type(value.type)
+
+    @staticmethod
+    def of_type(type_: ir.Type) -> TensorType | None:
+        found = _VTENSOR.match(str(type_))
         if found is None:
             return None
         sizes = [size for size in found["shape"].split(",") if size]

@@ -21,11 +21,17 @@ if TYPE_CHECKING:
     from ..compile_run import CompileRun
 
 REMEDIES = (
+    "fissile-refine-sizes",
     "fissile-rename-torch-ops",
     "fissile-decompose-bitcast",
     "fissile-decompose-diff",
     "fissile-decompose-nll-loss",
+    "fissile-decompose-recurrent-layers",
     "fissile-decompose-recurrent-cells",
+    "fissile-decompose-encoder-layers",
+    "fissile-normalise-instances",
+    "fissile-unfold-patches",
+    "fissile-fold-patches",
     "fissile-rewrite-scalar-operands",
     "fissile-decompose-elementwise",
     "fissile-decompose-ffts",
@@ -54,6 +60,14 @@ REMEDIES = (
     "fissile-select-in-windows",
     "fissile-transform-by-tables",
     "fissile-use-signless-ops",
+    "fissile-index-merged-dims",
+    "fissile-scatter-slices",
+    "fissile-select-ordered",
+    "fissile-search-sorted",
+    "fissile-contract-dims",
+    "fissile-sum-trapezoids",
+    "fissile-sum-exponentials",
+    "fissile-scan-extremes",
     "fissile-merge-dims",
 )
 """In this order: what one writes, the next may find."""
@@ -62,8 +76,8 @@ _LATE_NAMES = (
     "tensor.splat", "tensor.generate", "tensor.pad",
 )  # fmt: skip
 """The ops that `fissile-lower-control-flow` and `fissile-lower-tensor-ops` look at: they pass the input conversion, and are refused on the way to code generation."""
-_CRASHING = b"complex<f32>"
-"""Ops of torch on such tensors end IREE's import, some of them in an assertion."""
+_CRASHING = (b"complex<f32>", b",si8>", b",ui8>")
+"""Ops of torch on such tensors end IREE's import, some of them in an assertion or a crash."""
 _PIPELINE = f"builtin.module({','.join(REMEDIES)})"
 
 
@@ -125,4 +139,4 @@ def may_enter(run: CompileRun, failure: Failure) -> bool:
         return False
     program = run.input.read_bytes()
     names = [name.encode() for name in _LATE_NAMES]
-    return program.startswith(BYTECODE) or any(name in program for name in (*names, _CRASHING))
+    return program.startswith(BYTECODE) or any(name in program for name in (*names, *_CRASHING))

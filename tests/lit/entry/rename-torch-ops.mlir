@@ -15,3 +15,11 @@ func.func @left_alone(%a: !torch.vtensor<[4],i1>, %b: !torch.vtensor<[4],i1>) ->
   %0 = torch.aten.bitwise_or.Tensor %a, %b : !torch.vtensor<[4],i1>, !torch.vtensor<[4],i1> -> !torch.vtensor<[4],i1>
   return %0 : !torch.vtensor<[4],i1>
 }
+
+// What an exported `torch.tensor([...])` ends in.
+// CHECK-LABEL: @in_place
+// CHECK: torch.aten.detach %arg0
+func.func @in_place(%a: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %0 = torch.operator "torch.aten.detach_"(%a) : (!torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32>
+  return %0 : !torch.vtensor<[4],f32>
+}

@@ -148,11 +148,6 @@ def test_cross_entropy_with_weights_and_an_ignored_row(tmp_path, reduction, shap
     np.testing.assert_allclose(computed(tmp_path, x, t, w), expected, rtol=1e-5)
 
 
-def test_a_loss_with_smoothed_labels_is_left_alone(tmp_path):
-    status, findings = compiled(tmp_path, filled(LOSS, SHAPE="", REDUCTION=1, SMOOTHING="0.1"))
-    assert status == 1 and [f["severity"] for f in findings] == ["error"]
-
-
 def step(name, gates, states=1):
     """A step of ``name``, and its inputs: the state's parts are as many as its results."""
     hidden, made = (

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from iree.compiler import ir
 
-from fissile.passes.analysis.imports.assumed_sizes import assumption_of
+from fissile.passes.analysis.imports.assumed_sizes import assumption_of, known_result
 from fissile.passes.analysis.imports.onnx_values import integers_of
 from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
@@ -43,16 +43,20 @@ class MergeDims(FrontEndRemedy):
     def fits(self, op: ir.Operation) -> bool:
         if assumption_of(op) is None:
             return False
-        given, made = torch.TensorType.of(op.operands[0]), torch.TensorType.of(op.results[0])
-        return given is not None and made is not None
+        return all(torch.TensorType.of(value) for value in (op.operands[0], op.results[0]))
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
-        given, made = torch.TensorType.of(op.operands[0]), torch.TensorType.of(op.results[0])
-        assert given is not None and made is not None  # `fits`
         value = op.operands[0]
+        given = torch.TensorType.of(value)
+        type_ = op.results[0].type
+        if torch.front_end_name(op) != "onnx.Reshape":
+            type_ = ir.Type.parse(known_result(op))
+        made = torch.TensorType.of_type(type_)
+        assert given is not None and made is not None  # `fits`
         for first, last in reversed(_merged(given.shape, made.shape)):
             value = _flat(value, first, last)
-        return [torch.apply("aten.view", [value, _listed(op)], made)]
+        view = torch.apply("aten.view", [value, _listed(op)], made)
+        return [torch.cast(view, op.results[0].type)]
 
 
 def _listed(op: ir.Operation) -> ir.Value:

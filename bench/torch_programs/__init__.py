@@ -1,0 +1,1 @@
+"""Programs of PyTorch with dynamic sizes: `python -m bench.torch_programs`."""

@@ -1,0 +1,1 @@
+"""Whole layers of neural networks, and the losses behind them."""
