@@ -94,7 +94,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<9xf32> {
 define(
     "FIS164",
     "assumed-size",
-    "the numbers will be wrong: IREE takes an unknown size of a reshape to be 1",
+    "the numbers may be wrong: IREE takes an unknown size of a reshape to be 1",
     "An aten.view, aten.reshape or onnx.Reshape makes one dimension of several whose size is not known, and another one of several known ones "
     "behind them: [batch, sequence, 4, 8] -> [batch * sequence, 32], as every attention with heads has it whose batch and sequence are both dynamic. "
     "IREE reads the operand as [batch, 1, 4, 8]. Most elements of the result are then missing, or lie elsewhere.",
@@ -124,6 +124,38 @@ func.func @f(%x: !torch.vtensor<[?,?,32],f32>) -> !torch.vtensor<[?,32],f32> att
   %y = torch.aten.mul.Tensor %x, %x : !torch.vtensor<[?,?,32],f32>, !torch.vtensor<[?,?,32],f32> -> !torch.vtensor<[?,?,32],f32>
   %r = torch.aten.view %y, %sizes : !torch.vtensor<[?,?,32],f32>, !torch.list<int> -> !torch.vtensor<[?,32],f32>
   return %r : !torch.vtensor<[?,32],f32>
+}
+""",
+    ),
+)
+define(
+    "FIS165",
+    "unsigned-as-signed",
+    "the numbers may be wrong: IREE computes with unsigned bytes as if they had a sign",
+    "An op of PyTorch on torch.uint8 whose result has another type, or which orders, adds up or divides: image / 255, 0.5 * image, image.sum(), "
+    "torch.sort(image), image % 5. IREE reads 200 as -56.",
+    "IREE 3.13's import (torch-mlir) does not pass on that the operand is unsigned where it converts it to the type of the result. An explicit "
+    "conversion, `image.float()`, is right.",
+    "fissile converts such operands to 32 bits before the op (`fissile-widen-unsigned`). In the model, write `image.float() / 255`.",
+    effect=Effect.UNPROVED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: !torch.vtensor<[4],ui8>) -> !torch.vtensor<[4],f32> {
+  %most = torch.constant.int 255
+  %r = torch.aten.div.Scalar %x, %most : !torch.vtensor<[4],ui8>, !torch.int -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
+}
+""",
+        """\
+func.func @f(%x: !torch.vtensor<[4],ui8>) -> !torch.vtensor<[4],f32> {
+  %most = torch.constant.int 255
+  %f32 = torch.constant.int 6
+  %no = torch.constant.bool false
+  %none = torch.constant.none
+  %y = torch.aten.to.dtype %x, %f32, %no, %no, %none : !torch.vtensor<[4],ui8>, !torch.int, !torch.bool, !torch.bool, !torch.none -> !torch.vtensor<[4],f32>
+  %r = torch.aten.div.Scalar %y, %most : !torch.vtensor<[4],f32>, !torch.int -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
 }
 """,
     ),

@@ -1,4 +1,4 @@
-"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS170)?"""
+"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS170)?"""
 
 from __future__ import annotations
 
@@ -98,6 +98,20 @@ def check_reshapes(found: Iterable[tuple[str, ir.Operation, str, str]]) -> list[
             name,
         )
         for name, op, sizes, taken_as in found
+    ]
+
+
+def check_unsigned(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS165 of each op, with what its front end calls it."""
+    return [
+        _finding(
+            "FIS165",
+            op,
+            f"IREE computes {name} of unsigned 8-bit integers with a sign",
+            "has unsigned operands",
+            name,
+        )
+        for name, op in found
     ]
 
 

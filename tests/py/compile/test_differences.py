@@ -99,6 +99,7 @@ DIFFERENCES = {
     "FIS162": Difference(RULES["FIS162"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS163": Difference(RULES["FIS163"].shown.program, "llvm-cpu", "--repair=off --guard=off"),
     "FIS164": Difference(RULES["FIS164"].shown.program, "llvm-cpu", "--repair=off --guard=off"),
+    "FIS165": Difference(RULES["FIS165"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS156": Difference(RULES["FIS156"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS177": Difference(RULES["FIS177"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS306": Difference(Program(220).text, "vulkan", "--repair=off"),

@@ -1,0 +1,110 @@
+"""Arithmetic of unsigned 8-bit integers, which IREE's import of PyTorch reads as signed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+
+from fissile.passes.definition import register_pass
+from fissile.passes.remedies.remedy import Exactness
+
+from .. import torch_ops as torch
+from ..front_end import FRONT_END_OP, FrontEndRemedy
+
+_ALWAYS = (
+    "aten.abs", "aten.argsort", "aten.atan2", "aten.div.Scalar", "aten.div.Scalar_mode", "aten.div.Tensor", "aten.div.Tensor_mode", "aten.floor_divide",
+    "aten.floor_divide.Scalar", "aten.max", "aten.prod", "aten.prod.dim_int", "aten.remainder.Tensor", "aten.sort", "aten.sum", "aten.sum.dim_IntList",
+    "aten.topk",
+)  # fmt: skip
+_MIXED = (
+    "aten.add.Scalar", "aten.maximum", "aten.minimum", "aten.mul.Scalar", "aten.mul.Tensor", "aten.rsub.Scalar", "aten.sub.Scalar", "aten.where.self",
+    "aten.cat",
+)  # fmt: skip
+"""Wrong only where the result has another type, to which the operand is converted."""
+_LIST = "torch.prim.ListConstruct"
+_UNSIGNED, _WIDE = "ui8", "si32"
+_DTYPES = {_UNSIGNED: 0, _WIDE: 3}
+"""Element type -> PyTorch's number for it (c10/core/ScalarType.h)."""
+
+
+@register_pass
+@dataclass(frozen=True)
+class WidenUnsigned(FrontEndRemedy):
+    """Converts unsigned 8-bit operands to 32 bits before an op that IREE's import computes as if they had a sign.
+
+    IREE 3.13 converts a ui8 to a float or a wider integer with its sign in some ops of PyTorch, and without in others: in an explicit
+    conversion (`x.to(torch.int32)`) it has none. A result of ui8 is cut to 8 bits again. Run it on the program as it was imported.
+    """
+
+    name: ClassVar[str] = "fissile-widen-unsigned"
+    cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS165")
+    exactness: ClassVar[Exactness] = Exactness.BITS
+    does: ClassVar[str] = (
+        "converts unsigned 8-bit operands of PyTorch's divisions, sums, products, sorts and mixed arithmetic to 32 bits (in the input)"
+    )
+    repairs: ClassVar[str] = (
+        "`image / 255` of bytes, and other arithmetic of torch.uint8, which IREE computes with signed numbers: wrong on every target (FIS165)"
+    )
+    numbers: ClassVar[str] = "bit-identical to what the program specifies"
+    done: ClassVar[str] = "converted its unsigned operands to 32 bits"
+    advice: ClassVar[str] = "convert its unsigned operands to 32 bits"
+
+    def fits(self, op: ir.Operation) -> bool:
+        name = torch.front_end_name(op)
+        if name not in _ALWAYS and name not in _MIXED or not op.results:
+            return False
+        made = torch.TensorType.of(op.results[0])
+        if made is None or name in _MIXED and made.element == _UNSIGNED:
+            return False
+        return any(map(_is_unsigned, _tensors(op)))
+
+    def written(self, op: ir.Operation) -> list[ir.Value]:
+        operands = [_widened_list(one) if _is_list(one) else _widened(one) for one in op.operands]
+        types = [torch.TensorType.of(result) for result in op.results]
+        wide = [
+            torch.TensorType(one.shape, _WIDE).ir_type() if one and one.element == _UNSIGNED else result.type
+            for one, result in zip(types, op.results, strict=True)
+        ]
+        attributes = {one: op.attributes[one] for one in op.attributes}
+        again = ir.Operation.create(op.name, results=wide, operands=operands, attributes=attributes)
+        return [
+            _converted(value, one) if one is not None and value.type != result.type else value
+            for value, one, result in zip(again.results, types, op.results, strict=True)
+        ]
+
+
+def _is_list(value: ir.Value) -> bool:
+    return not isinstance(value.owner, ir.Block) and value.owner.name == _LIST
+
+
+def _tensors(op: ir.Operation) -> list[ir.Value]:
+    """The operands of ``op``, those in a list among them."""
+    return [one for value in op.operands for one in (value.owner.operands if _is_list(value) else (value,))]
+
+
+def _is_unsigned(value: ir.Value) -> bool:
+    type_ = torch.TensorType.of(value)
+    return type_ is not None and type_.element == _UNSIGNED
+
+
+def _widened(value: ir.Value) -> ir.Value:
+    type_ = torch.TensorType.of(value)
+    if type_ is None or type_.element != _UNSIGNED:
+        return value
+    return _converted(value, torch.TensorType(type_.shape, _WIDE))
+
+
+def _widened_list(value: ir.Value) -> ir.Value:
+    if not any(map(_is_unsigned, value.owner.operands)):
+        return value
+    operands = [_widened(one) for one in value.owner.operands]
+    return ir.Operation.create(_LIST, results=[value.type], operands=operands).result
+
+
+def _converted(value: ir.Value, made: torch.TensorType) -> ir.Value:
+    no = torch.boolean(False)
+    return torch.apply(
+        "aten.to.dtype", [value, torch.integer(_DTYPES[made.element]), no, no, torch.none()], made
+    )

@@ -1,0 +1,30 @@
+// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-widen-unsigned)' | FileCheck %s
+
+// CHECK-LABEL: func.func @normalised
+// CHECK:         %[[WIDE:.*]] = torch.aten.to.dtype %arg0, {{.*}} -> !torch.vtensor<[4],si32>
+// CHECK:         torch.aten.div.Scalar %[[WIDE]], {{.*}} -> !torch.vtensor<[4],f32>
+func.func @normalised(%x: !torch.vtensor<[4],ui8>) -> !torch.vtensor<[4],f32> {
+  %most = torch.constant.int 255
+  %r = torch.aten.div.Scalar %x, %most : !torch.vtensor<[4],ui8>, !torch.int -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
+}
+
+// What is left of it has 8 bits again.
+// CHECK-LABEL: func.func @remainder
+// CHECK:         %[[R:.*]] = torch.aten.remainder.Tensor {{.*}} -> !torch.vtensor<[4],si32>
+// CHECK:         torch.aten.to.dtype %[[R]], {{.*}} -> !torch.vtensor<[4],ui8>
+func.func @remainder(%x: !torch.vtensor<[4],ui8>) -> !torch.vtensor<[4],ui8> {
+  %r = torch.aten.remainder.Tensor %x, %x : !torch.vtensor<[4],ui8>, !torch.vtensor<[4],ui8> -> !torch.vtensor<[4],ui8>
+  return %r : !torch.vtensor<[4],ui8>
+}
+
+// A product of 8 bits is the same with and without a sign, and signed integers are read as such.
+// CHECK-LABEL: func.func @silent
+// CHECK-NOT:     to.dtype
+// CHECK:         return
+func.func @silent(%x: !torch.vtensor<[4],ui8>, %y: !torch.vtensor<[4],si8>) -> (!torch.vtensor<[4],ui8>, !torch.vtensor<[],si64>) {
+  %none = torch.constant.none
+  %p = torch.aten.mul.Tensor %x, %x : !torch.vtensor<[4],ui8>, !torch.vtensor<[4],ui8> -> !torch.vtensor<[4],ui8>
+  %s = torch.aten.sum %y, %none : !torch.vtensor<[4],si8>, !torch.none -> !torch.vtensor<[],si64>
+  return %p, %s : !torch.vtensor<[4],ui8>, !torch.vtensor<[],si64>
+}
