@@ -32,6 +32,7 @@ REMEDIES = (
     "fissile-normalise-instances",
     "fissile-unfold-patches",
     "fissile-fold-patches",
+    "fissile-write-out-losses",
     "fissile-widen-unsigned",
     "fissile-rewrite-scalar-operands",
     "fissile-decompose-elementwise",
