@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from iree.compiler import ir
@@ -248,6 +249,18 @@ def concatenated(parts: Sequence[ir.Value], dim: int) -> ir.Value:
         operands=list(parts),
     ).result
     return apply("aten.cat", [listed, integer(dim)], types[0].with_size(dim, whole))
+
+
+def merged(value: ir.Value, first: int, last: int) -> ir.Value:
+    """``value`` with the dimensions ``first`` to ``last``, both included, as one."""
+    if first == last:
+        return value
+    type_ = TensorType.of(value)
+    assert type_ is not None
+    sizes = type_.shape[first : last + 1]
+    whole = None if None in sizes else prod(size or 0 for size in sizes)
+    made = TensorType((*type_.shape[:first], whole, *type_.shape[last + 1 :]), type_.element)
+    return apply("aten.flatten.using_ints", [value, integer(first), integer(last)], made)
 
 
 def sliced(value: ir.Value, dim: int, begin: int, end: int | None) -> ir.Value:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 from typing import ClassVar
 
 from iree.compiler import ir
@@ -86,8 +85,8 @@ class UnfoldPatches(FrontEndRemedy):
         for number, one in enumerate(windows):
             # [..., channel, (kernel's row,) height, width]: what is taken of the kernel goes before the height.
             value = _taken(value, channels + 1 + number, channels + 1 + 2 * number, one)
-        value = _merged(value, channels, channels + 2)
-        return [torch.cast(_merged(value, channels + 1, channels + 2), op.results[0].type)]
+        value = torch.merged(value, channels, channels + 2)
+        return [torch.cast(torch.merged(value, channels + 1, channels + 2), op.results[0].type)]
 
 
 def _padded(value: ir.Value, windows: tuple[Windows, Windows]) -> ir.Value:
@@ -122,13 +121,3 @@ def _taken(value: ir.Value, place: int, dim: int, windows: Windows) -> ir.Value:
         part = torch.apply("aten.slice.Tensor", [value, *(torch.integer(one) for one in bounds)], sliced)
         parts.append(torch.apply("aten.unsqueeze", [part, torch.integer(place)], apart))
     return torch.concatenated(parts, place)
-
-
-def _merged(value: ir.Value, first: int, last: int) -> ir.Value:
-    """``value`` with its dimensions ``first`` to ``last`` as one."""
-    type_ = torch.TensorType.of(value)
-    assert type_ is not None
-    sizes = type_.shape[first : last + 1]
-    size = None if None in sizes else prod(one or 0 for one in sizes)
-    made = torch.TensorType((*type_.shape[:first], size, *type_.shape[last + 1 :]), type_.element)
-    return torch.apply("aten.flatten.using_ints", [value, torch.integer(first), torch.integer(last)], made)

@@ -14,7 +14,7 @@ from fissile.passes.remedies.remedy import Exactness
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from ..torch_ops import FLOATS, TensorType, apply
-from .values import INTEGERS, inserted, merged, permuted, size_of, type_of, without
+from .values import INTEGERS, inserted, permuted, size_of, type_of, without
 
 
 @register_pass
@@ -81,8 +81,8 @@ def _matrix(value: ir.Value, rows: int) -> ir.Value:
     """``value`` with its first ``rows`` dimensions as one, and the others as one."""
     rank = len(type_of(value).shape)
     # One at a time: IREE's import mistakes a reshape that merges dimensions in two places.
-    value = merged(value, rows, rank - 1) if rows < rank else inserted(value, rank)
-    return merged(value, 0, rows - 1) if rows else inserted(value, 0)
+    value = torch.merged(value, rows, rank - 1) if rows < rank else inserted(value, rank)
+    return torch.merged(value, 0, rows - 1) if rows else inserted(value, 0)
 
 
 def _split(product: ir.Value, dim: int, source: ir.Value, dims: Sequence[int]) -> ir.Value:

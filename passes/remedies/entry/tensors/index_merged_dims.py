@@ -19,7 +19,6 @@ from .values import (
     broadcast_shape,
     converted,
     from_front,
-    merged,
     permuted,
     size_of,
     type_of,
@@ -75,7 +74,7 @@ class IndexMergedDims(FrontEndRemedy):
         indices = [converted(given[axis], "si64") for axis in axes]
         sizes = [size_of(source, dim) for dim in range(first, last + 1)]
         index = _linear(indices, sizes)
-        source = merged(source, first, last)
+        source = torch.merged(source, first, last)
         shape = type_of(source).shape
         places = [*([torch.none()] * first), index]
         index_list = ir.Operation.create(

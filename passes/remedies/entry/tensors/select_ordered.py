@@ -19,7 +19,6 @@ from .values import (
     as_boolean,
     axis_of,
     inserted,
-    merged,
     positions,
     size_of,
     summed,
@@ -78,7 +77,7 @@ class SelectOrdered(FrontEndRemedy):
         name, value = torch.front_end_name(op), op.operands[0]
         rank = len(type_of(value).shape)
         if name == _MEDIAN_OF_ALL:
-            flat = merged(value, 0, rank - 1)
+            flat = torch.merged(value, 0, rank - 1)
             return [torch.cast(_ordered(flat, 0, None), op.results[0].type)]
         *numbers, keep = list(op.operands)[1:]
         axis = axis_of(numbers[-1], rank)

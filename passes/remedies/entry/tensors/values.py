@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
 from iree.compiler import ir
 
@@ -66,17 +65,6 @@ def permuted(value: ir.Value, order: Sequence[int]) -> ir.Value:
         return value
     made = TensorType(tuple(type_.shape[dim] for dim in order), type_.element)
     return apply("aten.permute", [value, torch.integers(order)], made)
-
-
-def merged(value: ir.Value, first: int, last: int) -> ir.Value:
-    """``value`` with the dimensions ``first`` to ``last``, both included, as one."""
-    if first == last:
-        return value
-    type_ = type_of(value)
-    sizes = [one for one in type_.shape[first : last + 1] if one is not None]
-    whole = prod(sizes) if len(sizes) == last + 1 - first else None
-    made = TensorType((*type_.shape[:first], whole, *type_.shape[last + 1 :]), type_.element)
-    return apply("aten.flatten.using_ints", [value, torch.integer(first), torch.integer(last)], made)
 
 
 def from_front(index: ir.Value, size: ir.Value) -> ir.Value:

@@ -54,7 +54,7 @@ class MergeDims(FrontEndRemedy):
         made = torch.TensorType.of_type(type_)
         assert given is not None and made is not None  # `fits`
         for first, last in reversed(_merged(given.shape, made.shape)):
-            value = _flat(value, first, last)
+            value = torch.merged(value, first, last)
         view = torch.apply("aten.view", [value, _listed(op)], made)
         return [torch.cast(view, op.results[0].type)]
 
@@ -102,13 +102,3 @@ def _products(given: tuple[int | None, ...], made: tuple[int | None, ...]) -> li
         counts.append(count)
         begin += count
     return counts
-
-
-def _flat(value: ir.Value, first: int, last: int) -> ir.Value:
-    """``value`` with its dimensions ``first`` to ``last`` as one."""
-    type_ = torch.TensorType.of(value)
-    assert type_ is not None
-    sizes = type_.shape[first : last + 1]
-    size = None if None in sizes else prod(one or 0 for one in sizes)
-    made = torch.TensorType((*type_.shape[:first], size, *type_.shape[last + 1 :]), type_.element)
-    return torch.apply("aten.flatten.using_ints", [value, torch.integer(first), torch.integer(last)], made)
