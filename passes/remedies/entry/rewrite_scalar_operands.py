@@ -34,9 +34,8 @@ _OF_BYTES = (
     "aten.sub.Scalar",
 )
 """Ops that crash IREE on 8-bit integers alone. Of more bits, cut to 8 again, the results are the same."""
-_BYTES = {"si8": 1, "ui8": 0}
-"""Element type -> PyTorch's number for it (c10/core/ScalarType.h)."""
-_WIDE, _WIDE_TYPE = 3, "si32"
+_BYTES = ("si8", "ui8")
+_WIDE = "si32"
 
 
 @register_pass
@@ -71,7 +70,7 @@ class RewriteScalarOperands(FrontEndRemedy):
             return False
         if name in _OF_BYTES:
             return given.element in _BYTES and all(
-                _literal(one, _WIDE_TYPE) is not None for one in list(op.operands)[1:]
+                _literal(one, _WIDE) is not None for one in list(op.operands)[1:]
             )
         return len(op.operands) == 2 and _literal(op.operands[1], given.element) is not None
 
@@ -80,19 +79,14 @@ class RewriteScalarOperands(FrontEndRemedy):
         given, made = torch.TensorType.of(value), torch.TensorType.of(op.results[0])
         assert given is not None and made is not None
         if name in _OF_BYTES:
-            wide = _converted(value, _WIDE, torch.TensorType(given.shape, _WIDE_TYPE))
+            wide = torch.converted(value, _WIDE)
             operands = [wide, *list(op.operands)[1:]]
-            result = torch.apply_named(name, operands, torch.TensorType(made.shape, _WIDE_TYPE))
-            return [_converted(result, _BYTES[made.element], made)]
+            result = torch.apply_named(name, operands, torch.TensorType(made.shape, _WIDE))
+            return [torch.converted(result, made.element)]
         literal = _literal(op.operands[1], given.element)
         assert literal is not None
         number = torch.literal(literal, given.element)
         return [torch.apply_named(_WITH_TENSORS[name], [value, number], op.results[0].type)]
-
-
-def _converted(value: ir.Value, to: int, made: torch.TensorType) -> ir.Value:
-    no = torch.boolean(False)
-    return torch.apply("aten.to.dtype", [value, torch.integer(to), no, no, torch.none()], made)
 
 
 def _literal(value: ir.Value, element: str) -> str | None:

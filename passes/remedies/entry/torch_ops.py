@@ -22,6 +22,8 @@ OPERATOR = "torch.operator"
 ONNX_ATTRIBUTE = "torch.onnx."
 """What the names of an ONNX op's attributes begin with."""
 
+NUMBERS = {"ui8": 0, "si8": 1, "si16": 2, "si32": 3, "si64": 4, "f16": 5, "f32": 6, "bf16": 15}
+"""Element type -> PyTorch's number for it (c10/core/ScalarType.h)."""
 FLOATS = {"bf16": 16, "f16": 16, "f32": 32}
 """Element type -> its bits; f64 becomes f32 in IREE's import."""
 
@@ -249,6 +251,17 @@ def concatenated(parts: Sequence[ir.Value], dim: int) -> ir.Value:
         operands=list(parts),
     ).result
     return apply("aten.cat", [listed, integer(dim)], types[0].with_size(dim, whole))
+
+
+def converted(value: ir.Value, element: str) -> ir.Value:
+    """``value`` with elements of type ``element``."""
+    type_ = TensorType.of(value)
+    assert type_ is not None
+    if type_.element == element:
+        return value
+    no = boolean(False)
+    made = TensorType(type_.shape, element)
+    return apply("aten.to.dtype", [value, integer(NUMBERS[element]), no, no, none()], made)
 
 
 def merged(value: ir.Value, first: int, last: int) -> ir.Value:

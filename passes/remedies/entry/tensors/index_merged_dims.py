@@ -17,7 +17,6 @@ from ..torch_ops import TensorType, apply
 from .values import (
     INDICES,
     broadcast_shape,
-    converted,
     from_front,
     permuted,
     size_of,
@@ -71,7 +70,7 @@ class IndexMergedDims(FrontEndRemedy):
             rest = [axis for axis in range(len(type_of(source).shape)) if axis not in axes]
             source = permuted(source, [*axes, *rest])
             first, last = 0, len(axes) - 1
-        indices = [converted(given[axis], "si64") for axis in axes]
+        indices = [torch.converted(given[axis], "si64") for axis in axes]
         sizes = [size_of(source, dim) for dim in range(first, last + 1)]
         index = _linear(indices, sizes)
         source = torch.merged(source, first, last)

@@ -14,7 +14,7 @@ from fissile.passes.remedies.remedy import Exactness
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from ..torch_ops import FLOATS, TensorType, apply
-from .values import INDICES, INTEGERS, axis_of, converted, from_front, inserted, size_of, type_of
+from .values import INDICES, INTEGERS, axis_of, from_front, inserted, size_of, type_of
 
 _ADD, _COPY, _REDUCE = "aten.index_add", "aten.index_copy", "aten.index_reduce"
 _FILL, _FILL_BY = "aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor"
@@ -79,7 +79,7 @@ class ScatterSlices(FrontEndRemedy):
         assert axis is not None
         added = name in (_ADD, _REDUCE) and of_value.element in FLOATS
         wide = "f32" if added else of_value.element
-        value, index = converted(value, wide), converted(index, "si64")
+        value, index = torch.converted(value, wide), torch.converted(index, "si64")
         made = type_of(value)
         dim = torch.integer(axis)
         if name in (_FILL, _FILL_BY):
@@ -90,8 +90,8 @@ class ScatterSlices(FrontEndRemedy):
             assert number is not None
             filler = torch.real(float(number)) if wide in FLOATS else torch.integer(int(number))
             found = apply("aten.scatter.value", [value, dim, index, filler], made)
-            return [torch.cast(converted(found, of_value.element), op.results[0].type)]
-        source = converted(op.operands[3], wide)
+            return [torch.cast(torch.converted(found, of_value.element), op.results[0].type)]
+        source = torch.converted(op.operands[3], wide)
         if name == _FILL_BY:
             index = _broadcast(index, value, axis)
             source = _expanded(
@@ -109,7 +109,7 @@ class ScatterSlices(FrontEndRemedy):
             found = _reduced(value, axis, index, source, torch.string_of(op.operands[4]) or "", with_self)
         else:
             found = apply("aten.scatter.src", [value, dim, index, source], made)
-        return [torch.cast(converted(found, of_value.element), op.results[0].type)]
+        return [torch.cast(torch.converted(found, of_value.element), op.results[0].type)]
 
 
 def _broadcast(index: ir.Value, like: ir.Value, axis: int) -> ir.Value:

@@ -13,7 +13,7 @@ from fissile.passes.remedies.remedy import Exactness
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from ..torch_ops import FLOATS, TensorType, apply
-from .values import INTEGERS, as_boolean, broadcast_shape, converted, inserted, summed, type_of
+from .values import INTEGERS, as_boolean, broadcast_shape, inserted, summed, type_of
 
 _SEARCHES = ("aten.searchsorted.Tensor", "aten.searchsorted.Scalar")
 _BUCKETS = ("aten.bucketize.Tensor", "aten.bucketize.Scalar")
@@ -82,7 +82,7 @@ class SearchSorted(FrontEndRemedy):
             behind = apply(f"aten.{comparison}.Tensor", [sequence, sought], TensorType(shape, "i1"))
         before = apply("aten.logical_not", [behind], type_of(behind))
         count = summed(before, len(type_of(before).shape) - 1)
-        return [torch.cast(converted(count, "si32" if search.narrow else "si64"), op.results[0].type)]
+        return [torch.cast(torch.converted(count, "si32" if search.narrow else "si64"), op.results[0].type)]
 
 
 def _search_of(op: ir.Operation) -> _Search | None:

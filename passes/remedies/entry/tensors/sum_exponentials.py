@@ -14,7 +14,7 @@ from fissile.passes.remedies.remedy import Exactness
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from ..torch_ops import FLOATS, TensorType, apply
-from .values import INTEGERS, as_boolean, converted, type_of, without
+from .values import INTEGERS, as_boolean, type_of, without
 
 _NAMES = ("aten.logsumexp", "aten.special_logsumexp")
 
@@ -50,7 +50,7 @@ class SumExponentials(FrontEndRemedy):
         return distinct and type_.element in (*FLOATS, *INTEGERS)
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
-        value, result = converted(op.operands[0], "f32"), type_of(op.results[0])
+        value, result = torch.converted(op.operands[0], "f32"), type_of(op.results[0])
         type_ = type_of(value)
         rank = len(type_.shape)
         dims = sorted(dim % rank for dim in torch.integers_of(op.operands[1]) or range(rank))
@@ -70,4 +70,4 @@ class SumExponentials(FrontEndRemedy):
         if not torch.boolean_of(op.operands[2]):
             for dim in reversed(dims):
                 found = apply("aten.squeeze.dim", [found, torch.integer(dim)], without(type_of(found), dim))
-        return [torch.cast(converted(found, result.element), op.results[0].type)]
+        return [torch.cast(torch.converted(found, result.element), op.results[0].type)]

@@ -13,7 +13,7 @@ from fissile.passes.remedies.remedy import Exactness
 from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from ..torch_ops import FLOATS, TensorType, apply
-from .values import INTEGERS, axis_of, broadcast_shape, converted, inserted, summed, type_of, without
+from .values import INTEGERS, axis_of, broadcast_shape, inserted, summed, type_of, without
 
 _WHOLE = ("aten.trapezoid", "aten.trapz")
 _RUNNING = "aten.cumulative_trapezoid"
@@ -66,7 +66,7 @@ class SumTrapezoids(FrontEndRemedy):
     def written(self, op: ir.Operation) -> list[ir.Value]:
         name = torch.front_end_name(op).rpartition(".")[0]
         of_values = type_of(op.operands[0])
-        values, axis = converted(op.operands[0], "f32"), axis_of(op.operands[2], len(of_values.shape))
+        values, axis = torch.converted(op.operands[0], "f32"), axis_of(op.operands[2], len(of_values.shape))
         assert axis is not None
         step = torch.number_of(op.operands[1])
         if step is None:
@@ -78,7 +78,7 @@ class SumTrapezoids(FrontEndRemedy):
             total = _running(apply("aten.mul.Scalar", [pairs, torch.real(step / 2)], type_of(pairs)), axis)
         else:
             total = _evenly(values, axis, step)
-        return [torch.cast(converted(total, _result(of_values.element)), op.results[0].type)]
+        return [torch.cast(torch.converted(total, _result(of_values.element)), op.results[0].type)]
 
 
 def _result(element: str) -> str:
@@ -93,7 +93,7 @@ def _pairs(values: ir.Value, axis: int) -> ir.Value:
 
 def _times_distances(pairs: ir.Value, places: ir.Value, axis: int) -> ir.Value:
     """``pairs`` by the differences of ``places``, whose dimensions are the last ones or, if there is one, ``axis``."""
-    places, rank = converted(places, "f32"), len(type_of(pairs).shape)
+    places, rank = torch.converted(places, "f32"), len(type_of(pairs).shape)
     if len(type_of(places).shape) == 1:
         for dim in range(1, rank - axis):
             places = inserted(places, dim)

@@ -9,8 +9,6 @@ from iree.compiler import ir
 from .. import torch_ops as torch
 from ..torch_ops import TensorType, apply
 
-NUMBERS = {"ui8": 0, "si8": 1, "si16": 2, "si32": 3, "si64": 4, "f16": 5, "f32": 6, "bf16": 15}
-"""PyTorch's numbers of the element types that these remedies convert to."""
 INDICES = ("si64", "si32")
 INTEGERS = {"si64": 64, "si32": 32}
 """Element type -> its bits; the integers that were tried."""
@@ -35,15 +33,6 @@ def as_boolean(type_: TensorType) -> TensorType:
 
 def without(type_: TensorType, axis: int) -> TensorType:
     return TensorType((*type_.shape[:axis], *type_.shape[axis + 1 :]), type_.element)
-
-
-def converted(value: ir.Value, element: str) -> ir.Value:
-    """``value`` with elements of type ``element``."""
-    type_ = type_of(value)
-    if type_.element == element:
-        return value
-    number = torch.integer(NUMBERS[element])
-    return apply("prims.convert_element_type", [value, number], TensorType(type_.shape, element))
 
 
 def size_of(value: ir.Value, dim: int) -> ir.Value:

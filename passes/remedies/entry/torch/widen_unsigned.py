@@ -25,8 +25,6 @@ _MIXED = (
 """Wrong only where the result has another type, to which the operand is converted."""
 _LIST = "torch.prim.ListConstruct"
 _UNSIGNED, _WIDE = "ui8", "si32"
-_DTYPES = {_UNSIGNED: 0, _WIDE: 3}
-"""Element type -> PyTorch's number for it (c10/core/ScalarType.h)."""
 
 
 @register_pass
@@ -70,7 +68,7 @@ class WidenUnsigned(FrontEndRemedy):
         attributes = {one: op.attributes[one] for one in op.attributes}
         again = ir.Operation.create(op.name, results=wide, operands=operands, attributes=attributes)
         return [
-            _converted(value, one) if one is not None and value.type != result.type else value
+            torch.converted(value, one.element) if one is not None and value.type != result.type else value
             for value, one, result in zip(again.results, types, op.results, strict=True)
         ]
 
@@ -90,10 +88,7 @@ def _is_unsigned(value: ir.Value) -> bool:
 
 
 def _widened(value: ir.Value) -> ir.Value:
-    type_ = torch.TensorType.of(value)
-    if type_ is None or type_.element != _UNSIGNED:
-        return value
-    return _converted(value, torch.TensorType(type_.shape, _WIDE))
+    return torch.converted(value, _WIDE) if _is_unsigned(value) else value
 
 
 def _widened_list(value: ir.Value) -> ir.Value:
@@ -101,10 +96,3 @@ def _widened_list(value: ir.Value) -> ir.Value:
         return value
     operands = [_widened(one) for one in value.owner.operands]
     return ir.Operation.create(_LIST, results=[value.type], operands=operands).result
-
-
-def _converted(value: ir.Value, made: torch.TensorType) -> ir.Value:
-    no = torch.boolean(False)
-    return torch.apply(
-        "aten.to.dtype", [value, torch.integer(_DTYPES[made.element]), no, no, torch.none()], made
-    )

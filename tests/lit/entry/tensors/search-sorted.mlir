@@ -13,7 +13,7 @@ func.func @rows(%s: !torch.vtensor<[3,9],f32>, %v: !torch.vtensor<[3,?],f32>) ->
 
 // CHECK-LABEL: @to_the_right
 // CHECK: torch.aten.gt.Scalar {{.*}} -> !torch.vtensor<[9],i1>
-// CHECK: torch.prims.convert_element_type {{.*}} -> !torch.vtensor<[],si32>
+// CHECK: torch.aten.to.dtype {{.*}} -> !torch.vtensor<[],si32>
 func.func @to_the_right(%s: !torch.vtensor<[9],f32>) -> !torch.vtensor<[],si32> {
   %no = torch.constant.bool false
   %narrow = torch.constant.bool true
