@@ -161,6 +161,43 @@ func.func @f(%x: !torch.vtensor<[4],ui8>) -> !torch.vtensor<[4],f32> {
     ),
 )
 define(
+    "FIS166",
+    "other-statistics",
+    "the numbers will be wrong: instance normalisation by other statistics than the program has",
+    "An aten.instance_norm with a weight and a bias normalises over a dimension whose size is not known, as nn.InstanceNorm2d(affine=True) does for images of "
+    "any size, or by statistics that the model holds (track_running_stats=True, in evaluation). IREE ignores the latter. An onnx.InstanceNormalization of "
+    "unknown sizes is the same.",
+    "IREE 3.13's import (torch-mlir) takes the number of elements for the mean and the variance from the type, where an unknown size is a negative number. It "
+    "always computes both from the input.",
+    "fissile writes the op as means, a root and products (`fissile-normalise-instances`).",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: !torch.vtensor<[1,2,?],f32>, %weight: !torch.vtensor<[2],f32>, %bias: !torch.vtensor<[2],f32>) -> !torch.vtensor<[1,2,?],f32> {
+  %none = torch.constant.none
+  %yes = torch.constant.bool true
+  %momentum = torch.constant.float 0.1
+  %eps = torch.constant.float 1.0e-05
+  %r = torch.aten.instance_norm %x, %weight, %bias, %none, %none, %yes, %momentum, %eps, %yes
+    : !torch.vtensor<[1,2,?],f32>, !torch.vtensor<[2],f32>, !torch.vtensor<[2],f32>, !torch.none, !torch.none, !torch.bool, !torch.float, !torch.float, !torch.bool -> !torch.vtensor<[1,2,?],f32>
+  return %r : !torch.vtensor<[1,2,?],f32>
+}
+""",
+        """\
+func.func @f(%x: !torch.vtensor<[1,2,8],f32>, %weight: !torch.vtensor<[2],f32>, %bias: !torch.vtensor<[2],f32>) -> !torch.vtensor<[1,2,8],f32> {
+  %none = torch.constant.none
+  %yes = torch.constant.bool true
+  %momentum = torch.constant.float 0.1
+  %eps = torch.constant.float 1.0e-05
+  %r = torch.aten.instance_norm %x, %weight, %bias, %none, %none, %yes, %momentum, %eps, %yes
+    : !torch.vtensor<[1,2,8],f32>, !torch.vtensor<[2],f32>, !torch.vtensor<[2],f32>, !torch.none, !torch.none, !torch.bool, !torch.float, !torch.float, !torch.bool -> !torch.vtensor<[1,2,8],f32>
+  return %r : !torch.vtensor<[1,2,8],f32>
+}
+""",
+    ),
+)
+define(
     "FIS170",
     "tied-selection",
     "the numbers may be wrong: another one of equal elements is selected",

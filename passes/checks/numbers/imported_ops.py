@@ -1,4 +1,4 @@
-"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS170)?"""
+"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS170)?"""
 
 from __future__ import annotations
 
@@ -110,6 +110,16 @@ def check_unsigned(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
             f"IREE computes {name} of unsigned 8-bit integers with a sign",
             "has unsigned operands",
             name,
+        )
+        for name, op in found
+    ]
+
+
+def check_norms(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS166 of each op, with what its front end calls it."""
+    return [
+        _finding(
+            "FIS166", op, f"IREE normalises by other statistics than {name}", "normalises instances", name
         )
         for name, op in found
     ]

@@ -135,6 +135,15 @@ def _unsigned(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], 
     return found, check_unsigned((remedy.named(op), op) for op in found)
 
 
+def _norms(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.checks.numbers.imported_ops import check_norms
+    from fissile.passes.remedies.entry.layers.normalise_instances import NormaliseInstances, lowered
+
+    remedy = NormaliseInstances()
+    found = [op for op in remedy.found(module) if lowered(op)]  # IREE rejects the others
+    return found, check_norms((remedy.named(op), op) for op in found)
+
+
 _LEFT_OUT = (
     (("onnx.QLinearConv", "onnx.QLinearMatMul"), "fissile-dequantise-products"),
     (("onnx.AveragePool",), "fissile-pool-windows"),
@@ -171,13 +180,14 @@ _ROWS = (
         "fissile-merge-dims",
         _reshapes,
     ),
+    _Row((b"aten.instance_norm", b"onnx.InstanceNormalization"), "fissile-normalise-instances", _norms),
     _Row((b",ui8>",), "fissile-widen-unsigned", _unsigned),
     _Row((b"select_and_scatter",), "fissile-swap-selections", _selections),
 )
 
 
 def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
-    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165 and FIS170 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
+    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166 and FIS170 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
 
     ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from entered_programs import all_computed, computed, entered, filled
+from entered_programs import all_computed, compiled, computed, entered, filled
 
 NORM = """
 func.func @main(%x: !torch.vtensor<[?,3,?,5],ELEMENT>, %m: !torch.vtensor<[3],f32>, %v: !torch.vtensor<[3],f32>, %w: !torch.vtensor<[3],f32>) -> !torch.vtensor<[?,3,?,5],ELEMENT> {
@@ -16,6 +16,20 @@ func.func @main(%x: !torch.vtensor<[?,3,?,5],ELEMENT>, %m: !torch.vtensor<[3],f3
   return %r : !torch.vtensor<[?,3,?,5],ELEMENT>
 }
 """
+SCALED = """
+func.func @main(%x: !torch.vtensor<[2,3,?,5],f32>, %w: !torch.vtensor<[3],f32>, %b: !torch.vtensor<[3],f32>, %m: !torch.vtensor<[3],f32>, %v: !torch.vtensor<[3],f32>) -> !torch.vtensor<[2,3,?,5],f32> attributes {torch.onnx_meta.ir_version = 10 : si64, torch.onnx_meta.opset_version = 22 : si64} {
+  %none = torch.constant.none
+  %own = torch.constant.bool OWN
+  %momentum = torch.constant.float 0.1
+  %eps = torch.constant.float 1.0e-02
+  %r = NORM -> !torch.vtensor<[2,3,?,5],f32>
+  return %r : !torch.vtensor<[2,3,?,5],f32>
+}
+"""
+ONNX_NORM = """torch.operator "onnx.InstanceNormalization"(%x, %w, %b) {torch.onnx.epsilon = 0.01 : f32}
+      : (!torch.vtensor<[2,3,?,5],f32>, !torch.vtensor<[3],f32>, !torch.vtensor<[3],f32>)"""
+TORCH_NORM = """torch.aten.instance_norm %x, %w, %b, HELD, %own, %momentum, %eps, %own
+      : !torch.vtensor<[2,3,?,5],f32>, !torch.vtensor<[3],f32>, !torch.vtensor<[3],f32>, TYPES, !torch.bool, !torch.float, !torch.float, !torch.bool"""
 WIDTH, INNER = 4, 6
 SHAPES = [(3 * WIDTH, WIDTH), (3 * WIDTH,), (WIDTH, WIDTH), (WIDTH,)]
 LAYER_SHAPES = [*SHAPES, *[(WIDTH,)] * 4, (INNER, WIDTH), (INNER,), (WIDTH, INNER), (WIDTH,)]
@@ -63,6 +77,26 @@ def test_an_instance_has_its_own_mean(tmp_path, own, element, dtype):
     expected = (wide - mean) / np.sqrt(variance + 1e-5) * w[:, None, None]
     tolerance = 1e-5 if dtype is np.float32 else 1e-2
     np.testing.assert_allclose(computed(tmp_path, x, m, v, w), expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("norm, own", [(ONNX_NORM, True), (TORCH_NORM, True), (TORCH_NORM, False)])
+def test_a_scaled_instance_of_unknown_size(tmp_path, norm, own):
+    """IREE lowers it, and computes other numbers: FIS166."""
+    held = "%none, %none" if own else "%m, %v"
+    types = ", ".join(["!torch.none" if own else tensor(3)] * 2)
+    text = filled(SCALED, NORM=norm, OWN=str(own).lower(), HELD=held, TYPES=types)
+    status, findings = compiled(tmp_path, text)
+    [finding] = findings
+    assert status == 0 and (finding["code"], finding["severity"]) == ("FIS166", "repaired")
+    (tmp_path / "entered.mlir").write_text(text)
+    random = np.random.default_rng(10)
+    x = (2 * random.standard_normal((2, 3, 4, 5)) + 1).astype(np.float32)
+    w, b, m = (random.standard_normal(3).astype(np.float32) for _ in range(3))
+    v = random.random(3).astype(np.float32) + 0.5
+    mean = x.mean((2, 3), keepdims=True) if own else m[:, None, None]
+    variance = x.var((2, 3), keepdims=True) if own else v[:, None, None]
+    expected = (x - mean) / np.sqrt(variance + 0.01) * w[:, None, None] + b[:, None, None]
+    np.testing.assert_allclose(computed(tmp_path, x, w, b, m, v), expected, rtol=1e-5, atol=1e-5)
 
 
 def layer(mask, gelu, first):

@@ -75,3 +75,23 @@ func.func @training(%x: !torch.vtensor<[2,3,4,5],f32>, %m: !torch.vtensor<[3],f3
       : !torch.vtensor<[2,3,4,5],f32>, !torch.none, !torch.none, !torch.vtensor<[3],f32>, !torch.vtensor<[3],f32>, !torch.bool, !torch.float, !torch.float, !torch.bool -> !torch.vtensor<[2,3,4,5],f32>
   return %r : !torch.vtensor<[2,3,4,5],f32>
 }
+
+// An unknown size with a weight and a bias: IREE takes another number of elements (FIS166).
+// CHECK-LABEL: @unknown
+// CHECK-NOT: InstanceNormalization
+// CHECK: torch.aten.mean.dim {{.*}} -> !torch.vtensor<[2,3,1,1],f32>
+// CHECK: torch.constant.float 0.0099
+// CHECK: torch.aten.rsqrt
+func.func @unknown(%x: !torch.vtensor<[2,3,?,5],f32>, %w: !torch.vtensor<[3],f32>, %b: !torch.vtensor<[3],f32>) -> !torch.vtensor<[2,3,?,5],f32> attributes {torch.onnx_meta.opset_version = 22 : si64} {
+  %r = torch.operator "onnx.InstanceNormalization"(%x, %w, %b) {torch.onnx.epsilon = 0.01 : f32}
+      : (!torch.vtensor<[2,3,?,5],f32>, !torch.vtensor<[3],f32>, !torch.vtensor<[3],f32>) -> !torch.vtensor<[2,3,?,5],f32>
+  return %r : !torch.vtensor<[2,3,?,5],f32>
+}
+
+// CHECK-LABEL: @known
+// CHECK: onnx.InstanceNormalization
+func.func @known(%x: !torch.vtensor<[2,3,4,5],f32>, %w: !torch.vtensor<[3],f32>, %b: !torch.vtensor<[3],f32>) -> !torch.vtensor<[2,3,4,5],f32> attributes {torch.onnx_meta.opset_version = 22 : si64} {
+  %r = torch.operator "onnx.InstanceNormalization"(%x, %w, %b) {torch.onnx.epsilon = 0.01 : f32}
+      : (!torch.vtensor<[2,3,4,5],f32>, !torch.vtensor<[3],f32>, !torch.vtensor<[3],f32>) -> !torch.vtensor<[2,3,4,5],f32>
+  return %r : !torch.vtensor<[2,3,4,5],f32>
+}
