@@ -44,6 +44,8 @@ _TARGET = re.compile(
 )
 """Operators: what else a dotted name leads to in the module torch may be any function."""
 _FUNCTION = re.compile(r"[A-Z]\w*|sqrt|floor|ceiling|log|log2|exp|sin|cos|tan|asin|acos|atan|sinh|cosh|tanh")
+_WORD = re.compile(r"[^\W\d]\w*|[+-]?\d+(?:\.\d*)?(?:e[+-]?\d+)?")
+"""What a string in an expression may be: a symbol's name, or a number as in Float('1.5', precision=53)."""
 _EXPRESSION = (ast.Expression, ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Constant, ast.Name, ast.keyword, ast.operator, ast.unaryop,
                ast.cmpop, ast.Load, ast.Tuple)  # fmt: skip
 _UNREAD = ("metadata", "guards_code", "as_string", "as_strings", "context", "torch_version")
@@ -136,7 +138,7 @@ def is_expression(text: str) -> bool:
         if isinstance(node, ast.Name) and node.id.startswith("_"):
             return False
         if isinstance(node, ast.Constant) and not (
-            isinstance(node.value, int | float) or isinstance(node.value, str) and node.value.isidentifier()
+            isinstance(node.value, int | float) or isinstance(node.value, str) and _WORD.fullmatch(node.value)
         ):
             return False
     return True

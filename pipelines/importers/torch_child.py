@@ -19,6 +19,7 @@ from fissile.errors import refused_by_system
 from ..process.entry import begin, leave_answer
 from .exported_archive import code_in
 from .module_paths import module_paths_kept
+from .size_functions import as_integer_ops, left_on_sizes
 
 if TYPE_CHECKING:
     import torch
@@ -87,11 +88,24 @@ def _import(model: str, program: Path, expand: Sequence[str]) -> list[str]:
         exported = exported.run_decompositions({op: table[op] for op in table if _name(op) in expand})
     _inline_gradient_modes(exported)
     _list_results(exported.graph_module)
+    as_integer_ops(exported.graph_module.graph)
     with module_paths_kept():
-        imported = aot.export(exported)
+        try:
+            imported = aot.export(exported)
+        except (AssertionError, NotImplementedError) as error:
+            raise _unless_of_sizes(error, left_on_sizes(exported.graph_module.graph)) from None
     with program.open("wb") as file:
         imported.mlir_module.operation.write_bytecode(file)
     return sorted(can_expand | {EVERY})
+
+
+def _unless_of_sizes(error: Exception, functions: Sequence[str]) -> Exception:
+    """``error``, or one that says what to do where iree-turbine does not import functions on sizes."""
+    if not functions:
+        return error
+    return NotImplementedError(
+        f"iree-turbine does not import {', '.join(functions)} of a size; compute it with + - * // and %: `3 * size // 4`"
+    )
 
 
 def _register_ops(model: Path) -> None:

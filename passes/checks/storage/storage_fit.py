@@ -20,7 +20,7 @@ from fissile.passes.analysis.bounds.conditions import Condition, all_of, symbols
 from fissile.passes.analysis.bounds.extents import Extents
 from fissile.passes.analysis.bounds.size_terms import Symbol
 from fissile.passes.analysis.storage.obligations import Obligation, collect
-from fissile.passes.analysis.storage.proof import SMT_TIMEOUT_MS, Decision, decide
+from fissile.passes.analysis.storage.proof import SMT_TIMEOUT_MS, Decision, Effort, decide
 from fissile.passes.containment import contained
 from fissile.verdict import Answer, Verdict
 
@@ -90,14 +90,14 @@ def judge_storage(
     """Collects and decides all obligations. ``smt_timeout_ms`` limits each SMT question; 0 switches
     SMT off."""
     collected = collect(module, trust_asserts=trust_asserts)
-    time_outs = 0
+    time_outs, effort = 0, Effort()
     decided: dict[tuple, Decision | None] = {}
     judged = []
     for obligation in collected.obligations:
         key = (obligation.condition, obligation.facts, obligation.guards, obligation.called)
         if key not in decided:
             limit = smt_timeout_ms if time_outs < MAX_TIME_OUTS else 0
-            answer = contained("a size", partial(_decide, obligation, limit), None, about=obligation.op)
+            answer = contained("a size", partial(_decide, obligation, limit, effort), None, about=obligation.op)
             decided[key] = answer
             time_outs += answer is not None and answer.timed_out
         decision = decided[key]
@@ -107,15 +107,16 @@ def judge_storage(
     return StorageReport(collected.extents, tuple(judged), collected.uncovered)
 
 
-def _decide(obligation: Obligation, timeout_ms: int) -> Decision:
-    decision = decide(obligation.condition, obligation.facts, timeout_ms)
+def _decide(obligation: Obligation, timeout_ms: int, effort: Effort) -> Decision:
+    decision = decide(obligation.condition, obligation.facts, timeout_ms, effort)
     if decision.verdict.answer is not Answer.REFUTED or obligation.called and not obligation.guards:
         return decision
     # It fails whenever it runs. Is it certain to run? If not, a program that never gets there is right.
     runs: Condition = all_of(guard.runs for guard in obligation.guards)
     if (
         obligation.called
-        and decide(runs, obligation.facts[: obligation.certain], timeout_ms).verdict.answer is Answer.PROVED
+        and decide(runs, obligation.facts[: obligation.certain], timeout_ms, effort).verdict.answer
+        is Answer.PROVED
     ):
         return decision
     verdict = Verdict(

@@ -25,6 +25,7 @@ REMEDIES = (
     "fissile-rename-torch-ops",
     "fissile-decompose-bitcast",
     "fissile-decompose-diff",
+    "fissile-split-by-slices",
     "fissile-decompose-nll-loss",
     "fissile-decompose-recurrent-layers",
     "fissile-decompose-recurrent-cells",

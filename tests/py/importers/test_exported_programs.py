@@ -135,3 +135,43 @@ def test_an_op_of_a_library_is_registered_by_it(tmp_path):
         x.numpy(), matrices.numpy(), ends.numpy()
     )
     np.testing.assert_allclose(got.to_host(), Experts()(x, matrices, ends).numpy(), rtol=1e-5, atol=1e-5)
+
+
+class Sizes(torch.nn.Module):
+    """What the exporter keeps as Python's functions on a symbolic size, and iree-turbine does not import."""
+
+    def forward(self, x):
+        size = x.shape[1]
+        padded = torch.nn.functional.pad(x, (0, torch.sym_max(size, 20) - size))
+        halves = x[:, : torch.sym_int(size / 2)] * torch.sym_sqrt(torch.sym_float(size))
+        shifted = x[:, : size >> 2] + (size << 1) / torch.sym_float(size)
+        larger = torch.nn.functional.interpolate(x[None], scale_factor=1.5, recompute_scale_factor=True)
+        return padded, halves, shifted, larger, torch.arange(size**2), x[:, : torch.sym_min(size, 7) - 3]
+
+
+def test_functions_on_a_size(tmp_path):
+    import iree.runtime as runtime
+
+    module, given = Sizes(), torch.randn(3, 13)
+    automatic = torch.export.Dim.AUTO
+    exported = torch.export.export(module, (given,), dynamic_shapes=({0: automatic, 1: automatic},))
+    torch.export.save(exported, tmp_path / "model.pt2")
+    words = ["compile", str(tmp_path / "model.pt2"), *built.CPU, "-o", str(tmp_path / "out.vmfb")]
+    assert main(words) == 0
+    program = runtime.load_vm_flatbuffer_file(str(tmp_path / "out.vmfb"), driver="local-sync")
+    for size in (13, 18, 25):
+        x = torch.randn(3, size)
+        for got, wanted in zip(program.main(x.numpy()), module(x), strict=True):
+            np.testing.assert_allclose(np.asarray(got), wanted.numpy(), rtol=1e-5)
+
+
+def test_a_function_on_a_size_that_is_not_imported(tmp_path, capsys):
+    class Chosen(torch.nn.Module):
+        def forward(self, x):
+            return x[: torch.sym_ite(x.shape[0] > 10, x.shape[0] - 3, x.shape[0])]
+
+    exported = torch.export.export(Chosen(), (torch.randn(13),), dynamic_shapes=({0: torch.export.Dim.AUTO},))
+    torch.export.save(exported, tmp_path / "model.pt2")
+    assert main(["compile", str(tmp_path / "model.pt2"), *built.CPU, "-o", str(tmp_path / "out.vmfb")]) == 1
+    told = capsys.readouterr()
+    assert "iree-turbine does not import sym_ite of a size; compute it with" in told.out + told.err

@@ -114,6 +114,7 @@ def test_two_entries_of_one_name_are_refused(tmp_path):
     ("text", "is_one"),
     [
         ("s0", True), ("2*s0 + 1", True), ("Max(1, Mod(Symbol('s1', integer=True), 4))", True), ("s0 <= 5", True), ("FloorDiv(s0, 2)", True),
+        ("TruncToInt(Float('1.5', precision=53)*s0)", True), ("Float('1.5e3')", True), ("Float('1 + s0')", False),
         ("os.system('id')", False), ("eval('1')", False), ("Symbol('print(1)')", False), ("__class__", False), ("[x for x in y]", False),
         ("(lambda: 1)()", False), ("x[0]", False), ("f'{a}'", False), ("Symbol('a').evalf", False), ("", False), ("(" * 500, False),
     ],
