@@ -51,9 +51,7 @@ def programs() -> Iterator[tuple[str, onnx.ModelProto, list[np.ndarray], list[np
     for name, (head, body, opset, given, weights) in _PROGRAMS.items():
         model = _model(head, body, opset, weights)
         arguments = [_argument(one, given) for one in _ARGUMENT.findall(head.partition("=>")[0])]
-        session = onnxruntime.InferenceSession(
-            model.SerializeToString(), providers=["CPUExecutionProvider"]
-        )
+        session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
         names = [one.name for one in model.graph.input]
         results = session.run(None, dict(zip(names, arguments, strict=True)))
         yield name, model, arguments, [np.asarray(one) for one in results]

@@ -71,6 +71,7 @@ REMEDIES = (
     "fissile-sum-exponentials",
     "fissile-scan-extremes",
     "fissile-merge-dims",
+    "fissile-divide-sizes",
 )
 """In this order: what one writes, the next may find."""
 _LATE_NAMES = (
