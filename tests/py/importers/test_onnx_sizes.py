@@ -121,6 +121,13 @@ WRONG = {
     "bytes_unsigned": Model("uint8[b,n] x", "y = Abs(x)", ((every_byte(3, 9),),), "FIS165"),
     "bytes_pooled": Model("uint8[b,3,h,w] x", "y = MaxPool<kernel_shape=[2,2], pads=[1,1,1,1]>(x)", ((every_byte(1, 3, 6, 7),),), "FIS165"),
 }  # fmt: skip
+SMALL = RANDOM.integers(-128, 128, (2, 5, 4)).astype(np.int8)
+REJECTED = {
+    "a_row": Model("float[8] x, float[b,8,n] z", "y = MatMul(x, z)", ((floats(8), floats(2, 8, 3)),), "fissile-multiply-batches"),
+    "a_column": Model("float[b,s,8] x, float[8] z", "y = MatMul(x, z)", ((floats(2, 3, 8), floats(8)),), "fissile-multiply-batches"),
+    "bytes": Model("uint8[b,s,5] x, int8[b,5,n] z", "y = MatMulInteger(x, z)", ((every_byte(2, 3, 5), SMALL),), "fissile-multiply-batches"),
+    "blocks": Model("float[b,3,h,w] x", "y = SpaceToDepth<blocksize=2>(x)", ((floats(2, 3, 4, 6),), (floats(1, 3, 8, 2),)), "fissile-gather-blocks"),
+}  # fmt: skip
 RIGHT = {
     "borders_of_its_own": Model("float[b,3,h,w] x", "y = MaxPool<kernel_shape=[3,3], pads=[1,1,1,1]>(x)", ((floats(2, 3, 6, 7),),), ""),
     "the_first_largest": Model("float[b,n] x", "y = ArgMax<axis=1>(x)", LEVELS, ""),
@@ -142,8 +149,8 @@ def same(got, wanted) -> bool:
     return np.allclose(got.view(wanted.dtype) if got.dtype.itemsize == 1 else got, wanted, 1e-5, 1e-6)
 
 
-def checked(model: Model, folder):
-    """Whether each call gives what it should: of fissile's module, and of stock's."""
+def checked(model: Model, folder, rejected: bool = False):
+    """Whether each call gives what it should: of fissile's module, and of stock's unless that is ``rejected``."""
     source, ours, imported, theirs = (
         folder / name for name in ("main.onnx", "ours.vmfb", "in.mlir", "stock.vmfb")
     )
@@ -152,7 +159,8 @@ def checked(model: Model, folder):
     report = fissile.compile(source, ours, CPU, check=False)
     words = [sys.executable, "-m", "iree.compiler.tools.import_onnx", source, "-o", imported]
     subprocess.run(words, check=True, timeout=300)
-    assert compile_stock(imported, theirs, [*CPU], timeout=300.0) is None
+    assert (compile_stock(imported, theirs, [*CPU], timeout=300.0) is None) != rejected
+    built = (ours,) if rejected else (ours, theirs)
     names = [one.name for one in proto.graph.input]
     answers = []
     for call in model.calls:
@@ -160,7 +168,7 @@ def checked(model: Model, folder):
             wanted = model.expected(*call)
         else:
             [wanted] = ReferenceEvaluator(proto).run(None, dict(zip(names, call, strict=True)))
-        answers.append([same(called(vmfb, imported, call), np.asarray(wanted)) for vmfb in (ours, theirs)])
+        answers.append([same(called(vmfb, imported, call), np.asarray(wanted)) for vmfb in built])
     return report, answers
 
 
@@ -172,6 +180,14 @@ def test_sizes_of_the_call_count(tmp_path, name):
     assert finding.severity.value == "repaired"
     assert all(ours for ours, _theirs in answers)
     assert not all(theirs for _ours, theirs in answers)
+
+
+@pytest.mark.parametrize("name", REJECTED)
+def test_what_stock_rejects_is_written_with_other_ops(tmp_path, name):
+    report, answers = checked(REJECTED[name], tmp_path, rejected=True)
+    [finding] = [f for f in report.findings if f.code == "FIS421"]
+    assert dict(finding.helps[0].facts)["pass"] == REJECTED[name].code
+    assert all(map(all, answers))
 
 
 @pytest.mark.parametrize("name", RIGHT)
