@@ -36,10 +36,10 @@ def imported(model: onnx.ModelProto) -> str:
 
 def write(folder: Path, nodes: bool, first_only: bool) -> None:
     """What the importer does not import is counted by its message."""
-    from bench.onnx_programs import entries, models, quantised
+    from bench.onnx_programs import blocks, entries, images, indices, models, quantised
     from bench.onnx_programs import nodes as node_tests
 
-    assert models and quantised  # each adds its programs
+    assert blocks and images and indices and models and quantised  # each adds its programs
     folder.mkdir(parents=True, exist_ok=True)
     refused: Counter[str] = Counter()
     written = 0

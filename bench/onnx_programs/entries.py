@@ -20,9 +20,15 @@ ELEMENTS = {
     "uint8": np.uint8,
 }  # fmt: skip
 OPSET = 19
+INT = np.int64
 _ARGUMENT = re.compile(r"(\w+)\[([\w,]*)\] (\w+)")
 _PROGRAMS: dict[str, tuple] = {}
 _RANDOM = np.random.default_rng(0)
+
+
+def ints(*values: int) -> np.ndarray:
+    """A constant list of sizes, axes or positions."""
+    return np.array(values, INT)
 
 
 def r(*shape: int, element: str = "float") -> np.ndarray:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .entries import of, r
+from .entries import ints, of, r
 
 S, ZU, ZS = np.float32(0.05), np.array(128, np.uint8), np.array(3, np.int8)
-ints = lambda *values: np.array(values, np.int64)  # noqa: E731
 
 for kind, zero in (("uint8", ZU), ("int8", ZS)):
     q = dict(s=S, z=zero)
