@@ -50,7 +50,7 @@ define(
     "FIS168",
     "unknown-as-minus-one",
     "the numbers will be wrong: IREE computes with -1 for an unknown size",
-    "An onnx.MaxPool, AveragePool or LpPool with auto_pad = SAME_UPPER or SAME_LOWER, a MaxPool with other borders before than after, an ArgMax or ArgMin with select_last_index, a CenterCropPad, or an LRN over several unknown sizes, has an operand "
+    "An onnx.MaxPool, AveragePool or LpPool with auto_pad = SAME_UPPER or SAME_LOWER and steps of 2 or more, a MaxPool with other borders before than after, an ArgMax or ArgMin with select_last_index, a CenterCropPad, or an LRN over several unknown sizes, has an operand "
     "of unknown size: a model whose image or sequence may have any size. IREE pads, counts or crops for a size of -1. The numbers are wrong, and for some pools it reads past the image.",
     "IREE 3.13's import (torch-mlir) computes borders and positions when it reads the op, from the sizes of its type. An unknown size is -1 there. Its convolutions "
     "compute their borders at run time, and are right.",

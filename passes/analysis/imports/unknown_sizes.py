@@ -39,8 +39,13 @@ def takes_unknown_sizes(op: ir.Operation) -> bool:
 
 
 def _measures(pool: ir.Operation, name: str) -> bool:
+    """Whether the borders of ``pool`` depend on its sizes, or differ where IREE pads the image itself."""
     if text_of(pool, f"{_ATTRIBUTE}auto_pad") in SAME:
-        return True
+        elements = integers(pool, "kernel_shape") or []
+        dilations = integers(pool, "dilations") or [1] * len(elements)
+        totals = [dilation * (count - 1) for dilation, count in zip(dilations, elements, strict=True)]
+        uneven = name == "onnx.MaxPool" and any(total % 2 for total in totals)
+        return uneven or set(integers(pool, "strides") or [1]) != {1}
     if name == "onnx.MaxPool" and (borders := integers(pool, "pads")) is not None:
         half = len(borders) // 2
         return borders[:half] != borders[half:]

@@ -129,6 +129,8 @@ REJECTED = {
     "blocks": Model("float[b,3,h,w] x", "y = SpaceToDepth<blocksize=2>(x)", ((floats(2, 3, 4, 6),), (floats(1, 3, 8, 2),)), "fissile-gather-blocks"),
 }  # fmt: skip
 RIGHT = {
+    "side_by_side": pool("MaxPool", "SAME_LOWER", 3, 1),
+    "averages_side_by_side": pool("AveragePool", "SAME_UPPER", 4, 1),
     "borders_of_its_own": Model("float[b,3,h,w] x", "y = MaxPool<kernel_shape=[3,3], pads=[1,1,1,1]>(x)", ((floats(2, 3, 6, 7),),), ""),
     "the_first_largest": Model("float[b,n] x", "y = ArgMax<axis=1>(x)", LEVELS, ""),
     "positive": Model("float[b,s] x", BORDER.replace("Neg(length)", "Identity(length)").format("rest = Mod(negated, four)"), LENGTHS, "", SIZES),

@@ -189,6 +189,9 @@ def _pool(op: ir.Operation, value: ir.Value, made: ir.Type) -> ir.Value:
         for name in ("kernel_shape", "strides", "dilations", "p")
         if f"torch.onnx.{name}" in op.attributes
     }
+    if torch.front_end_name(op) == _AVERAGE_POOL:
+        # Nothing is padded any more. IREE counts the elements of each window otherwise, with divisions that Vulkan has not.
+        kept["count_include_pad"] = ir.Attribute.parse("1 : si64")
     return torch.apply_onnx(torch.front_end_name(op).removeprefix("onnx."), [value], made, **kept)
 
 
@@ -216,7 +219,12 @@ def _borders(op: ir.Operation, value: ir.Value) -> list[ir.Value]:
     lower = text_of(op, "torch.onnx.auto_pad") == "SAME_LOWER"
     borders: list[ir.Value] = []
     for dim in reversed(range(len(elements))):
-        step, extent = torch.integer(steps[dim]), dilations[dim] * (elements[dim] - 1) + 1
+        extent = dilations[dim] * (elements[dim] - 1) + 1
+        if steps[dim] == 1:  # as many windows as elements, whatever the size
+            first = extent // 2 if lower else (extent - 1) // 2
+            borders += [torch.integer(first), torch.integer(extent - 1 - first)]
+            continue
+        step = torch.integer(steps[dim])
         size = torch.size(value, dim + _SPATIAL)
         rounded = _number("aten.add.int", size, torch.integer(steps[dim] - 1))
         windows = _number("aten.floordiv.int", rounded, step)
