@@ -1,7 +1,7 @@
 """Programs of a front end through stock IREE and through fissile, run, and compared with what the front end computes.
 
 A folder holds NAME.mlir and, beside it, NAME.npz: the arguments (in0, in1, …) and the results (out0, …) of a call. A wrong number is one
-beyond 0.2% of the largest value (4% for a program in 16-bit floats). `bench.jax_programs` and `bench.torch_programs` write such folders.
+beyond 0.2% of the largest value (4% for a program in 16-bit floats). `bench.jax_programs`, `bench.onnx_programs` and `bench.torch_programs` write such folders.
 """
 
 from __future__ import annotations

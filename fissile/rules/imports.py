@@ -133,7 +133,7 @@ define(
     "unsigned-as-signed",
     "the numbers may be wrong: IREE computes with unsigned bytes as if they had a sign",
     "An op of PyTorch on torch.uint8 whose result has another type, or which orders, adds up or divides: image / 255, 0.5 * image, image.sum(), "
-    "torch.sort(image), image % 5. IREE reads 200 as -56.",
+    "torch.sort(image), image % 5. Of ONNX's ops on uint8 these are Abs, Clip, Div, MaxPool and Mod. IREE reads 200 as -56.",
     "IREE 3.13's import (torch-mlir) does not pass on that the operand is unsigned where it converts it to the type of the result. An explicit "
     "conversion, `image.float()`, is right.",
     "fissile converts such operands to 32 bits before the op (`fissile-widen-unsigned`). In the model, write `image.float() / 255`.",

@@ -1,4 +1,4 @@
-"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS170)?"""
+"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS170)?"""
 
 from __future__ import annotations
 
@@ -120,6 +120,34 @@ def check_norms(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     return [
         _finding(
             "FIS166", op, f"IREE normalises by other statistics than {name}", "normalises instances", name
+        )
+        for name, op in found
+    ]
+
+
+def check_size_arithmetic(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS167 of each op, with what its front end calls it."""
+    return [
+        _finding(
+            "FIS167",
+            op,
+            f"IREE rounds {name} of a negative size to the other side, or rejects it",
+            "its first operand may be negative",
+            name,
+        )
+        for name, op in found
+    ]
+
+
+def check_unknown_sizes(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS168 of each op, with what its front end calls it."""
+    return [
+        _finding(
+            "FIS168",
+            op,
+            f"IREE takes an unknown size to be -1 where it reads {name}",
+            "depends on a size that is not known",
+            name,
         )
         for name, op in found
     ]

@@ -72,6 +72,9 @@ REMEDIES = (
     "fissile-sum-exponentials",
     "fissile-scan-extremes",
     "fissile-merge-dims",
+    "fissile-divide-sizes",
+    "fissile-multiply-batches",
+    "fissile-gather-blocks",
 )
 """In this order: what one writes, the next may find."""
 _LATE_NAMES = (

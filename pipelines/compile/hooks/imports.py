@@ -144,6 +144,22 @@ def _norms(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Seq
     return found, check_norms((remedy.named(op), op) for op in found)
 
 
+def _size_arithmetic(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.analysis.imports.size_arithmetic import name_of, rounds_otherwise
+    from fissile.passes.checks.numbers.imported_ops import check_size_arithmetic
+
+    found = [op for op in ops_of(module, "torch.") if rounds_otherwise(op)]
+    return found, check_size_arithmetic((name_of(op), op) for op in found)
+
+
+def _unknown_sizes(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.analysis.imports.unknown_sizes import ops_of_unknown_sizes
+    from fissile.passes.checks.numbers.imported_ops import check_unknown_sizes
+
+    found = ops_of_unknown_sizes(module)
+    return found, check_unknown_sizes((text_of(op, "name"), op) for op in found)
+
+
 _LEFT_OUT = (
     (("onnx.QLinearConv", "onnx.QLinearMatMul"), "fissile-dequantise-products"),
     (("onnx.AveragePool",), "fissile-pool-windows"),
@@ -182,12 +198,29 @@ _ROWS = (
     ),
     _Row((b"aten.instance_norm", b"onnx.InstanceNormalization"), "fissile-normalise-instances", _norms),
     _Row((b",ui8>",), "fissile-widen-unsigned", _unsigned),
+    _Row(
+        (b"onnx.Mod", b"onnx.Div", b"aten.remainder.int", b"aten.fmod.int"),
+        "fissile-divide-sizes",
+        _size_arithmetic,
+    ),
+    _Row(
+        (
+            b"onnx.MaxPool",
+            b"onnx.AveragePool",
+            b"onnx.LpPool",
+            b"onnx.LRN",
+            b"select_last_index",
+            b"onnx.CenterCropPad",
+        ),
+        "fissile-measure-sizes",
+        _unknown_sizes,
+    ),
     _Row((b"select_and_scatter",), "fissile-swap-selections", _selections),
 )
 
 
 def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
-    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166 and FIS170 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
+    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168 and FIS170 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
 
     ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
     """

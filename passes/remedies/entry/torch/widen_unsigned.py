@@ -1,4 +1,4 @@
-"""Arithmetic of unsigned 8-bit integers, which IREE's import of PyTorch reads as signed."""
+"""Arithmetic of unsigned 8-bit integers, which IREE's import of PyTorch and ONNX reads as signed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..front_end import FRONT_END_OP, FrontEndRemedy
 _ALWAYS = (
     "aten.abs", "aten.argsort", "aten.atan2", "aten.div.Scalar", "aten.div.Scalar_mode", "aten.div.Tensor", "aten.div.Tensor_mode", "aten.floor_divide",
     "aten.floor_divide.Scalar", "aten.max", "aten.prod", "aten.prod.dim_int", "aten.remainder.Tensor", "aten.sort", "aten.sum", "aten.sum.dim_IntList",
-    "aten.topk",
+    "aten.topk", "onnx.Abs", "onnx.Clip", "onnx.Div", "onnx.MaxPool", "onnx.Mod",
 )  # fmt: skip
 _MIXED = (
     "aten.add.Scalar", "aten.maximum", "aten.minimum", "aten.mul.Scalar", "aten.mul.Tensor", "aten.rsub.Scalar", "aten.sub.Scalar", "aten.where.self",
@@ -25,6 +25,8 @@ _MIXED = (
 """Wrong only where the result has another type, to which the operand is converted."""
 _LIST = "torch.prim.ListConstruct"
 _UNSIGNED, _WIDE = "ui8", "si32"
+_AS_FLOATS = ("onnx.MaxPool",)
+"""The border of a pool is the least number there is: of integers none that they have."""
 
 
 @register_pass
@@ -32,7 +34,7 @@ _UNSIGNED, _WIDE = "ui8", "si32"
 class WidenUnsigned(FrontEndRemedy):
     """Converts unsigned 8-bit operands to 32 bits before an op that IREE's import computes as if they had a sign.
 
-    IREE 3.13 converts a ui8 to a float or a wider integer with its sign in some ops of PyTorch, and without in others: in an explicit
+    IREE 3.13 converts a ui8 to a float or a wider integer with its sign in some ops of PyTorch, orders and divides it so in some of ONNX, and without in others: in an explicit
     conversion (`x.to(torch.int32)`) it has none. A result of ui8 is cut to 8 bits again. Run it on the program as it was imported.
     """
 
@@ -40,10 +42,10 @@ class WidenUnsigned(FrontEndRemedy):
     cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS165")
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "converts unsigned 8-bit operands of PyTorch's divisions, sums, products, sorts and mixed arithmetic to 32 bits (in the input)"
+        "converts unsigned 8-bit operands of PyTorch's divisions, sums, products, sorts and mixed arithmetic, and of ONNX's `Abs`, `Clip`, `Div`, `MaxPool` and `Mod`, to 32 bits (in the input)"
     )
     repairs: ClassVar[str] = (
-        "`image / 255` of bytes, and other arithmetic of torch.uint8, which IREE computes with signed numbers: wrong on every target (FIS165)"
+        "`image / 255` of bytes, and other arithmetic of uint8, which IREE computes with signed numbers: wrong on every target (FIS165)"
     )
     numbers: ClassVar[str] = "bit-identical to what the program specifies"
     done: ClassVar[str] = "converted its unsigned operands to 32 bits"
@@ -59,10 +61,13 @@ class WidenUnsigned(FrontEndRemedy):
         return any(map(_is_unsigned, _tensors(op)))
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
-        operands = [_widened_list(one) if _is_list(one) else _widened(one) for one in op.operands]
+        element = "f32" if torch.front_end_name(op) in _AS_FLOATS else _WIDE
+        operands = [_widened_list(one) if _is_list(one) else _widened(one, element) for one in op.operands]
         types = [torch.TensorType.of(result) for result in op.results]
         wide = [
-            torch.TensorType(one.shape, _WIDE).ir_type() if one and one.element == _UNSIGNED else result.type
+            torch.TensorType(one.shape, element).ir_type()
+            if one and one.element == _UNSIGNED
+            else result.type
             for one, result in zip(types, op.results, strict=True)
         ]
         attributes = {one: op.attributes[one] for one in op.attributes}
@@ -87,8 +92,8 @@ def _is_unsigned(value: ir.Value) -> bool:
     return type_ is not None and type_.element == _UNSIGNED
 
 
-def _widened(value: ir.Value) -> ir.Value:
-    return torch.converted(value, _WIDE) if _is_unsigned(value) else value
+def _widened(value: ir.Value, element: str = _WIDE) -> ir.Value:
+    return torch.converted(value, element) if _is_unsigned(value) else value
 
 
 def _widened_list(value: ir.Value) -> ir.Value:

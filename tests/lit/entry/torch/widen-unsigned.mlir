@@ -28,3 +28,16 @@ func.func @silent(%x: !torch.vtensor<[4],ui8>, %y: !torch.vtensor<[4],si8>) -> (
   %s = torch.aten.sum %y, %none : !torch.vtensor<[4],si8>, !torch.none -> !torch.vtensor<[],si64>
   return %p, %s : !torch.vtensor<[4],ui8>, !torch.vtensor<[],si64>
 }
+
+// A pool pads with the least number there is, which no integer is.
+// CHECK-LABEL: func.func @of_onnx
+// CHECK:         torch.operator "onnx.Div"({{.*}}) : {{.*}} -> !torch.vtensor<[1,1,4],si32>
+// CHECK:         torch.operator "onnx.MaxPool"({{.*}}) {{.*}} -> !torch.vtensor<[1,1,2],f32>
+// CHECK:         torch.aten.to.dtype {{.*}} -> !torch.vtensor<[1,1,2],ui8>
+// CHECK:         torch.operator "onnx.Add"({{.*}}) : {{.*}} -> !torch.vtensor<[1,1,4],ui8>
+func.func @of_onnx(%x: !torch.vtensor<[1,1,4],ui8>) -> (!torch.vtensor<[1,1,4],ui8>, !torch.vtensor<[1,1,2],ui8>, !torch.vtensor<[1,1,4],ui8>) {
+  %q = torch.operator "onnx.Div"(%x, %x) : (!torch.vtensor<[1,1,4],ui8>, !torch.vtensor<[1,1,4],ui8>) -> !torch.vtensor<[1,1,4],ui8>
+  %m = torch.operator "onnx.MaxPool"(%x) {torch.onnx.kernel_shape = [2 : si64], torch.onnx.strides = [2 : si64]} : (!torch.vtensor<[1,1,4],ui8>) -> !torch.vtensor<[1,1,2],ui8>
+  %s = torch.operator "onnx.Add"(%x, %x) : (!torch.vtensor<[1,1,4],ui8>, !torch.vtensor<[1,1,4],ui8>) -> !torch.vtensor<[1,1,4],ui8>
+  return %q, %m, %s : !torch.vtensor<[1,1,4],ui8>, !torch.vtensor<[1,1,2],ui8>, !torch.vtensor<[1,1,4],ui8>
+}

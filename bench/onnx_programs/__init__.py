@@ -1,0 +1,1 @@
+"""Programs of ONNX with dynamic sizes: `python -m bench.onnx_programs`."""

@@ -1,0 +1,78 @@
+"""Programs of ONNX with dynamic sizes through stock IREE and through fissile, run, and compared with what ONNX defines.
+
+    python -m bench.onnx_programs write FOLDER [--nodes | --first]
+    python -m bench.onnx_programs run FOLDER [--target llvm-cpu …] [--only REGEX] [--jobs 2]
+
+``write`` imports the models of this folder as IREE's own tool does, and keeps their arguments and what onnxruntime computes of them; with
+--nodes ONNX's own operator tests, each size of which is left open, and with --first only the first one of each input. ``run`` is that of
+`bench.compared_programs`. Exit status 1 where fissile is worse than stock or wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import onnx
+
+from bench import compared_programs
+
+
+def imported(model: onnx.ModelProto) -> str:
+    """``model`` as IREE's importer writes it, with its function called main. Raises what the importer raises."""
+    from iree.compiler import ir
+    from iree.compiler.extras import onnx_importer
+
+    model.graph.name = "main"
+    inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    info = onnx_importer.ModelInfo(inferred)
+    module = info.create_module(context=ir.Context()).operation
+    onnx_importer.NodeImporter.define_function(info.main_graph, module).import_all()
+    return str(module)
+
+
+def write(folder: Path, nodes: bool, first_only: bool) -> None:
+    """What the importer does not import is counted by its message."""
+    from bench.onnx_programs import blocks, entries, images, indices, models, quantised
+    from bench.onnx_programs import nodes as node_tests
+
+    assert blocks and images and indices and models and quantised  # each adds its programs
+    folder.mkdir(parents=True, exist_ok=True)
+    refused: Counter[str] = Counter()
+    written = 0
+    for name, model, arguments, results in (
+        node_tests.programs(first_only) if nodes or first_only else entries.programs()
+    ):
+        try:
+            text = imported(model)
+        except Exception as error:  # whatever it raises
+            refused[f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"] += 1
+            continue
+        (folder / f"{name}.mlir").write_text(text)
+        onnx.save(model, folder / f"{name}.onnx")
+        compared_programs.write_call(folder / f"{name}.npz", arguments, results)
+        written += 1
+    print(f"{written} programs in {folder}")
+    for reason, count in refused.most_common():
+        print(f"{count} not imported: {reason}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    compared_programs.add_arguments(parser)
+    parser.add_argument("--nodes", action="store_true", help="write ONNX's own operator tests")
+    parser.add_argument("--first", action="store_true", help="the same, with the first sizes left open")
+    chosen = parser.parse_args(argv)
+    if chosen.what == "run":
+        return compared_programs.run(chosen)
+    write(chosen.folder, chosen.nodes, chosen.first)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

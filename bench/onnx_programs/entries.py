@@ -1,0 +1,90 @@
+"""The table of programs, and the tensors that they are called with. Everything is seeded.
+
+A program is written as ONNX's text format has it: ``"float[b,s,32] x => y"`` and its nodes. A letter is a size that the call decides.
+Weights are given by name: an array, or sizes of random numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper, parser
+
+SIZES = {"a": 3, "b": 3, "c": 4, "d": 2, "e": 5, "h": 12, "k": 4, "m": 5, "n": 9, "s": 9, "t": 7, "w": 14}
+"""Letter -> its size in the call that is compared."""
+ELEMENTS = {
+    "bool": np.bool_, "double": np.float64, "float": np.float32, "float16": np.float16, "int32": np.int32, "int64": np.int64, "int8": np.int8,
+    "uint8": np.uint8,
+}  # fmt: skip
+OPSET = 19
+INT = np.int64
+_ARGUMENT = re.compile(r"(\w+)\[([\w,]*)\] (\w+)")
+_PROGRAMS: dict[str, tuple] = {}
+_RANDOM = np.random.default_rng(0)
+
+
+def ints(*values: int) -> np.ndarray:
+    """A constant list of sizes, axes or positions."""
+    return np.array(values, INT)
+
+
+def r(*shape: int, element: str = "float") -> np.ndarray:
+    """Random numbers around 0; integers over the whole range of 8 bits, otherwise from 0 to 6."""
+    if element == "bool":
+        return _RANDOM.integers(0, 2, shape).astype(np.bool_)
+    if element in ("int8", "uint8"):
+        limits = np.iinfo(ELEMENTS[element])
+        return _RANDOM.integers(limits.min, limits.max + 1, shape).astype(ELEMENTS[element])
+    if element in ("int32", "int64"):
+        return _RANDOM.integers(0, 7, shape).astype(ELEMENTS[element])
+    return _RANDOM.standard_normal(shape).astype(ELEMENTS[element])
+
+
+def of(name: str, head: str, body: str, opset: int = OPSET, given: dict | None = None, **weights) -> None:
+    """``head``: the inputs and, behind an arrow, the names of the results; ``given``: arguments that are not drawn."""
+    assert name not in _PROGRAMS, name
+    _PROGRAMS[name] = (head, body, opset, given or {}, weights)
+
+
+def programs() -> Iterator[tuple[str, onnx.ModelProto, list[np.ndarray], list[np.ndarray]]]:
+    """Name, model, arguments, and what onnxruntime computes."""
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(3)
+    for name, (head, body, opset, given, weights) in _PROGRAMS.items():
+        model = _model(head, body, opset, weights)
+        arguments = [_argument(one, given) for one in _ARGUMENT.findall(head.partition("=>")[0])]
+        session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+        names = [one.name for one in model.graph.input]
+        results = session.run(None, dict(zip(names, arguments, strict=True)))
+        yield name, model, arguments, [np.asarray(one) for one in results]
+
+
+def _argument(written: Sequence[str], given: dict) -> np.ndarray:
+    element, sizes, name = written
+    if name in given:
+        return np.asarray(given[name], ELEMENTS[element])
+    shape = [int(SIZES.get(one, 0) or one) for one in sizes.split(",") if one]
+    return r(*shape, element=element)
+
+
+def _model(head: str, body: str, opset: int, weights: dict) -> onnx.ModelProto:
+    inputs, _, results = head.partition("=>")
+    text = f"program ({inputs}) => ({', '.join(f'float {one.strip()}' for one in results.split(','))}) {{ {body} }}"
+    graph = parser.parse_graph(text)
+    for name, value in weights.items():
+        array = r(*value) if isinstance(value, tuple) else np.asarray(value)
+        graph.initializer.append(numpy_helper.from_array(array, name))
+    outputs = [one.name for one in graph.output]
+    del graph.output[:]
+    graph.output.extend(onnx.ValueInfoProto(name=one) for one in outputs)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
+    known = onnx.shape_inference.infer_shapes(model, data_prop=True, strict_mode=True)
+    for one, found in zip(model.graph.output, known.graph.output, strict=True):
+        one.CopyFrom(found)
+        if one.type.tensor_type.elem_type == TensorProto.UNDEFINED:
+            raise ValueError(f"{one.name}: its type is not known")
+    return model

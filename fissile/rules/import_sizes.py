@@ -1,0 +1,76 @@
+"""Findings about sizes that the call decides, with which IREE's import computes otherwise: part of FIS1xx."""
+
+from fissile.effect import Effect
+
+from .input import COMPILE
+from .rule import define
+from .shown import Shown
+
+define(
+    "FIS167",
+    "rounded-sizes",
+    "the numbers may be wrong: IREE rounds a negative size to the other side",
+    "A size or a border of a tensor is the remainder or the quotient of a number that may be negative: `-length % 8` elements pad a sequence to a multiple of "
+    "8, in ONNX as Neg and Mod of what Shape gives. IREE computes -1 for -9 % 8, and not 7, and -3 for ONNX's -9 / 4, and not -2.",
+    "IREE 3.13's import (torch-mlir) makes numbers of tensors that are sizes. On the way `onnx.Mod` and `aten.remainder.int` become a remainder that has the sign of "
+    "the dividend (arith.remsi), and `onnx.Div` a quotient that is rounded down (arith.floordivsi). For iree-turbine's `aten.fmod.int`, which stands "
+    "for Python's %, it has no lowering.",
+    "fissile divides numbers that are not negative (`fissile-divide-sizes`), if the divisor is a positive constant or the op Python's %. In the model, write `(8 - length % 8) % 8`.",
+    effect=Effect.UNPROVED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: !torch.vtensor<[?],f32>) -> !torch.vtensor<[?],f32> {
+  %first = torch.constant.int 0
+  %eight = torch.constant.int 8
+  %zero = torch.constant.float 0.0
+  %n = torch.aten.size.int %x, %first : !torch.vtensor<[?],f32>, !torch.int -> !torch.int
+  %negated = torch.aten.neg.int %n : !torch.int -> !torch.int
+  %border = torch.aten.remainder.int %negated, %eight : !torch.int, !torch.int -> !torch.int
+  %borders = torch.prim.ListConstruct %first, %border : (!torch.int, !torch.int) -> !torch.list<int>
+  %r = torch.aten.constant_pad_nd %x, %borders, %zero : !torch.vtensor<[?],f32>, !torch.list<int>, !torch.float -> !torch.vtensor<[?],f32>
+  return %r : !torch.vtensor<[?],f32>
+}
+""",
+        """\
+func.func @f(%x: !torch.vtensor<[?],f32>) -> !torch.vtensor<[?],f32> {
+  %first = torch.constant.int 0
+  %eight = torch.constant.int 8
+  %zero = torch.constant.float 0.0
+  %n = torch.aten.size.int %x, %first : !torch.vtensor<[?],f32>, !torch.int -> !torch.int
+  %border = torch.aten.remainder.int %n, %eight : !torch.int, !torch.int -> !torch.int
+  %borders = torch.prim.ListConstruct %first, %border : (!torch.int, !torch.int) -> !torch.list<int>
+  %r = torch.aten.constant_pad_nd %x, %borders, %zero : !torch.vtensor<[?],f32>, !torch.list<int>, !torch.float -> !torch.vtensor<[?],f32>
+  return %r : !torch.vtensor<[?],f32>
+}
+""",
+    ),
+)
+define(
+    "FIS168",
+    "unknown-as-minus-one",
+    "the numbers will be wrong: IREE computes with -1 for an unknown size",
+    "An onnx.MaxPool, AveragePool or LpPool with auto_pad = SAME_UPPER or SAME_LOWER and steps of 2 or more, a MaxPool with other borders before than after, an ArgMax or ArgMin with select_last_index, a CenterCropPad, or an LRN over several unknown sizes, has an operand "
+    "of unknown size: a model whose image or sequence may have any size. IREE pads, counts or crops for a size of -1. The numbers are wrong, and for some pools it reads past the image.",
+    "IREE 3.13's import (torch-mlir) computes borders and positions when it reads the op, from the sizes of its type. An unknown size is -1 there. Its convolutions "
+    "compute their borders at run time, and are right.",
+    "fissile computes them at run time (`fissile-measure-sizes`). Where that does not fit (a pool with a second result), export the model with a known size, or with borders of its own.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: !torch.vtensor<[1,1,?],f32>) -> !torch.vtensor<[1,1,?],f32> attributes {torch.onnx_meta.opset_version = 19 : si64} {
+  %r = torch.operator "onnx.MaxPool"(%x) {torch.onnx.auto_pad = "SAME_UPPER", torch.onnx.kernel_shape = [3 : si64], torch.onnx.strides = [2 : si64]}
+    : (!torch.vtensor<[1,1,?],f32>) -> !torch.vtensor<[1,1,?],f32>
+  return %r : !torch.vtensor<[1,1,?],f32>
+}
+""",
+        """\
+func.func @f(%x: !torch.vtensor<[1,1,8],f32>) -> !torch.vtensor<[1,1,4],f32> attributes {torch.onnx_meta.opset_version = 19 : si64} {
+  %r = torch.operator "onnx.MaxPool"(%x) {torch.onnx.auto_pad = "SAME_UPPER", torch.onnx.kernel_shape = [3 : si64], torch.onnx.strides = [2 : si64]}
+    : (!torch.vtensor<[1,1,8],f32>) -> !torch.vtensor<[1,1,4],f32>
+  return %r : !torch.vtensor<[1,1,4],f32>
+}
+""",
+    ),
+)
