@@ -35,7 +35,9 @@ def write(folder: Path, static: bool, decomposed: bool, only: str) -> None:
     from bench.torch_programs import gradients, layers, losses, models, reductions, tensors, training
     from bench.torch_programs.entries import PROGRAMS, SMALLEST, Function, Traced
 
-    assert gradients and layers and losses and models and reductions and tensors and training  # each adds its programs
+    assert (
+        gradients and layers and losses and models and reductions and tensors and training
+    )  # each adds its programs
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     folder.mkdir(parents=True, exist_ok=True)

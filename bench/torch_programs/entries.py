@@ -43,8 +43,13 @@ class Function(nn.Module):
 class Traced(Function):
     """A function of tensors that computes gradients: what is exported of it is the graph of the ops that it runs, those of autograd too."""
 
+    def __init__(self, function: Callable, mode: str = "real") -> None:
+        super().__init__(function)
+        self.mode = mode
+        """How `make_fx` traces it where all sizes are known; only "symbolic" shows what a batch normalisation writes into its buffers."""
+
     def graph(self, arguments: Sequence[torch.Tensor], static: bool) -> Function:
-        traced = make_fx(functionalize(self.function), tracing_mode="real" if static else "symbolic")
+        traced = make_fx(functionalize(self.function), tracing_mode=self.mode if static else "symbolic")
         return Function(traced(*arguments))
 
 

@@ -57,10 +57,35 @@ of_op("einsum", lambda x, y: torch.einsum("bij,bkj->bik", x, y), "b,4,5", "b,6,5
 of_op("layer_norm", lambda x, w, b: F.layer_norm(x, (8,), w, b), "b,5,8", "8", "8", of=(0, 1, 2))
 of_op("layer_norm_plain", lambda x: F.layer_norm(x, (5, 8)), "b,5,8")
 of_op("group_norm", lambda x, w, b: F.group_norm(x, 2, w, b), "b,4,6,6", "4", "4", of=(0, 1, 2))
-of_op("batch_norm", lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True), "b,4,6,6", "4", "4", of=(0, 1, 2))
-of_op("batch_norm_1d", lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True), "b,4", "4", "4", of=(0, 1, 2))
-of_op("batch_norm_eval", lambda x, m, v, w, b: F.batch_norm(x, m, v.abs(), w, b), "b,4,6,6", "4", "4", "4", "4", of=(0, 3, 4))
-of_op("instance_norm", lambda x, w, b: F.instance_norm(x, weight=w, bias=b), "b,4,6,6", "4", "4", of=(0, 1, 2))
+of_op(
+    "batch_norm",
+    lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True),
+    "b,4,6,6",
+    "4",
+    "4",
+    of=(0, 1, 2),
+)
+of_op(
+    "batch_norm_1d",
+    lambda x, w, b: F.batch_norm(x, None, None, w, b, training=True),
+    "b,4",
+    "4",
+    "4",
+    of=(0, 1, 2),
+)
+of_op(
+    "batch_norm_eval",
+    lambda x, m, v, w, b: F.batch_norm(x, m, v.abs(), w, b),
+    "b,4,6,6",
+    "4",
+    "4",
+    "4",
+    "4",
+    of=(0, 3, 4),
+)
+of_op(
+    "instance_norm", lambda x, w, b: F.instance_norm(x, weight=w, bias=b), "b,4,6,6", "4", "4", of=(0, 1, 2)
+)
 of_op("rms_norm", lambda x, w: F.rms_norm(x, (8,), w), "b,5,8", "8", of=(0, 1))
 of_op("local_response_norm", lambda x: F.local_response_norm(x, 3), "b,4,6,6")
 of_op("embedding", F.embedding, "b,4:i64", "10,8", of=1)
@@ -71,7 +96,14 @@ of_op("embedding_bag", lambda i, w: F.embedding_bag(i, w, mode="mean"), "b,4:i64
 of_op("conv1d", F.conv1d, "b,4,10", "6,4,3", "6", of=(0, 1, 2))
 of_op("conv2d", F.conv2d, "b,4,8,8", KERNEL, "6", of=(0, 1, 2))
 of_op("conv2d_padded", lambda x, w: F.conv2d(x, w, padding=1), "b,4,8,8", KERNEL, of=(0, 1))
-of_op("conv2d_strided", lambda x, w, b: F.conv2d(x, w, b, stride=2, padding=1), "b,4,8,8", KERNEL, "6", of=(0, 1, 2))
+of_op(
+    "conv2d_strided",
+    lambda x, w, b: F.conv2d(x, w, b, stride=2, padding=1),
+    "b,4,8,8",
+    KERNEL,
+    "6",
+    of=(0, 1, 2),
+)
 of_op("conv2d_strided_odd", lambda x, w: F.conv2d(x, w, stride=2), "b,4,9,9", KERNEL, of=(0, 1))
 of_op("conv2d_dilated", lambda x, w: F.conv2d(x, w, dilation=2, padding=2), "b,4,8,8", KERNEL, of=(0, 1))
 of_op("conv2d_groups", lambda x, w: F.conv2d(x, w, groups=2, padding=1), "b,4,8,8", "6,2,3,3", of=(0, 1))
@@ -80,7 +112,14 @@ of_op("conv2d_pointwise", F.conv2d, "b,4,8,8", "6,4,1,1", "6", of=(0, 1, 2))
 of_op("conv2d_patches", lambda x, w: F.conv2d(x, w, stride=4), "b,3,8,8", "6,3,4,4", of=(0, 1))
 of_op("conv3d", F.conv3d, "b,2,5,5,5", "3,2,3,3,3", of=(0, 1))
 of_op("conv_transposed", F.conv_transpose2d, "b,4,5,5", "4,6,3,3", "6", of=(0, 1, 2))
-of_op("conv_transposed_strided", lambda x, w, b: F.conv_transpose2d(x, w, b, stride=2, padding=1, output_padding=1), "b,4,5,5", "4,6,3,3", "6", of=(0, 1, 2))
+of_op(
+    "conv_transposed_strided",
+    lambda x, w, b: F.conv_transpose2d(x, w, b, stride=2, padding=1, output_padding=1),
+    "b,4,5,5",
+    "4,6,3,3",
+    "6",
+    of=(0, 1, 2),
+)
 of_op("max_pool", lambda x: F.max_pool2d(x, 2), "b,4,8,8")
 of_op("max_pool_overlapping", lambda x: F.max_pool2d(x, 3, 2, 1), "b,4,8,8")
 of_op("max_pool_1d", lambda x: F.max_pool1d(x, 2), "b,4,8")
@@ -92,9 +131,19 @@ of_op("adaptive_max_pool", lambda x: F.adaptive_max_pool2d(x, 2), "b,4,8,8")
 of_op("global_avg_pool", lambda x: F.adaptive_avg_pool2d(x, 1), "b,4,8,8")
 of_op("upsample_nearest", lambda x: F.interpolate(x, scale_factor=2), "b,3,4,4")
 of_op("upsample_bilinear", lambda x: F.interpolate(x, scale_factor=2, mode="bilinear"), "b,3,4,4")
-of_op("upsample_corners", lambda x: F.interpolate(x, size=(7, 7), mode="bilinear", align_corners=True), "b,3,4,4")
+of_op(
+    "upsample_corners",
+    lambda x: F.interpolate(x, size=(7, 7), mode="bilinear", align_corners=True),
+    "b,3,4,4",
+)
 of_op("upsample_bicubic", lambda x: F.interpolate(x, scale_factor=2, mode="bicubic"), "b,3,4,4")
-of_op("grid_sample", lambda x, g: F.grid_sample(x, g.tanh(), align_corners=False), "b,3,5,5", "b,4,4,2", of=(0, 1))
+of_op(
+    "grid_sample",
+    lambda x, g: F.grid_sample(x, g.tanh(), align_corners=False),
+    "b,3,5,5",
+    "b,4,4,2",
+    of=(0, 1),
+)
 of_op("pixel_shuffle", lambda x: F.pixel_shuffle(x, 2), "b,8,3,3")
 of_op("unfold", lambda x: F.unfold(x, 3), "b,3,6,6")
 of_op("reflect_pad", lambda x: F.pad(x, (1, 1, 2, 1), mode="reflect"), "b,3,5,5")
@@ -103,10 +152,40 @@ of_op("circular_pad", lambda x: F.pad(x, (1, 1, 1, 1), mode="circular"), "b,3,5,
 of_op("zero_pad", lambda x: F.pad(x, (1, 1, 2, 1)), "b,3,5,5")
 
 # Attention
-of_op("attention", lambda q, k, v: F.scaled_dot_product_attention(q, k, v), "b,2,6,8", "b,2,6,8", "b,2,6,8", of=(0, 1, 2))
-of_op("attention_causal", lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), "b,2,6,8", "b,2,6,8", "b,2,6,8", of=(0, 1, 2))
-of_op("attention_masked", lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m), "b,2,9,8", "b,2,9,8", "b,2,9,8", _MASK, of=(0, 1, 2))
-of_op("attention_biased", lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m), "b,2,6,8", "b,2,6,8", "b,2,6,8", "6,6", of=(0, 1, 2, 3))
+of_op(
+    "attention",
+    lambda q, k, v: F.scaled_dot_product_attention(q, k, v),
+    "b,2,6,8",
+    "b,2,6,8",
+    "b,2,6,8",
+    of=(0, 1, 2),
+)
+of_op(
+    "attention_causal",
+    lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+    "b,2,6,8",
+    "b,2,6,8",
+    "b,2,6,8",
+    of=(0, 1, 2),
+)
+of_op(
+    "attention_masked",
+    lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m),
+    "b,2,9,8",
+    "b,2,9,8",
+    "b,2,9,8",
+    _MASK,
+    of=(0, 1, 2),
+)
+of_op(
+    "attention_biased",
+    lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m),
+    "b,2,6,8",
+    "b,2,6,8",
+    "b,2,6,8",
+    "6,6",
+    of=(0, 1, 2, 3),
+)
 
 # Indices, orders and sums
 of_op("cumsum", lambda x: torch.cumsum(x, 1), "b,8")
@@ -116,7 +195,14 @@ of_op("cummax", lambda x: torch.cummax(x, 1).values, "b,8")
 of_op("sort", lambda x: torch.sort(x, 1).values, "b,8")
 of_op("topk", lambda x: torch.topk(x, 3, 1).values, "b,8")
 of_op("gather", lambda x, i: torch.gather(x, 1, i), "b,8", "b,3:i64")
-of_op("scatter", lambda x, i, y: torch.scatter(x, 1, i, y), "b,8", (torch.tensor([[0, 3, 5]] * 3), "b,3"), "b,3", of=(0, 2))
+of_op(
+    "scatter",
+    lambda x, i, y: torch.scatter(x, 1, i, y),
+    "b,8",
+    (torch.tensor([[0, 3, 5]] * 3), "b,3"),
+    "b,3",
+    of=(0, 2),
+)
 of_op("scatter_add", lambda x, i, y: torch.scatter_add(x, 1, i, y), "b,8", "b,3:i64", "b,3", of=(0, 2))
 of_op("index", lambda x, i: x[:, i], "b,8", _TAKEN)
 of_op("index_rows", lambda x, i: x[i], "7,8", "b:i64")
@@ -152,11 +238,18 @@ of_op("weight_norm", lambda x, v, g: x @ torch._weight_norm(v, g, 0).T, "b,8", "
 
 # Losses
 gradient("grad_cross_entropy", lambda x, y: F.cross_entropy(x, y), "b,7", "b:i64")
-gradient("grad_cross_entropy_smoothed", lambda x, y: F.cross_entropy(x, y, label_smoothing=0.1), "b,7", "b:i64")
+gradient(
+    "grad_cross_entropy_smoothed", lambda x, y: F.cross_entropy(x, y, label_smoothing=0.1), "b,7", "b:i64"
+)
 gradient("grad_cross_entropy_weighted", lambda x, y, w: F.cross_entropy(x, y, w.abs()), "b,7", "b:i64", "7")
 gradient("grad_cross_entropy_ignored", lambda x, y: F.cross_entropy(x, y, ignore_index=3), "b,7", "b:i64")
 gradient("grad_cross_entropy_sum", lambda x, y: F.cross_entropy(x, y, reduction="sum"), "b,7", "b:i64")
-gradient("grad_cross_entropy_rows", lambda x, y: F.cross_entropy(x, y, reduction="none") * torch.arange(x.shape[0]), "b,7", "b:i64")
+gradient(
+    "grad_cross_entropy_rows",
+    lambda x, y: F.cross_entropy(x, y, reduction="none") * torch.arange(x.shape[0]),
+    "b,7",
+    "b:i64",
+)
 gradient("grad_cross_entropy_images", lambda x, y: F.cross_entropy(x, y % 5), "b,5,6,6", "b,6,6:i64")
 gradient("grad_cross_entropy_chances", lambda x, y: F.cross_entropy(x, y.softmax(-1)), "b,7", "b,7")
 gradient("grad_nll", lambda x, y: F.nll_loss(x, y), "b,7", "b:i64")
@@ -165,11 +258,29 @@ gradient("grad_l1", F.l1_loss, "b,7", "b,7")
 gradient("grad_huber", F.huber_loss, "b,7", "b,7")
 gradient("grad_smooth_l1", F.smooth_l1_loss, "b,7", "b,7")
 gradient("grad_binary", lambda x, y: F.binary_cross_entropy_with_logits(x, y.float()), "b,7", "b,7:i1")
-gradient("grad_binary_of_chances", lambda x, y: F.binary_cross_entropy(torch.sigmoid(x), y.float()), "b,7", "b,7:i1")
-gradient("grad_divergence", lambda x, y: F.kl_div(F.log_softmax(x, -1), F.softmax(y, -1), reduction="batchmean"), "b,7", "b,7", of=(0, 1))
+gradient(
+    "grad_binary_of_chances",
+    lambda x, y: F.binary_cross_entropy(torch.sigmoid(x), y.float()),
+    "b,7",
+    "b,7:i1",
+)
+gradient(
+    "grad_divergence",
+    lambda x, y: F.kl_div(F.log_softmax(x, -1), F.softmax(y, -1), reduction="batchmean"),
+    "b,7",
+    "b,7",
+    of=(0, 1),
+)
 gradient("grad_poisson", F.poisson_nll_loss, "b,7", "b,7")
 gradient("grad_triplet", F.triplet_margin_loss, "b,7", "b,7", "b,7", of=(0, 1, 2))
 gradient("grad_multi_margin", lambda x, y: F.multi_margin_loss(x, y), "b,7", "b:i64")
 gradient("grad_soft_margin", lambda x, y: F.soft_margin_loss(x, y.float() * 2 - 1), "b,7", "b,7:i1")
-gradient("grad_ctc", lambda x, y: F.ctc_loss(F.log_softmax(x, -1), y % 4 + 1, (9, 9, 9), (4, 4, 4)), "9,3,6", "3,4:i64")
-gradient("grad_linear_f16", lambda x, w: F.linear(x, w).relu().mean(), "b,8:f16", (r(6, 8).half(), ""), of=(0, 1))
+gradient(
+    "grad_ctc",
+    lambda x, y: F.ctc_loss(F.log_softmax(x, -1), y % 4 + 1, (9, 9, 9), (4, 4, 4)),
+    "9,3,6",
+    "3,4:i64",
+)
+gradient(
+    "grad_linear_f16", lambda x, w: F.linear(x, w).relu().mean(), "b,8:f16", (r(6, 8).half(), ""), of=(0, 1)
+)

@@ -115,6 +115,23 @@ def check_unsigned(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     ]
 
 
+def check_slopes(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS168 of each op, with what its front end calls it."""
+    by = "by the sign of the gradient, and not of the operand"
+    return [
+        _finding("FIS168", op, f"IREE computes {name} {by}", "the gradient of a leaky ReLU", name)
+        for name, op in found
+    ]
+
+
+def check_borders(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS169 of each op, with what its front end calls it."""
+    what = "passes on the gradient at the borders, where it is 0"
+    return [
+        _finding("FIS169", op, f"IREE's {name} {what}", "the gradient of a clamp", name) for name, op in found
+    ]
+
+
 def check_crashes(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     """FIS421 of each op, with what its front end calls it."""
     return [

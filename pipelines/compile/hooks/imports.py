@@ -135,6 +135,16 @@ def _unsigned(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], 
     return found, check_unsigned((remedy.named(op), op) for op in found)
 
 
+def _slopes(
+    check: str, front_end_op: str, module: ir.Operation, gpu: bool
+) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    """What ``check`` says of the gradient that its front end calls ``front_end_op``."""
+    from fissile.passes.checks.numbers import imported_ops
+
+    found = list(ops_of(module, f"torch.{front_end_op}"))
+    return found, getattr(imported_ops, check)((front_end_op, op) for op in found)
+
+
 _LEFT_OUT = (
     (("onnx.QLinearConv", "onnx.QLinearMatMul"), "fissile-dequantise-products"),
     (("onnx.AveragePool",), "fissile-pool-windows"),
@@ -146,6 +156,7 @@ _LEFT_OUT = (
 )
 
 
+_SLOPES = (("check_slopes", "aten.leaky_relu_backward"), ("check_borders", "aten.hardtanh_backward"))
 _PARTS = (
     (b"onnx.Slice", "fissile-clamp-slices", "the clamp of the start"),
     (b"onnx.FusedMatMul", "fissile-scale-products", "alpha"),
@@ -172,6 +183,10 @@ _ROWS = (
         _reshapes,
     ),
     _Row((b",ui8>",), "fissile-widen-unsigned", _unsigned),
+    *(
+        _Row((op.encode(),), "fissile-differentiate-activations", partial(_slopes, check, op))
+        for check, op in _SLOPES
+    ),
     _Row((b"select_and_scatter",), "fissile-swap-selections", _selections),
 )
 

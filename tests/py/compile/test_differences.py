@@ -100,6 +100,8 @@ DIFFERENCES = {
     "FIS163": Difference(RULES["FIS163"].shown.program, "llvm-cpu", "--repair=off --guard=off"),
     "FIS164": Difference(RULES["FIS164"].shown.program, "llvm-cpu", "--repair=off --guard=off"),
     "FIS165": Difference(RULES["FIS165"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS168": Difference(RULES["FIS168"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS169": Difference(RULES["FIS169"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS156": Difference(RULES["FIS156"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS177": Difference(RULES["FIS177"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS306": Difference(Program(220).text, "vulkan", "--repair=off"),
