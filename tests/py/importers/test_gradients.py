@@ -23,7 +23,7 @@ RANDOM = np.random.default_rng(3)
 NAMED = (
     "leaky_relu_backward", "hardtanh_backward", "mse_loss_backward", "native_batch_norm_backward", "native_layer_norm_backward", "avg_pool2d_backward",
     "_adaptive_avg_pool2d_backward", "nll_loss2d_backward", "embedding_dense_backward", "convolution_backward", "log_sigmoid_backward",
-    "binary_cross_entropy_backward",
+    "binary_cross_entropy_backward", "tanh_backward", "_weight_norm_interface", "diagonal_scatter",
 )  # fmt: skip
 """The ops that the torch dialect has a name for."""
 BORDERS = np.array([-1.0, 0.0, 1.0, 6.0, 7.0, -0.5, 3.0, 0.0], np.float32)
@@ -165,6 +165,11 @@ def elementwise():
     )
     near = np.array([0.5, -0.5, 0.6, -0.6, 0, np.nan], np.float32)
     program.called("softshrink_backward", [slope[0], near, 0.5], slope[0] * np.float32([0, 0, 1, 1, 0, 0]))
+    row = np.tanh(drawn(6))
+    program.called("tanh_backward", [slope, row], slope * (1 - row**2))
+    direction, length = drawn(3, 4), drawn(3, 1)
+    norm = np.sqrt((direction**2).sum(1, keepdims=True))
+    program.called("_weight_norm_interface", [direction, length, 0], direction * length / norm, norm)
     y, one = drawn(2, 6), np.array(2.0, np.float32)
     program.called("mse_loss_backward", [one, x, y, 1], differences(lambda x: np.mean((x - y) ** 2), one, x))
     apart = x - y
@@ -282,6 +287,10 @@ def rows():
     line = drawn(2, 5, 3)
     placed[:, range(3), :, range(3)] = np.moveaxis(line, 2, 0)
     program.called("diagonal_backward", [line, [2, 3, 5, 3], 0, 1, 3], placed)
+    around, line = drawn(3, 3), drawn(3)
+    placed = around.copy()
+    np.fill_diagonal(placed, line)
+    program.called("diagonal_scatter", [around, line, 0, 0, 1], placed)
     scores, classes = drawn(2, 3, 2, 2), np.array([[[0, 2], [-100, 1]], [[1, 1], [0, 2]]])
     weight, one, total = np.abs(drawn(3)), np.array(1.5, np.float32), np.array(4.0, np.float32)
     chosen = (np.arange(3)[:, None, None] == classes[:, None]) * -weight[:, None, None] * 1.5 / 4

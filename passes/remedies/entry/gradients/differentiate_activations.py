@@ -129,8 +129,26 @@ def _log_sigmoid_slopes(slope: Tensor, x: Tensor, _buffer: Tensor) -> Sequence[T
     return [slope * (-x).of("sigmoid")]
 
 
+def _hyperbolic(slope: Tensor, y: Tensor) -> Sequence[Tensor]:
+    return [slope * (1.0 - y * y)]
+
+
+def _log_softmax(slope: Tensor, y: Tensor, dim: ir.Value, _dtype: ir.Value) -> Sequence[Tensor]:
+    axis = axis_of(dim, slope.rank)
+    assert axis is not None
+    return [slope - y.of("exp") * slope.summed([axis])]
+
+
 def _always(_op: ir.Operation) -> bool:
     return True
+
+
+def _broadcasts(op: ir.Operation) -> bool:
+    """Whether it has operands of several shapes, as `torch.func.jacrev` writes it; IREE lowers it for one shape."""
+    first, second = (torch.TensorType.of(one) for one in op.operands[:2])
+    assert first is not None and second is not None
+    axis_known = len(op.operands) == 2 or axis_of(op.operands[2], len(first.shape)) is not None
+    return axis_known and first.shape != second.shape and len(first.shape) >= len(second.shape)
 
 
 def _known_factor(op: ir.Operation) -> bool:
@@ -168,6 +186,8 @@ _ACTIVATIONS = {
     "aten.hardsigmoid_backward": _Activation(2, 2, 1, _hard_sigmoid),
     "aten.hardshrink_backward": _Activation(3, 2, 1, _shrunk, _known_factor),
     "aten.softshrink_backward": _Activation(3, 2, 1, _shrunk, _known_factor),
+    "aten.tanh_backward": _Activation(2, 2, 1, _hyperbolic, _broadcasts),
+    "aten._log_softmax_backward_data": _Activation(4, 2, 1, _log_softmax, _broadcasts),
     "aten.silu_backward": _Activation(2, 2, 1, _swish),
     "aten.mish_backward": _Activation(2, 2, 1, _mish),
     "aten.glu_backward": _Activation(3, 2, 1, _gated, _known_halves),

@@ -17,7 +17,8 @@ from ..torch_ops import TensorType, apply
 from .formulas import filled
 
 _SELECT, _SLICE, _DIAGONAL = "aten.select_backward", "aten.slice_backward", "aten.diagonal_backward"
-_OPERANDS = {_SELECT: 4, _SLICE: 6, _DIAGONAL: 5}
+_SCATTER = "aten.diagonal_scatter"
+_OPERANDS = {_SELECT: 4, _SLICE: 6, _DIAGONAL: 5, _SCATTER: 5}
 _LAST = 2**63 - 1
 
 
@@ -26,19 +27,19 @@ _LAST = 2**63 - 1
 class PlaceSlices(FrontEndRemedy):
     """Writes `aten.slice_backward`, `select_backward` and `diagonal_backward` as zeros in which the gradient takes the place of the slice.
 
-    The torch dialect of IREE 3.13 has none of them. Sizes may be dynamic; of a diagonal only the main one is written, of two dimensions
+    And `aten.diagonal_scatter`, with which `torch.func.jacrev` begins. IREE 3.13 has no lowering for any of them. Sizes may be dynamic; of a diagonal only the main one is written, of two dimensions
     of one known size. Run it on the program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-place-slices"
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "replaces `aten.slice_backward`, `select_backward` and `diagonal_backward` with zeros and a slice that is overwritten (in the input)"
+        "replaces `aten.slice_backward`, `select_backward`, `diagonal_backward` and `diagonal_scatter` with a slice that is overwritten (in the input)"
     )
-    repairs: ClassVar[str] = "gradients of slices, which IREE rejects (FIS421)"
+    repairs: ClassVar[str] = "gradients of slices and diagonals that are set, which IREE rejects (FIS421)"
     numbers: ClassVar[str] = "bit-identical"
-    done: ClassVar[str] = "rewrote it as zeros in which a slice is overwritten"
-    advice: ClassVar[str] = "rewrite it as zeros in which a slice is overwritten"
+    done: ClassVar[str] = "rewrote it as a slice that is overwritten"
+    advice: ClassVar[str] = "rewrite it as a slice that is overwritten"
 
     def fits(self, op: ir.Operation) -> bool:
         name = torch.front_end_name(op)
@@ -47,10 +48,15 @@ class PlaceSlices(FrontEndRemedy):
         given, made = TensorType.of(op.operands[0]), TensorType.of(op.results[0])
         if given is None or made is None or given.element != made.element:
             return False
-        if made.element not in (*torch.FLOATS, *INTEGERS) or not _is_list_of(op.operands[1], len(made.shape)):
-            return False
         rank = len(made.shape)
-        if name == _DIAGONAL:
+        if made.element not in (*torch.FLOATS, *INTEGERS):
+            return False
+        if name == _SCATTER:
+            if TensorType.of(op.operands[1]) is None or rank != len(given.shape):
+                return False
+        elif not _is_list_of(op.operands[1], rank):
+            return False
+        if name in (_DIAGONAL, _SCATTER):
             dims = [axis_of(one, rank) for one in op.operands[3:5]]
             sizes = [made.shape[dim] for dim in dims if dim is not None]
             return (
@@ -64,7 +70,9 @@ class PlaceSlices(FrontEndRemedy):
         name, slope = torch.front_end_name(op), op.operands[0]
         made = type_of(op.results[0])
         if name == _DIAGONAL:
-            return [_on_diagonal(op, made)]
+            return [_on_diagonal(op, slope, made, None)]
+        if name == _SCATTER:
+            return [_on_diagonal(op, op.operands[1], made, op.operands[0])]
         axis = axis_of(op.operands[2], len(made.shape))
         assert axis is not None
         whole = filled(list(op.operands[1].owner.operands), made, 0.0)
@@ -78,10 +86,10 @@ class PlaceSlices(FrontEndRemedy):
         return [apply("aten.slice_scatter", [whole, slope, torch.integer(axis), *bounds], made)]
 
 
-def _on_diagonal(op: ir.Operation, made: TensorType) -> ir.Value:
-    """The gradient along both dimensions, where they meet; its own is the last."""
+def _on_diagonal(op: ir.Operation, value: ir.Value, made: TensorType, around: ir.Value | None) -> ir.Value:
+    """``value`` along both dimensions, where they meet; its own is the last. Elsewhere what is ``around``, or zeros."""
     first, second = sorted(axis_of(one, len(made.shape)) or 0 for one in op.operands[3:5])
-    value, last = op.operands[0], len(made.shape) - 2
+    last = len(made.shape) - 2
     order = [*range(first), last, *range(first, last)]
     moved = type_of(value)
     moved = TensorType(tuple(moved.shape[dim] for dim in order), moved.element)
@@ -104,6 +112,8 @@ def _on_diagonal(op: ir.Operation, made: TensorType) -> ir.Value:
         (made.shape[first], *(1 for _ in range(second - first - 1)), made.shape[first], *ones), "i1"
     )
     here = apply("aten.eq.Tensor", [rows, columns], met)
+    if around is not None:
+        return apply("aten.where.self", [here, value, around], made)
     zero = torch.real(0.0) if made.element in torch.FLOATS else torch.integer(0)
     return apply("aten.where.ScalarOther", [here, value, zero], made)
 
