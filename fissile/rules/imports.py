@@ -266,6 +266,34 @@ func.func @f(%x: tensor<4x4xf32>, %gradient: tensor<2x2xf32>) -> tensor<4x4xf32>
     ),
 )
 define(
+    "FIS179",
+    "exponentials-overflow",
+    "the numbers may be wrong: a running sum of exponentials overflows",
+    "aten.logcumsumexp is finite for finite elements. IREE's is infinite from the first element above 88 on, and -inf where all elements are below "
+    "-104. Logarithms of probabilities of long sequences are.",
+    "The lowering in IREE 3.13's import (torch-mlir) takes the exponentials, adds them up, and takes the logarithm.",
+    "fissile writes it as a scan that adds two logarithms (`fissile-scan-exponentials`). In the model, subtract the largest element before.",
+    effect=Effect.UNPROVED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %dim = torch.constant.int 0
+  %r = torch.aten.logcumsumexp %x, %dim : !torch.vtensor<[4],f32>, !torch.int -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
+}
+""",
+        """\
+func.func @f(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
+  %dim = torch.constant.int 0
+  %none = torch.constant.none
+  %r = torch.aten.cumsum %x, %dim, %none : !torch.vtensor<[4],f32>, !torch.int, !torch.none -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
+}
+""",
+    ),
+)
+define(
     "FIS160",
     "dropped-crop",
     "the numbers will be wrong: a pad takes elements away, and IREE drops it",

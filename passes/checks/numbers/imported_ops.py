@@ -132,6 +132,12 @@ def check_borders(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     ]
 
 
+def check_exponentials(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS179 of each op, with what its front end calls it."""
+    what = "adds exponentials, which overflow"
+    return [_finding("FIS179", op, f"IREE's {name} {what}", "a running sum", name) for name, op in found]
+
+
 def check_crashes(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     """FIS421 of each op, with what its front end calls it."""
     return [

@@ -81,6 +81,7 @@ REMEDIES = (
     "fissile-sum-trapezoids",
     "fissile-sum-exponentials",
     "fissile-scan-extremes",
+    "fissile-scan-exponentials",
     "fissile-merge-dims",
 )
 """In this order: what one writes, the next may find."""

@@ -135,10 +135,10 @@ def _unsigned(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], 
     return found, check_unsigned((remedy.named(op), op) for op in found)
 
 
-def _slopes(
+def _always(
     check: str, front_end_op: str, module: ir.Operation, gpu: bool
 ) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
-    """What ``check`` says of the gradient that its front end calls ``front_end_op``."""
+    """What ``check`` says of the ops that their front end calls ``front_end_op``."""
     from fissile.passes.checks.numbers import imported_ops
 
     found = list(ops_of(module, f"torch.{front_end_op}"))
@@ -156,7 +156,12 @@ _LEFT_OUT = (
 )
 
 
-_SLOPES = (("check_slopes", "aten.leaky_relu_backward"), ("check_borders", "aten.hardtanh_backward"))
+_ALWAYS = (
+    ("aten.leaky_relu_backward", "fissile-differentiate-activations", "check_slopes"),
+    ("aten.hardtanh_backward", "fissile-differentiate-activations", "check_borders"),
+    ("aten.logcumsumexp", "fissile-scan-exponentials", "check_exponentials"),
+)
+"""Wherever a program has the op."""
 _PARTS = (
     (b"onnx.Slice", "fissile-clamp-slices", "the clamp of the start"),
     (b"onnx.FusedMatMul", "fissile-scale-products", "alpha"),
@@ -183,10 +188,7 @@ _ROWS = (
         _reshapes,
     ),
     _Row((b",ui8>",), "fissile-widen-unsigned", _unsigned),
-    *(
-        _Row((op.encode(),), "fissile-differentiate-activations", partial(_slopes, check, op))
-        for check, op in _SLOPES
-    ),
+    *(_Row((op.encode(),), remedy, partial(_always, check, op)) for op, remedy, check in _ALWAYS),
     _Row((b"select_and_scatter",), "fissile-swap-selections", _selections),
 )
 

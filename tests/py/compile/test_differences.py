@@ -101,6 +101,7 @@ DIFFERENCES = {
     "FIS164": Difference(RULES["FIS164"].shown.program, "llvm-cpu", "--repair=off --guard=off"),
     "FIS165": Difference(RULES["FIS165"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS168": Difference(RULES["FIS168"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS179": Difference(RULES["FIS179"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS169": Difference(RULES["FIS169"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS156": Difference(RULES["FIS156"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS177": Difference(RULES["FIS177"].shown.program, "llvm-cpu", "--repair=off"),

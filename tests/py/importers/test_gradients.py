@@ -23,7 +23,7 @@ RANDOM = np.random.default_rng(3)
 NAMED = (
     "leaky_relu_backward", "hardtanh_backward", "mse_loss_backward", "native_batch_norm_backward", "native_layer_norm_backward", "avg_pool2d_backward",
     "_adaptive_avg_pool2d_backward", "nll_loss2d_backward", "embedding_dense_backward", "convolution_backward", "log_sigmoid_backward",
-    "binary_cross_entropy_backward", "tanh_backward", "_weight_norm_interface", "diagonal_scatter",
+    "binary_cross_entropy_backward", "tanh_backward", "_weight_norm_interface", "diagonal_scatter", "logcumsumexp",
 )  # fmt: skip
 """The ops that the torch dialect has a name for."""
 BORDERS = np.array([-1.0, 0.0, 1.0, 6.0, 7.0, -0.5, 3.0, 0.0], np.float32)
@@ -319,6 +319,26 @@ def attention():
     slopes = [differences(attended, slope, query, key, value, of=at) for at in range(3)]
     program.called(f"{name}_backward", [slope, *given, *found, *words], *slopes)
     return program
+
+
+def exponentials():
+    """Their logarithm is added up from an earlier one, so infinities and NaN stay what they are."""
+    program = Program()
+    x = np.array(
+        [[1000, -1000, 1000, 2], [-200, -300, -199, 1], [np.inf, np.inf, -np.inf, 1], [-np.inf, 3, np.nan, 1]]
+    )
+    x = x.astype(np.float32)
+    with np.errstate(invalid="ignore"):
+        program.called("logcumsumexp", [x, 1], np.logaddexp.accumulate(x, 1))
+        program.called("logcumsumexp", [x, -2], np.logaddexp.accumulate(x, 0))
+    return program
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+def test_running_sums_of_exponentials_do_not_overflow(tmp_path, runtime):
+    program = exponentials()
+    found = check(tmp_path, program, runtime, {"FIS179"})
+    assert found is not None and np.isinf(found[0][0]).all()
 
 
 @pytest.mark.parametrize("runtime", PRESENT)
