@@ -181,11 +181,8 @@ func.func @f(%g: !torch.vtensor<[4],f32>, %x: !torch.vtensor<[4],f32>) -> !torch
 """,
         """\
 func.func @f(%g: !torch.vtensor<[4],f32>, %x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
-  %slope = torch.constant.float 0.01
   %zero = torch.constant.int 0
-  %past = torch.aten.gt.Scalar %x, %zero : !torch.vtensor<[4],f32>, !torch.int -> !torch.vtensor<[4],i1>
-  %scaled = torch.aten.mul.Scalar %g, %slope : !torch.vtensor<[4],f32>, !torch.float -> !torch.vtensor<[4],f32>
-  %r = torch.aten.where.self %past, %g, %scaled : !torch.vtensor<[4],i1>, !torch.vtensor<[4],f32>, !torch.vtensor<[4],f32> -> !torch.vtensor<[4],f32>
+  %r = torch.aten.threshold_backward %g, %x, %zero : !torch.vtensor<[4],f32>, !torch.vtensor<[4],f32>, !torch.int -> !torch.vtensor<[4],f32>
   return %r : !torch.vtensor<[4],f32>
 }
 """,

@@ -21,7 +21,7 @@ FLAGS = {
 PRESENT = [runtime.name for runtime in runtimes.present() if runtime.name in FLAGS]
 RANDOM = np.random.default_rng(3)
 NAMED = (
-    "leaky_relu_backward", "hardtanh_backward", "mse_loss_backward", "native_batch_norm_backward", "native_layer_norm_backward", "avg_pool2d_backward",
+    "leaky_relu_backward", "hardtanh_backward", "mse_loss_backward", "native_batch_norm", "native_batch_norm_backward", "native_layer_norm_backward", "avg_pool2d_backward",
     "_adaptive_avg_pool2d_backward", "nll_loss2d_backward", "embedding_dense_backward", "convolution_backward", "log_sigmoid_backward",
     "binary_cross_entropy_backward", "tanh_backward", "_weight_norm_interface", "diagonal_scatter", "logcumsumexp",
 )  # fmt: skip
@@ -199,6 +199,14 @@ def norms():
     slopes = [differences(batch, slope, x, weight, bias, of=at) for at in range(3)]
     given = [slope, x, weight, None, None, found[1], found[2], True, 1e-5, all_of_them]
     program.called("native_batch_norm_backward", given, *slopes)
+
+    held = [forward[3], np.ones(2, np.float32)]
+    frozen = (x - held[0][:, None]) / np.sqrt(1 + 1e-5) * weight[:, None] + bias[:, None]
+    empty, given = "!torch.vtensor<[0],f32>", [x, weight, bias, *held, False, 0.1, 1e-5]
+    found = program.called("native_batch_norm", given, frozen, empty, empty)
+    by_x = (slope * weight[:, None] / np.sqrt(1 + 1e-5)).astype(np.float32)
+    given = [slope, x, weight, *held, *found[1:], False, 1e-5, all_of_them]
+    program.called("native_batch_norm_backward", given, by_x, type_of(weight), slope.sum((0, 2)))
 
     def layer(x, weight, bias):
         normal = (x - x.mean((1, 2), keepdims=True)) / np.sqrt(x.var((1, 2), keepdims=True) + 1e-5)

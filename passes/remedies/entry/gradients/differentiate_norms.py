@@ -18,9 +18,10 @@ from ..torch_ops import TensorType
 from .formulas import Tensor
 
 _BATCH, _LAYER = "aten.native_batch_norm_backward", "aten.native_layer_norm_backward"
+_FROZEN = "aten.native_batch_norm"
 _OPERANDS = {
     "aten._native_batch_norm_legit": 8, "aten._native_batch_norm_legit_functional": 8, "aten._native_batch_norm_legit.no_stats": 6,
-    "aten._native_batch_norm_legit_no_training": 7, _BATCH: 10, _LAYER: 8,
+    "aten._native_batch_norm_legit_no_training": 7, _BATCH: 10, _LAYER: 8, _FROZEN: 8,
 }  # fmt: skip
 _TENSORS = {_BATCH: (0, 1, 2, 3, 4, 5, 6), _LAYER: (0, 1, 3, 4, 5, 6)}
 _CHANNELS = 1
@@ -116,6 +117,10 @@ class _Forward:
             return None
         if types[0] is None or len(types[0].shape) < 2 or types[0].shape[_CHANNELS] is None:
             return None
+        if name == _FROZEN and (
+            trained or not any(True for one in list(op.results)[1:] for _use in one.uses)
+        ):
+            return None  # IREE lowers it, unless a gradient takes its empty statistics
         if means is None and not trained or name.endswith("legit") and trained:
             return None  # it changes what the model holds
         return _Forward(
