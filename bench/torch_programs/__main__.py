@@ -1,11 +1,11 @@
-"""Programs of PyTorch with dynamic sizes through stock IREE and through fissile, run, and compared with what PyTorch computes.
+"""Programs of PyTorch through stock IREE and through fissile, run, and compared with what PyTorch computes.
 
     PYTHON-WITH-TORCH-AND-IREE-TURBINE -m bench.torch_programs write FOLDER [--static] [--decomposed] [--only REGEX]
     python -m bench.torch_programs run FOLDER [--target llvm-cpu …] [--only REGEX] [--jobs 2]
 
 ``write`` exports each program of this folder with `torch.export` and iree-turbine, and keeps its arguments and results: the ops as PyTorch
-has them, or with --decomposed as iree-turbine decomposes them by default; with --static all sizes are known. ``run`` is that of
-`bench.compared_programs`. Exit status 1 where fissile is worse than stock or wrong.
+has them, or with --decomposed as iree-turbine decomposes them by default; with --static all sizes are known. The names of
+gradients begin with ``grad_``, those of training steps with ``step_``. ``run`` is that of `bench.compared_programs`. Exit status 1 where fissile is worse than stock or wrong.
 """
 
 from __future__ import annotations

@@ -276,11 +276,5 @@ gradient("grad_triplet", F.triplet_margin_loss, "b,7", "b,7", "b,7", of=(0, 1, 2
 gradient("grad_multi_margin", lambda x, y: F.multi_margin_loss(x, y), "b,7", "b:i64")
 gradient("grad_soft_margin", lambda x, y: F.soft_margin_loss(x, y.float() * 2 - 1), "b,7", "b,7:i1")
 gradient(
-    "grad_ctc",
-    lambda x, y: F.ctc_loss(F.log_softmax(x, -1), y % 4 + 1, (9, 9, 9), (4, 4, 4)),
-    "9,3,6",
-    "3,4:i64",
-)
-gradient(
     "grad_linear_f16", lambda x, w: F.linear(x, w).relu().mean(), "b,8:f16", (r(6, 8).half(), ""), of=(0, 1)
 )

@@ -316,23 +316,23 @@ step(
     "b,4,9",
     "b,9:i64",
 )
-add("optimiser_foreach", Traced(fused_adam), *["4,5", "5"] * 3)
-add("optimiser_clipped", Traced(clipped), "4,5", "5", "b,3")
+add("step_foreach", Traced(fused_adam), *["4,5", "5"] * 3)
+add("step_clipped", Traced(clipped), "4,5", "5", "b,3")
 gradient(
-    "hessian_product",
+    "grad_hessian_product",
     lambda x, v: (torch.func.grad(lambda to: (to**3).sum() + torch.sin(to).prod())(x) * v).sum(),
     "6",
     "6",
 )
-add("jacobian", Traced(torch.func.jacrev(lambda x: torch.tanh(x[:3] * x[1:]))), "4")
+add("grad_jacobian", Traced(torch.func.jacrev(lambda x: torch.tanh(x[:3] * x[1:]))), "4")
 add(
-    "per_sample_gradients",
+    "grad_per_sample",
     Traced(torch.func.vmap(torch.func.grad(lambda w, x: F.gelu(w @ x).sum()), in_dims=(None, 0))),
     "5,8",
     "b,8",
 )
 add(
-    "adapted",
+    "step_adapted",
     Traced(
         lambda w, x, y: torch.func.grad(
             lambda v: F.mse_loss(x @ (v - RATE * torch.func.grad(lambda u: F.mse_loss(x @ u, y))(v)), y)

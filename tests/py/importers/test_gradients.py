@@ -35,9 +35,8 @@ def drawn(*shape):
 
 
 def type_of(array):
-    return (
-        f"!torch.vtensor<[{','.join(map(str, array.shape))}],{'si64' if array.dtype == np.int64 else 'f32'}>"
-    )
+    element = {np.dtype(np.int64): "si64", np.dtype(bool): "i1"}.get(array.dtype, "f32")
+    return f"!torch.vtensor<[{','.join(map(str, array.shape))}],{element}>"
 
 
 class Program:
@@ -285,6 +284,15 @@ def rows():
     table = np.zeros((7, 4), np.float32)
     np.add.at(table, index, np.where(index[..., None] == 2, 0, slope))
     program.called("embedding_dense_backward", [slope, index, 7, 2, False], table)
+    counts, base = index[..., None] != 5, drawn(7, 4)
+    table = base.copy()
+    np.add.at(table, index, np.where(counts, slope, 0))
+    listed = program.operand(np.where(index == 5, 99, index))
+    program.lines.append(
+        f"%list = torch.prim.ListConstruct {listed[0]} : ({listed[1]}) -> !torch.list<optional<vtensor>>"
+    )
+    operands = [base, counts, ("%list", "!torch.list<optional<vtensor>>"), slope]
+    program.called("_unsafe_masked_index_put_accumulate", operands, table)
     placed = np.zeros((2, 6, 4), np.float32)
     placed[:, 5] = slope[:, 0]
     program.called("select_backward", [slope[:, 0].copy(), [2, 6, 4], 1, -1], placed)
