@@ -79,6 +79,8 @@ class _Call:
         types, masked = all_floats([query, key, value, *more[:2]]), TensorType.of(mask)
         if types is None or any(len(one.shape) != 4 for one in types) or types[0].shape[-1] is None:
             return None
+        if len({one.shape[1] for one in types}) != 1:
+            return None  # queries that share their keys
         if not torch.is_none(mask) and (masked is None or masked.element not in (*torch.FLOATS, "i1")):
             return None
         factor = 1 / sqrt(types[0].shape[-1]) if torch.is_none(scale) else torch.number_of(scale)
@@ -108,8 +110,8 @@ class _Call:
         largest = largest.is_("eq", -inf).chosen(0.0, largest)
         powers = (scores - largest).of("exp")
         total = powers.summed([3])
-        some = total.is_("gt", 0.0)
-        shares = powers / some.chosen(total, 1.0)
+        total = total.is_("gt", 0.0).chosen(total, 1.0)
+        shares = powers / total
         logarithm = (total.of("log") + largest).dropped(3)
         return shares @ Tensor.wide(self.value), logarithm
 
