@@ -161,7 +161,7 @@ func.func @f(%x: !torch.vtensor<[4],ui8>) -> !torch.vtensor<[4],f32> {
     ),
 )
 define(
-    "FIS168",
+    "FIS180",
     "leaky-relu-gradient",
     "the numbers are wrong: IREE compares the gradient of a leaky ReLU with 0, and not its operand",
     "aten.leaky_relu_backward passes the incoming gradient on where the operand was positive, and multiplies it with the slope elsewhere. IREE adds the "

@@ -116,10 +116,10 @@ def check_unsigned(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
 
 
 def check_slopes(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
-    """FIS168 of each op, with what its front end calls it."""
+    """FIS180 of each op, with what its front end calls it."""
     by = "by the sign of the gradient, and not of the operand"
     return [
-        _finding("FIS168", op, f"IREE computes {name} {by}", "the gradient of a leaky ReLU", name)
+        _finding("FIS180", op, f"IREE computes {name} {by}", "the gradient of a leaky ReLU", name)
         for name, op in found
     ]
 

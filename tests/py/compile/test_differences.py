@@ -100,7 +100,7 @@ DIFFERENCES = {
     "FIS163": Difference(RULES["FIS163"].shown.program, "llvm-cpu", "--repair=off --guard=off"),
     "FIS164": Difference(RULES["FIS164"].shown.program, "llvm-cpu", "--repair=off --guard=off"),
     "FIS165": Difference(RULES["FIS165"].shown.program, "llvm-cpu", "--repair=off"),
-    "FIS168": Difference(RULES["FIS168"].shown.program, "llvm-cpu", "--repair=off"),
+    "FIS180": Difference(RULES["FIS180"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS179": Difference(RULES["FIS179"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS169": Difference(RULES["FIS169"].shown.program, "llvm-cpu", "--repair=off"),
     "FIS156": Difference(RULES["FIS156"].shown.program, "llvm-cpu", "--repair=off"),

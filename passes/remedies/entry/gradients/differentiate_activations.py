@@ -27,18 +27,18 @@ class DifferentiateActivations(FrontEndRemedy):
     """Writes the gradients of leaky ReLUs, ReLU6, PReLU, swish, mish, hard swish, hard sigmoid, shrinkages, GLU and log sigmoid as choices and products of each element.
 
     What PyTorch computes at a border, at infinity and at NaN stays. IREE 3.13's lowering of `aten.leaky_relu_backward` compares the gradient
-    with 0 where it has to compare the operand (FIS168), that of `aten.hardtanh_backward` passes the gradient at the two borders (FIS169), and there
+    with 0 where it has to compare the operand (FIS180), that of `aten.hardtanh_backward` passes the gradient at the two borders (FIS169), and there
     is none for the others. Run it on the program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-differentiate-activations"
-    cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS168", "FIS169")
+    cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS180", "FIS169")
     exactness: ClassVar[Exactness] = Exactness.ROUNDING
     does: ClassVar[str] = (
         "replaces the gradients of leaky ReLUs, ReLU6, PReLU, swish, mish, hard swish, hard sigmoid, shrinkages, GLU and log sigmoid with choices and products (in the input)"
     )
     repairs: ClassVar[str] = (
-        "the gradients of a leaky ReLU and, at its borders, of ReLU6, which IREE computes wrongly on every target (FIS168, FIS169), and others that it "
+        "the gradients of a leaky ReLU and, at its borders, of ReLU6, which IREE computes wrongly on every target (FIS180, FIS169), and others that it "
         "rejects (FIS421)"
     )
     numbers: ClassVar[str] = "different rounding"
