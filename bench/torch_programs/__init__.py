@@ -1,1 +1,1 @@
-"""Programs of PyTorch with dynamic sizes: `python -m bench.torch_programs`."""
+"""Programs of PyTorch, gradients and training steps among them: `python -m bench.torch_programs`."""

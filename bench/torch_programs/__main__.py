@@ -1,17 +1,18 @@
-"""Programs of PyTorch with dynamic sizes through stock IREE and through fissile, run, and compared with what PyTorch computes.
+"""Programs of PyTorch through stock IREE and through fissile, run, and compared with what PyTorch computes.
 
-    PYTHON-WITH-TORCH-AND-IREE-TURBINE -m bench.torch_programs write FOLDER [--static] [--decomposed]
+    PYTHON-WITH-TORCH-AND-IREE-TURBINE -m bench.torch_programs write FOLDER [--static] [--decomposed] [--only REGEX]
     python -m bench.torch_programs run FOLDER [--target llvm-cpu …] [--only REGEX] [--jobs 2]
 
 ``write`` exports each program of this folder with `torch.export` and iree-turbine, and keeps its arguments and results: the ops as PyTorch
-has them, or with --decomposed as iree-turbine decomposes them by default; with --static all sizes are known. ``run`` is that of
-`bench.compared_programs`. Exit status 1 where fissile is worse than stock or wrong.
+has them, or with --decomposed as iree-turbine decomposes them by default; with --static all sizes are known. The names of
+gradients begin with ``grad_``, those of training steps with ``step_``. ``run`` is that of `bench.compared_programs`. Exit status 1 where fissile is worse than stock or wrong.
 """
 
 from __future__ import annotations
 
 import argparse
 import logging
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from pathlib import Path
 from bench import compared_programs
 
 
-def write(folder: Path, static: bool, decomposed: bool, only: Sequence[str]) -> None:
+def write(folder: Path, static: bool, decomposed: bool, only: str) -> None:
     """Raises SystemExit where this Python has no PyTorch or no iree-turbine. What PyTorch or turbine does not export is named and left out."""
     try:
         import torch
@@ -31,15 +32,17 @@ def write(folder: Path, static: bool, decomposed: bool, only: Sequence[str]) -> 
         ) from None
     from torch.utils import _pytree
 
-    from bench.torch_programs import layers, losses, models, reductions, tensors
-    from bench.torch_programs.entries import PROGRAMS, SMALLEST, Function
+    from bench.torch_programs import gradients, layers, losses, models, reductions, tensors, training
+    from bench.torch_programs.entries import PROGRAMS, SMALLEST, Function, Traced
 
-    assert layers and losses and models and reductions and tensors  # each adds its programs
+    assert (
+        gradients and layers and losses and models and reductions and tensors and training
+    )  # each adds its programs
     warnings.simplefilter("ignore")
     logging.disable(logging.WARNING)
     folder.mkdir(parents=True, exist_ok=True)
     for name, (module, arguments, dims) in PROGRAMS.items():
-        if only and name not in only:
+        if not re.search(only, name):
             continue
         letters = {one for of_one in dims for one in of_one.values()}
         free = {one: torch.export.Dim(one, min=SMALLEST.get(one, 2), max=512) for one in letters}
@@ -49,6 +52,8 @@ def write(folder: Path, static: bool, decomposed: bool, only: Sequence[str]) -> 
         try:
             with torch.no_grad():
                 results = _pytree.tree_leaves(module(*arguments))
+                if isinstance(module, Traced):
+                    module = module.graph(arguments, static)
                 if decomposed:
                     exported = aot.export(module, args=arguments, **options)
                 else:
@@ -71,11 +76,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     compared_programs.add_arguments(parser)
     parser.add_argument("--static", action="store_true", help="write programs of known sizes")
     parser.add_argument("--decomposed", action="store_true", help="with iree-turbine's decompositions")
-    parser.add_argument("--program", action="append", default=[], help="write this one alone")
     chosen = parser.parse_args(argv)
     if chosen.what == "run":
         return compared_programs.run(chosen)
-    write(chosen.folder, chosen.static, chosen.decomposed, chosen.program)
+    write(chosen.folder, chosen.static, chosen.decomposed, chosen.only)
     return 0
 
 

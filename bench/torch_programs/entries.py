@@ -6,10 +6,12 @@ decides; the tensors of one program that name it have it in common.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import nn
+from torch.func import functionalize, grad
+from torch.fx.experimental.proxy_tensor import make_fx
 
 SIZES = {"a": 3, "b": 3, "c": 4, "h": 12, "k": 4, "m": 5, "n": 9, "s": 9, "t": 7, "w": 14}
 """Letter -> its size in the call that is compared."""
@@ -38,6 +40,19 @@ class Function(nn.Module):
         return self.function(*arguments)
 
 
+class Traced(Function):
+    """A function of tensors that computes gradients: what is exported of it is the graph of the ops that it runs, those of autograd too."""
+
+    def __init__(self, function: Callable, mode: str = "real") -> None:
+        super().__init__(function)
+        self.mode = mode
+        """How `make_fx` traces it where all sizes are known; only "symbolic" shows what a batch normalisation writes into its buffers."""
+
+    def graph(self, arguments: Sequence[torch.Tensor], static: bool) -> Function:
+        traced = make_fx(functionalize(self.function), tracing_mode=self.mode if static else "symbolic")
+        return Function(traced(*arguments))
+
+
 def r(*shape: int, element: str = "f32") -> torch.Tensor:
     """Random numbers around 0; integers from 0 to 6."""
     if element == "i1":
@@ -55,6 +70,11 @@ def add(name: str, module: nn.Module, *arguments: Argument) -> None:
 
 def of(name: str, function: Callable, *arguments: Argument) -> None:
     add(name, Function(function), *arguments)
+
+
+def gradient(name: str, loss: Callable, *arguments: Argument, of: int | tuple[int, ...] = 0) -> None:
+    """The gradient of ``loss``, the sum of what it gives, with respect to the arguments ``of``."""
+    add(name, Traced(grad(lambda *given: loss(*given).sum(), argnums=of)), *arguments)
 
 
 def _read(argument: Argument) -> tuple[torch.Tensor, dict[int, str]]:

@@ -1,4 +1,4 @@
-"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS170)?"""
+"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180)?"""
 
 from __future__ import annotations
 
@@ -125,6 +125,15 @@ def check_norms(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     ]
 
 
+def check_slopes(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS180 of each op, with what its front end calls it."""
+    by = "by the sign of the gradient, and not of the operand"
+    return [
+        _finding("FIS180", op, f"IREE computes {name} {by}", "the gradient of a leaky ReLU", name)
+        for name, op in found
+    ]
+
+
 def check_size_arithmetic(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
     """FIS167 of each op, with what its front end calls it."""
     return [
@@ -151,6 +160,20 @@ def check_unknown_sizes(found: Iterable[tuple[str, ir.Operation]]) -> list[Findi
         )
         for name, op in found
     ]
+
+
+def check_borders(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS169 of each op, with what its front end calls it."""
+    what = "passes on the gradient at the borders, where it is 0"
+    return [
+        _finding("FIS169", op, f"IREE's {name} {what}", "the gradient of a clamp", name) for name, op in found
+    ]
+
+
+def check_exponentials(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS179 of each op, with what its front end calls it."""
+    what = "adds exponentials, which overflow"
+    return [_finding("FIS179", op, f"IREE's {name} {what}", "a running sum", name) for name, op in found]
 
 
 def check_crashes(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:

@@ -97,7 +97,9 @@ def judge_storage(
         key = (obligation.condition, obligation.facts, obligation.guards, obligation.called)
         if key not in decided:
             limit = smt_timeout_ms if time_outs < MAX_TIME_OUTS else 0
-            answer = contained("a size", partial(_decide, obligation, limit, effort), None, about=obligation.op)
+            answer = contained(
+                "a size", partial(_decide, obligation, limit, effort), None, about=obligation.op
+            )
             decided[key] = answer
             time_outs += answer is not None and answer.timed_out
         decision = decided[key]

@@ -53,6 +53,8 @@ _NAMES = {
     "aten.subtract.Tensor": "aten.sub.Tensor",
     "aten.swapaxes": "aten.transpose.int",
     "aten.swapdims": "aten.transpose.int",
+    # It differs for autograd alone: its parts may be written in place.
+    "aten.unsafe_split.Tensor": "aten.split.Tensor",
     "aten.true_divide.Scalar": "aten.div.Scalar",
     "aten.true_divide.Tensor": "aten.div.Tensor",
 }

@@ -160,6 +160,16 @@ def _unknown_sizes(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operati
     return found, check_unknown_sizes((text_of(op, "name"), op) for op in found)
 
 
+def _always(
+    check: str, front_end_op: str, module: ir.Operation, gpu: bool
+) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    """What ``check`` says of the ops that their front end calls ``front_end_op``."""
+    from fissile.passes.checks.numbers import imported_ops
+
+    found = list(ops_of(module, f"torch.{front_end_op}"))
+    return found, getattr(imported_ops, check)((front_end_op, op) for op in found)
+
+
 _LEFT_OUT = (
     (("onnx.QLinearConv", "onnx.QLinearMatMul"), "fissile-dequantise-products"),
     (("onnx.AveragePool",), "fissile-pool-windows"),
@@ -171,6 +181,12 @@ _LEFT_OUT = (
 )
 
 
+_ALWAYS = (
+    ("aten.leaky_relu_backward", "fissile-differentiate-activations", "check_slopes"),
+    ("aten.hardtanh_backward", "fissile-differentiate-activations", "check_borders"),
+    ("aten.logcumsumexp", "fissile-scan-exponentials", "check_exponentials"),
+)
+"""Wherever a program has the op."""
 _PARTS = (
     (b"onnx.Slice", "fissile-clamp-slices", "the clamp of the start"),
     (b"onnx.FusedMatMul", "fissile-scale-products", "alpha"),
@@ -215,12 +231,13 @@ _ROWS = (
         "fissile-measure-sizes",
         _unknown_sizes,
     ),
+    *(_Row((op.encode(),), remedy, partial(_always, check, op)) for op, remedy, check in _ALWAYS),
     _Row((b"select_and_scatter",), "fissile-swap-selections", _selections),
 )
 
 
 def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
-    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168 and FIS170 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
+    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179 and FIS180 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
 
     ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
     """

@@ -14,28 +14,34 @@ from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from ..torch_ops import TensorType, apply
 
+_RESULTS = {"aten._weight_norm": 1, "aten._weight_norm_interface": 2}
+"""How many results each has: the second one, of which autograd makes a gradient, is the norm."""
+
 
 @register_pass
 @dataclass(frozen=True)
 class ScaleDirections(FrontEndRemedy):
-    """Writes `aten._weight_norm`(v, g, dim) as v * (g / |v|), with the norm over all dimensions but ``dim`` (-1: over all).
+    """Writes `aten._weight_norm`(v, g, dim), and `_weight_norm_interface`, which autograd calls, as v * (g / |v|).
 
-    `torch.nn.utils.parametrizations.weight_norm` computes its weight by it. The torch dialect of IREE 3.13 doesn't have it. Run it on the
+    The norm is over all dimensions but ``dim`` (-1: over all).
+    `torch.nn.utils.parametrizations.weight_norm` computes its weight by it. IREE 3.13 has no lowering for them. Run it on the
     program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-scale-directions"
     exactness: ClassVar[Exactness] = Exactness.ROUNDING
-    does: ClassVar[str] = "replaces `aten._weight_norm` with a norm, a quotient and a product (in the input)"
+    does: ClassVar[str] = (
+        "replaces `aten._weight_norm` and `_weight_norm_interface` with a norm, a quotient and a product (in the input)"
+    )
     repairs: ClassVar[str] = "`aten._weight_norm`, which IREE rejects and speech models use (FIS421)"
     numbers: ClassVar[str] = "different rounding"
     done: ClassVar[str] = "rewrote it as the direction times the length"
     advice: ClassVar[str] = "rewrite it as the direction times the length"
 
     def fits(self, op: ir.Operation) -> bool:
-        if torch.front_end_name(op) != "aten._weight_norm" or len(op.operands) != 3 or len(op.results) != 1:
+        if len(op.operands) != 3 or len(op.results) != _RESULTS.get(torch.front_end_name(op)):
             return False
-        types = [TensorType.of(value) for value in (*op.operands[:2], op.results[0])]
+        types = [TensorType.of(value) for value in (*op.operands[:2], *op.results)]
         dim, elements = torch.integer_of(op.operands[2]), {type_.element if type_ else "" for type_ in types}
         if dim is None or types[0] is None or len(elements) != 1 or not elements <= torch.FLOATS.keys():
             return False
@@ -51,4 +57,5 @@ class ScaleDirections(FrontEndRemedy):
         terms = [torch.integers(over), torch.boolean(True), torch.none()]
         norm = apply("aten.sqrt", [apply("aten.sum.dim_IntList", [square, *terms], kept)], kept)
         scale = apply("aten.div.Tensor", [length, norm], kept)
-        return [torch.cast(apply("aten.mul.Tensor", [direction, scale], type_), op.results[0].type)]
+        found = [apply("aten.mul.Tensor", [direction, scale], type_), norm]
+        return [torch.cast(value, result.type) for value, result in zip(found, op.results, strict=False)]

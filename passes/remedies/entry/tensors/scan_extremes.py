@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
@@ -54,19 +55,20 @@ class ScanExtremes(FrontEndRemedy):
         type_ = type_of(value)
         axis = axis_of(op.operands[1], len(type_.shape))
         assert axis is not None
-        values = _scanned(value, axis, largest)
+        is_float = type_.element in FLOATS
+        values = scanned(value, axis, _neutral(type_.element, largest), _COMBINE[is_float, largest])
         reached = apply("aten.eq.Tensor", [value, values], as_boolean(type_))
-        if type_.element in FLOATS:
+        if is_float:
             unordered = apply("aten.ne.Tensor", [value, value], as_boolean(type_))
             reached = apply("aten.logical_or", [reached, unordered], as_boolean(type_))
-        indices = _scanned(positions(reached, axis, 0), axis, largest=True)
+        indices = scanned(positions(reached, axis, 0), axis, _neutral("si64", True), arith.maxsi)
         return [
             torch.cast(one, result.type) for one, result in zip((values, indices), op.results, strict=True)
         ]
 
 
-def _scanned(value: ir.Value, axis: int, largest: bool) -> ir.Value:
-    """The largest or smallest of the elements up to each one along ``axis``."""
+def scanned(value: ir.Value, axis: int, neutral: float, combine: Callable[..., ir.Value]) -> ir.Value:
+    """What ``combine`` makes of the elements up to each one along ``axis``; ``neutral`` changes nothing."""
     type_, given = type_of(value), torch.to_builtin(value)
     element = ir.RankedTensorType(given.type).element_type
     sizes = [
@@ -74,7 +76,7 @@ def _scanned(value: ir.Value, axis: int, largest: bool) -> ir.Value:
         for dim, size in enumerate(type_.shape)
     ]
     rows = tensor.EmptyOp([*sizes[:axis], *sizes[axis + 1 :]], element).result
-    start = linalg.fill(arith.constant(element, _neutral(type_.element, largest)), outs=[rows])
+    start = linalg.fill(arith.constant(element, neutral), outs=[rows])
     whole = tensor.EmptyOp(sizes, element).result
     scan = ir.Operation.create(
         LINALG_EXT_SCAN,
@@ -88,7 +90,6 @@ def _scanned(value: ir.Value, axis: int, largest: bool) -> ir.Value:
     )
     block = scan.regions[0].blocks.append(element, element)
     with ir.InsertionPoint(block):
-        combine = _COMBINE[type_.element in FLOATS, largest]
         ir.Operation.create(LINALG_EXT_YIELD, operands=[combine(*block.arguments)])
     return torch.from_builtin(scan.results[0], type_)
 

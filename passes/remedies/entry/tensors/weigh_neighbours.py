@@ -16,8 +16,10 @@ from .. import torch_ops as torch
 from ..front_end import FrontEndRemedy
 from ..torch_ops import TensorType
 
-_NAME = re.compile(r"aten\.upsample_(?P<kind>linear1d|bicubic2d|trilinear3d)(?P<vec>\.vec)?$")
-_DIMENSIONS = {"linear1d": 1, "bicubic2d": 2, "trilinear3d": 3}
+_NAME = re.compile(
+    r"aten\.upsample_(?P<kind>linear1d|bilinear2d(?!\.vec)|bicubic2d|trilinear3d)(?P<vec>\.vec)?$"
+)
+_DIMENSIONS = {"linear1d": 1, "bilinear2d": 2, "bicubic2d": 2, "trilinear3d": 3}
 _CUBIC = -0.75
 """The parameter of PyTorch's cubic convolution."""
 
@@ -25,16 +27,16 @@ _CUBIC = -0.75
 @register_pass
 @dataclass(frozen=True)
 class WeighNeighbours(FrontEndRemedy):
-    """Writes linear interpolation in one and three dimensions, and bicubic, of f32 as sums of neighbours by constant weights.
+    """Writes linear interpolation in one, two and three dimensions, and bicubic, of f32 as sums of neighbours by constant weights.
 
-    IREE 3.13 lowers `aten.upsample_bilinear2d` and nearest neighbours. Each dimension is one sum, of two neighbours or, cubic, of four, at
+    IREE 3.13 lowers nearest neighbours alone; `fissile-rewrite-upsampling` writes `aten.upsample_bilinear2d.vec`. Each dimension is one sum, of two neighbours or, cubic, of four, at
     constant indices. All sizes that are interpolated are known. Run it on the program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-weigh-neighbours"
     exactness: ClassVar[Exactness] = Exactness.ROUNDING
     does: ClassVar[str] = (
-        "replaces `aten.upsample_linear1d`, `bicubic2d` and `trilinear3d` with weighted sums of neighbours (in the input)"
+        "replaces `aten.upsample_linear1d`, `bilinear2d`, `bicubic2d` and `trilinear3d` with weighted sums of neighbours (in the input)"
     )
     repairs: ClassVar[str] = "these interpolations, which IREE rejects (FIS421)"
     numbers: ClassVar[str] = "different rounding"
@@ -94,17 +96,17 @@ def _planned(op: ir.Operation) -> dict[int, tuple[np.ndarray, np.ndarray]] | Non
         scales = [*(torch.numbers_of(op.operands[3]) or ())]
     if corners is None or len(scales) != count or 0.0 in scales:
         return None
-    neighbours = _cubic if found["kind"] == "bicubic2d" else _linear
+    neighbours = cubic_neighbours if found["kind"] == "bicubic2d" else linear_neighbours
     plan = {}
     for dim, scale in zip(range(2, count + 2), scales, strict=True):
         old, new = given.shape[dim], made.shape[dim]
         if not old or not new:
             return None
-        plan[dim] = neighbours(_positions(old, new, scale, corners), old)
+        plan[dim] = neighbours(positions(old, new, scale, corners), old)
     return plan
 
 
-def _positions(old: int, new: int, scale: float | None, corners: bool) -> np.ndarray:
+def positions(old: int, new: int, scale: float | None, corners: bool) -> np.ndarray:
     """Where in the ``old`` elements each of the ``new`` ones lies."""
     at = np.arange(new)
     if corners:
@@ -112,14 +114,14 @@ def _positions(old: int, new: int, scale: float | None, corners: bool) -> np.nda
     return (at + 0.5) * (1 / scale if scale else old / new) - 0.5
 
 
-def _linear(at: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+def linear_neighbours(at: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     at = np.maximum(at, 0)
     low = np.minimum(np.floor(at).astype(np.int64), size - 1)
     part = at - low
     return np.stack([low, np.minimum(low + 1, size - 1)]), np.stack([1 - part, part])
 
 
-def _cubic(at: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+def cubic_neighbours(at: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     """Cubic convolution; the elements at the borders are repeated outside."""
     low = np.floor(at).astype(np.int64)
     part = at - low

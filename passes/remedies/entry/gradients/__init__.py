@@ -1,0 +1,1 @@
+"""Gradients of PyTorch's ops, as autograd writes them into a traced training step."""
