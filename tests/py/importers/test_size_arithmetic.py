@@ -1,10 +1,10 @@
-"""Sizes that a PyTorch program computes: remainders, and splits into parts of such sizes. What stock refuses enters, and computes what NumPy does."""
+"""Sizes that a PyTorch program computes: remainders (FIS167), and splits into parts of such sizes. What stock refuses enters, and computes what NumPy does."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from entered_programs import all_computed, computed, entered, filled
+from entered_programs import all_computed, compiled, computed, entered, filled
 
 ROW, NUMBER = "!torch.vtensor<[?],f32>", "!torch.int"
 PADDED = """
@@ -40,8 +40,11 @@ func.func @main(%x: !torch.vtensor<[3,?],f32>) -> (!torch.vtensor<[3,?],f32>, !t
 
 
 def test_a_padding_to_a_multiple(tmp_path):
-    """Of a negative number: the remainder of Python is not negative."""
-    entered(tmp_path, filled(PADDED, DIVISOR=8), "aten.fmod.int", "fissile-divide-sizes")
+    """Of a negative number: the remainder of Python is not negative (FIS167)."""
+    text = filled(PADDED, DIVISOR=8)
+    status, [finding] = compiled(tmp_path, text, "--guard=off")
+    assert status == 0 and (finding["code"], finding["severity"]) == ("FIS167", "repaired")
+    (tmp_path / "entered.mlir").write_text(text)
     for size in (1, 7, 8, 13):
         x = np.arange(size, dtype=np.float32)
         padded = np.pad(x, (0, -size % 8), constant_values=7)
