@@ -93,7 +93,10 @@ def _read(
     extents: Extents, op: ir.Operation, inner: ir.Operation, around: tuple[Guard, ...], inside: _Inside
 ) -> Iterator[Requirement]:
     [source], indices = operands_named(inner, "tensor"), operands_named(inner, "indices")
+    sizes = source.type.shape if isinstance(source.type, ir.RankedTensorType) else []
     for i, index in enumerate(indices):
+        if i < len(sizes) and sizes[i] == 1 and _is_loop_index(index):
+            continue  # an import broadcasts it in this way: IREE folds the dimension away, and its index with it
         capacity, at = extents.dimension(source, i), extents.value(index)
         condition = all_of((at_most(0, at), less(at, capacity)))
         yield Requirement(
@@ -106,6 +109,10 @@ def _read(
             ),
             here=_where_it_runs(condition, inside),
         )
+
+
+def _is_loop_index(index: ir.Value) -> bool:
+    return not isinstance(index.owner, ir.Block) and index.owner.name == "linalg.index"
 
 
 def _assert(

@@ -204,3 +204,33 @@ def test_a_body_that_never_runs_reads_nothing(index):
     assert call(x, np.zeros((2, 0), np.float32), t, 9).to_host().shape == (2, 0)
     with pytest.raises(Exception, match="FAILED_PRECONDITION"):
         call(x, np.zeros((2, 1), np.float32), t, 9)
+
+
+BROADCAST = """func.func @main(%w: tensor<1x4xf32>, %t: tensor<3xi64>) -> tensor<3xf32> {
+  %e = tensor.empty() : tensor<3xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%t : tensor<3xi64>) outs(%e : tensor<3xf32>) {
+  ^bb0(%p: i64, %o: f32):
+    %row = linalg.index 0 : index
+    %column = arith.index_cast %p : i64 to index
+    %v = tensor.extract %w[%row, %column] : tensor<1x4xf32>
+    linalg.yield %v : f32
+  } -> tensor<3xf32>
+  return %r : tensor<3xf32>
+}
+"""
+
+
+def test_a_loop_index_into_one_row_broadcasts_it():
+    """As torch-mlir lowers the weights of a loss. Where stock IREE fails this, the row has to be checked again."""
+    for guarded in (False, True):
+        with Session(FLAGS) as session:
+            module = session.run(session.parse_text(BROADCAST), GUARDED_AT)
+            if guarded:
+                guard(module.op)
+            session.run(module, "end")
+            call = load(session, module).main
+        w = np.arange(4, dtype=np.float32)[None]
+        assert call(w, np.array([3, 0, 2])).to_host().tolist() == [3, 0, 2]
+    with pytest.raises(Exception, match="FAILED_PRECONDITION"):
+        call(w, np.array([3, 4, 2]))

@@ -194,6 +194,17 @@ def test_a_time_out_is_unknown(monkeypatch):
     assert decision.timed_out and decision.verdict.answer is Answer.UNKNOWN
 
 
+def test_the_cases_of_a_module_have_a_limit():
+    """Of the sum only the cases know that one part is 0 where the other is 5."""
+    either = all_of((equal(term(N), 0), equal(term(B), 5))), all_of((equal(term(N), 5), equal(term(B), 0)))
+    condition, facts, effort = at_most(term(N) + term(B), 5), [any_of(either)], proof.Effort()
+    assert decide(condition, facts, 0, effort).verdict.answer is Answer.PROVED
+    assert 0 <= effort.left < proof.MAX_FACTS
+    effort.left = 0
+    assert decide(condition, facts, 0, effort).verdict.answer is Answer.UNKNOWN
+    assert decide(at_most(term(B), 5), facts, 0, effort).verdict.answer is Answer.PROVED
+
+
 @pytest.mark.parametrize("divisor", [1, 2, 3, 7])
 @pytest.mark.parametrize("function", ["floordiv", "ceildiv"])
 def test_a_quotient_times_its_divisor_is_near_what_was_divided(function, divisor):
