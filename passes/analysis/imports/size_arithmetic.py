@@ -55,6 +55,15 @@ def rounds_otherwise(op: ir.Operation) -> bool:
     return may_be_negative(op.operands[0]) and _becomes_size(op.results[0], _DEEP)
 
 
+def has_no_lowering(op: ir.Operation) -> bool:
+    """Whether ``op`` is Python's % as iree-turbine writes it. TorchScript's op of this name has a float as its result."""
+    return (
+        name_of(op) == PYTHON_REMAINDERS[1]
+        and len(op.operands) == 2
+        and str(op.results[0].type) == "!torch.int"
+    )
+
+
 def name_of(op: ir.Operation) -> str:
     """`onnx.Mod`, `aten.remainder.int`: what the front end calls ``op``."""
     return _full_name(op).removeprefix("torch.")

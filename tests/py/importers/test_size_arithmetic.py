@@ -51,6 +51,15 @@ def test_a_padding_to_a_multiple(tmp_path):
         np.testing.assert_array_equal(computed(tmp_path, x), padded)
 
 
+def test_what_is_left_over(tmp_path):
+    """Of a size, which is not negative: IREE rejects it."""
+    text = filled(PADDED, DIVISOR=8).replace('fmod.int"(%minus', 'fmod.int"(%n')
+    entered(tmp_path, text, "aten.fmod.int", "fissile-divide-sizes")
+    for size in (7, 8, 13):
+        x = np.arange(size, dtype=np.float32)
+        np.testing.assert_array_equal(computed(tmp_path, x), np.pad(x, (0, size % 8), constant_values=7))
+
+
 @pytest.mark.parametrize("dim", [1, -1])
 @pytest.mark.parametrize(
     ("op", "sizes", "type_", "places"),

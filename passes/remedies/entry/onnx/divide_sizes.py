@@ -11,6 +11,7 @@ from fissile.passes.analysis.imports.onnx_values import integers_of
 from fissile.passes.analysis.imports.size_arithmetic import (
     PYTHON_REMAINDERS,
     QUOTIENT,
+    has_no_lowering,
     name_of,
     rounds_otherwise,
 )
@@ -45,6 +46,8 @@ class DivideSizes(FrontEndRemedy):
     advice: ClassVar[str] = "divide numbers that are not negative"
 
     def fits(self, op: ir.Operation) -> bool:
+        if has_no_lowering(op):
+            return True
         if not rounds_otherwise(op):
             return False
         if name_of(op) in PYTHON_REMAINDERS:
