@@ -152,6 +152,66 @@ func.func @f(%b: tensor<4x2xi32>) -> (tensor<4x2xi32>, tensor<13x5xi32>) {
     ),
 )
 define(
+    "FIS181",
+    "remade-tensor",
+    "the numbers will be wrong: where a tensor has to be copied before an update, IREE makes it anew, and takes another tensor for it",
+    "A tensor is made of sizes and numbers alone (positions 0, 1, … up to an unknown number), ops update it in place (sorts with their "
+    "positions, scatters), and it is used more than once. The updates work on one tensor, or on another result of what makes it.",
+    "Before an update IREE copies a tensor that is used elsewhere. Where a dispatch without tensors makes it, IREE 3.13 runs that dispatch "
+    "again instead, and takes its first result (PropagateCloneableOps). Where it does so twice, common-subexpression elimination makes one "
+    "of both.",
+    "fissile puts a barrier behind the tensor, so that IREE copies it (`fissile-hold-producers`). Only a program that IREE schedules wrongly "
+    "is changed.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%n: i32, %a: tensor<2x1xi32>, %b: tensor<2x1xi32>, %v: tensor<2xi32>) -> (tensor<?xi32>, tensor<?xi32>) {
+  %size = arith.index_castui %n : i32 to index
+  %e = tensor.empty(%size) : tensor<?xi32>
+  %x = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%e : tensor<?xi32>) {
+  ^bb0(%o: i32):
+    %i = linalg.index 0 : index
+    %k = arith.index_cast %i : index to i32
+    linalg.yield %k : i32
+  } -> tensor<?xi32>
+  %r = iree_linalg_ext.scatter dimension_map = [0] unique_indices(true) ins(%v, %a : tensor<2xi32>, tensor<2x1xi32>) outs(%x : tensor<?xi32>) {
+  ^bb0(%p: i32, %q: i32):
+    iree_linalg_ext.yield %p : i32
+  } -> tensor<?xi32>
+  %s = iree_linalg_ext.scatter dimension_map = [0] unique_indices(true) ins(%v, %b : tensor<2xi32>, tensor<2x1xi32>) outs(%x : tensor<?xi32>) {
+  ^bb0(%p: i32, %q: i32):
+    iree_linalg_ext.yield %p : i32
+  } -> tensor<?xi32>
+  return %r, %s : tensor<?xi32>, tensor<?xi32>
+}
+""",
+        """\
+func.func @f(%n: i32, %a: tensor<2x1xi32>, %b: tensor<2x1xi32>, %v: tensor<2xi32>) -> (tensor<?xi32>, tensor<?xi32>) {
+  %size = arith.index_castui %n : i32 to index
+  %e = tensor.empty(%size) : tensor<?xi32>
+  %x = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%e : tensor<?xi32>) {
+  ^bb0(%o: i32):
+    %i = linalg.index 0 : index
+    %k = arith.index_cast %i : index to i32
+    linalg.yield %k : i32
+  } -> tensor<?xi32>
+  %held = util.optimization_barrier %x : tensor<?xi32>
+  %y = flow.tensor.tie_shape %held : tensor<?xi32>{%size}
+  %r = iree_linalg_ext.scatter dimension_map = [0] unique_indices(true) ins(%v, %a : tensor<2xi32>, tensor<2x1xi32>) outs(%y : tensor<?xi32>) {
+  ^bb0(%p: i32, %q: i32):
+    iree_linalg_ext.yield %p : i32
+  } -> tensor<?xi32>
+  %s = iree_linalg_ext.scatter dimension_map = [0] unique_indices(true) ins(%v, %b : tensor<2xi32>, tensor<2x1xi32>) outs(%y : tensor<?xi32>) {
+  ^bb0(%p: i32, %q: i32):
+    iree_linalg_ext.yield %p : i32
+  } -> tensor<?xi32>
+  return %r, %s : tensor<?xi32>, tensor<?xi32>
+}
+""",
+    ),
+)
+define(
     "FIS177",
     "overlapping-copy",
     "a call fails, or the numbers are wrong: IREE copies a part of a tensor inside of one buffer, to a range that overlaps it",

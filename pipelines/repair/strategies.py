@@ -227,7 +227,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy(ENDLESS, "it has softmaxes", "decompose them", every("fissile-decompose-softmax")),
     Strategy(tuple(OWN_REMEDY), "ops that its own remedy fits", "that, on all of them", _own_remedy),
     Strategy(
-        ("FIS101", "FIS102", "FIS107", "FIS108"),
+        ("FIS101", "FIS102", "FIS105", "FIS107", "FIS108"),
         "an FFT or a sort has an unused result",
         "keep it in global memory; then also one thread",
         _both_parts,

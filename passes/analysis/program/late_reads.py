@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from iree.compiler import ir
 
-from fissile.dialect.attributes import text_of
 from fissile.dialect.views import view_of
 from fissile.finding import Place
 from fissile.passes.iree import ops as iree_ops
@@ -22,7 +21,8 @@ from ..dispatch.provenance import place_of
 from ..host.in_place import same_buffer, updated_in_place
 from ..host.moved_slices import copied_inside
 from ..host.on_host import ops_on_host
-from .private_calls import FUNCTIONS
+from .private_calls import function_of
+from .remade_tensors import Remade, wrongly_remade
 
 _POSITION = "fissile-position"
 _GROUPS = (iree_ops.STREAM_CMD_CONCURRENT, iree_ops.STREAM_CMD_EXECUTE, iree_ops.STREAM_CMD_SERIAL)
@@ -107,7 +107,7 @@ def _used_behind(around: ir.Operation, type_: ir.Type, update: int, position: di
 def _read(reader: ir.Operation, update: ir.Operation, target: ir.Value, position: dict[int, int]) -> Read:
     is_reshape, root = reader.name == iree_ops.FLOW_TENSOR_RESHAPE, _source(target)
     return Read(
-        _function(update),
+        function_of(update),
         position[hash(reader)],
         position[hash(update)],
         bool(updated_in_place(reader)),
@@ -125,12 +125,6 @@ def _is_moved(reader: ir.Operation, update: ir.Operation) -> bool:
     if reader.name != iree_ops.FLOW_TENSOR_SLICE or update.name != iree_ops.FLOW_TENSOR_UPDATE:
         return False
     return _source(view_of(update).update) == reader.results[0]
-
-
-def _function(op: ir.Operation) -> str:
-    while op.parent is not None and op.name not in FUNCTIONS:
-        op = op.parent.operation
-    return text_of(op, "sym_name") if op.name in FUNCTIONS else ""
 
 
 def _source(value: ir.Value) -> ir.Value:
@@ -201,7 +195,7 @@ class Overlap:
 def overlaps_in_dispatches(module: ir.Operation) -> tuple[Overlap, ...]:
     """Those of ``module``, at phase flow, that are copied by a dispatch."""
     return tuple(
-        Overlap(_function(one.store), one.sure, place_of(one.load), place_of(one.store))
+        Overlap(function_of(one.store), one.sure, place_of(one.load), place_of(one.store))
         for one in copied_inside(module)
     )
 
@@ -209,14 +203,15 @@ def overlaps_in_dispatches(module: ir.Operation) -> tuple[Overlap, ...]:
 @dataclass(frozen=True)
 class Schedule:
     """What IREE makes of reads and updates: those reads that do not come before the update (``late``), and the parts of buffers that are
-    copied to ``overlapping`` parts."""
+    copied to ``overlapping`` parts, and those tensors that it makes anew, but not as often as needed, or not what is needed (``remade``)."""
 
     late: tuple[Read, ...] = ()
     overlapping: tuple[Overlap, ...] = ()
+    remade: tuple[Remade, ...] = ()
 
 
-def schedule_of(reads: Iterable[Read], module: ir.Operation) -> Schedule:
-    """That of ``reads`` in ``module``, the same program at phase stream."""
+def schedule_of(reads: Iterable[Read], remade: Iterable[Remade], module: ir.Operation) -> Schedule:
+    """That of ``reads`` and ``remade`` in ``module``, the same program at phase stream."""
     known, commands = list(reads), _commands(module)
     moved = ((one, _overlap(commands.get(one.update, []))) for one in known if one.is_moved)
     return Schedule(
@@ -226,6 +221,7 @@ def schedule_of(reads: Iterable[Read], module: ir.Operation) -> Schedule:
             for one, sure in moved
             if sure is not None
         ),
+        wrongly_remade(remade, commands),
     )
 
 

@@ -12,6 +12,13 @@ FUNCTIONS = ("func.func", iree_ops.UTIL_FUNC)
 CALLS = ("func.call", iree_ops.UTIL_CALL)
 
 
+def function_of(op: ir.Operation) -> str:
+    """The name of the function that ``op`` stands in, or is; "" for none."""
+    while op.parent is not None and op.name not in FUNCTIONS:
+        op = op.parent.operation
+    return text_of(op, "sym_name") if op.name in FUNCTIONS else ""
+
+
 def calls_of_private_functions(module: ir.Operation) -> dict[str, list[ir.Operation]]:
     """Private function -> its calls; only functions of which every use is a call."""
     private: dict[str, list[ir.Operation]] = {}

@@ -1,4 +1,4 @@
-"""Does IREE update a tensor in place before another op has read it (FIS156), or by copying inside of one buffer (FIS177)?"""
+"""Does IREE update a tensor in place before another op has read it (FIS156), by copying inside of one buffer (FIS177), or two as one (FIS181)?"""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from fissile.effect import Effect
 from fissile.finding import Finding
 from fissile.passes.analysis.program.late_reads import Overlap, Read
+from fissile.passes.analysis.program.remade_tensors import Remade
 
 from ..dispatch_places import labelled
 
@@ -40,6 +41,23 @@ def check_overlapping_copies(found: Iterable[Overlap]) -> list[Finding]:
             places=(
                 *labelled(one.updated_at, "is written to the same tensor"),
                 *labelled(one.read_at, "this part"),
+            ),
+        )
+        for one in found
+    ]
+    return list(dict.fromkeys(findings))
+
+
+def check_remade_tensors(found: Iterable[Remade]) -> list[Finding]:
+    """FIS181 of each tensor."""
+    findings = [
+        Finding(
+            "FIS181",
+            f"@{one.function}: IREE makes a tensor anew where it has to be copied before an update, and takes another tensor for it",
+            subject=f"@{one.function}",
+            places=(
+                *labelled(one.made_at, "makes it, and reads no tensor"),
+                *(label for place in one.updates for label in labelled(place, "updates it in place")),
             ),
         )
         for one in found

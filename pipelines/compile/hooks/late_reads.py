@@ -1,5 +1,5 @@
-"""Tensors that IREE updates before they are read (FIS156), or by copying inside of one buffer (FIS177): found in the schedule of a
-clone, repaired where boundaries are placed."""
+"""Tensors that IREE updates before they are read (FIS156), by copying inside of one buffer (FIS177), or as if they were one (FIS181): found
+in the schedule of a clone, repaired where boundaries are placed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from fissile.passes.analysis.program.late_reads import (
     reads_before_updates,
     schedule_of,
 )
-from fissile.passes.checks.numbers.late_reads import check_late_reads, check_overlapping_copies
+from fissile.passes.analysis.program.remade_tensors import remade_tensors
+from fissile.passes.checks.numbers.late_reads import (
+    check_late_reads,
+    check_overlapping_copies,
+    check_remade_tensors,
+)
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT, SCHEDULED_AT
 
 from ...phase_pipeline import PhaseHook
@@ -33,10 +38,16 @@ def updated_before_read(session: Session, repair: bool) -> PhaseHook:
         if not shared_destinations(module.op):
             return []
         before = _scheduled(module, session)
+        remade = check_remade_tensors(before.remade)
         overlapping, late = check_overlapping_copies(before.overlapping), check_late_reads(before.late)
         if not repair:
-            return overlapping + late
+            return remade + overlapping + late
         reported: list[Finding] = []
+        if remade:
+            from fissile.passes.remedies.host.hold_producers import HoldProducers
+
+            left = _with(HoldProducers(), module, session).remade
+            reported += remade if left else repairing.apply(module, HoldProducers(), remade)
         if overlapping:
             from fissile.passes.remedies.host.hold_slices import HoldSlices
 
@@ -66,12 +77,13 @@ def _scheduled(module: Module, session: Session) -> Schedule:
     clone = module.clone()
     try:
         session.run(clone, DISPATCHES_OUTLINED_AT)
-        reads, inside = reads_before_updates(clone.op), overlaps_in_dispatches(clone.op)
-        if not reads:
+        reads, remade = reads_before_updates(clone.op), remade_tensors(clone.op)
+        inside = overlaps_in_dispatches(clone.op)
+        if not reads and not remade:
             return Schedule(overlapping=inside)
         locate_positions(clone.op)
         session.run(clone, SCHEDULED_AT)
     except PhaseFailed:
         return Schedule()
-    schedule = schedule_of(reads, clone.op)
+    schedule = schedule_of(reads, remade, clone.op)
     return replace(schedule, overlapping=(*inside, *schedule.overlapping))

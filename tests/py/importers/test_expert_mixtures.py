@@ -30,11 +30,12 @@ def grouped(op, ends="si32"):
     return GROUPED.replace("OP", op).replace("ENDS", ends).replace("MORE", more).replace("TYPES", types)
 
 
+@pytest.mark.parametrize("rows", ["7", "?"])
 @pytest.mark.parametrize("op", ["transformers.grouped_mm_fallback", "aten._grouped_mm"])
 @pytest.mark.parametrize("ends", [[2, 2, 5, 7], [0, 0, 0, 7], [1, 2, 3, 4], [0, 0, 0, 0]], ids=str)
-def test_each_group_has_its_matrix(tmp_path, op, ends):
+def test_each_group_has_its_matrix(tmp_path, op, ends, rows):
     """Groups without rows, and rows behind the last group, which are 0."""
-    entered(tmp_path, grouped(op), op, "fissile-group-products")
+    entered(tmp_path, grouped(op).replace("[7,", f"[{rows},"), op, "fissile-group-products")
     drawn = np.random.default_rng(2)
     x, w = drawn.normal(size=(7, 3)).astype(np.float32), drawn.normal(size=(4, 3, 5)).astype(np.float32)
     expected, begin = np.zeros((7, 5)), 0

@@ -25,8 +25,8 @@ class GroupProducts(FrontEndRemedy):
     """Writes a product of sorted rows with the matrix of their group, as mixtures of experts have it, as one matrix product.
 
     Row s of the first operand stands in the product as G * K elements, of which those of its group are the row and all others 0; the
-    matrices are stacked. It costs G times the arithmetic, and no index depends on the data. Rows behind the last group are 0. The numbers of
-    groups and rows are known, and all types are the same. Run it on the program as it was imported.
+    matrices are stacked. It costs G times the arithmetic, and no index depends on the data. Rows behind the last group are 0. The number of
+    groups is known, and all types are the same. Run it on the program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-group-products"
@@ -56,7 +56,7 @@ class GroupProducts(FrontEndRemedy):
             made.element,
         } - torch.FLOATS.keys() or rows.element != made.element:
             return False
-        known = (*rows.shape, *matrices.shape, *ends.shape)
+        known = (rows.shape[1], *matrices.shape, *ends.shape)
         return rows.element == matrices.element and None not in known and ends.element in ("si32", "si64")
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
@@ -64,9 +64,8 @@ class GroupProducts(FrontEndRemedy):
         of_x, of_matrices, of_ends = (TensorType.of(value) for value in (x, matrices, ends))
         assert of_x is not None and of_matrices is not None and of_ends is not None
         (rows, terms), (groups, _terms, columns) = of_x.shape, of_matrices.shape
-        assert rows is not None and terms is not None and groups is not None
-        integers = np.int64 if of_ends.element == "si64" else np.int32
-        row = torch.table(np.arange(rows, dtype=integers).reshape(rows, 1))
+        assert terms is not None and groups is not None
+        row = _numbered(x, of_ends.element)
         behind = apply("aten.ge.Tensor", [row, ends], TensorType((rows, groups), "i1"))
         one = [torch.integers([1]), torch.boolean(True), torch.none()]
         group = apply("aten.sum.dim_IntList", [behind, *one], TensorType((rows, 1), "si64"))
@@ -92,3 +91,16 @@ class GroupProducts(FrontEndRemedy):
         ]
         product = apply("aten.mm", flat, TensorType((rows, columns), of_x.element))
         return [torch.cast(product, op.results[0].type)]
+
+
+def _numbered(x: ir.Value, element: str) -> ir.Value:
+    """0, 1, … for each row of ``x``, one below the other."""
+    of_x = TensorType.of(x)
+    assert of_x is not None
+    rows = of_x.shape[0]
+    if rows is not None:
+        integers = np.int64 if element == "si64" else np.int32
+        return torch.table(np.arange(rows, dtype=integers).reshape(rows, 1))
+    kind = [torch.integer(torch.NUMBERS[element]), *[torch.none()] * 3]
+    line = apply("aten.arange", [torch.size(x, 0), *kind], TensorType((None,), element))
+    return apply("aten.unsqueeze", [line, torch.integer(1)], TensorType((None, 1), element))

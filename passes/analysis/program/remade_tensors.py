@@ -1,0 +1,87 @@
+"""Tensors that IREE makes anew for ops that update them in place, and the copies that it loses while it does so.
+
+A dispatch that reads no tensor (positions, a table of a formula) is cheap: where one of its results has to be copied before an update, IREE
+3.13 runs the dispatch again in place of the copy (PropagateCloneableOps). It takes the first result of what it runs again, whichever it
+needs, and where a program has several such dispatches, all alike, common-subexpression elimination makes one of them: the updates
+then work on one tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from iree.compiler import ir
+
+from fissile.finding import Place
+from fissile.passes.iree import ops as iree_ops
+
+from ..dispatch.provenance import place_of
+from ..host.in_place import same_buffer, segment, updates
+from ..host.on_host import ops_on_host
+from .private_calls import function_of
+
+_SIZES = "tensor.dim"
+
+
+@dataclass(frozen=True)
+class Remade:
+    """Result ``number`` of the dispatch at position ``maker`` of ``function``, which reads no tensor. ``updates``: the ops that update it
+    in place. ``needed``: how many tensors with these elements the program has to have: one for each update, and one for who reads it
+    after the first of them."""
+
+    function: str
+    maker: int
+    number: int
+    needed: int
+    made_at: Place | None
+    updates: tuple[Place | None, ...]
+
+
+def remade_tensors(module: ir.Operation) -> list[Remade]:
+    """Those of ``module``, at phase flow, that are needed more than once."""
+    ops = ops_on_host(module)
+    position = {hash(op): i for i, op in enumerate(ops)}
+    found = []
+    for op in ops:
+        if op.name != iree_ops.FLOW_DISPATCH or any(
+            isinstance(value.type, ir.RankedTensorType) for value in segment(op, "arguments")
+        ):
+            continue
+        for number, result in enumerate(op.results):
+            buffer = same_buffer(result)
+            users = {hash(use.owner.operation): use.owner.operation for value in buffer for use in value.uses}
+            changing = sorted(
+                (user for user in users.values() if updates(user, buffer)),
+                key=lambda user: position[hash(user)],
+            )
+            if not changing:
+                continue
+            first = position[hash(changing[0])]
+            kept = any(
+                not updates(user, buffer) and position.get(hash(user), first) >= first
+                for user in users.values()
+                if user.name not in (_SIZES, iree_ops.FLOW_TENSOR_RESHAPE)
+            )
+            if len(changing) + kept > 1:
+                places = tuple(place_of(user) for user in changing)
+                found.append(
+                    Remade(
+                        function_of(op),
+                        position[hash(op)],
+                        number,
+                        len(changing) + kept,
+                        place_of(op),
+                        places,
+                    )
+                )
+    return found
+
+
+def wrongly_remade(tensors: Iterable[Remade], runs: Mapping[int, Sequence[object]]) -> tuple[Remade, ...]:
+    """Those of ``tensors`` that IREE makes too few of, or takes for another result; ``runs``: the commands that each position comes to."""
+    return tuple(
+        one
+        for one in tensors
+        if (made := len(runs.get(one.maker, ()))) and (made < one.needed or (one.number > 0 and made > 1))
+    )
