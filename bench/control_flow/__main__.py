@@ -19,8 +19,9 @@ from fissile.pipelines.process.child import run_child
 
 from .program import Call, Program
 from .stateful import Dynamic, Stateful
+from .updating import Updating
 
-KINDS = {"plain": Program, "stateful": Stateful, "dynamic": Dynamic}
+KINDS = {"plain": Program, "stateful": Stateful, "dynamic": Dynamic, "updating": Updating}
 FLAGS = {
     "llvm-cpu": ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
                  "--iree-llvmcpu-target-cpu=generic"),

@@ -212,6 +212,58 @@ func.func @f(%n: i32, %a: tensor<2x1xi32>, %b: tensor<2x1xi32>, %v: tensor<2xi32
     ),
 )
 define(
+    "FIS182",
+    "shared-buffer",
+    "the numbers will be wrong: IREE updates a tensor in place that is the same buffer as another one",
+    "An op updates a result of a loop or a branch, or a tensor that is carried through a loop. On some path it is the same tensor as another "
+    "result, or as one that was made before, which is read as well: `scf.yield %a, %a`, a loop without iterations.",
+    "Before an update IREE 3.13 copies a tensor that has another use (MaterializeCopyOnWrite). Each result of a loop or a branch is a tensor of "
+    "its own there.",
+    "fissile uses the tensor once more at the end, so that IREE updates a copy (`fissile-copy-passed-tensors`). Only a program in which IREE "
+    "copies nothing is changed.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: tensor<4xi32>, %y: tensor<4xi32>, %p: i1) -> (tensor<4xi32>, tensor<4xi32>) {
+  %r:2 = scf.if %p -> (tensor<4xi32>, tensor<4xi32>) {
+    %a = arith.addi %x, %y : tensor<4xi32>
+    scf.yield %a, %a : tensor<4xi32>, tensor<4xi32>
+  } else {
+    %a = arith.muli %x, %y : tensor<4xi32>
+    %b = arith.subi %x, %y : tensor<4xi32>
+    scf.yield %a, %b : tensor<4xi32>, tensor<4xi32>
+  }
+  %s = iree_linalg_ext.sort dimension(0) outs(%r#1 : tensor<4xi32>) {
+  ^bb0(%k: i32, %l: i32):
+    %more = arith.cmpi sgt, %k, %l : i32
+    iree_linalg_ext.yield %more : i1
+  } -> tensor<4xi32>
+  return %r#0, %s : tensor<4xi32>, tensor<4xi32>
+}
+""",
+        """\
+func.func @f(%x: tensor<4xi32>, %y: tensor<4xi32>, %p: i1) -> (tensor<4xi32>, tensor<4xi32>) {
+  %r:2 = scf.if %p -> (tensor<4xi32>, tensor<4xi32>) {
+    %a = arith.addi %x, %y : tensor<4xi32>
+    scf.yield %a, %a : tensor<4xi32>, tensor<4xi32>
+  } else {
+    %a = arith.muli %x, %y : tensor<4xi32>
+    %b = arith.subi %x, %y : tensor<4xi32>
+    scf.yield %a, %b : tensor<4xi32>, tensor<4xi32>
+  }
+  %s = iree_linalg_ext.sort dimension(0) outs(%r#1 : tensor<4xi32>) {
+  ^bb0(%k: i32, %l: i32):
+    %more = arith.cmpi sgt, %k, %l : i32
+    iree_linalg_ext.yield %more : i1
+  } -> tensor<4xi32>
+  %used = util.optimization_barrier %r#1 : tensor<4xi32>
+  return %r#0, %s : tensor<4xi32>, tensor<4xi32>
+}
+""",
+    ),
+)
+define(
     "FIS177",
     "overlapping-copy",
     "a call fails, or the numbers are wrong: IREE copies a part of a tensor inside of one buffer, to a range that overlaps it",

@@ -15,6 +15,7 @@ _MOVES_NOTHING = (
     "tensor.collapse_shape",
     "tensor.expand_shape",
     iree_ops.FLOW_TENSOR_RESHAPE,
+    iree_ops.FLOW_TENSOR_TIE_SHAPE,
     iree_ops.TENSOR_EXT_COMPUTE_BARRIER_END,
     iree_ops.TENSOR_EXT_COMPUTE_BARRIER_START,
 )
@@ -27,7 +28,7 @@ def shared_destinations(module: ir.Operation) -> list[list[ir.Value]]:
     with its reshapes."""
     found: dict[ir.Value, list[ir.Value]] = {}
     for op in ops_on_host(module):
-        for destination in _destinations(op):
+        for destination in destinations(op):
             root = root_of(destination)
             maker = "" if isinstance(root.owner, ir.Block) else root.owner.operation.name
             if maker in _MADE_ANEW or (maker == "linalg.fill" and op.name.startswith("linalg.")):
@@ -45,13 +46,14 @@ def destinations_shared(module: ir.Operation) -> list[tuple[ir.Operation, int]]:
     return [
         (op, number)
         for op in ops_on_host(module)
-        if (destinations := _destinations(op))
+        if (updated := destinations(op))
         for number, value in enumerate(op.operands)
-        if value in shared and value in destinations
+        if value in shared and value in updated
     ]
 
 
-def _destinations(op: ir.Operation) -> list[ir.Value]:
+def destinations(op: ir.Operation) -> list[ir.Value]:
+    """The tensors that ``op`` (before dispatches are formed) may update in place."""
     if op.name in ("tensor.insert", "tensor.insert_slice"):
         return operands_named(op, "dest")
     if op.name in (iree_ops.FLOW_TENSOR_UPDATE, iree_ops.FLOW_TENSOR_STORE):

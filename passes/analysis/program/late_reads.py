@@ -21,6 +21,7 @@ from ..dispatch.provenance import place_of
 from ..host.in_place import same_buffer, updated_in_place
 from ..host.moved_slices import copied_inside
 from ..host.on_host import ops_on_host
+from ..host.stale_tensors import stale_tensors
 from .private_calls import function_of
 from .remade_tensors import Remade, wrongly_remade
 
@@ -201,17 +202,50 @@ def overlaps_in_dispatches(module: ir.Operation) -> tuple[Overlap, ...]:
 
 
 @dataclass(frozen=True)
+class StaleRead:
+    """The op at position ``update`` of ``function`` updates a tensor in place that a loop or a branch has passed on, and what is at
+    ``read_at`` reads another one that may be the same buffer. ``update_is_copy``: the update itself is a copy of bytes."""
+
+    function: str
+    update: int
+    update_is_copy: bool
+    read_at: Place | None
+    updated_at: Place | None
+
+
+def stale_reads(module: ir.Operation) -> list[StaleRead]:
+    """Those of ``module``, at phase flow, unless IREE copies the tensor."""
+    if not (found := stale_tensors(module, updated_in_place)):
+        return []
+    position = {hash(op): i for i, op in enumerate(ops_on_host(module))}
+    return [
+        StaleRead(
+            function_of(one.update),
+            position[hash(one.update)],
+            one.update.name == iree_ops.FLOW_TENSOR_UPDATE,
+            place_of(one.reader),
+            place_of(one.update),
+        )
+        for one in found
+    ]
+
+
+@dataclass(frozen=True)
 class Schedule:
     """What IREE makes of reads and updates: those reads that do not come before the update (``late``), and the parts of buffers that are
-    copied to ``overlapping`` parts, and those tensors that it makes anew, but not as often as needed, or not what is needed (``remade``)."""
+    copied to ``overlapping`` parts, and those tensors that it makes anew, but not as often as needed, or not what is needed (``remade``).
+    ``stale``: reads of tensors that are the buffer of one that is updated in place."""
 
     late: tuple[Read, ...] = ()
     overlapping: tuple[Overlap, ...] = ()
     remade: tuple[Remade, ...] = ()
+    stale: tuple[StaleRead, ...] = ()
 
 
-def schedule_of(reads: Iterable[Read], remade: Iterable[Remade], module: ir.Operation) -> Schedule:
-    """That of ``reads`` and ``remade`` in ``module``, the same program at phase stream."""
+def schedule_of(
+    reads: Iterable[Read], remade: Iterable[Remade], stale: Iterable[StaleRead], module: ir.Operation
+) -> Schedule:
+    """That of ``reads``, ``remade`` and ``stale`` in ``module``, the same program at phase stream."""
     known, commands = list(reads), _commands(module)
     moved = ((one, _overlap(commands.get(one.update, []))) for one in known if one.is_moved)
     return Schedule(
@@ -222,7 +256,12 @@ def schedule_of(reads: Iterable[Read], remade: Iterable[Remade], module: ir.Oper
             if sure is not None
         ),
         wrongly_remade(remade, commands),
+        tuple(one for one in stale if _is_in_place(one, commands.get(one.update, []))),
     )
+
+
+def _is_in_place(one: StaleRead, updates: list[_Command]) -> bool:
+    return bool(updates) and sum(command.copies for command in updates) <= one.update_is_copy
 
 
 def _overlap(updates: list[_Command]) -> bool | None:

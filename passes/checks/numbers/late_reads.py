@@ -1,15 +1,19 @@
-"""Does IREE update a tensor in place before another op has read it (FIS156), by copying inside of one buffer (FIS177), or two as one (FIS181)?"""
+"""Does IREE update a tensor in place before another op has read it (FIS156), by copying inside of one buffer (FIS177), two as one
+(FIS181), or while another one is the same buffer (FIS182)?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from fissile.effect import Effect
-from fissile.finding import Finding
-from fissile.passes.analysis.program.late_reads import Overlap, Read
+from fissile.finding import Finding, Place
+from fissile.passes.analysis.program.late_reads import Overlap, Read, StaleRead
 from fissile.passes.analysis.program.remade_tensors import Remade
 
 from ..dispatch_places import labelled
+
+MOST_READERS = 3
+"""How many ops that read a tensor too late a finding names: each is repaired by the same copy."""
 
 
 def check_late_reads(found: Iterable[Read]) -> list[Finding]:
@@ -63,3 +67,26 @@ def check_remade_tensors(found: Iterable[Remade]) -> list[Finding]:
         for one in found
     ]
     return list(dict.fromkeys(findings))
+
+
+def check_stale_reads(found: Iterable[StaleRead]) -> list[Finding]:
+    """FIS182 of each update."""
+    readers: dict[tuple[str, Place | None], list[Place | None]] = {}
+    for one in found:
+        readers.setdefault((one.function, one.updated_at), []).append(one.read_at)
+    return [
+        Finding(
+            "FIS182",
+            f"@{function}: IREE updates a tensor in place that a loop or a branch has passed on, and another one may be the same buffer",
+            subject=f"@{function}",
+            places=(
+                *labelled(updated_at, "updates it in place"),
+                *(
+                    label
+                    for place in list(dict.fromkeys(read_at))[:MOST_READERS]
+                    for label in labelled(place, "reads the other one")
+                ),
+            ),
+        )
+        for (function, updated_at), read_at in readers.items()
+    ]

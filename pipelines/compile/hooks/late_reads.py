@@ -1,25 +1,30 @@
-"""Tensors that IREE updates before they are read (FIS156), by copying inside of one buffer (FIS177), or as if they were one (FIS181): found
-in the schedule of a clone, repaired where boundaries are placed."""
+"""Tensors that IREE updates before they are read (FIS156), by copying inside of one buffer (FIS177), as if they were one (FIS181), or
+while another one is the same buffer (FIS182): found in the schedule of a clone, repaired where boundaries are placed."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 
 from fissile.finding import Finding
-from fissile.passes.analysis.host.shared_destinations import shared_destinations
+from fissile.passes.analysis.host.shared_destinations import destinations, shared_destinations
+from fissile.passes.analysis.host.stale_tensors import stale_tensors
 from fissile.passes.analysis.program.late_reads import (
     Schedule,
     locate_positions,
     overlaps_in_dispatches,
     reads_before_updates,
     schedule_of,
+    stale_reads,
 )
 from fissile.passes.analysis.program.remade_tensors import remade_tensors
+from fissile.passes.catalogue import find_pass
 from fissile.passes.checks.numbers.late_reads import (
     check_late_reads,
     check_overlapping_copies,
     check_remade_tensors,
+    check_stale_reads,
 )
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT, SCHEDULED_AT
 
@@ -31,35 +36,45 @@ if TYPE_CHECKING:
     from fissile.passes.remedies.remedy import Remedy
 
 
+@dataclass(frozen=True)
+class _Row:
+    """What is wrong in a schedule (a field of `Schedule`), and the passes that repair it: the first after which nothing of it is left."""
+
+    field: str
+    check: Callable[[Any], list[Finding]]
+    ways: tuple[tuple[str, dict[str, bool]], ...]
+
+
+_ROWS = (
+    _Row("remade", check_remade_tensors, (("fissile-hold-producers", {}),)),
+    _Row("stale", check_stale_reads, (("fissile-copy-passed-tensors", {}),)),
+    _Row("overlapping", check_overlapping_copies, (("fissile-hold-slices", {}),)),
+    _Row(
+        "late",
+        check_late_reads,
+        (("fissile-copy-before-updates", {}), ("fissile-copy-before-updates", {"hold": True})),
+    ),
+)
+
+
 def updated_before_read(session: Session, repair: bool) -> PhaseHook:
-    """Only a module with a tensor that is an op's destination and used by another is looked at closer."""
+    """Only a module with a tensor that is an op's destination, and used by another one or perhaps the same buffer as another, is looked at
+    closer."""
 
     def act(module: Module) -> list[Finding]:
-        if not shared_destinations(module.op):
+        if not shared_destinations(module.op) and not stale_tensors(module.op, destinations):
             return []
-        before = _scheduled(module, session)
-        remade = check_remade_tensors(before.remade)
-        overlapping, late = check_overlapping_copies(before.overlapping), check_late_reads(before.late)
-        if not repair:
-            return remade + overlapping + late
-        reported: list[Finding] = []
-        if remade:
-            from fissile.passes.remedies.host.hold_producers import HoldProducers
-
-            left = _with(HoldProducers(), module, session).remade
-            reported += remade if left else repairing.apply(module, HoldProducers(), remade)
-        if overlapping:
-            from fissile.passes.remedies.host.hold_slices import HoldSlices
-
-            repaired, remedy = _with(HoldSlices(), module, session), HoldSlices()
-            reported += overlapping if repaired.overlapping else repairing.apply(module, remedy, overlapping)
-        if late:
-            from fissile.passes.remedies.host.copy_before_updates import CopyBeforeUpdates
-
-            ways = (CopyBeforeUpdates(), CopyBeforeUpdates(hold=True))
-            # Where IREE updates the tensor in place all the same, it is an error.
-            cure = next((way for way in ways if not _with(way, module, session).late), None)
-            reported += repairing.apply(module, cure, late) if cure else late
+        schedule, reported = _scheduled(module, session), []
+        for row in _ROWS:
+            if not (found := row.check(getattr(schedule, row.field))):
+                continue
+            for name, options in row.ways if repair else ():
+                remedy = cast("Remedy", find_pass(name)(**options))
+                repaired = _with(remedy, module, session)
+                if not getattr(repaired, row.field):
+                    found, schedule = repairing.apply(module, remedy, found), repaired
+                    break
+            reported += found  # where IREE updates the tensor in place all the same, it is an error
         return reported
 
     return PhaseHook(BOUNDARIES_PLACED_AT, "late-reads", act)
@@ -78,12 +93,12 @@ def _scheduled(module: Module, session: Session) -> Schedule:
     try:
         session.run(clone, DISPATCHES_OUTLINED_AT)
         reads, remade = reads_before_updates(clone.op), remade_tensors(clone.op)
-        inside = overlaps_in_dispatches(clone.op)
-        if not reads and not remade:
+        stale, inside = stale_reads(clone.op), overlaps_in_dispatches(clone.op)
+        if not reads and not remade and not stale:
             return Schedule(overlapping=inside)
         locate_positions(clone.op)
         session.run(clone, SCHEDULED_AT)
     except PhaseFailed:
         return Schedule()
-    schedule = schedule_of(reads, remade, clone.op)
+    schedule = schedule_of(reads, remade, stale, clone.op)
     return replace(schedule, overlapping=(*inside, *schedule.overlapping))

@@ -1,0 +1,273 @@
+"""Tensors that are read after an op has updated another one in place that is the same buffer.
+
+The results of a loop or a branch, and what its body is given, are values of their own to IREE: before an update it looks at the uses of the
+one value that is updated (MaterializeCopyOnWrite), and not at another result, or at a tensor that the loop or branch passes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from iree.compiler import ir
+
+from fissile.passes.iree import ops as iree_ops
+
+from ..program.private_calls import FUNCTIONS
+from .on_host import HOST_REGIONS
+
+_LOOPS = ("scf.for", "scf.while")
+_ENDS = ("scf.yield", "scf.condition")
+_MOVES_NOTHING = (
+    "tensor.cast",
+    "tensor.collapse_shape",
+    "tensor.expand_shape",
+    iree_ops.FLOW_TENSOR_RESHAPE,
+    iree_ops.FLOW_TENSOR_TIE_SHAPE,
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_END,
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_START,
+)
+_READS_NOTHING = ("tensor.dim", "tensor.empty", iree_ops.FLOW_TENSOR_EMPTY)
+
+Updated = Callable[[ir.Operation], list[ir.Value]]
+"""The tensors that an op may update in place."""
+
+
+By = frozenset[tuple[ir.Operation, ir.Value]]
+Stale = dict[ir.Value, By]
+"""Each tensor that may be stale, with the updates that have made it so and the tensors that those work on."""
+NONE: By = frozenset()
+
+
+@dataclass(frozen=True)
+class StaleTensor:
+    """``update`` updates ``target`` in place; ``reader`` reads a tensor as it was that may be the same buffer."""
+
+    update: ir.Operation
+    target: ir.Value
+    reader: ir.Operation
+
+
+def stale_tensors(module: ir.Operation, updated: Updated) -> list[StaleTensor]:
+    """Those of the functions in ``module`` that have loops or branches: where they are taken, which is known at run time."""
+    return [one for function in _functions(module) for one in _Staleness(function, updated).found()]
+
+
+def _functions(module: ir.Operation) -> list[ir.Operation]:
+    """Those with loops or branches."""
+    functions = (op.operation for op in module.regions[0].blocks[0].operations)
+    return [
+        op
+        for op in functions
+        if op.name in FUNCTIONS
+        and len(op.regions[0].blocks) == 1
+        and any(inner.operation.name in HOST_REGIONS for inner in op.regions[0].blocks[0].operations)
+    ]
+
+
+class _Staleness:
+    """Follows, along the program, which tensors' buffers have been overwritten, and by what."""
+
+    def __init__(self, function: ir.Operation, updated: Updated) -> None:
+        self._body, self._updated = function.regions[0].blocks[0], updated
+        self._sources: dict[ir.Value, list[ir.Value]] = {}
+        self._tensors: list[ir.Value] = []
+        self._found: dict[StaleTensor, None] = {}
+        self._list(self._body)
+        self._made = {value: self._leaves(value) for value in self._tensors}
+        self._sharing: dict[ir.Value, list[ir.Value]] = {}
+        for value, leaves in self._made.items():
+            for leaf in leaves:
+                self._sharing.setdefault(leaf, []).append(value)
+
+    def found(self) -> list[StaleTensor]:
+        self._block(self._body, {})
+        return list(self._found)
+
+    # What a tensor may be the buffer of
+
+    def _list(self, block: ir.Block) -> None:
+        """Fills ``_tensors`` and ``_sources`` with those of ``block``."""
+        self._tensors += [value for value in block.arguments if _is_tensor(value)]
+        for op in (o.operation for o in block.operations):
+            self._tensors += [value for value in op.results if _is_tensor(value)]
+            if op.name in _MOVES_NOTHING:
+                self._pass(op.operands[0], op.results[0])
+            if op.name not in HOST_REGIONS:
+                continue
+            for region in op.regions:
+                for inner in region.blocks:
+                    self._list(inner)
+            for source, target in _passed(op):
+                self._pass(source, target)
+
+    def _pass(self, source: ir.Value, target: ir.Value) -> None:
+        if _is_tensor(target):
+            self._sources.setdefault(target, []).append(source)
+
+    def _leaves(self, value: ir.Value) -> frozenset[ir.Value]:
+        """The tensors that ops make, or the program is given, of which ``value`` may be one."""
+        seen, values = {value}, [value]
+        for one in values:
+            more = [source for source in self._sources.get(one, ()) if source not in seen]
+            seen.update(more)
+            values += more
+        return frozenset(one for one in values if one not in self._sources)
+
+    # Which are stale, and by which updates
+
+    def _block(self, block: ir.Block, stale: Stale) -> Stale:
+        """What is stale behind ``block``, where ``stale`` is before it."""
+        before: list[ir.Operation] = []
+        for op in (o.operation for o in block.operations):
+            if op.name in _ENDS:
+                break
+            if op.name in _MOVES_NOTHING:
+                _bind(stale, op.results[0], stale.get(op.operands[0], NONE))
+            elif op.name in _LOOPS:
+                stale = self._loop(op, stale)
+            elif op.name in HOST_REGIONS:
+                stale = self._branch(op, stale)
+            else:
+                self._op(op, stale, before)
+            before.append(op)
+        return stale
+
+    def _op(self, op: ir.Operation, stale: Stale, before: Sequence[ir.Operation]) -> None:
+        if op.name not in _READS_NOTHING:
+            for value in op.operands:
+                for update, target in stale.get(value, ()):
+                    self._found[StaleTensor(update, target, op)] = None
+        for target in self._updated(op):
+            root = _root(target)
+            if root not in self._sources:
+                continue  # what IREE sees, and FIS156 looks at
+            shared = (value for leaf in self._made.get(target, ()) for value in self._sharing[leaf])
+            others = {value for value in shared if _root(value) != root}
+            for value in others:
+                stale[value] = stale.get(value, NONE) | {(op, target)}
+            if not others.isdisjoint(op.operands):
+                self._found[StaleTensor(op, target, op)] = None
+            # What reads one of them on the device may be scheduled beside the update, or behind it.
+            defined = _defining(root)
+            if others and defined is not None and defined in before:
+                for reader in before[before.index(defined) + 1 :]:
+                    if _on_device(reader) and not others.isdisjoint(reader.operands):
+                        self._found[StaleTensor(op, target, reader)] = None
+        for result in op.results:
+            stale.pop(result, None)
+
+    def _branch(self, op: ir.Operation, stale: Stale) -> Stale:
+        states, ends = [], []
+        for region in op.regions:
+            for block in region.blocks:
+                state = self._block(block, dict(stale))
+                states.append(state)
+                ends.append([state.get(value, NONE) for value in _operands_of_end(block)])
+        after = _joined(*states, *([stale] if len(states) < 2 else []))
+        for number, result in enumerate(op.results):
+            _bind(after, result, NONE.union(*(one[number] for one in ends)))
+        return after
+
+    def _loop(self, op: ir.Operation, stale: Stale) -> Stale:
+        around, carried = stale, [stale.get(value, NONE) for value in _initial(op)]
+        results = [NONE] * len(op.results) if op.name == "scf.while" else carried
+        while True:
+            state, passed = dict(around), carried
+            for number, region in enumerate(op.regions):
+                block = region.blocks[0]
+                for value, held in zip(_carried_arguments(op, block), passed, strict=True):
+                    _bind(state, value, held)
+                state = self._block(block, state)
+                passed = [state.get(value, NONE) for value in _operands_of_end(block)]
+                if number == 0:  # the body of a for, the test of a while
+                    results = [one | other for one, other in zip(results, passed, strict=True)]
+            known = (around, carried)
+            around = _joined(around, state)
+            carried = [one | other for one, other in zip(carried, passed, strict=True)]
+            if known == (around, carried):
+                break
+        after = dict(around)
+        for result, held in zip(op.results, results, strict=True):
+            _bind(after, result, held)
+        return after
+
+
+def _joined(*states: Stale) -> Stale:
+    return {
+        value: NONE.union(*(state.get(value, NONE) for state in states))
+        for value in dict.fromkeys(value for state in states for value in state)
+    }
+
+
+def _bind(stale: Stale, value: ir.Value, by: By) -> None:
+    if by:
+        stale[value] = by
+    else:
+        stale.pop(value, None)
+
+
+def _is_tensor(value: ir.Value) -> bool:
+    return isinstance(value.type, ir.RankedTensorType)
+
+
+def _root(value: ir.Value) -> ir.Value:
+    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _MOVES_NOTHING:
+        value = value.owner.operation.operands[0]
+    return value
+
+
+def _defining(root: ir.Value) -> ir.Operation | None:
+    return None if isinstance(root.owner, ir.Block) else root.owner.operation
+
+
+def _on_device(op: ir.Operation) -> bool:
+    return op.name not in (
+        *HOST_REGIONS,
+        *_MOVES_NOTHING,
+        *_READS_NOTHING,
+        iree_ops.FLOW_TENSOR_LOAD,
+    ) and any(_is_tensor(result) for result in op.results)
+
+
+def _end(block: ir.Block) -> ir.Operation:
+    return block.operations[len(block.operations) - 1].operation
+
+
+def _operands_of_end(block: ir.Block) -> list[ir.Value]:
+    """What the end of ``block`` passes on; the condition itself is not."""
+    end = _end(block)
+    operands = list(end.operands) if end.name in _ENDS else []
+    return operands[1:] if end.name == "scf.condition" else operands
+
+
+def _initial(op: ir.Operation) -> list[ir.Value]:
+    return list(op.operands)[3:] if op.name == "scf.for" else list(op.operands)
+
+
+def _carried_arguments(op: ir.Operation, block: ir.Block) -> list[ir.Value]:
+    return list(block.arguments)[1:] if op.name == "scf.for" else list(block.arguments)
+
+
+def _passed(op: ir.Operation) -> list[tuple[ir.Value, ir.Value]]:
+    """What each loop argument and result of ``op`` may be."""
+    blocks = [block for region in op.regions for block in region.blocks]
+    if op.name == "scf.for":
+        (body,) = blocks
+        made, arguments = _operands_of_end(body), _carried_arguments(op, body)
+        return [
+            pair
+            for sources in (_initial(op), made)
+            for targets in (arguments, list(op.results))
+            for pair in zip(sources, targets, strict=True)
+        ]
+    if op.name == "scf.while":
+        before, after = blocks
+        tested = _operands_of_end(before)
+        return [
+            *zip(_initial(op), before.arguments, strict=True),
+            *zip(_operands_of_end(after), before.arguments, strict=True),
+            *zip(tested, after.arguments, strict=True),
+            *zip(tested, op.results, strict=True),
+        ]
+    return [pair for block in blocks for pair in zip(_operands_of_end(block), op.results, strict=False)]
