@@ -154,12 +154,13 @@ func.func @f(%b: tensor<4x2xi32>) -> (tensor<4x2xi32>, tensor<13x5xi32>) {
 define(
     "FIS181",
     "remade-tensor",
-    "the numbers will be wrong: where a tensor has to be copied before an update, IREE makes it anew, and takes another tensor for it",
-    "A tensor is made of sizes and numbers alone (positions 0, 1, … up to an unknown number), ops update it in place (sorts with their "
-    "positions, scatters), and it is used more than once. The updates work on one tensor, or on another result of what makes it.",
-    "Before an update IREE copies a tensor that is used elsewhere. Where a dispatch without tensors makes it, IREE 3.13 runs that dispatch "
-    "again instead, and takes its first result (PropagateCloneableOps). Where it does so twice, common-subexpression elimination makes one "
-    "of both.",
+    "the numbers will be wrong: where a tensor has to be copied, IREE makes it anew, and takes another tensor for it",
+    "A tensor is made of sizes and numbers alone (positions 0, 1, … up to an unknown number). Ops update it in place (sorts with their "
+    "positions, scatters), and it is used more than once: the updates work on one tensor. Or it is the second result of what makes it, and "
+    "updated, or kept in a global because its size is known: IREE takes the first result.",
+    "Before an update, and for a global, IREE copies a tensor that is used elsewhere. Where a dispatch without tensors makes it, IREE 3.13 "
+    "runs that dispatch again instead, and takes its first result (PropagateCloneableOps). Where it does so twice, common-subexpression "
+    "elimination makes one of both.",
     "fissile puts a barrier behind the tensor, so that IREE copies it (`fissile-hold-producers`). Only a program that IREE schedules wrongly "
     "is changed.",
     effect=Effect.WRONG,

@@ -28,14 +28,20 @@ _MOVES_NOTHING = (
     iree_ops.TENSOR_EXT_COMPUTE_BARRIER_START,
 )
 _READS_NOTHING = ("tensor.dim", "tensor.empty", iree_ops.FLOW_TENSOR_EMPTY)
+_NEVER_UPDATED = (
+    "arith.constant",
+    iree_ops.FLOW_TENSOR_CONSTANT,
+    iree_ops.UTIL_GLOBAL_LOAD,
+    iree_ops.UTIL_GLOBAL_LOAD_INDIRECT,
+)
 
 Updated = Callable[[ir.Operation], list[ir.Value]]
 """The tensors that an op may update in place."""
 
 
-By = frozenset[tuple[ir.Operation, ir.Value]]
+By = frozenset[tuple[ir.Operation, ir.Value, bool]]
 Stale = dict[ir.Value, By]
-"""Each tensor that may be stale, with the updates that have made it so and the tensors that those work on."""
+"""Each tensor that may be stale, with the updates that have made it so, the tensors that those work on, and whether it is that very one."""
 NONE: By = frozenset()
 
 
@@ -112,7 +118,7 @@ class _Staleness:
             more = [source for source in self._sources.get(one, ()) if source not in seen]
             seen.update(more)
             values += more
-        return frozenset(one for one in values if one not in self._sources)
+        return frozenset(one for one in values if one not in self._sources and not _is_never_updated(one))
 
     # Which are stale, and by which updates
 
@@ -123,7 +129,9 @@ class _Staleness:
             if op.name in _ENDS:
                 break
             if op.name in _MOVES_NOTHING:
-                _bind(stale, op.results[0], stale.get(op.operands[0], NONE))
+                stale.pop(op.results[0], None)
+                if by := stale.get(op.operands[0]):
+                    stale[op.results[0]] = by
             elif op.name in _LOOPS:
                 stale = self._loop(op, stale)
             elif op.name in HOST_REGIONS:
@@ -136,16 +144,16 @@ class _Staleness:
     def _op(self, op: ir.Operation, stale: Stale, before: Sequence[ir.Operation]) -> None:
         if op.name not in _READS_NOTHING:
             for value in op.operands:
-                for update, target in stale.get(value, ()):
-                    self._found[StaleTensor(update, target, op)] = None
+                for update, target, itself in stale.get(value, ()):
+                    # IREE sees the uses of the very tensor that is updated: where it is wrong all the same, it is FIS156.
+                    if not itself:
+                        self._found[StaleTensor(update, target, op)] = None
         for target in self._updated(op):
             root = _root(target)
-            if root not in self._sources:
-                continue  # what IREE sees, and FIS156 looks at
-            shared = (value for leaf in self._made.get(target, ()) for value in self._sharing[leaf])
+            shared = {value for leaf in self._made.get(target, ()) for value in self._sharing[leaf]}
             others = {value for value in shared if _root(value) != root}
-            for value in others:
-                stale[value] = stale.get(value, NONE) | {(op, target)}
+            for value in shared:
+                stale[value] = stale.get(value, NONE) | {(op, target, value not in others)}
             if not others.isdisjoint(op.operands):
                 self._found[StaleTensor(op, target, op)] = None
             # What reads one of them on the device may be scheduled beside the update, or behind it.
@@ -201,14 +209,20 @@ def _joined(*states: Stale) -> Stale:
 
 
 def _bind(stale: Stale, value: ir.Value, by: By) -> None:
+    """What is passed on is another tensor to IREE."""
     if by:
-        stale[value] = by
+        stale[value] = frozenset((update, target, False) for update, target, _itself in by)
     else:
         stale.pop(value, None)
 
 
 def _is_tensor(value: ir.Value) -> bool:
     return isinstance(value.type, ir.RankedTensorType)
+
+
+def _is_never_updated(value: ir.Value) -> bool:
+    """Whether IREE copies ``value`` before any update: constants, and what globals hold."""
+    return not isinstance(value.owner, ir.Block) and value.owner.operation.name in _NEVER_UPDATED
 
 
 def _root(value: ir.Value) -> ir.Value:

@@ -116,10 +116,14 @@ def _read(reader: ir.Operation, update: ir.Operation, target: ir.Value, position
         is_reshape,
         reader.name in _PASS_ON,
         _is_moved(reader, update),
-        -1 if isinstance(root.owner, ir.Block) else position.get(hash(root.owner.operation), -1),
+        _maker(root, position),
         None if is_reshape else place_of(reader),
         place_of(update),
     )
+
+
+def _maker(root: ir.Value, position: dict[int, int]) -> int:
+    return -1 if isinstance(root.owner, ir.Block) else position.get(hash(root.owner.operation), -1)
 
 
 def _is_moved(reader: ir.Operation, update: ir.Operation) -> bool:
@@ -204,10 +208,12 @@ def overlaps_in_dispatches(module: ir.Operation) -> tuple[Overlap, ...]:
 @dataclass(frozen=True)
 class StaleRead:
     """The op at position ``update`` of ``function`` updates a tensor in place that a loop or a branch has passed on, and what is at
-    ``read_at`` reads another one that may be the same buffer. ``update_is_copy``: the update itself is a copy of bytes."""
+    ``read_at`` reads another one that may be the same buffer. ``update_is_copy``: the update itself is a copy of bytes. ``maker``: the position
+    of the op that makes the tensor, -1 where it is an argument of a block."""
 
     function: str
     update: int
+    maker: int
     update_is_copy: bool
     read_at: Place | None
     updated_at: Place | None
@@ -222,6 +228,7 @@ def stale_reads(module: ir.Operation) -> list[StaleRead]:
         StaleRead(
             function_of(one.update),
             position[hash(one.update)],
+            _maker(_source(one.target), position),
             one.update.name == iree_ops.FLOW_TENSOR_UPDATE,
             place_of(one.reader),
             place_of(one.update),
@@ -256,12 +263,16 @@ def schedule_of(
             if sure is not None
         ),
         wrongly_remade(remade, commands),
-        tuple(one for one in stale if _is_in_place(one, commands.get(one.update, []))),
+        tuple(one for one in stale if _is_in_place(one, commands)),
     )
 
 
-def _is_in_place(one: StaleRead, updates: list[_Command]) -> bool:
-    return bool(updates) and sum(command.copies for command in updates) <= one.update_is_copy
+def _is_in_place(one: StaleRead, commands: dict[int, list[_Command]]) -> bool:
+    """Whether IREE has not copied the tensor for the update, nor made it anew."""
+    updates, makers = commands.get(one.update, []), commands.get(one.maker, [])
+    return (
+        bool(updates) and len(makers) < 2 and sum(command.copies for command in updates) <= one.update_is_copy
+    )
 
 
 def _overlap(updates: list[_Command]) -> bool | None:

@@ -19,23 +19,59 @@ from fissile.passes.iree import ops as iree_ops
 from ..dispatch.provenance import place_of
 from ..host.in_place import same_buffer, segment, updates
 from ..host.on_host import ops_on_host
+from ..host.shared_destinations import root_of
 from .private_calls import function_of
 
 _SIZES = "tensor.dim"
+_NO_ELEMENTS = ("arith.constant", "tensor.empty")
 
 
 @dataclass(frozen=True)
 class Remade:
     """Result ``number`` of the dispatch at position ``maker`` of ``function``, which reads no tensor. ``updates``: the ops that update it
-    in place. ``needed``: how many tensors with these elements the program has to have: one for each update, and one for who reads it
-    after the first of them."""
+    in place, or store it in a global (``stored``: which copies it). ``needed``: how many tensors with these elements the program has to
+    have: one for each update, and one for who reads it after the first of them."""
 
     function: str
     maker: int
     number: int
     needed: int
+    stored: bool
     made_at: Place | None
     updates: tuple[Place | None, ...]
+
+
+def is_made_of_nothing(root: ir.Value) -> bool:
+    """Whether an op makes ``root`` (before dispatches are formed), and no element of a tensor is read for it."""
+    seen, values = {root}, [root]
+    for value in values:
+        maker = None if isinstance(value.owner, ir.Block) else value.owner.operation
+        if maker is None or not maker.name.startswith(("linalg.", "tensor.", *_NO_ELEMENTS)):
+            return False
+        if maker.name not in _NO_ELEMENTS:
+            tensors = [one for one in maker.operands if isinstance(one.type, ir.RankedTensorType)]
+            values += [one for one in tensors if one not in seen]
+            seen.update(tensors)
+    return True
+
+
+def tables(module: ir.Operation) -> list[ir.Value]:
+    """What ``module`` (before dispatches are formed) computes from nothing but numbers, and keeps in a global or returns: IREE may have the
+    initializer of a global compute it, and not the compiler."""
+    found: dict[ir.Value, None] = {}
+    for op in ops_on_host(module):
+        if op.name == iree_ops.UTIL_GLOBAL_STORE:
+            values = [root_of(op.operands[0])]
+        else:
+            values = list(op.results) if op.name == "linalg.generic" else []
+        found.update(dict.fromkeys(value for value in values if _is_table(value)))
+    return list(found)
+
+
+def _is_table(value: ir.Value) -> bool:
+    if isinstance(value.owner, ir.Block) or not value.owner.operation.name.startswith("linalg."):
+        return False
+    return ir.RankedTensorType(value.type).has_static_shape and is_made_of_nothing(value)
 
 
 def remade_tensors(module: ir.Operation) -> list[Remade]:
@@ -55,6 +91,12 @@ def remade_tensors(module: ir.Operation) -> list[Remade]:
                 (user for user in users.values() if updates(user, buffer)),
                 key=lambda user: position[hash(user)],
             )
+            stores = [user for user in users.values() if user.name == iree_ops.UTIL_GLOBAL_STORE]
+            if stores and number:
+                places = tuple(place_of(user) for user in stores)
+                found.append(
+                    Remade(function_of(op), position[hash(op)], number, 1, True, place_of(op), places)
+                )
             if not changing:
                 continue
             first = position[hash(changing[0])]
@@ -63,17 +105,10 @@ def remade_tensors(module: ir.Operation) -> list[Remade]:
                 for user in users.values()
                 if user.name not in (_SIZES, iree_ops.FLOW_TENSOR_RESHAPE)
             )
-            if len(changing) + kept > 1:
+            if (needed := len(changing) + kept) > 1:
                 places = tuple(place_of(user) for user in changing)
                 found.append(
-                    Remade(
-                        function_of(op),
-                        position[hash(op)],
-                        number,
-                        len(changing) + kept,
-                        place_of(op),
-                        places,
-                    )
+                    Remade(function_of(op), position[hash(op)], number, needed, False, place_of(op), places)
                 )
     return found
 
@@ -83,5 +118,6 @@ def wrongly_remade(tensors: Iterable[Remade], runs: Mapping[int, Sequence[object
     return tuple(
         one
         for one in tensors
-        if (made := len(runs.get(one.maker, ()))) and (made < one.needed or (one.number > 0 and made > 1))
+        if (made := len(runs.get(one.maker, ())))
+        and (made < one.needed or (one.number > 0 and (made > 1 or one.stored)))
     )

@@ -57,16 +57,21 @@ def check_remade_tensors(found: Iterable[Remade]) -> list[Finding]:
     findings = [
         Finding(
             "FIS181",
-            f"@{one.function}: IREE makes a tensor anew where it has to be copied before an update, and takes another tensor for it",
+            (f"@{one.function}" if one.function else "an initializer")
+            + ": IREE makes a tensor anew where it has to be copied, and takes another tensor for it",
             subject=f"@{one.function}",
             places=(
                 *labelled(one.made_at, "makes it, and reads no tensor"),
-                *(label for place in one.updates for label in labelled(place, "updates it in place")),
+                *(label for place in one.updates for label in labelled(place, _use(one))),
             ),
         )
         for one in found
     ]
     return list(dict.fromkeys(findings))
+
+
+def _use(one: Remade) -> str:
+    return "is kept in a global" if one.stored else "updates it in place"
 
 
 def check_stale_reads(found: Iterable[StaleRead]) -> list[Finding]:

@@ -10,6 +10,7 @@ from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes.analysis.host.shared_destinations import shared_destinations
+from fissile.passes.analysis.program.remade_tensors import is_made_of_nothing, tables
 from fissile.passes.definition import Contract, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
 from fissile.passes.remedies.fusion.lower_boundaries import dynamic_sizes
@@ -17,13 +18,11 @@ from fissile.passes.remedies.remedy import Exactness, Remedy
 
 from .held_tensors import held
 
-_NO_ELEMENTS = ("arith.constant", "tensor.empty")
-
 
 @register_pass
 @dataclass(frozen=True)
 class HoldProducers(Remedy):
-    """Puts a barrier behind each tensor that no tensor is read for, that an op may update in place, and that is used elsewhere as well.
+    """Puts a barrier behind each tensor that no tensor is read for, and that an op may update in place and another one uses, or a global holds.
 
     IREE does not see what makes the tensor then, and copies it before an update (FIS181). Run it after global optimisation.
     """
@@ -43,27 +42,11 @@ class HoldProducers(Remedy):
     contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        for root, *_reshapes in shared_destinations(op):
-            if not _is_made_of_nothing(root):
-                continue
+        shared = [root for root, *_reshapes in shared_destinations(op) if is_made_of_nothing(root)]
+        for root in dict.fromkeys((*shared, *tables(op))):
             with ir.InsertionPoint.after(root.owner.operation), root.owner.operation.location:
                 sizes = dynamic_sizes(root)
                 uses = [use for use in root.uses if use.owner.operation.name != "tensor.dim"]
                 behind = held(root, sizes)
                 for use in uses:
                     use.owner.operands[use.operand_number] = behind
-
-
-def _is_made_of_nothing(root: ir.Value) -> bool:
-    """Whether an op makes ``root`` and no element of a tensor is read for it."""
-    seen, values = {root}, [root]
-    for value in values:
-        if isinstance(value.owner, ir.Block) or not value.owner.operation.name.startswith(
-            ("linalg.", "tensor.", *_NO_ELEMENTS)
-        ):
-            return False
-        if value.owner.operation.name not in _NO_ELEMENTS:
-            tensors = [one for one in value.owner.operands if isinstance(one.type, ir.RankedTensorType)]
-            values += [one for one in tensors if one not in seen]
-            seen.update(tensors)
-    return True

@@ -18,7 +18,7 @@ from fissile.passes.analysis.program.late_reads import (
     schedule_of,
     stale_reads,
 )
-from fissile.passes.analysis.program.remade_tensors import remade_tensors
+from fissile.passes.analysis.program.remade_tensors import remade_tensors, tables
 from fissile.passes.catalogue import find_pass
 from fissile.passes.checks.numbers.late_reads import (
     check_late_reads,
@@ -58,11 +58,12 @@ _ROWS = (
 
 
 def updated_before_read(session: Session, repair: bool) -> PhaseHook:
-    """Only a module with a tensor that is an op's destination, and used by another one or perhaps the same buffer as another, is looked at
-    closer."""
+    """Only a module with a tensor that is an op's destination, and used by another one or perhaps the same buffer as another, or with one that it
+    computes and keeps in a global, is looked at closer."""
 
     def act(module: Module) -> list[Finding]:
-        if not shared_destinations(module.op) and not stale_tensors(module.op, destinations):
+        op = module.op
+        if not (shared_destinations(op) or tables(op) or stale_tensors(op, destinations)):
             return []
         schedule, reported = _scheduled(module, session), []
         for row in _ROWS:

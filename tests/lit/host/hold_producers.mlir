@@ -52,3 +52,20 @@ func.func @alone(%n: index, %v: tensor<2xi32>) -> tensor<?xi32> {
   %r = tensor.insert_slice %v into %x[0] [2] [1] : tensor<2xi32> into tensor<?xi32>
   return %r : tensor<?xi32>
 }
+
+// A table of known size: IREE may keep it in a global.
+// CHECK-LABEL: func.func @table
+// CHECK:         %[[X:.*]]:2 = linalg.generic
+// CHECK-DAG:     util.optimization_barrier %[[X]]#0 : tensor<8xi32>
+// CHECK-DAG:     util.optimization_barrier %[[X]]#1 : tensor<8xi32>
+func.func @table() -> (tensor<8xi32>, tensor<8xi32>) {
+  %e = tensor.empty() : tensor<8xi32>
+  %x:2 = linalg.generic {indexing_maps = [#line, #line], iterator_types = ["parallel"]} outs(%e, %e : tensor<8xi32>, tensor<8xi32>) {
+  ^bb0(%o: i32, %u: i32):
+    %i = linalg.index 0 : index
+    %k = arith.index_cast %i : index to i32
+    %l = arith.muli %k, %k : i32
+    linalg.yield %k, %l : i32, i32
+  } -> (tensor<8xi32>, tensor<8xi32>)
+  return %x#0, %x#1 : tensor<8xi32>, tensor<8xi32>
+}

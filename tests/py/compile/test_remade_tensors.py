@@ -87,6 +87,13 @@ WRONG = {
         [updated(100, A), updated(100, B), LINE],
     ),
 }
+# Its sizes are known once the types are, and a global keeps both results.
+WRONG["a second result that a global keeps"] = (
+    program(TWO_RESULTS, results="%x#0 %x#1")
+    .replace("%y: tensor<?xi32>", "%y: tensor<6xi32>")
+    .replace("dim %y, %c0 : tensor<?xi32>", "dim %y, %c0 : tensor<6xi32>"),
+    [LINE, LINE + 100],
+)
 RIGHT = {
     "one update": program(POSITIONS, "x"),
     "two updates of what an argument makes": program(OF_AN_ARGUMENT, "x", "x"),

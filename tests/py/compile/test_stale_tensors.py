@@ -91,6 +91,27 @@ WRONG = {
     ),
     "a while loop passes one tensor on twice": (program(WHILE, KEEP_OTHER, "r#1"), (44 * X, 22 * DOWN)),
 }
+WRONG["a loop passes an argument on that is updated before it"] = (
+    """
+func.func @main(%x: tensor<?xi32>, %z: tensor<?xi32>, %n: index) -> (tensor<?xi32>, tensor<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %k = arith.constant dense<[1,2,3,4]> : tensor<4xi32>
+  %kd = tensor.cast %k : tensor<4xi32> to tensor<?xi32>
+  %s = iree_linalg_ext.sort dimension(0) outs(%x : tensor<?xi32>) {
+  ^bb0(%a: i32, %b: i32):
+    %more = arith.cmpi sgt, %a, %b : i32
+    iree_linalg_ext.yield %more : i1
+  } -> tensor<?xi32>
+  %r = scf.for %i = %c0 to %c2 step %c1 iter_args(%f = %kd) -> (tensor<?xi32>) {
+    scf.yield %x : tensor<?xi32>
+  }
+  return %r, %s : tensor<?xi32>, tensor<?xi32>
+}
+""",
+    (X, DOWN),
+)
 RIGHT = {
     "two tensors": program(
         loop("y z", f"%h = arith.addi %f0, %f1 : {T}\n    %l = arith.muli %f0, %f1 : {T}", "h l"),
