@@ -102,8 +102,7 @@ define(
     "late-read",
     "the numbers will be wrong: IREE updates a tensor in place before another op has read it",
     "An op updates a tensor (a scatter, a sort, a slice that is inserted, a sum that begins with the tensor), and an op before it reads the "
-    "tensor as it was. IREE updates the tensor in place and runs the reader afterwards, so the reader sees new elements. Or a loop or a "
-    "branch before the update has the tensor as its result, which is used later.",
+    "tensor as it was. IREE updates the tensor in place and runs the reader afterwards, so the reader sees new elements.",
     "IREE 3.13 copies a tensor only if it is used after the update (ElideAsyncCopies). If the update then runs at the same time as another "
     "op, IREE sorts the commands by the values that they depend on (ScheduleConcurrency), and the reader, on which nothing depends, may be "
     "moved behind the update.",
@@ -215,14 +214,14 @@ func.func @f(%n: i32, %a: tensor<2x1xi32>, %b: tensor<2x1xi32>, %v: tensor<2xi32
 define(
     "FIS182",
     "shared-buffer",
-    "the numbers will be wrong: IREE updates a tensor in place that is the same buffer as another one",
+    "the numbers may be wrong: IREE updates a tensor in place that may be the same buffer as another one",
     "An op updates a result of a loop or a branch, or a tensor that is carried through a loop. On some path it is the same tensor as another "
     "result, or as one that was made before, which is read as well: `scf.yield %a, %a`, a loop without iterations.",
     "Before an update IREE 3.13 copies a tensor that has another use (MaterializeCopyOnWrite). Each result of a loop or a branch is a tensor of "
     "its own there.",
     "fissile uses the tensor once more at the end, so that IREE updates a copy (`fissile-copy-passed-tensors`). Only a program in which IREE "
     "copies nothing is changed.",
-    effect=Effect.WRONG,
+    effect=Effect.UNPROVED,
     shown=Shown(
         COMPILE,
         """\

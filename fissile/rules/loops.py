@@ -97,16 +97,17 @@ func.func @f(%x: tensor<4xi32>, %k: tensor<4xi32>, %n: index) -> (tensor<4xi32>,
 define(
     "FIS173",
     "lost-reference",
-    "a call will fail, or not wait: a loop takes one buffer twice, and IREE's VM drops one of them",
-    "A branch of the host program passes the same buffer, or the same fence, to two arguments of a block: a loop that starts "
-    "with one tensor in two places, two results of one iteration. IREE's VM may leave one of the arguments empty. An empty "
+    "a call will fail, or not wait: a loop or a branch takes a buffer that is needed once more, and IREE's VM loses it",
+    "A branch of the host program passes the same buffer, or the same fence, to two arguments of a block, or passes one that is read later "
+    "as well: a loop that starts with one tensor in two places, two results of one iteration. IREE's VM may leave an argument empty, or "
+    "overwrite what is read later. An empty "
     "buffer ends the call (`binding table slot requires a buffer but none was provided`, `OUT_OF_RANGE; indirect buffer "
     "reference`); an empty fence is one that nobody waits for, and the numbers may be wrong.",
     "IREE 3.13 moves a reference out of its register at its last use in a branch, although another argument of the block "
-    "lives in that very register (remapSuccessorRegisters leaves out moves from a register to itself). Whether it does "
-    "depends on how registers are allocated: fissile reads the allocation of the compiled module, and reports only what "
-    "will be lost.",
-    "fissile passes a reference of its own for each argument (`fissile-separate-branch-operands`): two instructions of the "
+    "lives in that very register (remapSuccessorRegisters leaves out moves from a register to itself), or gives an argument the register of "
+    "what is passed for it on one path. Whether it does depends on how registers are allocated: fissile follows the registers of the "
+    "compiled module, and reports only what will be lost.",
+    "fissile passes a reference of its own (`fissile-separate-branch-operands`): two instructions of the "
     "VM for each. No number changes.",
     effect=Effect.WRONG,
     shown=Shown(

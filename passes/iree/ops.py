@@ -143,6 +143,7 @@ VM_CMP_NZ_REF = "vm.cmp.nz.ref"
 VM_COND_BR = "vm.cond_br"
 VM_CONST_REF_ZERO = "vm.const.ref.zero"
 VM_DISCARD_REFS = "vm.discard.refs"
+VM_FUNC = "vm.func"
 VM_MODULE = "vm.module"
 VM_RODATA = "vm.rodata"
 VM_SELECT_REF = "vm.select.ref"
@@ -184,13 +185,14 @@ FRONT_END_DIALECTS = (
 RECORDED_ONCE = "once"
 """On stream.cmd.execute: its command buffer is not kept for other calls."""
 
-OPERAND_REGISTERS, REMAPPED_REGISTERS, BLOCK_REGISTERS = (
+OPERAND_REGISTERS, RESULT_REGISTERS, REMAPPED_REGISTERS, BLOCK_REGISTERS = (
     "operand_registers",
+    "result_registers",
     "remap_registers",
     "block_registers",
 )
-"""On a branch of an annotated VM module, by operand and by successor, and on the first op of a block, by argument: r1 is a reference, R1
-one that is moved out of its register, i1 an integer."""
+"""On an op of an annotated VM module, by operand and by result; on a branch, by successor; and on the first op of a block, by argument: r1 is
+a reference, R1 one that is moved out of its register, i1 an integer."""
 
 GPU_ATTRIBUTES = (
     b"lowering_config",

@@ -118,7 +118,7 @@ class _Staleness:
             more = [source for source in self._sources.get(one, ()) if source not in seen]
             seen.update(more)
             values += more
-        return frozenset(one for one in values if one not in self._sources and not _is_never_updated(one))
+        return frozenset(one for one in values if one not in self._sources)
 
     # Which are stale, and by which updates
 
@@ -145,13 +145,17 @@ class _Staleness:
         if op.name not in _READS_NOTHING:
             for value in op.operands:
                 for update, target, itself in stale.get(value, ()):
-                    # IREE sees the uses of the very tensor that is updated: where it is wrong all the same, it is FIS156.
+                    # IREE sees the other uses of what is updated: where it is wrong all the same, it is FIS156.
                     if not itself:
                         self._found[StaleTensor(update, target, op)] = None
         for target in self._updated(op):
             root = _root(target)
+            if _is_never_updated(root):
+                continue
             shared = {value for leaf in self._made.get(target, ()) for value in self._sharing[leaf]}
-            others = {value for value in shared if _root(value) != root}
+            others = {
+                value for value in shared if _root(value) != root and not _is_never_updated(_root(value))
+            }
             for value in shared:
                 stale[value] = stale.get(value, NONE) | {(op, target, value not in others)}
             if not others.isdisjoint(op.operands):
@@ -221,7 +225,8 @@ def _is_tensor(value: ir.Value) -> bool:
 
 
 def _is_never_updated(value: ir.Value) -> bool:
-    """Whether IREE copies ``value`` before any update: constants, and what globals hold."""
+    """Whether IREE copies ``value`` before any update: constants, and what globals hold. A loop or a branch passes on a copy, too, but it is
+    one copy for all."""
     return not isinstance(value.owner, ir.Block) and value.owner.operation.name in _NEVER_UPDATED
 
 

@@ -20,14 +20,13 @@ from ..dispatch.dispatches import constant_of
 from ..dispatch.provenance import place_of
 from ..host.in_place import same_buffer, updated_in_place
 from ..host.moved_slices import copied_inside
-from ..host.on_host import ops_on_host
+from ..host.on_host import HOST_REGIONS, ops_on_host
 from ..host.stale_tensors import stale_tensors
 from .private_calls import function_of
 from .remade_tensors import Remade, wrongly_remade
 
 _POSITION = "fissile-position"
 _GROUPS = (iree_ops.STREAM_CMD_CONCURRENT, iree_ops.STREAM_CMD_EXECUTE, iree_ops.STREAM_CMD_SERIAL)
-_PASS_ON, _ENDS = ("scf.for", "scf.if", "scf.while"), ("scf.condition", "scf.yield")
 _NO_READS = (iree_ops.UTIL_RETURN, iree_ops.UTIL_OPTIMIZATION_BARRIER)
 
 
@@ -36,8 +35,8 @@ class Read:
     """The op at position ``reader`` of ``function`` reads a tensor that the op at ``update``, behind it, overwrites.
 
     ``copied``: the reader updates the tensor as well, a copy of it. ``update_is_copy``: the update itself is a copy of bytes.
-    ``is_reshape``: the reader is a reshape, which is no op of the program and has no ``read_at``. ``passes_on``: the reader is a loop or a
-    branch, of which a result may be the tensor itself. ``is_moved``: the update writes what the reader, a slice, has read.
+    ``is_reshape``: the reader is a reshape, which is no op of the program and has no ``read_at``. ``is_moved``: the update writes what the
+    reader, a slice, has read.
     ``maker``: the position of the op that makes the tensor, -1 where it is an argument of a block.
     """
 
@@ -47,7 +46,6 @@ class Read:
     copied: bool
     update_is_copy: bool
     is_reshape: bool
-    passes_on: bool
     is_moved: bool
     maker: int
     read_at: Place | None
@@ -55,54 +53,20 @@ class Read:
 
 
 def reads_before_updates(module: ir.Operation) -> list[Read]:
-    """Of ``module``, at phase flow: each op that reads a tensor, or passes it on, beside an op that updates it in place. One behind that op
-    reads the old elements, too: IREE has to copy the tensor for it."""
+    """Of ``module``, at phase flow: each op that reads a tensor beside an op that updates it in place. One behind that op reads the old
+    elements, too: IREE has to copy the tensor for it. What a loop or a branch passes on is `stale_reads`."""
     ops = ops_on_host(module)
     position = {hash(op): i for i, op in enumerate(ops)}
     found = []
     for op in ops:
         for target in dict.fromkeys(updated_in_place(op)):
             users = [use.owner.operation for v in same_buffer(_source(target)) for use in v.uses]
-            readers = {hash(user): user for user in (*users, *_passing_on(users, target.type))}
-            for reader in readers.values():
-                if reader == op or reader.block != op.block or reader.name in _NO_READS:
+            for reader in {hash(user): user for user in users}.values():
+                if reader == op or reader.block != op.block or reader.name in (*_NO_READS, *HOST_REGIONS):
                     continue
-                if position[hash(reader)] > position[hash(op)]:
-                    if reader.name in _PASS_ON or updated_in_place(reader):
-                        continue
-                elif reader.name in _PASS_ON and not _used_behind(
-                    reader, target.type, position[hash(op)], position
-                ):
-                    continue
-                found.append(_read(reader, op, target, position))
+                if position[hash(reader)] < position[hash(op)] or not updated_in_place(reader):
+                    found.append(_read(reader, op, target, position))
     return found
-
-
-def _passing_on(users: Iterable[ir.Operation], type_: ir.Type) -> list[ir.Operation]:
-    """The loops and branches that one of ``users`` ends a block of, from the innermost on."""
-    found: list[ir.Operation] = []
-    for user in users:
-        while user.name in _ENDS and user.parent is not None and user.parent.operation.name in _PASS_ON:
-            around = user.parent.operation
-            found.append(around)
-            ends = (
-                use.owner.operation
-                for result in around.results
-                if result.type == type_
-                for use in result.uses
-            )
-            user = next((end for end in ends if end.name in _ENDS), around)
-    return found
-
-
-def _used_behind(around: ir.Operation, type_: ir.Type, update: int, position: dict[int, int]) -> bool:
-    """Whether a result of ``around`` that may be a tensor of ``type_`` is used behind the op at ``update``."""
-    return any(
-        position.get(hash(use.owner.operation), update + 1) > update
-        for result in around.results
-        if result.type == type_
-        for use in result.uses
-    )
 
 
 def _read(reader: ir.Operation, update: ir.Operation, target: ir.Value, position: dict[int, int]) -> Read:
@@ -114,7 +78,6 @@ def _read(reader: ir.Operation, update: ir.Operation, target: ir.Value, position
         bool(updated_in_place(reader)),
         update.name == iree_ops.FLOW_TENSOR_UPDATE,
         is_reshape,
-        reader.name in _PASS_ON,
         _is_moved(reader, update),
         _maker(root, position),
         None if is_reshape else place_of(reader),
@@ -303,8 +266,6 @@ def _is_late(one: Read, commands: dict[int, list[_Command]]) -> bool:
     makers = [command for command in commands.get(one.maker, []) if not command.copies]
     if makers and not any(update.changes(maker) for maker in makers for update in updates):
         return False  # it updates a copy that has the update's location
-    if one.passes_on:
-        return bool(updates)
     if one.copied:
         readers = [command for command in readers if command.copies]
     if one.is_reshape and len(readers) > 1 and updates and _works_on(readers[0], updates[0]):

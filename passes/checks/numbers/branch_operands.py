@@ -22,8 +22,8 @@ def check_branch_operands(branches: Iterable[ir.Operation], sure: bool = True) -
             str(place),
             Finding(
                 "FIS173",
-                "a branch passes one buffer or fence to several arguments of a block, and IREE's VM "
-                + ("leaves one of them empty" if sure else "may leave one of them empty"),
+                "a branch passes a buffer or fence that the program needs once more, and IREE's VM "
+                + ("loses it" if sure else "may lose it"),
                 subject="loop",
                 effect=Effect.WRONG if sure else Effect.UNPROVED,
                 places=labelled(place, "loops or branches here"),

@@ -1,4 +1,4 @@
-"""Gives a branch of the VM's code a reference of its own for each argument of a block."""
+"""Gives a branch of the VM's code a reference of its own for each argument of a block, where the program needs the reference once more."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.finding import Finding
-from fissile.passes.analysis.loops.branch_operands import repeated_operands
+from fissile.passes.analysis.loops.branch_operands import copied_operands
 from fissile.passes.definition import Contract, register_pass
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.properties import WELL_FORMED
@@ -19,7 +19,7 @@ from fissile.passes.remedies.remedy import Exactness, Remedy
 @register_pass
 @dataclass(frozen=True)
 class SeparateBranchOperands(Remedy):
-    """Selects a repeated reference operand of a branch anew, into a register of its own (FIS173).
+    """Selects a reference anew that a branch passes twice, or passes while another block reads it, into a register of its own (FIS173).
 
     The condition is whether the reference is empty, which nothing folds. Run it on the output of phase vm.
     """
@@ -27,7 +27,9 @@ class SeparateBranchOperands(Remedy):
     name: ClassVar[str] = "fissile-separate-branch-operands"
     cures: ClassVar[tuple[str, ...]] = ("FIS173",)
     exactness: ClassVar[Exactness] = Exactness.BITS
-    does: ClassVar[str] = "copies a reference that a branch of the VM's code passes twice (at phase vm)"
+    does: ClassVar[str] = (
+        "copies references that a branch of the VM's code passes and the program needs once more (at phase vm)"
+    )
     repairs: ClassVar[str] = (
         "loops of which a call fails, or does not wait: the VM drops a buffer or a fence (FIS173)"
     )
@@ -38,7 +40,7 @@ class SeparateBranchOperands(Remedy):
     contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED,))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        for found in repeated_operands(op):
+        for found in copied_operands(op):
             for number in found.operands:
                 value = found.branch.operands[number]
                 with ir.InsertionPoint(found.branch), found.branch.location:

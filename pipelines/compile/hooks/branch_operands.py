@@ -8,12 +8,8 @@ from iree.compiler import ir
 
 from fissile.dialect import ops_of
 from fissile.finding import Finding
-from fissile.passes.analysis.loops.branch_operands import (
-    branches,
-    carries_references,
-    lost_operands,
-    repeated_operands,
-)
+from fissile.passes.analysis.loops.branch_operands import carries_references, copied_operands
+from fissile.passes.analysis.loops.registers import values_lost
 from fissile.passes.checks.numbers.branch_operands import check_branch_operands
 from fissile.passes.iree import ops as iree_ops
 from fissile.passes.iree.flags import ANNOTATED_VM_CODE
@@ -24,6 +20,7 @@ from ...process.scratch import scratch
 from ...session import Module, PhaseFailed, Session
 from . import repairing
 
+_VM_OPS = "vm."
 MOST_OPS = 3000
 """Of a module whose allocation is read. The annotations list the live values at every op, so their text grows with the square: 1009 ops of an
 LSTM's training step take 0.11 s."""
@@ -31,7 +28,7 @@ LSTM's training step take 0.11 s."""
 
 def lost_references(flags: Sequence[str], repair: bool) -> list[PhaseHook]:
     """Finds FIS173, and repairs it where ``repair`` says so. Only a program with a branch that passes two references stops before its
-    code is written; one without loops does not."""
+    code is written; one without loops or branches does not."""
     carried: list[bool] = []
 
     def look(module: Module) -> list[Finding]:
@@ -39,15 +36,17 @@ def lost_references(flags: Sequence[str], repair: bool) -> list[PhaseHook]:
         return []
 
     def act(module: Module) -> list[Finding]:
-        if not repeated_operands(module.op.operation):
+        if not copied_operands(module.op.operation):
             return []
         lost = _losing(module, flags)
-        found = check_branch_operands(*((_repeating(module), False) if lost is None else (lost,)))
+        found = check_branch_operands(*((_passing(module), False) if lost is None else (lost,)))
         if not (found and repair):
             return found
         from fissile.passes.remedies.loops.separate_branch_operands import SeparateBranchOperands
 
-        return repairing.apply(module, SeparateBranchOperands(), found)
+        remedy, repaired = SeparateBranchOperands(), module.clone()
+        repairing.run(repaired, remedy, [])
+        return found if _losing(repaired, flags) else repairing.apply(module, remedy, found)
 
     return [
         PhaseHook(DISPATCHES_CONFIGURED_AT, "branches with references", look),
@@ -55,22 +54,23 @@ def lost_references(flags: Sequence[str], repair: bool) -> list[PhaseHook]:
     ]
 
 
-def _repeating(module: Module) -> list[ir.Operation]:
-    return [one.branch for one in repeated_operands(module.op.operation)]
+def _passing(module: Module) -> list[ir.Operation]:
+    return [one.branch for one in copied_operands(module.op.operation)]
 
 
 def _losing(module: Module, flags: Sequence[str]) -> list[ir.Operation] | None:
-    """The branches of ``module`` that lose a reference; None where its allocation is not read."""
-    if len(ops_of(module.op.operation, "vm.")) > MOST_OPS:
+    """The ops of ``module`` that read what is lost, or lose what they pass; None where its allocation is not read."""
+    every = ops_of(module.op.operation, _VM_OPS)
+    if len(every) > MOST_OPS:
         return None
     try:
-        lost = lost_operands(_annotated(module, flags))
+        annotated = _annotated(module, flags)
     except PhaseFailed:
         return None
-    every = branches(module.op.operation)
-    if len(lost) != len(every):
-        return _repeating(module) if any(lost) else []
-    return [branch for branch, loses in zip(every, lost, strict=True) if loses]
+    if not (lost := values_lost(annotated)):
+        return []
+    written = {hash(op): i for i, op in enumerate(ops_of(annotated, _VM_OPS))}
+    return [every[written[hash(op)]] for op in lost] if len(written) == len(every) else _passing(module)
 
 
 def _annotated(module: Module, flags: Sequence[str]) -> ir.Operation:

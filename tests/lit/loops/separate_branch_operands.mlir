@@ -16,6 +16,18 @@ vm.module @module {
     vm.return
   }
 
+  // A reference that the block reads, too.
+  // CHECK-LABEL: vm.func private @kept
+  // CHECK-SAME:    (%[[A:.*]]: !vm.ref<?>
+  // CHECK:         %[[COPY:.*]] = vm.select.ref %{{.*}}, %[[A]], %{{.*}} : !vm.ref<?>
+  // CHECK:         vm.br ^bb1(%[[COPY]] : !vm.ref<?>)
+  vm.func private @kept(%a: !vm.ref<?>) -> i32 {
+    vm.br ^bb1(%a : !vm.ref<?>)
+  ^bb1(%b: !vm.ref<?>):
+    %n = vm.cmp.nz.ref %a : !vm.ref<?>
+    vm.return %n : i32
+  }
+
   // An integer twice, an empty reference twice, one reference for each successor.
   // CHECK-LABEL: vm.func private @silent
   // CHECK-NOT:     vm.select.ref

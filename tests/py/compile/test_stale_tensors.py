@@ -143,7 +143,7 @@ def test_the_other_one_stays(tmp_path, runtime, case):
     source.write_text(text)
     report = fissile.compile(source, output, [*FLAGS[runtime], "--guard=off"])
     found = [f for f in report.findings if f.code == "FIS182"]
-    assert [(f.severity.value, f.effect) for f in found] == [("repaired", Effect.WRONG)]
+    assert [(f.severity.value, f.effect) for f in found] == [("repaired", Effect.UNPROVED)]
     for one, other in zip(run(output, CALL, runtime), wanted, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -156,11 +156,12 @@ def test_what_is_apart_stays(tmp_path, case):
     assert compile_stock(source, stock, CPU) is None and ours.read_bytes() == stock.read_bytes()
 
 
-def test_not_repaired_it_is_withheld_and_check_says_so(tmp_path):
+def test_not_repaired_it_is_written_with_a_warning_and_check_says_so(tmp_path):
+    """Which path is taken is known at run time only."""
     source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
     source.write_text(WRONG["a branch passes one tensor on twice"][0])
     report = fissile.compile(source, output, [*CPU, "--guard=off", "--repair=off"], check=False)
-    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS182", "error")]
-    assert not output.exists() and report.exit_code == 1
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS182", "warning")]
+    assert output.exists() and report.exit_code == 0
     checked = fissile.check(source, ["llvm-cpu"])
-    assert ("FIS182", "error") in [(f.code, f.severity.value) for f in checked.findings]
+    assert ("FIS182", "warning") in [(f.code, f.severity.value) for f in checked.findings]

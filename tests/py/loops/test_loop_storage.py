@@ -195,13 +195,13 @@ PASSED_ON = {
 
 @pytest.mark.parametrize("way", PASSED_ON)
 def test_a_tensor_is_updated_that_a_loop_or_branch_has_passed_on(tmp_path, way):
-    """FIS156: the result of the loop or branch is the tensor before the update."""
+    """FIS182: the result of the loop or branch is the tensor before the update."""
     source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
     source.write_text(
         f"{HEAD}{PASSED_ON[way]}  %u = tensor.insert %new into %v[%c3] : {TYPE}\n  return %r, %u : {TYPE}, {TYPE}\n}}\n"
     )
     report = fissile.compile(source, output, FLAGS["local-task"], check=False)
-    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS156", "repaired")]
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS182", "repaired")]
     [device] = runtimes.named(["local-task"])
     old, new = runtimes.run(
         output, signatures_of_vmfb(output)["f0"], [*ARGUMENTS, np.array(3, np.int64)], device
