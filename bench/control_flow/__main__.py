@@ -18,10 +18,16 @@ import bench.control_flow
 from fissile.pipelines.process.child import run_child
 
 from .program import Call, Program
-from .stateful import Dynamic, Stateful
+from .stateful import Dynamic, Remembering, Stateful
 from .updating import Updating
 
-KINDS = {"plain": Program, "stateful": Stateful, "dynamic": Dynamic, "updating": Updating}
+KINDS = {
+    "plain": Program,
+    "stateful": Stateful,
+    "remembering": Remembering,
+    "dynamic": Dynamic,
+    "updating": Updating,
+}
 FLAGS = {
     "llvm-cpu": ("--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu",
                  "--iree-llvmcpu-target-cpu=generic"),

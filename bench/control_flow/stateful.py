@@ -12,6 +12,9 @@ PART, DYNAMIC = "tensor<2xi32>", "tensor<?xi32>"
 
 
 class Stateful(Program):
+    ACCESSES: ClassVar[float] = 0.0
+    """How many of the ops are loads and stores, beside those that are drawn among others."""
+
     def __init__(self, seed: int) -> None:
         self._functions: list[str] = []
         self._globals = [f"@g{n}" for n in range(seed % 3)]
@@ -26,6 +29,8 @@ class Stateful(Program):
     def _elementwise(self, known: list[str], depth: int, indent: str):
         kind = self._draw.random()
         ways = (self._load, self._store) if self._globals else ()
+        if ways and kind < self.ACCESSES:
+            return self._draw.choice(ways)(known, indent)
         if kind < 0.4:
             return super()._elementwise(known, depth, indent)
         way = self._draw.choice((*ways, self._move, self._move_some, self._call))
@@ -151,3 +156,9 @@ class Dynamic(Stateful):
 
     def _as_static(self, name: str, new: str, indent: str) -> list[str]:
         return [f"{indent}%{new} = tensor.cast %{name} : {DYNAMIC} to {STATIC}"]
+
+
+class Remembering(Stateful):
+    """With more loads and stores, inside of loops and branches and beside them."""
+
+    ACCESSES: ClassVar[float] = 0.6

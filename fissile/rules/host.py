@@ -227,3 +227,84 @@ func.func @f(%x: f32) -> i32 {
 """,
     ),
 )
+define(
+    "FIS183",
+    "moved-access",
+    "the numbers will be wrong: IREE moves a load or a store of a global across a loop or a branch that accesses the same global",
+    "A function loads a global behind a loop or a branch that stores it, or stores it before one that loads or stores it. IREE loads it before "
+    "the loop or branch, and stores it behind.",
+    "IREE 3.13 moves the loads of a block up and its stores down, as far as the next call (SimplifyGlobalAccesses), and does not look into "
+    "the regions of the ops between.",
+    "fissile calls an empty function before and behind the loop or branch (`fissile-keep-order`): two calls on the host. No number changes.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+util.global private mutable @count = dense<0> : tensor<4xi32>
+func.func @f(%x: tensor<4xi32>, %p: i1) -> tensor<4xi32> {
+  scf.if %p {
+    %d = arith.addi %x, %x : tensor<4xi32>
+    util.global.store %d, @count : tensor<4xi32>
+  }
+  %r = util.global.load @count : tensor<4xi32>
+  return %r : tensor<4xi32>
+}
+""",
+        """\
+util.global private mutable @count = dense<0> : tensor<4xi32>
+func.func private @order() attributes {noinline} {
+  %c = arith.constant true
+  %d = util.optimization_barrier %c : i1
+  return
+}
+func.func @f(%x: tensor<4xi32>, %p: i1) -> tensor<4xi32> {
+  func.call @order() : () -> ()
+  scf.if %p {
+    %d = arith.addi %x, %x : tensor<4xi32>
+    util.global.store %d, @count : tensor<4xi32>
+  }
+  func.call @order() : () -> ()
+  %r = util.global.load @count : tensor<4xi32>
+  return %r : tensor<4xi32>
+}
+""",
+    ),
+)
+define(
+    "FIS184",
+    "chained-global",
+    "the numbers will be wrong: IREE takes a global for another one, or for a constant, that is stored in it",
+    "Every store into a global stores what one other global holds, or one constant. IREE takes the two for one: it forgets what the global "
+    "holds before the first store, and what has been stored in the other one since.",
+    "IREE 3.13 renames a private global whose stores all come from one other global (FoldGlobals), and makes a global of each constant that is "
+    "stored (OutlineConstants). It looks neither at the initial value nor at the order of loads and stores.",
+    "fissile makes the global public, which IREE does not rename (`fissile-publish-globals`). No number changes, and it costs nothing.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        COMPILE,
+        """\
+util.global private mutable @before = dense<0> : tensor<4xi32>
+util.global private mutable @now = dense<7> : tensor<4xi32>
+func.func @f(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %r = util.global.load @before : tensor<4xi32>
+  %n = util.global.load @now : tensor<4xi32>
+  util.global.store %n, @before : tensor<4xi32>
+  %s = arith.addi %n, %x : tensor<4xi32>
+  util.global.store %s, @now : tensor<4xi32>
+  return %r : tensor<4xi32>
+}
+""",
+        """\
+util.global public mutable @before = dense<0> : tensor<4xi32>
+util.global private mutable @now = dense<7> : tensor<4xi32>
+func.func @f(%x: tensor<4xi32>) -> tensor<4xi32> {
+  %r = util.global.load @before : tensor<4xi32>
+  %n = util.global.load @now : tensor<4xi32>
+  util.global.store %n, @before : tensor<4xi32>
+  %s = arith.addi %n, %x : tensor<4xi32>
+  util.global.store %s, @now : tensor<4xi32>
+  return %r : tensor<4xi32>
+}
+""",
+    ),
+)

@@ -45,7 +45,7 @@ def calls_of_private_functions(module: ir.Operation) -> dict[str, list[ir.Operat
 
 
 def kept_apart(module: ir.Operation) -> list[tuple[ir.Operation, list[ir.Operation]]]:
-    """The private functions of ``module`` that are called and that IREE is not to inline, each with its calls."""
+    """The private functions of ``module`` that are called with values and that IREE is not to inline, each with its calls."""
     marked: dict[str, ir.Operation] = {}
 
     def visit(op: ir.Operation) -> ir.WalkResult:
@@ -59,7 +59,11 @@ def kept_apart(module: ir.Operation) -> list[tuple[ir.Operation, list[ir.Operati
     if not marked:
         return []
     calls = calls_of_private_functions(module)
-    return [(marked[name], found) for name, found in calls.items() if name in marked and found]
+    return [
+        (marked[name], found)
+        for name, found in calls.items()
+        if name in marked and any(len(call.operands) or len(call.results) for call in found)
+    ]
 
 
 def certain_functions(module: ir.Operation) -> set[str]:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from fissile.finding import Finding
+from fissile.passes.analysis.globals.chained_globals import chained_globals
+from fissile.passes.analysis.globals.moved_accesses import moved_accesses
 from fissile.passes.analysis.host.demoted_boundaries import demoted_boundaries
 from fissile.passes.analysis.host.float_ops import float_ops
 from fissile.passes.analysis.host.host_inserts import host_inserts
@@ -19,6 +21,7 @@ from fissile.passes.analysis.program.stable_sorts import unstable_sorts
 from fissile.passes.catalogue import find_pass
 from fissile.passes.checks.numbers.demoted_boundaries import check_demoted_boundaries
 from fissile.passes.checks.numbers.float_ops import check_float_ops
+from fissile.passes.checks.numbers.global_accesses import check_chained_globals, check_moved_accesses
 from fissile.passes.checks.numbers.growing_loops import check_growing_loops
 from fissile.passes.checks.numbers.host_inserts import check_host_inserts
 from fissile.passes.checks.numbers.narrow_integers import check_narrow_integers
@@ -114,12 +117,19 @@ def _stable(module: Module) -> list[Finding]:
     return check_unstable_sorts(unstable_sorts(module.op)) if module.marks.stable_sorts else []
 
 
+def _chained(module: Module) -> list[Finding]:
+    return check_chained_globals(chained_globals(module.op))
+
+
 def _nested(module: Module) -> list[Finding]:
     return check_nested_inserts(nested_inserts(module.op))
 
 
 ROWS = (
     Row("hide-sizes", GUARDED_AT, lambda m: check_growing_loops(growing_loops(m.op)), "fissile-hide-sizes"),
+    Row("keep-order", GUARDED_AT, lambda m: check_moved_accesses(moved_accesses(m.op)), "fissile-keep-order"),
+    Row("chained-globals", GUARDED_AT, _chained, "fissile-publish-globals"),
+    Row("late-chained-globals", BOUNDARIES_PLACED_AT, _chained, "fissile-publish-globals"),
     Row("stable-sorts", GUARDED_AT, _stable, "fissile-stable-sorts"),
     Row(
         "demoted-boundaries",

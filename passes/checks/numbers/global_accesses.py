@@ -1,0 +1,51 @@
+"""Does IREE move an access of a global across a loop or a branch that accesses the same global (FIS183), or take it for another one (FIS184)?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from fissile.effect import Effect
+from fissile.finding import Finding
+from fissile.passes.analysis.globals.chained_globals import ChainedGlobal
+from fissile.passes.analysis.globals.moved_accesses import MovedAccess
+from fissile.passes.iree import ops as iree_ops
+
+from ..dispatch_places import labelled
+
+
+def check_moved_accesses(found: Iterable[MovedAccess]) -> list[Finding]:
+    """FIS183 of each access and loop or branch."""
+    findings = [
+        Finding(
+            "FIS183",
+            f"IREE moves a {_kind(one)} of the global @{one.name} across a loop or a branch in which it is accessed, too",
+            subject=f"@{one.name}",
+            effect=Effect.WRONG,
+            places=(
+                *labelled(one.place, f"this {_kind(one)} is moved"),
+                *labelled(one.around_at, f"@{one.name} is accessed in here"),
+            ),
+        )
+        for one in found
+    ]
+    return list(dict.fromkeys(findings))
+
+
+def _kind(one: MovedAccess) -> str:
+    return "load" if one.access.name == iree_ops.UTIL_GLOBAL_LOAD else "store"
+
+
+def check_chained_globals(found: Iterable[ChainedGlobal]) -> list[Finding]:
+    """FIS184 of each global."""
+    return [
+        Finding(
+            "FIS184",
+            f"IREE takes the global @{one.name} for "
+            + (f"the global @{one.other}" if one.other else "a constant")
+            + ", because every store puts that into it",
+            subject=f"@{one.name}",
+            effect=Effect.WRONG,
+            places=labelled(one.place, "is stored here"),
+        )
+        for one in found
+    ]
