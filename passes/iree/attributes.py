@@ -21,8 +21,8 @@ TRANSLATION_INFO = "translation_info"
 LOWERING_CONFIG = "lowering_config"
 COMPILATION_INFO = "compilation_info"
 
-NEVER_INLINED = ("inlining_policy", "no_inline")
 INLINE_NEVER = "#util.inline.never"
+NEVER_INLINED = ("inlining_policy", "no_inline")
 """On a util.func and on a func.func: IREE keeps the function apart (`attributes {noinline}` of MLIR's text is the second)."""
 CONFIGURATIONS = (COMPILATION_INFO, LOWERING_CONFIG, TRANSLATION_INFO)
 """Attributes by which a program itself chooses tiles or a pipeline (MaterializeUserConfigs)."""

@@ -13,6 +13,7 @@ from iree.compiler import ir
 
 from fissile.passes.iree import ops as iree_ops
 
+from ..dispatch.dispatches import constant_of
 from ..program.private_calls import FUNCTIONS
 from .on_host import HOST_REGIONS
 
@@ -183,7 +184,7 @@ class _Staleness:
 
     def _loop(self, op: ir.Operation, stale: Stale) -> Stale:
         around, carried = stale, [stale.get(value, NONE) for value in _initial(op)]
-        results = [NONE] * len(op.results) if op.name == "scf.while" else carried
+        results = carried if _may_not_run(op) else [NONE] * len(op.results)
         while True:
             state, passed = dict(around), carried
             for number, region in enumerate(op.regions):
@@ -260,6 +261,14 @@ def _operands_of_end(block: ir.Block) -> list[ir.Value]:
     return operands[1:] if end.name == "scf.condition" else operands
 
 
+def _may_not_run(loop: ir.Operation) -> bool:
+    """Whether ``loop`` may have what it begins with as its result: an scf.for that perhaps has no iteration."""
+    if loop.name != "scf.for":
+        return False
+    begin, end = (constant_of(value) for value in list(loop.operands)[:2])
+    return begin is None or end is None or begin >= end
+
+
 def _initial(op: ir.Operation) -> list[ir.Value]:
     return list(op.operands)[3:] if op.name == "scf.for" else list(op.operands)
 
@@ -273,13 +282,12 @@ def _passed(op: ir.Operation) -> list[tuple[ir.Value, ir.Value]]:
     blocks = [block for region in op.regions for block in region.blocks]
     if op.name == "scf.for":
         (body,) = blocks
-        made, arguments = _operands_of_end(body), _carried_arguments(op, body)
-        return [
-            pair
-            for sources in (_initial(op), made)
-            for targets in (arguments, list(op.results))
-            for pair in zip(sources, targets, strict=True)
-        ]
+        made, begins = _operands_of_end(body), _initial(op)
+        arguments, results = _carried_arguments(op, body), list(op.results)
+        pairs = [(begins, arguments), (made, arguments), (made, results)]
+        if _may_not_run(op):
+            pairs.append((begins, results))
+        return [pair for sources, targets in pairs for pair in zip(sources, targets, strict=True)]
     if op.name == "scf.while":
         before, after = blocks
         tested = _operands_of_end(before)

@@ -58,12 +58,12 @@ _ROWS = (
 
 
 def updated_before_read(session: Session, repair: bool) -> PhaseHook:
-    """Only a module with a tensor that is an op's destination, and used by another one or perhaps the same buffer as another, or with one that it
-    computes and keeps in a global, is looked at closer."""
+    """Only a module with a tensor that is an op's destination, and used by another one or perhaps the same buffer as another, or with two that it
+    computes from nothing, is looked at closer."""
 
     def act(module: Module) -> list[Finding]:
         op = module.op
-        if not (shared_destinations(op) or tables(op) or stale_tensors(op, destinations)):
+        if not (shared_destinations(op) or len(tables(op)) > 1 or stale_tensors(op, destinations)):
             return []
         schedule, reported = _scheduled(module, session), []
         for row in _ROWS:

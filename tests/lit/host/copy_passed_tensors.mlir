@@ -62,6 +62,22 @@ func.func @again(%x: tensor<4xi32>, %v: tensor<2xi32>, %n: index, %p: i1) -> ten
   return %r : tensor<4xi32>
 }
 
+// The loop has four iterations: its result is not what it begins with.
+// CHECK-LABEL: func.func @four_iterations
+// CHECK-NOT:     util.optimization_barrier
+// CHECK:         return
+func.func @four_iterations(%x: tensor<4xi32>, %v: tensor<2xi32>) -> (tensor<4xi32>, tensor<4xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %r = scf.for %i = %c0 to %c4 step %c1 iter_args(%a = %x) -> (tensor<4xi32>) {
+    %b = arith.muli %a, %a : tensor<4xi32>
+    scf.yield %b : tensor<4xi32>
+  }
+  %s = tensor.insert_slice %v into %r[1] [2] [1] : tensor<2xi32> into tensor<4xi32>
+  return %x, %s : tensor<4xi32>, tensor<4xi32>
+}
+
 // Nothing reads a tensor that may be the same: each branch makes two, and what a loop begins with is not used elsewhere.
 // CHECK-LABEL: func.func @apart
 // CHECK-NOT:     util.optimization_barrier
