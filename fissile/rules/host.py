@@ -275,9 +275,11 @@ define(
     "chained-global",
     "the numbers will be wrong: IREE takes a global for another one, or for a constant, that is stored in it",
     "Every store into a global stores what one other global holds, or one constant. IREE takes the two for one: it forgets what the global "
-    "holds before the first store, and what has been stored in the other one since.",
+    "holds before the first store, and what has been stored in the other one since. Or two globals are stored together everywhere but inside "
+    "of a loop or a branch: IREE makes one of both.",
     "IREE 3.13 renames a private global whose stores all come from one other global (FoldGlobals), and makes a global of each constant that is "
-    "stored (OutlineConstants). It looks neither at the initial value nor at the order of loads and stores.",
+    "stored (OutlineConstants). It looks neither at the initial value nor at the order of loads and stores. FuseGlobals does not look into "
+    "loops and branches.",
     "fissile makes the global public, which IREE does not rename (`fissile-publish-globals`). No number changes, and it costs nothing.",
     effect=Effect.WRONG,
     shown=Shown(

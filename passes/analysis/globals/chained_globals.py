@@ -22,32 +22,44 @@ MUTABLE, VISIBILITY, INITIAL = "is_mutable", "sym_visibility", "initial_value"
 @dataclass(frozen=True)
 class ChainedGlobal:
     """``held`` is a global that the program loads; what it stores there, at ``place``, is always what the global ``other`` holds ("" for
-    a constant)."""
+    a constant), or (``fused``) what the stores put there that IREE looks at."""
 
     held: ir.Operation
     name: str
     other: str
     place: Place | None
+    fused: bool = False
+
+
+def globals_that_change(module: ir.Operation) -> dict[str, ir.Operation]:
+    """The private globals of ``module`` that are stored at run time, by name."""
+    known = _globals(module)
+    return {name: op for name, op in known.items() if _may_change(op)}
 
 
 def chained_globals(module: ir.Operation) -> list[ChainedGlobal]:
     """Those of ``module``, up to phase global-optimization, that may differ from the other one."""
-    known = {
-        text_of(op.operation, "sym_name"): op.operation
-        for op in module.regions[0].blocks[0].operations
-        if op.operation.name == iree_ops.UTIL_GLOBAL
-    }
-    if not any(_may_change(op) for op in known.values()):
+    changing = globals_that_change(module)
+    if not changing:
         return []
+    known = _globals(module)
     loaded, stores = _accesses(module)
     found = []
-    for name, op in known.items():
-        if name not in loaded or name not in stores or not _may_change(op):
+    for name, op in changing.items():
+        if name not in loaded or name not in stores:
             continue
         other = _other(op, name, stores[name], known)
         if other is not None:
             found.append(ChainedGlobal(op, name, other, place_of(stores[name][0])))
     return found
+
+
+def _globals(module: ir.Operation) -> dict[str, ir.Operation]:
+    return {
+        text_of(op.operation, "sym_name"): op.operation
+        for op in module.regions[0].blocks[0].operations
+        if op.operation.name == iree_ops.UTIL_GLOBAL
+    }
 
 
 def _may_change(op: ir.Operation) -> bool:

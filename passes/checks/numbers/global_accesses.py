@@ -42,7 +42,11 @@ def check_chained_globals(found: Iterable[ChainedGlobal]) -> list[Finding]:
             "FIS184",
             f"IREE takes the global @{one.name} for "
             + (f"the global @{one.other}" if one.other else "a constant")
-            + ", because every store puts that into it",
+            + (
+                ", because it does not look into loops and branches"
+                if one.fused
+                else ", because every store puts that into it"
+            ),
             subject=f"@{one.name}",
             effect=Effect.WRONG,
             places=labelled(one.place, "is stored here"),

@@ -10,6 +10,7 @@ from iree.compiler import ir
 
 from fissile.finding import Finding
 from fissile.passes.analysis.globals.chained_globals import VISIBILITY, chained_globals
+from fissile.passes.analysis.globals.fused_globals import fused_globals
 from fissile.passes.definition import Contract, register_pass
 from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
 from fissile.passes.remedies.remedy import Exactness, Remedy
@@ -18,7 +19,7 @@ from fissile.passes.remedies.remedy import Exactness, Remedy
 @register_pass
 @dataclass(frozen=True)
 class PublishGlobals(Remedy):
-    """Makes public each global that IREE would take for another one (FIS184): it renames private ones only.
+    """Makes public each global that IREE would take for another one (FIS184): it renames and fuses private ones only.
 
     Run it on the output of phase input, and of phase global-optimization.
     """
@@ -37,5 +38,5 @@ class PublishGlobals(Remedy):
     contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        for found in chained_globals(op):
+        for found in (*chained_globals(op), *fused_globals(op)):
             found.held.attributes[VISIBILITY] = ir.StringAttr.get("public", op.context)

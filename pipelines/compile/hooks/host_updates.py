@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from fissile.finding import Finding
 from fissile.passes.analysis.globals.chained_globals import chained_globals
+from fissile.passes.analysis.globals.fused_globals import fused_globals
 from fissile.passes.analysis.globals.moved_accesses import moved_accesses
 from fissile.passes.analysis.host.demoted_boundaries import demoted_boundaries
 from fissile.passes.analysis.host.float_ops import float_ops
@@ -118,7 +119,7 @@ def _stable(module: Module) -> list[Finding]:
 
 
 def _chained(module: Module) -> list[Finding]:
-    return check_chained_globals(chained_globals(module.op))
+    return check_chained_globals((*chained_globals(module.op), *fused_globals(module.op)))
 
 
 def _nested(module: Module) -> list[Finding]:

@@ -43,3 +43,39 @@ util.func public @f(%x: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>, tensor<
   %d = util.global.load @copied : tensor<4xi32>
   util.return %r, %a, %b, %c, %d : tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>, tensor<4xi32>
 }
+
+// Two that are stored together everywhere but in the branch.
+// CHECK-DAG:   util.global public mutable @one
+// CHECK-DAG:   util.global private mutable @two
+util.global private mutable @one = dense<4> : tensor<4xi32>
+util.global private mutable @two = dense<4> : tensor<4xi32>
+util.func public @both(%x: tensor<4xi32>, %p: i1) {
+  scf.if %p {
+    util.global.store %x, @one : tensor<4xi32>
+  }
+  util.return
+}
+util.func public @set_both(%x: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>) {
+  %a = util.global.load @one : tensor<4xi32>
+  %b = util.global.load @two : tensor<4xi32>
+  util.global.store %x, @one : tensor<4xi32>
+  util.global.store %x, @two : tensor<4xi32>
+  util.return %a, %b : tensor<4xi32>, tensor<4xi32>
+}
+
+// Two that are the same everywhere.
+// CHECK-DAG:   util.global private mutable @three
+// CHECK-DAG:   util.global private mutable @four
+util.global private mutable @three = dense<5> : tensor<4xi32>
+util.global private mutable @four = dense<5> : tensor<4xi32>
+util.func public @always(%x: tensor<4xi32>, %p: i1) -> (tensor<4xi32>, tensor<4xi32>) {
+  scf.if %p {
+    util.global.store %x, @four : tensor<4xi32>
+    util.global.store %x, @three : tensor<4xi32>
+  }
+  %a = util.global.load @three : tensor<4xi32>
+  %b = util.global.load @four : tensor<4xi32>
+  util.global.store %x, @three : tensor<4xi32>
+  util.global.store %x, @four : tensor<4xi32>
+  util.return %a, %b : tensor<4xi32>, tensor<4xi32>
+}

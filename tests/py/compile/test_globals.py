@@ -71,6 +71,14 @@ def last(held, call: Call) -> np.ndarray:
     return before
 
 
+def split(held, call: Call) -> np.ndarray:
+    """@h, which is stored with @g unless n is 2."""
+    before = held["h"]
+    if call.n != 2:
+        held["h"] = call.x0 + call.x1
+    return before
+
+
 def reset(held, _call: Call) -> np.ndarray:
     before, held["g"] = held["g"], np.array([5, 6, 5, 6], np.int32)
     return before
@@ -109,6 +117,29 @@ WRONG = {
                 f"  %s = arith.addi %n0, %x : {T}\n  util.global.store %s, @h : {T}"
             ),
             last,
+        ),
+    ),
+    "it is stored with another one but in a branch": (
+        "FIS184",
+        Program(
+            function(
+                f"""  %r = util.global.load @h : {T}
+  %z = arith.addi %x, %y : {T}
+  scf.if %p {{
+    {SAVE}
+  }} else {{
+    util.global.store %z, @g : {T}
+    util.global.store %z, @h : {T}
+  }}"""
+            ).replace("dense<3>", "dense<7>")
+            + f"""
+func.func @set(%x: {T}) -> {T} {{
+  %g = util.global.load @g : {T}
+  util.global.store %x, @g : {T}
+  util.global.store %x, @h : {T}
+  return %g : {T}
+}}""",
+            split,
         ),
     ),
     "a constant is stored in it": (
