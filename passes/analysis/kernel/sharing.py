@@ -26,6 +26,7 @@ from .thread_rows import Row, rows_of_thread, rows_of_view
 
 _BARRIERS = ("gpu.barrier", "amdgpu.lds_barrier", "nvgpu.device_async_wait")
 _BRANCHES = ("scf.if", "scf.while", "scf.index_switch", "scf.parallel", "scf.forall")
+_LOADS = ("memref.load", "vector.load")
 _WRITES = ("memref.store", "vector.store", "vector.transfer_write", "vector.maskedstore", "vector.scatter")
 
 
@@ -233,7 +234,8 @@ def _expression(value: ir.Value, depth: int) -> str:
 
 
 def _depends_on_thread(operands) -> bool:
-    """Whether any index among ``operands`` is computed from a thread id, looking through arithmetic and loop ranges."""
+    """Whether any index among ``operands`` is computed from a thread id, looking through arithmetic and loop ranges, or loaded from a place that
+    is."""
     pending = [operand for operand in operands]
     seen = set()
     while pending:
@@ -252,4 +254,6 @@ def _depends_on_thread(operands) -> bool:
             return True
         if owner.name.startswith(("affine.", "arith.")):
             pending.extend(owner.operands)
+        elif owner.name in _LOADS or owner.name in VIEWS:
+            pending.extend(owner.operands)  # the index of a scatter: IREE gives those to threads that differ
     return False

@@ -406,3 +406,34 @@ def test_barriers_in_a_loop_order_what_stands_between_them(first, between, races
         text = LOOPED.replace("FIRST", first).replace("BETWEEN", between)
         module = ir.Module.parse(text)
         assert len(unsynchronised(module.operation, distributed=True)) == races
+
+
+@needs_vulkan
+@pytest.mark.parametrize("size", ["64", "?"])
+@pytest.mark.parametrize("columns", [(), (6,)], ids=str)
+def test_a_scatter_adds_at_places_that_differ(tmp_path, size, columns):
+    """Each thread reads and writes one place of its own, which is loaded: no race, and stock is right."""
+    of = "".join(f"x{n}" for n in columns)
+    x, v = f"tensor<{size}{of}xi32>", f"tensor<5{of}xi32>"
+    source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
+    source.write_text(f"""
+func.func @f(%x: {x}, %v: {v}, %p: tensor<5x1xi32>) -> {x} {{
+  %y = arith.muli %x, %x : {x}
+  %r = iree_linalg_ext.scatter dimension_map = [0] unique_indices(true) ins(%v, %p : {v}, tensor<5x1xi32>) outs(%y : {x}) {{
+  ^bb0(%a: i32, %b: i32):
+    %t = arith.addi %a, %b : i32
+    iree_linalg_ext.yield %t : i32
+  }} -> {x}
+  return %r : {x}
+}}
+""")
+    report = fissile.compile(source, output, flags_for(find_target("vulkan")), check=False)
+    assert "FIS111" not in {f.code for f in report.findings} and report.output
+    generator = np.random.default_rng(3)
+    given, new = (generator.integers(-9, 10, (n, *columns)).astype(np.int32) for n in (64, 5))
+    places = generator.permutation(64)[:5].astype(np.int32)
+    expected = given * given
+    expected[places] += new
+    assert fissile.verify(
+        source, output, inputs=[given, new, places[:, None]], expected=[expected], on="vulkan"
+    ).agrees
