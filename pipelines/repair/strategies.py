@@ -233,6 +233,12 @@ STRATEGIES: tuple[Strategy, ...] = (
         _both_parts,
     ),
     Strategy(
+        ("FIS101", "FIS102", "FIS105", "FIS108"),
+        "a sum begins with a tensor that it reads",
+        "copy it first",
+        every("fissile-copy-inits"),
+    ),
+    Strategy(
         ("FIS107", "FIS111"),
         "an FFT stage has no table of factors",
         "give it one; then also one thread for each butterfly",
