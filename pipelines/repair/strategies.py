@@ -165,13 +165,16 @@ def _one_thread_each(case: Situation) -> Iterator[tuple[Edit, ...]]:
         yield (*alone, *edits(CUT, serial))
 
 
-def _both_parts(case: Situation) -> Iterator[tuple[Edit, ...]]:
-    """Alone, and where threads share a row, with one thread for each row or butterfly."""
+def _kept_results(case: Situation) -> Iterator[tuple[Edit, ...]]:
+    """Results of FFTs and sorts that nothing uses: alone, and where threads share a row, with one thread for each row or butterfly. Sums that
+    begin with a tensor that they read."""
     if kept := case.each("fissile-use-results"):
         yield kept
         if backend_named(case.failing.dispatch.target.backend).spirv:
             stages = [(e.op, info) for e in kept for info in _one_thread(case.op(e.op), kept=True)]
             yield (*kept, *(_configured(tag, info) for tag, info in stages))
+    if copied := case.each("fissile-copy-inits"):
+        yield copied
 
 
 def _tabulated(case: Situation) -> Iterator[tuple[Edit, ...]]:
@@ -215,9 +218,7 @@ def _plugged(case: Situation) -> Iterator[tuple[Edit, ...]]:
 STRATEGIES: tuple[Strategy, ...] = (
     # codes, condition, edits, offer
     Strategy((), "IREE refuses it; an op has a configuration", "drop it", _given_configurations),
-    Strategy(
-        (), "it has attentions", "decompose them; then boundaries behind their producers too", _attentions
-    ),
+    Strategy((), "it has attentions", "decompose them; then boundaries, too", _attentions),
     Strategy(
         (),
         "it packs, unpacks, gathers, reads backwards",
@@ -228,20 +229,14 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy(tuple(OWN_REMEDY), "ops that its own remedy fits", "that, on all of them", _own_remedy),
     Strategy(
         ("FIS101", "FIS102", "FIS105", "FIS107", "FIS108"),
-        "an FFT or a sort has an unused result",
-        "keep it in global memory; then also one thread",
-        _both_parts,
-    ),
-    Strategy(
-        ("FIS101", "FIS102", "FIS105", "FIS108"),
-        "a sum begins with a tensor that it reads",
-        "copy it first",
-        every("fissile-copy-inits"),
+        "an unused result, a sum reads its init",
+        "keep it; then also one thread; copy the init",
+        _kept_results,
     ),
     Strategy(
         ("FIS107", "FIS111"),
         "an FFT stage has no table of factors",
-        "give it one; then also one thread for each butterfly",
+        "give it one; then also one thread per butterfly",
         _tabulated,
     ),
     Strategy(("FIS112",), "an op feeds no other of its ops", "boundaries behind those", _behind_the_last),
@@ -256,7 +251,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy(
         ("FIS127", "FIS143"),
         "a sum over several loops",
-        "FIS143: a thread per element; then a loop for its terms",
+        "FIS143: a thread per element; a loop for its terms",
         _nested_sums,
     ),
     Strategy(
@@ -269,7 +264,7 @@ STRATEGIES: tuple[Strategy, ...] = (
     Strategy(
         (),
         "it has producers or reads slices",
-        "sets of boundaries: small first, FIS106 large; then slices",
+        "small sets of boundaries, FIS106 large; slices",
         _boundaries,
     ),
     Strategy((), "it has softmaxes", "decompose them", every("fissile-decompose-softmax"), but=ENDLESS),

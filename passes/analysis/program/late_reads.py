@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
 
 from iree.compiler import ir
 
@@ -22,6 +23,7 @@ from ..host.in_place import same_buffer, updated_in_place
 from ..host.moved_slices import copied_inside
 from ..host.on_host import HOST_REGIONS, ops_on_host
 from ..host.stale_tensors import stale_tensors
+from ..storage.memory_rules import bytes_of_element
 from .private_calls import function_of
 from .remade_tensors import Remade, wrongly_remade
 
@@ -133,12 +135,13 @@ def _begins_before_end(one: _Access, other: _Access) -> bool:
 
 @dataclass(frozen=True)
 class _Command:
-    """``accesses`` of a copy: what it reads, and what it writes."""
+    """``accesses`` of a copy: what it reads, and what it writes; ``length``: its bytes, where they are known."""
 
     order: int
     group: int
     copies: bool
     accesses: tuple[_Access, ...]
+    length: int | None = None
 
     def changes(self, other: _Command) -> bool:
         """Whether this one writes bytes that ``other`` accesses, as far as is known."""
@@ -172,11 +175,13 @@ def overlaps_in_dispatches(module: ir.Operation) -> tuple[Overlap, ...]:
 class StaleRead:
     """The op at position ``update`` of ``function`` updates a tensor in place that a loop or a branch has passed on, and what is at
     ``read_at`` reads another one that may be the same buffer. ``update_is_copy``: the update itself is a copy of bytes. ``maker``: the position
-    of the op that makes the tensor, -1 where it is an argument of a block."""
+    of the op that makes the tensor, -1 where it is an argument of a block. ``whole``: the bytes of the tensor, None where they are not known or
+    the update writes all of it."""
 
     function: str
     update: int
     maker: int
+    whole: int | None
     update_is_copy: bool
     read_at: Place | None
     updated_at: Place | None
@@ -192,12 +197,24 @@ def stale_reads(module: ir.Operation) -> list[StaleRead]:
             function_of(one.update),
             position[hash(one.update)],
             _maker(_source(one.target), position),
+            _whole(one.update, one.target),
             one.update.name == iree_ops.FLOW_TENSOR_UPDATE,
             place_of(one.reader),
             place_of(one.update),
         )
         for one in found
     ]
+
+
+def _whole(update: ir.Operation, target: ir.Value) -> int | None:
+    whole = _bytes_of(target.type)
+    part = _bytes_of(view_of(update).update.type) if update.name == iree_ops.FLOW_TENSOR_UPDATE else None
+    return None if whole == part else whole
+
+
+def _bytes_of(type_: ir.Type) -> int | None:
+    of_element = bytes_of_element(type_.element_type)
+    return prod(type_.shape) * of_element if type_.has_static_shape and of_element else None
 
 
 @dataclass(frozen=True)
@@ -231,11 +248,12 @@ def schedule_of(
 
 
 def _is_in_place(one: StaleRead, commands: dict[int, list[_Command]]) -> bool:
-    """Whether IREE has not copied the tensor for the update, nor made it anew."""
+    """Whether IREE has not copied the tensor for the update, nor made it anew. The copy that the update itself is may be a dispatch's."""
     updates, makers = commands.get(one.update, []), commands.get(one.maker, [])
-    return (
-        bool(updates) and len(makers) < 2 and sum(command.copies for command in updates) <= one.update_is_copy
-    )
+    copies = [command for command in updates if command.copies]
+    if not updates or len(makers) > 1 or any(command.length == one.whole for command in copies if one.whole):
+        return False
+    return len(copies) <= one.update_is_copy
 
 
 def _overlap(updates: list[_Command]) -> bool | None:
@@ -300,7 +318,9 @@ def _commands(module: ir.Operation) -> dict[int, list[_Command]]:
                 concurrent = op.parent.operation.name == iree_ops.STREAM_CMD_CONCURRENT
                 group = hash(op.parent.operation) if concurrent else hash(op)
                 copies = op.name == iree_ops.STREAM_CMD_COPY
-                found.setdefault(int(position[1]), []).append(_Command(count, group, copies, _accesses(op)))
+                length = constant_of(view_of(op).length) if copies else None
+                command = _Command(count, group, copies, _accesses(op), length)
+                found.setdefault(int(position[1]), []).append(command)
         return ir.WalkResult.ADVANCE
 
     module.walk(visit, ir.WalkOrder.PRE_ORDER)

@@ -13,7 +13,7 @@ from fissile.passes.analysis.host.shared_destinations import destinations, root_
 from fissile.passes.analysis.host.stale_tensors import stale_tensors
 from fissile.passes.definition import Contract, register_pass
 from fissile.passes.iree import ops as iree_ops
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
+from fissile.passes.properties import WELL_FORMED
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
 
@@ -39,7 +39,7 @@ class CopyPassedTensors(Remedy):
     done: ClassVar[str] = "kept the tensor in use until the end, so that IREE updates a copy of it"
     advice: ClassVar[str] = "keep the tensor in use until the end, so that IREE updates a copy of it"
     dialects: ClassVar[tuple[str, ...]] = ("util",)
-    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
+    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED,))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         for root in dict.fromkeys(root_of(one.target) for one in stale_tensors(op, destinations)):

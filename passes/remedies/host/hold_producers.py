@@ -12,7 +12,7 @@ from fissile.finding import Finding
 from fissile.passes.analysis.host.shared_destinations import shared_destinations
 from fissile.passes.analysis.program.remade_tensors import is_made_of_nothing, tables
 from fissile.passes.definition import Contract, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
+from fissile.passes.properties import WELL_FORMED
 from fissile.passes.remedies.fusion.lower_boundaries import dynamic_sizes
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
@@ -39,7 +39,7 @@ class HoldProducers(Remedy):
     done: ClassVar[str] = "hid what makes the tensor, so that IREE copies it"
     advice: ClassVar[str] = "hide what makes the tensor, so that IREE copies it"
     dialects: ClassVar[tuple[str, ...]] = ("flow", "tensor", "util")
-    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
+    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED,))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
         shared = [root for root, *_reshapes in shared_destinations(op) if is_made_of_nothing(root)]
