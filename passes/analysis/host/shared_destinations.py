@@ -10,7 +10,7 @@ from fissile.passes.iree import ops as iree_ops
 
 from .on_host import ops_on_host
 
-_MOVES_NOTHING = (
+MOVES_NOTHING = (
     "tensor.cast",
     "tensor.collapse_shape",
     "tensor.expand_shape",
@@ -63,7 +63,7 @@ def destinations(op: ir.Operation) -> list[ir.Value]:
 
 def root_of(value: ir.Value) -> ir.Value:
     """The tensor that ``value`` is a cast or a reshape of."""
-    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _MOVES_NOTHING:
+    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in MOVES_NOTHING:
         value = value.owner.operation.operands[0]
     return value
 
@@ -72,7 +72,7 @@ def _with_reshapes(root: ir.Value) -> list[ir.Value]:
     values = [root]
     for value in values:
         values += [
-            use.owner.operation.results[0] for use in value.uses if use.owner.operation.name in _MOVES_NOTHING
+            use.owner.operation.results[0] for use in value.uses if use.owner.operation.name in MOVES_NOTHING
         ]
     return values
 
@@ -80,4 +80,4 @@ def _with_reshapes(root: ir.Value) -> list[ir.Value]:
 def _users(value: ir.Value) -> list[ir.Operation]:
     """The ops that use ``value``, its sizes and reshapes not counted."""
     users = (use.owner.operation for use in value.uses)
-    return [user for user in users if user.name != "tensor.dim" and user.name not in _MOVES_NOTHING]
+    return [user for user in users if user.name != "tensor.dim" and user.name not in MOVES_NOTHING]

@@ -16,18 +16,10 @@ from fissile.passes.iree import ops as iree_ops
 from ..dispatch.dispatches import constant_of
 from ..program.private_calls import FUNCTIONS
 from .on_host import HOST_REGIONS
+from .shared_destinations import MOVES_NOTHING, root_of
 
 _LOOPS = ("scf.for", "scf.while")
 _ENDS = ("scf.yield", "scf.condition")
-_MOVES_NOTHING = (
-    "tensor.cast",
-    "tensor.collapse_shape",
-    "tensor.expand_shape",
-    iree_ops.FLOW_TENSOR_RESHAPE,
-    iree_ops.FLOW_TENSOR_TIE_SHAPE,
-    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_END,
-    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_START,
-)
 _READS_NOTHING = ("tensor.dim", "tensor.empty", iree_ops.FLOW_TENSOR_EMPTY)
 _NEVER_UPDATED = (
     "arith.constant",
@@ -98,7 +90,7 @@ class _Staleness:
         self._tensors += [value for value in block.arguments if _is_tensor(value)]
         for op in (o.operation for o in block.operations):
             self._tensors += [value for value in op.results if _is_tensor(value)]
-            if op.name in _MOVES_NOTHING:
+            if op.name in MOVES_NOTHING:
                 self._pass(op.operands[0], op.results[0])
             if op.name not in HOST_REGIONS:
                 continue
@@ -129,7 +121,7 @@ class _Staleness:
         for op in (o.operation for o in block.operations):
             if op.name in _ENDS:
                 break
-            if op.name in _MOVES_NOTHING:
+            if op.name in MOVES_NOTHING:
                 stale.pop(op.results[0], None)
                 if by := stale.get(op.operands[0]):
                     stale[op.results[0]] = by
@@ -150,12 +142,12 @@ class _Staleness:
                     if not itself:
                         self._found[StaleTensor(update, target, op)] = None
         for target in self._updated(op):
-            root = _root(target)
+            root = root_of(target)
             if _is_never_updated(root):
                 continue
             shared = {value for leaf in self._made.get(target, ()) for value in self._sharing[leaf]}
             others = {
-                value for value in shared if _root(value) != root and not _is_never_updated(_root(value))
+                value for value in shared if root_of(value) != root and not _is_never_updated(root_of(value))
             }
             for value in shared:
                 stale[value] = stale.get(value, NONE) | {(op, target, value not in others)}
@@ -231,12 +223,6 @@ def _is_never_updated(value: ir.Value) -> bool:
     return not isinstance(value.owner, ir.Block) and value.owner.operation.name in _NEVER_UPDATED
 
 
-def _root(value: ir.Value) -> ir.Value:
-    while not isinstance(value.owner, ir.Block) and value.owner.operation.name in _MOVES_NOTHING:
-        value = value.owner.operation.operands[0]
-    return value
-
-
 def _defining(root: ir.Value) -> ir.Operation | None:
     return None if isinstance(root.owner, ir.Block) else root.owner.operation
 
@@ -244,7 +230,7 @@ def _defining(root: ir.Value) -> ir.Operation | None:
 def _on_device(op: ir.Operation) -> bool:
     return op.name not in (
         *HOST_REGIONS,
-        *_MOVES_NOTHING,
+        *MOVES_NOTHING,
         *_READS_NOTHING,
         iree_ops.FLOW_TENSOR_LOAD,
     ) and any(_is_tensor(result) for result in op.results)
