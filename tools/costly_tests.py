@@ -12,8 +12,13 @@ from pathlib import Path
 SECONDS = 1.0
 """Of processor time, children included, whatever else the machine does. Nine of ten tests cost less, and a good third of the time in
 all."""
-ALWAYS = ("tests/py/test_lit.py::", "tests/py/networks/test_examples.py::")
-"""The lit tests, and the program that `make demo` runs."""
+ALWAYS = (
+    "tests/py/test_lit.py::",
+    "tests/py/test_layers.py::",
+    "tests/py/test_lint.py::",
+    "tests/py/networks/test_examples.py::",
+)
+"""The lit tests, the rules of the house, and the program that `make demo` runs."""
 LIST = Path(__file__).resolve().parents[1] / "tests" / "costly_tests.txt"
 
 
