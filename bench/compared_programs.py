@@ -1,6 +1,6 @@
 """Programs of a front end through stock IREE and through fissile, run, and compared with what the front end computes.
 
-A folder holds NAME.mlir and, beside it, NAME.npz: the arguments (in0, in1, …) and the results (out0, …) of a call. A wrong number is one
+A folder holds NAME.mlir, or NAME.onnx alone, which stock IREE's own tool imports first, and, beside it, NAME.npz: the arguments (in0, in1, …) and the results (out0, …) of a call. A wrong number is one
 beyond 0.2% of the largest value (4% for a program in 16-bit floats). `bench.jax_programs`, `bench.onnx_programs` and `bench.torch_programs` write such folders.
 """
 
@@ -47,7 +47,14 @@ class Built:
 def built(words: Sequence[str], program: Path, output: Path, seconds: float, runtime: str | None) -> Built:
     from fissile.pipelines.process.child import run_child
 
-    ended = run_child([*words, str(program), "-o", str(output)], seconds)
+    given = program
+    if program.suffix == ".onnx" and "compile" not in words:  # stock IREE
+        given = output.with_suffix(".mlir")
+        importer = str(Path(sys.executable).parent / "iree-import-onnx")
+        run_child([importer, str(program), "-o", str(given)], seconds)
+        if not given.exists():
+            return Built(None, (), "not imported")
+    ended = run_child([*words, str(given), "-o", str(output)], seconds)
     codes = tuple(sorted(set(re.findall(r"^\w+\[(FIS\d+)\]", ended.err, re.MULTILINE))))
     if ended.status != 0 or not output.exists():
         return Built(None, codes, ended.reason or f"exit status {ended.status}")
@@ -66,6 +73,7 @@ def plain(values: np.ndarray) -> np.ndarray:
 
 
 def numbers(vmfb: Path, program: Path, runtime: str) -> str:
+    from fissile.pipelines.importers.imported import importable
     from fissile.pipelines.numerics import runtimes
     from fissile.pipelines.numerics.signature import signatures_of_source, signatures_of_vmfb
 
@@ -73,7 +81,8 @@ def numbers(vmfb: Path, program: Path, runtime: str) -> str:
     [device] = runtimes.named([runtime])
     inputs = [known[f"in{i}"] for i in range(sum(name.startswith("in") for name in known))]
     # A function with torch's types has no declaration in the module.
-    signature = signatures_of_vmfb(vmfb).get("main") or signatures_of_source(program)["main"]
+    source = importable(program, vmfb.parent)
+    signature = signatures_of_vmfb(vmfb).get("main") or signatures_of_source(source)["main"]
     answer = runtimes.run(vmfb, signature, inputs, device)
     if not isinstance(answer, list):
         return answer.message
@@ -118,7 +127,9 @@ def judged(program: Path, target: str) -> dict:
         notes.append("not built" if stock.vmfb is None else "WORSE: only stock builds it")
     elif stock.vmfb is None:
         notes.append("built; stock does not")
-    elif stock.vmfb != own.vmfb and not own.codes:
+    elif (
+        stock.vmfb != own.vmfb and not own.codes and program.suffix != ".onnx"
+    ):  # fissile's import has places
         notes.append("WORSE: changed without a finding")
     if own.vmfb is not None and own.numbers not in (RIGHT, "not run"):
         notes.append(("WORSE: " if stock.numbers == RIGHT else "wrong too: ") + own.numbers)
@@ -153,7 +164,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(chosen: argparse.Namespace) -> int:
     """Prints a line for each program where the two compilers differ or a number is wrong, and a table; 1 where fissile is worse or wrong."""
-    programs = [file for file in sorted(chosen.folder.glob("*.mlir")) if re.search(chosen.only, file.stem)]
+    files = [*chosen.folder.glob("*.mlir")]
+    files += [file for file in chosen.folder.glob("*.onnx") if not file.with_suffix(".mlir").exists()]
+    programs = [file for file in sorted(files) if re.search(chosen.only, file.stem)]
     targets = chosen.target or ["llvm-cpu", "vulkan", "gfx942"]
     rows = []
     with ThreadPoolExecutor(chosen.jobs) as pool:

@@ -1,10 +1,11 @@
 """Programs of ONNX with dynamic sizes through stock IREE and through fissile, run, and compared with what ONNX defines.
 
-    python -m bench.onnx_programs write FOLDER [--nodes | --first]
+    python -m bench.onnx_programs write FOLDER [--nodes | --first | --runtime]
     python -m bench.onnx_programs run FOLDER [--target llvm-cpu …] [--only REGEX] [--jobs 2]
 
 ``write`` imports the models of this folder as IREE's own tool does, and keeps their arguments and what onnxruntime computes of them; with
---nodes ONNX's own operator tests, each size of which is left open, and with --first only the first one of each input. ``run`` is that of
+--nodes ONNX's own operator tests, each size of which is left open, and with --first only the first one of each input; with --runtime, models with ops of ONNX Runtime
+(`runtime_ops`) and with ops in forms that IREE rejects (`refused_ops`), not imported. ``run`` is that of
 `bench.compared_programs`. Exit status 1 where fissile is worse than stock or wrong.
 """
 
@@ -60,6 +61,16 @@ def write(folder: Path, nodes: bool, first_only: bool) -> None:
         print(f"{count} not imported: {reason}")
 
 
+def write_runtime(folder: Path) -> None:
+    from bench.onnx_programs import refused_ops, runtime_ops
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for table in (runtime_ops.TABLE, refused_ops.TABLE):
+        for name, model, arguments, results in table.programs():
+            onnx.save(model, folder / f"{name}.onnx")
+            compared_programs.write_call(folder / f"{name}.npz", arguments, results)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -67,7 +78,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     compared_programs.add_arguments(parser)
     parser.add_argument("--nodes", action="store_true", help="write ONNX's own operator tests")
     parser.add_argument("--first", action="store_true", help="the same, with the first sizes left open")
+    parser.add_argument(
+        "--runtime", action="store_true", help="write models with ops of ONNX Runtime and others"
+    )
     chosen = parser.parse_args(argv)
+    if chosen.runtime and chosen.what == "write":
+        write_runtime(chosen.folder)
+        return 0
     if chosen.what == "run":
         return compared_programs.run(chosen)
     write(chosen.folder, chosen.nodes, chosen.first)

@@ -24,6 +24,7 @@ from .recognise import EXPORTED, ONNX, recognised
 
 NOT_LOWERED = "FIS421"
 NOT_IMPORTED = "FIS420"
+CRASHED = "FIS107"
 _NEEDED = {
     # What is to be there, and what installs it.
     ONNX: (("onnx",), "pip install 'iree-base-compiler[onnx]'"),
@@ -31,6 +32,7 @@ _NEEDED = {
 }
 EVERY = "*"
 """Stands for all ops of a PyTorch program that have a decomposition (`torch_child`)."""
+OWN = "own"
 _DEFINITIONS = {
     # How ops are named, the remedy, what takes an op's place, and what becomes of the numbers.
     ONNX: (
@@ -38,6 +40,12 @@ _DEFINITIONS = {
         "onnx-definition",
         "its definition in the ONNX standard",
         "the standard's own definition; sums may be added up in another order",
+    ),
+    OWN: (
+        "onnx.",
+        "onnx-equivalent",
+        "other ops of the ONNX standard",
+        "the same function; sums may be added up in another order, and a quantised value may be one step off",
     ),
     EXPORTED: (
         "",
@@ -56,7 +64,7 @@ _CHILDREN = {
 class Imported:
     """``program`` is MLIR bytecode made of ``model``, the path that the user gave; ``lines`` and ``types`` describe its nodes.
 
-    ``can_expand`` are op types that the format's standard defines by others; those in ``expanded`` were.
+    ``can_expand`` are op types that the format's standard or, if ``own``, fissile defines by others; those in ``expanded`` were.
     """
 
     model: str
@@ -65,12 +73,16 @@ class Imported:
     lines: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     can_expand: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()
     expanded: tuple[tuple[str, Finding], ...] = ()
 
     def named(self, report: Report, advice: str = "") -> Report:
         """``report`` with the model's nodes at its places, and with what was expanded; with ``advice``, as a suggestion."""
         findings = [self._labelled(finding) for finding in report.findings]
-        done = [_repaired(kind, why, self.format) for kind, why in self.expanded]
+        done = [
+            _repaired(kind, self._labelled(why), OWN if kind in self.own else self.format)
+            for kind, why in self.expanded
+        ]
         if done and advice:
             from ..repair.failures import (
                 suggested,  # IREE's bindings: only where there is something to suggest
@@ -91,6 +103,8 @@ class Imported:
         if place.file != self.model or not 1 <= place.line <= len(self.lines):
             return place
         line = self.lines[place.line - 1]
+        if place.label.startswith(line):
+            return place
         return replace(place, label=f"{line}: {place.label}" if place.label else line)
 
     def blamed(self, report: Report) -> tuple[str, Finding] | None:
@@ -98,7 +112,7 @@ class Imported:
 
         An error with a repair of its own is none: `fissile check` reports what `fissile compile` repairs.
         """
-        for error in (one for one in report.errors if not one.helps):
+        for error in (one for one in report.errors if not any(help.remedy for help in one.helps)):
             if error.code == NOT_LOWERED and self.format == EXPORTED:
                 kinds = (error.subject, EVERY)
                 kind = next((k for k in kinds if k in self.can_expand and k not in dict(self.expanded)), None)
@@ -111,6 +125,11 @@ class Imported:
                     kind = self.types[place.line - 1]
                     if kind in self.can_expand and kind not in dict(self.expanded):
                         return kind, self._labelled(error)
+            if error.code == CRASHED and not error.places:
+                for line, kind in enumerate(self.types, 1):
+                    if kind in self.own and kind not in dict(self.expanded):
+                        blamed = error.with_(subject=f"onnx.{kind}", places=(Place(self.model, line),))
+                        return kind, self._labelled(blamed)
         return None
 
 
@@ -154,7 +173,7 @@ def with_import(
         return run(None)
     _need(path, kind)
     try:
-        model = _import(path, kind, folder)
+        model = _import(path, kind, folder, define=repair)
     except PassFailed as refused:
         return Report("", refused.findings)
     first = report = run(model)
@@ -162,7 +181,7 @@ def with_import(
     while repair and (blamed := tried.blamed(report)) is not None:
         try:
             tried = replace(
-                _import(path, kind, folder, [name for name, _why in (*tried.expanded, blamed)]),
+                _import(path, kind, folder, [name for name, _why in (*tried.expanded, blamed)], repair),
                 expanded=(*tried.expanded, blamed),
             )
         except PassFailed:  # the definition does not hold for what the node is given
@@ -191,8 +210,11 @@ def _is_there(name: str) -> bool:
         return False
 
 
-def _import(path: str, kind: str, folder: Path, expand: Sequence[str] = ()) -> Imported:
-    """Raises PassFailed (FIS420) where the importer does not take the model."""
+def _import(path: str, kind: str, folder: Path, expand: Sequence[str] = (), define: bool = False) -> Imported:
+    """With ops ``expand`` replaced by their definitions, and, to ``define``, those without a type that have one.
+
+    Raises PassFailed (FIS420) where the importer does not take the model.
+    """
     place = folder / f"import-{len(list(folder.glob('import-*')))}"
     place.mkdir()
     program = place / Path(path).name  # what names the program by its file names the model
@@ -205,6 +227,7 @@ def _import(path: str, kind: str, folder: Path, expand: Sequence[str] = ()) -> I
                 "program": str(program),
                 "result": str(result),
                 "expand": list(expand),
+                "define": define,
             }
         )
     )
@@ -223,8 +246,27 @@ def _import(path: str, kind: str, folder: Path, expand: Sequence[str] = ()) -> I
         model = Imported(path, kind, program, tuple(found["lines"]))
         refused = _refused(path, kind, found["refused"], places, ended.err[-4000:])
         raise PassFailed([model._labelled(refused)])
+    defined = found.get("defined", {})
     return Imported(
-        path, kind, program, tuple(found["lines"]), tuple(found["types"]), frozenset(found["can_expand"])
+        path,
+        kind,
+        program,
+        tuple(found["lines"]),
+        tuple(found["types"]),
+        frozenset(found["can_expand"]),
+        frozenset(found.get("own", ())),
+        tuple((name, _untyped(name, path, number)) for name, number in defined.items()),
+    )
+
+
+def _untyped(kind: str, path: str, node: int) -> Finding:
+    """Why an op that the standard does not have was replaced: IREE's importer knows no type of its results."""
+    return Finding(
+        NOT_LOWERED,
+        "",
+        subject=f"onnx.{kind}",
+        places=(Place(path, node),),
+        stock="its importer knows no type of the result",
     )
 
 
@@ -244,4 +286,4 @@ def importable(path: Path, folder: Path) -> Path:
     if not kind:
         return path
     _need(str(path), kind)
-    return _import(str(path), kind, folder).program
+    return _import(str(path), kind, folder, define=True).program

@@ -1,7 +1,8 @@
 """The child process that imports an ONNX model with IREE's importer: `python -m fissile.pipelines.importers.onnx_child JOB.json`.
 
 It is what iree-import-onnx does (shape inference, then one torch op per node), with locations, which that tool leaves out.
-`expand` in the job names op types that are replaced by their definition in the ONNX standard first.
+`expand` in the job names op types that are replaced by their definition first: one of `definitions`, or the ONNX standard's. With
+`define`, so is what `definitions` has and the importer knows no type of, which IREE rejects for sure.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ def main() -> int:
 
 
 def answer(job: dict) -> dict:
-    """``lines`` and ``types`` of the nodes and which op types ``can_expand``, or ``refused``: why there is no program, and ``node``."""
+    """``lines`` and ``types`` of the nodes, which op types ``can_expand``, and what was ``defined``, each with a node's number; or
+    ``refused``: why there is no program, and ``node``."""
     try:
         return _import(job)
     except BaseException as error:
@@ -46,6 +48,7 @@ def _import(job: dict) -> dict:
     from iree.compiler.tools.import_onnx import __main__ as tool
 
     from . import onnx_nodes
+    from .definitions import expand
 
     arguments = argparse.Namespace(
         input_file=job["model"],
@@ -55,12 +58,15 @@ def _import(job: dict) -> dict:
         data_prop=True,
         externalize_params=False,
     )
-    model = tool.load_onnx_model(arguments)
+    model = _loaded(tool, arguments, bool(job.get("define")))
     types = onnx_nodes.op_types(model)
     names = onnx_nodes.node_names(model)
     lines = job["lines"] = onnx_nodes.number_nodes(model)
-    if job["expand"]:
-        model = _expanded(model, job["expand"])
+    definable = expand.definable(model)
+    untyped = [kind for kind, node in definable.items() if node] if job.get("define") else []
+    numbers = {kind: onnx_nodes.number_of(definable[kind]) for kind in untyped}
+    if job["expand"] or untyped:
+        model = _expanded(model, [*job["expand"], *untyped])
     context = ir.Context()
     info = onnx_importer.ModelInfo(model)
     module = info.create_module(context=context).operation
@@ -70,16 +76,37 @@ def _import(job: dict) -> dict:
     onnx_nodes.place_nodes(module, job["name"], names)
     with open(job["program"], "wb") as file:
         module.write_bytecode(file)
-    return {"lines": lines, "types": types, "can_expand": sorted(_defined(model))}
+    return {
+        "lines": lines,
+        "types": types,
+        "can_expand": sorted(_defined(model) | definable.keys()),
+        "own": sorted(definable),
+        "defined": numbers,
+    }
+
+
+def _loaded(tool, arguments: argparse.Namespace, define: bool):
+    """The model with its shapes, as IREE's tool loads it; to ``define``, also one with ops of ONNX Runtime among those of the standard."""
+    import onnx
+
+    from .definitions import expand
+
+    try:
+        return tool.load_onnx_model(arguments)
+    except onnx.checker.ValidationError:
+        model = onnx.load(arguments.input_file)
+        if not define or not expand.unregistered(model):
+            raise
+        return onnx.shape_inference.infer_shapes(model, data_prop=True)
 
 
 def _node_of(error: BaseException) -> int:
     """The number of the node that the importer was at when it raised ``error``; 0 where it was at none."""
+    from . import onnx_nodes
+
     found, trace = 0, error.__traceback__
     while trace is not None:
-        name = getattr(trace.tb_frame.f_locals.get("node"), "name", "")
-        number = name.rpartition(" ")[2] if isinstance(name, str) else ""
-        found = int(number) if number.isdigit() else found
+        found = onnx_nodes.number_of(getattr(trace.tb_frame.f_locals.get("node"), "name", "")) or found
         trace = trace.tb_next
     return found
 
@@ -101,12 +128,14 @@ def _defined(model) -> set[str]:
 
 
 def _expanded(model, kinds: Sequence[str]):
-    """``model`` with every node of ``kinds`` in the main graph replaced by its definition, shapes inferred again."""
+    """``model`` with every node of ``kinds`` replaced by its definition, the standard's in the main graph alone; shapes inferred again."""
     import onnx
     from onnx import inliner
 
     from . import constant_nodes, onnx_nodes
+    from .definitions import expand
 
+    expand.expand(model, kinds)
     before = list(model.graph.node)
     wider = inliner.inline_selected_functions(
         model, [("", kind) for kind in kinds], exclude=False, inline_schema_functions=True

@@ -28,17 +28,20 @@ def number_nodes(model: onnx.ModelProto) -> list[str]:
     return lines
 
 
+def number_of(name: object) -> int:
+    """The number of a node that is called ``name``; 0 where it is not numbered."""
+    number = name.removeprefix(_KEY) if isinstance(name, str) and name.startswith(_KEY) else ""
+    return int(number) if number.isdigit() else 0
+
+
 def node_names(model: onnx.ModelProto) -> list[str]:
     """The name of each node, in the same order; of its first output where it has none."""
     return [node.name or next(iter(node.output), "") for node in _nodes(model.graph)]
 
 
 def op_types(model: onnx.ModelProto) -> list[str]:
-    """The op type of each node, in the same order; with its domain, where that is not ONNX's own."""
-    return [
-        f"{n.domain}.{n.op_type}" if n.domain not in ("", "ai.onnx") else n.op_type
-        for n in _nodes(model.graph)
-    ]
+    """The op type of each node, in the same order."""
+    return [node.op_type for node in _nodes(model.graph)]
 
 
 def renumber_inlined(model: onnx.ModelProto, before: Sequence[onnx.NodeProto]) -> None:

@@ -190,6 +190,7 @@ _ALWAYS = (
 _PARTS = (
     (b"onnx.Slice", "fissile-clamp-slices", "the clamp of the start"),
     (b"onnx.FusedMatMul", "fissile-scale-products", "alpha"),
+    (b"onnx.RotaryEmbedding", "fissile-turn-heads", "the order of the heads"),
     (b"f8E", "fissile-saturate-casts", "the saturation"),
 )
 
