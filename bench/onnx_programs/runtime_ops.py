@@ -473,6 +473,12 @@ of(
     f=(16, 8),
 )
 of(
+    "grouped_alone",
+    "float[1,1,128] x, float[1,2,n,16] i, float[1,2,n,16] j, int32[1] l, int32[1] t => y, p, q",
+    f"y, p, q = {_NODE}, softcap=3.0>(x, , , i, j, l, t)",
+    {"l": [9], "t": [10]},
+)
+of(
     "grouped_packed",
     "float[b,1,128] x, float[b,2,4,16] i, float[b,2,4,16] j, int32[b] l, int32[1] t => y, p, q",
     f"y, p, q = {_NODE}>(x, , , i, j, l, t)",

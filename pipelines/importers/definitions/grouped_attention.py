@@ -69,11 +69,10 @@ def _grouped(w: Writer) -> None:
     keeps_length = w.same_size(past_key, 2, w.result(1), 2) if w.result(1) else False
     length = cached if keeps_length else w.op("Add", cached, sequence)
     columns = w.places(length)
-    index = _sources(w, columns, past, sequence, cached)
-    key, value = (
-        _gathered(w, w.op("Concat", old, new, axis=2), index)
-        for old, new in ((past_key, key), (past_value, value))
-    )
+    key, value = (w.op("Concat", old, new, axis=2) for old, new in ((past_key, key), (past_value, value)))
+    if keeps_length or w.sizes(query)[0] != 1:  # rows may have caches of different lengths
+        index = _sources(w, columns, past, sequence, cached)
+        key, value = (_gathered(w, both, index) for both in (key, value))
     w.end(1, key)
     w.end(2, value)
     rows = w.along("Unsqueeze", at, [2])  # [batch, sequence, 1]
