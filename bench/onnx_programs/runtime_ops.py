@@ -287,6 +287,18 @@ of(
     **{k: v for k, v in _EMBED.items() if k != "f"},
 )
 
+_BYTES = {name: r(*shape, element="uint8") for name, shape in _EMBED.items()}
+_STEPS = {f"s{index}": F(0.01 * index) for index in range(1, 6)}
+of(
+    "embed_quantised",
+    "int32[b,7] x, int32[b,7] g, int32[b,7] m => y, n",
+    "y, n = com.microsoft.QEmbedLayerNormalization(x, g, a, e, f, w, c, m, s1, s2, s3, s4, s5, z, z, z, z, z)",
+    {"g": np.arange(21).reshape(3, 7) % 2, "m": np.arange(21).reshape(3, 7) % 7 < [[5], [7], [3]]},
+    z=U8,
+    **_STEPS,
+    **_BYTES,
+)
+
 # Attention.
 
 _LENGTHS = {"m": np.array([5, 7, 3])}

@@ -80,7 +80,24 @@ def _skip_simplified(w: Writer) -> None:
 
 @defines("EmbedLayerNormalization")
 def _embed(w: Writer) -> None:
-    ids, segments, word, position, segment, weight, bias, mask, places = map(w.operand, range(9))
+    _embedded(w, [w.operand(index) for index in range(2, 7)], w.operand(8))
+
+
+@defines("QEmbedLayerNormalization")
+def _quantised_embed(w: Writer) -> None:
+    """The tables, the weight and the bias in 8 bits; their scales begin at operand 8, their zero points at 13."""
+    tables = [
+        w.op("DequantizeLinear", w.operand(index), w.operand(index + 6), w.operand(index + 11))
+        if w.operand(index)
+        else ""
+        for index in range(2, 7)
+    ]
+    _embedded(w, tables, "")
+
+
+def _embedded(w: Writer, tables: list[str], places: str) -> None:
+    ids, segments, mask = w.operand(0), w.operand(1), w.operand(7)
+    word, position, segment, weight, bias = tables
     if w.attribute("mask_index_type", 0) not in (0, 1):
         raise NotDefined("this form of mask index")
     length = w.size_of(ids, 1)
