@@ -356,6 +356,16 @@ of(
     z=U8,
     u=np.int8(0),
 )
+of(
+    "attention_dynamic",
+    "float[b,t,16] x, int32[b] m => y",
+    "a, s, z = DynamicQuantizeLinear(x) y = com.microsoft.QAttention<num_heads=2>(a, w, c, s, t, m, z, u)",
+    _LENGTHS,
+    w=r(16, 48, element="int8"),
+    c=(48,),
+    t=F(0.01),
+    u=np.int8(0),
+)
 _THREE = "float[b,7,16] x, float[b,n,16] k, float[b,n,16] v"
 of("multi_head", f"{_THREE} => y", "y = com.microsoft.MultiHeadAttention<num_heads=2>(x, k, v, c)", c=(48,))
 of(
@@ -378,6 +388,19 @@ of(
     "multi_head_past",
     "float[b,7,16] x, float[b,7,16] k, float[b,7,16] v, float[b,2,n,8] i, float[b,2,n,8] j => y, p, q",
     "y, p, q = com.microsoft.MultiHeadAttention<num_heads=2, unidirectional=1>(x, k, v, , , , i, j)",
+)
+
+of(
+    "encoder_layer",
+    "int32[b,7] x, int32[b,7] g, int32[b,7] m => y",
+    "p, n = com.microsoft.EmbedLayerNormalization(x, g, a, e, f, w, c, m) q = com.microsoft.Attention<num_heads=2>(p, i, j, n) t = com.microsoft.SkipLayerNormalization(q, p, w, c) u = MatMul(t, k) v = com.microsoft.BiasGelu(u, l) o = MatMul(v, z) y = com.microsoft.SkipLayerNormalization(o, t, w, c)",
+    {"g": np.arange(21).reshape(3, 7) % 2, "m": np.arange(21).reshape(3, 7) % 7 < [[5], [7], [3]]},
+    i=(16, 48),
+    j=(48,),
+    k=(16, 32),
+    l=(32,),
+    z=(32, 16),
+    **_EMBED,
 )
 
 # Rotary embeddings and grouped heads.

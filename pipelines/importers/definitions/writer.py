@@ -53,7 +53,11 @@ class Known:
                 if attribute.name == "value":
                     self.constant(attribute.t, node.output[0])
             return
-        if all(name in self.types for name in node.output if name):
+        if all(
+            name in self.types and self.types[name].tensor_type.HasField("shape")
+            for name in node.output
+            if name
+        ):
             return
         given = {name: self.types[name] for name in node.input if name in self.types}
         if len(given) != len({name for name in node.input if name}) or not onnx.defs.has(
@@ -70,8 +74,13 @@ class Known:
             found = shape_inference.infer_node_outputs(schema, node, given, data, opset_imports=self.opsets)
         except (shape_inference.InferenceError, RuntimeError, ValueError):
             return
+        if node.op_type == "DynamicQuantizeLinear":  # the inference knows the element types alone
+            found[node.output[0]].tensor_type.shape.CopyFrom(given[node.input[0]].tensor_type.shape)
+            for name in node.output[1:]:
+                found[name].tensor_type.shape.SetInParent()
         for name, type_ in found.items():
-            self.types.setdefault(name, type_)
+            if name not in self.types or not self.types[name].tensor_type.HasField("shape"):
+                self.types[name] = type_
 
 
 class Writer:
