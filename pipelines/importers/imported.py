@@ -25,6 +25,8 @@ from .recognise import EXPORTED, ONNX, recognised
 NOT_LOWERED = "FIS421"
 NOT_IMPORTED = "FIS420"
 CRASHED = "FIS107"
+_ONLY_ADVICE = ("FIS407", "FIS411")
+"""Ops that the import does not lower: what these say about a way out is no repair."""
 _NEEDED = {
     # What is to be there, and what installs it.
     ONNX: (("onnx",), "pip install 'iree-base-compiler[onnx]'"),
@@ -112,7 +114,7 @@ class Imported:
 
         An error with a repair of its own is none: `fissile check` reports what `fissile compile` repairs.
         """
-        for error in (one for one in report.errors if not any(help.remedy for help in one.helps)):
+        for error in (one for one in report.errors if not one.helps or one.code in _ONLY_ADVICE):
             if error.code == NOT_LOWERED and self.format == EXPORTED:
                 kinds = (error.subject, EVERY)
                 kind = next((k for k in kinds if k in self.can_expand and k not in dict(self.expanded)), None)

@@ -240,7 +240,7 @@ class Writer:
     def places(self, size: str) -> str:
         """0, 1, … below ``size``, a tensor of one element: [size]."""
         known = self.value(size)
-        if known is not None:
+        if known is not None and known.reshape(-1)[0] <= _MOST_KNOWN:
             return self.ints(*range(int(known.reshape(-1)[0])))
         end = self.along("Squeeze", size, [0])
         return self.op("Range", self.array(np.int64(0)), end, self.array(np.int64(1)))
