@@ -5,7 +5,7 @@
 
 ``write`` imports the models of this folder as IREE's own tool does, and keeps their arguments and what onnxruntime computes of them; with
 --nodes ONNX's own operator tests, each size of which is left open, and with --first only the first one of each input; with --runtime, models with ops of ONNX Runtime
-(`runtime_ops`) and with ops in forms that IREE rejects (`refused_ops`), not imported. ``run`` is that of
+(`runtime_ops`, `runtime_attention`) and with ops in forms that IREE rejects (`refused_ops`), not imported. ``run`` is that of
 `bench.compared_programs`. Exit status 1 where fissile is worse than stock or wrong.
 """
 
@@ -62,10 +62,10 @@ def write(folder: Path, nodes: bool, first_only: bool) -> None:
 
 
 def write_runtime(folder: Path) -> None:
-    from bench.onnx_programs import refused_ops, runtime_ops
+    from bench.onnx_programs import refused_ops, runtime_attention, runtime_ops
 
     folder.mkdir(parents=True, exist_ok=True)
-    for table in (runtime_ops.TABLE, refused_ops.TABLE):
+    for table in (runtime_ops.TABLE, runtime_attention.TABLE, refused_ops.TABLE):
         for name, model, arguments, results in table.programs():
             onnx.save(model, folder / f"{name}.onnx")
             compared_programs.write_call(folder / f"{name}.npz", arguments, results)

@@ -21,7 +21,7 @@ ELEMENTS = {
 }  # fmt: skip
 OPSET = 19
 INT = np.int64
-_ARGUMENT = re.compile(r"(\w+)\[([\w,]*)\] (\w+)")
+ARGUMENT = re.compile(r"(\w+)\[([\w,]*)\] (\w+)")
 _PROGRAMS: dict[str, tuple] = {}
 _RANDOM = np.random.default_rng(0)
 
@@ -56,14 +56,15 @@ def programs() -> Iterator[tuple[str, onnx.ModelProto, list[np.ndarray], list[np
     onnxruntime.set_default_logger_severity(3)
     for name, (head, body, opset, given, weights) in _PROGRAMS.items():
         model = _model(head, body, opset, weights)
-        arguments = [_argument(one, given) for one in _ARGUMENT.findall(head.partition("=>")[0])]
+        arguments = [argument(one, given) for one in ARGUMENT.findall(head.partition("=>")[0])]
         session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
         names = [one.name for one in model.graph.input]
         results = session.run(None, dict(zip(names, arguments, strict=True)))
         yield name, model, arguments, [np.asarray(one) for one in results]
 
 
-def _argument(written: Sequence[str], given: dict) -> np.ndarray:
+def argument(written: Sequence[str], given: dict) -> np.ndarray:
+    """An argument (element type, sizes, name) of ``given``, or drawn."""
     element, sizes, name = written
     if name in given:
         return np.asarray(given[name], ELEMENTS[element])
@@ -71,16 +72,27 @@ def _argument(written: Sequence[str], given: dict) -> np.ndarray:
     return r(*shape, element=element)
 
 
-def _model(head: str, body: str, opset: int, weights: dict) -> onnx.ModelProto:
+def graph_of(head: str, body: str, weights: dict[str, onnx.TensorProto]) -> onnx.GraphProto:
+    """The graph main of a program; its results have no types yet."""
     inputs, _, results = head.partition("=>")
-    text = f"program ({inputs}) => ({', '.join(f'float {one.strip()}' for one in results.split(','))}) {{ {body} }}"
+    text = (
+        f"main ({inputs}) => ({', '.join(f'float {one.strip()}' for one in results.split(','))}) {{ {body} }}"
+    )
     graph = parser.parse_graph(text)
-    for name, value in weights.items():
-        array = r(*value) if isinstance(value, tuple) else np.asarray(value)
-        graph.initializer.append(numpy_helper.from_array(array, name))
+    graph.initializer.extend(weights.values())
     outputs = [one.name for one in graph.output]
     del graph.output[:]
     graph.output.extend(onnx.ValueInfoProto(name=one) for one in outputs)
+    return graph
+
+
+def weight(name: str, value) -> onnx.TensorProto:
+    """An array, or random numbers of the sizes ``value``."""
+    return numpy_helper.from_array(r(*value) if isinstance(value, tuple) else np.asarray(value), name)
+
+
+def _model(head: str, body: str, opset: int, weights: dict) -> onnx.ModelProto:
+    graph = graph_of(head, body, {name: weight(name, value) for name, value in weights.items()})
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
     known = onnx.shape_inference.infer_shapes(model, data_prop=True, strict_mode=True)
     for one, found in zip(model.graph.output, known.graph.output, strict=True):

@@ -1,11 +1,12 @@
-"""Programs of the standard's ops in forms that IREE rejects, with what ONNX's own evaluator computes; written as in `runtime_ops`."""
+"""Programs of the standard's ops in forms that IREE rejects, with what ONNX's own evaluator computes; written as in `entries`."""
 
 # ruff: noqa: E501 (one line for each program)
 from __future__ import annotations
 
 import numpy as np
 
-from .runtime_ops import Table, r
+from .entries import r
+from .model_table import Table
 
 TABLE = Table(opset=21)
 of = TABLE.of

@@ -1,92 +1,20 @@
-"""Programs of the ops that ONNX Runtime adds to the standard, with what onnxruntime computes of them.
+"""Programs of the ops that ONNX Runtime's quantiser (QOperator format) and its fusions add to the standard.
 
-Its quantiser (QOperator format) and its optimiser for transformers write such models. Written as in `entries`; a letter is a size that
-the call decides. For `bench.onnx_programs` and the tests; needs onnx and onnxruntime.
+Written as in `entries`; a letter is a size that the call decides. For `bench.onnx_programs` and the tests; needs onnx and onnxruntime.
 """
 
 # ruff: noqa: E501 (one line for each program)
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
-import onnx
-from onnx import TensorProto, ValueInfoProto, helper, numpy_helper, parser
 
-from .entries import _ARGUMENT, _argument, r
-
-F = np.float32
-U8, I8 = np.array(120, np.uint8), np.array(-3, np.int8)
-_Program = tuple[onnx.ModelProto, list[np.ndarray], list[np.ndarray]]
-
-
-class Table:
-    """Programs by name."""
-
-    def __init__(self, opset: int) -> None:
-        self._opset = opset
-        self._programs: dict[str, tuple] = {}
-
-    def of(
-        self, name: str, head: str, body: str, given: dict | None = None, opset: int = 0, **weights
-    ) -> None:
-        """``weights`` are arrays, or the sizes of random numbers, behind an element type of 4 bits where they have one."""
-        assert name not in self._programs, name
-        self._programs[name] = (head, body, given or {}, opset or self._opset, weights)
-
-    def names(self) -> list[str]:
-        return list(self._programs)
-
-    def program(self, name: str) -> _Program:
-        """The model, its arguments, and what onnxruntime, or where it lacks the op ONNX's evaluator, computes."""
-        import onnxruntime
-
-        onnxruntime.set_default_logger_severity(4)
-        head, body, given, opset, weights = self._programs[name]
-        inputs, _, results = head.partition("=>")
-        text = f"main ({inputs}) => ({', '.join(f'float {one.strip()}' for one in results.split(','))}) {{ {body} }}"
-        graph = parser.parse_graph(text)
-        graph.initializer.extend(_weight(*one) for one in weights.items())
-        outputs = [one.name for one in graph.output]
-        del graph.output[:]
-        graph.output.extend(ValueInfoProto(name=one) for one in outputs)
-        opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
-        model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
-        arguments = [_argument(one, given) for one in _ARGUMENT.findall(inputs)]
-        feeds = {one.name: value for one, value in zip(model.graph.input, arguments, strict=True)}
-        try:
-            plain = (
-                onnxruntime.SessionOptions()
-            )  # its optimiser quantises activations beside weights of 4 bits
-            plain.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-            session = onnxruntime.InferenceSession(model.SerializeToString(), plain, ["CPUExecutionProvider"])
-            found, types = session.run(None, feeds), session.get_outputs()
-            shapes = [list(one.shape) for one in types]
-        except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented:
-            found = onnx.reference.ReferenceEvaluator(model).run(None, feeds)
-            shapes = [list(np.shape(one)) for one in found]
-        for declared, value, shape in zip(model.graph.output, found, shapes, strict=True):
-            sizes = shape if len(shape) == value.ndim else [None] * value.ndim
-            sizes = [size if isinstance(size, int | str) else None for size in sizes]
-            element = helper.np_dtype_to_tensor_dtype(value.dtype)
-            declared.type.CopyFrom(helper.make_tensor_type_proto(element, sizes))
-        return model, arguments, [np.asarray(one) for one in found]
-
-    def programs(self) -> Iterator[tuple[str, *_Program]]:
-        for name in self._programs:
-            yield (name, *self.program(name))
-
-
-def _weight(name: str, value) -> onnx.TensorProto:
-    if isinstance(value, tuple) and isinstance(value[0], str):
-        low, kind = {"int4": (-8, TensorProto.INT4), "uint4": (0, TensorProto.UINT4)}[value[0]]
-        numbers = np.random.default_rng(0).integers(low, low + 16, value[1:])
-        return helper.make_tensor(name, kind, value[1:], numbers.reshape(-1).tolist())
-    return numpy_helper.from_array(r(*value) if isinstance(value, tuple) else np.asarray(value), name)
-
+from .entries import r
+from .model_table import Table
 
 TABLE = Table(opset=17)
 of = TABLE.of
+F = np.float32
+U8, I8 = np.array(120, np.uint8), np.array(-3, np.int8)
 
 # Quantised, per tensor.
 
@@ -194,6 +122,9 @@ of(
     u=np.array([0], np.int8),
 )
 
+of("quantise_runtime", "float[b,8] x => y", "y = com.microsoft.QuantizeLinear(x, s, z)", s=F(0.05), z=U8)
+of("dequantise_runtime", "int8[b,8] x => y", "y = com.microsoft.DequantizeLinear(x, s, z)", s=F(0.05), z=I8)
+
 # Activations and products.
 
 of("gelu", "float[b,16] x => y", "y = com.microsoft.Gelu(x)")
@@ -210,6 +141,11 @@ of(
     "fused_matmul_both",
     "float[b,16,n] x, float[b,8,16] v => y",
     "y = com.microsoft.FusedMatMul<transA=1, transB=1>(x, v)",
+)
+of(
+    "transpose_matmul",
+    "float[b,16,n] x, float[b,16,8] v => y",
+    "y = com.microsoft.TransposeMatMul<transA=1, alpha=0.5>(x, v)",
 )
 of(
     "fused_gemm",
@@ -272,22 +208,22 @@ of(
     w=(16,),
     k=(16, 16),
 )
-_EMBED = dict(a=(20, 16), e=(9, 16), f=(2, 16), w=(16,), c=(16,))
+EMBED = dict(a=(20, 16), e=(9, 16), f=(2, 16), w=(16,), c=(16,))
 of(
     "embed",
     "int32[b,7] x, int32[b,7] g, int32[b,7] m => y, n",
     "y, n = com.microsoft.EmbedLayerNormalization(x, g, a, e, f, w, c, m)",
     {"g": np.arange(21).reshape(3, 7) % 2, "m": np.arange(21).reshape(3, 7) % 7 < [[5], [7], [3]]},
-    **_EMBED,
+    **EMBED,
 )
 of(
     "embed_plain",
     "int32[b,s] x => y",
     "y, n = com.microsoft.EmbedLayerNormalization(x, , a, e, , w, c)",
-    **{k: v for k, v in _EMBED.items() if k != "f"},
+    **{k: v for k, v in EMBED.items() if k != "f"},
 )
 
-_BYTES = {name: r(*shape, element="uint8") for name, shape in _EMBED.items()}
+_BYTES = {name: r(*shape, element="uint8") for name, shape in EMBED.items()}
 _STEPS = {f"s{index}": F(0.01 * index) for index in range(1, 6)}
 of(
     "embed_quantised",
@@ -297,227 +233,6 @@ of(
     z=U8,
     **_STEPS,
     **_BYTES,
-)
-
-# Attention.
-
-_LENGTHS = {"m": np.array([5, 7, 3])}
-_RAW = {"m": np.arange(21).reshape(3, 7) % 7 < [[5], [7], [3]]}
-_QKV = dict(w=(16, 48), c=(48,))
-of("attention", "float[b,7,16] x => y", "y = com.microsoft.Attention<num_heads=2>(x, w, c)", **_QKV)
-of(
-    "attention_lengths",
-    "float[b,7,16] x, int32[b] m => y",
-    "y = com.microsoft.Attention<num_heads=2>(x, w, c, m)",
-    _LENGTHS,
-    **_QKV,
-)
-of(
-    "attention_mask",
-    "float[b,t,16] x, int32[b,t] m => y",
-    "y = com.microsoft.Attention<num_heads=2>(x, w, c, m)",
-    _RAW,
-    **_QKV,
-)
-of(
-    "attention_causal",
-    "float[b,t,16] x => y",
-    "y = com.microsoft.Attention<num_heads=2, unidirectional=1>(x, w, c)",
-    **_QKV,
-)
-of(
-    "attention_past",
-    "float[b,t,16] x, float[2,b,2,5,8] v => y, p",
-    "y, p = com.microsoft.Attention<num_heads=2, unidirectional=1>(x, w, c, , v)",
-    **_QKV,
-)
-of(
-    "attention_bias",
-    "float[b,7,16] x, float[b,2,7,7] m => y",
-    "y = com.microsoft.Attention<num_heads=2, scale=0.2>(x, w, c, , , m)",
-    **_QKV,
-)
-of(
-    "attention_sizes",
-    "float[b,7,16] x => y",
-    "y = com.microsoft.Attention<num_heads=2, qkv_hidden_sizes=[16, 16, 8]>(x, w, c)",
-    w=(16, 40),
-    c=(40,),
-)
-of(
-    "attention_quantised",
-    "uint8[b,7,16] x, int32[b] m => y",
-    "y = com.microsoft.QAttention<num_heads=2>(x, w, c, s, t, m, z, u)",
-    _LENGTHS,
-    w=r(16, 48, element="int8"),
-    c=(48,),
-    s=F(0.02),
-    t=F(0.01),
-    z=U8,
-    u=np.int8(0),
-)
-of(
-    "attention_dynamic",
-    "float[b,t,16] x, int32[b] m => y",
-    "a, s, z = DynamicQuantizeLinear(x) y = com.microsoft.QAttention<num_heads=2>(a, w, c, s, t, m, z, u)",
-    _LENGTHS,
-    w=r(16, 48, element="int8"),
-    c=(48,),
-    t=F(0.01),
-    u=np.int8(0),
-)
-_THREE = "float[b,7,16] x, float[b,n,16] k, float[b,n,16] v"
-of("multi_head", f"{_THREE} => y", "y = com.microsoft.MultiHeadAttention<num_heads=2>(x, k, v, c)", c=(48,))
-of(
-    "multi_head_mask",
-    f"{_THREE}, int32[b,n] m => y",
-    "y = com.microsoft.MultiHeadAttention<num_heads=2>(x, k, v, , m)",
-    {"m": np.arange(27).reshape(3, 9) % 9 < [[5], [9], [3]]},
-)
-of(
-    "multi_head_bias",
-    f"{_THREE}, float[b,2,7,n] m => y",
-    "y = com.microsoft.MultiHeadAttention<num_heads=2>(x, k, v, , , m)",
-)
-of(
-    "multi_head_heads",
-    "float[b,7,16] x, float[b,2,n,8] k, float[b,2,n,8] v => y",
-    "y = com.microsoft.MultiHeadAttention<num_heads=2>(x, k, v)",
-)
-of(
-    "multi_head_past",
-    "float[b,7,16] x, float[b,7,16] k, float[b,7,16] v, float[b,2,n,8] i, float[b,2,n,8] j => y, p, q",
-    "y, p, q = com.microsoft.MultiHeadAttention<num_heads=2, unidirectional=1>(x, k, v, , , , i, j)",
-)
-
-of(
-    "encoder_layer",
-    "int32[b,7] x, int32[b,7] g, int32[b,7] m => y",
-    "p, n = com.microsoft.EmbedLayerNormalization(x, g, a, e, f, w, c, m) q = com.microsoft.Attention<num_heads=2>(p, i, j, n) t = com.microsoft.SkipLayerNormalization(q, p, w, c) u = MatMul(t, k) v = com.microsoft.BiasGelu(u, l) o = MatMul(v, z) y = com.microsoft.SkipLayerNormalization(o, t, w, c)",
-    {"g": np.arange(21).reshape(3, 7) % 2, "m": np.arange(21).reshape(3, 7) % 7 < [[5], [7], [3]]},
-    i=(16, 48),
-    j=(48,),
-    k=(16, 32),
-    l=(32,),
-    z=(32, 16),
-    **_EMBED,
-)
-
-# Rotary embeddings and grouped heads.
-
-_TABLES = dict(i=(16, 4), j=(16, 4))
-_PLACES = {"q": np.arange(21).reshape(3, 7) % 16}
-of(
-    "rotary",
-    "float[b,7,16] x, int64[b,7] q => y",
-    "y = com.microsoft.RotaryEmbedding(x, q, i, j)",
-    _PLACES,
-    **_TABLES,
-)
-of(
-    "rotary_interleaved",
-    "float[b,7,16] x, int64[b,7] q => y",
-    "y = com.microsoft.RotaryEmbedding<interleaved=1>(x, q, i, j)",
-    _PLACES,
-    **_TABLES,
-)
-of(
-    "rotary_heads",
-    "float[b,2,7,8] x, int64[b,7] q => y",
-    "y = com.microsoft.RotaryEmbedding(x, q, i, j)",
-    _PLACES,
-    **_TABLES,
-)
-of(
-    "rotary_offset",
-    "float[b,t,16] x, int64[1] q => y",
-    "y = com.microsoft.RotaryEmbedding(x, q, i, j)",
-    {"q": [3]},
-    **_TABLES,
-)
-of(
-    "rotary_part",
-    "float[b,7,16] x, int64[b,7] q => y",
-    "y = com.microsoft.RotaryEmbedding<num_heads=2, rotary_embedding_dim=4>(x, q, i, j)",
-    _PLACES,
-    i=(16, 2),
-    j=(16, 2),
-)
-of(
-    "rotary_heads_part",
-    "float[b,2,7,8] x, int64[b,7] q => y",
-    "y = com.microsoft.RotaryEmbedding<num_heads=2, rotary_embedding_dim=4>(x, q, i, j)",
-    _PLACES,
-    i=(16, 2),
-    j=(16, 2),
-)
-_GROUPED = "float[b,s1,64] x, float[b,s1,32] k, float[b,s1,32] v, float[b,2,s2,16] i, float[b,2,s2,16] j, int32[b] l, int32[1] t"
-_NODE = "com.microsoft.GroupQueryAttention<num_heads=4, kv_num_heads=2"
-
-
-def _grouped(new: int, past: int) -> str:
-    return _GROUPED.replace("s1", str(new)).replace("s2", str(past))
-
-
-of(
-    "grouped_first",
-    f"{_grouped(5, 0)} => y, p, q",
-    f"y, p, q = {_NODE}>(x, k, v, i, j, l, t)",
-    {"l": [4, 4, 4], "t": [5]},
-)
-of(
-    "grouped_next",
-    f"{_grouped(1, 4)} => y, p, q",
-    f"y, p, q = {_NODE}>(x, k, v, i, j, l, t)",
-    {"l": [4, 4, 4], "t": [5]},
-)
-of(
-    "grouped_window",
-    f"{_grouped(1, 6)} => y, p, q",
-    f"y, p, q = {_NODE}, local_window_size=3>(x, k, v, i, j, l, t)",
-    {"l": [6, 6, 6], "t": [7]},
-)
-of(
-    "grouped_cap",
-    f"{_grouped(5, 0)} => y, p, q",
-    f"y, p, q = {_NODE}, softcap=2.0>(x, k, v, i, j, l, t)",
-    {"l": [4, 4, 4], "t": [5]},
-)
-of(
-    "grouped_rotary",
-    f"{_grouped(1, 4)} => y, p, q",
-    f"y, p, q = {_NODE}, do_rotary=1>(x, k, v, i, j, l, t, e, f)",
-    {"l": [4, 4, 4], "t": [5]},
-    e=(16, 8),
-    f=(16, 8),
-)
-of(
-    "grouped_rotary_first",
-    f"{_grouped(5, 0)} => y, p, q",
-    f"y, p, q = {_NODE}, do_rotary=1, rotary_interleaved=1>(x, k, v, i, j, l, t, e, f)",
-    {"l": [4, 4, 4], "t": [5]},
-    e=(16, 8),
-    f=(16, 8),
-)
-of(
-    "grouped_open",
-    "float[1,m,64] x, float[1,m,32] k, float[1,m,32] v, float[1,2,n,16] i, float[1,2,n,16] j, int32[1] l, int32[1] t => y, p, q",
-    f"y, p, q = {_NODE}, do_rotary=1>(x, k, v, i, j, l, t, e, f)",
-    {"l": [13], "t": [14]},
-    e=(16, 8),
-    f=(16, 8),
-)
-of(
-    "grouped_alone",
-    "float[1,1,128] x, float[1,2,n,16] i, float[1,2,n,16] j, int32[1] l, int32[1] t => y, p, q",
-    f"y, p, q = {_NODE}, softcap=3.0>(x, , , i, j, l, t)",
-    {"l": [9], "t": [10]},
-)
-of(
-    "grouped_packed",
-    "float[b,1,128] x, float[b,2,4,16] i, float[b,2,4,16] j, int32[b] l, int32[1] t => y, p, q",
-    f"y, p, q = {_NODE}>(x, , , i, j, l, t)",
-    {"l": [4, 4, 4], "t": [5]},
 )
 
 # Weights in blocks.

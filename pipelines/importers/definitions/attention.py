@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .quantised import _scaled
+from .quantised import rescaled
 from .writer import NotDefined, Writer, defines
 
 MASKED = -10000.0
 """What ONNX Runtime adds to a masked score, where the node does not say."""
-_LEAST = -1e30
+LEAST = -1e30
+"""What is added where a causal attention does not look."""
 
 
 def heads(w: Writer, value: str, count: int, order: tuple[int, ...] = (0, 2, 1, 3)) -> str:
@@ -54,7 +55,7 @@ def masks(w: Writer, given: Heads, mask: str, bias: str) -> list[str]:
     if w.attribute("unidirectional", 0):
         columns = w.places(total)
         rows = w.along("Unsqueeze", w.op("Add", w.places(w.size_of(like, 2)), _past(w, given, total)), [1])
-        found.append(allowed(w, w.op("Not", w.op("Greater", columns, rows)), like, _LEAST))
+        found.append(allowed(w, w.op("Not", w.op("Greater", columns, rows)), like, LEAST))
     return found
 
 
@@ -84,7 +85,7 @@ def _attention(w: Writer) -> None:
 @defines("QAttention")
 def _quantised_attention(w: Writer) -> None:
     total = w.op("MatMulInteger", w.operand(0), w.operand(1), w.operand(6), w.operand(7))
-    product = _scaled(w, total, [w.operand(3), w.operand(4)])
+    product = rescaled(w, total, [w.operand(3), w.operand(4)])
     _from_product(w, w.sum(product, w.operand(2)), w.operand(5), w.operand(8), "")
 
 

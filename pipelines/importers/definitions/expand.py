@@ -91,8 +91,8 @@ def _written(definition, node: onnx.NodeProto, known: Known) -> list[onnx.NodePr
     try:
         writer = Writer(node, known)
         definition(writer)
-    except NotDefined:
-        return None
+    except (NotDefined, ArithmeticError, LookupError, TypeError, ValueError):
+        return None  # a node with attributes or operands that its op does not allow is IREE's to reject
     for made in writer.nodes:
         made.name = node.name
     return writer.nodes

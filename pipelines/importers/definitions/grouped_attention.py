@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .attention import _LEAST, allowed, heads
+from .attention import LEAST, allowed, heads
 from .writer import NotDefined, Writer, defines
 
 
@@ -79,7 +79,7 @@ def _grouped(w: Writer) -> None:
     counts = w.op("Not", w.op("Greater", columns, rows))
     if (window := w.attribute("local_window_size", -1)) > 0:
         counts = w.op("And", counts, w.op("Greater", columns, w.op("Sub", rows, w.ints(window))))
-    added = w.along("Unsqueeze", allowed(w, counts, query, _LEAST), [1])
+    added = w.along("Unsqueeze", allowed(w, counts, query, LEAST), [1])
     w.end(0, _attend(w, (query, key, value), added, count // groups))
 
 

@@ -88,12 +88,6 @@ def _channels(w: Writer, value: str, pool: Callable[[str], str]) -> str:
     return w.transpose(pool(first), 0, *range(2, rank), 1)
 
 
-@defines("QLinearReduceMean")
-def _reduce_mean(w: Writer) -> None:
-    axes = w.attribute("axes", None) or list(range(w.rank(w.operand(0))))
-    quantise(w, w.along("ReduceMean", dequantised(w, 0), axes, keepdims=w.attribute("keepdims", 1)), 3)
-
-
 @defines("QGemm")
 def _gemm(w: Writer) -> None:
     a, b = w.operand(0), w.operand(3)
@@ -104,7 +98,7 @@ def _gemm(w: Writer) -> None:
     total = w.op("MatMulInteger", a, b, w.operand(2), w.operand(5))
     if w.operand(6):
         total = w.op("Add", total, w.operand(6))
-    value = _scaled(w, total, [w.operand(1), w.operand(4)], w.attribute("alpha", 1.0))
+    value = rescaled(w, total, [w.operand(1), w.operand(4)], w.attribute("alpha", 1.0))
     if w.operand(7):
         quantise(w, value, 7)
     else:
@@ -114,7 +108,7 @@ def _gemm(w: Writer) -> None:
 @defines("MatMulIntegerToFloat")
 def _matmul_to_float(w: Writer) -> None:
     total = w.op("MatMulInteger", w.operand(0), w.operand(1), w.operand(4), w.operand(5))
-    value = _scaled(w, total, [w.operand(2), w.operand(3)])
+    value = rescaled(w, total, [w.operand(2), w.operand(3)])
     w.end(0, w.sum(value, w.operand(6)))
 
 
@@ -122,10 +116,10 @@ def _matmul_to_float(w: Writer) -> None:
 def _dynamic_matmul(w: Writer) -> None:
     narrow, scale, zero = w.ops("DynamicQuantizeLinear", [w.operand(0)], 3)
     total = w.op("MatMulInteger", narrow, w.operand(1), zero, w.operand(3))
-    w.end(0, w.sum(_scaled(w, total, [scale, w.operand(2)]), w.operand(4)))
+    w.end(0, w.sum(rescaled(w, total, [scale, w.operand(2)]), w.operand(4)))
 
 
-def _scaled(w: Writer, total: str, scales: Sequence[str], factor: float = 1.0) -> str:
+def rescaled(w: Writer, total: str, scales: Sequence[str], factor: float = 1.0) -> str:
     """The 32-bit integers ``total`` as floats, times all ``scales``."""
     product = w.op("Mul", *scales)
     if factor != 1.0:

@@ -72,7 +72,7 @@ class Known:
         schema = onnx.defs.get_schema(node.op_type, self.opset, node.domain)
         try:
             found = shape_inference.infer_node_outputs(schema, node, given, data, opset_imports=self.opsets)
-        except (shape_inference.InferenceError, RuntimeError, ValueError):
+        except (onnx.checker.ValidationError, shape_inference.InferenceError, RuntimeError, ValueError):
             return
         if node.op_type == "DynamicQuantizeLinear":  # the inference knows the element types alone
             found[node.output[0]].tensor_type.shape.CopyFrom(given[node.input[0]].tensor_type.shape)

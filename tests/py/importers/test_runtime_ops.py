@@ -14,14 +14,15 @@ onnx = pytest.importorskip("onnx", reason="the onnx extra is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="the onnx extra is not installed")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from bench.onnx_programs import refused_ops, runtime_ops  # noqa: E402
+from bench.onnx_programs import refused_ops, runtime_attention, runtime_ops  # noqa: E402
 from fissile.pipelines.importers.definitions import expand  # noqa: E402
+from fissile.pipelines.importers.definitions.writer import DEFINITIONS  # noqa: E402
 from fissile.pipelines.importers.imported import importable  # noqa: E402
 from fissile.pipelines.numerics import runtimes  # noqa: E402
 from fissile.pipelines.numerics.signature import signatures_of_source  # noqa: E402
 
 RANDOM = np.random.default_rng(11)
-TABLES = (runtime_ops.TABLE, refused_ops.TABLE)
+TABLES = (runtime_ops.TABLE, runtime_attention.TABLE, refused_ops.TABLE)
 NAMES = [name for table in TABLES for name in table.names()]
 ROUNDED_ACTIVATIONS = {"dynamic_lstm": 2e-2}
 """ONNX Runtime quantises the activations too."""
@@ -67,6 +68,14 @@ def test_the_definition_computes_what_onnxruntime_computes(name):
     assert all(close(one, other, tolerance) for one, other in zip(found, wanted, strict=True))
 
 
+def test_every_definition_has_a_program():
+    written = set()
+    for name in NAMES:
+        for node in program(name)[0].graph.node:
+            written.add((node.domain, node.op_type))
+    assert not DEFINITIONS.keys() - written
+
+
 def one_node(kind, inputs, outputs, domain="com.microsoft", **attributes):
     """A model of one node; ``inputs`` are (name, element type, shape)."""
     node = helper.make_node(kind, [one[0] for one in inputs], list(outputs), domain=domain, **attributes)
@@ -90,8 +99,11 @@ FLOAT = TensorProto.FLOAT
         one_node("FusedConv", [("x", FLOAT, [1, 2, 8, 8]), ("w", FLOAT, [2, 2, 3, 3])], "z", activation="Softmax"),
         one_node("Attention", [("x", FLOAT, None), ("w", FLOAT, None)], "z", num_heads=2),
         one_node("Attention", [("x", FLOAT, [1, 2, 16]), ("w", FLOAT, [16, 48])], "z", num_heads=2, do_rotary=1),
+        one_node("Attention", [("x", FLOAT, [1, 2, 16]), ("w", FLOAT, [16, 48])], "z"),
+        one_node("QGemm", [("x", TensorProto.INT8, [2, 16])], "z"),
+        one_node("MatMulNBits", [("x", FLOAT, [2, 64]), ("w", TensorProto.UINT8, [8, 2, 16]), ("s", FLOAT, [16])], "z"),
     ],
-    ids=["transposed-batch", "activation", "unknown-rank", "rotary"],
+    ids=["transposed-batch", "activation", "unknown-rank", "rotary", "no-heads", "no-operands", "no-sizes"],
 )  # fmt: skip
 def test_a_use_that_no_definition_covers_stays(model):
     assert len(foreign(written_out(model))) == 1
