@@ -1,4 +1,4 @@
-"""Findings about sizes, gradients and running sums that IREE's import of a front end's program computes otherwise: part of FIS1xx."""
+"""Findings about sizes, gradients, running sums and determinants that IREE's import of a front end's program computes otherwise: part of FIS1xx."""
 
 from fissile.effect import Effect
 
@@ -154,6 +154,34 @@ func.func @f(%x: !torch.vtensor<[4],f32>) -> !torch.vtensor<[4],f32> {
   %none = torch.constant.none
   %r = torch.aten.cumsum %x, %dim, %none : !torch.vtensor<[4],f32>, !torch.int, !torch.none -> !torch.vtensor<[4],f32>
   return %r : !torch.vtensor<[4],f32>
+}
+""",
+    ),
+)
+define(
+    "FIS185",
+    "pivot-of-zero",
+    "the numbers may be wrong: a determinant is divided by a pivot of 0",
+    "The determinant of [[0, 1], [1, 0]] is -1, and IREE's is NaN. So it is for every matrix in which a column has a 0 on the diagonal when the "
+    "elimination gets there: permutations, rotations by a right angle, some cameras' matrices. A pivot that is small beside the elements below "
+    "it costs digits.",
+    "The lowering of aten.linalg_det and onnx.Det in IREE 3.13's import (torch-mlir) eliminates without an exchange of rows.",
+    "fissile writes it as a loop that exchanges rows as LAPACK does (`fissile-solve-systems`), for f32. In the model, compute the determinant of a small "
+    "matrix from its elements.",
+    effect=Effect.UNPROVED,
+    shown=Shown(
+        COMPILE,
+        """\
+func.func @f(%x: !torch.vtensor<[2,2],f32>) -> !torch.vtensor<[],f32> {
+  %r = torch.aten.linalg_det %x : !torch.vtensor<[2,2],f32> -> !torch.vtensor<[],f32>
+  return %r : !torch.vtensor<[],f32>
+}
+""",
+        """\
+func.func @f(%x: !torch.vtensor<[2,2],f32>) -> !torch.vtensor<[],f32> {
+  %none = torch.constant.none
+  %r = torch.aten.sum %x, %none : !torch.vtensor<[2,2],f32>, !torch.none -> !torch.vtensor<[],f32>
+  return %r : !torch.vtensor<[],f32>
 }
 """,
     ),

@@ -1,4 +1,4 @@
-"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180)?"""
+"""Does IREE's import read an op of StableHLO, PyTorch or ONNX as another one (FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180, FIS185)?"""
 
 from __future__ import annotations
 
@@ -174,6 +174,12 @@ def check_exponentials(found: Iterable[tuple[str, ir.Operation]]) -> list[Findin
     """FIS179 of each op, with what its front end calls it."""
     what = "adds exponentials, which overflow"
     return [_finding("FIS179", op, f"IREE's {name} {what}", "a running sum", name) for name, op in found]
+
+
+def check_determinants(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS185 of each op, with what its front end calls it."""
+    what = "divides by pivots that may be 0"
+    return [_finding("FIS185", op, f"IREE's {name} {what}", "a determinant", name) for name, op in found]
 
 
 def check_crashes(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:

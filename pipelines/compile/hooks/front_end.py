@@ -83,6 +83,8 @@ REMEDIES = (
     "fissile-sum-exponentials",
     "fissile-scan-extremes",
     "fissile-scan-exponentials",
+    "fissile-solve-systems",
+    "fissile-expand-solvers",
     "fissile-merge-dims",
     "fissile-divide-sizes",
     "fissile-multiply-batches",

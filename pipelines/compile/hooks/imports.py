@@ -160,6 +160,14 @@ def _unknown_sizes(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operati
     return found, check_unknown_sizes((text_of(op, "name"), op) for op in found)
 
 
+def _determinants(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.checks.numbers.imported_ops import check_determinants
+    from fissile.passes.remedies.entry.algebra.solve_systems import SolveSystems, may_divide_by_zero
+
+    found = [op for op in ops_of(module, "torch.") if may_divide_by_zero(op)]
+    return found, check_determinants((SolveSystems().named(op), op) for op in found)
+
+
 def _always(
     check: str, front_end_op: str, module: ir.Operation, gpu: bool
 ) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
@@ -233,12 +241,13 @@ _ROWS = (
         _unknown_sizes,
     ),
     *(_Row((op.encode(),), remedy, partial(_always, check, op)) for op, remedy, check in _ALWAYS),
+    _Row((b"aten.linalg_det", b"onnx.Det"), "fissile-solve-systems", _determinants),
     _Row((b"select_and_scatter",), "fissile-swap-selections", _selections),
 )
 
 
 def misread(module: Module, source: bytes, repair: bool, gpu: bool) -> list[Finding]:
-    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179 and FIS180 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
+    """What FIS154, FIS155, FIS157, FIS160, FIS162, FIS163, FIS164, FIS165, FIS166, FIS167, FIS168, FIS169, FIS170, FIS179, FIS180 and FIS185 are about, of ``module``, which no phase has changed; repaired in place if ``repair``.
 
     ``source`` is its text or bytecode: a look at names, before the ops are walked. ``gpu``: it is compiled for one.
     """

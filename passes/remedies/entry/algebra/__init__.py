@@ -1,0 +1,1 @@
+"""Remedies for factorisations of matrices and systems of linear equations."""

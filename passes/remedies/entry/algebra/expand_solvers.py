@@ -1,0 +1,166 @@
+"""Factorisations and triangular systems of StableHLO, and JAX's calls of LAPACK and cuSOLVER, as loops of linalg ops."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from iree.compiler import ir
+
+from fissile.dialect.attributes import attribute, text_of
+from fissile.passes.analysis.imports.stablehlo_ops import (
+    CHOLESKY,
+    CUSTOM_CALL,
+    TRIANGULAR_SOLVE,
+    has_static_shape,
+)
+from fissile.passes.definition import register_pass
+from fissile.passes.remedies.remedy import Exactness
+
+from ..front_end import FrontEndRemedy
+from . import elimination
+from .batches import element_of, sizes_of
+
+_CALLED = re.compile(r"(?:lapack_[sd]|cusolver_|hipsolver_)(getrf|potrf|trsm)_ffi$")
+_OTHERS = {
+    "LuDecomposition": "lu",
+    "cu_lu_pivots_to_permutation": "order",
+    "hip_lu_pivots_to_permutation": "order",
+}
+_OPERANDS = {"getrf": 1, "potrf": 1, "trsm": 2, "lu": 1, "order": 1, CHOLESKY: 1, TRIANGULAR_SOLVE: 2}
+_RESULTS = {"getrf": 3, "potrf": 2, "trsm": 1, "lu": 3, "order": 1, CHOLESKY: 1, TRIANGULAR_SOLVE: 1}
+_UNTURNED = "NO_TRANSPOSE"
+
+
+@register_pass
+@dataclass(frozen=True)
+class ExpandSolvers(FrontEndRemedy):
+    """Writes `stablehlo.cholesky` and `triangular_solve`, and the custom calls of LU and Cholesky factorisations and of triangular systems that
+    JAX writes for CPU, CUDA, ROCm and TPU, as loops on the host that make one step for each column.
+
+    `jnp.linalg.solve`, `inv`, `det`, `cholesky`, `jax.scipy.linalg.cho_solve` and others consist of them; IREE 3.13 rejects each. Of f32 and
+    f64, and of static shapes. Run it on the program as it was imported.
+    """
+
+    name: ClassVar[str] = "fissile-expand-solvers"
+    exactness: ClassVar[Exactness] = Exactness.ORDER
+    candidates: ClassVar[tuple[str, ...]] = (CHOLESKY, TRIANGULAR_SOLVE, CUSTOM_CALL)
+    dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "linalg", "tensor", "arith", "math", "scf")
+    does: ClassVar[str] = (
+        "replaces `stablehlo.cholesky`, `stablehlo.triangular_solve` and JAX's calls of LAPACK's getrf, potrf and trsm with loops that make "
+        "one step for each column (in the input)"
+    )
+    repairs: ClassVar[str] = "these, which IREE rejects (FIS421)"
+    numbers: ClassVar[str] = "different summation order than LAPACK's"
+    done: ClassVar[str] = "rewrote it as a loop that makes one step for each column"
+    advice: ClassVar[str] = "rewrite it as a loop that makes one step for each column"
+
+    def fits(self, op: ir.Operation) -> bool:
+        kind = _kind_of(op)
+        if not kind or (len(op.operands), len(op.results)) != (_OPERANDS[kind], _RESULTS[kind]):
+            return False
+        values = [*op.operands, *op.results]
+        if not all(
+            isinstance(one.type, ir.RankedTensorType) and has_static_shape(one.type) for one in values
+        ):
+            return False
+        if kind == "order":
+            return True
+        floats = str(element_of(op.operands[0])) in ("f32", "f64")
+        return floats and all(ir.RankedTensorType(one.type).rank >= 2 for one in op.operands)
+
+    def named(self, op: ir.Operation) -> str:
+        return text_of(op, "call_target_name") or op.name
+
+    def written(self, op: ir.Operation) -> list[ir.Value]:
+        return _WRITTEN[_kind_of(op)](op)
+
+
+def _kind_of(op: ir.Operation) -> str:
+    if op.name != CUSTOM_CALL:
+        return op.name
+    target = text_of(op, "call_target_name")
+    called = _CALLED.match(target)
+    return called[1] if called else _OTHERS.get(target, "")
+
+
+def _getrf(op: ir.Operation) -> list[ir.Value]:
+    factors = elimination.factored(op.operands[0])
+    info = elimination.first_failing(factors.packed, factors.pivots, definite=False)
+    return [factors.packed, elimination.counted_from(factors.pivots, 1), info]
+
+
+def _lu(op: ir.Operation) -> list[ir.Value]:
+    factors = elimination.factored(op.operands[0])
+    return [factors.packed, factors.pivots, factors.order]
+
+
+def _order(op: ir.Operation) -> list[ir.Value]:
+    return [elimination.order_of(op.operands[0], sizes_of(op.results[0])[-1])]
+
+
+def _potrf(op: ir.Operation) -> list[ir.Value]:
+    lower = _backend(op, "lower")
+    factor = _cholesky_of(op.operands[0], _letter(op, "uplo") == "L" if lower is None else bool(lower))
+    info = elimination.first_failing(factor, elimination.diagonal(factor), definite=True)
+    return [factor, info]
+
+
+def _trsm(op: ir.Operation) -> list[ir.Value]:
+    lower, unit = _letter(op, "uplo") == "L", _letter(op, "diag") == "U"
+    return _substituted(op, _letter(op, "side") == "L", lower, unit, _letter(op, "trans_x") != "N")
+
+
+def _cholesky(op: ir.Operation) -> list[ir.Value]:
+    return [_cholesky_of(op.operands[0], _flag(op, "lower"))]
+
+
+def _triangular_solve(op: ir.Operation) -> list[ir.Value]:
+    turned = _UNTURNED not in str(attribute(op, "transpose_a"))
+    return _substituted(op, _flag(op, "left_side"), _flag(op, "lower"), _flag(op, "unit_diagonal"), turned)
+
+
+def _cholesky_of(matrix: ir.Value, lower: bool) -> ir.Value:
+    if lower:
+        return elimination.cholesky(matrix)
+    return elimination.transposed(elimination.cholesky(elimination.transposed(matrix)))
+
+
+def _substituted(op: ir.Operation, left: bool, lower: bool, unit: bool, turned: bool) -> list[ir.Value]:
+    matrix, right = op.operands
+    if left:
+        return [elimination.substituted(matrix, right, lower, unit, turned)]
+    found = elimination.substituted(matrix, elimination.transposed(right), lower, unit, not turned)
+    return [elimination.transposed(found)]
+
+
+def _flag(op: ir.Operation, name: str) -> bool:
+    found = attribute(op, name)
+    return found is not None and ir.BoolAttr(found).value
+
+
+def _backend(op: ir.Operation, name: str) -> int | None:
+    """A number of a custom call's own attributes."""
+    found = attribute(op, "mhlo.backend_config")
+    if found is None or not isinstance(found, ir.DictAttr) or name not in found:
+        return None
+    value = found[name]
+    return int(ir.BoolAttr(value).value) if isinstance(value, ir.BoolAttr) else ir.IntegerAttr(value).value
+
+
+def _letter(op: ir.Operation, name: str) -> str:
+    """LAPACK's letter for an option, which JAX passes as its code."""
+    return chr(_backend(op, name) or 0)
+
+
+_WRITTEN: dict[str, Callable[[ir.Operation], list[ir.Value]]] = {
+    "getrf": _getrf,
+    "potrf": _potrf,
+    "trsm": _trsm,
+    "lu": _lu,
+    "order": _order,
+    CHOLESKY: _cholesky,
+    TRIANGULAR_SOLVE: _triangular_solve,
+}

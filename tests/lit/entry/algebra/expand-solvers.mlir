@@ -1,0 +1,29 @@
+// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-expand-solvers)' 2>/dev/null | FileCheck %s
+
+// CHECK-LABEL: @factor
+// CHECK: scf.for
+// CHECK: math.sqrt
+// CHECK-NOT: stablehlo.cholesky
+func.func @factor(%a: tensor<2x4x4xf32>) -> tensor<2x4x4xf32> {
+  %r = stablehlo.cholesky %a, lower = true : tensor<2x4x4xf32>
+  return %r : tensor<2x4x4xf32>
+}
+
+// CHECK-LABEL: @lapack
+// CHECK: scf.for
+// CHECK-NOT: stablehlo.custom_call
+func.func @lapack(%a: tensor<3x3xf32>, %b: tensor<3x2xf32>) -> tensor<3x2xf32> {
+  %r = stablehlo.custom_call @lapack_strsm_ffi(%a, %b) {mhlo.backend_config = {diag = 78 : ui8, side = 76 : ui8, trans_x = 78 : ui8, uplo = 76 : ui8}}
+    : (tensor<3x3xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+  return %r : tensor<3x2xf32>
+}
+
+// Calls of something else, and complex numbers.
+// CHECK-LABEL: @silent
+// CHECK: stablehlo.custom_call @mine
+// CHECK: stablehlo.cholesky
+func.func @silent(%a: tensor<3x3xf32>, %c: tensor<3x3xcomplex<f32>>) -> (tensor<3x3xf32>, tensor<3x3xcomplex<f32>>) {
+  %r = stablehlo.custom_call @mine(%a) : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  %s = stablehlo.cholesky %c, lower = true : tensor<3x3xcomplex<f32>>
+  return %r, %s : tensor<3x3xf32>, tensor<3x3xcomplex<f32>>
+}

@@ -1,0 +1,35 @@
+// RUN: fissile-opt %s --pass-pipeline='builtin.module(fissile-solve-systems)' 2>/dev/null | FileCheck %s
+
+// CHECK-LABEL: @determinant
+// CHECK: scf.for
+// CHECK: arith.cmpf ogt
+// CHECK: linalg.generic
+// CHECK-NOT: torch.aten.linalg_det
+func.func @determinant(%x: !torch.vtensor<[?,4,4],f32>) -> !torch.vtensor<[?],f32> {
+  %r = torch.aten.linalg_det %x : !torch.vtensor<[?,4,4],f32> -> !torch.vtensor<[?],f32>
+  return %r : !torch.vtensor<[?],f32>
+}
+
+// A factorisation, and two triangular systems.
+// CHECK-LABEL: @system
+// CHECK-COUNT-3: scf.for
+// CHECK-NOT: aten.linalg_solve
+func.func @system(%a: !torch.vtensor<[2,4,4],f32>, %b: !torch.vtensor<[2,4,3],f32>) -> !torch.vtensor<[2,4,3],f32> {
+  %left = torch.constant.bool true
+  %r = torch.operator "torch.aten.linalg_solve"(%a, %b, %left)
+    : (!torch.vtensor<[2,4,4],f32>, !torch.vtensor<[2,4,3],f32>, !torch.bool) -> !torch.vtensor<[2,4,3],f32>
+  return %r : !torch.vtensor<[2,4,3],f32>
+}
+
+// Double precision was not tried; a factorisation without exchange of rows is another one.
+// CHECK-LABEL: @silent
+// CHECK: torch.aten.linalg_det
+// CHECK: torch.aten.linalg_lu_factor
+func.func @silent(%x: !torch.vtensor<[2,2],f64>, %y: !torch.vtensor<[2,2],f32>)
+    -> (!torch.vtensor<[],f64>, !torch.vtensor<[2,2],f32>, !torch.vtensor<[2],si32>) {
+  %no = torch.constant.bool false
+  %r = torch.aten.linalg_det %x : !torch.vtensor<[2,2],f64> -> !torch.vtensor<[],f64>
+  %lu:2 = torch.operator "torch.aten.linalg_lu_factor"(%y, %no)
+    : (!torch.vtensor<[2,2],f32>, !torch.bool) -> (!torch.vtensor<[2,2],f32>, !torch.vtensor<[2],si32>)
+  return %r, %lu#0, %lu#1 : !torch.vtensor<[],f64>, !torch.vtensor<[2,2],f32>, !torch.vtensor<[2],si32>
+}
