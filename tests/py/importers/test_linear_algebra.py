@@ -1,4 +1,4 @@
-"""Determinants, inverses, factorisations and systems of linear equations: equal to NumPy's, also where a pivot is 0."""
+"""Determinants, inverses, factorisations, eigenvalues and systems of linear equations: equal to NumPy's, also where a pivot is 0."""
 
 from __future__ import annotations
 
@@ -235,3 +235,68 @@ def test_ops_of_stablehlo_and_calls_of_jax_agree_with_numpy(tmp_path, runtime):
     np.testing.assert_allclose(lower @ np.triu(packed), moved, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(pivoted((again, pivots)), matrices(), rtol=1e-4, atol=1e-5)
     assert info[0] == 2  # the permutation's second row: what is not positive definite
+
+
+EIGEN = """\
+func.func @main(%x: tensor<2x{n}x{n}xf32>) -> (tensor<2x{n}x{n}xf32>, tensor<2x{n}xf32>) {{
+  %r:3 = stablehlo.custom_call @lapack_ssyevd_ffi(%x) {{mhlo.backend_config = {{mode = 86 : ui8, uplo = {uplo} : ui8}}}}
+    : (tensor<2x{n}x{n}xf32>) -> (tensor<2x{n}x{n}xf32>, tensor<2x{n}xf32>, tensor<2xi32>)
+  return %r#0, %r#1 : tensor<2x{n}x{n}xf32>, tensor<2x{n}xf32>
+}}
+"""
+
+
+@pytest.mark.parametrize(("rows", "uplo"), [(1, 76), (2, 85), (5, 76), (20, 85)])
+def test_eigenvalues_of_symmetric_matrices(tmp_path, rows, uplo):
+    """The second matrix has each eigenvalue twice, where two diagonal elements are equal; the half that is not read is not a number."""
+    given = np.random.default_rng(4).standard_normal((2, rows, rows)).astype(np.float32)
+    given = given + given.transpose(0, 2, 1)
+    given[1] = np.kron(np.eye(rows // 2 + 1), [[1, 2], [2, 1]])[:rows, :rows]
+    unread = (
+        np.triu(np.full((rows, rows), np.nan), 1)
+        if uplo == 76
+        else np.tril(np.full((rows, rows), np.nan), -1)
+    )
+    vmfb = compiled(tmp_path, EIGEN.format(n=rows, uplo=uplo), CPU, {"FIS421"})
+    vectors, values = run(vmfb, [(given + unread).astype(np.float32)])
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(given), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(given @ vectors, vectors * values[:, None, :], rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(
+        vectors.transpose(0, 2, 1) @ vectors, np.broadcast_to(np.eye(rows), given.shape), atol=1e-4
+    )
+
+
+QR = """\
+func.func @main(%x: !torch.vtensor<[2,{m},{n}],f32>)
+    -> (!torch.vtensor<[2,{m},{k}],f32>, !torch.vtensor<[2,{k},{n}],f32>, !torch.vtensor<[2,{n}],f32>) {{
+  %mode = torch.constant.str "{mode}"
+  %lower = torch.constant.str "L"
+  %t = torch.constant.int 1
+  %s = torch.constant.int 2
+  %q:2 = torch.operator "torch.aten.linalg_qr"(%x, %mode) : (!torch.vtensor<[2,{m},{n}],f32>, !torch.str)
+    -> (!torch.vtensor<[2,{m},{k}],f32>, !torch.vtensor<[2,{k},{n}],f32>)
+  %xt = torch.aten.transpose.int %x, %t, %s : !torch.vtensor<[2,{m},{n}],f32>, !torch.int, !torch.int -> !torch.vtensor<[2,{n},{m}],f32>
+  %p = torch.aten.bmm %xt, %x : !torch.vtensor<[2,{n},{m}],f32>, !torch.vtensor<[2,{m},{n}],f32> -> !torch.vtensor<[2,{n},{n}],f32>
+  %e = torch.operator "torch.aten.linalg_eigvalsh"(%p, %lower) : (!torch.vtensor<[2,{n},{n}],f32>, !torch.str) -> !torch.vtensor<[2,{n}],f32>
+  return %q#0, %q#1, %e : !torch.vtensor<[2,{m},{k}],f32>, !torch.vtensor<[2,{k},{n}],f32>, !torch.vtensor<[2,{n}],f32>
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "mode", "inner"), [(5, 3, "reduced", 3), (5, 3, "complete", 5), (2, 4, "reduced", 2)]
+)
+def test_qr_factorisations_of_any_shape(tmp_path, rows, columns, mode, inner):
+    """The second matrix has a column of zeros, which no reflection changes."""
+    given = np.random.default_rng(5).standard_normal((2, rows, columns)).astype(np.float32)
+    given[1, :, 0] = 0
+    text = QR.format(m=rows, n=columns, k=inner, mode=mode)
+    q, r, squares = run(compiled(tmp_path, text, CPU, {"FIS421"}), [given])
+    np.testing.assert_allclose(q @ r, given, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        q.transpose(0, 2, 1) @ q, np.broadcast_to(np.eye(inner), (2, inner, inner)), atol=1e-5
+    )
+    assert (np.tril(r, -1) == 0).all()
+    np.testing.assert_allclose(
+        squares, np.linalg.eigvalsh(given.transpose(0, 2, 1) @ given), rtol=1e-3, atol=1e-3
+    )

@@ -143,7 +143,7 @@ def solved(factors: Factors, right: ir.Value, turned: bool = False) -> ir.Value:
     if turned:  # U^T L^T P X = right
         found = substituted(factors.packed, right, lower=False, turned=True)
         found = substituted(factors.packed, found, lower=True, unit=True, turned=True)
-        back = _inverted(factors.order)
+        back = inverted(factors.order)
         return computed(
             sizes,
             element_of(right),
@@ -295,7 +295,7 @@ def _largest_from(matrix: ir.Value, k: ir.Value) -> ir.Value:
     return folded(batch, rows, arith.index_cast(integer, k), larger)
 
 
-def _inverted(order: ir.Value) -> ir.Value:
+def inverted(order: ir.Value) -> ir.Value:
     *batch, rows = sizes_of(order)
     integer = element_of(order)
 

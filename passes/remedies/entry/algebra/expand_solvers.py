@@ -20,27 +20,40 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from ..front_end import FrontEndRemedy
-from . import elimination
-from .batches import element_of, sizes_of
+from . import elimination, reflections, rotations
+from .batches import computed, element_of, number, sizes_of
 
-_CALLED = re.compile(r"(?:lapack_[sd]|cusolver_|hipsolver_)(getrf|potrf|trsm)_ffi$")
+_CALLED = re.compile(r"(?:lapack_[sd]|cusolver_|hipsolver_)(getrf|potrf|trsm|geqrf|orgqr|syevd)_ffi$")
 _OTHERS = {
     "LuDecomposition": "lu",
+    "Qr": "geqrf",
+    "ProductOfElementaryHouseholderReflectors": "orgqr",
     "cu_lu_pivots_to_permutation": "order",
     "hip_lu_pivots_to_permutation": "order",
 }
-_OPERANDS = {"getrf": 1, "potrf": 1, "trsm": 2, "lu": 1, "order": 1, CHOLESKY: 1, TRIANGULAR_SOLVE: 2}
-_RESULTS = {"getrf": 3, "potrf": 2, "trsm": 1, "lu": 3, "order": 1, CHOLESKY: 1, TRIANGULAR_SOLVE: 1}
+_SHAPES = {
+    "getrf": (1, 3),
+    "potrf": (1, 2),
+    "trsm": (2, 1),
+    "geqrf": (1, 2),
+    "orgqr": (2, 1),
+    "syevd": (1, 3),
+    "lu": (1, 3),
+    "order": (1, 1),
+    CHOLESKY: (1, 1),
+    TRIANGULAR_SOLVE: (2, 1),
+}
+"""How many operands and results each has."""
 _UNTURNED = "NO_TRANSPOSE"
 
 
 @register_pass
 @dataclass(frozen=True)
 class ExpandSolvers(FrontEndRemedy):
-    """Writes `stablehlo.cholesky` and `triangular_solve`, and the custom calls of LU and Cholesky factorisations and of triangular systems that
-    JAX writes for CPU, CUDA, ROCm and TPU, as loops on the host that make one step for each column.
+    """Writes `stablehlo.cholesky` and `triangular_solve`, and the custom calls of LU, Cholesky and QR factorisations, triangular systems and
+    symmetric eigenvalues that JAX writes for CPU, CUDA, ROCm and TPU, as loops on the host that make one step for each column.
 
-    `jnp.linalg.solve`, `inv`, `det`, `cholesky`, `jax.scipy.linalg.cho_solve` and others consist of them; IREE 3.13 rejects each. Of f32 and
+    `jnp.linalg.solve`, `inv`, `det`, `cholesky`, `qr`, `eigh`, `jax.scipy.linalg.cho_solve` and others consist of them; IREE 3.13 rejects each. Of f32 and
     f64, and of static shapes. Run it on the program as it was imported.
     """
 
@@ -49,7 +62,7 @@ class ExpandSolvers(FrontEndRemedy):
     candidates: ClassVar[tuple[str, ...]] = (CHOLESKY, TRIANGULAR_SOLVE, CUSTOM_CALL)
     dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "linalg", "tensor", "arith", "math", "scf")
     does: ClassVar[str] = (
-        "replaces `stablehlo.cholesky`, `stablehlo.triangular_solve` and JAX's calls of LAPACK's getrf, potrf and trsm with loops that make "
+        "replaces `stablehlo.cholesky`, `stablehlo.triangular_solve` and JAX's calls of LAPACK's getrf, potrf, trsm, geqrf, orgqr and syevd with loops that make "
         "one step for each column (in the input)"
     )
     repairs: ClassVar[str] = "these, which IREE rejects (FIS421)"
@@ -59,7 +72,7 @@ class ExpandSolvers(FrontEndRemedy):
 
     def fits(self, op: ir.Operation) -> bool:
         kind = _kind_of(op)
-        if not kind or (len(op.operands), len(op.results)) != (_OPERANDS[kind], _RESULTS[kind]):
+        if not kind or (len(op.operands), len(op.results)) != _SHAPES[kind]:
             return False
         values = [*op.operands, *op.results]
         if not all(
@@ -69,7 +82,7 @@ class ExpandSolvers(FrontEndRemedy):
         if kind == "order":
             return True
         floats = str(element_of(op.operands[0])) in ("f32", "f64")
-        return floats and all(ir.RankedTensorType(one.type).rank >= 2 for one in op.operands)
+        return floats and ir.RankedTensorType(op.operands[0].type).rank >= 2
 
     def named(self, op: ir.Operation) -> str:
         return text_of(op, "call_target_name") or op.name
@@ -102,8 +115,7 @@ def _order(op: ir.Operation) -> list[ir.Value]:
 
 
 def _potrf(op: ir.Operation) -> list[ir.Value]:
-    lower = _backend(op, "lower")
-    factor = _cholesky_of(op.operands[0], _letter(op, "uplo") == "L" if lower is None else bool(lower))
+    factor = _cholesky_of(op.operands[0], _reads_lower(op))
     info = elimination.first_failing(factor, elimination.diagonal(factor), definite=True)
     return [factor, info]
 
@@ -111,6 +123,29 @@ def _potrf(op: ir.Operation) -> list[ir.Value]:
 def _trsm(op: ir.Operation) -> list[ir.Value]:
     lower, unit = _letter(op, "uplo") == "L", _letter(op, "diag") == "U"
     return _substituted(op, _letter(op, "side") == "L", lower, unit, _letter(op, "trans_x") != "N")
+
+
+def _geqrf(op: ir.Operation) -> list[ir.Value]:
+    steps = ir.RankedTensorType(op.results[1].type).shape[-1]
+    return list(reflections.reflected(op.operands[0], steps))
+
+
+def _orgqr(op: ir.Operation) -> list[ir.Value]:
+    packed, factors = op.operands
+    return [reflections.orthogonal(packed, factors, sizes_of(op.results[0])[-1])]
+
+
+def _syevd(op: ir.Operation) -> list[ir.Value]:
+    """Vectors, values, and an info that is always 0: NaN becomes NaN."""
+    values, vectors = rotations.eigenvalues(rotations.symmetric(op.operands[0], _reads_lower(op)))
+    integer = ir.IntegerType.get_signless(32)
+    batch = sizes_of(op.operands[0])[:-2]
+    return [vectors, values, computed(batch, integer, lambda _at: number(integer, 0))]
+
+
+def _reads_lower(op: ir.Operation) -> bool:
+    lower = _backend(op, "lower")
+    return _letter(op, "uplo") == "L" if lower is None else bool(lower)
 
 
 def _cholesky(op: ir.Operation) -> list[ir.Value]:
@@ -159,6 +194,9 @@ _WRITTEN: dict[str, Callable[[ir.Operation], list[ir.Value]]] = {
     "getrf": _getrf,
     "potrf": _potrf,
     "trsm": _trsm,
+    "geqrf": _geqrf,
+    "orgqr": _orgqr,
+    "syevd": _syevd,
     "lu": _lu,
     "order": _order,
     CHOLESKY: _cholesky,

@@ -14,7 +14,7 @@ from fissile.passes.remedies.remedy import Exactness
 from .. import torch_ops as torch
 from ..front_end import FRONT_END_OP, FrontEndRemedy
 from ..torch_ops import TensorType
-from . import elimination
+from . import elimination, reflections, rotations
 from .batches import computed, element_at, element_of, sizes_of
 
 _DETERMINANTS = ("aten.linalg_det", "onnx.Det")
@@ -24,8 +24,8 @@ _DETERMINANTS = ("aten.linalg_det", "onnx.Det")
 @register_pass
 @dataclass(frozen=True)
 class SolveSystems(FrontEndRemedy):
-    """Writes determinants (`aten.linalg_det`, `slogdet`, `onnx.Det`), inverses, Cholesky and LU factorisations, and systems of linear equations
-    of f32 as loops on the host that eliminate one column a step, with exchange of rows as in LAPACK.
+    """Writes determinants (`aten.linalg_det`, `slogdet`, `onnx.Det`), inverses, factorisations (LU, Cholesky, QR), systems of linear equations, and
+    eigenvalues of symmetric matrices, of f32, as loops on the host that eliminate one column a step, with exchange of rows as in LAPACK.
 
     IREE 3.13 lowers the determinant alone, and divides by pivots that are 0 (FIS185). Sizes may be dynamic. Where PyTorch raises an error
     (a singular matrix, one that is not positive definite) the result has infinities or NaN. Run it on the program as it was imported.
@@ -35,7 +35,7 @@ class SolveSystems(FrontEndRemedy):
     cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS185")
     exactness: ClassVar[Exactness] = Exactness.ORDER
     does: ClassVar[str] = (
-        "replaces determinants, inverses, factorisations (LU, Cholesky) and systems of linear equations of PyTorch and ONNX with loops "
+        "replaces determinants, inverses, factorisations (LU, Cholesky, QR), symmetric eigenvalues and systems of linear equations of PyTorch and ONNX with loops "
         "that eliminate one column a step (in the input)"
     )
     repairs: ClassVar[str] = (
@@ -52,10 +52,10 @@ class SolveSystems(FrontEndRemedy):
         if form is None or not form.matrices <= len(op.operands) <= form.matrices + len(form.flags):
             return False
         matrices = [TensorType.of(value) for value in op.operands[: form.matrices]]
-        flags = [torch.boolean_of(value) for value in op.operands[form.matrices :]]
+        flags = [_flag(value) for value in op.operands[form.matrices :]]
         results = [TensorType.of(value) for value in op.results]
-        if "pivot" in form.flags and False in flags:
-            return False  # an elimination without exchange of rows
+        if ({"pivot", "compute_v"} & set(form.flags) and False in flags) or "r" in flags:
+            return False  # no exchange of rows; no eigenvectors; no Q of a QR factorisation
         if None in matrices or None in flags or None in results or len(results) not in form.results:
             return False
         return form.allows([one for one in matrices if one is not None])
@@ -63,8 +63,8 @@ class SolveSystems(FrontEndRemedy):
     def written(self, op: ir.Operation) -> list[ir.Value]:
         form = _FORMS[torch.front_end_name(op)]
         matrices = [torch.to_builtin(value) for value in op.operands[: form.matrices]]
-        given = [torch.boolean_of(value) for value in op.operands[form.matrices :]]
-        flags = dict(zip(form.flags, [bool(one) for one in given], strict=False))
+        given = [_flag(value) for value in op.operands[form.matrices :]]
+        flags = dict(zip(form.flags, given, strict=False))
         made = form.write(*matrices, **flags)
         types = [TensorType.of(result) for result in op.results]
         return [
@@ -72,6 +72,11 @@ class SolveSystems(FrontEndRemedy):
             for value, type_ in zip(made, types, strict=False)  # trailing results may be left out
             if type_ is not None
         ]
+
+
+def _flag(value: ir.Value) -> bool | str | None:
+    found = torch.boolean_of(value)
+    return torch.string_of(value) if found is None else found
 
 
 def may_divide_by_zero(op: ir.Operation) -> bool:
@@ -97,6 +102,16 @@ def _square(types: list[TensorType]) -> bool:
     return all(
         one.element == "f32" and len(one.shape) >= 2 and one.shape[-1] == one.shape[-2] for one in types
     )
+
+
+def _known(types: list[TensorType]) -> bool:
+    """QR needs the number of its steps."""
+    matrix = types[0]
+    return matrix.element == "f32" and len(matrix.shape) >= 2 and None not in matrix.shape[-2:]
+
+
+def _known_square(types: list[TensorType]) -> bool:
+    return _square(types) and _known(types)
 
 
 def _with_right(types: list[TensorType]) -> bool:
@@ -241,6 +256,32 @@ def _by_factors(
     return [elimination.transposed(found)]
 
 
+def _orthogonal_and_upper(matrix: ir.Value, mode: str = "reduced") -> list[ir.Value]:
+    rows, columns = ir.RankedTensorType(matrix.type).shape[-2:]
+    steps = min(rows, columns)
+    packed, factors = reflections.reflected(matrix, steps)
+    wide = rows if mode == "complete" else steps
+    found = reflections.orthogonal(packed, factors, wide)
+    upper = elimination.triangle(packed, lower=False)
+    *batch, _rows, _columns = sizes_of(matrix)
+    upper = computed(
+        [*batch, wide, columns], element_of(matrix), lambda at: element_at(upper, at[:-2], *at[-2:])
+    )
+    return [found, upper]
+
+
+def _reflections(matrix: ir.Value) -> list[ir.Value]:
+    return list(reflections.reflected(matrix, min(ir.RankedTensorType(matrix.type).shape[-2:])))
+
+
+def _reflected(packed: ir.Value, factors: ir.Value) -> list[ir.Value]:
+    return [reflections.orthogonal(packed, factors, sizes_of(packed)[-1])]
+
+
+def _eigenvalues(matrix: ir.Value, uplo: str = "L", compute_v: bool = True) -> list[ir.Value]:
+    return list(rotations.eigenvalues(rotations.symmetric(matrix, uplo.upper() == "L")))
+
+
 _CHECK = ("check_errors",)
 _LEFT = ("left", "check_errors")
 _FORMS = {
@@ -273,5 +314,11 @@ _FORMS = {
     "aten.linalg_lu_factor": _Form(1, ("pivot",), (2,), _factors, _square),
     "aten.linalg_lu_factor_ex": _Form(1, ("pivot", *_CHECK), (3,), _factors, _square),
     "aten.linalg_lu": _Form(1, ("pivot",), (3,), _three_factors, _square),
+    "aten.linalg_qr": _Form(1, ("mode",), (2,), _orthogonal_and_upper, _known),
+    "aten.geqrf": _Form(1, (), (2,), _reflections, _known),
+    "aten.linalg_householder_product": _Form(2, (), (1,), _reflected, _known),
+    "aten.linalg_eigh": _Form(1, ("uplo",), (2,), _eigenvalues, _known_square),
+    "aten._linalg_eigh": _Form(1, ("uplo", "compute_v"), (2,), _eigenvalues, _known_square),
+    "aten.linalg_eigvalsh": _Form(1, ("uplo",), (1,), _eigenvalues, _known_square),
     "aten.linalg_lu_solve": _Form(3, ("left", "adjoint"), (1,), _by_factors, _factors_with_right),
 }

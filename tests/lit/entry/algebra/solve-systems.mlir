@@ -33,3 +33,21 @@ func.func @silent(%x: !torch.vtensor<[2,2],f64>, %y: !torch.vtensor<[2,2],f32>)
     : (!torch.vtensor<[2,2],f32>, !torch.bool) -> (!torch.vtensor<[2,2],f32>, !torch.vtensor<[2],si32>)
   return %r, %lu#0, %lu#1 : !torch.vtensor<[],f64>, !torch.vtensor<[2,2],f32>, !torch.vtensor<[2],si32>
 }
+
+// Values without vectors; the rounds are a number, so the rows have to be.
+// CHECK-LABEL: @values
+// CHECK: scf.for
+// CHECK-NOT: linalg_eigvalsh
+func.func @values(%x: !torch.vtensor<[4,4],f32>) -> !torch.vtensor<[4],f32> {
+  %lower = torch.constant.str "L"
+  %r = torch.operator "torch.aten.linalg_eigvalsh"(%x, %lower) : (!torch.vtensor<[4,4],f32>, !torch.str) -> !torch.vtensor<[4],f32>
+  return %r : !torch.vtensor<[4],f32>
+}
+
+// CHECK-LABEL: @any_size
+// CHECK: linalg_eigvalsh
+func.func @any_size(%x: !torch.vtensor<[?,?],f32>) -> !torch.vtensor<[?],f32> {
+  %lower = torch.constant.str "L"
+  %r = torch.operator "torch.aten.linalg_eigvalsh"(%x, %lower) : (!torch.vtensor<[?,?],f32>, !torch.str) -> !torch.vtensor<[?],f32>
+  return %r : !torch.vtensor<[?],f32>
+}
