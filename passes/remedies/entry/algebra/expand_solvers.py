@@ -44,6 +44,9 @@ _SHAPES = {
     TRIANGULAR_SOLVE: (2, 1),
 }
 """How many operands and results each has."""
+_HALF = (("uplo",), ("lower",))
+_OPTIONS = {"potrf": _HALF, "syevd": _HALF, "trsm": (("side", "uplo", "diag", "trans_x"),)}
+"""What a call has to say, in one of these ways."""
 _UNTURNED = "NO_TRANSPOSE"
 
 
@@ -73,6 +76,10 @@ class ExpandSolvers(FrontEndRemedy):
     def fits(self, op: ir.Operation) -> bool:
         kind = _kind_of(op)
         if not kind or (len(op.operands), len(op.results)) != _SHAPES[kind]:
+            return False
+        if not any(
+            all(_backend(op, name) is not None for name in names) for names in _OPTIONS.get(kind, ((),))
+        ):
             return False
         values = [*op.operands, *op.results]
         if not all(

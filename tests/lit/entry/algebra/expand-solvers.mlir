@@ -18,12 +18,14 @@ func.func @lapack(%a: tensor<3x3xf32>, %b: tensor<3x2xf32>) -> tensor<3x2xf32> {
   return %r : tensor<3x2xf32>
 }
 
-// Calls of something else, and complex numbers.
+// Calls of something else, one that does not say which half is read, and complex numbers.
 // CHECK-LABEL: @silent
 // CHECK: stablehlo.custom_call @mine
+// CHECK: stablehlo.custom_call @lapack_spotrf_ffi
 // CHECK: stablehlo.cholesky
-func.func @silent(%a: tensor<3x3xf32>, %c: tensor<3x3xcomplex<f32>>) -> (tensor<3x3xf32>, tensor<3x3xcomplex<f32>>) {
+func.func @silent(%a: tensor<3x3xf32>, %c: tensor<3x3xcomplex<f32>>) -> (tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3xcomplex<f32>>) {
   %r = stablehlo.custom_call @mine(%a) : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  %p:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<i32>)
   %s = stablehlo.cholesky %c, lower = true : tensor<3x3xcomplex<f32>>
-  return %r, %s : tensor<3x3xf32>, tensor<3x3xcomplex<f32>>
+  return %r, %p#0, %s : tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3xcomplex<f32>>
 }
