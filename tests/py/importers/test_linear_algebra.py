@@ -25,9 +25,9 @@ def matrices():
     return np.stack([TURNED, late, tiny, np.random.default_rng(1).standard_normal((3, 3)).astype(np.float32)])
 
 
-def definite():
+def definite(scale=1.0):
     given = np.random.default_rng(2).standard_normal((4, 3, 3)).astype(np.float32)
-    return given @ given.transpose(0, 2, 1) + np.eye(3, dtype=np.float32)
+    return (given @ given.transpose(0, 2, 1) + np.eye(3, dtype=np.float32)) * np.float32(scale)
 
 
 RIGHT = np.random.default_rng(3).standard_normal((4, 3, 2)).astype(np.float32)
@@ -173,6 +173,19 @@ func.func @main(%x: !torch.vtensor<[?,3,3],f32>, %b: !torch.vtensor<[?,3,2],f32>
     np.testing.assert_allclose(solved, SOLVED, rtol=2e-4, atol=2e-4)
 
 
+@pytest.mark.parametrize("scale", [1e-25, 1e25])
+def test_products_of_small_and_large_elements_stay_what_they_are(tmp_path, scale):
+    text = """\
+func.func @main(%a: tensor<4x3x3xf32>) -> tensor<4x3x3xf32> {
+  %r = stablehlo.cholesky %a, lower = true : tensor<4x3x3xf32>
+  return %r : tensor<4x3x3xf32>
+}
+"""
+    [found] = run(compiled(tmp_path, text, CPU, {"FIS421"}), [definite(scale)])
+    wanted = np.linalg.cholesky(definite(scale).astype(np.float64))
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-6 * scale**0.5)
+
+
 SIDES = [
     (side, lower, unit, turned)
     for side in (True, False)
@@ -287,12 +300,14 @@ func.func @main(%x: !torch.vtensor<[2,{m},{n}],f32>)
     ("rows", "columns", "mode", "inner"), [(5, 3, "reduced", 3), (5, 3, "complete", 5), (2, 4, "reduced", 2)]
 )
 def test_qr_factorisations_of_any_shape(tmp_path, rows, columns, mode, inner):
-    """The second matrix has a column of zeros, which no reflection changes."""
+    """The second matrix has a column of zeros, which no reflection changes, and is so small that its squares are 0."""
     given = np.random.default_rng(5).standard_normal((2, rows, columns)).astype(np.float32)
     given[1, :, 0] = 0
+    given[1] *= 1e-25
     text = QR.format(m=rows, n=columns, k=inner, mode=mode)
     q, r, squares = run(compiled(tmp_path, text, CPU, {"FIS421"}), [given])
-    np.testing.assert_allclose(q @ r, given, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(q[0] @ r[0], given[0], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(q[1] @ r[1], given[1], rtol=1e-4, atol=1e-30)
     np.testing.assert_allclose(
         q.transpose(0, 2, 1) @ q, np.broadcast_to(np.eye(inner), (2, inner, inner)), atol=1e-5
     )

@@ -90,12 +90,11 @@ def cholesky(given: ir.Value) -> ir.Value:
 
         def eliminated(indices: Indices) -> ir.Value:
             *at, i, j = indices
-            value, head = element_at(matrix, at, i, j), element_at(matrix, at, k, k)
-            root = math.sqrt(head)
+            value, root = element_at(matrix, at, i, j), math.sqrt(element_at(matrix, at, k, k))
             column = arith.select(is_same(i, k), root, arith.divf(value, root))
             column = arith.select(is_above(k, i), number(element, 0), column)
-            product = arith.mulf(element_at(matrix, at, i, k), element_at(matrix, at, j, k))
-            rest = arith.subf(value, arith.divf(product, head))
+            one, other = (arith.divf(element_at(matrix, at, row, k), root) for row in (i, j))
+            rest = arith.subf(value, arith.mulf(one, other))
             return arith.select(is_same(j, k), column, arith.select(is_above(j, k), rest, value))
 
         return [computed(sizes, element, eliminated)]

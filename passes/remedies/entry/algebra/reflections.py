@@ -35,9 +35,22 @@ def reflected(given: ir.Value, steps: int) -> tuple[ir.Value, ir.Value]:
     def step(k: ir.Value, carried: Sequence[ir.Value]) -> list[ir.Value]:
         matrix, factors = carried
 
+        def larger(indices: Indices, so_far: ir.Value) -> ir.Value:
+            *at, i = indices
+            value = math.absf(element_at(matrix, at, i, k))
+            return arith.select(is_above(k, i), so_far, arith.maximumf(so_far, value))
+
+        largest = folded(batch, rows, number(element, 0), larger)
+
+        def share(at: Indices, i: ir.Value) -> ir.Value:
+            """Of the largest element of the column: squares neither overflow nor vanish."""
+            largest_one = element_at(largest, at)
+            quotient = arith.divf(element_at(matrix, at, i, k), largest_one)
+            return arith.select(is_zero(largest_one), number(element, 0), quotient)
+
         def squared(indices: Indices, so_far: ir.Value) -> ir.Value:
             *at, i = indices
-            value = element_at(matrix, at, i, k)
+            value = share(at, i)
             return arith.select(is_above(i, k), arith.addf(so_far, arith.mulf(value, value)), so_far)
 
         below = folded(batch, rows, number(element, 0), squared)
@@ -45,7 +58,9 @@ def reflected(given: ir.Value, steps: int) -> tuple[ir.Value, ir.Value]:
         def diagonal(at: Indices) -> ir.Value:
             """What R has there: the norm of the column with the other sign, or, where nothing is below, what is there."""
             head, rest = element_at(matrix, at, k, k), element_at(below, at)
-            norm = math.sqrt(arith.addf(arith.mulf(head, head), rest))
+            first = share(at, k)
+            norm = math.sqrt(arith.addf(arith.mulf(first, first), rest))
+            norm = arith.mulf(element_at(largest, at), norm)
             return arith.select(is_zero(rest), head, arith.negf(math.copysign(norm, head)))
 
         made = computed(batch, element, diagonal)
