@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from iree.compiler import ir
@@ -13,8 +14,15 @@ from ..lifetime.joins import ends_of
 from .growing_loops import FOR
 
 LOOPS = (FOR, "scf.while")
-_VIEWS = ("tensor.cast", "tensor.expand_shape", "tensor.collapse_shape", iree_ops.FLOW_TENSOR_RESHAPE)
-"""The same buffer under another type."""
+_VIEWS = (
+    "tensor.cast",
+    "tensor.expand_shape",
+    "tensor.collapse_shape",
+    iree_ops.FLOW_TENSOR_RESHAPE,
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_END,
+    iree_ops.TENSOR_EXT_COMPUTE_BARRIER_START,
+)
+"""The same buffer, under another type or not."""
 _CONSTANTS = ("arith.constant", iree_ops.FLOW_TENSOR_CONSTANT, iree_ops.UTIL_GLOBAL_LOAD)
 _NOT_SCHEDULED = (*_CONSTANTS, iree_ops.UTIL_OPTIMIZATION_BARRIER)
 """What computes nothing on the device."""
@@ -35,8 +43,9 @@ def shared_inits(module: ir.Operation) -> list[LoopInit]:
     """Initial values that other ops use as well, in program order.
 
     IREE 3.13 puts an op into a partition (one command buffer) with an op that uses it, although a loop beside that one uses it, too,
-    and the partition waits for the loop (partitionStreamableOpsReference lets consumers in again that it has ruled out). Tensors
-    that a loop's body reads from outside are not among them. An argument is one of them: IREE may clone it, and schedule the clone.
+    and the partition waits for the loop (partitionStreamableOpsReference lets consumers in again that it has ruled out). So it is where
+    one dispatch computes the initial value and a tensor that other ops use. Tensors that a loop's body reads from outside are not
+    among them. An argument is one of them: IREE may clone it, and schedule the clone.
     """
     return [
         LoopInit(loop, loop, number, producer)
@@ -88,15 +97,41 @@ def _shared(value: ir.Value, loop: ir.Operation) -> ir.Operation | None:
     producer = value.owner.operation
     if producer.name in _NOT_SCHEDULED or len(producer.regions) and producer.name.startswith("scf."):
         return None
-    return producer if _used_beside(value, loop) else None
+    return producer if _used_beside(value, loop) or _fused_beside(producer, loop) else None
 
 
-def _used_beside(value: ir.Value, loop: ir.Operation) -> bool:
+def _fused_beside(producer: ir.Operation, loop: ir.Operation) -> bool:
+    """Whether IREE may fuse ``producer`` with what it is computed from, and another op uses one of these tensors: one dispatch has several
+    results then."""
+    chain, queue = [loop, producer], [producer]
+    while queue:
+        for operand in queue.pop().operands:
+            if not isinstance(operand.type, ir.RankedTensorType):
+                continue
+            while not isinstance(operand.owner, ir.Block) and operand.owner.operation.name in _VIEWS:
+                operand = operand.owner.operation.operands[0]
+            owner = operand.owner
+            if (
+                isinstance(owner, ir.Block)
+                or owner.operation.name != "linalg.generic"
+                or owner.operation in chain
+            ):
+                continue
+            chain.append(owner.operation)
+            queue.append(owner.operation)
+    values = [result for op in chain[1:] for result in op.results]
+    return any(user not in chain for value in values for user in _users(value))
+
+
+def _users(value: ir.Value) -> Iterator[ir.Operation]:
+    """The ops that use ``value`` or a view of it."""
     for use in value.uses:
         user = use.owner.operation
         if user.name in _VIEWS:
-            if _used_beside(user.results[0], loop):
-                return True
-        elif user != loop:
-            return True
-    return False
+            yield from _users(user.results[0])
+        else:
+            yield user
+
+
+def _used_beside(value: ir.Value, loop: ir.Operation) -> bool:
+    return any(user != loop for user in _users(value))

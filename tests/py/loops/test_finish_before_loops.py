@@ -62,6 +62,32 @@ def test_the_same_numbers_where_stock_refuses(tmp_path, numbers, target, runtime
         np.testing.assert_array_equal(got, power.astype(np.int32))
 
 
+def fused(barrier: str) -> str:
+    """y = x x; q = y + x; the loop starts with q x + x, elementwise, which it alone uses, and q is used behind it."""
+    return (
+        f"func.func @main(%x: {TYPE}) -> {TYPE} {{\n{HEAD}{product('y', 'x', 'x')}"
+        f"  %q = arith.addi %y, %x : {TYPE}\n  %u = arith.muli %q, %x : {TYPE}\n  %v = arith.addi %u, %x : {TYPE}\n"
+        f"  %start = {barrier} %v : {TYPE} {'->' if 'barrier' in barrier else 'to'} {TYPE}\n"
+        f"  %r = scf.for %i = %c0 to %c3 step %c1 iter_args(%a = %start) -> {TYPE} {{\n"
+        f"{product('b', 'a', 'x')}    scf.yield %b : {TYPE}\n  }}\n{product('s', 'q', 'r')}  return %s : {TYPE}\n}}\n"
+    )
+
+
+@pytest.mark.parametrize("barrier", ("tensor.cast", "iree_tensor_ext.compute_barrier.end"))
+def test_results_of_one_dispatch(tmp_path, numbers, barrier):
+    source, output = tmp_path / "f.mlir", tmp_path / "f.vmfb"
+    source.write_text(fused(barrier))
+    refused = fissile.compile(source, output, list(CPU), repair="off", check=False)
+    assert "circular dependency" in refused.errors[0].message
+    report = fissile.compile(source, output, list(CPU), check=False)
+    assert [(f.code, f.severity.value) for f in report.findings] == [("FIS171", "repaired")]
+    [device] = runtimes.named(["local-task"])
+    [got] = runtimes.run(output, signatures_of_vmfb(output)["main"], [numbers], device)
+    x = numbers.astype(np.int64)
+    q = x @ x + x
+    np.testing.assert_array_equal(got, (q @ (q * x + x) @ np.linalg.matrix_power(x, 3)).astype(np.int32))
+
+
 @pytest.mark.parametrize(("start", "after"), (("x", "y"), ("y", "x")))
 def test_silent_where_stock_takes_it(tmp_path, start, after):
     source = tmp_path / "f.mlir"
