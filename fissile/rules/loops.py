@@ -11,7 +11,7 @@ define(
     "loop-start",
     "a loop starts with a tensor that other ops use as well, and IREE rejects its own schedule",
     "A loop (scf.for, scf.while, stablehlo.while) has a computed tensor as its initial value, and an op after the loop "
-    "uses that tensor, too: an iteration with a residual, a random-number generator, a solver. IREE stops as it forms "
+    "uses that tensor, too, or another one that the same dispatch computes: an iteration with a residual, a random-number generator, a solver. IREE stops as it forms "
     "command buffers: `circular dependency: input operation uses partition output`.",
     "IREE 3.13 puts an op into the command buffer of an op that uses its result, even if that command buffer waits "
     "for a loop that starts with the result (partitionStreamableOpsReference).",
