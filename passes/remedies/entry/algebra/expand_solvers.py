@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -86,10 +86,12 @@ class ExpandSolvers(FrontEndRemedy):
             isinstance(one.type, ir.RankedTensorType) and has_static_shape(one.type) for one in values
         ):
             return False
-        if kind == "order":
-            return True
-        floats = str(element_of(op.operands[0])) in ("f32", "f64")
-        return floats and ir.RankedTensorType(op.operands[0].type).rank >= 2
+        if kind != "order" and (
+            str(element_of(op.operands[0])) not in ("f32", "f64")
+            or ir.RankedTensorType(op.operands[0].type).rank < 2
+        ):
+            return False
+        return _results_of(op, kind) == [one.type for one in op.results]
 
     def named(self, op: ir.Operation) -> str:
         return text_of(op, "call_target_name") or op.name
@@ -104,6 +106,43 @@ def _kind_of(op: ir.Operation) -> str:
     target = text_of(op, "call_target_name")
     called = _CALLED.match(target)
     return called[1] if called else _OTHERS.get(target, "")
+
+
+def _results_of(op: ir.Operation, kind: str) -> list[ir.Type] | None:
+    """The types of what is written for ``op``; None where its operands do not belong together."""
+    first = ir.RankedTensorType(op.operands[0].type)
+    integer, element = ir.IntegerType.get_signless(32), first.element_type
+    if kind == "order":
+        made = ir.RankedTensorType(op.results[0].type)
+        if first.element_type != integer or first.rank == 0 or made.rank != first.rank:
+            return None
+        fits = first.shape[:-1] == made.shape[:-1] and first.shape[-1] <= made.shape[-1]
+        return [ir.RankedTensorType.get(made.shape, integer)] if fits else None
+    *batch, rows, columns = first.shape
+    steps = min(rows, columns)
+
+    def typed(sizes: Sequence[int], of: ir.Type) -> ir.Type:
+        return ir.RankedTensorType.get([*batch, *sizes], of)
+
+    if kind in ("getrf", "lu"):
+        return [first, typed([steps], integer), typed([] if kind == "getrf" else [rows], integer)]
+    if kind == "geqrf":
+        return [first, typed([steps], element)]
+    if kind == "orgqr":
+        factors, made = (ir.RankedTensorType(one.type) for one in (op.operands[1], op.results[0]))
+        known = factors.rank == first.rank - 1 and factors == typed(factors.shape[-1:], element)
+        fits = known and factors.shape[-1] <= steps and made.rank == first.rank and made.shape[-1] <= rows
+        return [typed([rows, made.shape[-1]], element)] if fits else None
+    if rows != columns:
+        return None
+    if kind in ("trsm", TRIANGULAR_SOLVE):
+        right = ir.RankedTensorType(op.operands[1].type)
+        left = _letter(op, "side") == "L" if kind == "trsm" else _flag(op, "left_side")
+        same = right.rank == first.rank and right == typed(right.shape[-2:], element)
+        return [right] if same and right.shape[-2 if left else -1] == rows else None
+    if kind == "syevd":
+        return [first, typed([rows], element), typed([], integer)]
+    return [first, typed([], integer)][: len(op.results)]
 
 
 def _getrf(op: ir.Operation) -> list[ir.Value]:

@@ -29,3 +29,14 @@ func.func @silent(%a: tensor<3x3xf32>, %c: tensor<3x3xcomplex<f32>>) -> (tensor<
   %s = stablehlo.cholesky %c, lower = true : tensor<3x3xcomplex<f32>>
   return %r, %p#0, %s : tensor<3x3xf32>, tensor<3x3xf32>, tensor<3x3xcomplex<f32>>
 }
+
+// Types that do not belong together.
+// CHECK-LABEL: @malformed
+// CHECK: stablehlo.custom_call @lapack_sgetrf_ffi
+// CHECK: stablehlo.custom_call @lapack_strsm_ffi
+func.func @malformed(%a: tensor<3x3xf32>, %b: tensor<4x2xf32>) -> (tensor<3x3xf32>, tensor<3xi64>, tensor<4x2xf32>) {
+  %r:3 = stablehlo.custom_call @lapack_sgetrf_ffi(%a) : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3xi64>, tensor<i64>)
+  %s = stablehlo.custom_call @lapack_strsm_ffi(%a, %b) {mhlo.backend_config = {diag = 78 : ui8, side = 76 : ui8, trans_x = 78 : ui8, uplo = 76 : ui8}}
+    : (tensor<3x3xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
+  return %r#0, %r#1, %s : tensor<3x3xf32>, tensor<3xi64>, tensor<4x2xf32>
+}
