@@ -56,7 +56,11 @@ class SolveSystems(FrontEndRemedy):
         results = [TensorType.of(value) for value in op.results]
         if ({"pivot", "compute_v"} & set(form.flags) and False in flags) or "r" in flags:
             return False  # no exchange of rows; no eigenvectors; no Q of a QR factorisation
-        if None in matrices or None in flags or None in results or len(results) not in form.results:
+        if (
+            None in matrices
+            or None in flags
+            or not form.returns(results, len(matrices[0].shape) if matrices[0] else 0)
+        ):
             return False
         return form.allows([one for one in matrices if one is not None])
 
@@ -89,13 +93,33 @@ def may_divide_by_zero(op: ir.Operation) -> bool:
 
 @dataclass(frozen=True)
 class _Form:
-    """An op: its matrices come first, then ``flags``, which may be left out from the end. ``results``: how many it may have."""
+    """An op: its matrices come first, then ``flags``, which may be left out from the end. ``results``: what it returns, see `_KINDS`."""
 
     matrices: int
     flags: tuple[str, ...]
-    results: tuple[int, ...]
+    results: str
     write: Callable[..., list[ir.Value]]
     allows: Callable[[list[TensorType]], bool]
+
+    def returns(self, results: list[TensorType | None], rank: int) -> bool:
+        """Whether an op on matrices of ``rank`` dimensions, the batch's included, has ``results``."""
+        kinds = [_KINDS[kind] for kind in self.results]
+        return len(kinds) == len(results) and all(
+            one is not None and one.element == element and (less is None or len(one.shape) == rank - less)
+            for one, (element, less) in zip(results, kinds, strict=True)
+        )
+
+
+_KINDS: dict[str, tuple[str, int | None]] = {
+    "m": ("f32", 0),
+    "v": ("f32", 1),
+    "n": ("f32", 2),
+    "p": ("si32", 1),
+    "i": ("si32", 2),
+    "r": ("f32", None),
+}
+"""Matrices, vectors and numbers, pivots, a number for an error, what the right side is like: their elements, and how many dimensions fewer
+than the matrix they have."""
 
 
 def _square(types: list[TensorType]) -> bool:
@@ -285,40 +309,40 @@ def _eigenvalues(matrix: ir.Value, uplo: str = "L", compute_v: bool = True) -> l
 _CHECK = ("check_errors",)
 _LEFT = ("left", "check_errors")
 _FORMS = {
-    "onnx.Det": _Form(1, (), (1,), _determinant, _square),
-    "aten.linalg_det": _Form(1, (), (1,), _determinant, _square),
-    "aten._linalg_det": _Form(1, (), (3,), _determinant, _square),
-    "aten.linalg_slogdet": _Form(1, (), (2,), _logarithm, _square),
-    "aten._linalg_slogdet": _Form(1, (), (4,), _logarithm, _square),
-    "aten.inverse": _Form(1, (), (1,), _inverse, _square),
-    "aten.linalg_inv": _Form(1, (), (1,), _inverse, _square),
-    "aten.linalg_inv_ex": _Form(1, _CHECK, (2,), _inverse, _square),
-    "aten.linalg_solve": _Form(2, _LEFT[:1], (1,), _solution, _with_right),
-    "aten.linalg_solve_ex": _Form(2, _LEFT, (2,), _solution, _with_right),
-    "aten._linalg_solve_ex": _Form(2, _LEFT, (4,), _solution_and_factors, _with_right),
-    "aten.cholesky": _Form(1, ("upper",), (1,), _cholesky, _square),
-    "aten.linalg_cholesky": _Form(1, ("upper",), (1,), _cholesky, _square),
-    "aten.linalg_cholesky_ex": _Form(1, ("upper", *_CHECK), (2,), _cholesky, _square),
+    "onnx.Det": _Form(1, (), "n", _determinant, _square),
+    "aten.linalg_det": _Form(1, (), "n", _determinant, _square),
+    "aten._linalg_det": _Form(1, (), "nmp", _determinant, _square),
+    "aten.linalg_slogdet": _Form(1, (), "nn", _logarithm, _square),
+    "aten._linalg_slogdet": _Form(1, (), "nnmp", _logarithm, _square),
+    "aten.inverse": _Form(1, (), "m", _inverse, _square),
+    "aten.linalg_inv": _Form(1, (), "m", _inverse, _square),
+    "aten.linalg_inv_ex": _Form(1, _CHECK, "mi", _inverse, _square),
+    "aten.linalg_solve": _Form(2, _LEFT[:1], "r", _solution, _with_right),
+    "aten.linalg_solve_ex": _Form(2, _LEFT, "ri", _solution, _with_right),
+    "aten._linalg_solve_ex": _Form(2, _LEFT, "rmpi", _solution_and_factors, _with_right),
+    "aten.cholesky": _Form(1, ("upper",), "m", _cholesky, _square),
+    "aten.linalg_cholesky": _Form(1, ("upper",), "m", _cholesky, _square),
+    "aten.linalg_cholesky_ex": _Form(1, ("upper", *_CHECK), "mi", _cholesky, _square),
     "aten.linalg_solve_triangular": _Form(
-        2, ("upper", "left", "unitriangular"), (1,), _triangular, _with_matrix
+        2, ("upper", "left", "unitriangular"), "r", _triangular, _with_matrix
     ),
     "aten.triangular_solve": _Form(
         2,
         ("upper", "transpose", "unitriangular"),
-        (2,),
+        "rr",
         _triangular_of_old,
         lambda types: _with_matrix(types[::-1]),
     ),
-    "aten.cholesky_solve": _Form(2, ("upper",), (1,), _by_cholesky, lambda types: _with_matrix(types[::-1])),
-    "aten.cholesky_inverse": _Form(1, ("upper",), (1,), _inverse_by_cholesky, _square),
-    "aten.linalg_lu_factor": _Form(1, ("pivot",), (2,), _factors, _square),
-    "aten.linalg_lu_factor_ex": _Form(1, ("pivot", *_CHECK), (3,), _factors, _square),
-    "aten.linalg_lu": _Form(1, ("pivot",), (3,), _three_factors, _square),
-    "aten.linalg_qr": _Form(1, ("mode",), (2,), _orthogonal_and_upper, _known),
-    "aten.geqrf": _Form(1, (), (2,), _reflections, _known),
-    "aten.linalg_householder_product": _Form(2, (), (1,), _reflected, _known),
-    "aten.linalg_eigh": _Form(1, ("uplo",), (2,), _eigenvalues, _known_square),
-    "aten._linalg_eigh": _Form(1, ("uplo", "compute_v"), (2,), _eigenvalues, _known_square),
-    "aten.linalg_eigvalsh": _Form(1, ("uplo",), (1,), _eigenvalues, _known_square),
-    "aten.linalg_lu_solve": _Form(3, ("left", "adjoint"), (1,), _by_factors, _factors_with_right),
+    "aten.cholesky_solve": _Form(2, ("upper",), "r", _by_cholesky, lambda types: _with_matrix(types[::-1])),
+    "aten.cholesky_inverse": _Form(1, ("upper",), "m", _inverse_by_cholesky, _square),
+    "aten.linalg_lu_factor": _Form(1, ("pivot",), "mp", _factors, _square),
+    "aten.linalg_lu_factor_ex": _Form(1, ("pivot", *_CHECK), "mpi", _factors, _square),
+    "aten.linalg_lu": _Form(1, ("pivot",), "mmm", _three_factors, _square),
+    "aten.linalg_qr": _Form(1, ("mode",), "mm", _orthogonal_and_upper, _known),
+    "aten.geqrf": _Form(1, (), "mv", _reflections, _known),
+    "aten.linalg_householder_product": _Form(2, (), "m", _reflected, _known),
+    "aten.linalg_eigh": _Form(1, ("uplo",), "vm", _eigenvalues, _known_square),
+    "aten._linalg_eigh": _Form(1, ("uplo", "compute_v"), "vm", _eigenvalues, _known_square),
+    "aten.linalg_eigvalsh": _Form(1, ("uplo",), "v", _eigenvalues, _known_square),
+    "aten.linalg_lu_solve": _Form(3, ("left", "adjoint"), "r", _by_factors, _factors_with_right),
 }
