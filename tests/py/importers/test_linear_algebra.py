@@ -224,7 +224,16 @@ def stablehlo_program():
         "%potrf:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {mhlo.backend_config = {uplo = 76 : ui8}} : "
         f"({square}) -> ({square}, tensor<4xi32>)",
     ]
-    words += ", %lu#0, %lu#2, %getrf#0, %getrf#1, %potrf#1"
+    calls += [
+        "%cu = stablehlo.custom_call @cu_lu_pivots_to_permutation(%lu#1) : (tensor<4x3xi32>) -> tensor<4x3xi32>",
+        "%hip:2 = stablehlo.custom_call @hipsolver_potrf_ffi(%s) {mhlo.backend_config = {lower = true}} : "
+        f"({square}) -> ({square}, tensor<4xi32>)",
+        f"%qr:2 = stablehlo.custom_call @Qr(%a) : ({square}) -> ({square}, tensor<4x3xf32>)",
+        "%q = stablehlo.custom_call @ProductOfElementaryHouseholderReflectors(%qr#0, %qr#1) : "
+        f"({square}, tensor<4x3xf32>) -> {square}",
+    ]
+    words += ", %qr#0, %q, %cu, %hip#0, %lu#0, %lu#2, %getrf#0, %getrf#1, %potrf#1"
+    types += [square, square, "tensor<4x3xi32>", square]
     types += [square, "tensor<4x3xi32>", square, "tensor<4x3xi32>", "tensor<4xi32>"]
     body = "\n  ".join([*lines, *calls])
     signature = f"%s: {square}, %b: {right}, %bt: tensor<4x2x3xf32>, %a: {square}"
@@ -240,7 +249,10 @@ def test_ops_of_stablehlo_and_calls_of_jax_agree_with_numpy(tmp_path, runtime):
     text, expected = stablehlo_program()
     vmfb = compiled(tmp_path, text, FLAGS[runtime], {"FIS421"})
     arrays = [definite(), RIGHT, RIGHT.transpose(0, 2, 1).copy(), matrices()]
-    *found, packed, order, again, pivots, info = run(vmfb, arrays, runtime)
+    *found, upper, q, also, factor, packed, order, again, pivots, info = run(vmfb, arrays, runtime)
+    np.testing.assert_allclose(q @ np.triu(upper), matrices(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(also, order)
+    np.testing.assert_allclose(factor, FACTOR, rtol=2e-4, atol=2e-4)
     for got, wanted in zip(found, expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=2e-4, atol=2e-4)
     lower = np.tril(packed, -1) + np.eye(3)
