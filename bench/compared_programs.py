@@ -77,16 +77,24 @@ def numbers(vmfb: Path, program: Path, runtime: str) -> str:
     from fissile.pipelines.numerics import runtimes
     from fissile.pipelines.numerics.signature import signatures_of_source, signatures_of_vmfb
 
-    known = np.load(program.with_suffix(".npz"))
+    call = program.with_suffix(".npz")
     [device] = runtimes.named([runtime])
-    inputs = [known[f"in{i}"] for i in range(sum(name.startswith("in") for name in known))]
     # A function with torch's types has no declaration in the module.
     source = importable(program, vmfb.parent)
     signature = signatures_of_vmfb(vmfb).get("main") or signatures_of_source(source)["main"]
-    answer = runtimes.run(vmfb, signature, inputs, device)
-    if not isinstance(answer, list):
-        return answer.message
-    tolerance = HALF_TOLERANCE if "f16" in program.stem else TOLERANCE
+    answer = runtimes.run(vmfb, signature, arguments_of(call), device)
+    return compared(answer, call, program.stem) if isinstance(answer, list) else answer.message
+
+
+def arguments_of(call: Path) -> list[np.ndarray]:
+    known = np.load(call)
+    return [known[f"in{i}"] for i in range(sum(name.startswith("in") for name in known))]
+
+
+def compared(answer: Sequence[np.ndarray], call: Path, program: str) -> str:
+    """RIGHT, or how the results differ from those of ``call``, which `write_call` wrote of the program of this name."""
+    known = np.load(call)
+    tolerance = HALF_TOLERANCE if "f16" in program else TOLERANCE
     for number, got in enumerate(answer):
         wanted = known[f"out{number}"]
         if got.shape != wanted.shape:

@@ -1,13 +1,14 @@
 """Builds programs here, runs them on a machine that has the device, and compares the numbers and the times.
 
     python -m bench.packed_runs pack PACK PROGRAM... --target sm_80 [--only REGEX] [--sample N] [--seed S]
-    python -m bench.packed_runs run PACK --on cuda [--json FILE] [--no-times]      # on the machine with the device
+    python -m bench.packed_runs run PACK --on cuda [--json FILE] [--no-times] [--jobs N]   # on the machine with the device
     python -m bench.packed_runs table FILE
 
 ``pack`` compiles each program three times: by stock iree-compile and by `fissile compile` for ``--target``, and by
-`fissile compile` for llvm-cpu, whose results are the expected ones. All of it lies in the folder PACK then. ``run`` needs
-this repository, `iree-base-runtime`, NumPy and ml_dtypes, but no compiler: it gives every public function the same seeded
-inputs, compares with the expected results (the tolerances of `fissile verify`), and times stock's module and fissile's in
+`fissile compile` for llvm-cpu, whose results are the expected ones unless a file NAME.npz beside the program has a front end's
+own (`bench.compared_programs`). All of it lies in the folder PACK then. ``run`` needs
+this repository, `iree-base-runtime`, NumPy, ml_dtypes, msgspec and cattrs, but no compiler: it gives every public function the same seeded
+inputs, compares with the expected results (the tolerances of `fissile verify`; large results at some of their elements), and times stock's module and fissile's in
 turns. IREE 3.13 has no limits for sm_90: an H100 takes what is packed for sm_80, which is PTX. ``table`` prints what a ``run``
 wrote. Exit status 1 where fissile is worse than stock: a function that stock's module computes right and fissile's does not, or
 a program that stock builds and fissile refuses.
@@ -18,6 +19,8 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
+import shutil
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -26,34 +29,25 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.compared_programs import arguments_of, compared
 from bench.programs.program_files import drawn, existing, pattern
 from fissile.errors import FissileError, UsageError
 from fissile.finding import Finding
+from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.numerics.compare import compare
 from fissile.pipelines.numerics.inputs import draw
 from fissile.pipelines.numerics.runtimes import Runtime, named, run
 from fissile.pipelines.numerics.signature import Signature, Value, parse_value
 from fissile.pipelines.process.child import run_child
+from fissile.pipelines.targets import resolve_target
 
-TARGETS = {
-    **{
-        sm: ("--iree-hal-target-device=cuda", f"--iree-cuda-target={sm}")
-        for sm in ("sm_80", "sm_86", "sm_89")
-    },
-    **{gfx: ("--iree-hal-target-device=hip", f"--iree-rocm-target={gfx}") for gfx in ("gfx942", "gfx1100")},
-    "vulkan": ("--iree-hal-target-device=vulkan",),
-    "llvm-cpu": (
-        "--iree-hal-target-device=local",
-        "--iree-hal-local-target-device-backends=llvm-cpu",
-        "--iree-llvmcpu-target-cpu=host",
-    ),
-}
 COMPILERS = ("stock", "fissile")
 COMPILE_SECONDS = 120.0
 RUN_SECONDS = 60.0
-RUNS_AT_ONCE = 8
-"""Modules that a device runs beside each other; times are taken afterwards, one at a time."""
 MANIFEST = "manifest.json"
+KEPT = 1 << 14
+CALL = "call.npz"
+"""What a front end computes of its own program (`bench.compared_programs`), where it is known."""
 
 
 @dataclass(frozen=True)
@@ -84,53 +78,63 @@ class Outcome:
 
 
 def pack(folder: Path, programs: list[Path], target: str) -> int:
-    from fissile.pipelines.numerics.signature import signatures_of_source
-
     folder.mkdir(parents=True, exist_ok=True)
     host = named(["local-task"])[0]
-    packed = []
-    for program in programs:
-        own = folder / program.stem
-        own.mkdir(exist_ok=True)
-        try:
-            signatures = [s for s in signatures_of_source(program).values() if not s.opaque]
-        except FissileError as error:
-            print(f"{program.stem:44} left out: {error.message}", flush=True)
-            continue
-        entry = {"program": program.stem, "target": target, "functions": []}
-        entry |= {name: _compiled(name, program, own / f"{name}.vmfb", TARGETS[target]) for name in COMPILERS}
-        entry["identical"] = _same(own)
-        refused = _compiled("fissile", program, own / "expected.vmfb", TARGETS["llvm-cpu"])["error"]
-        for number, signature in enumerate(signatures):
-            expected = _expected(own / "expected.vmfb", signature, host) if not refused else refused
-            if isinstance(expected, str):
-                print(
-                    f"{program.stem:44} @{signature.function}: nothing to compare with: {expected[:120]}",
-                    flush=True,
-                )
-                continue
-            for index, array in enumerate(expected):
-                (own / f"{number}.{index}.expected").write_bytes(np.ascontiguousarray(array).tobytes())
-            entry["functions"].append(
-                {
-                    "name": signature.function,
-                    "number": number,
-                    "shapes": [list(a.shape) for a in expected],
-                    "arguments": [v.text for v in signature.arguments],
-                    "results": [v.text for v in signature.results],
-                }
-            )
-        (own / "expected.vmfb").unlink(missing_ok=True)
-        if entry["identical"]:
-            (own / "fissile.vmfb").unlink()
-        packed.append(entry)
-        states = ", ".join(f"{name} {'refuses' if entry[name]['error'] else 'builds'}" for name in COMPILERS)
-        print(f"{program.stem:44} {states}; {len(entry['functions'])} functions", flush=True)
+    flags = flags_for(resolve_target(target))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        entries = pool.map(lambda program: _packed(folder / program.stem, program, flags, host), programs)
+        packed = [entry for entry in entries if entry]
     (folder / MANIFEST).write_text(json.dumps(packed, indent=1))
     return 0
 
 
-def _compiled(compiler: str, program: Path, output: Path, flags: tuple[str, ...]) -> dict:
+def _packed(own: Path, program: Path, flags: list[str], host: Runtime) -> dict:
+    """What the manifest says of ``program``, whose modules and expected results now lie in ``own``; empty where it is left out."""
+    from fissile.pipelines.numerics.signature import signatures_of_source
+
+    own.mkdir(exist_ok=True)
+    try:
+        signatures = [s for s in signatures_of_source(program).values() if not s.opaque]
+    except FissileError as error:
+        print(f"{program.stem:44} left out: {error.message}", flush=True)
+        return {}
+    entry = {"program": program.stem, "functions": []}
+    entry |= {name: _compiled(name, program, own / f"{name}.vmfb", flags) for name in COMPILERS}
+    entry["identical"] = _same(own)
+    if (call := program.with_suffix(".npz")).exists():
+        shutil.copyfile(call, own / CALL)
+        refused = ""
+    else:
+        host_flags = flags_for(resolve_target("llvm-cpu"))
+        refused = _compiled("fissile", program, own / "expected.vmfb", host_flags)["error"]
+    for number, signature in enumerate(signatures):
+        shapes = []
+        if not (own / CALL).exists():
+            expected = _expected(own / "expected.vmfb", signature, host) if not refused else refused
+            if isinstance(expected, str):
+                print(f"{program.stem:44} @{signature.function}: nothing to compare with: {expected[:120]}", flush=True)  # fmt: skip
+                continue
+            shapes = [list(array.shape) for array in expected]
+            for index, array in enumerate(expected):
+                (own / f"{number}.{index}.expected").write_bytes(_kept(array).tobytes())
+        entry["functions"].append(
+            {
+                "name": signature.function,
+                "number": number,
+                "shapes": shapes,
+                "arguments": [v.text for v in signature.arguments],
+                "results": [v.text for v in signature.results],
+            }
+        )
+    (own / "expected.vmfb").unlink(missing_ok=True)
+    if entry["identical"]:
+        (own / "fissile.vmfb").unlink()
+    states = ", ".join(f"{name} {'refuses' if entry[name]['error'] else 'builds'}" for name in COMPILERS)
+    print(f"{program.stem:44} {states}; {len(entry['functions'])} functions", flush=True)
+    return entry
+
+
+def _compiled(compiler: str, program: Path, output: Path, flags: list[str]) -> dict:
     """Builds ``program``; {"error": the compiler's first line, empty where it builds, "codes": of findings}."""
     beside = Path(sys.executable).parent
     command = [str(beside / "iree-compile")] if compiler == "stock" else [str(beside / "fissile"), "compile"]
@@ -158,10 +162,16 @@ def _expected(vmfb: Path, signature: Signature, host: Runtime) -> list[np.ndarra
     return results.message if isinstance(results, Finding) else results
 
 
+def _kept(array: np.ndarray) -> np.ndarray:
+    """What a pack holds of a result: all elements in order, or, of more than KEPT, that many in even, odd-numbered steps."""
+    return np.ascontiguousarray(array.reshape(-1)[:: 1 if array.size <= KEPT else array.size // KEPT | 1])
+
+
 # --- run
 
 
-def run_packed(folder: Path, driver: str, timed: bool) -> list[Outcome]:
+def run_packed(folder: Path, driver: str, timed: bool, jobs: int = 8) -> list[Outcome]:
+    """``jobs`` modules run beside each other; times are taken afterwards, one at a time."""
     device = named([driver])[0]
     if not (folder / MANIFEST).is_file():
         raise UsageError(
@@ -169,7 +179,7 @@ def run_packed(folder: Path, driver: str, timed: bool) -> list[Outcome]:
         )
     entries = json.loads((folder / MANIFEST).read_text())
     todo = [(entry, function) for entry in entries for function in entry["functions"]]
-    with ThreadPoolExecutor(RUNS_AT_ONCE) as pool:
+    with ThreadPoolExecutor(jobs) as pool:
         outcomes = list(pool.map(lambda one: _judge(folder, *one, device), todo))
     if timed:
         outcomes = [_timed(folder, o, e, f, device) for o, (e, f) in zip(outcomes, todo, strict=True)]
@@ -196,19 +206,25 @@ def _verdict(folder: Path, entry: dict, function: dict, compiler: str, device: R
     if entry[compiler]["error"]:
         return f"not built: {entry[compiler]['error']}"
     own, signature = folder / entry["program"], _signature(function)
+    call = own / CALL
+    inputs = arguments_of(call) if call.exists() else draw(signature, 0)
     try:
-        results = run(own / f"{compiler}.vmfb", signature, draw(signature, 0), device, RUN_SECONDS)
+        results = run(own / f"{compiler}.vmfb", signature, inputs, device, RUN_SECONDS)
     except FissileError as error:
         return f"not run: {error.message}"
     if isinstance(results, Finding):
         return f"not run: {results.message}"
+    if call.exists():
+        return compared(results, call, entry["program"])
     for index, (result, value, shape) in enumerate(
         zip(results, signature.results, function["shapes"], strict=True)
     ):
         stored = (own / f"{function['number']}.{index}.expected").read_bytes()
-        compared = compare(result, np.frombuffer(stored, value.dtype).reshape(shape))
-        if not compared.agrees:
-            return f"wrong: result {index}: {compared.sentence}"
+        if list(result.shape) != shape:
+            return f"wrong: result {index} has shape {list(result.shape)}, not {shape}"
+        comparison = compare(_kept(result), np.frombuffer(stored, value.dtype))
+        if not comparison.agrees:
+            return f"wrong: result {index}: {comparison.sentence}"
     return "right"
 
 
@@ -275,7 +291,7 @@ def main() -> int:
     packing = commands.add_parser("pack")
     packing.add_argument("pack", type=Path)
     packing.add_argument("programs", nargs="+", type=existing)
-    packing.add_argument("--target", choices=TARGETS, required=True)
+    packing.add_argument("--target", required=True)
     packing.add_argument("--only", type=pattern, default="")
     packing.add_argument("--sample", type=int)
     packing.add_argument("--seed", type=int, default=0)
@@ -284,6 +300,7 @@ def main() -> int:
     running.add_argument("--on", required=True, help="the runtime's driver: cuda, hip, vulkan, local-task")
     running.add_argument("--json", type=Path)
     running.add_argument("--no-times", action="store_true")
+    running.add_argument("--jobs", type=int, default=8, help="modules that run beside each other, untimed")
     table = commands.add_parser("table")
     table.add_argument("file", type=existing)
     chosen = parser.parse_args()
@@ -294,7 +311,7 @@ def main() -> int:
             )
         if chosen.command == "table":
             return show([Outcome(**row) for row in json.loads(chosen.file.read_text())])
-        outcomes = run_packed(chosen.pack, chosen.on, not chosen.no_times)
+        outcomes = run_packed(chosen.pack, chosen.on, not chosen.no_times, chosen.jobs)
     except UsageError as error:
         parser.error(f"{error.message} ({error.hint})" if error.hint else error.message)
     if chosen.json:
