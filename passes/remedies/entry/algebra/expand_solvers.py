@@ -20,17 +20,21 @@ from fissile.passes.definition import register_pass
 from fissile.passes.remedies.remedy import Exactness
 
 from ..front_end import FrontEndRemedy
-from . import elimination, reflections, rotations
+from . import elimination, reflections, rotations, singular_values
 from .batches import computed, element_of, number, sizes_of
 
-_CALLED = re.compile(r"(?:lapack_[sd]|cusolver_|hipsolver_)(getrf|potrf|trsm|geqrf|orgqr|syevd)_ffi$")
+_CALLED = re.compile(
+    r"(?:lapack_[sd]|cusolver_|hipsolver_)(getrf|potrf|trsm|geqrf|orgqr|syevd|gesdd|gesvdj|gesvd)_ffi$"
+)
 _OTHERS = {
     "LuDecomposition": "lu",
     "Qr": "geqrf",
+    "Eigh": "eigh",
     "ProductOfElementaryHouseholderReflectors": "orgqr",
     "cu_lu_pivots_to_permutation": "order",
     "hip_lu_pivots_to_permutation": "order",
 }
+_SINGULAR = ("gesdd", "gesvdj", "gesvd")
 _SHAPES = {
     "getrf": (1, 3),
     "potrf": (1, 2),
@@ -38,6 +42,8 @@ _SHAPES = {
     "geqrf": (1, 2),
     "orgqr": (2, 1),
     "syevd": (1, 3),
+    "eigh": (1, 2),
+    **dict.fromkeys(_SINGULAR, (1, 5)),
     "lu": (1, 3),
     "order": (1, 1),
     CHOLESKY: (1, 1),
@@ -45,18 +51,28 @@ _SHAPES = {
 }
 """How many operands and results each has."""
 _HALF = (("uplo",), ("lower",))
-_OPTIONS = {"potrf": _HALF, "syevd": _HALF, "trsm": (("side", "uplo", "diag", "trans_x"),)}
+_VECTORS = ("compute_uv", "full_matrices")
+_OPTIONS = {
+    "potrf": _HALF,
+    "syevd": _HALF,
+    "trsm": (("side", "uplo", "diag", "trans_x"),),
+    "gesdd": (("mode",),),
+    "gesvdj": (_VECTORS,),
+    "gesvd": ((*_VECTORS, "transposed"),),
+}
 """What a call has to say, in one of these ways."""
 _UNTURNED = "NO_TRANSPOSE"
+_EIGH_OPTIONS = re.compile(r"[01],")
+"""Whether the lower half is given, and others that change nothing in the result but its order."""
 
 
 @register_pass
 @dataclass(frozen=True)
 class ExpandSolvers(FrontEndRemedy):
-    """Writes `stablehlo.cholesky` and `triangular_solve`, and the custom calls of LU, Cholesky and QR factorisations, triangular systems and
-    symmetric eigenvalues that JAX writes for CPU, CUDA, ROCm and TPU, as loops on the host that make one step for each column.
+    """Writes `stablehlo.cholesky` and `triangular_solve`, and the custom calls of LU, Cholesky and QR factorisations, triangular systems,
+    symmetric eigenvalues and singular values that JAX writes for CPU, CUDA, ROCm and TPU, as loops on the host that make one step for each column.
 
-    `jnp.linalg.solve`, `inv`, `det`, `cholesky`, `qr`, `eigh`, `jax.scipy.linalg.cho_solve` and others consist of them; IREE 3.13 rejects each. Of f32 and
+    `jnp.linalg.solve`, `inv`, `det`, `cholesky`, `qr`, `eigh`, `svd`, `pinv`, `lstsq`, `jax.scipy.linalg.cho_solve` and others consist of them; IREE 3.13 rejects each. Of f32 and
     f64, and of static shapes. Run it on the program as it was imported.
     """
 
@@ -65,7 +81,7 @@ class ExpandSolvers(FrontEndRemedy):
     candidates: ClassVar[tuple[str, ...]] = (CHOLESKY, TRIANGULAR_SOLVE, CUSTOM_CALL)
     dialects: ClassVar[tuple[str, ...]] = ("stablehlo", "linalg", "tensor", "arith", "math", "scf")
     does: ClassVar[str] = (
-        "replaces `stablehlo.cholesky`, `stablehlo.triangular_solve` and JAX's calls of LAPACK's getrf, potrf, trsm, geqrf, orgqr and syevd with loops that make "
+        "replaces `stablehlo.cholesky`, `stablehlo.triangular_solve` and JAX's calls of LAPACK's getrf, potrf, trsm, geqrf, orgqr, syevd and gesdd with loops that make "
         "one step for each column (in the input)"
     )
     repairs: ClassVar[str] = "these, which IREE rejects (FIS421)"
@@ -80,6 +96,10 @@ class ExpandSolvers(FrontEndRemedy):
         if not any(
             all(_backend(op, name) is not None for name in names) for names in _OPTIONS.get(kind, ((),))
         ):
+            return False
+        if kind == "gesvd" and _backend(op, "transposed"):
+            return False  # an operand in another layout
+        if kind == "eigh" and not _EIGH_OPTIONS.match(text_of(op, "backend_config")):
             return False
         values = [*op.operands, *op.results]
         if not all(
@@ -133,6 +153,13 @@ def _results_of(op: ir.Operation, kind: str) -> list[ir.Type] | None:
         known = factors.rank == first.rank - 1 and factors == typed(factors.shape[-1:], element)
         fits = known and factors.shape[-1] <= steps and made.rank == first.rank and made.shape[-1] <= rows
         return [typed([rows, made.shape[-1]], element)] if fits else None
+    if kind in _SINGULAR:
+        wide_left, wide_right = (rows, columns) if _is_full(op, kind) else (steps, steps)
+        right = [columns, wide_right] if kind == "gesvdj" else [wide_right, columns]
+        vectors = [typed([rows, wide_left], element), typed(right, element)]
+        if not _has_vectors(op, kind):
+            vectors = [one.type for one in list(op.results)[2:4]]  # of no meaning
+        return [first, typed([steps], element), *vectors, typed([], integer)]
     if rows != columns:
         return None
     if kind in ("trsm", TRIANGULAR_SOLVE):
@@ -140,6 +167,8 @@ def _results_of(op: ir.Operation, kind: str) -> list[ir.Type] | None:
         left = _letter(op, "side") == "L" if kind == "trsm" else _flag(op, "left_side")
         same = right.rank == first.rank and right == typed(right.shape[-2:], element)
         return [right] if same and right.shape[-2 if left else -1] == rows else None
+    if kind == "eigh":
+        return [first, typed([rows], element)]
     if kind == "syevd":
         return [first, typed([rows], element), typed([], integer)]
     return [first, typed([], integer)][: len(op.results)]
@@ -187,6 +216,37 @@ def _syevd(op: ir.Operation) -> list[ir.Value]:
     integer = ir.IntegerType.get_signless(32)
     batch = sizes_of(op.operands[0])[:-2]
     return [vectors, values, computed(batch, integer, lambda _at: number(integer, 0))]
+
+
+def _eigh(op: ir.Operation) -> list[ir.Value]:
+    lower = text_of(op, "backend_config").startswith("1")
+    values, vectors = rotations.eigenvalues(rotations.symmetric(op.operands[0], lower))
+    return [vectors, values]
+
+
+def _has_vectors(op: ir.Operation, kind: str) -> bool:
+    return _letter(op, "mode") != "N" if kind == "gesdd" else bool(_backend(op, "compute_uv"))
+
+
+def _is_full(op: ir.Operation, kind: str) -> bool:
+    return _letter(op, "mode") == "A" if kind == "gesdd" else bool(_backend(op, "full_matrices"))
+
+
+def _singular(op: ir.Operation) -> list[ir.Value]:
+    """The operand, values, vectors, and an info that is always 0."""
+    kind, (given,) = _kind_of(op), op.operands
+    if _has_vectors(op, kind):
+        left, values, right = singular_values.decomposed(given, _is_full(op, kind))
+        vectors = [left, elimination.transposed(right) if kind == "gesvdj" else right]
+    else:
+        values = singular_values.singular_values(given)
+        element = element_of(given)
+        vectors = [
+            computed(sizes_of(one), element, lambda _at: number(element, 0)) for one in list(op.results)[2:4]
+        ]
+    integer = ir.IntegerType.get_signless(32)
+    info = computed(sizes_of(given)[:-2], integer, lambda _at: number(integer, 0))
+    return [given, values, *vectors, info]
 
 
 def _reads_lower(op: ir.Operation) -> bool:
@@ -245,6 +305,8 @@ _WRITTEN: dict[str, Callable[[ir.Operation], list[ir.Value]]] = {
     "syevd": _syevd,
     "lu": _lu,
     "order": _order,
+    "eigh": _eigh,
+    **dict.fromkeys(_SINGULAR, _singular),
     CHOLESKY: _cholesky,
     TRIANGULAR_SOLVE: _triangular_solve,
 }

@@ -55,12 +55,12 @@ def eigenvalues(given: ir.Value) -> tuple[ir.Value, ir.Value]:
         line = arith.remui(turn, index(max(rounds, 1)))
 
         def cosine(at: Indices) -> ir.Value:
-            tangent = _tangent(matrix, at[:-1], at[-1], _partner(at[-1], line, rows))
-            return arith.divf(number(element, 1), _length(tangent))
+            slope = _tangent(matrix, at[:-1], at[-1], partner_of(at[-1], line, rows))
+            return arith.divf(number(element, 1), length(slope))
 
         def sine(at: Indices) -> ir.Value:
-            tangent = _tangent(matrix, at[:-1], at[-1], _partner(at[-1], line, rows))
-            return arith.divf(tangent, _length(tangent))
+            slope = _tangent(matrix, at[:-1], at[-1], partner_of(at[-1], line, rows))
+            return arith.divf(slope, length(slope))
 
         cosines = computed([*batch, rows], element, cosine)
         sines = computed([*batch, rows], element, sine)
@@ -68,13 +68,13 @@ def eigenvalues(given: ir.Value) -> tuple[ir.Value, ir.Value]:
         def turned(value: ir.Value, at: Indices, i: ir.Value, j: ir.Value) -> ir.Value:
             """Element (i, j) with its columns rotated."""
             mine = arith.mulf(element_at(cosines, at, j), element_at(value, at, i, j))
-            other = element_at(value, at, i, _partner(j, line, rows))
+            other = element_at(value, at, i, partner_of(j, line, rows))
             return arith.addf(mine, arith.mulf(element_at(sines, at, j), other))
 
         def rotated(indices: Indices) -> ir.Value:
             *at, i, j = indices
             mine = arith.mulf(element_at(cosines, at, i), turned(matrix, at, i, j))
-            other = turned(matrix, at, _partner(i, line, rows), j)
+            other = turned(matrix, at, partner_of(i, line, rows), j)
             return arith.addf(mine, arith.mulf(element_at(sines, at, i), other))
 
         return [
@@ -85,7 +85,7 @@ def eigenvalues(given: ir.Value) -> tuple[ir.Value, ir.Value]:
     start = [given, identity(sizes, element)]
     matrix, vectors = repeated(SWEEPS[str(element)] * rounds, start, step) if rows > 1 else start
     values = diagonal(matrix)
-    order = inverted(_ranks(values))
+    order = inverted(ranks(values))
 
     def column(at: Indices) -> ir.Value:
         return inside(index_at(order, at[:-1], at[-1]), rows)
@@ -96,7 +96,7 @@ def eigenvalues(given: ir.Value) -> tuple[ir.Value, ir.Value]:
     )
 
 
-def _partner(i: ir.Value, line: ir.Value, rows: int) -> ir.Value:
+def partner_of(i: ir.Value, line: ir.Value, rows: int) -> ir.Value:
     """The row that is rotated with row ``i`` in a round: the two add up to ``line``, modulo the number of rounds; the row that would be its own
     partner has the last one, or, of an odd number of rows, none."""
     rounds = rows - 1 if rows % 2 == 0 else rows
@@ -111,26 +111,31 @@ def _partner(i: ir.Value, line: ir.Value, rows: int) -> ir.Value:
 
 
 def _tangent(matrix: ir.Value, at: Indices, i: ir.Value, partner: ir.Value) -> ir.Value:
-    """Of the angle that makes the element of the two rows 0, to be added to row ``i``: the partner has it with the other sign."""
-    element = element_of(matrix)
+    """Of the angle that makes the element of the two rows 0."""
     # Both rows compute one angle from the same elements: with two that differ in the last digit, the vectors lose their right angles.
     low, high = arith.minui(i, partner), arith.maxui(i, partner)
-    between = element_at(matrix, at, low, high)
     apart = arith.subf(element_at(matrix, at, high, high), element_at(matrix, at, low, low))
+    return tangent(i, partner, element_at(matrix, at, low, high), apart)
+
+
+def tangent(i: ir.Value, partner: ir.Value, between: ir.Value, apart: ir.Value) -> ir.Value:
+    """Of the angle that makes the element ``between`` the two 0, where the diagonal element of the higher one is ``apart`` from the other's, to be
+    added to ``i``: the partner has it with the other sign."""
+    element = between.type
     cotangent = arith.divf(apart, arith.mulf(number(element, 2), between))
-    size = arith.divf(number(element, 1), arith.addf(math.absf(cotangent), _length(cotangent)))
+    size = arith.divf(number(element, 1), arith.addf(math.absf(cotangent), length(cotangent)))
     signed = math.copysign(size, cotangent)
     idle = arith.ori(is_zero(between), is_same(i, partner))
-    signed = arith.select(is_same(i, low), arith.negf(signed), signed)
+    signed = arith.select(is_above(partner, i), arith.negf(signed), signed)
     return arith.select(idle, number(element, 0), signed)
 
 
-def _length(value: ir.Value) -> ir.Value:
+def length(value: ir.Value) -> ir.Value:
     """The square root of 1 and the square of ``value``."""
     return math.sqrt(arith.addf(arith.mulf(value, value), number(value.type, 1)))
 
 
-def _ranks(values: ir.Value) -> ir.Value:
+def ranks(values: ir.Value) -> ir.Value:
     """[..., rows] of i32: the place of each value in ascending order; equal ones stay in theirs."""
     *batch, rows = sizes_of(values)
     integer = ir.IntegerType.get_signless(32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,6 +15,8 @@ from ..front_end import FRONT_END_OP, FrontEndRemedy
 from ..torch_ops import TensorType
 from . import elimination, reflections, rotations
 from .batches import computed, element_at, element_of, sizes_of
+from .forms import Form, flag, known, known_square, square, unless_false
+from .singular_forms import SINGULAR_FORMS
 
 _DETERMINANTS = ("aten.linalg_det", "onnx.Det")
 """What IREE lowers, without an exchange of rows."""
@@ -24,8 +25,8 @@ _DETERMINANTS = ("aten.linalg_det", "onnx.Det")
 @register_pass
 @dataclass(frozen=True)
 class SolveSystems(FrontEndRemedy):
-    """Writes determinants (`aten.linalg_det`, `slogdet`, `onnx.Det`), inverses, factorisations (LU, Cholesky, QR), systems of linear equations, and
-    eigenvalues of symmetric matrices, of f32, as loops on the host that eliminate one column a step, with exchange of rows as in LAPACK.
+    """Writes determinants (`aten.linalg_det`, `slogdet`, `onnx.Det`), inverses, factorisations (LU, Cholesky, QR), systems of linear equations,
+    eigenvalues of symmetric matrices, and singular values and what PyTorch makes of them (`pinv`, `matrix_rank`, `cond`, norms), of f32, as loops on the host that eliminate one column a step, with exchange of rows as in LAPACK.
 
     IREE 3.13 lowers the determinant alone, and divides by pivots that are 0 (FIS185). Sizes may be dynamic. Where PyTorch raises an error
     (a singular matrix, one that is not positive definite) the result has infinities or NaN. Run it on the program as it was imported.
@@ -35,7 +36,7 @@ class SolveSystems(FrontEndRemedy):
     cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS185")
     exactness: ClassVar[Exactness] = Exactness.ORDER
     does: ClassVar[str] = (
-        "replaces determinants, inverses, factorisations (LU, Cholesky, QR), symmetric eigenvalues and systems of linear equations of PyTorch and ONNX with loops "
+        "replaces determinants, inverses, factorisations (LU, Cholesky, QR), symmetric eigenvalues, singular values and systems of linear equations of PyTorch and ONNX with loops "
         "that eliminate one column a step (in the input)"
     )
     repairs: ClassVar[str] = (
@@ -51,23 +52,22 @@ class SolveSystems(FrontEndRemedy):
         form = _FORMS.get(torch.front_end_name(op))
         if form is None or not form.matrices <= len(op.operands) <= form.matrices + len(form.flags):
             return False
-        matrices = [TensorType.of(value) for value in op.operands[: form.matrices]]
-        flags = [_flag(value) for value in op.operands[form.matrices :]]
-        results = [TensorType.of(value) for value in op.results]
-        if ({"pivot", "compute_v"} & set(form.flags) and False in flags) or "r" in flags:
-            return False  # no exchange of rows; no eigenvectors; no Q of a QR factorisation
-        if (
-            None in matrices
-            or None in flags
-            or not form.returns(results, len(matrices[0].shape) if matrices[0] else 0)
-        ):
+        matrices = [one for value in op.operands[: form.matrices] if (one := TensorType.of(value))]
+        flags = {
+            name: given
+            for name, value in zip(form.flags, op.operands[form.matrices :], strict=False)
+            if (given := flag(value)) is not None
+        }
+        if len(matrices) + len(flags) != len(op.operands):
             return False
-        return form.allows([one for one in matrices if one is not None])
+        rank = len(matrices[0].shape)
+        results = [TensorType.of(value) for value in op.results]
+        return form.returns(results, rank) and form.takes(flags, rank) and form.allows(matrices)
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
         form = _FORMS[torch.front_end_name(op)]
         matrices = [torch.to_builtin(value) for value in op.operands[: form.matrices]]
-        given = [_flag(value) for value in op.operands[form.matrices :]]
+        given = [flag(value) for value in op.operands[form.matrices :]]
         flags = dict(zip(form.flags, given, strict=False))
         made = form.write(*matrices, **flags)
         types = [TensorType.of(result) for result in op.results]
@@ -78,64 +78,12 @@ class SolveSystems(FrontEndRemedy):
         ]
 
 
-def _flag(value: ir.Value) -> bool | str | None:
-    found = torch.boolean_of(value)
-    return torch.string_of(value) if found is None else found
-
-
 def may_divide_by_zero(op: ir.Operation) -> bool:
     """Whether IREE lowers ``op`` by an elimination without exchange of rows; the pivot of a matrix of one element divides nothing."""
     if torch.front_end_name(op) not in _DETERMINANTS:
         return False
     type_ = TensorType.of(op.operands[0])
     return type_ is None or not type_.shape or type_.shape[-1] != 1
-
-
-@dataclass(frozen=True)
-class _Form:
-    """An op: its matrices come first, then ``flags``, which may be left out from the end. ``results``: what it returns, see `_KINDS`."""
-
-    matrices: int
-    flags: tuple[str, ...]
-    results: str
-    write: Callable[..., list[ir.Value]]
-    allows: Callable[[list[TensorType]], bool]
-
-    def returns(self, results: list[TensorType | None], rank: int) -> bool:
-        """Whether an op on matrices of ``rank`` dimensions, the batch's included, has ``results``."""
-        kinds = [_KINDS[kind] for kind in self.results]
-        return len(kinds) == len(results) and all(
-            one is not None and one.element == element and (less is None or len(one.shape) == rank - less)
-            for one, (element, less) in zip(results, kinds, strict=True)
-        )
-
-
-_KINDS: dict[str, tuple[str, int | None]] = {
-    "m": ("f32", 0),
-    "v": ("f32", 1),
-    "n": ("f32", 2),
-    "p": ("si32", 1),
-    "i": ("si32", 2),
-    "r": ("f32", None),
-}
-"""Matrices, vectors and numbers, pivots, a number for an error, what the right side is like: their elements, and how many dimensions fewer
-than the matrix they have."""
-
-
-def _square(types: list[TensorType]) -> bool:
-    return all(
-        one.element == "f32" and len(one.shape) >= 2 and one.shape[-1] == one.shape[-2] for one in types
-    )
-
-
-def _known(types: list[TensorType]) -> bool:
-    """QR needs the number of its steps."""
-    matrix = types[0]
-    return matrix.element == "f32" and len(matrix.shape) >= 2 and None not in matrix.shape[-2:]
-
-
-def _known_square(types: list[TensorType]) -> bool:
-    return _square(types) and _known(types)
 
 
 def _with_right(types: list[TensorType]) -> bool:
@@ -149,7 +97,7 @@ def _with_matrix(types: list[TensorType]) -> bool:
 def _paired(matrix: TensorType, right: TensorType, vectors: bool) -> bool:
     """Whether the two have what a system of equations needs, and batches that broadcast."""
     own = 1 if vectors else 2
-    if not _square([matrix]) or right.element != "f32" or len(right.shape) < own:
+    if not square([matrix]) or right.element != "f32" or len(right.shape) < own:
         return False
     if matrix.shape[-1] not in right.shape[-own:]:
         return False
@@ -309,40 +257,45 @@ def _eigenvalues(matrix: ir.Value, uplo: str = "L", compute_v: bool = True) -> l
 _CHECK = ("check_errors",)
 _LEFT = ("left", "check_errors")
 _FORMS = {
-    "onnx.Det": _Form(1, (), "n", _determinant, _square),
-    "aten.linalg_det": _Form(1, (), "n", _determinant, _square),
-    "aten._linalg_det": _Form(1, (), "nmp", _determinant, _square),
-    "aten.linalg_slogdet": _Form(1, (), "nn", _logarithm, _square),
-    "aten._linalg_slogdet": _Form(1, (), "nnmp", _logarithm, _square),
-    "aten.inverse": _Form(1, (), "m", _inverse, _square),
-    "aten.linalg_inv": _Form(1, (), "m", _inverse, _square),
-    "aten.linalg_inv_ex": _Form(1, _CHECK, "mi", _inverse, _square),
-    "aten.linalg_solve": _Form(2, _LEFT[:1], "r", _solution, _with_right),
-    "aten.linalg_solve_ex": _Form(2, _LEFT, "ri", _solution, _with_right),
-    "aten._linalg_solve_ex": _Form(2, _LEFT, "rmpi", _solution_and_factors, _with_right),
-    "aten.cholesky": _Form(1, ("upper",), "m", _cholesky, _square),
-    "aten.linalg_cholesky": _Form(1, ("upper",), "m", _cholesky, _square),
-    "aten.linalg_cholesky_ex": _Form(1, ("upper", *_CHECK), "mi", _cholesky, _square),
-    "aten.linalg_solve_triangular": _Form(
+    **SINGULAR_FORMS,
+    "onnx.Det": Form(1, (), "n", _determinant, square),
+    "aten.linalg_det": Form(1, (), "n", _determinant, square),
+    "aten._linalg_det": Form(1, (), "nmp", _determinant, square),
+    "aten.linalg_slogdet": Form(1, (), "nn", _logarithm, square),
+    "aten._linalg_slogdet": Form(1, (), "nnmp", _logarithm, square),
+    "aten.inverse": Form(1, (), "m", _inverse, square),
+    "aten.linalg_inv": Form(1, (), "m", _inverse, square),
+    "aten.linalg_inv_ex": Form(1, _CHECK, "mi", _inverse, square),
+    "aten.linalg_solve": Form(2, _LEFT[:1], "r", _solution, _with_right),
+    "aten.linalg_solve_ex": Form(2, _LEFT, "ri", _solution, _with_right),
+    "aten._linalg_solve_ex": Form(2, _LEFT, "rmpi", _solution_and_factors, _with_right),
+    "aten.cholesky": Form(1, ("upper",), "m", _cholesky, square),
+    "aten.linalg_cholesky": Form(1, ("upper",), "m", _cholesky, square),
+    "aten.linalg_cholesky_ex": Form(1, ("upper", *_CHECK), "mi", _cholesky, square),
+    "aten.linalg_solve_triangular": Form(
         2, ("upper", "left", "unitriangular"), "r", _triangular, _with_matrix
     ),
-    "aten.triangular_solve": _Form(
+    "aten.triangular_solve": Form(
         2,
         ("upper", "transpose", "unitriangular"),
         "rr",
         _triangular_of_old,
         lambda types: _with_matrix(types[::-1]),
     ),
-    "aten.cholesky_solve": _Form(2, ("upper",), "r", _by_cholesky, lambda types: _with_matrix(types[::-1])),
-    "aten.cholesky_inverse": _Form(1, ("upper",), "m", _inverse_by_cholesky, _square),
-    "aten.linalg_lu_factor": _Form(1, ("pivot",), "mp", _factors, _square),
-    "aten.linalg_lu_factor_ex": _Form(1, ("pivot", *_CHECK), "mpi", _factors, _square),
-    "aten.linalg_lu": _Form(1, ("pivot",), "mmm", _three_factors, _square),
-    "aten.linalg_qr": _Form(1, ("mode",), "mm", _orthogonal_and_upper, _known),
-    "aten.geqrf": _Form(1, (), "mv", _reflections, _known),
-    "aten.linalg_householder_product": _Form(2, (), "m", _reflected, _known),
-    "aten.linalg_eigh": _Form(1, ("uplo",), "vm", _eigenvalues, _known_square),
-    "aten._linalg_eigh": _Form(1, ("uplo", "compute_v"), "vm", _eigenvalues, _known_square),
-    "aten.linalg_eigvalsh": _Form(1, ("uplo",), "v", _eigenvalues, _known_square),
-    "aten.linalg_lu_solve": _Form(3, ("left", "adjoint"), "r", _by_factors, _factors_with_right),
+    "aten.cholesky_solve": Form(2, ("upper",), "r", _by_cholesky, lambda types: _with_matrix(types[::-1])),
+    "aten.cholesky_inverse": Form(1, ("upper",), "m", _inverse_by_cholesky, square),
+    "aten.linalg_lu_factor": Form(1, ("pivot",), "mp", _factors, square, unless_false("pivot")),
+    "aten.linalg_lu_factor_ex": Form(1, ("pivot", *_CHECK), "mpi", _factors, square, unless_false("pivot")),
+    "aten.linalg_lu": Form(1, ("pivot",), "mmm", _three_factors, square, unless_false("pivot")),
+    "aten.linalg_qr": Form(
+        1, ("mode",), "mm", _orthogonal_and_upper, known, lambda flags, _rank: flags.get("mode") != "r"
+    ),
+    "aten.geqrf": Form(1, (), "mv", _reflections, known),
+    "aten.linalg_householder_product": Form(2, (), "m", _reflected, known),
+    "aten.linalg_eigh": Form(1, ("uplo",), "vm", _eigenvalues, known_square),
+    "aten._linalg_eigh": Form(
+        1, ("uplo", "compute_v"), "vm", _eigenvalues, known_square, unless_false("compute_v")
+    ),
+    "aten.linalg_eigvalsh": Form(1, ("uplo",), "v", _eigenvalues, known_square),
+    "aten.linalg_lu_solve": Form(3, ("left", "adjoint"), "r", _by_factors, _factors_with_right),
 }

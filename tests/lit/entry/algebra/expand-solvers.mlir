@@ -40,3 +40,26 @@ func.func @malformed(%a: tensor<3x3xf32>, %b: tensor<4x2xf32>) -> (tensor<3x3xf3
     : (tensor<3x3xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
   return %r#0, %r#1, %s : tensor<3x3xf32>, tensor<3xi64>, tensor<4x2xf32>
 }
+
+// CHECK-LABEL: @singular
+// CHECK: scf.for
+// CHECK-NOT: gesdd
+func.func @singular(%x: tensor<5x3xf32>) -> tensor<3xf32> {
+  %r:5 = stablehlo.custom_call @lapack_sgesdd_ffi(%x) {mhlo.backend_config = {mode = 78 : ui8}}
+    : (tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3xf32>, tensor<5x5xf32>, tensor<3x3xf32>, tensor<i32>)
+  return %r#1 : tensor<3xf32>
+}
+
+// An operand in another layout, vectors of a size that the mode does not give, and options of a form that is not known.
+// CHECK-LABEL: @not_singular
+// CHECK: gesvd
+// CHECK: gesdd
+// CHECK: Eigh
+func.func @not_singular(%x: tensor<3x5xf32>, %y: tensor<5x3xf32>, %z: tensor<3x3xf32>) -> (tensor<3xf32>, tensor<3xf32>, tensor<3xf32>) {
+  %r:5 = stablehlo.custom_call @cusolver_gesvd_ffi(%x) {mhlo.backend_config = {compute_uv = true, full_matrices = false, transposed = true}}
+    : (tensor<3x5xf32>) -> (tensor<3x5xf32>, tensor<3xf32>, tensor<3x3xf32>, tensor<3x5xf32>, tensor<i32>)
+  %s:5 = stablehlo.custom_call @lapack_sgesdd_ffi(%y) {mhlo.backend_config = {mode = 83 : ui8}}
+    : (tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<3xf32>, tensor<5x5xf32>, tensor<3x3xf32>, tensor<i32>)
+  %e:2 = stablehlo.custom_call @Eigh(%z) {backend_config = ""} : (tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3xf32>)
+  return %r#1, %s#1, %e#1 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+}

@@ -51,3 +51,38 @@ func.func @any_size(%x: !torch.vtensor<[?,?],f32>) -> !torch.vtensor<[?],f32> {
   %r = torch.operator "torch.aten.linalg_eigvalsh"(%x, %lower) : (!torch.vtensor<[?,?],f32>, !torch.str) -> !torch.vtensor<[?],f32>
   return %r : !torch.vtensor<[?],f32>
 }
+
+// A QR factorisation, rotations of R's columns, and the factorisation that makes their left vectors whole.
+// CHECK-LABEL: @singular
+// CHECK-COUNT-3: scf.for
+// CHECK-NOT: linalg_svd
+func.func @singular(%x: !torch.vtensor<[5,3],f32>) -> (!torch.vtensor<[5,3],f32>, !torch.vtensor<[3],f32>, !torch.vtensor<[3,3],f32>) {
+  %no = torch.constant.bool false
+  %none = torch.constant.none
+  %r:3 = torch.operator "torch.aten.linalg_svd"(%x, %no, %none) : (!torch.vtensor<[5,3],f32>, !torch.bool, !torch.none)
+    -> (!torch.vtensor<[5,3],f32>, !torch.vtensor<[3],f32>, !torch.vtensor<[3,3],f32>)
+  return %r#0, %r#1, %r#2 : !torch.vtensor<[5,3],f32>, !torch.vtensor<[3],f32>, !torch.vtensor<[3,3],f32>
+}
+
+// A norm of another order, of other dimensions, and a limit that is no constant.
+// CHECK-LABEL: @other_norms
+// CHECK: linalg_matrix_norm
+// CHECK: linalg_matrix_norm
+// CHECK: linalg_pinv
+func.func @other_norms(%x: !torch.vtensor<[4,5,3],f32>, %t: !torch.vtensor<[],f32>)
+    -> (!torch.vtensor<[4],f32>, !torch.vtensor<[3],f32>, !torch.vtensor<[4,3,5],f32>) {
+  %no = torch.constant.bool false
+  %none = torch.constant.none
+  %one = torch.constant.int 1
+  %two = torch.constant.int 2
+  %zero = torch.constant.int 0
+  %last = torch.prim.ListConstruct %one, %two : (!torch.int, !torch.int) -> !torch.list<int>
+  %first = torch.prim.ListConstruct %zero, %one : (!torch.int, !torch.int) -> !torch.list<int>
+  %a = torch.operator "torch.aten.linalg_matrix_norm"(%x, %one, %last, %no, %none)
+    : (!torch.vtensor<[4,5,3],f32>, !torch.int, !torch.list<int>, !torch.bool, !torch.none) -> !torch.vtensor<[4],f32>
+  %b = torch.operator "torch.aten.linalg_matrix_norm"(%x, %two, %first, %no, %none)
+    : (!torch.vtensor<[4,5,3],f32>, !torch.int, !torch.list<int>, !torch.bool, !torch.none) -> !torch.vtensor<[3],f32>
+  %c = torch.operator "torch.aten.linalg_pinv.atol_rtol_tensor"(%x, %t, %none, %no)
+    : (!torch.vtensor<[4,5,3],f32>, !torch.vtensor<[],f32>, !torch.none, !torch.bool) -> !torch.vtensor<[4,3,5],f32>
+  return %a, %b, %c : !torch.vtensor<[4],f32>, !torch.vtensor<[3],f32>, !torch.vtensor<[4,3,5],f32>
+}
