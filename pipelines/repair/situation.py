@@ -12,8 +12,8 @@ from fissile.passes.analysis.dispatch.structure import Structure, structure_of
 from fissile.passes.analysis.kernel.evidence import NOTHING
 from fissile.passes.analysis.memory.footprint import Allocation
 from fissile.passes.failures.failure import codes_of
+from fissile.passes.failures.threads.workgroup_race import WorkgroupRace
 from fissile.passes.failures.unrolled_code import UnrolledCode
-from fissile.passes.failures.workgroup_race import WorkgroupRace
 from fissile.quantity import Bytes
 
 from ..probe.dispatch_check import CheckedDispatch

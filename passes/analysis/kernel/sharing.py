@@ -27,7 +27,7 @@ from .thread_rows import Row, rows_of_thread, rows_of_view
 _BARRIERS = ("gpu.barrier", "amdgpu.lds_barrier", "nvgpu.device_async_wait")
 _BRANCHES = ("scf.if", "scf.while", "scf.index_switch", "scf.parallel", "scf.forall")
 _LOADS = ("memref.load", "vector.load")
-_WRITES = ("memref.store", "vector.store", "vector.transfer_write", "vector.maskedstore", "vector.scatter")
+WRITES = ("memref.store", "vector.store", "vector.transfer_write", "vector.maskedstore", "vector.scatter")
 
 
 def unsynchronised(
@@ -161,26 +161,26 @@ def _writers_that_race(buffer: ir.Value, code: _Code) -> list[ir.Operation]:
                 if user.name == "memref.subview":
                     where = _where(user)
                     within |= (
-                        {(exact[value], row) for row in rows_of_view(user, block, _expression)}
+                        {(exact[value], row) for row in rows_of_view(user, block, written_out)}
                         if not bound
                         else set()
                     )
-                same = f"{exact[value]}/{where}({','.join(_expression(i, 0) for i in indices)})"
+                same = f"{exact[value]}/{where}({','.join(written_out(i, 0) for i in indices)})"
                 exact |= {r: f"{same}: {r.type}" for r in user.results}
                 pending.extend(
-                    (r, f"{path}/{where}", bound or _depends_on_thread(indices), within) for r in user.results
+                    (r, f"{path}/{where}", bound or depends_on_thread(indices), within) for r in user.results
                 )
                 continue
             copied_to = user.name == "memref.copy" and user.operands[1] == value
-            stores = copied_to or user.name in _WRITES and not _is_stored_value(user, value)
+            stores = copied_to or user.name in WRITES and not is_stored_value(user, value)
             unknown = user.name.startswith(("linalg.", "vector.mask"))  # not analysed further: counts as both
             indices = [operand for operand in user.operands if str(operand.type) == "index"]
-            place = path + "@" + ",".join(_expression(index, 0) for index in indices)
-            has_own = bound or _depends_on_thread(indices)
+            place = path + "@" + ",".join(written_out(index, 0) for index in indices)
+            has_own = bound or depends_on_thread(indices)
             own = (
                 rows
                 if bound
-                else rows | {(exact[value], row) for row in rows_of_thread(user, value, block, _expression)}
+                else rows | {(exact[value], row) for row in rows_of_thread(user, value, block, written_out)}
             )
             for interval in code.intervals_of(user):
                 here = found.setdefault(interval, _Interval())
@@ -195,7 +195,7 @@ def _writers_that_race(buffer: ir.Value, code: _Code) -> list[ir.Operation]:
     return sorted(racing.values(), key=code.position)
 
 
-def _is_stored_value(op: ir.Operation, value: ir.Value) -> bool:
+def is_stored_value(op: ir.Operation, value: ir.Value) -> bool:
     return op.operands[0] == value
 
 
@@ -204,10 +204,10 @@ def _where(view: ir.Operation) -> str:
     static = "".join(
         str(view.attributes[name]) for name in ("static_offsets", "static_sizes", "static_strides")
     )
-    return static + "".join(_expression(operand, 0) for operand in list(view.operands)[1:])
+    return static + "".join(written_out(operand, 0) for operand in list(view.operands)[1:])
 
 
-def _expression(value: ir.Value, depth: int) -> str:
+def written_out(value: ir.Value, depth: int) -> str:
     """An index written out in constants, thread ids and loop ranges; a loop's variable is its range."""
     owner = value.owner
     if depth > 12:
@@ -215,7 +215,7 @@ def _expression(value: ir.Value, depth: int) -> str:
     if isinstance(owner, ir.Block):
         loop = owner.owner.operation
         if loop.name == "scf.for" and owner.arguments[0] == value:
-            return "for(" + ",".join(_expression(bound, depth + 1) for bound in list(loop.operands)[:3]) + ")"
+            return "for(" + ",".join(written_out(bound, depth + 1) for bound in list(loop.operands)[:3]) + ")"
         return f"?{hash(value)}"
     op = owner.operation
     if op.name == "arith.constant":
@@ -227,13 +227,13 @@ def _expression(value: ir.Value, depth: int) -> str:
         position = [str(result) for result in op.results].index(str(value)) if len(op.results) > 1 else 0
         return (
             f"{op.name}#{position}[{attributes}]("
-            + ",".join(_expression(o, depth + 1) for o in op.operands)
+            + ",".join(written_out(o, depth + 1) for o in op.operands)
             + ")"
         )
     return f"?{hash(value)}"
 
 
-def _depends_on_thread(operands) -> bool:
+def depends_on_thread(operands) -> bool:
     """Whether any index among ``operands`` is computed from a thread id, looking through arithmetic and loop ranges, or loaded from a place that
     is."""
     pending = [operand for operand in operands]

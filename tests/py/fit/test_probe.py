@@ -18,7 +18,7 @@ from fissile.passes.analysis.dispatch.recomputation import recomputed_producers
 from fissile.passes.analysis.kernel.evidence import NOTHING, Evidence
 from fissile.passes.analysis.memory.footprint import WORKGROUP, Allocation, Footprint
 from fissile.passes.checks.speed.recomputation import check_recomputation
-from fissile.passes.failures.workgroup_race import WorkgroupRace
+from fissile.passes.failures.threads.workgroup_race import WorkgroupRace
 from fissile.passes.iree.backends import BACKENDS
 from fissile.passes.iree.messages import STACK_EXCEEDED, WORKGROUP_MEMORY_EXCEEDED
 from fissile.pipelines.probe.conversion import Conversion, Copy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fissile.effect import Effect
 
-from .failure import Failure, failure
+from ..failure import Failure, failure
 
 _WHOLE_ROW = "in place, and all 64 threads of a workgroup do the same row at once"
 REASONS = {

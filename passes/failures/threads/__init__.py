@@ -1,0 +1,1 @@
+"""Threads of a workgroup read what others wrote where they may not."""
