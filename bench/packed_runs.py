@@ -78,9 +78,9 @@ class Outcome:
 
 
 def pack(folder: Path, programs: list[Path], target: str) -> int:
-    folder.mkdir(parents=True, exist_ok=True)
-    host = named(["local-task"])[0]
     flags = flags_for(resolve_target(target))
+    host = named(["local-task"])[0]
+    folder.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         entries = pool.map(lambda program: _packed(folder / program.stem, program, flags, host), programs)
         packed = [entry for entry in entries if entry]
@@ -173,6 +173,8 @@ def _kept(array: np.ndarray) -> np.ndarray:
 def run_packed(folder: Path, driver: str, timed: bool, jobs: int = 8) -> list[Outcome]:
     """``jobs`` modules run beside each other; times are taken afterwards, one at a time."""
     device = named([driver])[0]
+    if jobs < 1:
+        raise UsageError(f"--jobs is {jobs}", "give a number from 1 on")
     if not (folder / MANIFEST).is_file():
         raise UsageError(
             f"{folder} is no pack: it has no {MANIFEST}", "write one with `python -m bench.packed_runs pack`"

@@ -85,4 +85,7 @@ def test_modules_are_packed_for_any_target_that_fissile_names(tmp_path):
     (entry,) = json.loads((tmp_path / "pack" / MANIFEST).read_text())
     assert not entry["stock"]["error"] and b"cuda" in (tmp_path / "pack" / "add" / "stock.vmfb").read_bytes()
     with pytest.raises(UsageError, match="sm_42"):
-        pack(tmp_path / "pack", [tmp_path / "add.mlir"], "sm_42")
+        pack(tmp_path / "none", [tmp_path / "add.mlir"], "sm_42")
+    assert not (tmp_path / "none").exists()
+    with pytest.raises(UsageError, match="--jobs"):
+        run_packed(tmp_path / "pack", "local-task", False, 0)

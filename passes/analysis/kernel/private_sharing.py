@@ -54,6 +54,7 @@ class _Accesses:
     written: set[Part] = field(default_factory=set)
     read: set[Part] = field(default_factory=set)
     understood: bool = True
+    """Whether each access says which elements it reaches."""
 
     @property
     def mix_threads(self) -> bool:
@@ -79,9 +80,11 @@ def _accesses(buffer: ir.Value) -> _Accesses:
                 pending.append((user.results[0], _joined(part, _offsets(user))))
                 continue
             indices = [one for one in user.operands if str(one.type) == "index"]
-            if user.name in VIEWS or user.regions or len(indices) not in (0, len(part)):
-                found.understood = found.understood and not user.name.startswith("memref.")
+            if user.regions:  # of all that the view shows; the indices are the region's
                 indices = []
+            elif user.name in VIEWS or len(indices) not in (0, len(part)):
+                found.understood = False
+                continue
             here = _joined(part, [_part(one) for one in indices]) if indices else part
             copied_to = user.name == "memref.copy" and user.operands[1] == value
             unknown = user.name.startswith(("linalg.", "vector.mask"))  # counts as both

@@ -19,7 +19,7 @@ class PrivateSharing(Failure):
         "12x14 to 3x3."
     )
     why = (
-        "IREE 3.13's TileAndFuse pipeline (AMD, NVIDIA, Vulkan) distributes a reduction over threads by one result and its consumer by its own loops. It "
+        "IREE 3.13's TileAndFuse pipeline (on AMD and NVIDIA) distributes a reduction over threads by one result and its consumer by its own loops. It "
         "puts a result that both share into workgroup memory, but not each result of a reduction that has several."
     )
     remedy = "fissile places a fusion boundary behind the reduction, so that its results are stored before they are read."

@@ -154,6 +154,8 @@ def _results_of(op: ir.Operation, kind: str) -> list[ir.Type] | None:
         fits = known and factors.shape[-1] <= steps and made.rank == first.rank and made.shape[-1] <= rows
         return [typed([rows, made.shape[-1]], element)] if fits else None
     if kind in _SINGULAR:
+        if steps == 0:
+            return None
         wide_left, wide_right = (rows, columns) if _is_full(op, kind) else (steps, steps)
         right = [columns, wide_right] if kind == "gesvdj" else [wide_right, columns]
         vectors = [typed([rows, wide_left], element), typed(right, element)]

@@ -9,6 +9,7 @@ import numpy as np
 from iree.compiler import ir
 from iree.compiler.dialects import arith
 
+from ..torch_ops import TensorType
 from . import rotations, singular_values
 from .batches import Indices, computed, element_at, element_of, folded, index, number, sizes_of
 from .elimination import transposed
@@ -114,27 +115,34 @@ def _is_of_numbers(flags: Mapping[str, Flag], _rank: int) -> bool:
     )
 
 
+def _filled(types: list[TensorType]) -> bool:
+    """An empty matrix has no largest value."""
+    return known(types) and 0 not in types[0].shape[-2:]
+
+
 _NORM = ("ord", "dim", "keepdim", "dtype")
 _LIMITS = ("atol", "rtol", "hermitian")
 SINGULAR_FORMS = {
-    "aten.linalg_svd": Form(1, ("full_matrices", "driver"), "mvm", _decomposed, known),
+    "aten.linalg_svd": Form(1, ("full_matrices", "driver"), "mvm", _decomposed, _filled),
     "aten._linalg_svd": Form(
-        1, ("full_matrices", "compute_uv", "driver"), "mvm", _decomposed, known, unless_false("compute_uv")
+        1, ("full_matrices", "compute_uv", "driver"), "mvm", _decomposed, _filled, unless_false("compute_uv")
     ),
-    "aten.svd": Form(1, ("some", "compute_uv"), "mvm", _decomposed_of_old, known, unless_false("compute_uv")),
-    "aten.linalg_svdvals": Form(1, ("driver",), "v", _values, known),
-    "aten.linalg_pinv": Form(1, ("rcond", "hermitian"), "m", _pseudo_inverse_of_old, known),
-    "aten.linalg_pinv.atol_rtol_tensor": Form(1, _LIMITS, "m", _pseudo_inverse, known, _is_of_numbers),
-    "aten.linalg_pinv.atol_rtol_float": Form(1, _LIMITS, "m", _pseudo_inverse, known, _is_of_numbers),
-    "aten.pinverse": Form(1, ("rcond",), "m", _pseudo_inverse_of_old, known),
-    "aten.linalg_matrix_rank": Form(1, ("tol", "hermitian"), "c", _rank_of_old, known),
-    "aten.linalg_matrix_rank.atol_rtol_tensor": Form(1, _LIMITS, "c", _rank, known, _is_of_numbers),
-    "aten.linalg_matrix_rank.atol_rtol_float": Form(1, _LIMITS, "c", _rank, known, _is_of_numbers),
-    "aten.linalg_matrix_norm": Form(1, _NORM, "n", _norm, known, _is_spectral),
-    "aten.linalg_matrix_norm.str_ord": Form(1, _NORM, "n", _norm, known, _is_spectral),
-    "aten.linalg_norm": Form(1, _NORM, "n", _norm, known, _is_spectral),
-    "aten.linalg_norm.ord_str": Form(1, _NORM, "n", _norm, known, _is_spectral),
+    "aten.svd": Form(
+        1, ("some", "compute_uv"), "mvm", _decomposed_of_old, _filled, unless_false("compute_uv")
+    ),
+    "aten.linalg_svdvals": Form(1, ("driver",), "v", _values, _filled),
+    "aten.linalg_pinv": Form(1, ("rcond", "hermitian"), "m", _pseudo_inverse_of_old, _filled),
+    "aten.linalg_pinv.atol_rtol_tensor": Form(1, _LIMITS, "m", _pseudo_inverse, _filled, _is_of_numbers),
+    "aten.linalg_pinv.atol_rtol_float": Form(1, _LIMITS, "m", _pseudo_inverse, _filled, _is_of_numbers),
+    "aten.pinverse": Form(1, ("rcond",), "m", _pseudo_inverse_of_old, _filled),
+    "aten.linalg_matrix_rank": Form(1, ("tol", "hermitian"), "c", _rank_of_old, _filled),
+    "aten.linalg_matrix_rank.atol_rtol_tensor": Form(1, _LIMITS, "c", _rank, _filled, _is_of_numbers),
+    "aten.linalg_matrix_rank.atol_rtol_float": Form(1, _LIMITS, "c", _rank, _filled, _is_of_numbers),
+    "aten.linalg_matrix_norm": Form(1, _NORM, "n", _norm, _filled, _is_spectral),
+    "aten.linalg_matrix_norm.str_ord": Form(1, _NORM, "n", _norm, _filled, _is_spectral),
+    "aten.linalg_norm": Form(1, _NORM, "n", _norm, _filled, _is_spectral),
+    "aten.linalg_norm.ord_str": Form(1, _NORM, "n", _norm, _filled, _is_spectral),
     "aten.linalg_cond": Form(
-        1, ("p",), "n", _condition, known, lambda flags, _rank: flags.get("p", NONE) in (NONE, 2, -2)
+        1, ("p",), "n", _condition, _filled, lambda flags, _rank: flags.get("p", NONE) in (NONE, 2, -2)
     ),
 }

@@ -31,7 +31,8 @@ from .reflections import orthogonal, reflected
 from .rotations import length, partner_of, ranks, tangent
 
 SWEEPS = {"f32": 8, "f64": 10}
-"""Rotations of every pair of columns of a triangular matrix: two more than random, graded, clustered and nearly singular ones with 128 columns need."""
+"""Rotations of every pair of columns of a triangular matrix. Of 80 columns with values from 1 to 1e-6, some of them equal, what is left is rounding
+(tests/py/importers/test_singular_values.py)."""
 _EPSILON = {"f32": float(np.finfo(np.float32).eps), "f64": float(np.finfo(np.float64).eps)}
 
 

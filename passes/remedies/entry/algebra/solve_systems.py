@@ -26,9 +26,10 @@ _DETERMINANTS = ("aten.linalg_det", "onnx.Det")
 @dataclass(frozen=True)
 class SolveSystems(FrontEndRemedy):
     """Writes determinants (`aten.linalg_det`, `slogdet`, `onnx.Det`), inverses, factorisations (LU, Cholesky, QR), systems of linear equations,
-    eigenvalues of symmetric matrices, and singular values and what PyTorch makes of them (`pinv`, `matrix_rank`, `cond`, norms), of f32, as loops on the host that eliminate one column a step, with exchange of rows as in LAPACK.
+    eigenvalues of symmetric matrices, and singular values and what PyTorch makes of them (`pinv`, `matrix_rank`, `cond`, norms), of f32, as loops
+    on the host: these eliminate one column a step, with exchange of rows as in LAPACK, or turn pairs of columns.
 
-    IREE 3.13 lowers the determinant alone, and divides by pivots that are 0 (FIS185). Sizes may be dynamic. Where PyTorch raises an error
+    IREE 3.13 lowers the determinant alone, and divides by pivots that are 0 (FIS185). Sizes may be dynamic, but for QR, eigenvalues and singular values. Where PyTorch raises an error
     (a singular matrix, one that is not positive definite) the result has infinities or NaN. Run it on the program as it was imported.
     """
 

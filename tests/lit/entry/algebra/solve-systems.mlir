@@ -86,3 +86,11 @@ func.func @other_norms(%x: !torch.vtensor<[4,5,3],f32>, %t: !torch.vtensor<[],f3
     : (!torch.vtensor<[4,5,3],f32>, !torch.vtensor<[],f32>, !torch.none, !torch.bool) -> !torch.vtensor<[4,3,5],f32>
   return %a, %b, %c : !torch.vtensor<[4],f32>, !torch.vtensor<[3],f32>, !torch.vtensor<[4,3,5],f32>
 }
+
+// CHECK-LABEL: @empty
+// CHECK: linalg_cond
+func.func @empty(%x: !torch.vtensor<[0,3],f32>) -> !torch.vtensor<[],f32> {
+  %none = torch.constant.none
+  %r = torch.operator "torch.aten.linalg_cond"(%x, %none) : (!torch.vtensor<[0,3],f32>, !torch.none) -> !torch.vtensor<[],f32>
+  return %r : !torch.vtensor<[],f32>
+}
