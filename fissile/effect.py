@@ -25,6 +25,8 @@ class Effect(Enum):
     UNPROVED = "unproved"
     """Right for some inputs, or not known to be right: it depends on the call, nobody looked, or no device was seen to get it
     wrong."""
+    STALLS = "stalls"
+    """Right, and not at its end within a minute, on the fastest device that was measured; drivers end such code sooner."""
     SLOW = "slow"
     """Right, and slow to compile or to run."""
     LARGE = "large"
@@ -33,7 +35,7 @@ class Effect(Enum):
     @property
     def is_error(self) -> bool:
         """Whether a finding with this effect is an error as long as it is not repaired."""
-        return self not in (Effect.UNPROVED, Effect.SLOW, Effect.LARGE)
+        return self not in (Effect.UNPROVED, Effect.STALLS, Effect.SLOW, Effect.LARGE)
 
     @property
     def spoils_numbers(self) -> bool:
@@ -47,6 +49,7 @@ class Effect(Enum):
             Effect.WRONG,
             Effect.MAY_BE_WRONG,
             Effect.UNPROVED,
+            Effect.STALLS,
             Effect.SLOW,
             Effect.LARGE,
         )
@@ -61,6 +64,7 @@ class Effect(Enum):
             Effect.WRONG: "miscompiles it: it reports no error, but the numbers are wrong",
             Effect.MAY_BE_WRONG: "may miscompile it: it reports no error, but the numbers depend on timing or on the device",
             Effect.UNPROVED: "may miscompile it: it reports no error",
+            Effect.STALLS: "compiles it, and a call takes minutes or is ended by the driver",
             Effect.SLOW: "compiles it correctly, but it is slow to compile or to run",
             Effect.LARGE: "compiles it correctly, but with more memory than it needs",
             Effect.NONE: "",

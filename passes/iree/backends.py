@@ -35,6 +35,8 @@ class Backend:
     """Each workgroup allocation is rounded up to this many bytes."""
     spirv: bool = False
     """Whether it generates SPIR-V."""
+    gpu: bool = False
+    """Whether a thread of its code is one of thousands: what one runs alone takes as long as all of them could."""
     takes_configuration: bool = False
     """Whether an op may bring a lowering configuration (SPIR-V races or runs on with one)."""
     spec_flag: str = ""
@@ -68,6 +70,7 @@ _SPIRV = Backend(
     resource_check=_CHECKED,
     alignment=64,  # of memref.alloc
     spirv=True,
+    gpu=True,
     racing=frozenset({"BaseDistribute"}),
     drops_signs=True,
     divides_indices=True,
@@ -83,6 +86,7 @@ def _llvmgpu(name: str, pipeline: str) -> Backend:
         conversion=f"builtin.module({pipeline})",
         conversion_resumes=True,
         resource_check=_CHECKED,
+        gpu=True,
         takes_configuration=True,
         spec_flag=TUNING_SPEC_FLAG,
         configures_attention=True,

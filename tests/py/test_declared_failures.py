@@ -113,6 +113,7 @@ def test_a_failure_that_leaves_something_undeclared_is_refused():
         ("vp_android_baseline_2022", Effect.MAY_BE_WRONG, {}, False),
         ("ampere", Effect.SLOW, {}, True),
         ("ampere", Effect.SLOW, {"changed": True}, True),
+        ("ampere", Effect.STALLS, {}, False),
         ("ampere", Effect.SLOW, {"tune": True}, False),
         ("ampere", Effect.MAY_BE_WRONG, {}, False),
         ("ampere", Effect.UNPROVED, {}, False),

@@ -38,10 +38,15 @@ def lost_partials(function_or_module: ir.Operation) -> tuple[Allocation, ...]:
 
 @dataclass
 class _Slots:
-    """In one dimension of a buffer: whether the thread chooses the slot that it writes, and which slots are read."""
+    """Along one dimension of a buffer: how many slots a write fills whose place the thread chooses (0: none), and which slots are read."""
 
-    chosen_by_thread: bool = False
+    filled: int = 0
     read: set[int] = field(default_factory=set)
+
+    @property
+    def lost(self) -> bool:
+        """Whether all reads together reach no more than what one thread has written. Where they reach more, the rest may be padding."""
+        return 0 < len(self.read) <= self.filled
 
 
 def _loses_slots(buffer: ir.Value) -> bool:
@@ -64,15 +69,12 @@ def _loses_slots(buffer: ir.Value) -> bool:
             if len(indices) != len(slots) or not (stores or user.name in _READS):
                 return False
             if stores:
-                for slot, index in zip(slots, indices, strict=True):
-                    slot.chosen_by_thread |= depends_on_thread([index])
+                for slot, index, extent in zip(slots, indices, _extents(user, len(slots)), strict=True):
+                    slot.filled = max(slot.filled, extent if depends_on_thread([index]) else 0)
             else:
                 for slot, reached in zip(slots, _reached(user, indices, type_.shape), strict=True):
                     slot.read |= reached
-    return any(
-        slot.chosen_by_thread and slot.read and len(slot.read) < extent
-        for slot, extent in zip(slots, type_.shape, strict=True)
-    )
+    return any(slot.lost and slot.filled < size for slot, size in zip(slots, type_.shape, strict=True))
 
 
 def _reached(load: ir.Operation, indices: list[ir.Value], shape: list[int]) -> list[set[int]]:
@@ -84,13 +86,13 @@ def _reached(load: ir.Operation, indices: list[ir.Value], shape: list[int]) -> l
     return found
 
 
-def _extents(load: ir.Operation, rank: int) -> list[int]:
-    """How many elements ``load`` reads along each dimension of its buffer."""
-    result = load.results[0].type
-    shape = list(result.shape) if isinstance(result, ir.VectorType) else []
+def _extents(access: ir.Operation, rank: int) -> list[int]:
+    """How many elements ``access`` reads or writes along each dimension of its buffer."""
+    value = (access.results[0] if access.name in _READS else access.operands[0]).type
+    shape = list(value.shape) if isinstance(value, ir.VectorType) else []
     along: list[int | None] = list(range(rank - len(shape), rank))
-    if "permutation_map" in load.attributes:
-        order = ir.AffineMapAttr(load.attributes["permutation_map"]).value.results
+    if "permutation_map" in access.attributes:
+        order = ir.AffineMapAttr(access.attributes["permutation_map"]).value.results
         along = [one.position if isinstance(one, ir.AffineDimExpr) else None for one in order]
     extents = [1] * rank
     for dimension, extent in zip(along, shape, strict=True):

@@ -8,6 +8,8 @@ from iree.compiler import ir
 
 from ..memory.tiles import ConfiguredDispatch
 
+_SORT = "iree_linalg_ext.sort"
+
 
 def longest_reduction(dispatch: ConfiguredDispatch) -> int:
     """Terms of the dispatch's longest sum, as far as they are known: no thread runs more iterations for one."""
@@ -19,6 +21,11 @@ def longest_reduction(dispatch: ConfiguredDispatch) -> int:
         ),
         default=0,
     )
+
+
+def sorts_rows(dispatch: ConfiguredDispatch) -> bool:
+    """Whether the dispatch sorts rows, each of which IREE gives to one thread."""
+    return _SORT in dispatch.opaque
 
 
 def per_thread_trip_count(function_or_module: ir.Operation) -> int:
@@ -34,8 +41,16 @@ def _of_block(block: ir.Block) -> int:
     total = 0
     for op in (o.operation for o in block.operations):
         inside = sum(_of_block(inner) for region in op.regions for inner in region.blocks)
-        total += _trips(op) * (1 + inside) if op.name == "scf.for" else inside
+        total += _trips(op) * (1 + inside) if op.name == "scf.for" else inside + _of_sort(op)
     return total
+
+
+def _of_sort(op: ir.Operation) -> int:
+    """Iterations of a sort that has no loops yet: it exchanges neighbours, N * N times for a row of N."""
+    if op.name != _SORT:
+        return 0
+    sizes = [size if size > 0 else 1 for size in ir.ShapedType(op.operands[0].type).shape]
+    return prod(sizes) * sizes[ir.IntegerAttr(op.attributes["dimension"]).value]
 
 
 def _trips(loop: ir.Operation) -> int:

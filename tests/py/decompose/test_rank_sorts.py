@@ -101,3 +101,16 @@ def test_a_short_sort_is_left_as_it_is(tmp_path):
     assert "FIS125" not in [
         f.code for f in fissile.compile(source, tmp_path / "x.vmfb", VULKAN, check=False).findings
     ]
+
+
+@pytest.mark.parametrize("target", ["sm_80", "gfx942", "rdna3"])
+@pytest.mark.parametrize(("n", "stalls"), [(12000, True), (2000, False)])
+def test_on_real_gpus_a_sort_that_takes_minutes_is_repaired(tmp_path, target, n, stalls):
+    """1.0e9 iterations of one thread did not end within 60 s on an H100; what is only slow is left as it is."""
+    source = tmp_path / "x.mlir"
+    source.write_text(sort((2, n), 1, "olt"))
+    how = ["--iree-hal-target-device=vulkan", f"--iree-vulkan-target={target}"] if target == "rdna3" else []
+    named = {} if how else {"target": target}
+    findings = fissile.compile(source, tmp_path / "x.vmfb", how, check=False, **named).findings
+    repaired = [(one.code, one.effect) for one in findings if one.severity.value == "repaired"]
+    assert repaired == ([("FIS125", Effect.STALLS)] if stalls else [])
