@@ -32,7 +32,17 @@ from .shaped_values import (
     rank_of,
     static_dimension,
 )
-from .size_terms import DIMENSION_LIMIT, MAX_DEPTH, MAX_MONOMIALS, Symbol, Term, product, symbols_of, term
+from .size_terms import (
+    DIMENSION_LIMIT,
+    MAX_ATOMS,
+    MAX_DEPTH,
+    MAX_MONOMIALS,
+    Symbol,
+    Term,
+    product,
+    symbols_of,
+    term,
+)
 from .value_names import name_of, where_of
 
 if TYPE_CHECKING:
@@ -191,7 +201,7 @@ class Extents:
 
     def bounded(self, found: Term, value: ir.Value) -> Term:
         """``found``, or a symbol where it has grown too large to reason about."""
-        if len(found.monomials) > MAX_MONOMIALS or found.depth > MAX_DEPTH:
+        if len(found.monomials) > MAX_MONOMIALS or found.depth > MAX_DEPTH or found.atoms > MAX_ATOMS:
             symbol = self.symbol(value)
             low, high = self.bounds_of(found)
             self.define(symbol, all_of((at_most(low, term(symbol)), at_most(term(symbol), high))))

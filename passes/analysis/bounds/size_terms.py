@@ -22,6 +22,7 @@ docs/storage.md says so."""
 
 MAX_MONOMIALS = 48
 MAX_DEPTH = 12
+MAX_ATOMS = 192
 """A term that grows beyond these becomes a symbol of its own: nothing is known of it but its range."""
 
 
@@ -58,6 +59,10 @@ class Symbol:
     def depth(self) -> int:
         return 0
 
+    @property
+    def atoms(self) -> int:
+        return 1
+
     def __str__(self) -> str:
         return self.text
 
@@ -71,6 +76,8 @@ class Apply:
     parameter: int = 0
     key: tuple = field(init=False, repr=False)
     depth: int = field(init=False, repr=False)
+    atoms: int = field(init=False, repr=False)
+    """Written out, with those of its arguments."""
     _hash: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -78,6 +85,7 @@ class Apply:
             self, "key", (1, self.function, self.parameter, tuple(a.key for a in self.arguments))
         )
         object.__setattr__(self, "depth", 1 + max(a.depth for a in self.arguments))
+        object.__setattr__(self, "atoms", 1 + sum(a.atoms for a in self.arguments))
         object.__setattr__(self, "_hash", hash((self.function, self.parameter, self.arguments)))
 
     def __eq__(self, other: object) -> bool:
@@ -138,6 +146,11 @@ class Term:
         return max((atom.depth for m in self.monomials for atom in m), default=0)
 
     @property
+    def atoms(self) -> int:
+        """How many symbols and functions it has, written out: comparing and printing it take as long."""
+        return sum(atom.atoms for m in self.monomials for atom in m)
+
+    @property
     def constant(self) -> int | None:
         """The value of a term without symbols, else None."""
         if not self.monomials:
@@ -189,8 +202,11 @@ class Term:
         for monomial, factor in sorted(self.monomials.items(), key=lambda mc: (not mc[0], mc[1] < 0)):
             size, sign = abs(factor), " - " if factor < 0 else " + "
             factors = [
-                str(a) if isinstance(a, Symbol) or "(" == str(a)[:1] or " " not in str(a) else f"({a})"
+                written
+                if isinstance(a, Symbol) or written[:1] == "(" or " " not in written
+                else f"({written})"
                 for a in monomial
+                for written in [str(a)]
             ]
             shown = " * ".join(([str(size)] if size != 1 or not monomial else []) + factors)
             text += sign + shown if text else ("-" if factor < 0 else "") + shown

@@ -6,9 +6,9 @@ from math import prod
 
 from iree.compiler import ir
 
-from ..memory.tiles import ConfiguredDispatch
+from fissile.passes.iree import ops as iree_ops
 
-_SORT = "iree_linalg_ext.sort"
+from ..memory.tiles import ConfiguredDispatch
 
 
 def longest_reduction(dispatch: ConfiguredDispatch) -> int:
@@ -25,7 +25,7 @@ def longest_reduction(dispatch: ConfiguredDispatch) -> int:
 
 def sorts_rows(dispatch: ConfiguredDispatch) -> bool:
     """Whether the dispatch sorts rows, each of which IREE gives to one thread."""
-    return _SORT in dispatch.opaque
+    return iree_ops.LINALG_EXT_SORT in dispatch.opaque
 
 
 def per_thread_trip_count(function_or_module: ir.Operation) -> int:
@@ -47,7 +47,7 @@ def _of_block(block: ir.Block) -> int:
 
 def _of_sort(op: ir.Operation) -> int:
     """Iterations of a sort that has no loops yet: it exchanges neighbours, N * N times for a row of N."""
-    if op.name != _SORT:
+    if op.name != iree_ops.LINALG_EXT_SORT:
         return 0
     sizes = [size if size > 0 else 1 for size in ir.ShapedType(op.operands[0].type).shape]
     return prod(sizes) * sizes[ir.IntegerAttr(op.attributes["dimension"]).value]

@@ -26,7 +26,7 @@ from ..bounds.conditions import (
     negation,
     symbols,
 )
-from ..bounds.intervals import Bounds, always_holds, bounds_as_text, choices_of, unwrapped
+from ..bounds.intervals import MAX_CHOICES, Bounds, always_holds, bounds_as_text, choices_of, unwrapped
 from ..bounds.size_terms import Apply, Symbol, Term, Undefined, term
 from . import smt
 
@@ -51,13 +51,19 @@ class Decision:
 
 
 class Effort:
-    """How many facts the cases of all questions about a module may still look at; a fact that two cases have counts twice.
+    """How many facts the cases of all questions about a module may still look at; a fact that two cases have counts twice, and a long one
+    for several (ATOMS_OF_A_FACT).
 
-    Beyond it conditions are decided without cases: what they would have proved is checked at run time instead.
+    Beyond it conditions are not decided: they are checked at run time instead.
     """
 
     def __init__(self) -> None:
         self.left = MAX_FACTS
+
+    def spend(self, facts: Sequence[Condition]) -> None:
+        """Counts the facts that bounds are drawn from. Each part of a choice looks at what is known of all of them again."""
+        parts = sum(len(fact.parts) for fact in choices_of(facts)[:MAX_CHOICES])
+        self.left -= sum(_weight(fact) for fact in facts) + parts * len(facts) // FACTS_OF_A_PART
 
 
 def decide(
@@ -75,14 +81,19 @@ def decide(
         return _decision(
             Answer.PROVED, INTERVALS, f"holds for {bounds_as_text(Bounds(), symbols(condition))}"
         )
+    effort = effort or Effort()
+    if effort.left < 0:
+        return _decision(
+            Answer.UNKNOWN, INTERVALS, "the program has too many conditions on sizes to look at each"
+        )
     near = smt.relevant(facts, condition) if condition != FALSE else list(facts)
+    effort.spend(near)
     bounds = Bounds(near)
     if bounds.contradictory:
         return _decision(Answer.PROVED, INTERVALS, "the op is never reached")
     if condition == FALSE:
         return _refuted(CONSTANTS, "the sizes are constants and do not fit", condition, near, timeout_ms)
     known = bounds_as_text(bounds, symbols(condition))
-    effort = effort or Effort()
     answer = _by_cases(condition, bounds, near, effort)
     if answer is Answer.PROVED:
         return _decision(answer, INTERVALS, f"holds for {known}" if known else "the two sides are equal")
@@ -123,6 +134,17 @@ MAX_FACTS = 40_000
 """Of a module. BERT with a dynamic batch and sequence takes none, DeBERTa 12,000 (7 s of a processor), Whisper 17,000; a mixture of experts whose
 rows are counted by the program took 135,000 and 140 s."""
 
+FACTS_OF_A_PART = 16
+"""A part of a choice takes one fact's time for so many facts."""
+ATOMS_OF_A_FACT = 16
+"""A fact with more symbols and functions counts for several: SSDLite, whose sizes are minima of counted elements, has facts of 190."""
+
+
+def _weight(fact: Condition) -> int:
+    if isinstance(fact, Compare):
+        return 1 + fact.term.atoms // ATOMS_OF_A_FACT
+    return sum(_weight(part) for part in fact.parts)
+
 
 def _by_cases(condition: Condition, bounds: Bounds, facts: Sequence[Condition], effort: Effort) -> Answer:
     """Intervals, then intervals for each case of a select, a branch or a size that may be 0."""
@@ -144,7 +166,7 @@ class _Cases:
     ) -> Answer:
         """``about`` are symbols that cases taken before are about, besides those of ``condition``."""
         self._left -= 1
-        self._effort.left -= len(facts)
+        self._effort.spend(facts)
         if self._effort.left < 0:
             return Answer.UNKNOWN
         bounds = Bounds(facts)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import legality_programs as programs_of
 import pytest
+from iree.compiler import ir
 
+from fissile.passes.analysis.legality.audit import audit
 from fissile.passes.analysis.legality.compiler import Compiler
 from fissile.passes.iree.targets import flags_for
 from fissile.target import find_target
@@ -45,3 +47,16 @@ def test_a_crash_of_the_import_in_another_process_is_known_for_every_target(begu
     second = Compiler(known, lambda _key, _whole, step: begun.append(step))
     assert [one.failed for one in outcomes(second, programs_of.AND, "end")] == ["input", "input"]
     assert begun == []
+
+
+def test_the_ops_of_a_large_program_are_compiled_in_groups(compiler):
+    """80 ops of types of their own, and one that the import refuses: 3 groups, and 5 times the halves of the one with that op."""
+    shapes = [f"tensor<{n}xf32>" for n in range(2, 82)]
+    arguments = ", ".join(f"%x{i}: {shape}" for i, shape in enumerate(shapes))
+    ops = "\n".join(f"  %y{i} = arith.negf %x{i} : {shape}" for i, shape in enumerate(shapes))
+    returned = f"  return {', '.join(f'%y{i}' for i in range(80))} : {', '.join(shapes)}"
+    many = f"func.func @many({arguments}) -> ({', '.join(shapes)}) {{\n{ops}\n{returned}\n}}\n"
+    module = ir.Module.parse(many + programs_of.AND, compiler.session().context)
+    found = audit(compiler, module.operation, flags_for(find_target("llvm-cpu")), "input")
+    assert [one.name for one in found.refused] == ["torch.aten.__and__.Tensor"]
+    assert compiler.compiled < 40

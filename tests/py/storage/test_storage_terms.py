@@ -217,3 +217,17 @@ def test_a_quotient_times_its_divisor_is_near_what_was_divided(function, divisor
         assert decide(condition, [], 0).verdict.answer is Answer.PROVED
     for condition in (at_most(whole, n + most - 1), at_most(n - least + 1, whole)):
         assert decide(condition, [], 0).verdict.answer is not Answer.PROVED
+
+
+def test_a_long_fact_costs_more_than_a_short_one():
+    """A term counts all that it would print, what it has twice twice: comparing and narrowing take as long."""
+    long = term(N)
+    for divisor in range(3, 9):
+        long = apply("min", apply("floordiv", long, divisor), apply("mod", long, divisor))
+    assert long.atoms > 2**6 and term(N).atoms == 1
+    left = []
+    for fact in (term(N), long):
+        effort = proof.Effort()
+        effort.spend([at_most(fact, 5)])
+        left.append(proof.MAX_FACTS - effort.left)
+    assert left[0] == 1 and left[1] > 4
