@@ -254,7 +254,7 @@ def _failing(
 ) -> list[tuple[_Group, Outcome]]:
     """Those of ``groups`` that IREE does not take to phase ``to``, although it takes a function of their types.
 
-    MOST_TOGETHER are functions of one program, and its halves are compiled where it fails: 932 ops take 5% of the compiles.
+    MOST_TOGETHER are functions of one program, and its halves are compiled where it fails.
     """
     found = []
     pending = [groups[i : i + MOST_TOGETHER] for i in range(0, len(groups), MOST_TOGETHER)][::-1]

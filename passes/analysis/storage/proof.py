@@ -137,7 +137,7 @@ rows are counted by the program took 135,000 and 140 s."""
 FACTS_OF_A_PART = 16
 """A part of a choice takes one fact's time for so many facts."""
 ATOMS_OF_A_FACT = 16
-"""A fact with more symbols and functions counts for several: SSDLite, whose sizes are minima of counted elements, has facts of 190."""
+"""A fact with more symbols and functions counts for several."""
 
 
 def _weight(fact: Condition) -> int:
