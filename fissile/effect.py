@@ -26,7 +26,7 @@ class Effect(Enum):
     """Right for some inputs, or not known to be right: it depends on the call, nobody looked, or no device was seen to get it
     wrong."""
     STALLS = "stalls"
-    """Right, and not at its end within a minute, on the fastest device that was measured; drivers end such code sooner."""
+    """Right, and one thread works for seconds to minutes while all others wait."""
     SLOW = "slow"
     """Right, and slow to compile or to run."""
     LARGE = "large"
@@ -64,7 +64,7 @@ class Effect(Enum):
             Effect.WRONG: "miscompiles it: it reports no error, but the numbers are wrong",
             Effect.MAY_BE_WRONG: "may miscompile it: it reports no error, but the numbers depend on timing or on the device",
             Effect.UNPROVED: "may miscompile it: it reports no error",
-            Effect.STALLS: "compiles it, and a call takes minutes or is ended by the driver",
+            Effect.STALLS: "compiles it correctly, but a call takes seconds to minutes",
             Effect.SLOW: "compiles it correctly, but it is slow to compile or to run",
             Effect.LARGE: "compiles it correctly, but with more memory than it needs",
             Effect.NONE: "",

@@ -88,7 +88,7 @@ def _ended_by(end: WorkerEnd, step: str) -> dict:
     how = (
         "the compiler does not end" if end.timed_out else f"the compiler crashes ({how_it_ended(end.status)})"
     )
-    return {"reached": "start", "failed": step, "message": how, "failing_pass": "", "text": how}
+    return {"reached": "start", "failed": step, "message": how, "failing_pass": "", "text": how, "died": True}
 
 
 def _read(file: Path) -> str:

@@ -254,7 +254,7 @@ def _failing(
 ) -> list[tuple[_Group, Outcome]]:
     """Those of ``groups`` that IREE does not take to phase ``to``, although it takes a function of their types.
 
-    MOST_TOGETHER are functions of one program, and its halves are compiled where it fails.
+    MOST_TOGETHER are functions of one program, and its halves are compiled where it fails; each op alone where it dies, which costs a process every time.
     """
     found = []
     pending = [groups[i : i + MOST_TOGETHER] for i in range(0, len(groups), MOST_TOGETHER)][::-1]
@@ -263,10 +263,12 @@ def _failing(
         some = pending.pop()
         at_op(seen + 1, len(groups), some[0].units[0].name)
         if len(some) > 1:
-            if compiler.compile(_together(some), flags, to, start).ok:
+            text = contained("ops in groups", partial(_together, some), None)
+            outcome = compiler.compile(text, flags, to, start) if text else Outcome("", to, died=True)
+            if outcome.ok:
                 seen += len(some)
             else:
-                pending += _halves(some)
+                pending += [[one] for one in reversed(some)] if outcome.died else _halves(some)
             continue
         seen += 1
         isolated = some[0].isolated

@@ -37,6 +37,8 @@ class Outcome:
     """The first error as IREE printed it, with its place."""
     dispatch: str = ""
     """The function of the dispatch in which it stopped; empty where it was in none, or IREE did not print it."""
+    died: bool = False
+    """Whether it took its process along: a crash, or a compile that did not end."""
 
     @property
     def ok(self) -> bool:

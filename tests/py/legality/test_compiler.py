@@ -6,8 +6,8 @@ import legality_programs as programs_of
 import pytest
 from iree.compiler import ir
 
-from fissile.passes.analysis.legality.audit import audit
-from fissile.passes.analysis.legality.compiler import Compiler
+from fissile.passes.analysis.legality.audit import _dead, audit
+from fissile.passes.analysis.legality.compiler import Compiler, Outcome
 from fissile.passes.iree.targets import flags_for
 from fissile.target import find_target
 
@@ -60,3 +60,23 @@ def test_the_ops_of_a_large_program_are_compiled_in_groups(compiler):
     found = audit(compiler, module.operation, flags_for(find_target("llvm-cpu")), "input")
     assert [one.name for one in found.refused] == ["torch.aten.__and__.Tensor"]
     assert compiler.compiled < 40
+
+
+def test_where_a_group_takes_the_process_along_each_op_is_compiled_alone(compiler, monkeypatch):
+    """Halves would cost a process each time."""
+    asked = []
+
+    def compile(text, *_how, **_more):
+        asked.append(text.count("sym_name"))
+        died = asked[-1] > 1
+        return Outcome("start", "input", "the compiler crashes", died=True) if died else Outcome("input")
+
+    monkeypatch.setattr(compiler, "compile", compile)
+    text = "func.func @f(%a: tensor<2xf32>, %b: tensor<3xf32>, %c: tensor<4xf32>) {\n"
+    text += (
+        "".join(f"  %y{n} = arith.negf %{n} : tensor<{i}xf32>\n" for i, n in enumerate("abc", 2))
+        + "  return\n}"
+    )
+    module = ir.Module.parse(text, compiler.session().context)
+    _dead(compiler, module.operation, (), "input", "start", ())
+    assert asked == [3, 1, 1, 1]
