@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from iree.compiler import ir
+from reported_codes import codes
 
-import fissile
 from fissile.passes.analysis.kernel.lost_partials import lost_partials
 from fissile.passes.failures.threads.lost_partials import LostPartials
 
@@ -15,13 +15,6 @@ HALF = (
     .replace("score: f16", "score: f32")
     .replace("%score : f16", "%score : f32")
 )
-
-
-def codes(folder, text, target):
-    (folder / "in.mlir").write_text(text)
-    report = fissile.compile(folder / "in.mlir", folder / "out.vmfb", target=target, check=False)
-    assert report.exit_code == 0 and (folder / "out.vmfb").exists(), report.findings
-    return [one.code for one in report.findings]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from reported_codes import codes
 
-import fissile
 from fissile.passes.failures.threads.private_sharing import PrivateSharing
 
 POOL = """\
@@ -38,13 +38,6 @@ func.func @main(%x: tensor<64x16xf32>) -> tensor<64xf32> {
   return %r : tensor<64xf32>
 }
 """
-
-
-def codes(folder, text, target):
-    (folder / "in.mlir").write_text(text)
-    report = fissile.compile(folder / "in.mlir", folder / "out.vmfb", target=target, check=False)
-    assert report.exit_code == 0 and (folder / "out.vmfb").exists(), report.findings
-    return [one.code for one in report.findings]
 
 
 @pytest.mark.parametrize(
