@@ -110,6 +110,7 @@ def check(
     update_baseline: bool = False,
     allow_pipelines: bool = False,
     memory: bool = False,
+    simulate: bool = False,
 ) -> Result:
     """Finds what stock IREE would reject or miscompile in ``program`` (as for `compile`), for many targets, without a full compile.
 
@@ -117,6 +118,7 @@ def check(
     ``probe`` chooses the dispatches that code is generated for: "auto" (those whose prediction may be wrong), "all" or "never".
     ``dispatch_timeout`` is in seconds per dispatch; 0 means no limit. ``memory=True`` adds the live bytes over program time to
     the facts. ``baseline`` names a file of recorded bytes to compare with, or to write with ``update_baseline=True``.
+    ``simulate=True`` runs the code of each dispatch for a GPU in NumPy and compares it with what the dispatch says (FIS189).
     ``allow_pipelines=True`` runs pass pipelines in the program (FIS005).
 
     The result's ``facts["targets"]`` has the bytes, certainty and buffers of every dispatch (docs/footprint.md). Raises `UsageError`.
@@ -134,6 +136,7 @@ def check(
         update_baseline=update_baseline,
         allow_pipelines=allow_pipelines,
         memory=memory,
+        simulate=simulate,
     )
 
 

@@ -31,7 +31,10 @@ class Program:
         return list(self._program.run(self._name, inputs).results)
 
     def work(self) -> int:
-        """Loop iterations of all its structured ops: multiply-and-adds for a convolution or matmul."""
+        """Loop iterations of all its structured ops: multiply-and-adds for a convolution or matmul.
+
+        An op with a size that only the run knows counts as none.
+        """
         with self._session.context:
             return sum(
                 _iterations(op.operation)
@@ -46,6 +49,8 @@ def _iterations(op: ir.Operation) -> int:
         shapes = [
             ir.ShapedType(v.type).shape if isinstance(v.type, ir.ShapedType) else () for v in op.operands
         ]
+        if any(ir.ShapedType.is_dynamic_size(size) for shape in shapes for size in shape):
+            return 0
         return math.prod(loop_ranges(maps_of(op), [np.broadcast_to(0, shape) for shape in shapes]))
     except NotEvaluated:
         return 0

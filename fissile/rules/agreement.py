@@ -67,6 +67,23 @@ func.func @f(%x: tensor<1x8x18x18xf32>, %w: tensor<8x8x3x3xf32>) -> tensor<1x8x1
         setting="fissile's prediction leaves out a buffer",
     ),
 )
+UNSIGNED = """\
+func.func @f(%a: tensor<64x128xi8>, %b: tensor<128x64xi8>) -> tensor<64x64xi32> {{
+  %zero = arith.constant 0 : i32
+  %empty = tensor.empty() : tensor<64x64xi32>
+  %start = linalg.fill ins(%zero : i32) outs(%empty : tensor<64x64xi32>) -> tensor<64x64xi32>
+  %r = linalg.generic {{indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
+      iterator_types = ["parallel", "parallel", "reduction"]}} ins(%a, %b : tensor<64x128xi8>, tensor<128x64xi8>) outs(%start : tensor<64x64xi32>) {{
+  ^bb0(%x: i8, %y: i8, %sum: i32):
+    %p = arith.{extension} %x : i8 to i32
+    %q = arith.extsi %y : i8 to i32
+    %product = arith.muli %p, %q : i32
+    %s = arith.addi %sum, %product : i32
+    linalg.yield %s : i32
+  }} -> tensor<64x64xi32>
+  return %r : tensor<64x64xi32>
+}}
+"""
 define(
     "FIS130",
     "numerics-differ",
@@ -225,5 +242,23 @@ func.func @f(%p: tensor<60xi32>, %q: tensor<60xi32>) -> tensor<60xi32> {
 }
 """,
         setting="the iree-compile that is installed builds the reduced program",
+    ),
+)
+define(
+    "FIS189",
+    "simulation-differs",
+    "the code of a dispatch, run thread by thread in NumPy, does not compute what the dispatch says",
+    "`fissile check --simulate` runs the code that IREE generates for a GPU, for all threads of its workgroups, in NumPy, and compares what it "
+    "writes with the witness's evaluation of the same dispatch. They differ by more than the tolerance; or a thread reads or writes "
+    "outside of its buffers, reads what other threads wrote since the last barrier, or does not reach a barrier that others wait at.",
+    "IREE miscompiles the dispatch, or the simulation or the witness is wrong about an op. The simulation takes the code before its conversion to "
+    "LLVM or SPIR-V: what comes later is not seen.",
+    "Where another finding names the same dispatch, `fissile compile` repairs it. Otherwise run the program on the device (`fissile verify`), and "
+    "report it to us: `fissile reduce` makes it small.",
+    effect=Effect.WRONG,
+    shown=Shown(
+        "fissile check in.mlir --target=gfx942 --simulate",
+        UNSIGNED.format(extension="extui"),
+        UNSIGNED.format(extension="extsi"),
     ),
 )

@@ -49,6 +49,8 @@ class Backend:
     """Its code generation pipelines that put no barrier between a fused producer and its readers."""
     drops_signs: bool = False
     """Whether the sign extension of a bitcast is rewritten into a zero extension (ConvertToSPIRV)."""
+    signed_products: bool = False
+    """Whether an integer matrix instruction is chosen by the width of its operands, and all that are known take signed ones."""
     divides_indices: bool = False
     """Whether the last index of a vector transfer is divided by the vector's size (SPIRVVectorizeLoadStore)."""
     library_calls: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -98,7 +100,7 @@ def _llvmgpu(name: str, pipeline: str) -> Backend:
 BACKENDS = {
     backend.name: backend
     for backend in (
-        _llvmgpu("rocm", "iree-codegen-llvmgpu-rocdl-lowering-pipeline"),
+        replace(_llvmgpu("rocm", "iree-codegen-llvmgpu-rocdl-lowering-pipeline"), signed_products=True),
         _llvmgpu("cuda", "iree-codegen-llvmgpu-nvvm-lowering-pipeline"),
         _SPIRV,
         replace(_SPIRV, name="metal-spirv"),  # translated to Metal Shading Language behind it

@@ -126,3 +126,8 @@ def _predicted(dispatch: Dispatch) -> Prediction:
         Prediction((), ("the prediction failed",)),
         about=dispatch,
     )
+
+
+def renamed(dispatch: Dispatch, target: Target) -> Dispatch:
+    """The dispatch under the name that the user gave its target; IREE calls default Vulkan by a profile's name."""
+    return replace(dispatch, target=replace(dispatch.target, arch=target.name))

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fissile.errors import UsageError
 from fissile.finding import Finding, Severity
-from fissile.passes.analysis.dispatch.dispatches import Dispatch, dispatches
+from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.passes.analysis.dispatch.producers import ProducerGraph
 from fissile.passes.analysis.dispatch.program_graph import graph_ops
 from fissile.passes.analysis.dispatch.provenance import describe_source_ops, tag_source_ops
@@ -38,8 +38,9 @@ from ..session import Module, PhaseFailed, Session
 from ..targets import resolve_target
 from . import baseline as baselines
 from .after_codegen import doubtful_on_host
+from .asked_for import AskedFor
 from .check_input import accepted, refuse_recursion, refused_by_iree, resumed
-from .dispatch_findings import Formed, Looked, generate, without_codegen
+from .dispatch_findings import Formed, Looked, generate, renamed, without_codegen
 from .measured import Measured, between, facts_of, no_facts
 from .watched import Watched
 
@@ -58,6 +59,7 @@ def check(
     update_baseline: bool = False,
     allow_pipelines: bool = False,
     memory: bool = False,
+    simulate: bool = False,
     watched: Watched | None = None,
 ) -> Report:
     """Findings and every dispatch's bytes for the MLIR file ``source`` on each of ``targets``.
@@ -66,7 +68,8 @@ def check(
     iree-compile. ``probe``: "auto" generates code for every dispatch but those of a calibrated structure that
     fit by prediction, "all" for every one, "never" for none. ``dispatch_timeout`` seconds for each, 0
     for none. ``allow_pipelines`` runs pass pipelines that the program brings along (FIS005). ``report.facts`` has
-    "targets": bytes, certainty and buffers of every dispatch; with ``memory`` the live bytes over program time, too. ``watched``: by a caller that outlives this process.
+    "targets": bytes, certainty and buffers of every dispatch; with ``memory`` the live bytes over program time, too.
+    ``simulate`` runs the code of each dispatch for a GPU in NumPy (FIS189). ``watched``: by a caller that outlives this process.
     Raises UsageError.
     """
     if probe not in PROBE_MODES:
@@ -76,8 +79,9 @@ def check(
     chosen = list(dict.fromkeys(t if isinstance(t, Target) else resolve_target(t) for t in targets))
     if budget is not None:
         chosen = [target.with_budget(budget) for target in chosen]
+    asked = AskedFor(memory, simulate)
     return CheckRun(
-        Path(source), chosen, tuple(flags), probe, dispatch_timeout, allow_pipelines, watched, memory
+        Path(source), chosen, tuple(flags), probe, dispatch_timeout, allow_pipelines, watched, asked
     ).run(Path(baseline) if baseline else None, update_baseline)
 
 
@@ -93,9 +97,9 @@ class CheckRun:
         timeout: float,
         allow_pipelines: bool = False,
         watched: Watched | None = None,
-        memory: bool = False,
+        asked: AskedFor | None = None,
     ) -> None:
-        self.memory = memory
+        self.asked = asked or AskedFor()
         self.watched = watched or Watched()
         self.source = source
         self.allow_pipelines = allow_pipelines
@@ -234,16 +238,13 @@ class CheckRun:
             return [refused_by_iree(failure, self.instead).with_(target=target.name)], gathered
         except PassFailed as failure:
             return [finding.with_(target=target.name) for finding in failure.findings], gathered
-        if self.memory:
-            from .memory import memory_of
-
-            gathered["memory"] = contained("live bytes", lambda: memory_of(formed.module.op.operation), [])
+        findings = self.asked.look(formed, gathered)
         looked = (
             without_codegen(formed, target)
             if self.mode == "never"
             else generate(pool, formed, target, self.flags, self.mode == "auto")
         )
-        findings = looked.findings and contained(
+        findings += looked.findings and contained(
             "repairs", lambda: self._advised(looked, target, shared), looked.findings
         )
         between_limits = between(looked.measured, target)
@@ -313,7 +314,7 @@ class CheckRun:
         finally:
             self._heard(session)
         findings += contained("the schedule", lambda: schedule.findings_of(module), [])
-        formed = [_renamed(d, target) for d in dispatches(module.op)]
+        formed = [renamed(d, target) for d in dispatches(module.op)]
         groups = [{"name": dispatch.name, "ops": list(dispatch.tags)} for dispatch in formed]
         graph = {"ops": drawn, "dispatches": groups} if drawn else None
         return Formed(module, formed, ops, findings, graph)
@@ -392,8 +393,3 @@ class CheckRun:
             dict(self.seconds),
             {"targets": facts, "contract": self.contract},
         )
-
-
-def _renamed(dispatch: Dispatch, target: Target) -> Dispatch:
-    """The dispatch under the name that the user gave its target; IREE calls default Vulkan by a profile's name."""
-    return replace(dispatch, target=replace(dispatch.target, arch=target.name))

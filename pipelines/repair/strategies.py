@@ -45,6 +45,7 @@ OWN_REMEDY = {
     "FIS147": "fissile-sign-powers",
     "FIS158": "fissile-guard-shifts",
     "FIS159": "fissile-guard-arctangents",
+    "FIS188": "fissile-multiply-signed",
 }
 """Failures that one remedy cures, on every op that it fits."""
 

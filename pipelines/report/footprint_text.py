@@ -63,13 +63,21 @@ def _target(target: dict, every_dispatch: bool) -> list[str]:
         line += f", {unknown} of unknown size"
     if needy is not None and needy["bytes"]:
         line += f"; the largest needs {needy['bytes']} ({shown(needy['name'])})"
-    lines = [line]
+    lines = [line, *_simulation(target.get("simulation"))]
     for function in target.get("memory", []):
         lines += _memory(function)
     if every_dispatch:
         for row in rows:
             lines += _dispatch(row)
     return lines
+
+
+def _simulation(found: dict | None) -> list[str]:
+    """How many dispatches were simulated, and why others were not."""
+    if found is None:
+        return []
+    lines = [f"  simulated: {_count(found['right'] + found['wrong'])}, {found['right']} of them right"]
+    return lines + [f"  not simulated: {shown(name)}: {shown(why)}" for name, why in found["unknown"].items()]
 
 
 def _memory(function: dict) -> list[str]:

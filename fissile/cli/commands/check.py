@@ -44,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
             baseline=args.baseline,
             update_baseline=args.update_baseline,
             memory=args.memory or bool(args.page),
+            simulate=args.simulate,
             allow_pipelines=args.allow_pipelines,
             no_cache=args.no_cache,
         )
@@ -62,4 +63,5 @@ def _without_memory(report: Report) -> Report:
 def _own(args: argparse.Namespace) -> list[str]:
     """The options that `check` alone has and that change what is found."""
     words = [f"--budget={args.budget}"] if args.budget else []
+    words += ["--simulate"] if args.simulate else []
     return words + ([f"--probe={args.probe}"] if args.probe != "auto" else [])

@@ -24,7 +24,7 @@ class PrivateSharing(Failure):
     )
     remedy = "fissile places a fusion boundary behind the reduction, so that its results are stored before they are read."
     effect = Effect.MAY_BE_WRONG
-    order = 31
+    order = 34
     target = "sm_80"
     fails = """\
 func.func @f(%x: tensor<64x16xf32>) -> tensor<64x16xf32> {

@@ -152,10 +152,10 @@ def _window(shape, offsets, sizes, strides, name: str) -> tuple[slice, ...]:
 def _extract_slice(interpreter, op, operands):
     offsets, sizes, strides = _slices(interpreter, op)
     part = operands[0][_window(operands[0].shape, offsets, sizes, strides, op.name)]
-    return [part.reshape(_kept(ir.ShapedType(op.results[0].type), sizes))]
+    return [part.reshape(kept_sizes(ir.ShapedType(op.results[0].type), sizes))]
 
 
-def _kept(shaped_type: ir.ShapedType, sizes: list[int]) -> list[int]:
+def kept_sizes(shaped_type: ir.ShapedType, sizes: list[int]) -> list[int]:
     """``sizes`` without the dimensions of size 1 that the result type leaves out."""
     kept, axis = [], 0
     for at, size in enumerate(sizes):
