@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import pytest
 from reported_codes import codes
-from small_programs import TARGETS
 
-from fissile.cli import opt
-from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.passes.failures.threads.unwritten_reads import UnwrittenReads
-from fissile.pipelines.session import Session
-from fissile.pipelines.simulation.simulation import simulate
 
 WHOLE_TILES = UnwrittenReads.fails.replace("18x18x3", "18x18x16").replace("3x3x3x16", "3x3x16x16")
 MATMUL = """\
@@ -45,19 +40,3 @@ def test_a_filter_of_few_channels_is_dequantised_before(tmp_path, text):
 )
 def test_whole_tiles_and_masked_reads_are_not_concerned(tmp_path, text, target):
     assert "FIS190" not in codes(tmp_path, text, target)
-
-
-def test_the_simulation_sees_it_and_sees_it_gone(tmp_path):
-    before, after = tmp_path / "before.mlir", tmp_path / "after.mlir"
-    before.write_text(UnwrittenReads.fails)
-    passes = f"--pass-pipeline=builtin.module({UnwrittenReads.repaired_by},fissile-lower-boundaries)"
-    assert opt.main([str(before), passes, "-o", str(after)]) == 0
-    assert {one.verdict for one in _simulated(before)} == {"wrong"}
-    assert {one.verdict for one in _simulated(after)} == {"right"}
-
-
-def _simulated(source):
-    session = Session(TARGETS["gfx942"])
-    module = session.parse(source)
-    session.run(module, "executable-configurations")
-    return [simulate(dispatch) for dispatch in dispatches(module.op)]

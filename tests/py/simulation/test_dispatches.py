@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 from small_programs import TARGETS
 
+from fissile.cli import opt
 from fissile.passes.analysis.dispatch.dispatches import dispatches
 from fissile.passes.failures.narrow.unsigned_products import UnsignedProducts
 from fissile.passes.failures.threads.lost_partials import LostPartials
 from fissile.passes.failures.threads.private_sharing import PrivateSharing
+from fissile.passes.failures.threads.unwritten_reads import UnwrittenReads
 from fissile.pipelines.session import Session
 from fissile.pipelines.simulation.simulation import simulate
 
@@ -84,6 +86,18 @@ def test_right_code_is_found_right(text, target):
 def test_wrong_code_is_found_wrong(text, target, said):
     (found,) = simulated(text, target)
     assert found.verdict == "wrong" and said in found.detail
+
+
+@pytest.mark.parametrize("failure", [PrivateSharing, LostPartials, UnsignedProducts, UnwrittenReads])
+def test_the_repaired_program_is_right(tmp_path, failure):
+    before, after = tmp_path / "before.mlir", tmp_path / "after.mlir"
+    before.write_text(failure.fails)
+    passes = f"--pass-pipeline=builtin.module({failure.repaired_by},fissile-lower-boundaries)"
+    assert opt.main([str(before), passes, "-o", str(after)]) == 0
+    assert {one.verdict for one in simulated(before.read_text(), failure.target)} == {"wrong"}
+    assert {(one.verdict, one.faults) for one in simulated(after.read_text(), failure.target)} == {
+        ("right", ())
+    }
 
 
 def test_a_race_in_workgroup_memory_is_a_fault():
