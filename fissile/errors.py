@@ -37,9 +37,19 @@ class FissileError(Exception):
 
 
 class UsageError(FissileError):
-    """A missing file, an unknown flag, pass, option or phase, an unwritable output."""
+    """A missing file, an unknown flag, pass, option or phase, an unwritable output.
+
+    ``excerpt`` is what is wrong, in lines of its own: a pipeline with a caret under it.
+    """
 
     exit_code = ExitCode.USAGE
+
+    def __init__(self, message: str, hint: str = "", excerpt: str = "") -> None:
+        super().__init__(message, hint)
+        self.excerpt = excerpt
+
+    def __str__(self) -> str:
+        return f"{self.message}\n{self.excerpt}" if self.excerpt else self.message
 
 
 class InternalError(FissileError):

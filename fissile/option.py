@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from fissile.errors import UsageError
+
 FILE = "FILE"
 """In the name of a value: shells complete it with file names."""
 
@@ -14,7 +16,7 @@ class Option:
     """``--name``. Without ``value`` it is a switch.
 
     ``value`` is what stands for the value in help: `SECONDS`, `FILE.py`. ``kind`` is the type of the value: a function of its text that
-    raises ValueError. ``field`` is the attribute that holds it. ``aliases`` are old spellings, which are taken and not listed.
+    raises ValueError (`fissile.option_values`). ``field`` is the attribute that holds it. ``aliases`` are old spellings, which are taken and not listed.
     """
 
     name: str
@@ -46,6 +48,15 @@ class Option:
         value = "|".join(self.choices) or self.value
         head = f"-{self.short}, " if self.short else ""
         return f"{head}--{self.name}" + (f"={value}" if value else "")
+
+    def read(self, text: str) -> Any:
+        """The value that ``text`` spells. Raises UsageError, naming the option."""
+        try:
+            return self.kind(text)
+        except ValueError as error:
+            raise UsageError(
+                f"option '--{self.name}' takes {error}, not '{text}'", f"write --{self.name}=NUMBER"
+            ) from None
 
     @property
     def takes_value(self) -> bool:

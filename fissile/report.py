@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import wire
-from .errors import ExitCode
+from .errors import ExitCode, UsageError
 from .finding import Finding, Severity, ordered
 
 
@@ -63,5 +63,11 @@ class Report:
 
     @staticmethod
     def from_json(data: dict) -> Report:
-        """The report from ``data``, which `to_json` returned."""
-        return wire.build(Report, data)
+        """The report from ``data``, which `to_json` returned. Raises UsageError if it is something else."""
+        try:
+            return wire.build(Report, data)
+        except wire.WireError as error:
+            raise UsageError(
+                f"this is not a report of fissile in JSON: {error}",
+                "give what Report.to_json returned, or what --format=json wrote",
+            ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fissile.option import Option
+from fissile.option_values import seconds_or_none
 
 FORMATS = ("text", "json", "sarif", "github")
 
@@ -60,7 +61,7 @@ DISPATCH_TIMEOUT = Option(
     "dispatch-timeout",
     "time limit for the code generation of one dispatch (default 30; 0: none)",
     value="SECONDS",
-    kind=float,
+    kind=seconds_or_none,
     default=30.0,
 )
 

@@ -15,6 +15,7 @@ from fissile.errors import UsageError
 
 _PACKAGES = {
     "iree-compile": ("iree.compiler", "_mlir_libs", "iree-base-compiler"),
+    "iree-opt": ("iree.compiler", "_mlir_libs", "iree-base-compiler"),
     "iree-run-module": ("iree._runtime_libs", "", "iree-base-runtime"),
     "iree-benchmark-module": ("iree._runtime_libs", "", "iree-base-runtime"),
 }

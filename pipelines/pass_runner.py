@@ -23,6 +23,7 @@ from fissile.passes.progress import running
 from fissile.passes.user_code import cause, is_ctrl_c, is_users, pass_named, source_of
 
 from .contracts import ContractWatch, unmet_requirements
+from .native_passes import native_pass_names
 from .textual import Nest, PassCall, parse_pipeline, pass_names
 
 
@@ -134,7 +135,7 @@ def _native_pipeline(text: str, context: ir.Context) -> PassManager:
     except ValueError as error:
         error_text = str(error)
         if unknown := UNKNOWN_PASS.search(error_text):
-            hint = closest(unknown.group(1), list(known_passes()))
+            hint = closest(unknown.group(1), [*known_passes(), *native_pass_names()])
             if not hint.startswith("did you mean"):
                 hint = "`fissile passes` lists fissile's, `iree-opt --help` lists IREE's"
             raise UsageError(f"unknown pass '{unknown.group(1)}'", hint) from None

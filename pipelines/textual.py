@@ -159,4 +159,4 @@ class _Parser:
         start = max(0, self.at - 60)
         shown = self.text[start : self.at + 20].replace("\n", " ").replace("\t", " ")
         caret = " " * (self.at - start) + "^"
-        raise UsageError(f"pipeline, column {self.at + 1}: {message}\n  {shown}\n  {caret}", hint)
+        raise UsageError(f"pipeline, column {self.at + 1}: {message}", hint, f"{shown}\n{caret}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from typing import Any
 
 from fissile.errors import UsageError
+from fissile.option_values import LONGEST
 from fissile.passes.iree.targets import flags_for
 from fissile.pipelines.targets import resolve_target
 from fissile.target import Target, parse_budget
@@ -64,7 +64,7 @@ def budget_bytes(value: Any) -> int | None:
 def seconds(value: Any, name: str, *, endless: bool = False) -> float:
     """A number of seconds above 0; where ``endless``, 0 stands for no limit."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not number or not 0 <= value < math.inf or value == 0 and not endless:
+    if not number or not 0 <= value <= LONGEST or value == 0 and not endless:
         raise UsageError(
             f"{name}={value!r} is not a number of seconds",
             f"for example {name}=60{'; 0 is no limit' * endless}",

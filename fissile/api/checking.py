@@ -13,9 +13,11 @@ from fissile.target import Target, find_target
 
 from .arguments import budget_bytes, file_path, flag_words, many_targets, seconds
 from .programs import Program, program_file, renamed
+from .python_words import in_python
 from .result import Result
 
 
+@in_python
 def check_program(
     program: Program,
     target: str | Target | Sequence[str | Target],

@@ -18,12 +18,14 @@ from fissile.target import Target
 
 from .arguments import file_path, flag_words, target_flags
 from .programs import Program, program_file, renamed
+from .python_words import in_python
 from .result import Result
 
 MEMORY = "<memory>"
 """What stands for the output where no file was named."""
 
 
+@in_python
 def compile_program(
     program: Program,
     output: str | os.PathLike[str] | None,
@@ -43,7 +45,10 @@ def compile_program(
         if shipped := ship(folder):
             words.append(f"--load-passes={shipped}")
         made = named or folder / "module.vmfb"
-        report = renamed(entry.compile(file.path, made, words, match_device=match_device, **options), file)
+        report = entry.compile(
+            file.path, made, words, match_device=match_device, name=file.in_locations, **options
+        )
+        report = renamed(report, file)
         vmfb = made.read_bytes() if report.output else b""
     if vmfb and named is None:
         report = replace(report, output=MEMORY)

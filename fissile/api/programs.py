@@ -12,6 +12,7 @@ from typing import Any, Protocol, Union
 
 from fissile.errors import UsageError
 from fissile.given_files import named_in_utf8
+from fissile.pipelines.compile.request import STDIN_NAME
 from fissile.pipelines.report.untrusted_text import SourceLines
 from fissile.report import Report
 
@@ -48,6 +49,11 @@ class ProgramFile:
 
     path: Path
     name: str = ""
+
+    @property
+    def in_locations(self) -> str:
+        """What IREE is to call it, so that the module does not depend on a temporary path: as `compile_str` of IREE does. Empty: its path."""
+        return STDIN_NAME if self.name else ""
 
     @property
     def shown(self) -> str:
@@ -129,5 +135,5 @@ def renamed(report: Report, file: ProgramFile) -> Report:
     """``report`` with the name of ``file`` where its path stands: in places, sentences and commands."""
     if not file.name:
         return report
-    text = json.dumps(report.to_json())
-    return Report.from_json(json.loads(text.replace(json.dumps(str(file.path))[1:-1], file.name)))
+    text = json.dumps(report.to_json()).replace(json.dumps(str(file.path))[1:-1], file.name)
+    return Report.from_json(json.loads(text.replace(file.in_locations, file.name)))

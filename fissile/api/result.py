@@ -12,6 +12,7 @@ from fissile.finding import Finding
 from fissile.report import Report
 
 from .programs import Program, program_file
+from .python_words import in_python
 
 if TYPE_CHECKING:
     from fissile.pipelines.numerics.certificate import Certificate, Check
@@ -112,6 +113,7 @@ class Result:
         """The names of the module's functions."""
         return tuple(self._known_signatures())
 
+    @in_python
     def run(
         self,
         *arrays: Any,

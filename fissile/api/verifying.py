@@ -16,6 +16,7 @@ from fissile.report import Report
 
 from .arguments import flag_words, seconds
 from .programs import Program, program_file
+from .python_words import in_python
 from .result import Result
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from fissile.pipelines.numerics.verify import Options
 
 
+@in_python
 def verify_programs(
     first: Program, second: Program | None, *, inputs: Any, expected: Any, reference: Any, **how: Any
 ) -> Result:

@@ -15,9 +15,7 @@ from fissile.report import Report
 
 
 def flags_of(args: argparse.Namespace) -> list[str]:
-    """The flags of --iree-flags. Raises UsageError where they, or --dispatch-timeout, are none."""
-    if args.dispatch_timeout < 0:
-        raise UsageError("--dispatch-timeout takes a number of seconds", "0 is no limit")
+    """The flags of --iree-flags. Raises UsageError where they are none."""
     try:
         return shlex.split(args.iree_flags)
     except ValueError as error:

@@ -43,6 +43,8 @@ class ReportOutput:
             raise UsageError(
                 "--report-file does not write to standard output", "--format alone prints the report there"
             )
+        if self.page == "-":
+            raise UsageError("--report does not write to standard output", "name a file: --report=FILE.html")
         written_apart((("the input", self.source), ("--report-file", self.file), ("--report", self.page)))
         if self.page:
             _writable("report", self.page)
@@ -80,11 +82,18 @@ class ReportOutput:
 
 
 def write_page(option: str, file: str, document: Mapping[str, Any], source: str = "") -> None:
-    """Writes a report's JSON values as an HTML page. Raises UsageError where ``file``, the value of ``option``, cannot be written."""
+    """Writes a report's JSON values as an HTML page; "-" is standard output.
+
+    Raises UsageError where ``file``, the value of ``option``, cannot be written.
+    """
     from fissile.pipelines.report.html.page import page
     from fissile.pipelines.report.untrusted_text import SourceLines
 
-    _write(option, file, page(document, SourceLines(source), source))
+    text = page(document, SourceLines(source), source)
+    if file == "-":
+        sys.stdout.write(text)
+    else:
+        _write(option, file, text)
 
 
 def _writable(option: str, file: str) -> None:

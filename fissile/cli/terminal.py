@@ -60,9 +60,11 @@ def print_text(text: str, stream: TextIO) -> None:
 
 def print_error(error: FissileError, program: str = "fissile") -> int:
     """One line that says what is known, one that says what to do; returns the exit status."""
-    from fissile.shown_text import shown
+    from fissile.shown_text import shown, shown_lines
 
     lines = [f"{program}: error: {shown(error.message.strip())}"]
+    if excerpt := getattr(error, "excerpt", ""):
+        lines += [f"  {line}" for line in shown_lines(excerpt)]
     if error.hint:
         lines.append(f"{program}: {shown(error.hint)}")
     if (detail := getattr(error, "detail", "")) and os.environ.get("FISSILE_TRACEBACK"):

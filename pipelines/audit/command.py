@@ -48,7 +48,7 @@ def audit_command(
             )
             return with_trace(without_repairable(found, dispatch_timeout), program, every_op)
 
-        report = with_import(source, folder, audited, advice="`fissile compile` applies it")
+        report = with_import(source, folder, "audit", audited, advice="`fissile compile` applies it")
     findings = [_strictly(finding) if strict else finding for finding in merged_targets(report.findings)]
     if reproducers:
         report.facts["reproducers"] = write_reproducers(reproducers, report)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fissile import wire
+from fissile.errors import UsageError
 from fissile.passes.failures.failure import codes_of
 from fissile.report import Report
 
@@ -133,7 +134,7 @@ def _recall(key: str, source: str) -> Report | None:
         return None
     try:
         return Report.from_json(json.loads(text.replace(_spelled(_PLACEHOLDER), _spelled(source))))
-    except (AttributeError, TypeError, ValueError, KeyError):  # none, or one of another format
+    except (UsageError, AttributeError, TypeError, ValueError, KeyError):  # none, or one of another format
         return None
 
 

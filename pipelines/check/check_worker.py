@@ -46,12 +46,14 @@ def run_check(
     replaced by the ops that an audit blames. ``no_cache``: without answers of earlier runs.
     """
     with scratch() as folder:
-        return with_import(
+        report = with_import(
             source,
             folder,
+            "check",
             lambda model: _answered(source, targets, folder, command, model, no_cache, options),
             advice="`fissile compile` applies it",
         )
+    return replace(report, facts={"targets": [], "contract": {}, **report.facts})
 
 
 def _answered(

@@ -59,7 +59,9 @@ class CompileRun:
         self.output = output
         self.scratch = scratch or output.parent
         self.input = spooled_input or Path(request.input)
-        self.input_name = (STDIN_NAME if request.input == "-" else request.input) if spooled_input else ""
+        self.input_name = request.name
+        if spooled_input and not request.name:
+            self.input_name = STDIN_NAME if request.input == "-" else request.input
         self.seconds: dict[str, float] = {}
         self.facts: dict[str, object] = {}
         self.backends: tuple[str, ...] = ()

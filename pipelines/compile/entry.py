@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fissile.report import Report
 
@@ -21,10 +22,11 @@ def compile(
     match_device: str = "",
     verify: bool = False,
     allow_wrong: bool = False,
+    name: str = "",
 ) -> Report:
     """Compiles the MLIR file ``source`` to ``output``, repaired where stock IREE refuses it.
 
-    ``flags`` are iree-compile's. ``repair`` is "auto", "suggest" or "off"; ``match_device`` "vulkan" compiles for the
+    ``name`` is what locations, in the output too, call ``source``; empty: its path. ``flags`` are iree-compile's. ``repair`` is "auto", "suggest" or "off"; ``match_device`` "vulkan" compiles for the
     Vulkan device that is present; ``allow_wrong`` writes an output whose numbers are known to be wrong. The compile runs in a process of its own. Look at ``report.exit_code`` and
     ``report.findings``: the output exists only where no error remains. Raises UsageError for bad arguments.
     """
@@ -35,4 +37,4 @@ def compile(
         argv.append("--verify")
     if allow_wrong:
         argv.append("--allow-wrong-numbers")
-    return run_compile(parse_command_line(argv))
+    return run_compile(replace(parse_command_line(argv), name=name))

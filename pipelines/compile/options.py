@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fissile.errors import UsageError, closest
 from fissile.option import Option
+from fissile.option_values import at_least_one, count, seconds_or_none
 from fissile.passes.iree.phases import PHASES
 from fissile.shared_options import (
     ALLOW_PIPELINES,
@@ -19,20 +20,6 @@ from fissile.shared_options import (
 REPAIR_MODES = ("auto", "suggest", "off")
 FUSION_MODES = ("default", "tune")
 GUARD_MODES = ("assert", "check", "off")
-
-
-def count(text: str) -> int:
-    return _number(int(text))
-
-
-def seconds(text: str) -> float:
-    return _number(float(text))
-
-
-def _number(value):
-    if not value >= 0:  # NaN is not, either
-        raise ValueError
-    return value
 
 
 def after_phase(text: str) -> tuple[str, str]:
@@ -93,7 +80,7 @@ CHECKS = (
         "verify-seeds",
         "number of random inputs for --verify (default 1)",
         value="N",
-        kind=count,
+        kind=at_least_one,
         aliases=("fissile-verify-seeds",),
     ),
     Option(
@@ -139,9 +126,9 @@ LIMITS_OF_TIME = (
     DISPATCH_TIMEOUT,
     Option(
         "time-limit",
-        "stop the compiler after this time",
+        "stop the compiler after this time (default 0: none)",
         value="SECONDS",
-        kind=seconds,
+        kind=seconds_or_none,
         aliases=("fissile-time-limit",),
     ),
 )

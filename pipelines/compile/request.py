@@ -37,6 +37,8 @@ class CompileRequest:
     """
 
     input: str = ""
+    name: str = ""
+    """What locations call the input, where that is not its path."""
     output: str = "-"
     flags: tuple[str, ...] = ()
     compile_mode: str = "std"
@@ -211,10 +213,12 @@ def _set(values: dict, name: str, option: Option, equals: str, value: str, words
         value = _next(words, name)
     if option.choices and value not in option.choices:
         raise UsageError(f"option '--{name}': unknown value '{value}'", closest(value, list(option.choices)))
-    try:
-        read = option.kind(value)
-    except ValueError:
-        raise UsageError(f"option '--{name}' takes a number of 0 or more, not '{value}'") from None
+    read = option.read(value)
+    if key == "target" and values.get(key, read) != read:
+        raise UsageError(
+            f"--target={values[key]} and --target={read}: a compile is for one target",
+            "compile once for each target; `fissile sweep` and `fissile check` take several",
+        )
     values[key] = (*values.get(key, ()), read) if option.repeated else read
 
 

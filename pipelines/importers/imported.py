@@ -161,6 +161,7 @@ def _repaired(kind: str, why: Finding, format_: str) -> Finding:
 def with_import(
     path: str,
     folder: Path,
+    command: str,
     run: Callable[[Imported | None], Report],
     repair: bool = True,
     advice: str = "",
@@ -168,7 +169,7 @@ def with_import(
     """``run`` with the program that ``path`` was imported as; None where IREE reads it itself.
 
     Where an ONNX op is refused that has a definition, again with that, if ``repair``; ``advice`` is a note for a command that
-    only suggests it. Raises UsageError where no importer is installed.
+    only suggests it. A model that the importer refuses has a report of ``command``. Raises UsageError where no importer is installed.
     """
     kind = recognised(path)
     if not kind:
@@ -177,7 +178,7 @@ def with_import(
     try:
         model = _import(path, kind, folder, define=repair)
     except PassFailed as refused:
-        return Report("", refused.findings)
+        return Report(command, refused.findings)
     first = report = run(model)
     tried = model
     while repair and (blamed := tried.blamed(report)) is not None:
@@ -217,6 +218,8 @@ def _import(path: str, kind: str, folder: Path, expand: Sequence[str] = (), defi
 
     Raises PassFailed (FIS420) where the importer does not take the model.
     """
+    if not Path(path).stat().st_size:
+        raise PassFailed([_refused(path, kind, "the file is empty", (), "")])
     place = folder / f"import-{len(list(folder.glob('import-*')))}"
     place.mkdir()
     program = place / Path(path).name  # what names the program by its file names the model

@@ -63,7 +63,7 @@ def recognised(path: str | Path) -> str:
         return EXPORTED
     if suffix == ".pt2":
         raise UsageError(
-            f"{path} is not an exported PyTorch program: it is not an archive",
+            f"{path} is not an exported PyTorch program: it is {'not an archive' if start else 'empty'}",
             "write it with torch.export.save(torch.export.export(model, args), 'model.pt2')",
         )
     if _begins_as_model(start) or suffix == ".onnx" and not _is_text(start):

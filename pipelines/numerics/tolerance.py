@@ -75,8 +75,10 @@ class Tolerance:
         first, _, second = text.partition(",")
         try:
             if first.endswith(("step", "steps")):
-                return steps_within(int(first.removesuffix("s").removesuffix("step")), float(second))
-            return Tolerance(absolute=float(first), relative=float(second or 0), reason="given by the caller")
+                return steps_within(int(first.removesuffix("s").removesuffix("step")), _finite(second))
+            return Tolerance(
+                absolute=_finite(first), relative=_finite(second or "0"), reason="given by the caller"
+            )
         except ValueError:
             raise UsageError(
                 f"'{text}' is not a tolerance", "write exact, ABSOLUTE, ABSOLUTE,RELATIVE or 1steps,0.001"
@@ -91,6 +93,12 @@ class Tolerance:
         parts += [f"{self.relative:.3g} * |expected|"] if self.relative else []
         parts += [f"{self.scaled:.3g} * max|expected|"] if self.scaled else []
         return "|difference| <= " + (" + ".join(parts) or "0")
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(value := float(text)):
+        raise ValueError(text)
+    return value
 
 
 EXACT = Tolerance(

@@ -40,7 +40,8 @@ def error_in_words(error: BaseException) -> WorkerError:
         error = refused_by_system(error) or error
     if isinstance(error, FissileError):
         again = getattr(error, "reproducer", "")
-        return WorkerError(error.message, error.hint, int(error.exit_code), again)
+        excerpt = getattr(error, "excerpt", "")
+        return WorkerError(error.message, error.hint, int(error.exit_code), again, excerpt=excerpt)
     return WorkerError(
         f"{type(error).__name__}: {error}",
         exit_code=int(ExitCode.INTERNAL),

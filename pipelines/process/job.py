@@ -155,6 +155,7 @@ class WorkerError:
     exit_code: int = 0
     reproducer: str = ""
     traceback: str = ""
+    excerpt: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from fissile.errors import UsageError
+from fissile.option_values import seconds_or_none
 
 VARIABLE = "FISSILE_PHASE_TIMEOUT"
 OPTION = "--phase-timeout"
@@ -29,9 +30,6 @@ def phase_timeout(source: str | os.PathLike = "") -> float:
 
 def parse_seconds(spelled: str) -> float:
     try:
-        seconds = float(spelled)
+        return seconds_or_none(spelled)
     except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds < float("inf"):
-        raise UsageError(f"'{spelled}' is not a number of seconds", WAY_OUT)
-    return seconds
+        raise UsageError(f"'{spelled}' is not a number of seconds", WAY_OUT) from None

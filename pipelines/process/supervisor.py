@@ -70,6 +70,7 @@ def run_compile(request: CompileRequest) -> Report:
         report = with_import(
             request.input,
             folder,
+            request.task,
             lambda model: _answered(request, folder, output, model.program if model else None),
             request.repair != "off",
             "--repair=suggest: nothing was changed; --repair=auto applies it"
@@ -95,7 +96,7 @@ def _explained(request: CompileRequest, folder: Path, output: Path, program: Pat
         report,
         str(program or (folder / "stdin" if spooled else request.input)),
         [("", request.flags)],
-        name=STDIN_NAME if spooled else "",
+        name=request.name or (STDIN_NAME if spooled else ""),
         start=request.compile_from,
         dispatch_timeout=request.dispatch_timeout,
         time_limit=request.time_limit,
@@ -362,7 +363,8 @@ def _check_artifacts(request: CompileRequest) -> CompileRequest:
         ("--report-file", request.report_file),
         ("--report", request.page),
     )
-    for whole in (("the input", request.input), ("the output", request.output)):  # which may be one file
+    written_apart((("the input", request.input), ("-o", request.output)))
+    for whole in (("the input", request.input), ("the output", request.output)):
         written_apart((whole, *beside))
     for option, file in beside:
         if file == "-":

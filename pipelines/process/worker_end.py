@@ -189,7 +189,7 @@ def phase_not_ended(end: WorkerEnd) -> str:
 
 def error_of(error: WorkerError, request: CompileRequest) -> FissileError:
     if error.exit_code == ExitCode.USAGE:
-        return UsageError(error.message, error.hint)
+        return UsageError(error.message, error.hint, error.excerpt)
     if os.environ.get("FISSILE_TRACEBACK") and error.traceback:
         sys.stderr.write(error.traceback)
     return InternalError(

@@ -149,7 +149,7 @@ CHECK_REPORT = {
     "title": "fissile check --format=json",
     **_report(
         "check",
-        _object({"targets": {"type": "array", "items": _TARGET}, "contract": _CONTRACT}),
+        _object({"targets": {"type": "array", "items": _TARGET}, "contract": _CONTRACT}, imported=_TEXT),
         {"const": ""},
     ),
 }
@@ -160,6 +160,7 @@ REPORT = {
     "title": "a report of fissile in JSON",
     "oneOf": [
         _report("compile", _FACTS),
+        _report("audit", _FACTS, {"const": ""}),
         {name: value for name, value in CHECK_REPORT.items() if name not in ("$schema", "$defs")},
         # A program that crashes IREE has no certificate.
         _report("verify", _object({}, certificate=_CERTIFICATE), {"const": ""}),

@@ -57,7 +57,8 @@ def summary(report: Report) -> str:
             counts.append(
                 f"{number} {word}" + ("s" if number > 1 and severity is not Severity.REPAIRED else "")
             )
-    end = f"wrote {shown(report.output)}" if report.output else "no output written"
+    written = "standard output" if report.output == "-" else shown(report.output)
+    end = f"wrote {written}" if written else "no output written"
     if report.output and any(
         f.severity is Severity.WARNING and f.effect.spoils_numbers for f in report.findings
     ):
@@ -111,21 +112,25 @@ def _places(places: Iterable[Place], known: SourceLines, width: int) -> list[str
             if number or label:
                 lines.append(f"     | {place.line}:{place.column} {label}".rstrip())
             continue
-        head, column = _excerpt(source, place.column, width)
-        mark = ("^" if number == 0 else "-") * _span(source, place.column)
+        span = _span(source, place.column)
+        head, column = _excerpt(source, place.column, span, width)
+        mark = ("^" if number == 0 else "-") * span
         lines.append(f"{place.line:4d} | {head}")
         lines.append(f"     | {' ' * column}{mark} {label}".rstrip())
     return lines
 
 
-def _excerpt(source: str, column: int, width: int) -> tuple[str, int]:
-    """The source line cut to the terminal, and where ``column`` stands in it."""
-    shown = source.lstrip()
-    indent = len(source) - len(shown)
-    at = max(0, column - 1 - indent)
-    if len(shown) > width - 8:
-        shown = shown[: width - 10] + " …"
-    return shown, min(at, width - 10)
+def _excerpt(source: str, column: int, span: int, width: int) -> tuple[str, int]:
+    """The part of the source line around the ``span`` characters at ``column`` that fits the terminal, and where they stand in it."""
+    line = source.lstrip()
+    at = min(max(0, column - 1 - (len(source) - len(line))), len(line))
+    room = width - 10
+    if len(line) <= room + 2:
+        return line, at
+    begin = 0 if at + span <= room else max(0, at - room // 3)
+    before = "… " if begin else ""
+    end = begin + room - len(before)
+    return before + line[begin:end] + (" …" if end < len(line) else ""), at - begin + len(before)
 
 
 def _span(source: str, column: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -45,8 +46,9 @@ class Cell:
 
     @property
     def key(self) -> str:
-        """SHA-256 of everything that decides the result: the model's bytes, not its name or place."""
-        parts = [self.model.content, self.target, list(self.options), *self.environment.identity]
+        """SHA-256 of everything that decides the result: the model's bytes and its suffix, not its name or place."""
+        suffix = Path(self.model.name).suffix.lower()
+        parts = [self.model.content, suffix, self.target, list(self.options), *self.environment.identity]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     @property
@@ -82,6 +84,12 @@ def find_models(paths: Iterable[str]) -> list[Model]:
                 name = str(file)
             found[name] = Model(name, str(file.absolute()), digest_of_file(file), file.stat().st_size)
     return [found[name] for name in sorted(found)]
+
+
+def broken_links(paths: Iterable[str]) -> list[str]:
+    """The links below the folders at ``paths`` that are named as models and lead to no file; sorted."""
+    links = (link for given in paths for link in Path(given).rglob("*") if link.suffix in MODEL_SUFFIXES)
+    return sorted({str(link) for link in links if link.is_symlink() and not os.path.exists(link)})
 
 
 def matrix(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fissile.option import Argument, Option
+from fissile.option_values import at_least_one, seconds
 from fissile.shared_options import (
     ALLOW_PIPELINES,
     DISPATCH_TIMEOUT,
@@ -53,6 +54,10 @@ CHECK = Command(
                 Option(
                     "memory",
                     "print the peak of live bytes over program time, and the tensors that are live there",
+                ),
+                Option(
+                    "simulate",
+                    "run the code of each dispatch for a GPU in NumPy, thread by thread, and compare it with what the dispatch says",
                 ),
                 IREE_FLAGS,
                 ALLOW_PIPELINES,
@@ -133,7 +138,13 @@ VERIFY = Command(
         (
             "inputs",
             (
-                Option("seeds", "number of random inputs to try (default 1)", value="N", kind=int, default=1),
+                Option(
+                    "seeds",
+                    "number of random inputs to try (default 1)",
+                    value="N",
+                    kind=at_least_one,
+                    default=1,
+                ),
                 Option(
                     "sizes",
                     "sizes of dynamic dimensions: SIZE[,ARGUMENT.DIMENSION=SIZE…] (default 8)",
@@ -162,7 +173,7 @@ VERIFY = Command(
                     "timeout",
                     "time limit of one run (default 120)",
                     value="SECONDS",
-                    kind=float,
+                    kind=seconds,
                     default=120.0,
                 ),
                 ALLOW_PIPELINES,

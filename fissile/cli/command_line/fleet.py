@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from fissile.option import Argument, Option
+from fissile.option_values import at_least_one, seconds_or_none
 from fissile.shared_options import LIMITS
 
 from .declaration import Command, Example
@@ -73,7 +74,7 @@ SWEEP = Command(
                     "jobs",
                     "number of parallel compiles on this machine (default: one per core)",
                     value="N",
-                    kind=int,
+                    kind=at_least_one,
                     default=len(os.sched_getaffinity(0)),
                 ),
                 Option(
@@ -91,7 +92,7 @@ SWEEP = Command(
                     "timeout",
                     "time limit of one compile (default 3600; 0: none)",
                     value="SECONDS",
-                    kind=float,
+                    kind=seconds_or_none,
                     default=3600.0,
                 ),
                 *LIMITS,
@@ -113,7 +114,7 @@ SWEEP = Command(
             "on a cluster",
         ),
     ),
-    description="Each compile runs in its own process and writes one file to the results folder, identified by the model's bytes, the "
+    description="Each compile runs in its own process and writes one file to the results folder, identified by the model's bytes and suffix, the "
     "target, the options and the versions. A sweep that was interrupted continues where it stopped, and machines that share the folder share "
     "results.",
     exit_status="0 every model compiles (with --fail-on=worse: none got worse); 1 one does not; 2 usage; 3 fissile itself failed on one",

@@ -110,7 +110,17 @@ REPORT = Command(
     "turn a JSON report into an HTML page that works offline",
     arguments=(Argument("RESULTS", "a report that --format=json wrote"),),
     options=(
-        ("output", (Option("output", "the page (default: RESULTS.html)", value="FILE.html", short="o"),)),
+        (
+            "output",
+            (
+                Option(
+                    "output",
+                    "the page (default: RESULTS.html); '-' is standard output",
+                    value="FILE.html",
+                    short="o",
+                ),
+            ),
+        ),
     ),
     examples=(Example("fissile report results.json -o results.html", "the report of a CI run"),),
 )

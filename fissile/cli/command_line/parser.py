@@ -62,6 +62,6 @@ def add_option(parser: argparse.ArgumentParser, option: Option) -> None:
         default=[] if option.repeated and option.default is None else option.default,
         choices=option.choices or None,
         metavar=option.value or None,
-        type=option.kind,
+        type=option.read,
         help=option.help.replace("%", "%%"),
     )

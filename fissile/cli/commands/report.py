@@ -30,6 +30,9 @@ def run(args: argparse.Namespace) -> int:
     try:
         document = json.loads(text)
         Report.from_json(document)
+    except (UsageError, ValueError, RecursionError):
+        raise _no_report(args.results) from None
+    try:
         write_page("output", output, document)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError, UndefinedError):
         raise _no_report(args.results) from None

@@ -10,6 +10,7 @@ import sys
 from fissile.cli.fitted_text import print_fitted
 from fissile.errors import UsageError
 from fissile.given_files import written_apart
+from fissile.shown_text import shown
 
 
 def run(args: argparse.Namespace) -> int:
@@ -19,16 +20,15 @@ def run(args: argparse.Namespace) -> int:
     from fissile.pipelines.process.memory_limit import VARIABLE
     from fissile.pipelines.report.sweep_report import json_of, page_of, text_of
     from fissile.pipelines.sweep.attempt import Limits
+    from fissile.pipelines.sweep.cells import broken_links
     from fissile.pipelines.sweep.entry import SweepRequest, run_sweep
 
     if not args.target:
         raise UsageError("no target to compile for", "--target gfx942; `fissile targets` lists them")
     if not args.out:
         raise UsageError("no folder for the results", "name one: --out results/")
-    if args.jobs < 1:
-        raise UsageError("--jobs takes a number above 0")
-    if args.timeout < 0:
-        raise UsageError("--timeout takes a number of seconds", "0 is no limit")
+    if args.page == "-":
+        raise UsageError("--report does not write to standard output", "name a file: --report=FILE.html")
     for model in args.model:
         written_apart((("a model", model), ("--report", args.page)))
     if args.page:
@@ -45,6 +45,8 @@ def run(args: argparse.Namespace) -> int:
         keep_modules=args.keep_modules,
         again=args.again,
     )
+    for link in broken_links(args.model):
+        print(f"fissile: skipped {shown(link)}: it is a link to a file that does not exist", file=sys.stderr)
     with Progress(args.out) as progress:
         sweep = run_sweep(request, progress.ended, progress.planned)
     status = int(sweep.exit_code(args.fail_on))

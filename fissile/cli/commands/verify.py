@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,7 @@ def run(argv: Sequence[str]) -> int:
                 f"unknown argument '{flag}'",
                 closest(flag.split("=")[0], known) or "see fissile verify --help",
             )
+    from fissile.passes.definition import PassFailed
     from fissile.pipelines.importers.imported import importable
     from fissile.pipelines.process.scratch import scratch
 
@@ -62,23 +65,33 @@ def run(argv: Sequence[str]) -> int:
         written_apart(
             (("an input", read or ""), ("--report-file", args.report_file), ("--report", args.page))
         )
-    if args.seeds < 1:
-        raise UsageError(f"--seeds={args.seeds} tries nothing", "give 1 or more")
+    text = _refused_text
     with progress_shown(f"reading {args.first}", args.verbose, args.quiet), scratch() as folder:
-        first = importable(Path(args.first), folder)
-        second = importable(Path(args.second), folder) if args.second else None
-        certificate = _certificate(args, first, second, flags)
-    status = int(ExitCode.CLEAN if certificate.agrees else ExitCode.FINDINGS)
-    report = Report("verify", certificate.findings, facts={"certificate": certificate.to_json()})
+        try:
+            first = importable(Path(args.first), folder)
+            second = importable(Path(args.second), folder) if args.second else None
+        except PassFailed as refused:
+            report = Report("verify", refused.findings)
+            agrees = False
+        else:
+            certificate = _certificate(args, first, second, flags)
+            report = Report("verify", certificate.findings, facts={"certificate": certificate.to_json()})
+            agrees, text = certificate.agrees, partial(_text, certificate)
+    status = int(ExitCode.CLEAN if agrees else ExitCode.FINDINGS)
     output.write(
         report,
         status,
-        lambda: print_text(
-            _text(certificate, report, view_on(sys.stdout, args.verbose, args.quiet)), sys.stdout
-        ),
-        lambda: _text(certificate, report, View(verbose=args.verbose, quiet=args.quiet)),
+        lambda: print_text(text(report, view_on(sys.stdout, args.verbose, args.quiet)), sys.stdout),
+        lambda: text(report, View(verbose=args.verbose, quiet=args.quiet)),
     )
     return status
+
+
+def _refused_text(report: Report, view: View) -> str:
+    """The text of a report of a model that the importer refuses."""
+    from fissile.pipelines.report.text import render
+
+    return render(report, "", view)
 
 
 def _certificate(args: argparse.Namespace, first: Path, second: Path | None, flags: Sequence[str]):
@@ -185,7 +198,7 @@ def _range(spelled: str) -> tuple[int, tuple[float, float]]:
     try:
         argument, _, limits = spelled.partition("=")
         low, high = map(float, limits.split(":"))
-        if low > high:
+        if not -math.inf < low <= high < math.inf:
             raise ValueError
         return int(argument), (low, high)
     except ValueError:

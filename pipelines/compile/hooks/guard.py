@@ -130,7 +130,8 @@ def guard(
         findings.append(
             Finding(
                 "FIS203",
-                f"--{ASSERTS_STRIPPED_BY} removes the run-time checks that {len(unknown)} sizes need",
+                f"--{ASSERTS_STRIPPED_BY} removes the run-time checks that {len(unknown)} "
+                + ("size needs" if len(unknown) == 1 else "sizes need"),
                 Severity.WARNING,
                 "storage",
             )

@@ -19,6 +19,7 @@ func.func @main(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 """
+TWO = ADD + ADD.replace("@main", "@other")
 FOUR = np.arange(4, dtype=np.float32)
 MODULE = fissile.Result(Report("compile"), b"a module")
 
@@ -58,6 +59,7 @@ MODULE = fissile.Result(Report("compile"), b"a module")
         (lambda: fissile.verify(ADD, inputs=[FOUR, {}]), r"inputs\[1\] is not an array", "give arrays"),
         (lambda: fissile.verify(ADD, seeds=0), "seeds=0 tries nothing", "1 or more"),
         (lambda: fissile.verify(ADD, tolerance="near"), "'near' is not a tolerance", "ABSOLUTE"),
+        (lambda: fissile.verify(ADD, timeout=float("nan")), "timeout=nan", "timeout=60"),
         (lambda: fissile.verify(ADD, timeout=-1), "timeout=-1", "timeout=60"),
         (
             lambda: MODULE.run(FOUR, timeout=0),  # a deadline under test
@@ -65,6 +67,16 @@ MODULE = fissile.Result(Report("compile"), b"a module")
             "timeout=60",
         ),
         (lambda: MODULE.save(3), "file is 3", "give a path"),
+        (lambda: fissile.compile(ADD, guard="asert"), "^guard: unknown value 'asert'", "'assert'"),
+        (lambda: fissile.verify(ADD, inputs=[FOUR]), "takes 2 inputs, 1 were given", "inputs=[x, y]"),
+        (lambda: fissile.verify(TWO), "has 2 public functions", "name one: function='NAME'"),
+        (
+            lambda: fissile.check(ADD, "gfx942", baseline="/nowhere/b.json"),
+            "cannot read the baseline",
+            "update_baseline=True writes one",
+        ),
+        (lambda: fissile.Report.from_json({"a": 1}), "not a report .*: .*`command`", "Report.to_json"),
+        (lambda: fissile.Report.from_json([]), "not a report .*: Expected `object`", "Report.to_json"),
         (lambda: fissile.register_pass(7), "7 is not a class", "@register_pass"),
     ],
 )
@@ -72,6 +84,7 @@ def test_a_wrong_argument_is_named_with_a_way_out(call, message, hint):
     with pytest.raises(UsageError, match=message) as refused:
         call()
     assert hint in refused.value.hint
+    assert "--" not in refused.value.hint.replace("--format=json wrote", ""), "an option of a command"
 
 
 def test_one_array_stands_for_a_list_of_it_and_plain_numbers_for_arrays():

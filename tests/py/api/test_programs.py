@@ -76,6 +76,15 @@ def test_every_form_is_written_as_the_same_program(forms, form):
     assert in_memory.exists() == form.startswith("path")
 
 
+def test_text_gives_the_bytes_that_compile_str_of_iree_gives(built):
+    from iree.compiler import tools
+
+    stock = tools.compile_str(ADD, target_backends=["llvm-cpu"], input_type="auto")
+    assert fissile.compile(ADD, target="llvm-cpu").vmfb == built.vmfb
+    flags = ["--iree-hal-target-backends=llvm-cpu"]
+    assert fissile.compile(ADD, flags=flags).vmfb == stock
+
+
 @pytest.mark.parametrize("program", [7, None, object(), ["a.mlir"]])
 def test_what_is_no_program_is_refused(program):
     with pytest.raises(UsageError, match="is not a program"), program_file(program):

@@ -182,7 +182,10 @@ func.func @main() { return }
         (["--target", "gfx942", "--baseline", "/nowhere/b.json"], "cannot read the baseline"),
         (["--target", "gfx942", "--update-baseline"], "needs a file"),
         (["--target", "gfx942", "--iree-flags=--iree-no-such-flag"], "iree-no-such-flag"),
-        (["--target", "gfx942", "--dispatch-timeout", "-1"], "number of seconds"),
+        (
+            ["--target", "gfx942", "--dispatch-timeout", "-1"],
+            "'--dispatch-timeout' takes a number of seconds",
+        ),
     ],
 )
 def test_bad_arguments(program, capsys, words, reported):

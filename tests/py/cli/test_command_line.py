@@ -115,12 +115,44 @@ def test_the_device_that_is_present_is_a_target():
     [
         (["--target=gfx9"], "gfx9"),
         (["--target=gfx942", "--iree-hal-target-device=vulkan"], "both name a target"),
+        (
+            ["--target=gfx942", "--target", "vulkan"],
+            "--target=gfx942 and --target=vulkan: a compile is for one",
+        ),
         (["--fissile-match-devise=vulkan"], "unknown option"),
     ],
 )
 def test_a_wrong_target_or_option_is_refused(words, printed):
     with pytest.raises(UsageError, match=re.escape(printed)):
         parse_command_line(["a.mlir", *words])
+
+
+@pytest.mark.parametrize("value", ["-1", "nan", "inf", "1e400", "-inf", "1e12", "", "soon"])
+@pytest.mark.parametrize(
+    "command, option",
+    [(c, o) for c in ALL for o in c.all_options if o.value == "SECONDS"],
+    ids=lambda one: one.name,
+)
+def test_no_command_takes_a_time_without_an_end_or_below_zero(command, option, value, capsys):
+    words = [argument.name for argument in command.arguments if argument.count in ("", "+")]
+    assert main([command.name, *words, f"--{option.name}={value}"]) == 2
+    printed = capsys.readouterr().err
+    assert f"{option.name}" in printed and "number of seconds" in printed and "error" in printed
+
+
+@pytest.mark.parametrize("words", [["verify", "a.mlir", "--seeds=0"], ["compile", "a.mlir", "--verify-seeds=0"],
+    ["compile", "a.mlir", "--verify-seeds=1.5"], ["sweep", "a.mlir", "--jobs=0"],
+    ["verify", "a.mlir", "--timeout=0"],  # a deadline under test
+])  # fmt: skip
+def test_a_number_that_leaves_nothing_to_do_is_a_usage_error(words, capsys):
+    assert main(words) == 2
+    assert f"option '{words[-1].partition('=')[0]}' takes a" in capsys.readouterr().err
+
+
+def test_zero_is_no_limit_where_the_help_says_so():
+    for option in (o for c in ALL for o in c.all_options if o.value == "SECONDS" and "0: none" in o.help):
+        assert option in LIMITS or option.read("0") == 0
+    assert parse_command_line(["a.mlir", "--dispatch-timeout=2.5"]).dispatch_timeout == 2.5
 
 
 def test_python_dash_m_is_the_same_program():

@@ -45,6 +45,7 @@ from small_programs import ADD, TARGETS, quantised_conv
             2,
             "builtin.module(cse",
         ),
+        (["{add}", "-o", "{out}", "--dispatch-timeout=-1"], 2, "takes a number of seconds; 0 is no limit"),
         (["{garbage}", "-o", "{out}"], 1, "FIS001"),
         (["{empty}", "-o", "{out}"], 1, "FIS003"),
         (["{add}", "-o", "{out}", "--fissile-load-passes={missing}"], 2, "missing"),

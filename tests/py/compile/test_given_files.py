@@ -75,9 +75,14 @@ def test_no_output_is_lost_to_another_and_no_input_to_an_output(command, folder)
     assert sorted(p.name for p in folder.iterdir()) == ["in.mlir", "link"]
 
 
-def test_the_output_may_be_the_input_as_with_stock(folder):
-    holds(shell(f"{COMPILE} --compile-to=input in.mlir -o in.mlir", folder), 0)
-    assert "util.func public @main" in (folder / "in.mlir").read_text()
+@pytest.mark.parametrize("output", ["in.mlir", "./in.mlir", "link", "there/in.mlir"])
+@pytest.mark.parametrize("command", [COMPILE, f"fissile reduce {' '.join(LLVM_CPU)}"])
+def test_the_program_is_not_lost_to_the_module(command, output, folder):
+    """Stock iree-compile overwrites it."""
+    (folder / "link").symlink_to("in.mlir")
+    (folder / "there").symlink_to(".")
+    holds(shell(f"{command} in.mlir -o {output}", folder), 2, f"-o={output} is the input too", "name another")
+    assert (folder / "in.mlir").read_text() == ADD
 
 
 def _array(value: np.ndarray) -> bytes:

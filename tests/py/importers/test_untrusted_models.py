@@ -8,6 +8,7 @@ import zipfile
 
 import pytest
 
+from fissile.cli.main import main
 from fissile.pipelines.importers import torch_child
 from fissile.pipelines.importers.exported_archive import code_in, is_expression
 
@@ -62,6 +63,22 @@ def test_tensors_and_a_graph_are_no_code(tmp_path):
     spec = json.dumps([1, {"type": "builtins.dict", "context": '["last hidden state"]', "children_spec": []}])
     document = graph(ADD, sym_int_values={"s": size}) | {"signature": {"in_spec": spec, "out_spec": spec}}
     assert code_in(archive(tmp_path, GOOD | {"models/model.json": document})) == ""
+
+
+@pytest.mark.parametrize(("name", "content", "status", "printed"), [
+    ("a.mlir", bytes(range(128, 256)), 1, "error[FIS001]"), ("a.mlir", b"", 1, "error[FIS003]"),
+    ("a.onnx", b"\x08\x07\x12" + bytes(range(200, 256)), 1, "error[FIS420]"),
+    ("a.onnx", b"", 1, "error[FIS420] the ONNX model is not imported: the file is empty"),
+    ("a.pt2", bytes(range(128, 256)), 2, "is not an exported PyTorch program: it is not an archive"),
+    ("a.pt2", b"", 2, "is not an exported PyTorch program: it is empty"),
+    ("a.tflite", b"\x1c\0\0\0TFL3", 2, "has no importer here"),
+])  # fmt: skip
+def test_the_exit_status_of_a_file_that_is_no_model(name, content, status, printed, tmp_path, capsys):
+    """docs/exit-status.md says the same."""
+    (tmp_path / name).write_bytes(content)
+    words = ["compile", str(tmp_path / name), "--target=llvm-cpu", "-o", str(tmp_path / "out")]
+    assert main(words) == status
+    assert printed in capsys.readouterr().err and not (tmp_path / "out").exists()
 
 
 class Runs:

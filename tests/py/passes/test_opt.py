@@ -57,6 +57,21 @@ def opt(*words, text=BOUNDARY, **kwargs):
     )
 
 
+@pytest.mark.parametrize("words", [
+    ["fissile-opt", "--pass-pipeline=builtin.module(cse,,canonicalize)"],
+    ["fissile", "compile", "-", "-o", "out", *CPU, "--iree-preprocessing-pass-pipeline=builtin.module(cse,,canonicalize)"],
+])  # fmt: skip
+def test_the_caret_stands_under_what_is_wrong_in_a_pipeline(words, tmp_path):
+    done = run_program(words, input=BOUNDARY, capture_output=True, text=True, timeout=300, cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    error, pipeline, caret, hint = done.stderr.splitlines()
+    assert error == f"{words[0]}: error: pipeline, column 20: expected a pass or an op name, found ','"
+    assert (
+        pipeline == "  builtin.module(cse,,canonicalize)" and pipeline[caret.index("^") :] == ",canonicalize)"
+    )
+    assert caret.strip() == "^" and hint.startswith(f"{words[0]}: one ','")
+
+
 def test_stock_iree_compile_calls_it_for_every_executable(tmp_path):
     """`--iree-hal-preprocess-executables-with`: a pass that changes nothing changes no byte."""
     (tmp_path / "passes.py").write_text(NAME_EXECUTABLES)

@@ -132,6 +132,12 @@ def test_findings_reach_the_reporter_and_a_stop_carries_its_own():
             "unknown pass 'fissile-lower-boundary'",
             "did you mean 'fissile-lower-boundaries'?",
         ),
+        ("builtin.module(canonicalise,cse)", "unknown pass 'canonicalise'", "did you mean 'canonicalize'?"),
+        (
+            "builtin.module(func.func(iree-codegen-canonicalise))",
+            "unknown pass 'iree-codegen-canonicalise'",
+            "did you mean 'iree-codegen-canonicalize'?",
+        ),
         (
             "builtin.module(func.func(test-look,nonesuch))",
             "unknown pass 'nonesuch'",

@@ -63,11 +63,11 @@ def test_names_come_in_the_order_in_which_passes_run():
 def test_a_wrong_pipeline_is_refused_at_its_column(text, column, says):
     with pytest.raises(UsageError) as refused:
         parse_pipeline(text)
-    message, shown, caret = refused.value.message.split("\n")
-    assert message.startswith(f"pipeline, column {column}: ")
-    assert says in message
+    shown, caret = refused.value.excerpt.split("\n")
+    assert refused.value.message.startswith(f"pipeline, column {column}: ")
+    assert says in refused.value.message
     # The caret stands under the column that is named.
-    assert len(caret) - len("  ^") == min(column - 1, 60) and shown.startswith("  ")
+    assert len(caret) - len("^") == min(column - 1, 60) and "\n" not in shown
 
 
 def test_a_bare_list_of_passes_is_told_how_to_be_written():

@@ -13,6 +13,7 @@ from programs import run_program
 from small_programs import ADD, TARGETS
 from tiled_programs import conv
 
+from fissile.cli.command_line.table import COMMANDS
 from fissile.cli.main import main
 from fissile.cli.opt import main as opt
 from fissile.cli.report_output import ReportOutput, report_output_of
@@ -25,6 +26,7 @@ from fissile.quantity import Bytes, Certainty
 from fissile.report import Report
 from fissile.rules import RULES
 from fissile.shared_options import FORMATS
+from fissile.shared_options import REPORT as REPORT_OPTIONS
 
 _TEXT = {"type": "string", "minLength": 1}
 _MESSAGE = {"type": "object", "required": ["text"], "properties": {"text": _TEXT}}
@@ -332,3 +334,45 @@ def test_the_schema_is_published_and_refuses_what_is_no_report(capsys):
 @pytest.mark.parametrize("form", FORMATS[1:])
 def test_every_format_that_the_parser_takes_has_a_renderer(form):
     assert "FIS101" in rendered(Report("compile", (HOSTILE,)), form, 0)
+
+
+REPORTING = [name for name, command in COMMANDS.items() if REPORT_OPTIONS[0] in command.all_options]
+"""The commands with all formats; fissile-opt has a test of its own above."""
+
+
+def test_every_command_that_reports_is_in_the_schema_and_the_docs():
+    commands = {one["properties"]["command"]["const"] for one in REPORT["oneOf"]}
+    assert commands == {*REPORTING, "fissile-opt"}
+    docs = (Path(__file__).parents[3] / "docs" / "formats.md").read_text()
+    (row,) = [line for line in docs.splitlines() if line.startswith("| `command`")]
+    assert all(f"`{command}`" in row for command in commands)
+
+
+@pytest.mark.parametrize("command", REPORTING)
+@pytest.mark.parametrize("model", ["m.mlir", "m.onnx", "broken.onnx"])
+def test_what_each_command_reports_of_each_kind_of_input_follows_the_schema(command, model, tmp_path, capsys):
+    (tmp_path / "m.mlir").write_text("func.func @main() { %x = not.an_op }")
+    (tmp_path / "broken.onnx").write_bytes(b"\x08\x07\x12" + bytes(range(200, 256)))
+    onnx_relu(tmp_path / "m.onnx")
+    words = [command, str(tmp_path / model), "--format=json"]
+    words += [] if command == "verify" else ["--target=llvm-cpu"]
+    words += [f"--output={tmp_path}/out"] if command in ("compile", "reduce") else []
+    status = main(words)
+    printed = capsys.readouterr().out
+    if (command, model) in (("reduce", "m.onnx"), ("verify", "m.mlir")):
+        assert (status, printed) == (2, ""), "nothing fails in the model; IREE parses no such program"
+        return
+    report = json.loads(printed)
+    jsonschema.validate(report, REPORT)
+    assert (report["command"], report["exit_code"]) == (command, status)
+    assert status == (0 if model == "m.onnx" else 1), report["findings"]
+
+
+def onnx_relu(file: Path) -> None:
+    onnx = pytest.importorskip("onnx")
+    from onnx import TensorProto, helper
+
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", ends[:1], ends[1:])
+    opsets = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), file)

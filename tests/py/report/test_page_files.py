@@ -32,8 +32,8 @@ def source(tmp_path):
     return file
 
 
-def run(*words) -> tuple[int, str, str]:
-    done = run_program(["fissile", *words], capture_output=True, text=True)
+def run(*words, cwd=None) -> tuple[int, str, str]:
+    done = run_program(["fissile", *words], capture_output=True, text=True, cwd=cwd)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -53,6 +53,8 @@ def test_check_writes_a_page_with_memory_and_the_same_from_its_json(tmp_path, so
     assert "dispatches on llvm-cpu" in page.read_text()
     assert run("report", results, "-o", again)[0] == 0
     target = json.loads(results.read_text())["facts"]["targets"][0]
+    assert run("report", results, "-o", "-", cwd=tmp_path) == (0, again.read_text(), "")
+    assert not (tmp_path / "-").exists()
     for text in (page.read_text(), again.read_text()):
         assert target["dispatches"][0]["name"] in text and str(source) in text
 
@@ -100,6 +102,16 @@ def test_a_damaged_report_is_a_page_or_no_report(document, tmp_path):
 def test_a_page_that_cannot_be_written_is_refused_before_anything_is_compiled(tmp_path, source):
     status, _out, err = run("check", source, "--target=llvm-cpu", f"--report={tmp_path}/none/out.html")
     assert status == 2 and "cannot write --report=" in err
+
+
+@pytest.mark.parametrize("command", [
+    ["check", "add.mlir", "--target=llvm-cpu"], ["compile", "add.mlir", *CPU, "-o", "out"], ["verify", "add.mlir"],
+    ["sweep", "add.mlir", "--target=llvm-cpu", "--out=results"],
+])  # fmt: skip
+def test_a_page_beside_a_report_needs_a_file(command, tmp_path, source):
+    status, _out, err = run(*command, "--report=-", cwd=tmp_path)
+    assert status == 2 and "--report does not write to standard output" in err
+    assert [file.name for file in tmp_path.iterdir()] == [source.name]
 
 
 def test_a_result_shows_the_page_in_a_notebook():

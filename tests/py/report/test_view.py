@@ -7,11 +7,12 @@ import io
 import pytest
 
 from fissile.cli import terminal
-from fissile.finding import Finding, Help, Ledger, LedgerLine, Limit, Severity
+from fissile.finding import Finding, Help, Ledger, LedgerLine, Limit, Place, Severity
 from fissile.pipelines.process.worker_end import meant
 from fissile.pipelines.report.audit_text import render_audit
 from fissile.pipelines.report.footprint_text import render_check
-from fissile.pipelines.report.text import render
+from fissile.pipelines.report.text import render, render_finding
+from fissile.pipelines.report.untrusted_text import SourceLines
 from fissile.pipelines.report.view import View
 from fissile.quantity import Bytes
 from fissile.report import Report
@@ -106,3 +107,23 @@ def test_a_terminal_shows_the_first_place_in_another_colour_than_the_second(monk
 )
 def test_a_typo_is_taken_for_an_option_of_fissile_or_iree_before_one_of_llvm(flag, llvm, hint):
     assert hint in meant(flag, llvm) and ("stats" not in meant(flag, llvm))
+
+
+@pytest.mark.parametrize("column", [1, 5, 60, 80, 95, 200, 2500, 4996, 5000])
+@pytest.mark.parametrize("columns", [60, 100])
+def test_a_long_line_is_quoted_around_its_place(column, columns):
+    line = ("".join(f" w{n:04d}" for n in range(1000))[1:]).ljust(5999, "x")
+    finding = Finding("FIS202", "may not fit", places=(Place("m.mlir", 1, column, "here"),))
+    text = render_finding(finding, SourceLines("m.mlir", line.encode()), View(columns))
+    quoted, mark = text.splitlines()[-2:]
+    at, end = mark.index("^"), mark.rindex("^") + 1
+    wanted = line[column - 1 :]
+    assert len(quoted) <= columns and quoted[at:end] == wanted[: end - at]
+    assert ("… " in quoted[:12]) == (quoted[7:12] != line[:5])
+    assert quoted.endswith(" …") == (not line.endswith(quoted[-5:]))
+
+
+def test_standard_output_is_called_so():
+    note = Finding("FIS202", "may not fit", Severity.NOTE)
+    assert render(Report("compile", (note,), "-")).endswith("fissile: 1 note; wrote standard output\n")
+    assert render(Report("compile", (note,), "m.vmfb")).endswith("; wrote m.vmfb\n")

@@ -17,6 +17,7 @@ import fissile.passes.failures
 import fissile.passes.remedies
 import fissile.pipelines
 from fissile.passes.iree import library
+from fissile.pipelines.audit import audit_worker  # noqa: F401  now: it would keep the `run_job` of `workers_here`
 from fissile.pipelines.check import check_worker
 from fissile.pipelines.compile import compile_run
 from fissile.pipelines.compile.request import CompileRequest, parse_command_line

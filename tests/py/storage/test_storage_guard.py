@@ -113,6 +113,8 @@ def test_asserts_that_an_option_strips_are_told_and_not_made(session):
     module, result, before = guarded(session, UNPROVED, asserts_stripped=True)
     assert {f.code for f in result.findings} == {"FIS202", "FIS203"} and not result.changed
     assert module.text(locations=True) == before
+    (stripped,) = [f.message for f in result.findings if f.code == "FIS203"]
+    assert stripped.endswith(" removes the run-time checks that 1 size needs")
     _, result, _ = guarded(session, PROVED, asserts_stripped=True)
     assert not result.findings
 

@@ -97,6 +97,16 @@ def test_wrong_words_are_usage_errors(models, tmp_path, capsys):
     assert "no Dask scheduler" in capsys.readouterr().err
 
 
+def test_a_link_to_no_file_is_reported(models, tmp_path, capsys):
+    (models / "gone.mlir").symlink_to(tmp_path / "nowhere")
+    (models / "gone.txt").symlink_to(tmp_path / "nowhere")
+    (models / "typo.mlir").unlink()
+    status, swept, printed = document(capsys, models, tmp_path / "out")
+    assert status == 0 and [cell["model"] for cell in swept["cells"]] == ["add.mlir", "same.mlir"]
+    assert f"skipped {models / 'gone.mlir'}: it is a link to a file that does not exist" in printed
+    assert "gone.txt" not in printed
+
+
 def test_a_cluster_that_loses_a_worker_loses_no_result(tmp_path):
     models = tmp_path / "tiny"
     models.mkdir()

@@ -58,6 +58,11 @@ def test_a_cell_is_known_by_its_content_and_not_by_its_place(models, tmp_path):
     moved.write_text("module {}")
     (again,) = matrix(find_models([str(moved)]), ["llvm-cpu"], [Environment("/x", "0.1.0+abc", "3.13.0")], [])
     assert again.key == cells[0].key
+    suffixes = [tmp_path / "moved.onnx", tmp_path / "MOVED.MLIR"]  # what reads the bytes, and what does not
+    for other in suffixes:
+        other.write_text("module {}")
+    keys = [matrix(find_models([str(file)]), ["llvm-cpu"], [HERE], [])[0].key for file in suffixes]
+    assert (keys[0] == cells[0].key, keys[1] == cells[0].key) == (False, True)
     moved.write_text("module { }")
     assert matrix(find_models([str(moved)]), ["llvm-cpu"], [HERE], [])[0].key != cells[0].key
 
