@@ -62,7 +62,7 @@ define(
     "`scf.index_switch`, affine loops with tensor results, `tensor.splat` and `tensor.generate`.",
     "If other ops that IREE lowers express the op, fissile rewrites it with them (the `fissile-decompose-…` and "
     "`fissile-lower-…` passes for the input; for ONNX ops, the definition in the ONNX standard). Decompose any "
-    "other op when you export the model: `decomposition_table=` of torch.export, or another opset.",
+    "other op when you export the model: `decomposition_table=` of torch.export, or other ops in an ONNX model.",
     effect=Effect.REFUSED,
     shown=Shown(
         "fissile compile in.mlir --target=llvm-cpu -o out.vmfb",

@@ -133,9 +133,9 @@ define(
     "unsigned-as-signed",
     "the numbers may be wrong: IREE computes with unsigned bytes as if they had a sign",
     "An op of PyTorch on torch.uint8 whose result has another type, or which orders, adds up or divides: image / 255, 0.5 * image, image.sum(), "
-    "torch.sort(image), image % 5. Of ONNX's ops on uint8 these are Abs, Clip, Div, MaxPool and Mod. IREE reads 200 as -56.",
-    "IREE 3.13's import (torch-mlir) does not pass on that the operand is unsigned where it converts it to the type of the result. An explicit "
-    "conversion, `image.float()`, is right.",
+    "torch.sort(image), image % 5. A conversion of floats to torch.uint8 or ONNX's uint8: values above 127 may become 127. Of ONNX's ops on uint8 these are Abs, Clip, Div, MaxPool and Mod. IREE reads 200 as -56.",
+    "IREE 3.13's import (torch-mlir) does not pass on that the operand is unsigned where it converts it to the type of the result, and makes signed "
+    "bytes of floats. An explicit conversion to another type, `image.float()`, is right.",
     "fissile converts such operands to 32 bits before the op (`fissile-widen-unsigned`). In the model, write `image.float() / 255`.",
     effect=Effect.UNPROVED,
     shown=Shown(
@@ -287,12 +287,12 @@ define(
     "An op of an ONNX model has an attribute or an operand that changes its result, and IREE ignores it: the zero points of a QLinearMatMul of "
     "batches of matrices, the scale of the bias of a QLinearConv whose weights have a scale for each channel, the alpha of ONNX Runtime's FusedMatMul, the order of the heads in its RotaryEmbedding of three dimensions, the saturation of a Cast or QuantizeLinear to an 8-bit float, the peepholes of an LSTM, mode = CRD of a SpaceToDepth, the "
     "weights in the mean of a SoftmaxCrossEntropyLoss, the end of the last windows of an AveragePool or LpPool with ceil_mode = 1, the end of the "
-    "tensor where a Slice runs backwards from behind it, some places of a Resize. Zero points and peepholes that are 0 change nothing.",
+    "tensor where a Slice runs backwards from behind it, the lowest value as border of a MaxPool of integers with other borders before than after (IREE pads with 0), some places of a Resize. Zero points and peepholes that are 0 change nothing.",
     "IREE 3.13's import of ONNX multiplies the bare integers of a batch; it has a product with zero points only for two matrices. Some of the other "
     "parts it does not read; from others it computes another result.",
     "fissile writes such products and convolutions as DequantizeLinear, MatMul or Conv, and QuantizeLinear (`fissile-dequantise-products`), and clips "
     "before a cast (`fissile-saturate-casts`), and writes pools, slices, rotary embeddings and the factor of a product in a way that IREE reads (`fissile-pool-windows`, `fissile-clamp-slices`, "
-    "`fissile-scale-products`, `fissile-turn-heads`). For the others there is no output: rewrite them in the model.",
+    "`fissile-scale-products`, `fissile-turn-heads`, `fissile-pad-pools`). For the others there is no output: rewrite them in the model.",
     effect=Effect.WRONG,
     shown=Shown(
         COMPILE,

@@ -221,7 +221,7 @@ def _pad(extents: Extents, op: ir.Operation) -> Iterator[Requirement]:
         have = extents.dimension(op.operands[0], i)
         yield Requirement(
             all_of((at_most(0, before), at_most(0, after))),
-            f"pads dimension {i} by {before} before and {after} after; a padding is not negative",
+            f"pads dimension {i} by {before} before and {after} after; IREE writes outside of the result where one is negative",
         )
         total = before + have + after
         if any(symbol.tensor is None for symbol in symbols_of(total).values()):

@@ -108,7 +108,7 @@ def check_unsigned(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
             "FIS165",
             op,
             f"IREE computes {name} of unsigned 8-bit integers with a sign",
-            "has unsigned operands",
+            "has unsigned bytes",
             name,
         )
         for name, op in found
@@ -192,6 +192,17 @@ def check_crashes(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
             "padded by other widths before than after",
             name,
         ).with_(stock="it crashes as it pads a quantised image")
+        for name, op in found
+    ]
+
+
+def check_endless(found: Iterable[tuple[str, ir.Operation]]) -> list[Finding]:
+    """FIS421 of each op, with what its front end calls it."""
+    message = "IREE has no lowering for {} as it is used here"
+    return [
+        _finding("FIS421", op, message.format(name), "goes on with the other end", name).with_(
+            stock="it never finishes"
+        )
         for name, op in found
     ]
 

@@ -11,6 +11,12 @@ FRONT_END_OP = "FIS421"
 _OPERATOR = re.compile(r'\bname = "(?P<name>[\w.]+)"')
 _VALUES = ("torch.constant.", "torch.vtensor.literal", "torch.prim.ListConstruct", "torch.prim.NumToTensor")
 """Ops that IREE names although it is a user of theirs that it does not lower: the conversion of that was undone."""
+_SIZED = (
+    "CenterCropPad", "ConstantOfShape", "CumSum", "Expand", "OneHot", "Pad", "Range", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp",
+    "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "Reshape", "Resize", "Slice", "Split", "Squeeze", "Tile",
+    "TopK", "Unsqueeze", "Upsample",
+)  # fmt: skip
+"""ONNX ops with an input of axes, sizes or positions, which IREE lowers for some values only, or for constants."""
 
 
 def front_end_op(message: str) -> str:
@@ -39,11 +45,10 @@ def check_front_end_op(
 
 
 def _way_out(op: str) -> str:
+    if op.removeprefix("onnx.") in _SIZED:
+        return "way out: export the model with constant axes and sizes for this op, or with other ops in its place"
     if op.startswith("onnx."):
-        return (
-            "way out: export the model with another opset, or with inputs of this op that are constants "
-            "(axes, sizes), or without the op"
-        )
+        return "way out: export the model with other ops in its place"
     return (
         "way out: decompose the op when the model is exported: "
         "torch.export.export(model, args).run_decompositions(decomposition_table), with an entry for it"

@@ -39,7 +39,7 @@ class MultiplySigned(OpRemedy):
     """
 
     name: ClassVar[str] = "fissile-multiply-signed"
-    order: ClassVar[int] = 43
+    order: ClassVar[int] = 44
     cures: ClassVar[tuple[str, ...]] = ("FIS188",)
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (

@@ -254,11 +254,16 @@ def concatenated(parts: Sequence[ir.Value], dim: int) -> ir.Value:
 
 
 def converted(value: ir.Value, element: str) -> ir.Value:
-    """``value`` with elements of type ``element``."""
+    """``value`` with elements of type ``element``.
+
+    A float becomes an unsigned byte by way of 32 bits: IREE 3.13 makes a signed one of it, which holds nothing above 127.
+    """
     type_ = TensorType.of(value)
     assert type_ is not None
     if type_.element == element:
         return value
+    if element == "ui8" and type_.element in (*FLOATS, "f64"):
+        value = converted(value, "si32")
     no = boolean(False)
     made = TensorType(type_.shape, element)
     return apply("aten.to.dtype", [value, integer(NUMBERS[element]), no, no, none()], made)

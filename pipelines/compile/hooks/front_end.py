@@ -89,6 +89,10 @@ REMEDIES = (
     "fissile-divide-sizes",
     "fissile-multiply-batches",
     "fissile-gather-blocks",
+    "fissile-pad-pools",
+    "fissile-scatter-extremes",
+    "fissile-crop-transposed",
+    "fissile-scale-blocks",
 )
 """In this order: what one writes, the next may find."""
 _LATE_NAMES = (

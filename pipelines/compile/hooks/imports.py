@@ -105,6 +105,14 @@ def _crashes(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], S
     return found, check_crashes((text_of(op, "name"), op) for op in found)
 
 
+def _wraps(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.checks.numbers.imported_ops import check_endless
+    from fissile.passes.remedies.entry.onnx.wrap_pads import wraps
+
+    found = [op for op in ops_of(module, "torch.operator") if wraps(op)]
+    return found, check_endless((text_of(op, "name"), op) for op in found)
+
+
 def _grids(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
     from fissile.passes.checks.numbers.imported_ops import check_grids
     from fissile.passes.remedies.entry.torch.sample_grids import SampleGrids, samples_outside
@@ -142,6 +150,15 @@ def _norms(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Seq
     remedy = NormaliseInstances()
     found = [op for op in remedy.found(module) if lowered(op)]  # IREE rejects the others
     return found, check_norms((remedy.named(op), op) for op in found)
+
+
+def _pools(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
+    from fissile.passes.checks.numbers.imported_ops import check_left_out
+    from fissile.passes.remedies.entry.onnx.pad_pools import PadPools, misreads_border
+
+    remedy = PadPools()
+    found = [op for op in remedy.found(module) if misreads_border(op)]  # IREE rejects the others
+    return found, check_left_out((remedy.named(op), op, "the value of the border") for op in found)
 
 
 def _size_arithmetic(module: ir.Operation, gpu: bool) -> tuple[Sequence[ir.Operation], Sequence[Finding]]:
@@ -240,6 +257,8 @@ _ROWS = (
         "fissile-measure-sizes",
         _unknown_sizes,
     ),
+    _Row((b"onnx.MaxPool",), "fissile-pad-pools", _pools),
+    _Row((b'"wrap"',), "fissile-wrap-pads", _wraps),
     *(_Row((op.encode(),), remedy, partial(_always, check, op)) for op, remedy, check in _ALWAYS),
     _Row((b"aten.linalg_det", b"onnx.Det"), "fissile-solve-systems", _determinants),
     _Row((b"select_and_scatter",), "fissile-swap-selections", _selections),

@@ -25,6 +25,8 @@ _MIXED = (
 """Wrong only where the result has another type, to which the operand is converted."""
 _LIST = "torch.prim.ListConstruct"
 _UNSIGNED, _WIDE = "ui8", "si32"
+_CASTS = ("aten._to_copy", "aten.to.dtype", "onnx.Cast", "onnx.CastLike", "prims.convert_element_type")
+"""Wrong where a float becomes an unsigned byte: IREE makes a signed one of it."""
 _AS_FLOATS = ("onnx.MaxPool",)
 """The border of a pool is the least number there is: of integers none that they have."""
 
@@ -35,14 +37,14 @@ class WidenUnsigned(FrontEndRemedy):
     """Converts unsigned 8-bit operands to 32 bits before an op that IREE's import computes as if they had a sign.
 
     IREE 3.13 converts a ui8 to a float or a wider integer with its sign in some ops of PyTorch, orders and divides it so in some of ONNX, and without in others: in an explicit
-    conversion (`x.to(torch.int32)`) it has none. A result of ui8 is cut to 8 bits again. Run it on the program as it was imported.
+    conversion (`x.to(torch.int32)`) it has none. A result of ui8 is cut to 8 bits again. It makes signed bytes of floats, which hold nothing above 127, in some vectorised loops. Run it on the program as it was imported.
     """
 
     name: ClassVar[str] = "fissile-widen-unsigned"
     cures: ClassVar[tuple[str, ...]] = (FRONT_END_OP, "FIS165")
     exactness: ClassVar[Exactness] = Exactness.BITS
     does: ClassVar[str] = (
-        "converts unsigned 8-bit operands of PyTorch's divisions, sums, products, sorts and mixed arithmetic, and of ONNX's `Abs`, `Clip`, `Div`, `MaxPool` and `Mod`, to 32 bits (in the input)"
+        "converts unsigned 8-bit operands of PyTorch's divisions, sums, products, sorts and mixed arithmetic, and of ONNX's `Abs`, `Clip`, `Div`, `MaxPool` and `Mod`, to 32 bits, and floats to unsigned bytes by way of 32 bits (in the input)"
     )
     repairs: ClassVar[str] = (
         "`image / 255` of bytes, and other arithmetic of uint8, which IREE computes with signed numbers: wrong on every target (FIS165)"
@@ -53,6 +55,8 @@ class WidenUnsigned(FrontEndRemedy):
 
     def fits(self, op: ir.Operation) -> bool:
         name = torch.front_end_name(op)
+        if name in _CASTS:
+            return _makes_bytes(op)
         if name not in _ALWAYS and name not in _MIXED or not op.results:
             return False
         made = torch.TensorType.of(op.results[0])
@@ -61,6 +65,8 @@ class WidenUnsigned(FrontEndRemedy):
         return any(map(_is_unsigned, _tensors(op)))
 
     def written(self, op: ir.Operation) -> list[ir.Value]:
+        if torch.front_end_name(op) in _CASTS:
+            return [torch.cast(torch.converted(op.operands[0], _UNSIGNED), op.results[0].type)]
         element = "f32" if torch.front_end_name(op) in _AS_FLOATS else _WIDE
         operands = [_widened_list(one) if _is_list(one) else _widened(one, element) for one in op.operands]
         types = [torch.TensorType.of(result) for result in op.results]
@@ -76,6 +82,16 @@ class WidenUnsigned(FrontEndRemedy):
             torch.converted(value, one.element) if one is not None and value.type != result.type else value
             for value, one, result in zip(again.results, types, op.results, strict=True)
         ]
+
+
+def _makes_bytes(op: ir.Operation) -> bool:
+    """Whether the cast ``op`` makes unsigned bytes of floats."""
+    if not op.operands or not op.results:
+        return False
+    given, made = torch.TensorType.of(op.operands[0]), torch.TensorType.of(op.results[0])
+    if given is None or made is None or made.element != _UNSIGNED:
+        return False
+    return given.element in (*torch.FLOATS, "f64")
 
 
 def _is_list(value: ir.Value) -> bool:

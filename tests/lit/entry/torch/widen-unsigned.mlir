@@ -41,3 +41,20 @@ func.func @of_onnx(%x: !torch.vtensor<[1,1,4],ui8>) -> (!torch.vtensor<[1,1,4],u
   %s = torch.operator "onnx.Add"(%x, %x) : (!torch.vtensor<[1,1,4],ui8>, !torch.vtensor<[1,1,4],ui8>) -> !torch.vtensor<[1,1,4],ui8>
   return %q, %m, %s : !torch.vtensor<[1,1,4],ui8>, !torch.vtensor<[1,1,2],ui8>, !torch.vtensor<[1,1,4],ui8>
 }
+
+// CHECK-LABEL: func.func @bytes_of_floats
+// CHECK:         torch.aten.to.dtype {{.*}} -> !torch.vtensor<[5],si32>
+// CHECK:         torch.aten.to.dtype {{.*}} -> !torch.vtensor<[5],ui8>
+func.func @bytes_of_floats(%x: !torch.vtensor<[5],f32>) -> !torch.vtensor<[5],ui8> {
+  %r = torch.operator "onnx.Cast"(%x) {torch.onnx.to = 2 : si64} : (!torch.vtensor<[5],f32>) -> !torch.vtensor<[5],ui8>
+  return %r : !torch.vtensor<[5],ui8>
+}
+
+// CHECK-LABEL: func.func @silent_casts
+// CHECK-NOT:     si32
+// CHECK:         return
+func.func @silent_casts(%x: !torch.vtensor<[5],f32>, %y: !torch.vtensor<[5],ui8>) -> (!torch.vtensor<[5],si8>, !torch.vtensor<[5],f32>) {
+  %r = torch.operator "onnx.Cast"(%x) {torch.onnx.to = 3 : si64} : (!torch.vtensor<[5],f32>) -> !torch.vtensor<[5],si8>
+  %s = torch.operator "onnx.Cast"(%y) {torch.onnx.to = 1 : si64} : (!torch.vtensor<[5],ui8>) -> !torch.vtensor<[5],f32>
+  return %r, %s : !torch.vtensor<[5],si8>, !torch.vtensor<[5],f32>
+}
