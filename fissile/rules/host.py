@@ -234,8 +234,11 @@ define(
     "A function loads a global behind a loop or a branch that stores it, or stores it before one that loads or stores it. IREE loads it before "
     "the loop or branch, and stores it behind.",
     "IREE 3.13 moves the loads of a block up and its stores down, as far as the next call (SimplifyGlobalAccesses), and does not look into "
-    "the regions of the ops between.",
-    "fissile calls an empty function before and behind the loop or branch (`fissile-keep-order`): two calls on the host. No number changes.",
+    "the regions of the ops between. Later it submits work of the device together that the host waits for in between, and moves what waits "
+    "behind that work, but not the loads behind it (ScheduleExecution): in the bodies of loops and branches, too.",
+    "fissile calls an empty function before and behind the loop or branch (`fissile-keep-order`). Where the schedule of the program still has "
+    "another order, it calls one wherever the host waits for the device (`fissile-submit-in-order`), and looks at the schedule again: if "
+    "that has another order all the same, the finding is an error. Each call costs a submission at most. No number changes.",
     effect=Effect.WRONG,
     shown=Shown(
         COMPILE,

@@ -139,13 +139,16 @@ func.func @f(%x: tensor<4xi32>, %y: tensor<4xi32>, %z: tensor<4xi32>, %n: index)
 define(
     "FIS174",
     "while-operand",
-    "a while loop tests a tensor that its body does not use, and IREE rejects the loop",
+    "a while loop passes on fewer or more tensors than it starts with, and IREE rejects the loop",
     "A while loop starts with a tensor that only its condition reads: an error or a residual that the body computes anew. "
     "IREE stops: `'scf.while' op along control flow edge from Operation scf.condition to Region #1: region branch point has "
-    "2 operands, but region successor needs 4 inputs`.",
+    "2 operands, but region successor needs 4 inputs`. Or its condition passes on what the loop does not start with, a sum or a flag that the "
+    "body computes anew and the condition tests: IREE stops with that error, crashes, or runs out of memory.",
     "The canonicaliser removes the tensor from what the condition passes on to the body. IREE 3.13 then converts the body's "
-    "arguments by the types that the loop starts with (ConvertToStream), and the two differ.",
-    "fissile passes the tensor on (`fissile-pass-on-while-operands`), and a barrier keeps it there. No number changes.",
+    "arguments by the types that the loop starts with (ConvertToStream), and the two differ. Where the first value of a tensor is known, "
+    "the first condition is as well, and nothing of the loop uses that value: the canonicaliser has the loop start without it.",
+    "fissile passes the tensor on (`fissile-pass-on-while-operands`), and a barrier keeps it there; a loop that passes on more starts with "
+    "zeros for that. No number changes.",
     effect=Effect.REFUSED,
     shown=Shown(
         COMPILE,

@@ -85,7 +85,8 @@ def system_ended(status: int, error_lines: str) -> UsageError | None:
     if status and OUT_OF_MEMORY.search(error_lines):
         return UsageError(
             "the compiler ran out of memory",
-            f"give it more: {MEMORY_OPTION}=SIZE, ulimit -v and -d, or a larger machine",
+            f"give it more: {MEMORY_OPTION}=SIZE, ulimit -v and -d, or a larger machine; where enough was free, IREE has a bug and "
+            "asked for a size that does not exist",
         )
     if status == -signal.SIGKILL:
         return UsageError("the compiler's process was killed (SIGKILL), as the system does when memory runs out",

@@ -6,6 +6,7 @@ the stores inside of loops and branches, nor what is loaded between the two stor
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import combinations
 
 from iree.compiler import ir
@@ -94,3 +95,33 @@ def _may_read(op: ir.Operation, names: tuple[str, str]) -> bool:
     if op.name == iree_ops.UTIL_GLOBAL_LOAD:
         return _held(op) in names
     return op.name in CALLS or (op.name.startswith("scf.") and len(op.regions) > 0)
+
+
+def may_fuse_late(module: ir.Operation) -> bool:
+    """Whether ``module``, at phase flow, has two globals with tensors of which a loop or a branch stores one.
+
+    IREE fuses globals again once their tensors are parts of buffers: globals that start in one buffer, or are stored from one, have the same
+    values then, whatever loops and branches store.
+    """
+    tensors = [op for op in globals_that_change(module).values() if "tensor<" in str(op.attributes["type"])]
+    if len(tensors) < 2:
+        return False
+    bodies = [op.operation for op in module.regions[0].blocks[0].operations]
+    functions = [op for op in bodies if op.name in (*FUNCTIONS, iree_ops.UTIL_INITIALIZER)]
+    top = [block for op in functions for block in op.regions[0].blocks]
+    return any(block not in top and _stores(block) for block in _blocks(functions))
+
+
+def fused_late(module: ir.Operation, pairs: Iterable[tuple[str, str]]) -> list[ChainedGlobal]:
+    """Those of ``pairs`` (global, and what the schedule has instead) that may differ in ``module``, at phase flow."""
+    known = globals_that_change(module)
+    bodies = [op.operation for op in module.regions[0].blocks[0].operations]
+    blocks = _blocks([op for op in bodies if op.name in (*FUNCTIONS, iree_ops.UTIL_INITIALIZER)])
+    found = []
+    for one, other in pairs:
+        if one in known and other in known and not all(_stay_equal(block, one, other) for block in blocks):
+            place = next(
+                (place_of(op) for block in blocks for op in _stores(block) if _held(op) == one), None
+            )
+            found.append(ChainedGlobal(known[one], one, other, place, fused=True))
+    return found

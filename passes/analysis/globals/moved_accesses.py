@@ -7,7 +7,7 @@ another one follows (SimplifyGlobalAccesses). Calls and the ends of blocks stop 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from iree.compiler import ir
 
@@ -18,16 +18,17 @@ from fissile.passes.iree.attributes import NEVER_INLINED
 
 from ..dispatch.provenance import place_of
 from ..program.private_calls import CALLS, FUNCTIONS
+from .accesses import ACCESSES, GlobalAccesses, mutable_globals
 
-_ACCESSES = (iree_ops.UTIL_GLOBAL_LOAD, iree_ops.UTIL_GLOBAL_STORE)
 _INDIRECT = (iree_ops.UTIL_GLOBAL_LOAD_INDIRECT, iree_ops.UTIL_GLOBAL_STORE_INDIRECT)
-_MUTABLE = "is_mutable"
+WHILE = "scf.while"
 LOAD, STORE, REGION, END = "load", "store", "region", "end"
 
 
 @dataclass(frozen=True)
 class MovedAccess:
-    """``access`` loads or stores ``name``, and IREE moves it across ``around``, a loop or a branch inside of which ``name`` is accessed."""
+    """``access`` loads or stores ``name``, and IREE moves it across ``around``, a loop or a branch inside of which ``name`` is accessed; or the
+    end of a while loop's condition, which is where the loop starts once IREE has the condition before it."""
 
     around: ir.Operation
     access: ir.Operation
@@ -49,28 +50,29 @@ class _Event:
 
 def moved_accesses(module: ir.Operation) -> list[MovedAccess]:
     """Those of ``module`` at phase input."""
-    bodies = [op.operation for op in module.regions[0].blocks[0].operations]
-    if not any(op.name == iree_ops.UTIL_GLOBAL and _MUTABLE in op.attributes for op in bodies):
+    if not mutable_globals(module):
         return []
+    bodies = [op.operation for op in module.regions[0].blocks[0].operations]
     functions = [op for op in bodies if op.name in (*FUNCTIONS, iree_ops.UTIL_INITIALIZER)]
-    program = _Program({text_of(op, "sym_name"): op for op in functions if op.name in FUNCTIONS})
+    program = _Program(GlobalAccesses.of_module(module))
     found: dict[MovedAccess, None] = {}
     for function in functions:
         for block in function.regions[0].blocks:
             found.update(dict.fromkeys(_moved(program.events(block))))
+            for loop in (op.operation for op in block if op.operation.name == WHILE):
+                found.update(dict.fromkeys(_moved_behind(loop, program)))
     return list(found)
 
 
 @dataclass(frozen=True)
 class _Program:
-    functions: dict[str, ir.Operation]
-    accessed: dict[str, tuple[frozenset[str], frozenset[str]]] = field(default_factory=dict)
+    accesses: GlobalAccesses
 
     def events(self, block: ir.Block, inside: tuple[str, ...] = ()) -> list[_Event]:
         """What happens in ``block``, with functions that IREE inlines, in order."""
         found = []
         for op in (o.operation for o in block.operations):
-            if op.name in _ACCESSES:
+            if op.name in ACCESSES:
                 kind = LOAD if op.name == iree_ops.UTIL_GLOBAL_LOAD else STORE
                 found.append(_Event(kind, op, text_of(op, "global")))
             elif op.name in _INDIRECT:
@@ -78,43 +80,18 @@ class _Program:
             elif op.name in CALLS:
                 found += self._called(op, inside)
             elif any(len(region.blocks) for region in op.regions):
-                loads, stores = self._inside(op, inside)
-                if loads or stores:
-                    found.append(_Event(REGION, op, loads=loads, stores=stores))
+                accessed = self.accesses.of(op, inside)
+                if accessed:
+                    found.append(_Event(REGION, op, loads=accessed.loads, stores=accessed.stores))
         return found
 
     def _called(self, call: ir.Operation, inside: tuple[str, ...]) -> list[_Event]:
         name = text_of(call, "callee")
-        function = self.functions.get(name)
+        function = self.accesses.functions.get(name)
         if function is None or name in inside or any(one in function.attributes for one in NEVER_INLINED):
             return [_Event(END, call)]
         blocks = list(function.regions[0].blocks)
         return self.events(blocks[0], (*inside, name)) if len(blocks) == 1 else [_Event(END, call)]
-
-    def _inside(self, op: ir.Operation, inside: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
-        """The globals that the regions of ``op`` load and store, the functions that they call included."""
-        loads: set[str] = set()
-        stores: set[str] = set()
-        called: list[str] = []
-
-        def visit(one: ir.Operation) -> ir.WalkResult:
-            if one.name in _ACCESSES:
-                (loads if one.name == iree_ops.UTIL_GLOBAL_LOAD else stores).add(text_of(one, "global"))
-            elif one.name in CALLS:
-                called.append(text_of(one, "callee"))
-            return ir.WalkResult.ADVANCE
-
-        op.walk(visit, ir.WalkOrder.PRE_ORDER)
-        for name in dict.fromkeys(called):
-            function = self.functions.get(name)
-            if function is None or name in inside or not len(function.regions[0].blocks):
-                continue
-            if name not in self.accessed:
-                self.accessed[name] = self._inside(function, (*inside, name))
-            more_loads, more_stores = self.accessed[name]
-            loads |= more_loads
-            stores |= more_stores
-        return frozenset(loads), frozenset(stores)
 
 
 def _moved(events: list[_Event]) -> Iterable[MovedAccess]:
@@ -133,6 +110,19 @@ def _moved(events: list[_Event]) -> Iterable[MovedAccess]:
                 first.setdefault(one.name, one)
         loads = [one for name, one in first.items() if one.kind == LOAD and name in region.stores]
         yield from (_moved_access(region, one) for one in (*stores.values(), *loads))
+
+
+def _moved_behind(loop: ir.Operation, program: _Program) -> Iterable[MovedAccess]:
+    """The last store of each global in the condition of ``loop``. IREE computes the condition once before the loop and then at the end of
+    each iteration, so what it stores there stands before the loop."""
+    condition = loop.regions[0].blocks[0]
+    end = condition.operations[len(condition.operations) - 1].operation
+    stores: dict[str, _Event] = {}
+    for one in _until_end(reversed(program.events(condition))):
+        if one.kind == STORE:
+            stores.setdefault(one.name, one)
+    for one in stores.values():
+        yield MovedAccess(end, one.op, one.name, place_of(one.op), place_of(loop))
 
 
 def _until_end(events: Iterable[_Event]) -> list[_Event]:

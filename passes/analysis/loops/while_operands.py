@@ -1,4 +1,4 @@
-"""While loops whose condition passes on less than the loop starts with: IREE converts their bodies for other arguments."""
+"""While loops whose condition passes on less or more than the loop starts with: IREE converts their bodies for other arguments."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ _DEAD = ("scf.yield", "tensor.cast", "tensor.dim", iree_ops.FLOW_TENSOR_TIE_SHAP
 
 @dataclass(frozen=True)
 class Untaken:
-    """``loop`` starts with more than its condition passes on. ``order`` has a position among the operands of scf.condition for each
-    operand of the loop; None where its argument of the condition's block has to be passed on in addition."""
+    """``loop`` starts with other tensors than its condition passes on. ``order`` has a position among the operands of scf.condition for each
+    operand of the loop; None where its argument of the condition's block has to be passed on in addition. ``extra``: the positions of those
+    that the loop starts with nothing for."""
 
     loop: ir.Operation
     order: tuple[int | None, ...]
+    extra: tuple[int, ...] = ()
 
 
 def untaken_operands(module: ir.Operation) -> list[Untaken]:
@@ -30,16 +32,22 @@ def untaken_operands(module: ir.Operation) -> list[Untaken]:
     (ConvertToStream). A tensor that the condition alone reads is not passed on, once the program is canonicalised: a loop whose body
     does not use one is among them, although its condition passes it on as yet.
     """
-    return [Untaken(loop, order) for loop in ops_of(module, WHILE) if (order := _order(loop)) is not None]
+    return [found for loop in ops_of(module, WHILE) if (found := _untaken(loop)) is not None]
 
 
-def _order(loop: ir.Operation) -> tuple[int | None, ...] | None:
+def overfull_loops(module: ir.Operation) -> list[Untaken]:
+    """Those whose condition passes on more than the loop starts with: the conversion of their bodies reads past the types that it has. IREE 3.13
+    stops, crashes, or goes on with damaged memory."""
+    return [one for one in untaken_operands(module) if len(one.loop.results) > len(one.loop.operands)]
+
+
+def _untaken(loop: ir.Operation) -> Untaken | None:
     types = [value.type for value in loop.operands]
-    if not any(isinstance(type_, ir.RankedTensorType) for type_ in types):
+    if not any(isinstance(value.type, ir.RankedTensorType) for value in (*loop.operands, *loop.results)):
         return None
     if types == [value.type for value in loop.results]:
         is_dropped = any(isinstance(one.type, ir.RankedTensorType) for one in unused_arguments(loop))
-        return tuple(range(len(types))) if is_dropped else None
+        return Untaken(loop, tuple(range(len(types)))) if is_dropped else None
     before = loop.regions[0].blocks[0]
     passed = list(before.operations[len(before.operations) - 1].operation.operands)[1:]
     left: dict[int | None, ir.Value] = dict(enumerate(passed))
@@ -54,7 +62,15 @@ def _order(loop: ir.Operation) -> tuple[int | None, ...] | None:
                 )
                 order[number] = next(fits, None)
                 left.pop(order[number], None)
-    return tuple(order) if not left else None
+    extra = tuple(p for p in left if p is not None)
+    return Untaken(loop, tuple(order), extra) if all(may_start(passed[p].type) for p in extra) else None
+
+
+def may_start(type_: ir.Type) -> bool:
+    """Whether there is a constant of ``type_`` for a loop to start with."""
+    if isinstance(type_, ir.RankedTensorType):
+        return type_.has_static_shape and may_start(type_.element_type)
+    return isinstance(type_, (ir.IntegerType, ir.IndexType, ir.FloatType))
 
 
 def _untied(value: ir.Value) -> ir.Value:

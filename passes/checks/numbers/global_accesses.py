@@ -8,6 +8,7 @@ from fissile.effect import Effect
 from fissile.finding import Finding
 from fissile.passes.analysis.globals.chained_globals import ChainedGlobal
 from fissile.passes.analysis.globals.moved_accesses import MovedAccess
+from fissile.passes.analysis.globals.scheduled_accesses import Reordered
 from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch_places import labelled
@@ -33,6 +34,24 @@ def check_moved_accesses(found: Iterable[MovedAccess]) -> list[Finding]:
 
 def _kind(one: MovedAccess) -> str:
     return "load" if one.access.name == iree_ops.UTIL_GLOBAL_LOAD else "store"
+
+
+def check_reordered_accesses(found: Iterable[Reordered]) -> list[Finding]:
+    """FIS183 of each pair of accesses."""
+    findings = [
+        Finding(
+            "FIS183",
+            f"IREE schedules an access of the global @{one.name} before one that the program has before it",
+            subject=f"@{one.name}",
+            effect=Effect.WRONG,
+            places=(
+                *labelled(one.second.place, "this access is scheduled first"),
+                *labelled(one.first.place, f"@{one.name} is accessed here before"),
+            ),
+        )
+        for one in found
+    ]
+    return list(dict.fromkeys(findings))
 
 
 def check_chained_globals(found: Iterable[ChainedGlobal]) -> list[Finding]:

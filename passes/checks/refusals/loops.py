@@ -37,7 +37,8 @@ def check_while_operands(found: Iterable[Untaken]) -> list[Finding]:
         ordered(
             Finding(
                 "FIS174",
-                "a while loop starts with more than its condition passes on, and IREE converts its body for other arguments",
+                f"a while loop starts with {'less' if one.extra else 'more'} than its condition passes on, and IREE converts its body for "
+                "other arguments",
                 subject=one.loop.name,
                 places=labelled(place_of(one.loop), "this loop"),
             )

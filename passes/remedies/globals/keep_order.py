@@ -26,7 +26,7 @@ class KeepOrder(Remedy):
     """Calls a function that does nothing, and that IREE does not inline, before and behind each loop or branch that IREE would move an access
     of a global across (FIS183).
 
-    IREE moves nothing across a call. Run it on the output of phase input.
+    SimplifyGlobalAccesses moves nothing across a call; ScheduleExecution may (`fissile-submit-in-order`). Run it on the output of phase input.
     """
 
     name: ClassVar[str] = "fissile-keep-order"
@@ -50,15 +50,21 @@ class KeepOrder(Remedy):
         regions = list(dict.fromkeys(one.around for one in moved_accesses(op)))
         if not regions:
             return
-        name = _function(op)
+        name = order_function(op)
         for region in regions:
-            for point in (ir.InsertionPoint(region), ir.InsertionPoint.after(region)):
-                with point, region.location:
-                    callee = ir.FlatSymbolRefAttr.get(name)
-                    ir.Operation.create(iree_ops.UTIL_CALL, [], [], {"callee": callee})
+            with ir.InsertionPoint(region), region.location:
+                call_order(name)
+            if len(region.regions):  # the end of a condition has none, and nothing behind it
+                with ir.InsertionPoint.after(region), region.location:
+                    call_order(name)
 
 
-def _function(module: ir.Operation) -> str:
+def call_order(name: str) -> None:
+    """Calls the function at the insertion point."""
+    ir.Operation.create(iree_ops.UTIL_CALL, [], [], {"callee": ir.FlatSymbolRefAttr.get(name)})
+
+
+def order_function(module: ir.Operation) -> str:
     """Adds the function to ``module``, before its first op; returns its name. A hidden value keeps IREE from finding that it does nothing."""
     body = module.regions[0].blocks[0]
     known = {

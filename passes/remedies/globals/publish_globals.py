@@ -9,10 +9,11 @@ from typing import ClassVar
 from iree.compiler import ir
 
 from fissile.finding import Finding
-from fissile.passes.analysis.globals.chained_globals import VISIBILITY, chained_globals
+from fissile.passes.analysis.globals.chained_globals import VISIBILITY, chained_globals, globals_that_change
 from fissile.passes.analysis.globals.fused_globals import fused_globals
 from fissile.passes.definition import Contract, register_pass
-from fissile.passes.properties import DISPATCHES_NOT_FORMED, WELL_FORMED
+from fissile.passes.options import option
+from fissile.passes.properties import WELL_FORMED
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
 
@@ -21,8 +22,13 @@ from fissile.passes.remedies.remedy import Exactness, Remedy
 class PublishGlobals(Remedy):
     """Makes public each global that IREE would take for another one (FIS184): it renames and fuses private ones only.
 
-    Run it on the output of phase input, and of phase global-optimization.
+    Run it on the output of phase input, and of phase global-optimization. ``globals``: others that IREE fuses later; it is run on the output of
+    phase flow for these.
     """
+
+    globals: tuple[str, ...] = option(
+        (), "The names of the globals to make public; without it, those that IREE takes for another one"
+    )
 
     name: ClassVar[str] = "fissile-publish-globals"
     cures: ClassVar[tuple[str, ...]] = ("FIS184",)
@@ -35,8 +41,11 @@ class PublishGlobals(Remedy):
     done: ClassVar[str] = "made the global public: IREE renames private ones only"
     advice: ClassVar[str] = "make the global public: IREE renames private ones only"
     dialects: ClassVar[tuple[str, ...]] = ("util",)
-    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED, DISPATCHES_NOT_FORMED))
+    contract: ClassVar[Contract] = Contract(requires=(WELL_FORMED,))
 
     def run(self, op: ir.Operation, report: Callable[[Finding], None]) -> None:
-        for found in (*chained_globals(op), *fused_globals(op)):
-            found.held.attributes[VISIBILITY] = ir.StringAttr.get("public", op.context)
+        known = globals_that_change(op)
+        named = [known[name] for name in self.globals if name in known]
+        found = named or [one.held for one in (*chained_globals(op), *fused_globals(op))]
+        for held in found:
+            held.attributes[VISIBILITY] = ir.StringAttr.get("public", op.context)

@@ -18,6 +18,7 @@ from fissile.passes.analysis.host.nested_inserts import nested_inserts
 from fissile.passes.analysis.host.overwritten_arguments import may_return_arguments, overwritten_arguments
 from fissile.passes.analysis.host.tensor_ranges import scattered_ranges
 from fissile.passes.analysis.loops.growing_loops import growing_loops
+from fissile.passes.analysis.loops.while_operands import overfull_loops
 from fissile.passes.analysis.program.stable_sorts import unstable_sorts
 from fissile.passes.catalogue import find_pass
 from fissile.passes.checks.numbers.demoted_boundaries import check_demoted_boundaries
@@ -29,11 +30,12 @@ from fissile.passes.checks.numbers.narrow_integers import check_narrow_integers
 from fissile.passes.checks.numbers.nested_inserts import check_nested_inserts
 from fissile.passes.checks.numbers.tensor_ranges import check_tensor_ranges
 from fissile.passes.checks.numbers.unstable_sorts import check_unstable_sorts
+from fissile.passes.checks.refusals.loops import check_while_operands
 from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT
 
 from ...phase_pipeline import PhaseHook
 from ...session import Module, PhaseFailed, Session
-from . import repairing
+from . import global_order, repairing
 from .guard import GUARDED_AT
 from .late_reads import updated_before_read
 
@@ -141,6 +143,12 @@ ROWS = (
     Row("nested-inserts", GUARDED_AT, _nested, "fissile-separate-inserts"),
     Row("late-nested-inserts", BOUNDARIES_PLACED_AT, _nested, "fissile-separate-inserts"),
     Row(
+        "overfull-loops",
+        BOUNDARIES_PLACED_AT,
+        lambda m: check_while_operands(overfull_loops(m.op)),
+        "fissile-pass-on-while-operands",
+    ),
+    Row(
         "host-integers",
         BOUNDARIES_PLACED_AT,
         lambda m: check_narrow_integers(narrow_integers(m.op)),
@@ -169,6 +177,7 @@ def hooks(session: Session, repair: bool) -> list[PhaseHook]:
         single_elements(repair),
         returned_arguments(session, repair),
         updated_before_read(session, repair),
+        global_order.scheduled_accesses(session, repair),
     ]
 
 
@@ -179,4 +188,4 @@ def findings_of(module: Module, session: Session) -> list[Finding]:
         for hook in hooks(session, False)
         if hook.phase == BOUNDARIES_PLACED_AT
         for finding in hook.act(module)
-    ]
+    ] + global_order.findings_of(module, session)

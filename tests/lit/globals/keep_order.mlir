@@ -42,6 +42,27 @@ util.func public @store(%x: tensor<4xi32>, %y: tensor<4xi32>, %n: index) {
   util.return
 }
 
+// The condition stores it: IREE computes the condition before the loop, too.
+// CHECK-LABEL: util.func public @condition
+// CHECK:         scf.while
+// CHECK:           util.global.store
+// CHECK-NEXT:      util.call @__fissile_keep_order() : () -> ()
+// CHECK-NEXT:      scf.condition
+// CHECK-NOT:       util.call @__fissile_keep_order
+// CHECK:         util.return
+util.func public @condition(%x: tensor<4xi32>, %n: index) -> index {
+  %c1 = arith.constant 1 : index
+  %r = scf.while (%i = %n) : (index) -> index {
+    %p = arith.cmpi ult, %i, %c1 : index
+    util.global.store %x, @g : tensor<4xi32>
+    scf.condition(%p) %i : index
+  } do {
+  ^bb0(%i: index):
+    scf.yield %i : index
+  }
+  util.return %r : index
+}
+
 // Another global; loaded before and stored behind; stored again before it is loaded; a call that is not inlined stands between.
 // CHECK-LABEL: util.func public @silent
 // CHECK-NOT:     util.call @__fissile_keep_order

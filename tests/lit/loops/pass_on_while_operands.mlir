@@ -24,6 +24,25 @@ func.func @tested(%x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {
   return %r : tensor<4xi32>
 }
 
+// A tensor and a number are passed on that the loop does not start with.
+// CHECK-LABEL: func.func @overfull
+// CHECK:         %[[Z:.*]] = arith.constant dense<0.000000e+00> : tensor<f32>
+// CHECK:         %[[N:.*]] = arith.constant 0 : i32
+// CHECK:         scf.while (%{{.*}} = %{{.*}}, %[[A:.*]] = %[[Z]], %[[B:.*]] = %[[N]]) : (tensor<4xf32>, tensor<f32>, i32) -> (tensor<4xf32>, tensor<f32>, i32)
+// CHECK:           util.optimization_barrier %[[A]] : tensor<f32>
+// CHECK:           util.optimization_barrier %[[B]] : i32
+// CHECK:         ^bb0(%[[C:.*]]: tensor<4xf32>, %[[D:.*]]: tensor<f32>, %[[E:.*]]: i32):
+// CHECK:           scf.yield %[[C]], %[[D]], %[[E]]
+func.func @overfull(%x: tensor<4xf32>, %s: tensor<f32>, %k: i32, %p: i1) -> (tensor<f32>, tensor<4xf32>, i32) {
+  %r:3 = scf.while (%a = %x) : (tensor<4xf32>) -> (tensor<f32>, tensor<4xf32>, i32) {
+    scf.condition(%p) %s, %a, %k : tensor<f32>, tensor<4xf32>, i32
+  } do {
+  ^bb0(%t: tensor<f32>, %a: tensor<4xf32>, %n: i32):
+    scf.yield %a : tensor<4xf32>
+  }
+  return %r#0, %r#1, %r#2 : tensor<f32>, tensor<4xf32>, i32
+}
+
 // All is passed on; no tensor.
 // CHECK-LABEL: func.func @silent
 // CHECK-NOT:     util.optimization_barrier

@@ -1,0 +1,159 @@
+"""Loads and stores of globals that IREE schedules in another order than the program has: seen in the schedule of a clone.
+
+Two modules are compared: one whose dispatches are formed (phase flow), and the same one as it is scheduled (phase stream). Each access, and
+each call of a function with some, has its number as location in between.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from iree.compiler import ir
+
+from fissile.dialect.attributes import text_of
+from fissile.finding import Place
+
+from ..dispatch.provenance import place_of
+from ..host.on_host import ops_on_host
+from ..program.private_calls import CALLS
+from .accesses import ACCESSES, Accesses, GlobalAccesses, mutable_globals
+
+_NUMBER = "fissile-access"
+
+
+@dataclass(frozen=True)
+class Access:
+    """``path``: the block and the position in it of each op around the access, from the function on, and of itself."""
+
+    accessed: Accesses
+    path: tuple[tuple[int, int], ...]
+    place: Place | None
+
+    def is_before(self, other: Access) -> bool:
+        """Whether the program has it before ``other``: one of them is in a loop or a branch, or both are in the same block."""
+        for (block, position), (other_block, other_position) in zip(self.path, other.path, strict=False):
+            if block != other_block:
+                return False
+            if position != other_position:
+                return position < other_position
+        return False
+
+
+@dataclass(frozen=True)
+class Reordered:
+    """``second`` is scheduled before ``first``; both access the global ``name``."""
+
+    name: str
+    first: Access
+    second: Access
+
+
+def number_accesses(module: ir.Operation) -> list[Access]:
+    """The accesses of mutable globals in ``module``, at phase flow; each has its number as location then, so it is to be a clone."""
+    names = mutable_globals(module)
+    accesses = GlobalAccesses.of_module(module)
+    found: list[Access] = []
+    blocks: list[ir.Block] = []
+    for op in ops_on_host(module):
+        if op.name in (*ACCESSES, *CALLS) and (accessed := accesses.of(op).only(names)):
+            found.append(Access(accessed, _path(op, blocks), place_of(op)))
+            op.location = ir.Location.file(_NUMBER, len(found), 1, context=op.context)
+    return found
+
+
+def _path(op: ir.Operation, blocks: list[ir.Block]) -> tuple[tuple[int, int], ...]:
+    path: list[tuple[int, int]] = []
+    while op.parent is not None:
+        block = op.block
+        if block not in blocks:
+            blocks.append(block)
+        position = next(i for i, one in enumerate(block) if one.operation == op)
+        path.append((blocks.index(block), position))
+        op = op.parent.operation
+    return tuple(reversed(path))
+
+
+def reordered_accesses(scheduled: ir.Operation, accesses: list[Access]) -> list[Reordered]:
+    """The pairs of ``accesses`` that are in another order in ``scheduled`` (phase stream) than in the program, if that counts.
+
+    Loops and branches are blocks there, in the order of their ops. A store that is gone although the load behind it is not has been moved
+    behind the load, to another store that replaces it.
+    """
+    found: dict[Reordered, None] = {}
+    left: set[int] = set()
+    for op in scheduled.regions[0].blocks[0]:
+        in_order = _inside(op.operation)
+        left.update(number for number, _name in in_order)
+        for i, (number, name) in enumerate(in_order):
+            one = accesses[number]
+            for later_number, later_name in in_order[i + 1 :]:
+                later = accesses[later_number]
+                if name and later_name and name != later_name:
+                    continue  # of the several globals that a tensor becomes each has an order of its own
+                if one.accessed.conflict(later.accessed) and later.is_before(one):
+                    found[Reordered(_shared(one.accessed, later.accessed), later, one)] = None
+    for number in sorted(left):
+        load = accesses[number]
+        store = _last_store(accesses, load)
+        if store is not None and store not in left:
+            found[Reordered(min(load.accessed.loads), accesses[store], load)] = None
+    return list(found)
+
+
+def _last_store(accesses: list[Access], load: Access) -> int | None:
+    """The position of the last access before ``load`` that stores its global, if that is an op of the same block that stores it only."""
+    if load.accessed.stores:
+        return None
+    before = [
+        i for i, one in enumerate(accesses) if one.accessed.conflict(load.accessed) and one.is_before(load)
+    ]
+    if not before:
+        return None
+    one = accesses[before[-1]]
+    is_store = not one.accessed.loads and len(one.path) == len(load.path) and one.path[:-1] == load.path[:-1]
+    return before[-1] if is_store else None
+
+
+def _shared(one: Accesses, other: Accesses) -> str:
+    return min(one.stores & (other.loads | other.stores) | other.stores & one.loads)
+
+
+def _inside(op: ir.Operation) -> list[tuple[int, str]]:
+    """The number of each access in ``op``, with the global that it is of; no name for a call."""
+    found: list[tuple[int, str]] = []
+
+    def visit(one: ir.Operation) -> ir.WalkResult:
+        if one.name in (*ACCESSES, *CALLS):
+            name = text_of(one, "global") if one.name in ACCESSES else ""
+            found.extend((number, name) for number in _numbers(one.location))
+        return ir.WalkResult.ADVANCE
+
+    op.walk(visit, ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def _numbers(location: ir.Location) -> Iterable[int]:
+    """The number of the access; of the outermost call, where the function of the access has been inlined."""
+    found = re.findall(rf'"{_NUMBER}":(\d+)', str(location))
+    return [int(found[-1]) - 1] if found else []
+
+
+def replaced_globals(scheduled: ir.Operation, accesses: list[Access]) -> list[tuple[str, str]]:
+    """Each global of ``accesses`` that ``scheduled`` does not have, and the one that it accesses instead."""
+    names = frozenset(name for one in accesses for name in one.accessed.loads | one.accessed.stores)
+    found: dict[tuple[str, str], None] = {}
+    for op in scheduled.regions[0].blocks[0]:
+        for number, name in _inside(op.operation):
+            accessed = accesses[number].accessed
+            held = accessed.loads | accessed.stores
+            owner = _owner(name, names)
+            if owner and len(held) == 1 and owner not in held:
+                found[min(held), owner] = None
+    return list(found)
+
+
+def _owner(name: str, names: frozenset[str]) -> str:
+    """The global of ``names`` that ``name`` is, or holds the size, the offset or the timepoint of."""
+    return max((one for one in names if name == one or name.startswith(f"{one}__")), key=len, default="")

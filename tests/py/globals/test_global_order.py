@@ -1,0 +1,125 @@
+"""Globals that IREE schedules loads and stores of in another order (FIS183), or fuses as it schedules them (FIS184)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from built import CPU
+from drawn_globals import ARGUMENT, Drawn
+
+import fissile
+from fissile.pipelines.numerics import runtimes
+from fissile.pipelines.numerics.build import compile_stock
+from fissile.pipelines.numerics.signature import signatures_of_vmfb
+
+FLAGS = {"local-task": CPU, "vulkan": ("--iree-hal-target-device=vulkan",)}
+PRESENT = [runtime.name for runtime in runtimes.present() if runtime.name in FLAGS]
+T = "tensor<16xf32>"
+
+
+def greatest(value: str) -> str:
+    """%p: the greatest element of ``value``, which the host reads, is less than 100."""
+    return f"""
+    %abs = math.absf {value} : {T}
+    %empty = tensor.empty() : tensor<f32>
+    %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<f32>) -> tensor<f32>
+    %most = linalg.reduce {{arith.maximumf}} ins(%abs : {T}) outs(%init : tensor<f32>) dimensions = [0]
+    %read = tensor.extract %most[] : tensor<f32>
+    %p = arith.cmpf olt, %read, %hundred : f32"""
+
+
+HEAD = f"""
+util.global private mutable @count = dense<7> : tensor<i32>
+func.func @main(%x: {T}) -> ({T}, tensor<i32>) {{
+  %none = arith.constant dense<0> : tensor<i32>
+  %once = arith.constant dense<1> : tensor<i32>
+  %three = arith.constant 3 : i32
+  %zero = arith.constant 0.0 : f32
+  %hundred = arith.constant 100.0 : f32
+  %ones = arith.constant dense<1.0> : {T}
+  util.global.store %none, @count : tensor<i32>
+"""
+TAIL = f"""
+  %count = util.global.load @count : tensor<i32>
+  return %r, %count : {T}, tensor<i32>
+}}
+"""
+COUNT = """
+    %n = util.global.load @count : tensor<i32>
+    %more = arith.addi %n, %once : tensor<i32>
+    util.global.store %more, @count : tensor<i32>"""
+LOOP = f"""
+  %r = scf.while (%y = START) : ({T}) -> {T} {{
+    %yx = arith.addf %y, %x : {T}{greatest("%yx")}
+    %held = util.global.load @count : tensor<i32>
+    %number = tensor.extract %held[] : tensor<i32>
+    %q = arith.cmpi slt, %number, %three : i32
+    %pq = arith.andi %p, %q : i1
+    scf.condition(%pq) %y : {T}
+  }} do {{
+  ^bb0(%y: {T}):
+    %twice = arith.addf %y, %y : {T}{COUNT}
+    scf.yield %twice : {T}
+  }}"""
+BRANCH = f"""{greatest("%x")}
+  %r = scf.if %p -> {T} {{{COUNT}
+    %twice = arith.addf %x, %x : {T}
+    scf.yield %twice : {T}
+  }} else {{
+    scf.yield %x : {T}
+  }}"""
+COUNTED = {
+    "branch": (HEAD + BRANCH + TAIL, 2.0, 1),
+    "loop that starts with the argument": (HEAD + LOOP.replace("START", "%x") + TAIL, 8.0, 3),
+    "loop that starts with a constant": (HEAD + LOOP.replace("START", "%ones") + TAIL, 8.0, 3),
+}
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+@pytest.mark.parametrize("case", COUNTED)
+def test_the_device_decides_how_often_it_is_stored(tmp_path, case, runtime):
+    text, element, count = COUNTED[case]
+    report, (result, counted) = compiled(tmp_path, text, runtime, np.ones(16, np.float32))
+    scheduled = [f.severity.value for f in report.findings if "IREE schedules" in f.message]
+    assert scheduled and set(scheduled) == {"repaired"}
+    np.testing.assert_array_equal(result, np.full(16, element, np.float32))
+    assert counted == count
+
+
+@pytest.mark.parametrize("case", ["branch"])
+def test_not_repaired_it_is_withheld(tmp_path, case):
+    source, output = tmp_path / "in.mlir", tmp_path / "out.vmfb"
+    source.write_text(COUNTED[case][0])
+    report = fissile.compile(source, output, [*CPU, "--repair=off"], check=False)
+    assert {(f.code, f.severity.value) for f in report.findings} == {("FIS183", "error")}
+    assert report.exit_code == 1 and not output.exists()
+
+
+SEEDS = (0, 2, 3, 6, 9, 11, 14, 16, 19, 22, 25, 29, 37, 40, 45, 48)
+
+
+@pytest.mark.parametrize("runtime", PRESENT)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_drawn_programs_compute_what_numpy_does(tmp_path, seed, runtime):
+    program = Drawn(seed)
+    report, results = compiled(tmp_path, program.text, runtime, ARGUMENT)
+    assert {f.code for f in report.findings} <= {"FIS175", "FIS183", "FIS184"}
+    assert {f.severity.value for f in report.findings} == {"repaired"}
+    for got, wanted in zip(results, program.results(), strict=True):
+        np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("seed", [8, 13, 15])
+def test_what_stock_does_rightly_stays(tmp_path, seed):
+    source, ours, stock = (tmp_path / name for name in ("in.mlir", "ours.vmfb", "stock.vmfb"))
+    source.write_text(Drawn(seed).text)
+    assert not fissile.compile(source, ours, [*CPU, "--guard=off"]).findings
+    assert compile_stock(source, stock, CPU) is None and ours.read_bytes() == stock.read_bytes()
+
+
+def compiled(folder, text, runtime, argument):
+    source, output = folder / "in.mlir", folder / "out.vmfb"
+    source.write_text(text)
+    report = fissile.compile(source, output, list(FLAGS[runtime]))
+    [device] = runtimes.named([runtime])
+    return report, runtimes.run(output, signatures_of_vmfb(output)["main"], [argument], device)
