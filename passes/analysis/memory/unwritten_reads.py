@@ -10,20 +10,31 @@ from __future__ import annotations
 from iree.compiler import ir
 
 from .footprint import Allocation, allocation_of
-from .tiles import ConfiguredDispatch
+from .tiles import ConfiguredDispatch, Op
 
 PRIVATE = "private"
 _SAME_ELEMENTS = ("memref.cast", "memref.assume_alignment")
 _READ = "vector.transfer_read"
+_PADDING = "padding_conv"
+"""Of a convolution, by its loops."""
 _MOST_OPS = 200
 """Of those that a mask is computed by."""
 _MINIMUM = "affine.min"
 
 
 def may_read_unwritten(dispatch: ConfiguredDispatch) -> bool:
-    """TileAndFuse pads the tiles of a contraction, and computes a producer of them in between."""
+    """TileAndFuse pads a loop that a convolution sums over to a tile, and computes an operand of it in between."""
     return dispatch.pipeline == "TileAndFuse" and any(
-        not op.reduces and dispatch.users(op) for op in dispatch.ops
+        any(value.maker is not None for value in op.inputs) and _pads_a_sum(op) for op in dispatch.ops
+    )
+
+
+def _pads_a_sum(op: Op) -> bool:
+    """Whether a loop that ``op`` reduces has no whole number of tiles, by the padding that IREE chose for a convolution."""
+    padding = op.config.lists.get(_PADDING, ()) if op.config else ()
+    return any(
+        reduces and tile and not (isinstance(size, int) and size % tile == 0)
+        for size, reduces, tile in zip(op.loops, op.reduction, padding, strict=False)
     )
 
 
