@@ -17,7 +17,7 @@ from fissile.passes.analysis.globals.scheduled_accesses import (
     replaced_globals,
 )
 from fissile.passes.checks.numbers.global_accesses import check_chained_globals, check_reordered_accesses
-from fissile.passes.iree.phases import DISPATCHES_OUTLINED_AT, SCHEDULED_AT
+from fissile.passes.iree.phases import BOUNDARIES_PLACED_AT, DISPATCHES_OUTLINED_AT, SCHEDULED_AT
 
 from ...phase_pipeline import PhaseHook
 from ...session import Module, PhaseFailed, Session
@@ -32,16 +32,30 @@ class _Scheduled:
     reordered: tuple[Reordered, ...] = ()
 
 
-def scheduled_accesses(session: Session, repair: bool) -> PhaseHook:
-    """Only a module in which an op of the host may be late, or globals may be fused, is looked at closer. What the repair leaves wrong is an
-    error."""
+def scheduled_accesses(session: Session, repair: bool) -> list[PhaseHook]:
+    """Only a module in which an op of the host may be late, or globals may be fused, is looked at closer; phase flow is a stop of its own for
+    modules with globals that change alone. What the repair leaves wrong is an error."""
+    changing: list[bool] = []
 
-    def act(module: Module) -> list[Finding]:
-        if not (submissions(module.op).before or may_fuse_late(module.op)):
-            return []
-        return _published(module, _scheduled(module, session), session, repair)
+    def note(module: Module) -> list[Finding]:
+        changing[:] = [bool(mutable_globals(module.op))]
+        return []
 
-    return PhaseHook(DISPATCHES_OUTLINED_AT, "scheduled accesses of globals", act)
+    return [
+        PhaseHook(BOUNDARIES_PLACED_AT, "globals that change", note),
+        PhaseHook(
+            DISPATCHES_OUTLINED_AT,
+            "scheduled accesses of globals",
+            lambda module: _looked_at(module, session, repair),
+            lambda: any(changing),
+        ),
+    ]
+
+
+def _looked_at(module: Module, session: Session, repair: bool) -> list[Finding]:
+    if not (submissions(module.op).before or may_fuse_late(module.op)):
+        return []
+    return _published(module, _scheduled(module, session), session, repair)
 
 
 def findings_of(module: Module, session: Session) -> list[Finding]:
@@ -53,7 +67,7 @@ def findings_of(module: Module, session: Session) -> list[Finding]:
         session.run(clone, DISPATCHES_OUTLINED_AT)
     except PhaseFailed:
         return []
-    return list(scheduled_accesses(session, False).act(clone))
+    return _looked_at(clone, session, False)
 
 
 def _published(module: Module, wrong: _Scheduled, session: Session, repair: bool) -> list[Finding]:

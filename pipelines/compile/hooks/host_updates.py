@@ -177,7 +177,7 @@ def hooks(session: Session, repair: bool) -> list[PhaseHook]:
         single_elements(repair),
         returned_arguments(session, repair),
         updated_before_read(session, repair),
-        global_order.scheduled_accesses(session, repair),
+        *global_order.scheduled_accesses(session, repair),
     ]
 
 

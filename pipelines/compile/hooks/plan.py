@@ -103,7 +103,7 @@ class HookPlan:
     def _own_looks(self) -> list[PhaseHook]:
         request = self._request
         hooks = [
-            self._own(hook.phase, hook.name, hook.act)
+            self._own(hook.phase, hook.name, hook.act, hook.wanted)
             for hook in host_updates.hooks(self._session, request.repair != "off")
         ]
         of_loops = (
