@@ -5,7 +5,7 @@
 Each program goes through `fissile check --simulate` in a process of its own. Prints each dispatch that computes otherwise (FIS189), with the other
 findings on its program, and at the end a row per target: dispatches that are right, wrong and not simulated, programs that stock IREE refuses and
 programs that did not end in --timeout seconds; then why dispatches were not simulated. Exit status 1 where a dispatch is wrong and no other
-finding says so.
+finding says so, or where no dispatch was simulated at all.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from collections import Counter
 from pathlib import Path
 
 from bench.programs.program_files import drawn, existing, pattern
+from fissile.errors import UsageError
 from fissile.pipelines.process.child import module_command, run_child
+from fissile.pipelines.targets import resolve_target
 
 CODE = "FIS189"
 
@@ -33,6 +35,11 @@ def main() -> int:
     parser.add_argument("--timeout", type=float, default=300.0)
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
+    for name in args.target:
+        try:
+            resolve_target(name)
+        except UsageError as error:
+            parser.error(str(error))
     programs = drawn(args.paths, args.only, args.seed)
     programs = programs[: args.sample] if args.sample else sorted(programs)
     counts = {target: Counter() for target in args.target}
@@ -52,7 +59,8 @@ def main() -> int:
         print(f"{number:>6} {reason}")
     if args.json:
         args.json.write_text(json.dumps({"targets": counts, "reasons": reasons}, indent=2))
-    return 1 if unexplained else 0
+    simulated = sum(count["right"] + count["wrong"] for count in counts.values())
+    return 1 if unexplained or not simulated else 0
 
 
 def _one(program: Path, target: str, timeout: float, count: Counter, reasons: Counter[str]) -> int:

@@ -84,6 +84,7 @@ func.func @f(%a: tensor<64x128xi8>, %b: tensor<128x64xi8>) -> tensor<64x64xi32> 
   return %r : tensor<64x64xi32>
 }}
 """
+"""A sum of products of 8-bit integers, of which `extension` decides whether the first have a sign."""
 define(
     "FIS130",
     "numerics-differ",

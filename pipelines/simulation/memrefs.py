@@ -9,6 +9,7 @@ from iree.compiler import ir
 
 from fissile.pipelines.numerics.witness.elements import element_of_type
 from fissile.pipelines.numerics.witness.registry import NoWitness
+from fissile.pipelines.numerics.witness.tensors import kept_dimensions
 
 from .machine import Machine, mixed, segments, simulates, vector_shape
 from .memory import Buffer, View, storage, suffix_strides, uniform
@@ -72,7 +73,10 @@ def _subview(machine: Machine, op, operands):
     offset = view.offset
     for at, step in zip(offsets, view.strides, strict=True):
         offset = offset + at * step
-    kept = _kept(op, sizes)
+    type_ = ir.ShapedType(op.results[0].type)
+    kept = kept_dimensions(type_, [size if isinstance(size, int) else None for size in sizes])
+    if len(kept) != type_.rank:
+        raise NoWitness("a subview whose dropped dimensions are not clear")
     return [
         view.changed(
             offset=offset,
@@ -82,36 +86,6 @@ def _subview(machine: Machine, op, operands):
             ),
         )
     ]
-
-
-def _kept(op: ir.Operation, sizes: list) -> list[int]:
-    """The dimensions of a subview that its type has."""
-    type_ = ir.MemRefType(op.results[0].type)
-    dropped = len(sizes) - type_.rank
-    kept, axis = [], 0
-    for at, size in enumerate(sizes):
-        wanted = axis < type_.rank and (
-            type_.is_dynamic_dim(axis) == (not isinstance(size, int))
-            and (type_.is_dynamic_dim(axis) or type_.get_dim_size(axis) == size)
-        )
-        if (
-            isinstance(size, int)
-            and size == 1
-            and dropped
-            and not (wanted and _follows(type_, axis, sizes[at + 1 :], dropped))
-        ):
-            dropped -= 1
-            continue
-        kept.append(at)
-        axis += 1
-    if len(kept) != type_.rank:
-        raise NoWitness("a subview whose dropped dimensions are not clear")
-    return kept
-
-
-def _follows(type_, axis: int, rest: list, dropped: int) -> bool:
-    """Whether the dimensions behind may be those of ``rest`` with ``dropped`` ones left out."""
-    return sum(1 for size in rest if isinstance(size, int) and size == 1) >= dropped
 
 
 @simulates("memref.expand_shape")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fissile.effect import Effect
+from fissile.rules.agreement import UNSIGNED
 
 from ..failure import Failure, failure
 
@@ -29,23 +30,7 @@ class UnsignedProducts(Failure):
     order = 33
     upstream = "iree-org/iree#18372"
     target = "gfx942"
-    fails = """\
-func.func @f(%a: tensor<64x128xi8>, %b: tensor<128x64xi8>) -> tensor<64x64xi32> {
-  %zero = arith.constant 0 : i32
-  %empty = tensor.empty() : tensor<64x64xi32>
-  %start = linalg.fill ins(%zero : i32) outs(%empty : tensor<64x64xi32>) -> tensor<64x64xi32>
-  %r = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>],
-      iterator_types = ["parallel", "parallel", "reduction"]} ins(%a, %b : tensor<64x128xi8>, tensor<128x64xi8>) outs(%start : tensor<64x64xi32>) {
-  ^bb0(%x: i8, %y: i8, %sum: i32):
-    %p = arith.extui %x : i8 to i32
-    %q = arith.extsi %y : i8 to i32
-    %product = arith.muli %p, %q : i32
-    %s = arith.addi %sum, %product : i32
-    linalg.yield %s : i32
-  } -> tensor<64x64xi32>
-  return %r : tensor<64x64xi32>
-}
-"""
+    fails = UNSIGNED.format(extension="extui")
     repaired_by = "fissile-multiply-signed"
 
     def concerns(self, backend):

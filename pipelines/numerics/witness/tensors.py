@@ -157,9 +157,14 @@ def _extract_slice(interpreter, op, operands):
 
 def kept_sizes(shaped_type: ir.ShapedType, sizes: list[int]) -> list[int]:
     """``sizes`` without the dimensions of size 1 that the result type leaves out."""
-    kept, axis = [], 0
+    return [sizes[at] for at in kept_dimensions(shaped_type, sizes)]
+
+
+def kept_dimensions(shaped_type: ir.ShapedType, sizes: Sequence[int | None]) -> list[int]:
+    """Which dimensions of a slice of ``sizes`` (None: dynamic) its type has; it may leave out those of size 1."""
+    kept: list[int] = []
     for at, size in enumerate(sizes):
-        remaining = len(sizes) - at
+        axis, remaining = len(kept), len(sizes) - at
         wanted = shaped_type.rank - axis
         fits = wanted and (shaped_type.is_dynamic_dim(axis) or shaped_type.get_dim_size(axis) == size)
         if (
@@ -167,12 +172,11 @@ def kept_sizes(shaped_type: ir.ShapedType, sizes: list[int]) -> list[int]:
             or (fits and size != 1)
             or (fits and _needed(shaped_type, axis, sizes[at + 1 :]))
         ):
-            kept.append(size)
-            axis += 1
+            kept.append(at)
     return kept
 
 
-def _needed(shaped_type: ir.ShapedType, axis: int, rest: list[int]) -> bool:
+def _needed(shaped_type: ir.ShapedType, axis: int, rest: Sequence[int | None]) -> bool:
     """The result's dimension ``axis`` of size 1 has to be this one, or may as well be."""
     return len([n for n in rest if n != 1]) <= shaped_type.rank - axis - 1
 
