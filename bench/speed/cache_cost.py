@@ -1,4 +1,4 @@
-"""What a second compile of a repaired program costs, in processor seconds: `python -m bench.cache_cost [SIZE]`.
+"""What a second compile of a repaired program costs, in processor seconds: `python -m bench.speed.cache_cost [SIZE]`.
 
 Three rows for the convolution of README on gfx942: `fissile compile` with no answer of an earlier run, the same again, and stock
 iree-compile on the module that fissile repaired (`--emit-mlir`). The last column is the share of stock's time.
