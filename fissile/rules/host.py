@@ -238,9 +238,7 @@ define(
     "behind that work, but not the loads behind it (ScheduleExecution): in the bodies of loops and branches, too.",
     "fissile calls an empty function before and behind the loop or branch (`fissile-keep-order`). Where the schedule of the program still has "
     "another order, it calls one wherever the host waits for the device (`fissile-submit-in-order`), and looks at the schedule again: if "
-    "that has another order all the same, the finding is an error. Each call costs a submission at most. Of 50 drawn programs with globals in "
-    "loops and branches (`tests/py/globals/drawn_globals.py`) three are wrong after it (seeds 17, 34 and 46), for a cause that is not known: "
-    "compare such a program with `fissile verify`.",
+    "that has another order all the same, the finding is an error. Each call costs a submission at most.",
     effect=Effect.WRONG,
     shown=Shown(
         COMPILE,
@@ -281,11 +279,14 @@ define(
     "the numbers will be wrong: IREE takes a global for another one, or for a constant, that is stored in it",
     "Every store into a global stores what one other global holds, or one constant. IREE takes the two for one: it forgets what the global "
     "holds before the first store, and what has been stored in the other one since. Or two globals are stored together everywhere but inside "
-    "of a loop or a branch: IREE makes one of both.",
+    "of a loop or a branch: IREE makes one of both, or of one "
+    "and a constant, which it refuses then. Or the host waits for a value that is also stored into a global: IREE takes it for what the "
+    "global holds at each load behind, whichever store was the last.",
     "IREE 3.13 renames a private global whose stores all come from one other global (FoldGlobals), and makes a global of each constant that is "
     "stored (OutlineConstants). It looks neither at the initial value nor at the order of loads and stores. FuseGlobals does not look into "
-    "loops and branches.",
-    "fissile makes the global public, which IREE does not rename (`fissile-publish-globals`). No number changes, and it costs nothing.",
+    "loops and branches. ElideTimepoints follows what the host waits for through stores to all loads of the global.",
+    "fissile makes the global public, which IREE neither renames nor fuses (`fissile-publish-globals`), or puts an optimisation barrier before "
+    "what is stored (`fissile-hide-stored-values`). No number changes, and it costs nothing.",
     effect=Effect.WRONG,
     shown=Shown(
         COMPILE,

@@ -49,6 +49,9 @@ CIRCULAR_PARTITION = r"circular dependency: input operation uses partition outpu
 WHILE_OPERANDS_DIFFER = r"'scf\.while' op along control flow edge .* region branch point has \d+ operands, but region successor needs \d+ inputs"
 """ConvertToStream, of a loop whose condition passes on less than the loop starts with."""
 
+IMMUTABLE_LOAD = r"'util\.global\.load' op is marked as immutable but the global is mutable"
+"""The verifier, after FuseGlobals has made one global of a constant and of one that changes."""
+
 CALL_TYPES_DIFFER = r"'util\.call' op function type mismatch"
 """RefineUsage, or ExpandTensorShapes, of a call whose function is not inlined."""
 

@@ -41,6 +41,23 @@ def mutable_globals(module: ir.Operation) -> frozenset[str]:
     )
 
 
+def tensor_globals(module: ir.Operation) -> frozenset[str]:
+    """The globals that hold tensors."""
+    return frozenset(
+        text_of(op.operation, "sym_name")
+        for op in module.regions[0].blocks[0]
+        if op.operation.name == iree_ops.UTIL_GLOBAL and holds_tensor(op.operation)
+    )
+
+
+def holds_tensor(held: ir.Operation) -> bool:
+    return isinstance(ir.TypeAttr(held.attributes["type"]).value, ir.RankedTensorType)
+
+
+def mutable_tensors(module: ir.Operation) -> frozenset[str]:
+    return mutable_globals(module) & tensor_globals(module)
+
+
 @dataclass(frozen=True)
 class GlobalAccesses:
     """What the ops of a module with these functions access."""

@@ -16,6 +16,7 @@ from fissile.passes.iree import ops as iree_ops
 
 from ..dispatch.provenance import place_of
 from ..program.private_calls import CALLS, FUNCTIONS
+from .accesses import holds_tensor, tensor_globals
 from .chained_globals import INITIAL, ChainedGlobal, globals_that_change
 
 
@@ -98,18 +99,36 @@ def _may_read(op: ir.Operation, names: tuple[str, str]) -> bool:
 
 
 def may_fuse_late(module: ir.Operation) -> bool:
-    """Whether ``module``, at phase flow, has two globals with tensors of which a loop or a branch stores one.
+    """Whether ``module``, at phase flow, has two globals with tensors, and a loop or a branch stores one that changes.
 
     IREE fuses globals again once their tensors are parts of buffers: globals that start in one buffer, or are stored from one, have the same
     values then, whatever loops and branches store.
     """
-    tensors = [op for op in globals_that_change(module).values() if "tensor<" in str(op.attributes["type"])]
-    if len(tensors) < 2:
+    if not tensors_that_change(module) or len(tensor_globals(module)) < 2:
         return False
     bodies = [op.operation for op in module.regions[0].blocks[0].operations]
     functions = [op for op in bodies if op.name in (*FUNCTIONS, iree_ops.UTIL_INITIALIZER)]
     top = [block for op in functions for block in op.regions[0].blocks]
     return any(block not in top and _stores(block) for block in _blocks(functions))
+
+
+def tensors_that_change(module: ir.Operation) -> dict[str, ir.Operation]:
+    """The private globals of ``module`` that hold a tensor and are stored at run time, by name."""
+    return {name: op for name, op in globals_that_change(module).items() if holds_tensor(op)}
+
+
+def fused_with_constant(module: ir.Operation) -> list[ChainedGlobal]:
+    """Those that IREE may make one of with a constant: it does not say which."""
+    found = tensors_that_change(module)
+    bodies = [op.operation for op in module.regions[0].blocks[0].operations]
+    blocks = _blocks([op for op in bodies if op.name in FUNCTIONS])
+    stores = [op for block in blocks for op in _stores(block)]
+    return [
+        ChainedGlobal(
+            op, name, "", next((place_of(one) for one in stores if _held(one) == name), None), fused=True
+        )
+        for name, op in found.items()
+    ]
 
 
 def fused_late(module: ir.Operation, pairs: Iterable[tuple[str, str]]) -> list[ChainedGlobal]:

@@ -23,13 +23,26 @@ from .accesses import ACCESSES, Accesses, GlobalAccesses, mutable_globals
 _NUMBER = "fissile-access"
 
 
+_Path = tuple[tuple[int, int], ...]
+
+
+def _block(path: _Path) -> tuple[_Path, int]:
+    return path[:-1], path[-1][0]
+
+
 @dataclass(frozen=True)
 class Access:
     """``path``: the block and the position in it of each op around the access, from the function on, and of itself."""
 
     accessed: Accesses
-    path: tuple[tuple[int, int], ...]
+    path: _Path
     place: Place | None
+    is_call: bool = False
+    part: int = 0
+    """How many of the submissions that `late_ops` asks for in the access's block are before it."""
+
+    def shares_block(self, other: Access) -> bool:
+        return _block(self.path) == _block(other.path)
 
     def is_before(self, other: Access) -> bool:
         """Whether the program has it before ``other``: one of them is in a loop or a branch, or both are in the same block."""
@@ -50,20 +63,25 @@ class Reordered:
     second: Access
 
 
-def number_accesses(module: ir.Operation) -> list[Access]:
-    """The accesses of mutable globals in ``module``, at phase flow; each has its number as location then, so it is to be a clone."""
+def number_accesses(module: ir.Operation, submitted: Iterable[ir.Operation] = ()) -> list[Access]:
+    """The accesses of mutable globals in ``module``, at phase flow; each has its number as location then, so it is to be a clone.
+
+    ``submitted``: the ops of ``module`` before which `late_ops` asks for a submission."""
     names = mutable_globals(module)
     accesses = GlobalAccesses.of_module(module)
     found: list[Access] = []
     blocks: list[ir.Block] = []
+    places = [_path(op, blocks) for op in submitted]
     for op in ops_on_host(module):
         if op.name in (*ACCESSES, *CALLS) and (accessed := accesses.of(op).only(names)):
-            found.append(Access(accessed, _path(op, blocks), place_of(op)))
+            path = _path(op, blocks)
+            part = sum(_block(place) == _block(path) and place[-1] <= path[-1] for place in places)
+            found.append(Access(accessed, path, place_of(op), op.name in CALLS, part))
             op.location = ir.Location.file(_NUMBER, len(found), 1, context=op.context)
     return found
 
 
-def _path(op: ir.Operation, blocks: list[ir.Block]) -> tuple[tuple[int, int], ...]:
+def _path(op: ir.Operation, blocks: list[ir.Block]) -> _Path:
     path: list[tuple[int, int]] = []
     while op.parent is not None:
         block = op.block
@@ -79,7 +97,8 @@ def reordered_accesses(scheduled: ir.Operation, accesses: list[Access]) -> list[
     """The pairs of ``accesses`` that are in another order in ``scheduled`` (phase stream) than in the program, if that counts.
 
     Loops and branches are blocks there, in the order of their ops. A store that is gone although the load behind it is not has been moved
-    behind the load, to another store that replaces it.
+    behind the load, to another store that replaces it; one that is gone although the store before it is not has been moved before that. A load
+    that is gone although what is before the store in front of it is not has been moved there.
     """
     found: dict[Reordered, None] = {}
     left: set[int] = set()
@@ -99,7 +118,49 @@ def reordered_accesses(scheduled: ir.Operation, accesses: list[Access]) -> list[
         store = _last_store(accesses, load)
         if store is not None and store not in left:
             found[Reordered(min(load.accessed.loads), accesses[store], load)] = None
+    for passed, by in _passed_over(accesses, left):
+        found[Reordered(min(accesses[by].accessed.loads), accesses[passed], accesses[by])] = None
+    for stores in _overwritten(accesses):
+        if stores[-1] not in left and (kept := left.intersection(stores)):
+            last = accesses[stores[-1]]
+            found[Reordered(min(last.accessed.stores), accesses[max(kept)], last)] = None
     return list(found)
+
+
+def _passed_over(accesses: list[Access], left: set[int]) -> Iterable[tuple[int, int]]:
+    """Each store and load of one global in a block, with a submission between that the store has to wait for, where IREE has made one of the
+    load and an access before the store."""
+    for i, load in enumerate(accesses):
+        if i in left or load.accessed.stores or len(load.accessed.loads) != 1:
+            continue
+        others = [
+            j
+            for j, one in enumerate(accesses[:i])
+            if one.accessed.loads | one.accessed.stores >= load.accessed.loads
+        ]
+        if len(others) < 2 or not all(accesses[j].shares_block(load) for j in others[-2:]):
+            continue
+        before, store = others[-2:]
+        if accesses[store].accessed.stores and accesses[store].part < load.part and before in left:
+            yield store, i
+
+
+def _overwritten(accesses: list[Access]) -> Iterable[list[int]]:
+    """The positions of two or more stores of the same global in a block, with no access of it between: whichever of them IREE keeps, the
+    last one is among them, or it has become an earlier one."""
+    stores: list[int] = []
+    for name in sorted({name for one in accesses for name in one.accessed.stores}):
+        for i, one in enumerate(accesses):
+            if name not in one.accessed.loads | one.accessed.stores:
+                continue
+            is_store = one.accessed == Accesses(stores=frozenset((name,)))
+            if is_store and stores and accesses[stores[-1]].shares_block(one):
+                stores.append(i)
+                continue
+            yield from [stores] if len(stores) > 1 else []
+            stores = [i] if is_store else []
+        yield from [stores] if len(stores) > 1 else []
+        stores = []
 
 
 def _last_store(accesses: list[Access], load: Access) -> int | None:
@@ -112,7 +173,7 @@ def _last_store(accesses: list[Access], load: Access) -> int | None:
     if not before:
         return None
     one = accesses[before[-1]]
-    is_store = not one.accessed.loads and len(one.path) == len(load.path) and one.path[:-1] == load.path[:-1]
+    is_store = not one.accessed.loads and one.shares_block(load)
     return before[-1] if is_store else None
 
 
@@ -122,12 +183,19 @@ def _shared(one: Accesses, other: Accesses) -> str:
 
 def _inside(op: ir.Operation) -> list[tuple[int, str]]:
     """The number of each access in ``op``, with the global that it is of; no name for a call."""
-    found: list[tuple[int, str]] = []
+    return [
+        (number, text_of(one, "global") if one.name in ACCESSES else "")
+        for number, one in numbered_accesses(op)
+    ]
+
+
+def numbered_accesses(op: ir.Operation) -> list[tuple[int, ir.Operation]]:
+    """The position of each access in ``op`` among those that `number_accesses` returned, with the op that it has become there."""
+    found: list[tuple[int, ir.Operation]] = []
 
     def visit(one: ir.Operation) -> ir.WalkResult:
         if one.name in (*ACCESSES, *CALLS):
-            name = text_of(one, "global") if one.name in ACCESSES else ""
-            found.extend((number, name) for number in _numbers(one.location))
+            found.extend((number, one) for number in _numbers(one.location))
         return ir.WalkResult.ADVANCE
 
     op.walk(visit, ir.WalkOrder.PRE_ORDER)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from fissile.effect import Effect
 from fissile.finding import Finding
 from fissile.passes.analysis.globals.chained_globals import ChainedGlobal
+from fissile.passes.analysis.globals.forwarded_loads import ForwardedLoad
 from fissile.passes.analysis.globals.moved_accesses import MovedAccess
 from fissile.passes.analysis.globals.scheduled_accesses import Reordered
 from fissile.passes.iree import ops as iree_ops
@@ -71,4 +72,38 @@ def check_chained_globals(found: Iterable[ChainedGlobal]) -> list[Finding]:
             places=labelled(one.place, "is stored here"),
         )
         for one in found
+    ]
+
+
+def check_forwarded_loads(found: Iterable[ForwardedLoad]) -> list[Finding]:
+    """FIS184 of each load."""
+    findings = [
+        Finding(
+            "FIS184",
+            f"IREE takes what the global @{one.name} holds for a value that is stored into it elsewhere",
+            subject=f"@{one.name}",
+            effect=Effect.WRONG,
+            places=(
+                *labelled(one.load.place, "this load has the value in any case"),
+                *labelled(one.store.place, "it is stored here"),
+            ),
+        )
+        for one in found
+    ]
+    return list(dict.fromkeys(findings))
+
+
+def check_fused_with_constant(found: Iterable[ChainedGlobal]) -> list[Finding]:
+    """FIS184, once for all of ``found``, of which one or more are fused."""
+    named = list(found)
+    return [
+        Finding(
+            "FIS184",
+            "IREE makes one of a constant and a global that changes, and then refuses what it has made",
+            subject=", ".join(f"@{one.name}" for one in named),
+            effect=Effect.REFUSED,
+            places=tuple(
+                place for one in named for place in labelled(one.place, f"@{one.name} is stored here")
+            ),
+        )
     ]

@@ -11,11 +11,10 @@ from iree.compiler import ir
 from fissile.finding import Finding
 from fissile.passes.analysis.globals.late_ops import submissions
 from fissile.passes.definition import Contract, register_pass
-from fissile.passes.iree import ops as iree_ops
 from fissile.passes.properties import WELL_FORMED
-from fissile.passes.remedies.fusion.lower_boundaries import dynamic_sizes
 from fissile.passes.remedies.remedy import Exactness, Remedy
 
+from .barriers import hide_operand
 from .keep_order import call_order, order_function
 
 
@@ -50,15 +49,7 @@ class SubmitInOrder(Remedy):
             return
         name = order_function(op)
         for reader in found.reads:
-            with ir.InsertionPoint(reader), reader.location:
-                tensor = reader.operands[0]
-                sizes = dynamic_sizes(tensor)
-                held = ir.Operation.create(iree_ops.UTIL_OPTIMIZATION_BARRIER, [tensor.type], [tensor]).result
-                reader.operands[0] = (
-                    ir.Operation.create(iree_ops.FLOW_TENSOR_TIE_SHAPE, [tensor.type], [held, *sizes]).result
-                    if sizes
-                    else held
-                )
+            hide_operand(reader)
         for place in found.before:
             with ir.InsertionPoint(place), place.location:
                 call_order(name)
