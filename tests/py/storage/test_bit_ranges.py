@@ -102,7 +102,14 @@ OUTSIDE = [
     ("remui", 60, 32), ("minui", -1, -2), ("maxui", -1, 5), ("ori", -8, 1), ("xori", -7, 5), ("andi", -7, -3), ("shrsi", -4, 1),
     ("maxui", None, 40), ("ori", None, 16),
 ]  # fmt: skip
-INSIDE = [("minui", 3, -1), ("shrui", 100, 3), ("ori", 8, 3), ("andi", 7, -2), ("xori", 15, 7), ("andi", None, 13)]
+INSIDE = [
+    ("minui", 3, -1),
+    ("shrui", 100, 3),
+    ("ori", 8, 3),
+    ("andi", 7, -2),
+    ("xori", 15, 7),
+    ("andi", None, 13),
+]
 
 
 @pytest.mark.parametrize("type_", ["index", "i64", "i32"])
@@ -113,9 +120,7 @@ INSIDE = [("minui", 3, -1), ("shrui", 100, 3), ("ori", 8, 3), ("andi", 7, -2), (
 def test_an_offset_of_constants_is_decided(context, type_, op, a, b, answer):
     first = "" if a is None else f"%a = arith.constant {a} : {type_}\n"
     second = f"%b = arith.constant {b} : {type_}\n"
-    found = answers(
-        f"{first}{second}%q = arith.{op} {'%n' if a is None else '%a'}, %b : {type_}", type_
-    )
+    found = answers(f"{first}{second}%q = arith.{op} {'%n' if a is None else '%a'}, %b : {type_}", type_)
     assert found == {answer} or (answer is Answer.REFUTED and answer in found)
 
 

@@ -27,8 +27,10 @@ def widen_indices(check: ir.Operation) -> None:
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         nonlocal found
-        found |= op.name.startswith(("arith.", "scf.")) and op.name not in ("arith.constant", *_CASTS) and any(
-            isinstance(result.type, ir.IndexType) for result in op.results
+        found |= (
+            op.name.startswith(("arith.", "scf."))
+            and op.name not in ("arith.constant", *_CASTS)
+            and any(isinstance(result.type, ir.IndexType) for result in op.results)
         )
         return ir.WalkResult.ADVANCE
 
@@ -158,7 +160,9 @@ class _Widening:
             op.erase()
 
     def _types(self, values: Sequence[ir.Value]) -> list[ir.Type]:
-        return [t for v in values for t in ([self._i32] * 2 if isinstance(v.type, ir.IndexType) else [v.type])]
+        return [
+            t for v in values for t in ([self._i32] * 2 if isinstance(v.type, ir.IndexType) else [v.type])
+        ]
 
     def _split(self, values: Sequence[ir.Value], at: ir.InsertionPoint) -> list[ir.Value]:
         """The lower and the upper half of each index."""
